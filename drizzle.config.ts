@@ -1,0 +1,8 @@
+import { defineConfig } from 'drizzle-kit'
+
+export default defineConfig({
+  dialect: 'postgresql',
+  schema: ['./src/db/schemas.ts', './src/sync/tables.ts', './src/resources/*/tables.ts'],
+  out: './migrations',
+  schemaFilter: ['game', 'sync'],
+})

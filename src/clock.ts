@@ -1,0 +1,106 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** Time, injected: whatever reads the time or waits takes a Clock, so that a whole day can be played in seconds. */
+export interface Clock {
+  /** Milliseconds since the Unix epoch, UTC. */
+  now(): number
+  /** Resolves after `ms` milliseconds of this clock; rejects with the signal's reason when it is aborted. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>
+}
+
+/** The machine's own clock. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  sleep: async (ms, signal) => {
+    signal?.throwIfAborted()
+    await delay(Math.max(0, ms), undefined, signal ? { signal } : {})
+  },
+}
+
+/** A number in [0, 1), injected like time: the same seed gives the same run. */
+export type Random = () => number
+
+/** Seeded generator (mulberry32): small, fast, and the same sequence on every machine. Not for secrets. */
+export function seededRandom(seed: number): Random {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
+  }
+}
+
+interface Sleeper {
+  readonly at: number
+  readonly wake: () => void
+}
+
+/** A clock that stands still until it is moved, for simulated days. With `auto`, it jumps whenever everybody sleeps. */
+export interface VirtualClock extends Clock {
+  /** Moves the clock forward by `ms`, waking sleepers in order of their hour. */
+  advance(ms: number): Promise<void>
+  /** Moves the clock forward to `instant` (ms since the epoch); going back is refused with a RangeError. */
+  advanceTo(instant: number): Promise<void>
+}
+
+/**
+ * @param start milliseconds since the epoch
+ * @param options.auto jump to the next sleeper's hour once the event loop has had `idleMs` real milliseconds of quiet
+ */
+export function virtualClock(start: number, options: { auto?: boolean; idleMs?: number } = {}): VirtualClock {
+  const { auto = false, idleMs = 3 } = options
+  let now = start
+  let sleepers: Sleeper[] = []
+  let jump: NodeJS.Timeout | undefined
+
+  async function advanceTo(instant: number): Promise<void> {
+    if (instant < now) throw new RangeError(`clock cannot go back from ${now} to ${instant}`)
+    for (;;) {
+      const next = sleepers.reduce<Sleeper | undefined>(
+        (best, one) => (!best || one.at < best.at ? one : best),
+        undefined,
+      )
+      if (!next || next.at > instant) break
+      now = Math.max(now, next.at)
+      sleepers = sleepers.filter((one) => one !== next)
+      next.wake()
+      // Let the woken code run (and perhaps sleep again) before the next one wakes.
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    now = instant
+  }
+
+  function jumpWhenIdle(): void {
+    if (!auto) return
+    clearTimeout(jump)
+    jump = setTimeout(() => {
+      if (sleepers.length > 0)
+        void advanceTo(Math.max(now, Math.min(...sleepers.map((one) => one.at)))).then(jumpWhenIdle)
+    }, idleMs)
+  }
+
+  return {
+    now: () => now,
+    sleep: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        if (signal?.aborted) return reject(signal.reason)
+        const abort = () => {
+          sleepers = sleepers.filter((one) => one !== sleeper)
+          reject(signal?.reason)
+        }
+        const sleeper: Sleeper = {
+          at: now + Math.max(0, ms),
+          wake: () => {
+            signal?.removeEventListener('abort', abort)
+            resolve()
+          },
+        }
+        signal?.addEventListener('abort', abort, { once: true })
+        sleepers.push(sleeper)
+        jumpWhenIdle()
+      }),
+    advance: (ms) => advanceTo(now + ms),
+    advanceTo,
+  }
+}
