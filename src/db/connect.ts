@@ -1,0 +1,24 @@
+import type { Clock } from '../clock.ts'
+import type { Database } from './database.ts'
+
+/** Where the database is, and what to say to others about us. */
+export interface ConnectOptions {
+  /** A PostgreSQL server. Without it the embedded database in `dataDir` is opened. */
+  readonly databaseUrl?: string | undefined
+  readonly dataDir: string
+  readonly clock: Clock
+  /** What this process is about to do (`sync items`), told to whoever finds the embedded database in use. */
+  readonly holds?: readonly string[]
+  /** How long to wait for another process that has the embedded database open, in milliseconds. */
+  readonly waitMs?: number
+}
+
+/**
+ * Opens the database that the configuration asks for. Only the code of that kind is loaded.
+ * @throws UsageError, RetryableError, FatalError as `openServer` and `openEmbedded` say
+ */
+export async function connect(options: ConnectOptions): Promise<Database> {
+  const { databaseUrl, dataDir, ...embedded } = options
+  if (databaseUrl) return (await import('./server.ts')).openServer(databaseUrl)
+  return (await import('./embedded.ts')).openEmbedded(dataDir, embedded)
+}

@@ -1,0 +1,37 @@
+/** A value on its way to or from Postgres. Objects go into jsonb columns as JSON. */
+export type SqlValue = string | number | bigint | boolean | null | Date | Uint8Array | object
+
+/** One column value of a bulk row: `null` is NULL, an object or array becomes JSON, a Date an ISO instant, bytes a bytea. */
+export type CopyValue = string | number | bigint | boolean | null | undefined | Date | Uint8Array | object
+
+/** Something that runs SQL: a database, or one transaction of it. Parameters only, never text pasted into SQL. */
+export interface Sql {
+  /**
+   * Runs one statement and returns its rows as objects.
+   * Comes back the same from both databases: int8 and numeric as number, timestamptz as Date, json parsed, uuid as text,
+   * bytea as Uint8Array. Goes in the same: string, number, boolean, null, Date, Uint8Array, arrays of these
+   * (`$1::text[]`, `uuid[]`, `bytea[]`, `timestamptz[]`), and plain objects for jsonb.
+   */
+  query<Row = Record<string, unknown>>(text: string, params?: readonly SqlValue[]): Promise<Row[]>
+  /** The same as arrays in select order; what a query builder needs. */
+  values(text: string, params?: readonly SqlValue[]): Promise<unknown[][]>
+  /** Bulk insert with COPY. `table` is schema-qualified and comes from code. Streams `rows`; returns how many went in. */
+  copy(table: string, columns: readonly string[], rows: Iterable<readonly CopyValue[]>): Promise<number>
+}
+
+/** A held lock; `release` gives it back, and so does the end of the process. */
+export interface Lock {
+  release(): Promise<void>
+}
+
+/** A database of either kind. */
+export interface Database extends Sql {
+  readonly kind: 'server' | 'embedded'
+  /** For messages: host and database name, or the data folder. Never a password. */
+  readonly place: string
+  /** Runs `work` in one transaction: committed when it resolves, rolled back when it rejects. */
+  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>
+  /** Takes the named lock for this process, or returns null at once when another holds it. */
+  tryLock(name: string): Promise<Lock | null>
+  close(): Promise<void>
+}

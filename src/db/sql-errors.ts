@@ -1,0 +1,95 @@
+import { FatalError, RetryableError } from '../errors.ts'
+
+/** Connections that were refused, lost or never came about; see errno(3) and the errors of postgres.js. */
+const UNREACHABLE: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there',
+  ECONNRESET: 'the connection was cut',
+  EPIPE: 'the connection was cut',
+  EHOSTUNREACH: 'there is no way to the host',
+  ENETUNREACH: 'there is no way to the host',
+  ETIMEDOUT: 'no answer came in time',
+  ENOTFOUND: 'the host name is unknown',
+  EAI_AGAIN: 'the host name could not be looked up',
+  ENOENT: 'the socket does not exist',
+  CONNECT_TIMEOUT: 'no answer came in time',
+  CONNECTION_CLOSED: 'the connection was cut',
+  CONNECTION_DESTROYED: 'the connection was cut',
+}
+
+/** SQLSTATEs (PostgreSQL manual, appendix A) after which the same work may succeed later. */
+const RETRYABLE = new Set([
+  '40001', // serialization_failure
+  '40P01', // deadlock_detected
+  '53300', // too_many_connections
+  '55P03', // lock_not_available
+  '57P01', // admin_shutdown
+  '57P02', // crash_shutdown
+  '57P03', // cannot_connect_now: starting up or shutting down
+])
+
+/** SQLSTATEs of a server that will not let us in, with what to do. */
+const SHUT_OUT: Readonly<Record<string, string>> = {
+  '28P01': 'check the user and the password in the database URL',
+  '28000': 'check the user in the database URL, and whether the server wants ?sslmode=require',
+  '3D000': 'create it first: createdb NAME',
+}
+
+const FIELDS = {
+  constraint: ['constraint_name', 'constraint'],
+  table: ['table_name', 'table'],
+  column: ['column_name', 'column'],
+  detail: ['detail'],
+  where: ['where'],
+} as const
+
+/** The SQLSTATE that a failed statement carried, from our error or from the driver's; undefined for other errors. */
+export function sqlState(error: unknown): string | undefined {
+  if (error instanceof FatalError || error instanceof RetryableError) {
+    const state = error.context.sqlState
+    return typeof state === 'string' ? state : undefined
+  }
+  return isFromPostgres(error) ? error.code : undefined
+}
+
+/**
+ * A driver's error as one of ours: RetryableError when the database is away or asks for another try, FatalError (with
+ * `sqlState`, `constraint`, `table`, `column`, `detail`) when it refuses the statement. Every other error comes back
+ * as it is. The driver's own is not kept as cause: it holds the parameters, which must not reach a log.
+ *
+ * @param place the database without password, for the message
+ */
+export function asOurs(error: unknown, place: string): unknown {
+  if (isFromPostgres(error)) return fromPostgres(error, place)
+  const reason = error instanceof Error && 'code' in error ? UNREACHABLE[String(error.code)] : undefined
+  // A file that `work` misses has a code too; only what names a socket or comes from the driver is about the database.
+  if (reason === undefined || (error instanceof Error && 'path' in error)) return error
+  return new RetryableError(`database ${place} cannot be reached: ${reason}`, { context: { place } })
+}
+
+/** The error of a transaction whose work resolved although one of its statements had failed. */
+export function passedOver(): FatalError {
+  return new FatalError(
+    'a statement of the transaction failed and its error was passed over; all of it was rolled back',
+  )
+}
+
+type PostgresFailure = Error & { readonly code: string; readonly severity: unknown }
+
+function isFromPostgres(error: unknown): error is PostgresFailure {
+  return error instanceof Error && 'severity' in error && 'code' in error && typeof error.code === 'string'
+}
+
+function fromPostgres(error: PostgresFailure, place: string): Error {
+  const fields = new Map<string, unknown>(Object.entries(error))
+  const context: Record<string, string> = { place, sqlState: error.code }
+  for (const [name, spellings] of Object.entries(FIELDS)) {
+    const value = spellings.map((spelling) => fields.get(spelling)).find((one) => typeof one === 'string')
+    if (typeof value === 'string') context[name] = value
+  }
+  if (RETRYABLE.has(error.code) || error.code.startsWith('08'))
+    return new RetryableError(`database ${place} is not ready: ${error.message}; try again later`, { context })
+  const advice = SHUT_OUT[error.code]
+  if (advice)
+    return new FatalError(`database ${place} refuses the connection: ${error.message}; ${advice}`, { context })
+  return new FatalError(error.message, { context })
+}

@@ -1,0 +1,124 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, readdir, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
+import { openEmbedded } from '../../src/db/embedded.ts'
+import { readHolder } from '../../src/db/folder-lock.ts'
+import { RetryableError } from '../../src/errors.ts'
+import { compileInto } from '../support/compiled.ts'
+import { temporaryFolder, testDatabase, testDataDir } from '../support/postgres.ts'
+
+const clock = systemClock
+
+test('the first opening makes a cluster that only its owner can read, and a second one finds what was written', async () => {
+  const dataDir = join(await temporaryFolder(), 'data')
+  const first = await openEmbedded(dataDir, { clock })
+  onTestFinished(() => first.close())
+  await first.query('create table t as select 1 as one')
+  await first.close()
+  expect((await stat(dataDir)).mode & 0o777).toBe(0o700)
+  expect((await stat(join(dataDir, 'postgres'))).mode & 0o777).toBe(0o700)
+  expect(await readdir(dataDir)).toEqual(['postgres'])
+  const second = await openEmbedded(dataDir, { clock })
+  onTestFinished(() => second.close())
+  expect(await second.query('select one from t')).toEqual([{ one: 1 }])
+})
+
+test('a cluster whose making was interrupted is made anew', async () => {
+  const dataDir = await temporaryFolder()
+  await mkdir(join(dataDir, 'postgres.new', 'base'), { recursive: true })
+  await writeFile(join(dataDir, 'postgres.new', 'PG_VERSION'), '18\n')
+  const db = await openEmbedded(dataDir, { clock })
+  onTestFinished(() => db.close())
+  expect(await db.query('select 1 as one')).toEqual([{ one: 1 }])
+})
+
+test('it is never opened twice, and the lock is given back on closing, also when closed twice', async () => {
+  const dataDir = await testDataDir({ migrated: false })
+  const db = await openEmbedded(dataDir, { clock, holds: ['sync items'] })
+  expect(await readHolder(dataDir)).toMatchObject({ pid: process.pid, holds: ['sync items'] })
+  const again = openEmbedded(dataDir, { clock })
+  await expect(again).rejects.toThrow(RetryableError)
+  await expect(again).rejects.toThrow(`process ${process.pid} (sync items)`)
+  await db.close()
+  await db.close()
+  expect(await readHolder(dataDir)).toBeNull()
+})
+
+test('a folder that cannot be opened gives its lock back', async () => {
+  const dataDir = await temporaryFolder()
+  await mkdir(join(dataDir, 'postgres'))
+  await writeFile(join(dataDir, 'postgres', 'PG_VERSION'), '11\n')
+  await expect(openEmbedded(dataDir, { clock })).rejects.toThrow()
+  expect(await readHolder(dataDir)).toBeNull()
+})
+
+test('the log does not grow for ever', async () => {
+  const dataDir = await testDataDir({ migrated: false })
+  const db = await openEmbedded(dataDir, { clock })
+  onTestFinished(() => db.close())
+  await db.query(`create table t (a int primary key, b text)`)
+  for (let round = 0; round < 30; round++)
+    await db.transaction((sql) =>
+      sql.query(
+        `insert into t select n, repeat('x', 200) from generate_series(1, 20000) n
+         on conflict (a) do update set b = excluded.b || '${round}'`,
+      ),
+    )
+  const log = join(dataDir, 'postgres', 'pg_wal')
+  const files = await readdir(log)
+  const sizes = await Promise.all(files.map(async (name) => (await stat(join(log, name))).size))
+  // Some 200 MB of log were written.
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(120_000_000)
+})
+
+test('statistics can be gathered inside a transaction, which nobody does in the background here', async () => {
+  const db = await testDatabase('embedded', { migrated: false })
+  await db.query('create table t (a int)')
+  const [row] = await db.transaction(async (sql) => {
+    await sql.copy(
+      't',
+      ['a'],
+      Array.from({ length: 1000 }, (_, a) => [a]),
+    )
+    await sql.query('analyze t')
+    return sql.query<{ reltuples: number }>(`select reltuples from pg_class where oid = 't'::regclass`)
+  })
+  expect(row?.reltuples).toBe(1000)
+})
+
+/** Commits row after row and says so, until it is killed. */
+const WRITE = `
+import { systemClock } from './clock.js'
+import { openEmbedded } from './db/embedded.js'
+const db = await openEmbedded(process.argv[2], { clock: systemClock })
+await db.query('create table if not exists rows (a int primary key)')
+for (let a = 1; ; a++) {
+  await db.transaction((sql) => sql.copy('rows', ['a'], [[-a], [a]]))
+  process.stdout.write(a + '\\n')
+}
+`
+
+test('a killed process loses nothing that it had committed, and keeps nobody out', async () => {
+  const folder = await temporaryFolder()
+  await compileInto(folder, ['db/embedded.ts'])
+  await writeFile(join(folder, 'write.js'), WRITE)
+  const dataDir = await testDataDir({ migrated: false })
+  const child = spawn(process.execPath, [join(folder, 'write.js'), dataDir], { stdio: ['ignore', 'pipe', 'inherit'] })
+  let said = ''
+  child.stdout.on('data', (chunk: Buffer) => {
+    said += chunk.toString()
+    if (said.includes('\n100\n')) child.kill('SIGKILL')
+  })
+  await once(child, 'close')
+  const told = said.trim().split('\n').length
+  const db = await openEmbedded(dataDir, { clock })
+  onTestFinished(() => db.close())
+  const [found] = await db.query<{ up: number; down: number }>(
+    'select count(*) filter (where a > 0) as up, count(*) filter (where a < 0) as down from rows',
+  )
+  expect(found?.up).toBe(found?.down)
+  expect(found?.up).toBeGreaterThanOrEqual(told)
+})

@@ -1,0 +1,136 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { virtualClock } from '../../src/clock.ts'
+import type { Database } from '../../src/db/database.ts'
+import { migrate, type RepeatableSql } from '../../src/db/migrate.ts'
+import { openServer } from '../../src/db/server.ts'
+import { FatalError } from '../../src/errors.ts'
+import { bothKinds, temporaryFolder, testDatabase, testDatabaseUrl } from '../support/postgres.ts'
+
+const clock = virtualClock(Date.UTC(2026, 5, 1))
+
+const FIRST = `create schema game;\n--> statement-breakpoint\ncreate table game.swords (name text primary key);`
+const SECOND = `alter table game.swords add column level int;`
+const BROKEN = `alter table game.swords add column sharp bool;\n--> statement-breakpoint\nalter table game.axes add column x int;`
+const VIEW = 'create or replace view game.names as select name from game.swords;'
+const COMMENTS = `comment on table game.swords is 'Swords; they cut.';\ncomment on view game.names is 'Names.';`
+
+/** Writes a migrations folder as drizzle-kit does, and repeatable files beside it. */
+async function project(
+  migrations: string[],
+  repeatable: string[] = [],
+  times = migrations.map((_, index) => index + 1),
+) {
+  const folder = await temporaryFolder()
+  await mkdir(join(folder, 'meta'))
+  const entries = migrations.map((_, idx) => ({
+    idx,
+    version: '7',
+    when: times[idx],
+    tag: `000${idx}_step`,
+    breakpoints: true,
+  }))
+  await writeFile(
+    join(folder, 'meta', '_journal.json'),
+    JSON.stringify({ version: '7', dialect: 'postgresql', entries }),
+  )
+  for (const [index, sql] of migrations.entries()) await writeFile(join(folder, `000${index}_step.sql`), sql)
+  const files: RepeatableSql[] = repeatable.map((_, index) => ({
+    name: `r${index}`,
+    path: join(folder, `r${index}.sql`),
+  }))
+  for (const [index, sql] of repeatable.entries()) await writeFile(join(folder, `r${index}.sql`), sql)
+  return { folder, repeatable: files, clock }
+}
+
+async function everything(db: Database): Promise<unknown> {
+  return db.values(`select table_schema::text, table_name::text, column_name::text from information_schema.columns
+    where table_schema in ('game', 'sync', 'drizzle') order by 1, 2, 3`)
+}
+
+describe.each(bothKinds)('migrating the %s database', (kind) => {
+  test('applies migrations and repeatable SQL once, and then has nothing to do', async () => {
+    const db = await testDatabase(kind, { migrated: false })
+    const options = await project([FIRST, SECOND], [VIEW, COMMENTS])
+    expect(await migrate(db, options)).toEqual({ applied: ['0000_step.sql', '0001_step.sql', 'r0', 'r1'] })
+    expect(await db.query('select name, installed_at from sync.installed_sql order by name')).toEqual([
+      { name: 'r0', installed_at: new Date(clock.now()) },
+      { name: 'r1', installed_at: new Date(clock.now()) },
+    ])
+    expect(await migrate(db, options)).toEqual({ applied: [] })
+  })
+
+  test('costs two statements and no transaction when there is nothing to do', async () => {
+    const db = await testDatabase(kind, { migrated: false })
+    const options = await project([FIRST], [VIEW])
+    await migrate(db, options)
+    let statements = 0
+    const counting: Database = {
+      ...db,
+      query: (text, params) => {
+        statements++
+        return db.query(text, params)
+      },
+      transaction: () => Promise.reject(new Error('a transaction for nothing')),
+    }
+    await migrate(counting, options)
+    expect(statements).toBe(2)
+  })
+
+  test('applies what is new later: a migration, and repeatable SQL from the first changed file on', async () => {
+    const db = await testDatabase(kind, { migrated: false })
+    const before = await project([FIRST], [VIEW, COMMENTS, 'select 1'])
+    await migrate(db, before)
+    const after = await project([FIRST, SECOND], [VIEW, `${COMMENTS}\n`, 'select 1'])
+    expect(await migrate(db, after)).toEqual({ applied: ['0001_step.sql', 'r1', 'r2'] })
+  })
+
+  test('that fails names the migration and the reason, and leaves the database as it was', async () => {
+    const db = await testDatabase(kind, { migrated: false })
+    await migrate(db, await project([FIRST]))
+    const before = await everything(db)
+    const failed = migrate(db, await project([FIRST, SECOND, BROKEN], [VIEW]))
+    await expect(failed).rejects.toThrow(FatalError)
+    await expect(failed).rejects.toThrow(/0002_step\.sql failed.*"game\.axes" does not exist/)
+    expect(await everything(db)).toEqual(before)
+    expect(await migrate(db, await project([FIRST, SECOND]))).toEqual({ applied: ['0001_step.sql'] })
+  })
+
+  test('that fails in repeatable SQL names the file, and takes the migrations back with it', async () => {
+    const db = await testDatabase(kind, { migrated: false })
+    const failed = migrate(db, await project([FIRST], [VIEW, 'create view game.bad as select nothing']))
+    await expect(failed).rejects.toThrow(/r1\.sql failed/)
+    expect(await everything(db)).toEqual([])
+  })
+
+  test('refuses a journal whose times do not rise, because drizzle would skip the later migration', async () => {
+    const db = await testDatabase(kind, { migrated: false })
+    await expect(migrate(db, await project([FIRST, SECOND], [], [5, 5]))).rejects.toThrow(/0001_step .* is not after/)
+    expect(await everything(db)).toEqual([])
+  })
+
+  test('refuses a database that a newer program has migrated', async () => {
+    const db = await testDatabase(kind, { migrated: false })
+    await migrate(db, await project([FIRST, SECOND]))
+    await expect(migrate(db, await project([FIRST]))).rejects.toThrow('newer version')
+  })
+})
+
+test('twenty processes may migrate one server at once, and each step is applied by one of them', async () => {
+  const url = await testDatabaseUrl({ migrated: false })
+  const options = await project([FIRST, SECOND], [VIEW, COMMENTS])
+  const databases = await Promise.all(Array.from({ length: 20 }, () => openServer(url)))
+  try {
+    const outcomes = await Promise.all(databases.map((db) => migrate(db, options)))
+    expect(outcomes.flatMap(({ applied }) => applied).sort()).toEqual(['0000_step.sql', '0001_step.sql', 'r0', 'r1'])
+  } finally {
+    await Promise.all(databases.map((db) => db.close()))
+  }
+})
+
+test('an installation without its migrations says so', async () => {
+  const db = await testDatabase('server', { migrated: false })
+  const folder = await temporaryFolder()
+  await expect(migrate(db, { folder, repeatable: [], clock })).rejects.toThrow('the installation is incomplete')
+})

@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, inject, onTestFinished } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
+import type { Database } from '../../src/db/database.ts'
+import { openEmbedded } from '../../src/db/embedded.ts'
+import { lockFolder } from '../../src/db/folder-lock.ts'
+import { openServer } from '../../src/db/server.ts'
+
+/** For `describe.each`: every promise about a database is kept by both. */
+export const bothKinds = ['embedded', 'server'] as const
+
+interface Wanted {
+  /** With the program's tables and views (the default), or quite empty. */
+  readonly migrated?: boolean
+}
+
+/** A database of its own for the calling test (or file, when called outside of a test); closed and dropped after it. */
+export async function testDatabase(kind: Database['kind'], wanted: Wanted = {}): Promise<Database> {
+  if (kind === 'embedded') {
+    const db = await openEmbedded(await testDataDir(wanted), { clock: systemClock })
+    afterwards(() => db.close())
+    return db
+  }
+  const db = await openServer(await testDatabaseUrl(wanted))
+  afterwards(() => db.close())
+  return db
+}
+
+/** URL of a server database as `testDatabase` makes it, for tests of the command line. */
+export async function testDatabaseUrl({ migrated = true }: Wanted = {}): Promise<string> {
+  const name = `test_${randomUUID().replaceAll('-', '')}`
+  const template = migrated ? await migratedTemplate() : 'template0'
+  await asAdmin((admin) => admin.query(`create database ${name} template ${template}`))
+  // `force`: a test that failed may have left sessions open.
+  afterwards(() => asAdmin((admin) => admin.query(`drop database if exists ${name} with (force)`)))
+  return urlOf(name)
+}
+
+/** A data folder with an embedded database in it, not open. */
+export async function testDataDir({ migrated = true }: Wanted = {}): Promise<string> {
+  const template = await embeddedTemplate(migrated)
+  const dataDir = await temporaryFolder()
+  await cp(template, dataDir, { recursive: true })
+  return dataDir
+}
+
+/** An empty folder that is removed after the test. */
+export async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(inject('runFolder'), 'folder-'))
+  afterwards(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }))
+  return folder
+}
+
+// In reverse: a database is closed before it is dropped or its folder removed.
+const leftForTheFile: (() => Promise<unknown>)[] = []
+afterAll(async () => {
+  for (const finish of leftForTheFile.reverse()) await finish()
+})
+
+function afterwards(finish: () => Promise<unknown>): void {
+  try {
+    onTestFinished(async () => void (await finish()))
+  } catch {
+    leftForTheFile.push(finish)
+  }
+}
+
+function urlOf(database: string): string {
+  const url = new URL(inject('serverUrl'))
+  url.pathname = `/${database}`
+  return url.href
+}
+
+async function asAdmin<T>(work: (admin: Database) => Promise<T>): Promise<T> {
+  const admin = await openServer(inject('serverUrl'))
+  try {
+    return await work(admin)
+  } finally {
+    await admin.close()
+  }
+}
+
+/** The test files run side by side, and the first one that needs a template makes it for all. */
+async function once(name: string, make: (folder: string) => Promise<void>): Promise<string> {
+  const folder = join(inject('runFolder'), name)
+  const done = join(folder, 'done')
+  if (existsSync(done)) return join(folder, 'made')
+  const unlock = await lockFolder(folder, { clock: systemClock, waitMs: 100_000 })
+  try {
+    if (!existsSync(done)) {
+      const made = join(folder, 'made')
+      await rm(made, { recursive: true, force: true })
+      await mkdir(made)
+      await make(made)
+      await writeFile(done, '')
+    }
+    return join(folder, 'made')
+  } finally {
+    await unlock()
+  }
+}
+
+async function migratedTemplate(): Promise<string> {
+  const name = inject('templateName')
+  await once('server-migrated', async () => {
+    await asAdmin((admin) => admin.query(`drop database if exists ${name} with (force)`))
+    await asAdmin((admin) => admin.query(`create database ${name} template template0`))
+    const db = await openServer(urlOf(name))
+    await migrateAll(db)
+    await db.close()
+  })
+  return name
+}
+
+async function embeddedTemplate(migrated: boolean): Promise<string> {
+  const empty = await once('embedded-empty', async (folder) => {
+    await (await openEmbedded(folder, { clock: systemClock })).close()
+  })
+  if (!migrated) return empty
+  return once('embedded-migrated', async (folder) => {
+    await cp(empty, folder, { recursive: true })
+    const db = await openEmbedded(folder, { clock: systemClock })
+    await migrateAll(db)
+    await db.close()
+  })
+}
+
+async function migrateAll(db: Database): Promise<void> {
+  const { migrateDatabase } = await import('../../src/app.ts')
+  await migrateDatabase(db, { clock: systemClock })
+}

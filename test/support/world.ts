@@ -1,0 +1,181 @@
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
+import { type Api, createClient } from '../../src/api/client.ts'
+import { seededRandom, type VirtualClock, virtualClock } from '../../src/clock.ts'
+import type { Database } from '../../src/db/database.ts'
+import { FOREVER } from '../../src/db/values.ts'
+import { resources } from '../../src/resources/index.ts'
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts'
+import type { Guards } from '../../src/sync/absorb.ts'
+import type { ExtractOptions, Resource } from '../../src/sync/resource.ts'
+import { type RunResult, runResource } from '../../src/sync/run.ts'
+import { testDatabase } from './postgres.ts'
+
+const routes: Readonly<Record<string, string>> = {
+  items: '/item/database',
+  recipes: '/item/recipe/database',
+  'item-sets': '/item/sets',
+  'item-metadata': '/item/metadata',
+}
+
+/** What may differ from one sync of a diary to the next. */
+export interface SyncOptions extends Partial<Guards>, ExtractOptions {}
+
+/** A simulated API, a real database and a clock, and the words that a diary is written in. */
+export interface World {
+  readonly db: Database
+  readonly api: Api
+  readonly clock: VirtualClock
+  readonly sandbox: Sandbox
+  /** What the engine told the log, as `level: message`. */
+  readonly log: string[]
+  /** The API answers with `body` (JSON), which speaks for `at`; the resource is synced once. */
+  sync(resource: Resource, body: unknown, at: string, options?: SyncOptions): Promise<RunResult>
+  /** Syncs whatever the sandbox answers by itself. */
+  syncNow(resource: Resource, options?: SyncOptions): Promise<RunResult>
+  /** Rows of a statement as arrays, instants in the form of `sync`. */
+  rows(sql: string): Promise<unknown[][]>
+  /** Key, start, end of every version in a table, in order of key and time. */
+  versions(table?: string, key?: string): Promise<unknown[][]>
+  /** How many rows each table of schemas `game` and `sync` has; empty tables are left out. */
+  rowCounts(): Promise<Record<string, number>>
+}
+
+/**
+ * A world for every test of the calling `describe`, on one database whose tables are emptied before each.
+ * @param options.sandbox of the simulated API; by default nothing is served but what `sync` is given
+ */
+export function worldOf(kind: Database['kind'], options: { sandbox?: Partial<SandboxOptions> } = {}): World {
+  let world: World
+  let db: Database
+  beforeAll(async () => {
+    db = await testDatabase(kind)
+  })
+  beforeEach(async () => {
+    await emptyTables(db)
+    world = await openWorld(db, options.sandbox)
+  })
+  afterEach(async () => {
+    await world.api.close()
+    await world.sandbox.close()
+  })
+  afterAll(() => db.close())
+  return {
+    get db() {
+      return world.db
+    },
+    get api() {
+      return world.api
+    },
+    get clock() {
+      return world.clock
+    },
+    get sandbox() {
+      return world.sandbox
+    },
+    get log() {
+      return world.log
+    },
+    sync: (...given) => world.sync(...given),
+    syncNow: (...given) => world.syncNow(...given),
+    rows: (sql) => world.rows(sql),
+    versions: (...given) => world.versions(...given),
+    rowCounts: () => world.rowCounts(),
+  }
+}
+
+/** Opens a world over a database that is at hand. */
+export async function openWorld(db: Database, sandboxOptions: Partial<SandboxOptions> = {}): Promise<World> {
+  const clock = virtualClock(instantOf('00:00'), { auto: true })
+  const limits = { guest: 100_000, token: 100_000 }
+  const sandbox = await startSandbox({ clock, items: { items: [], recipes: [], sets: {} }, limits, ...sandboxOptions })
+  const api = createClient({ baseUrl: sandbox.url, clock, random: seededRandom(1) })
+  const log: string[] = []
+  const lines = (level: string) => (_fields: object, message: string) => void log.push(`${level}: ${message}`)
+  const runLog = { info: lines('info'), warn: lines('warn'), error: lines('error') }
+
+  async function syncNow(resource: Resource, options: SyncOptions = {}): Promise<RunResult> {
+    const { plausibleShare = 0.5, absences = 2, accept = false, ...extract } = options
+    const guards = { plausibleShare, absences, accept }
+    return await runResource(resource, { db, api, clock, program: 'test', guards, log: runLog }, extract)
+  }
+
+  async function rows(sql: string): Promise<unknown[][]> {
+    return (await db.values(sql)).map((row) => row.map((value) => (value instanceof Date ? timeOf(value) : value)))
+  }
+
+  return {
+    db,
+    api,
+    clock,
+    sandbox,
+    log,
+    syncNow,
+    rows,
+    sync: async (resource, body, at, options) => {
+      const instant = instantOf(at)
+      if (instant > clock.now()) await clock.advanceTo(instant)
+      const headers = { 'Cache-Control': 'max-age=60', Expires: new Date(instant + 60_000).toUTCString() }
+      sandbox.setAnswer(routes[resource.name] ?? '', ({ query }) => ({
+        headers,
+        // The ids of metadata are a request of their own; diaries about it hold the named lists only.
+        body: query.has('static') ? {} : body,
+      }))
+      return await syncNow(resource, options)
+    },
+    versions: (table = 'item', key = 'internal_name') =>
+      rows(`select ${key}, valid_from, valid_until from game.${table} order by ${key}, valid_from`),
+    rowCounts: async () => {
+      const counts: Record<string, number> = {}
+      for (const table of await tableNames(db)) {
+        const [row] = await db.query<{ n: number }>(`select count(*) as n from ${table}`)
+        if (row && row.n > 0) counts[table] = row.n
+      }
+      return counts
+    },
+  }
+}
+
+/** Every table of schemas `game` and `sync` that holds what was synced. */
+export async function tableNames(db: Database): Promise<string[]> {
+  const rows = await db.query<{ name: string }>(
+    `select schemaname || '.' || tablename as name from pg_tables
+      where schemaname in ('game', 'sync') and tablename <> 'installed_sql' order by 1`,
+  )
+  return rows.map(({ name }) => name)
+}
+
+/** Empties everything that was synced. */
+export async function emptyTables(db: Database): Promise<void> {
+  await db.query(`truncate ${(await tableNames(db)).join(', ')}`)
+}
+
+/** `10:00` is an hour of 1 June 2026, `02 10:00` of the day after; UTC, ms since the epoch. */
+export function instantOf(text: string): number {
+  const [time = '', day = '01'] = text.split(' ').reverse()
+  return Date.parse(`2026-06-${day}T${time.length === 5 ? `${time}:00` : time}Z`)
+}
+
+/** The way back: `infinity` while a version is current. */
+export function timeOf(at: Date): string {
+  if (at.getTime() === FOREVER.getTime()) return 'infinity'
+  const [day = '', time = ''] = at.toISOString().replace(/(:00)?\.000Z$/, '').split('T')
+  return day === '2026-06-01' ? time : `${day.replace('2026-06-', '')} ${time}`
+}
+
+/** A whole item with as little as one can have. */
+export function item(internalName: string, fields: object = {}): object {
+  return { internalName, type: 'material', ...fields }
+}
+
+/** A walk over pages that saw fewer records than the API counts. */
+export function incomplete(records: readonly unknown[]): object {
+  const controller = { count: records.length + 1, pages: 1, current_count: records.length, prev: null, current: 1 }
+  return { controller: { ...controller, next: null }, results: records }
+}
+
+/** The resource of that name. */
+export function resource(name: string): Resource {
+  const found = resources.find((one) => one.name === name)
+  if (!found) throw new Error(`no resource ${name}`)
+  return found
+}
