@@ -1,0 +1,48 @@
+import { FatalError } from '../errors.ts'
+import { isErrorBody, type Refusal, readRefusal, refusalError, TooManyRequests, Unavailable } from './errors.ts'
+import type { Outcome } from './exchange.ts'
+import { type FailureKind, isPassing } from './retry.ts'
+
+/** What is wrong with an outcome. */
+export interface Fault {
+  /** The status it amounts to: an error body that came with 200 says its real one in `code`. Null without headers. */
+  readonly status: number | null
+  readonly failure: FailureKind | null
+  /** In words, for messages and logs. */
+  readonly seen: string
+}
+
+/** Null for an answer that can be used; otherwise what is wrong with it. */
+export function judge({ status, body, failure, seen }: Outcome): Fault | null {
+  if (status === null || failure !== null) return { status, failure, seen: seen || `status ${status}` }
+  if (status >= 300) return { status, failure: null, seen: String(status) }
+  if (!isErrorBody(body)) return null
+  const { code } = body
+  const said = typeof code === 'number' && code >= 300 && code < 600 ? code : null
+  const words = `an error body with status ${status}`
+  return said === null ? { status, failure: 'error body', seen: words } : { status: said, failure: null, seen: words }
+}
+
+/**
+ * The error to throw when a fault is not repeated any more.
+ * @param path of the request, without its query
+ * @param attempts requests sent for this call
+ */
+export function faultError(fault: Fault, outcome: Outcome, path: string, attempts: number): Error {
+  const { status, failure, seen } = fault
+  const refusal = readRefusal(status ?? 0, path, outcome.body)
+  if (failure === 'too large') return new FatalError(`${path}: the answer is too large: ${seen}`, { context: { path } })
+  if (!isPassing(status, failure)) return refusalError(withDetail(refusal, failure === null ? null : seen))
+  const { kind, detail } = refusal
+  const said = [kind, detail].filter((part) => part !== null).join(': ')
+  const saw = status !== null && status >= 300 && failure !== null ? `${status}, ${seen}` : seen
+  const message = `${path}: ${saw} after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`
+  const context = { path, status, failure, kind, detail, attempts }
+  const options = { context, ...(outcome.cause === undefined ? {} : { cause: outcome.cause }) }
+  const Kind = status === 429 ? TooManyRequests : Unavailable
+  return new Kind(said === '' ? message : `${message} (${said})`, options)
+}
+
+function withDetail(refusal: Refusal, seen: string | null): Refusal {
+  return { ...refusal, detail: refusal.detail ?? seen }
+}

@@ -1,0 +1,210 @@
+import { RetryableError } from '../errors.ts'
+import type { Answer } from './answer.ts'
+import { BadRequest } from './errors.ts'
+
+/** Where a page stands in its listing. A number the server left out is null (API reference 4.1). */
+export interface Controller {
+  /** Records in all pages together. */
+  readonly count: number | null
+  readonly pages: number | null
+  /** Number of this page; 0- or 1-indexed, as the server likes. */
+  readonly current: number | null
+  readonly prev: number | null
+  /** What to ask for next; null on the last page. */
+  readonly next: number | null
+}
+
+/** The records of one body, whichever form it had. */
+export interface Listing {
+  readonly records: unknown[]
+  /** Null when the body had no controller. */
+  readonly controller: Controller | null
+  /** True when the body had no envelope: a bare array, or an object keyed by name, of everything. */
+  readonly whole: boolean
+}
+
+/** What `onProgress` is told after each page. */
+export interface WalkProgress {
+  /** Pages read in this attempt, counting from 1. */
+  readonly page: number
+  readonly pages: number | null
+  readonly records: number
+  readonly count: number | null
+}
+
+/** The result of reading a listing from its first page to its last. */
+export interface Walk {
+  /** In the order they came; records with the same key are all kept. */
+  readonly records: unknown[]
+  /** True when everything came: distinct keys equal the server's own count, or one body held everything. */
+  readonly complete: boolean
+  /** The server's own count; null when it sent everything without a controller. */
+  readonly count: number | null
+  readonly pages: number
+  /** Answers received, those of abandoned attempts included. */
+  readonly requests: number
+  readonly restarts: number
+  /** The instant of the oldest page; ms since the epoch. */
+  readonly observedFrom: number
+  /** The instant of the newest page; ms since the epoch. */
+  readonly observedAt: number
+  /** When the last of the pages expires; ms since the epoch, or null when no page told. */
+  readonly expiresAt: number | null
+  /** Body bytes as they travelled, abandoned attempts included. */
+  readonly bytes: number
+}
+
+/** How to walk a listing. */
+export interface WalkOptions {
+  /** Asks for one page; without a number, for whatever the server gives first. */
+  readonly fetchPage: (page: number | undefined) => Promise<Answer<Listing>>
+  /** The natural key of a record, or null when it cannot be read. */
+  readonly keyOf: (record: unknown) => string | null
+  readonly onProgress?: ((progress: WalkProgress) => void) | undefined
+  /** How often to begin again when the listing changes under the walk. Default 3. */
+  readonly maxRestarts?: number | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** The listing changed, or the server lost its place, between two pages. Never leaves this file. */
+class WalkMoved extends Error {}
+
+/**
+ * Reads a body that lists records, in any form the service has used (API reference 4.1, 4.2): `{controller, results}`
+ * with results as array or object, a bare array, or an object keyed by `keyField`, which is then put into the records.
+ * @throws RetryableError when the body is none of these
+ */
+export function readListing(body: unknown, keyField = 'displayName'): Listing {
+  if (Array.isArray(body)) return { records: body, controller: null, whole: true }
+  if (!isObject(body)) throw unexpectedShape(body === null ? 'null' : typeof body)
+  if (!('controller' in body) && !('results' in body))
+    return { records: keyedRecords(body, keyField), controller: null, whole: true }
+  const { results } = body
+  const controller = readController(body.controller)
+  if (Array.isArray(results)) return { records: results, controller, whole: false }
+  if (isObject(results)) return { records: keyedRecords(results, keyField), controller, whole: false }
+  throw unexpectedShape('an envelope without results')
+}
+
+function unexpectedShape(found: string): RetryableError {
+  return new RetryableError(`unexpected shape: a listing was expected, found ${found}`, { context: { found } })
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function keyedRecords(body: Record<string, unknown>, keyField: string): unknown[] {
+  return Object.entries(body).map(([key, record]) =>
+    isObject(record) && !(keyField in record) ? { ...record, [keyField]: key } : record,
+  )
+}
+
+function readController(value: unknown): Controller | null {
+  if (!isObject(value)) return null
+  const whole = (field: unknown) => (Number.isInteger(field) ? Number(field) : null)
+  return {
+    count: whole(value.count),
+    pages: whole(value.pages),
+    current: whole(value.current),
+    prev: whole(value.prev ?? value.previous),
+    next: whole(value.next),
+  }
+}
+
+/**
+ * Follows the controller from the first page to the last. Asks without a number first, because some servers count from
+ * 0 and some from 1, and then for whatever `next` says; a 400 means the end was passed.
+ * @param first an answer already at hand that counts as the first page
+ */
+export async function* walkPages(
+  fetchPage: WalkOptions['fetchPage'],
+  first?: Answer<Listing> | undefined,
+): AsyncGenerator<Answer<Listing>, void, void> {
+  let answer = first ?? (await fetchPage(undefined))
+  let place = answer.body.controller
+  yield answer
+  for (let fetched = 1; place !== null && place.next !== null; fetched++) {
+    if (place.pages !== null && fetched > place.pages) throw new WalkMoved('more pages than the server counted')
+    try {
+      answer = await fetchPage(place.next)
+    } catch (error) {
+      if (error instanceof BadRequest) return
+      throw error
+    }
+    const now = answer.body.controller
+    if (now === null) throw new WalkMoved('a page came without its controller')
+    if (now.count !== place.count || now.pages !== place.pages) throw new WalkMoved('count or pages moved')
+    const before = place.current ?? place.next - 1
+    if ((now.current ?? place.next) <= before) throw new WalkMoved(`page did not advance past ${before}`)
+    if (now.next !== null && now.next <= place.next) throw new WalkMoved(`next page did not advance past ${place.next}`)
+    place = now
+    yield answer
+  }
+}
+
+/**
+ * Reads a whole listing and says whether it is whole. Begins again, at most `maxRestarts` times, when the listing moves
+ * under the walk or when the distinct keys differ from the server's count.
+ * @throws RetryableError when it still moved after the last restart
+ */
+export async function walkAll(options: WalkOptions): Promise<Walk> {
+  const { fetchPage, keyOf, onProgress, maxRestarts = 3, signal } = options
+  let requests = 0
+  let bytes = 0
+  const counted = async (page: number | undefined) => {
+    signal?.throwIfAborted()
+    const answer = await fetchPage(page)
+    requests++
+    bytes += answer.bytes
+    return answer
+  }
+
+  for (let restarts = 0; ; restarts++) {
+    try {
+      const pages: Answer<Listing>[] = []
+      const records: unknown[] = []
+      for await (const page of walkPages(counted)) {
+        pages.push(page)
+        for (const record of page.body.records) records.push(record)
+        const { count, pages: of } = page.body.controller ?? { count: null, pages: pages.length }
+        onProgress?.({ page: pages.length, pages: of, records: records.length, count })
+      }
+      const first = pages[0]?.body
+      const count = first?.controller?.count ?? null
+      const complete = first?.whole === true || (count !== null && distinctKeys(records, keyOf) === count)
+      if (!complete && count !== null && restarts < maxRestarts) continue
+      return { records, complete, count, pages: pages.length, requests, restarts, bytes, ...instants(pages) }
+    } catch (error) {
+      if (!(error instanceof WalkMoved)) throw error
+      if (restarts >= maxRestarts)
+        throw new RetryableError(
+          `the listing moved during the walk, ${restarts + 1} times in a row: ${error.message}`,
+          {
+            context: { requests, restarts },
+          },
+        )
+    }
+  }
+}
+
+function distinctKeys(records: readonly unknown[], keyOf: WalkOptions['keyOf']): number {
+  const keys = new Set<string>()
+  let unreadable = 0
+  for (const record of records) {
+    const key = keyOf(record)
+    if (key === null) unreadable++
+    else keys.add(key)
+  }
+  return keys.size + unreadable
+}
+
+function instants(pages: readonly Answer<Listing>[]): Pick<Walk, 'observedFrom' | 'observedAt' | 'expiresAt'> {
+  const observed = pages.map((page) => page.observedAt)
+  const expiries = pages.flatMap((page) => (page.expiresAt === null ? [] : [page.expiresAt]))
+  return {
+    observedFrom: Math.min(...observed),
+    observedAt: Math.max(...observed),
+    expiresAt: expiries.length > 0 ? Math.max(...expiries) : null,
+  }
+}

@@ -1,0 +1,227 @@
+import { describe, expect, test } from 'vitest'
+import type { Answer } from '../../src/api/answer.ts'
+import { BadRequest } from '../../src/api/errors.ts'
+import { type Listing, readListing, walkAll } from '../../src/api/pages.ts'
+import { RetryableError } from '../../src/errors.ts'
+
+describe('a listing is read', () => {
+  test('from an envelope, with the previous page under either name', () => {
+    const controller = { count: 3, current_count: 1, pages: 3, prev: 1, current: 2, next: 3 }
+    const expected = { count: 3, pages: 3, prev: 1, current: 2, next: 3 }
+    expect(readListing({ controller, results: [{ a: 1 }] })).toEqual({
+      records: [{ a: 1 }],
+      controller: expected,
+      whole: false,
+    })
+    const { prev: previous, ...older } = controller
+    const links = { previous: null, next: null }
+    expect(readListing({ controller: { ...older, previous, links }, results: [] }).controller).toEqual(expected)
+  })
+
+  test('from an envelope with an object of results', () => {
+    const body = { controller: {}, results: { Bow: { type: 'weapon' }, Axe: { displayName: 'Other', type: 'tool' } } }
+    expect(readListing(body).records).toEqual([
+      { displayName: 'Bow', type: 'weapon' },
+      { displayName: 'Other', type: 'tool' },
+    ])
+  })
+
+  test('from a bare array', () => {
+    expect(readListing([1, 2])).toEqual({ records: [1, 2], controller: null, whole: true })
+  })
+
+  test('from an object keyed by name, which goes into the records', () => {
+    expect(readListing({ Bow: { type: 'weapon' }, Odd: 5 }, 'label').records).toEqual([
+      { type: 'weapon', label: 'Bow' },
+      5,
+    ])
+  })
+
+  test('as nothing from an empty object', () => {
+    expect(readListing({})).toEqual({ records: [], controller: null, whole: true })
+  })
+
+  test.each([null, 'text', 5, true, { results: 5 }, { controller: {} }])('not from %j', (body) => {
+    expect(() => readListing(body)).toThrow(RetryableError)
+    expect(() => readListing(body)).toThrow('unexpected shape')
+  })
+})
+
+const noon = Date.parse('2026-05-30T12:00:00Z')
+const keyOf = (record: unknown) => (typeof record === 'string' ? record : null)
+const pastTheEnd = () =>
+  new BadRequest({ status: 400, kind: 'PaginationError', detail: null, path: '/item/database', objects: {} })
+
+function answer(body: Listing, second = 0): Answer<Listing> {
+  const observedAt = noon + second * 1000
+  const expiresAt = observedAt + 3_600_000
+  return {
+    body,
+    status: 200,
+    headers: new Map(),
+    receivedAt: noon,
+    observedAt,
+    expiresAt,
+    rateLimit: null,
+    bytes: 10,
+    attempts: 1,
+  }
+}
+
+/** A listing in pages of two; `book` may change between two requests. */
+function library(
+  book: { records: unknown[]; count?: number },
+  lowest: 0 | 1,
+  afterRequest: (request: number) => void = () => undefined,
+) {
+  const asked: (number | undefined)[] = []
+  const fetchPage = async (page: number | undefined) => {
+    asked.push(page)
+    const place = (page ?? lowest) - lowest
+    const pages = Math.ceil(book.records.length / 2)
+    if (place >= pages) throw pastTheEnd()
+    const controller = {
+      count: book.count ?? book.records.length,
+      pages,
+      current: place + lowest,
+      prev: place === 0 ? null : place + lowest - 1,
+      next: place + 1 < pages ? place + lowest + 1 : null,
+    }
+    const result = answer(
+      { records: book.records.slice(place * 2, place * 2 + 2), controller, whole: false },
+      asked.length,
+    )
+    afterRequest(asked.length)
+    return result
+  }
+  return { asked, fetchPage }
+}
+
+describe('a walk', () => {
+  test.each([
+    [0, [undefined, 1, 2]],
+    [1, [undefined, 2, 3]],
+  ] as const)('follows a server that counts its pages from %i', async (lowest, expected) => {
+    const { fetchPage, asked } = library({ records: ['a', 'b', 'c', 'd', 'e'] }, lowest)
+    const progress: unknown[] = []
+    const walk = await walkAll({ fetchPage, keyOf, onProgress: (step) => progress.push(step) })
+    expect(asked).toEqual(expected)
+    expect(walk).toEqual({
+      records: ['a', 'b', 'c', 'd', 'e'],
+      complete: true,
+      count: 5,
+      pages: 3,
+      requests: 3,
+      restarts: 0,
+      observedFrom: noon + 1000,
+      observedAt: noon + 3000,
+      expiresAt: noon + 3_603_000,
+      bytes: 30,
+    })
+    expect(progress).toEqual([
+      { page: 1, pages: 3, records: 2, count: 5 },
+      { page: 2, pages: 3, records: 4, count: 5 },
+      { page: 3, pages: 3, records: 5, count: 5 },
+    ])
+  })
+
+  test('begins again when the count moves between two pages', async () => {
+    const book = { records: ['a', 'b', 'c', 'd', 'e'] }
+    const { fetchPage, asked } = library(book, 1, (request) => {
+      if (request === 2) book.records = ['0', ...book.records]
+    })
+    const walk = await walkAll({ fetchPage, keyOf })
+    expect(asked).toEqual([undefined, 2, 3, undefined, 2, 3])
+    expect(walk).toMatchObject({ complete: true, count: 6, restarts: 1, requests: 6, bytes: 60, pages: 3 })
+    expect(walk.records).toEqual(['0', 'a', 'b', 'c', 'd', 'e'])
+  })
+
+  test('begins again when an exchange keeps the count but one key is missing', async () => {
+    const book = { records: ['a', 'b', 'c', 'd'] }
+    const { fetchPage } = library(book, 1, (request) => {
+      if (request === 1) book.records = ['x', 'a', 'b', 'c']
+    })
+    const walk = await walkAll({ fetchPage, keyOf })
+    expect(walk).toMatchObject({ complete: true, restarts: 1, records: ['x', 'a', 'b', 'c'] })
+  })
+
+  test('that never settles is given up with an error that says so', async () => {
+    const book = { records: ['a', 'b', 'c'] as unknown[] }
+    const { fetchPage } = library(book, 1, () => book.records.push('more'))
+    const walk = walkAll({ fetchPage, keyOf, maxRestarts: 2 })
+    await expect(walk).rejects.toThrow(RetryableError)
+    await expect(walk).rejects.toThrow('the listing moved during the walk, 3 times in a row')
+  })
+
+  test('that never finds as many keys as the server counts is incomplete, duplicates kept', async () => {
+    const { fetchPage, asked } = library({ records: ['a', 'b', 'b', 'c'] }, 1)
+    const walk = await walkAll({ fetchPage, keyOf, maxRestarts: 1 })
+    expect(walk).toMatchObject({ complete: false, count: 4, restarts: 1, records: ['a', 'b', 'b', 'c'] })
+    expect(asked).toHaveLength(4)
+  })
+
+  test('counts a record without a readable key as one', async () => {
+    const { fetchPage } = library({ records: ['a', { odd: 1 }, { odd: 2 }] }, 1)
+    expect(await walkAll({ fetchPage, keyOf })).toMatchObject({ complete: true, count: 3 })
+  })
+
+  test('ends at a 400 past the last page, and is complete if the keys say so', async () => {
+    const { fetchPage } = library({ records: ['a', 'b'] }, 1)
+    const pointless = async (page: number | undefined) => {
+      const page1 = await fetchPage(page)
+      const controller = page1.body.controller && { ...page1.body.controller, next: 2 }
+      return { ...page1, body: { ...page1.body, controller } }
+    }
+    expect(await walkAll({ fetchPage: pointless, keyOf })).toMatchObject({ complete: true, pages: 1, restarts: 0 })
+  })
+
+  test('passes a 400 on when it comes for the first page', async () => {
+    const fetchPage = async () => Promise.reject(pastTheEnd())
+    await expect(walkAll({ fetchPage, keyOf })).rejects.toThrow(BadRequest)
+  })
+
+  test.each([
+    ['the same page again and again', { current: 1, next: 2 }],
+    ['a next page that goes back', { current: 2, next: 1 }],
+    ['no place, and always a next page', { current: null, next: 2 }],
+  ])('does not run in circles when the server gives %s', async (_name, place) => {
+    let asked = 0
+    const fetchPage = async () => {
+      asked++
+      return answer({ records: ['a'], controller: { count: 4, pages: 4, prev: null, ...place }, whole: false })
+    }
+    await expect(walkAll({ fetchPage, keyOf, maxRestarts: 1 })).rejects.toThrow('did not advance')
+    expect(asked).toBeLessThanOrEqual(4)
+  })
+
+  test('is capped one page past the number of pages', async () => {
+    let asked = 0
+    const fetchPage = async () => {
+      const current = ++asked
+      return answer({
+        records: [],
+        controller: { count: 2, pages: 2, prev: null, current, next: current + 1 },
+        whole: false,
+      })
+    }
+    await expect(walkAll({ fetchPage, keyOf, maxRestarts: 0 })).rejects.toThrow('more pages than the server counted')
+    expect(asked).toBe(3)
+  })
+
+  test('takes a body without envelope for everything', async () => {
+    const fetchPage = async () => answer({ records: ['a', 'a'], controller: null, whole: true })
+    expect(await walkAll({ fetchPage, keyOf })).toMatchObject({ complete: true, count: null, pages: 1, requests: 1 })
+  })
+
+  test('never calls a page complete whose envelope has no controller', async () => {
+    const fetchPage = async () => answer(readListing({ results: ['a'] }))
+    expect(await walkAll({ fetchPage, keyOf })).toMatchObject({ complete: false, restarts: 0 })
+  })
+
+  test('stops between two pages when the signal is aborted', async () => {
+    const stop = new AbortController()
+    const { fetchPage, asked } = library({ records: ['a', 'b', 'c'] }, 1, () => stop.abort(new Error('enough')))
+    await expect(walkAll({ fetchPage, keyOf, signal: stop.signal })).rejects.toThrow('enough')
+    expect(asked).toHaveLength(1)
+  })
+})

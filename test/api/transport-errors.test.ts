@@ -1,0 +1,289 @@
+import { inspect } from 'node:util'
+import { gzipSync } from 'node:zlib'
+import { afterEach, describe, expect, test } from 'vitest'
+import { createClient } from '../../src/api/client.ts'
+import * as errors from '../../src/api/errors.ts'
+import { createTransport, type RequestEvent, type TransportOptions } from '../../src/api/transport.ts'
+import { seededRandom } from '../../src/clock.ts'
+import { FatalError, RetryableError, UsageError } from '../../src/errors.ts'
+import { type Reply, type Responder, startServer } from './server.ts'
+import { steppedClock } from './stepped-clock.ts'
+
+const start = Date.parse('2026-05-30T12:00:05Z')
+const token = 'wgc_notARealOne-123456'
+const closers: (() => Promise<void>)[] = []
+
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close()
+})
+
+async function open(respond: Responder, options: Partial<TransportOptions> = {}) {
+  const clock = steppedClock(start)
+  const server = await startServer(respond)
+  const events: RequestEvent[] = []
+  const onRequest = (event: RequestEvent) => events.push(event)
+  const baseUrl = `${server.url}/v3/`
+  const transport = createTransport({ baseUrl, clock, random: seededRandom(1), onRequest, token, ...options })
+  closers.push(server.close, transport.close)
+  const quiet = () => events.length === transport.requestsSent()
+  const call = (request = { method: 'GET' as const, route: '/guild/{name}', path: '/guild/Some%20Guild' }) =>
+    clock.playOut(transport.send(request), quiet)
+  return { clock, server, events, transport, call }
+}
+
+async function failureOf(work: Promise<unknown>): Promise<Error> {
+  const [result] = await Promise.allSettled([work])
+  if (result?.status === 'rejected' && result.reason instanceof Error) return result.reason
+  throw new Error('a failure was expected')
+}
+
+function expectNoCredential(value: unknown) {
+  const shown = [inspect(value, { depth: 10, showHidden: true }), JSON.stringify(value)]
+  if (value instanceof Error) shown.push(value.message, String(value.stack), JSON.stringify(Object.entries(value)))
+  for (const text of shown) expect(text ?? '').not.toContain(token)
+}
+
+const first = (reply: Reply, then: Reply): Responder => {
+  let asked = 0
+  return () => (++asked === 1 ? reply : then)
+}
+const fine: Reply = { body: { fine: true } }
+const html = { headers: { 'content-type': 'text/html' }, raw: '<!DOCTYPE html><title>busy</title>' }
+const zipped = gzipSync(JSON.stringify({ text: 'long enough '.repeat(500) }))
+const cut: Responder = (_seen, response) => {
+  response.writeHead(200, { 'content-length': '100' })
+  response.write('{"results": [')
+  setTimeout(() => response.destroy(), 2)
+  return undefined
+}
+const reset: Responder = (_seen, response) => {
+  response.destroy()
+  return undefined
+}
+
+describe('what passes is repeated', () => {
+  test.each<[string, Reply]>([
+    ['500', { status: 500, body: { error: 'InternalError', detail: 'oops', code: 500 } }],
+    ['502 without a body', { status: 502, raw: '' }],
+    ['524 in HTML', { ...html, status: 524 }],
+    ['HTML with status 200', html],
+    ['JSON that ends early', { raw: '{"results": [1, 2' }],
+    ['gzip that ends early', { headers: { 'content-encoding': 'gzip' }, raw: zipped.subarray(0, 40) }],
+    ['an empty body', { raw: '' }],
+    ['an encoding nobody asked for', { headers: { 'content-encoding': 'br' }, raw: 'x' }],
+    ['a 200 that says 503 inside', { body: { error: 'InternalError', detail: 'x', code: 503 } }],
+    ['a 200 from the gateway with a message', { body: { message: 'upstream', request_id: '1' } }],
+  ])('%s', async (_name, reply) => {
+    const { call } = await open(first(reply, fine))
+    const answer = await call()
+    expect(answer.body).toEqual({ fine: true })
+    expect(answer.attempts).toBe(2)
+  })
+
+  test.each([
+    ['a connection that is reset', reset],
+    ['a body that is cut', cut],
+  ])('%s', async (_name, broken) => {
+    let asked = 0
+    const { call, events } = await open((seen, response) => (++asked === 1 ? broken(seen, response) : fine))
+    expect((await call()).attempts).toBe(2)
+    expect(events.map((event) => event.attempt)).toEqual([1, 2])
+    expect(events[0]?.error).toMatch(/connection broke|body ended early/)
+  })
+
+  test('headers that do not come in time, and a body that stops coming', async () => {
+    let asked = 0
+    const respond: Responder = (_seen, response) => {
+      asked++
+      if (asked === 2) response.writeHead(200).write('{"a"')
+      return asked < 3 ? undefined : fine
+    }
+    const { call, events } = await open(respond, { timeouts: { headers: 30, body: 30 } })
+    expect((await call()).attempts).toBe(3)
+    expect(events.map((event) => event.error)).toEqual(['no headers in time', 'body stopped coming', undefined])
+  })
+})
+
+describe('what does not pass is given up with what was seen', () => {
+  test.each<[string, Responder, string]>([
+    [
+      '503',
+      () => ({ status: 503, body: { message: 'no upstream', request_id: '1' } }),
+      '503 after 5 attempts (no upstream)',
+    ],
+    ['HTML', () => html, 'HTML instead of JSON after 5 attempts'],
+    ['HTML with a status', () => ({ ...html, status: 502 }), '502, HTML instead of JSON after 5 attempts'],
+    ['a cut body', cut, 'body ended early'],
+    ['a reset connection', reset, 'connection broke'],
+  ])('%s', async (_name, respond, words) => {
+    const { call, transport } = await open(respond)
+    const failure = await failureOf(call())
+    expect(failure).toBeInstanceOf(errors.Unavailable)
+    expect(failure).toBeInstanceOf(RetryableError)
+    expect(failure.message).toContain('/guild/Some%20Guild')
+    expect(failure.message).toContain(words)
+    expect(transport.requestsSent()).toBe(5)
+    expectNoCredential(failure)
+  })
+
+  test('a server that is not there', async () => {
+    const { server, call } = await open(() => fine)
+    await server.close()
+    const failure = await failureOf(call())
+    expect(failure).toBeInstanceOf(errors.Unavailable)
+    expect(failure.message).toContain('connection refused after 5 attempts')
+  })
+
+  test('a body above the size limit is fatal and asked for once', async () => {
+    const { call, transport } = await open(() => ({ raw: `"${'x'.repeat(5000)}"` }), { maxBytes: 1000 })
+    const failure = await failureOf(call())
+    expect(failure).toBeInstanceOf(FatalError)
+    expect(failure.message).toContain('too large')
+    expect(transport.requestsSent()).toBe(1)
+  })
+
+  test('so is one that only grows when it is unpacked', async () => {
+    const reply = { headers: { 'content-encoding': 'gzip' }, raw: zipped }
+    const { call } = await open(() => reply, { maxBytes: 1000 })
+    expect((await failureOf(call())).message).toContain('too large')
+  })
+})
+
+describe('refusals', () => {
+  const application = (error: string, code: number) => ({ status: code, body: { error, detail: 'because', code } })
+
+  test.each([
+    [400, 'PaginationError', errors.BadRequest],
+    [401, 'InvalidTokenError', errors.Unauthorized],
+    [403, 'Forbidden', errors.Forbidden],
+    [404, 'NotFound', errors.NotFound],
+    [405, 'MethodNotAllowed', errors.ApiError],
+  ])('%i is a typed error with the words of the body, and is not repeated', async (status, kind, type) => {
+    const { call, transport } = await open(() => application(kind, status))
+    const failure = await failureOf(call())
+    expect(failure).toBeInstanceOf(type)
+    expect(failure).toBeInstanceOf(FatalError)
+    expect(failure).toMatchObject({ name: type.name, status, kind, detail: 'because', path: '/guild/Some%20Guild' })
+    expect(failure.message).toBe(`/guild/Some%20Guild answered ${status} (${kind}: because)`)
+    expect(transport.requestsSent()).toBe(1)
+  })
+
+  test('the gateway family and HTML are understood too', async () => {
+    const gateway = await open(() => ({ status: 404, body: { message: 'no Route matched', request_id: 'f' } }))
+    expect(await failureOf(gateway.call())).toMatchObject({ kind: null, detail: 'no Route matched', status: 404 })
+    const page = await open(() => ({ ...html, status: 403 }))
+    expect(await failureOf(page.call())).toMatchObject({ name: 'Forbidden', detail: 'HTML instead of JSON' })
+  })
+
+  const matches = { 'uuid-1': { name: 'Twin', prefix: 'TWN' }, 'uuid-2': { name: 'twin', prefix: 'twn' } }
+  test.each([
+    ['in an envelope', { error: 'MultipleObjectsReturned', detail: 'several', code: 300, objects: matches }],
+    ['as the whole body', matches],
+  ])('300 carries its matches %s', async (_name, body) => {
+    const { call } = await open(() => ({ status: 300, body }))
+    const failure = await failureOf(call())
+    expect(failure).toBeInstanceOf(errors.MultipleObjectsReturned)
+    expect(failure).toMatchObject({ status: 300, objects: matches })
+  })
+
+  test('a 200 that says 404 inside is a NotFound', async () => {
+    const { call } = await open(() => ({ ...application('NotFound', 404), status: 200 }))
+    expect(await failureOf(call())).toBeInstanceOf(errors.NotFound)
+  })
+
+  test('a listing with an entry called "error" or "message" is no error', async () => {
+    const body = { error: { uuid: 'u', prefix: 'E' }, message: { uuid: 'v', prefix: 'M' } }
+    const { call } = await open(() => ({ body }))
+    expect((await call()).body).toEqual(body)
+  })
+
+  test('a redirect is refused, not followed with the credential', async () => {
+    const { call, server } = await open(() => ({ status: 302, headers: { location: 'http://127.0.0.1:1/' }, body: {} }))
+    expect(await failureOf(call())).toMatchObject({ status: 302 })
+    expect(server.seen).toHaveLength(1)
+  })
+})
+
+describe('the credential', () => {
+  test('is sent, and shows in no error even when the server repeats it', async () => {
+    const echo: Responder = ({ headers }) => ({
+      status: 401,
+      body: { error: 'InvalidTokenError', detail: `bad header: ${headers.authorization}`, code: 401 },
+    })
+    const { call, server, transport } = await open(echo)
+    const failure = await failureOf(call())
+    expect(server.seen[0]?.headers.authorization).toBe(`Bearer ${token}`)
+    expect(failure).toMatchObject({ detail: 'bad header: Bearer [credential]' })
+    expectNoCredential(failure)
+    expectNoCredential(transport)
+  })
+
+  test('shows in no client object and no event', async () => {
+    const server = await startServer(() => fine)
+    const events: RequestEvent[] = []
+    const api = createClient({ baseUrl: server.url, token, onRequest: (event) => events.push(event) })
+    closers.push(server.close, api.close)
+    await api.items.sets()
+    expectNoCredential(api)
+    expectNoCredential(events)
+  })
+
+  test('that cannot be a header is refused without being shown', () => {
+    const open = () => createTransport({ baseUrl: 'http://127.0.0.1:1', token: `${token}\n` })
+    expect(open).toThrow(UsageError)
+    expect(open).not.toThrow(token)
+  })
+
+  test('in the base URL is refused', () => {
+    const open = () => createTransport({ baseUrl: `http://me:${token}@127.0.0.1:1` })
+    expect(open).toThrow(UsageError)
+    expect(open).not.toThrow(token)
+  })
+})
+
+describe('an exchange', () => {
+  test('sends flags bare, leaves out what is undefined, and names itself', async () => {
+    const { transport, server } = await open(() => fine)
+    const query = { fullResult: true as const, page: 2, identifier: 'a b&c', nothing: undefined }
+    await transport.send({ method: 'GET', route: '/item/database', path: '/item/database', query })
+    expect(server.seen[0]?.url).toBe('/v3/item/database?fullResult&page=2&identifier=a%20b%26c')
+    expect(server.seen[0]?.headers['user-agent']).toMatch(/^wynnsync\/\d+\.\d+\.\d+$/)
+    expect(server.seen[0]?.headers['accept-encoding']).toBe('gzip')
+  })
+
+  test('sends searches as JSON and forms as forms', async () => {
+    const { transport, server } = await open(() => fine)
+    await transport.send({ method: 'POST', route: '/item/search', path: '/item/search', json: { tier: ['rare'] } })
+    await transport.send({ method: 'POST', route: '/oauth/token', path: '/oauth/token', form: { code: 'a b' } })
+    expect(server.seen.map((one) => [one.headers['content-type'], one.body])).toEqual([
+      ['application/json', '{"tier":["rare"]}'],
+      ['application/x-www-form-urlencoded', 'code=a+b'],
+    ])
+  })
+
+  test('unpacks gzip and tells what the answer cost and when it was true', async () => {
+    const body = { text: 'long enough '.repeat(500) }
+    const headers = {
+      'Content-Encoding': 'gzip',
+      'Cache-Control': 'max-age=3600',
+      Expires: 'Sat, 30 May 2026 12:30:00 GMT',
+      'RateLimit-Bucket': 'ITEMS',
+      'RateLimit-Limit': '50',
+      'RateLimit-Remaining': '49',
+      'RateLimit-Reset': '55',
+    }
+    const { call, events } = await open(() => ({ headers, raw: zipped }))
+    expect(await call()).toMatchObject({
+      body,
+      status: 200,
+      bytes: zipped.length,
+      attempts: 1,
+      receivedAt: start,
+      observedAt: Date.parse('2026-05-30T11:30:00Z'),
+      expiresAt: Date.parse('2026-05-30T12:30:00Z'),
+      rateLimit: { bucket: 'ITEMS', limit: 50, remaining: 49, resetAt: start + 55_000 },
+    })
+    const event = { method: 'GET', route: '/guild/{name}', status: 200, attempt: 1, durationMs: 0, waitMs: 0 }
+    expect(events).toEqual([{ ...event, bytes: zipped.length, bucket: 'ITEMS' }])
+  })
+})

@@ -1,0 +1,291 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { createTransport, type Lane, type RequestEvent, type Transport } from '../../src/api/transport.ts'
+import { seededRandom } from '../../src/clock.ts'
+import { type Responder, startServer } from './server.ts'
+import { createLimiter } from './server-limits.ts'
+import { steppedClock } from './stepped-clock.ts'
+
+const start = Date.parse('2026-05-30T12:00:05Z')
+const closers: (() => Promise<void>)[] = []
+
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close()
+})
+
+async function open(
+  respond: Responder,
+  options: { concurrency?: number; token?: string; clock?: ReturnType<typeof steppedClock> } = {},
+) {
+  const { clock = steppedClock(start), ...rest } = options
+  const server = await startServer(respond)
+  const events: RequestEvent[] = []
+  const transport: Transport = createTransport({
+    baseUrl: `${server.url}/v3`,
+    clock,
+    random: seededRandom(1),
+    onRequest: (event) => events.push(event),
+    ...rest,
+  })
+  closers.push(server.close, transport.close)
+  const quiet = () => events.length === transport.requestsSent()
+  return { clock, server, events, transport, play: <T>(work: Promise<T>) => clock.playOut(work, quiet) }
+}
+
+const get = (route: string, path = route, lane: Lane = 'refresh') => ({ method: 'GET' as const, route, path, lane })
+const tick = () => new Promise((resolve) => setImmediate(resolve))
+
+describe('the budget of a bucket', () => {
+  test.each(['delta', 'epoch', 'epoch ms', 'none'] as const)(
+    'a hundred requests, eight in flight, against fifty per window: two windows and no 429 (reset header: %s)',
+    async (reset) => {
+      const clock = steppedClock(start)
+      const limiter = createLimiter({ clock, limit: 50, reset })
+      const { transport, play } = await open(() => limiter.count(), { clock, concurrency: 8 })
+      const answers = await play(Promise.all(Array.from({ length: 100 }, () => transport.send(get('/item/database')))))
+      expect(answers.every((answer) => answer.attempts === 1)).toBe(true)
+      expect(limiter.refusals()).toBe(0)
+      expect(limiter.windows).toEqual([50, 50])
+    },
+  )
+
+  test('answers that come late and out of order overdraw nothing', async () => {
+    const clock = steppedClock(start)
+    const limiter = createLimiter({ clock, limit: 50, reset: 'delta' })
+    const random = seededRandom(7)
+    const respond: Responder = async () => {
+      const reply = limiter.count()
+      await new Promise((resolve) => setTimeout(resolve, random() * 8))
+      return reply
+    }
+    const { transport, play } = await open(respond, { clock, concurrency: 8 })
+    await play(Promise.all(Array.from({ length: 120 }, () => transport.send(get('/item/database')))))
+    expect(limiter.refusals()).toBe(0)
+    expect(limiter.windows).toEqual([50, 50, 20])
+  })
+
+  test('somebody else on the same address takes from it without a 429', async () => {
+    const clock = steppedClock(start)
+    const limiter = createLimiter({ clock, limit: 50, reset: 'delta', others: 20 })
+    const { transport, play } = await open(() => limiter.count(), { clock, concurrency: 8 })
+    await play(Promise.all(Array.from({ length: 60 }, () => transport.send(get('/item/database')))))
+    expect(limiter.refusals()).toBe(0)
+    expect(limiter.windows).toEqual([30, 30])
+  })
+
+  test('with a token and no headers it assumes 120 per minute', async () => {
+    const clock = steppedClock(start)
+    const limiter = createLimiter({ clock, limit: 120, reset: 'none' })
+    const { transport, play } = await open(() => limiter.count(), { clock, token: 'made-up' })
+    await play(Promise.all(Array.from({ length: 130 }, () => transport.send(get('/player')))))
+    expect(limiter.windows).toEqual([120, 10])
+  })
+
+  test('a storm of 429s closes the bucket, and everything comes through in the end', async () => {
+    const clock = steppedClock(start)
+    let refusals = 0
+    const limiter = createLimiter({ clock, limit: 50, reset: 'delta' })
+    const respond: Responder = () => {
+      const reply = limiter.count()
+      // Somebody else empties the bucket without our seeing it coming.
+      if (clock.now() >= start + 60_000 || refusals >= 40) return reply
+      if (limiter.windows[0] !== undefined && limiter.windows[0] <= 4) return reply
+      refusals++
+      return { ...reply, status: 429, headers: { ...reply.headers, 'Retry-After': '20' }, body: {} }
+    }
+    const { transport, play } = await open(respond, { clock, concurrency: 8 })
+    const answers = await play(Promise.all(Array.from({ length: 30 }, () => transport.send(get('/item/database')))))
+    expect(answers).toHaveLength(30)
+    // Eight were in flight when it began; after each wait one asks alone.
+    expect(refusals).toBeLessThanOrEqual(8 + 2)
+  })
+
+  test('Retry-After 0 does not burn the attempts', async () => {
+    const clock = steppedClock(start)
+    let asked = 0
+    const respond: Responder = () =>
+      ++asked <= 5 ? { status: 429, headers: { 'Retry-After': '0' }, body: {} } : { body: { fine: true } }
+    const { transport, play } = await open(respond, { clock })
+    const answer = await play(transport.send(get('/item/sets')))
+    expect(answer.attempts).toBe(6)
+    expect(clock.now() - start).toBe(5000)
+  })
+
+  test('a 429 that never ends is given up after ten waits', async () => {
+    const { transport, play, clock } = await open(() => ({ status: 429, headers: { 'Retry-After': '30' }, body: {} }))
+    await expect(play(transport.send(get('/item/sets')))).rejects.toThrow('/item/sets: 429 after 11 attempts')
+    expect(clock.now() - start).toBe(300_000)
+  })
+})
+
+describe('queues', () => {
+  function holding(bucketOf: (url: string) => string | null) {
+    const held: (() => void)[] = []
+    const respond: Responder = async ({ url }) => {
+      await new Promise<void>((resolve) => held.push(resolve))
+      const bucket = bucketOf(url)
+      const headers = { 'RateLimit-Limit': '50', 'RateLimit-Remaining': '40', 'RateLimit-Reset': '50' }
+      return { headers: bucket === null ? headers : { ...headers, 'RateLimit-Bucket': bucket }, body: {} }
+    }
+    const until = async (count: number) => {
+      for (let turn = 0; turn < 2000 && held.length < count; turn++) await tick()
+      for (let turn = 0; turn < 20; turn++) await tick()
+      return held.length
+    }
+    const release = (count: number) => {
+      for (const go of held.splice(0, count)) go()
+    }
+    return { respond, until, release }
+  }
+
+  test('a route whose bucket is unknown has one request in flight; then all that wait follow to the bucket', async () => {
+    const { respond, until, release } = holding(() => 'GUILD')
+    const { transport, server } = await open(respond, { concurrency: 3 })
+    const calls = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => transport.send(get('/guild/{name}', `/guild/${name}`)))
+    expect(await until(1)).toBe(1)
+    release(1)
+    expect(await until(3)).toBe(3)
+    // Another route of the same bucket finds its place after its first answer too.
+    release(3)
+    expect(await until(2)).toBe(2)
+    release(2)
+    await Promise.all(calls)
+    expect(server.seen.map((one) => one.url)).toEqual(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `/v3/guild/${name}`))
+  })
+
+  test('two routes of one bucket share its slots, two buckets do not', async () => {
+    const { respond, until, release } = holding((url) => (url.includes('/player') ? 'PLAYER' : 'GUILD'))
+    const { transport } = await open(respond, { concurrency: 2 })
+    const routes = ['/guild/list/guild', '/guild/seasons', '/player']
+    const first = routes.map((route) => transport.send(get(route)))
+    expect(await until(3)).toBe(3)
+    release(3)
+    await Promise.all(first)
+    const more = [...routes, ...routes].map((route) => transport.send(get(route)))
+    expect(await until(4)).toBe(4)
+    release(4)
+    await until(2)
+    release(2)
+    await Promise.all(more)
+  })
+
+  test('a route that never names a bucket keeps its own queue with one in flight', async () => {
+    const { respond, until, release } = holding(() => null)
+    const { transport } = await open(respond, { concurrency: 4 })
+    const calls = [1, 2, 3].map(() => transport.send(get('/classes')))
+    for (let round = 0; round < 3; round++) {
+      expect(await until(1)).toBe(1)
+      release(1)
+    }
+    await Promise.all(calls)
+  })
+
+  test('live goes before refresh, and refresh before backfill', async () => {
+    const { respond, until, release } = holding(() => 'GUILD')
+    const { transport, server } = await open(respond, { concurrency: 1 })
+    const lanes: Lane[] = ['backfill', 'backfill', 'refresh', 'live']
+    const first = transport.send(get('/guild/{name}', '/guild/first'))
+    await until(1)
+    const calls = lanes.map((lane, index) => transport.send(get('/guild/{name}', `/guild/${lane}${index}`, lane)))
+    for (let round = 0; round < 5; round++) {
+      await until(1)
+      release(1)
+    }
+    await Promise.all([first, ...calls])
+    expect(server.seen.map((one) => one.url.slice('/v3/guild/'.length))).toEqual([
+      'first',
+      'live3',
+      'refresh2',
+      'backfill0',
+      'backfill1',
+    ])
+  })
+
+  test('a live request waiting for the window leaves first when it opens', async () => {
+    const clock = steppedClock(start)
+    const limiter = createLimiter({ clock, limit: 3, reset: 'delta', bucket: 'GUILD' })
+    const { transport, play, server } = await open(() => limiter.count(), { clock })
+    const names = ['b1', 'b2', 'b3', 'b4', 'b5']
+    const slow = names.map((name) => transport.send(get('/guild/{name}', `/guild/${name}`, 'backfill')))
+    await Promise.all(slow.slice(0, 3))
+    const live = transport.send(get('/guild/{name}', '/guild/now', 'live'))
+    await play(Promise.all([...slow, live]))
+    expect(server.seen[3]?.url).toBe('/v3/guild/now')
+    expect(limiter.refusals()).toBe(0)
+  })
+})
+
+describe('a repeat', () => {
+  test('leaves before the fresh requests of its lane', async () => {
+    const clock = steppedClock(start)
+    const headers = { 'RateLimit-Bucket': 'GUILD', 'Retry-After': '5' }
+    let asked = 0
+    const respond: Responder = () => (++asked === 1 ? { status: 429, headers, body: {} } : { headers, body: {} })
+    const { transport, play, server } = await open(respond, { clock })
+    const names = ['a', 'b', 'c']
+    await play(Promise.all(names.map((name) => transport.send(get('/guild/{name}', `/guild/${name}`)))))
+    expect(server.seen.map((one) => one.url.slice('/v3/guild/'.length))).toEqual(['a', 'a', 'b', 'c'])
+  })
+})
+
+describe('giving up by signal', () => {
+  test('ends a request that waits for the window at once, and leaves no alarm behind', async () => {
+    const clock = steppedClock(start)
+    const limiter = createLimiter({ clock, limit: 1, reset: 'delta' })
+    const { transport } = await open(() => limiter.count(), { clock })
+    await transport.send(get('/item/sets'))
+    const stop = new AbortController()
+    const waiting = transport.send({ ...get('/item/sets'), signal: stop.signal })
+    await tick()
+    stop.abort(new Error('enough'))
+    await expect(waiting).rejects.toThrow('enough')
+    expect(transport.requestsSent()).toBe(1)
+    expect(clock.sleeps).toHaveLength(1)
+    let moved = false
+    void clock.playOut(new Promise((resolve) => setTimeout(resolve, 5))).then(() => {
+      moved = clock.now() !== start
+    })
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    expect(moved).toBe(false)
+  })
+
+  test('ends a request in flight at once, and gives its slot to the next', async () => {
+    let asked = 0
+    const { transport } = await open(() => (++asked === 1 ? undefined : { body: { fine: true } }), { concurrency: 1 })
+    const stop = new AbortController()
+    const stuck = transport.send({ ...get('/item/sets'), signal: stop.signal })
+    const next = transport.send(get('/item/sets'))
+    while (asked === 0) await tick()
+    stop.abort(new Error('enough'))
+    await expect(stuck).rejects.toThrow('enough')
+    expect((await next).body).toEqual({ fine: true })
+  })
+
+  test('ends the wait before a repeat', async () => {
+    const { transport, events } = await open(() => ({ status: 500, body: {} }))
+    const stop = new AbortController()
+    const waiting = transport.send({ ...get('/item/sets'), signal: stop.signal })
+    while (events.length === 0) await tick()
+    stop.abort(new Error('enough'))
+    await expect(waiting).rejects.toThrow('enough')
+  })
+
+  test('sends nothing when the signal was aborted before', async () => {
+    const { transport } = await open(() => ({ body: {} }))
+    await expect(transport.send({ ...get('/item/sets'), signal: AbortSignal.abort() })).rejects.toThrow('aborted')
+    expect(transport.requestsSent()).toBe(0)
+  })
+
+  test('closing ends everything that waits or runs, and later calls', async () => {
+    let asked = 0
+    const { transport } = await open(() => {
+      asked++
+      return undefined
+    })
+    const calls = [1, 2, 3].map(() => transport.send(get('/item/sets')))
+    while (asked === 0) await tick()
+    const ended = Promise.allSettled(calls)
+    await transport.close()
+    for (const call of await ended) expect(call).toMatchObject({ reason: { message: 'the API client is closed' } })
+    await expect(transport.send(get('/item/sets'))).rejects.toThrow('the API client is closed')
+  })
+})
