@@ -1,0 +1,73 @@
+import { gzipSync } from 'node:zlib'
+
+/** Which of the two known forms of the API the sandbox speaks (plan, section 6). */
+export type Dialect = 'live' | 'documented'
+
+/** One request below the base path: `/v3/item/sets?x` has the path `/item/sets`. */
+export interface ApiRequest {
+  readonly method: string
+  readonly path: string
+  readonly query: URLSearchParams
+  /** The request's body as it came; undefined when there is none. */
+  readonly body?: string | undefined
+}
+
+/** One produced answer, byte-identical for everybody until it expires. */
+export interface Copy {
+  readonly plain: () => Uint8Array<ArrayBuffer>
+  readonly gzip: () => Uint8Array<ArrayBuffer>
+  /** The instant the answer speaks for, ms since the epoch, whole seconds. */
+  readonly producedAt: number
+  /** The route's time to live, seconds (API reference 2.3). */
+  readonly maxAge: number
+  /** Further headers of this answer; may be empty. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** The API says no: becomes `{error, detail, code}` with the status as code (API reference 2.5). */
+export interface Refusal {
+  readonly status: 400 | 401 | 404 | 405 | 429
+  readonly error: string
+  readonly detail: string
+}
+
+/** What stands behind the routes: the generated world or a folder of recorded answers. */
+export interface AnswerSource {
+  /** Answers a request as of `now` (ms since the epoch), or says why not. */
+  answer(request: ApiRequest, now: number): Copy | Refusal
+}
+
+/** Tells a refusal from whatever else was found. */
+export function isRefusal(found: object): found is Refusal {
+  return 'error' in found
+}
+
+/** Builds a copy of a JSON value, produced at `producedAt` (ms). It is compressed once, when first asked for. */
+export function copyOf(body: unknown, producedAt: number, maxAge: number): Copy {
+  const plain = Buffer.from(JSON.stringify(body))
+  return { plain: () => plain, gzip: once(() => gzipSync(plain, { level: 1 })), producedAt, maxAge, headers: {} }
+}
+
+/** Remembers the first result of `make`. */
+export function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}
+
+/** The refusal for a path nobody answers. */
+export function notFound(detail = 'Resource not found.'): Refusal {
+  return { status: 404, error: 'NotFound', detail }
+}
+
+/** The refusal for a path that is only answered for other methods. */
+export function methodNotAllowed(method: string): Refusal {
+  return { status: 405, error: 'MethodNotAllowed', detail: `Method "${method}" not allowed.` }
+}
+
+/** A presence flag counts only without a value: `?fullResult=True` is ignored since August 2025 (API reference 4.2). */
+export function hasFlag(query: URLSearchParams, name: string): boolean {
+  return query.get(name) === ''
+}

@@ -1,0 +1,160 @@
+import { createHash } from 'node:crypto'
+import { getConnInfo } from '@hono/node-server/conninfo'
+import { type Context, Hono } from 'hono'
+import type { StatusCode } from 'hono/utils/http-status'
+import { type AnswerSource, type ApiRequest, type Copy, isRefusal, type Refusal } from './answer.ts'
+import {
+  type Allowance,
+  bucketOf,
+  type Credential,
+  createBudget,
+  credentialOf,
+  type Limits,
+  type ResetForm,
+  rateLimitHeaders,
+} from './budget.ts'
+import type { MovableClock } from './clock.ts'
+import { addControl } from './control.ts'
+import type { AnswerHook, HookAnswer } from './hooks.ts'
+import type { Journal } from './journal.ts'
+import { ttlOf } from './ttl.ts'
+
+/** Everything the sandbox answers with. */
+export interface SandboxParts {
+  readonly clock: MovableClock
+  readonly source: AnswerSource
+  readonly journal: Journal
+  /** Replacements of single routes, by path. */
+  readonly hooks: ReadonlyMap<string, AnswerHook>
+  readonly limits: Limits
+  readonly windowSeconds: number
+  readonly resetForm: ResetForm
+  readonly tokens: readonly string[]
+  /** How long each API answer takes, ms of the sandbox clock. */
+  readonly latencyMs: number
+}
+
+const apiPath = '/v3'
+const release = 'v3.7.2'
+
+/** The routes: the API below `/v3`, the controls of the sandbox itself below `/__sandbox`. */
+export function sandboxApp(parts: SandboxParts): Hono {
+  const { clock, journal } = parts
+  const spend = createBudget(parts.limits, parts.windowSeconds)
+  const app = new Hono()
+  addControl(app, clock, journal)
+
+  app.all(`${apiPath}/*`, async (c) => {
+    const url = new URL(c.req.url)
+    const { method } = c.req
+    const request = {
+      // A HEAD is a GET whose body is left out at the end.
+      method: method === 'HEAD' ? 'GET' : method,
+      path: decoded(url.pathname.slice(apiPath.length)),
+      query: url.searchParams,
+      body: (await c.req.text()) || undefined,
+    }
+    const address = getConnInfo(c).remote.address ?? 'unknown'
+    const credential = credentialOf(c.req.header('authorization'), address, parts.tokens)
+    const bucket = bucketOf(request.path)
+    const at = clock.now()
+    const allowance = spend(credential, bucket, at)
+    const response = await respond(c, request, credential, allowance).catch((failure: unknown) => {
+      const detail = failure instanceof Error ? failure.message : String(failure)
+      return c.json({ error: 'InternalError', detail, code: 500 }, 500)
+    })
+    journal.write({
+      at,
+      method,
+      path: request.path,
+      query: url.search.slice(1),
+      status: response.status,
+      bucket,
+      credentialKind: credential.kind,
+    })
+    return response
+  })
+  app.notFound((c) => c.json({ error: 'NotFound', detail: `Everything is below ${apiPath}.`, code: 404 }, 404))
+  return app
+
+  async function respond(
+    c: Context,
+    request: ApiRequest,
+    credential: ReturnType<typeof credentialOf>,
+    allowance: Allowance,
+  ): Promise<Response> {
+    if (parts.latencyMs > 0) await clock.sleep(parts.latencyMs)
+    const now = clock.now()
+    c.header('Date', new Date(now).toUTCString())
+    c.header('Version', release)
+    for (const [name, value] of Object.entries(rateLimitHeaders(allowance, parts.resetForm, now))) c.header(name, value)
+
+    const refusal = turnedAway(credential, allowance)
+    if (refusal) return refuse(c, refusal)
+    addIdentity(c, credential)
+
+    const hooked = await parts.hooks.get(request.path)?.({ ...request, headers: c.req.header(), now })
+    if (hooked) return replace(c, hooked, request.path, now)
+    const answer = parts.source.answer(request, now)
+    return isRefusal(answer) ? refuse(c, answer) : send(c, answer)
+  }
+}
+
+/** Why a request is refused before anybody looks at its path, if it is. */
+function turnedAway(credential: ReturnType<typeof credentialOf>, allowance: Allowance): Refusal | undefined {
+  if (allowance.exceeded)
+    return { status: 429, error: 'TooManyRequest', detail: `Request limit of bucket ${allowance.bucket} exceeded.` }
+  if (credential.malformed)
+    return { status: 401, error: 'MalformedTokenError', detail: 'The Authorization header must be "Bearer <token>".' }
+  if (credential.kind === 'invalid')
+    return { status: 401, error: 'InvalidTokenError', detail: 'The provided token is invalid.' }
+  return undefined
+}
+
+function refuse(c: Context, { status, error, detail }: Refusal): Response {
+  if (status === 405) c.header('Allow', 'GET, HEAD')
+  return c.json({ error, detail, code: status }, status)
+}
+
+/** A token's user is invented from the token, so that it stays the same from request to request. */
+function addIdentity(c: Context, credential: Credential): void {
+  if (credential.kind !== 'token') return
+  const digits = createHash('sha256').update(credential.id).digest('hex')
+  c.header('UserType', 'TOKEN')
+  c.header('UserID', digits.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-4$3-8$4-$5'))
+}
+
+function addCacheHeaders(c: Context, producedAt: number, maxAge: number): void {
+  c.header('Cache-Control', `max-age=${maxAge}`)
+  c.header('Expires', new Date(producedAt + maxAge * 1000).toUTCString())
+  c.header('Cache-Source', 'SHARED')
+}
+
+function send(c: Context, copy: Copy): Response {
+  c.header('Content-Type', 'application/json')
+  c.header('Vary', 'Accept-Encoding')
+  for (const [name, value] of Object.entries(copy.headers)) c.header(name, value)
+  addCacheHeaders(c, copy.producedAt, copy.maxAge)
+  if (!/\bgzip\b/.test(c.req.header('accept-encoding') ?? '') || copy.plain().length <= 1000)
+    return c.body(copy.plain())
+  c.header('Content-Encoding', 'gzip')
+  return c.body(copy.gzip())
+}
+
+function replace(c: Context, hooked: HookAnswer, path: string, now: number): Response {
+  const { status = 200, headers = {}, body } = hooked
+  c.header('Content-Type', 'application/json')
+  if (status === 200) addCacheHeaders(c, Math.floor(now / 1000) * 1000, ttlOf(path))
+  for (const [name, value] of Object.entries(headers)) c.header(name, value ?? undefined)
+  c.status(status as StatusCode)
+  if (typeof body === 'string') return c.body(body)
+  return c.body(body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body))
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
+}

@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto'
+
+/** The buckets of API reference 2.2; each has a counter of its own per credential. */
+export type Bucket = 'ITEMS' | 'PLAYER' | 'GUILD' | 'LEADERBOARDS' | 'MAP' | 'SHARED'
+
+/** Who asks: a guest counts by address, a token by itself; an unknown token is refused and counts as its address. */
+export interface Credential {
+  readonly kind: 'guest' | 'token' | 'invalid'
+  readonly id: string
+}
+
+/** Requests per window. */
+export interface Limits {
+  readonly guest: number
+  readonly token: number
+}
+
+/** What the rate-limit headers say after one request. */
+export interface Allowance {
+  readonly bucket: Bucket
+  readonly limit: number
+  readonly remaining: number
+  /** End of the window, ms since the epoch. */
+  readonly resetsAt: number
+  /** True when this request is over the limit and must be answered with 429. */
+  readonly exceeded: boolean
+}
+
+const prefixes: readonly (readonly [string, Bucket])[] = [
+  ['item', 'ITEMS'],
+  ['player', 'PLAYER'],
+  ['guild', 'GUILD'],
+  ['leaderboards', 'LEADERBOARDS'],
+  ['map', 'MAP'],
+]
+
+/** The bucket of a path below the base path, by its first segment. */
+export function bucketOf(path: string): Bucket {
+  const first = path.split('/')[1]
+  return prefixes.find(([prefix]) => prefix === first)?.[1] ?? 'SHARED'
+}
+
+/** Reads an `Authorization` header; only the listed tokens are known. Tokens are kept as digests, never as text. */
+export function credentialOf(
+  authorization: string | undefined,
+  address: string,
+  tokens: readonly string[],
+): Credential & { readonly malformed?: boolean } {
+  if (authorization === undefined) return { kind: 'guest', id: address }
+  const token = /^Bearer ([^\s]+)$/i.exec(authorization)?.[1]
+  if (token === undefined) return { kind: 'invalid', id: address, malformed: true }
+  if (!tokens.includes(token)) return { kind: 'invalid', id: address }
+  return { kind: 'token', id: createHash('sha256').update(token).digest('hex') }
+}
+
+/**
+ * Counts requests in fixed windows aligned to the clock, as live captures show (API reference 2.2).
+ * @param windowSeconds length of a window; 60 aligns it to the wall-clock minute
+ * @returns a function that spends one request at `now` (ms since the epoch)
+ */
+export function createBudget(limits: Limits, windowSeconds: number) {
+  const length = windowSeconds * 1000
+  let start = Number.NEGATIVE_INFINITY
+  let spent = new Map<string, number>()
+
+  return (credential: Credential, bucket: Bucket, now: number): Allowance => {
+    const current = Math.floor(now / length) * length
+    if (current !== start) {
+      start = current
+      spent = new Map()
+    }
+    const limit = credential.kind === 'token' ? limits.token : limits.guest
+    const counter = `${bucket} ${credential.id}`
+    const count = (spent.get(counter) ?? 0) + 1
+    spent.set(counter, count)
+    return {
+      bucket,
+      limit,
+      remaining: Math.max(0, limit - count),
+      resetsAt: current + length,
+      exceeded: count > limit,
+    }
+  }
+}
+
+/** How `RateLimit-Reset` is written: seconds left, Unix seconds, or not at all. */
+export type ResetForm = 'delta' | 'epoch' | 'absent'
+
+/** The `RateLimit-*` headers of one answer at `now` (ms since the epoch). */
+export function rateLimitHeaders(allowance: Allowance, form: ResetForm, now: number): Record<string, string> {
+  const headers: Record<string, string> = {
+    'RateLimit-Bucket': allowance.bucket,
+    'RateLimit-Limit': String(allowance.limit),
+    'RateLimit-Remaining': String(allowance.remaining),
+  }
+  if (form === 'delta') headers['RateLimit-Reset'] = String(Math.max(0, Math.ceil((allowance.resetsAt - now) / 1000)))
+  if (form === 'epoch') headers['RateLimit-Reset'] = String(Math.ceil(allowance.resetsAt / 1000))
+  return headers
+}

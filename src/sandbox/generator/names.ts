@@ -1,0 +1,70 @@
+import type { Random } from '../../clock.ts'
+import { between, chance, pick } from './draw.ts'
+import { adjectives, codas, kinds, nouns, onsets, vowels } from './words.ts'
+
+/** Makes names that are never given twice by the same maker. */
+export interface NameMaker {
+  /** A name for gear of a sub-type (or `ingredient`), such as "Misty Grove Helm". */
+  gear(subType: string): string
+  /** One invented word, capitalised. */
+  word(): string
+  /** A person, place or creature. */
+  being(): string
+  /** Two words as a title, such as a major id or a set. */
+  title(): string
+}
+
+/** @param random decides every name */
+export function nameMaker(random: Random): NameMaker {
+  const given = new Set<string>()
+
+  function unique(make: () => string): string {
+    for (;;) {
+      const name = make()
+      // Names equal but for case would be one set's display and internal name at once.
+      const folded = name.toLowerCase()
+      if (given.has(folded)) continue
+      given.add(folded)
+      return name
+    }
+  }
+
+  const invented = () => {
+    let word = ''
+    for (let syllables = between(random, 1, 2); syllables > 0; syllables--)
+      word +=
+        pick(random, onsets) + pick(random, vowels) + (syllables > 1 && chance(random, 0.5) ? '' : pick(random, codas))
+    return capital(word)
+  }
+  const adjective = () => capital(pick(random, adjectives))
+  const noun = () => capital(pick(random, nouns))
+  const gearForms = [
+    () => invented(),
+    (kind: string) => `${adjective()} ${kind}`,
+    (kind: string) => `${noun()} ${kind}`,
+    () => `${adjective()} ${noun()}`,
+    () => `${noun()}${pick(random, nouns)}`,
+    (kind: string) => `${invented()}'s ${kind}`,
+    () => `${noun()} of the ${adjective()} ${noun()}`,
+    (kind: string) => `${adjective()} ${noun()} ${kind}`,
+  ]
+
+  return {
+    gear: (subType) => unique(() => pick(random, gearForms)(pick(random, kinds[subType] ?? ['Thing']))),
+    word: () => unique(invented),
+    being: () => (chance(random, 0.4) ? `${adjective()} ${invented()}` : `${invented()} ${noun()}`),
+    title: () => unique(() => (chance(random, 0.25) ? noun() : `${adjective()} ${noun()}`)),
+  }
+}
+
+function capital(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1)
+}
+
+/** `Night's Tall Vow` -> `nightsTallVow`: how the API writes a label as an identifier. */
+export function camelCase(label: string): string {
+  const words = label.replaceAll(/[^A-Za-z0-9 -]/g, '').split(/[ -]+/)
+  return words
+    .map((word, index) => (index === 0 ? word.charAt(0).toLowerCase() + word.slice(1) : capital(word)))
+    .join('')
+}

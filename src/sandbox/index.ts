@@ -1,0 +1,12 @@
+/** A faithful stand-in of the API for demos, tests and bot authors. */
+export type { Dialect } from './answer.ts'
+export type { Bucket, Limits, ResetForm } from './budget.ts'
+export type { MovableClock } from './clock.ts'
+export { itemMetadata, staticItemMetadata } from './generator/metadata.ts'
+export { type ItemPatch, patchItems, shiftModelNumbers } from './generator/patch.ts'
+export type { Item, ItemSet, ItemWorld, Recipe } from './generator/records.ts'
+export { createItemWorld } from './generator/world.ts'
+export type { AnswerHook, HookAnswer, HookedRequest } from './hooks.ts'
+export type { LogEntry } from './journal.ts'
+export { openRecordings, type Recordings } from './recordings.ts'
+export { type Sandbox, type SandboxOptions, startSandbox } from './server.ts'

@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { FatalError } from '../errors.ts'
+
+const lineForm = z.object({
+  at: z.iso.datetime(),
+  method: z.string(),
+  path: z.string(),
+  query: z.string().default(''),
+  requestBody: z.unknown().optional(),
+  headers: z.record(z.string(), z.string()).default({}),
+  body: z.string(),
+})
+
+/** One line of a recordings index. */
+export interface Recorded {
+  /** The instant the answer speaks for, ms since the epoch. */
+  readonly at: number
+  readonly method: string
+  readonly path: string
+  /** Without `?`. */
+  readonly query: string
+  /** The JSON that was sent with it, if any. */
+  readonly requestBody?: unknown
+  /** As they came; empty when they were not kept. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Path of the gzipped body inside the folder. */
+  readonly body: string
+}
+
+/**
+ * Reads `index.jsonl` of a recordings folder, oldest answer first.
+ * @throws FatalError when the file is missing or a line is not understood; the message names the line
+ */
+export function readIndex(folder: string): Recorded[] {
+  const file = join(folder, 'index.jsonl')
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw new FatalError(`recordings cannot be read: no ${file}`, { cause, context: { folder } })
+  }
+  const lines = text
+    .split('\n')
+    .flatMap((line, index) => (line.trim() === '' ? [] : [parseLine(line, index + 1, file)]))
+  return lines.sort((a, b) => a.at - b.at)
+}
+
+function parseLine(line: string, number: number, file: string): Recorded {
+  try {
+    const parsed = lineForm.parse(JSON.parse(line))
+    return { ...parsed, at: Date.parse(parsed.at) }
+  } catch (cause) {
+    throw new FatalError(`recordings index not understood: ${file} line ${number}`, {
+      cause,
+      context: { file, number },
+    })
+  }
+}

@@ -1,0 +1,122 @@
+import type { AddressInfo } from 'node:net'
+import { createAdaptorServer } from '@hono/node-server'
+import type { Clock } from '../clock.ts'
+import { type AnswerSource, type Dialect, once } from './answer.ts'
+import { sandboxApp } from './app.ts'
+import type { Limits, ResetForm } from './budget.ts'
+import { type MovableClock, movableClock } from './clock.ts'
+import type { ItemWorld } from './generator/records.ts'
+import { createItemWorld } from './generator/world.ts'
+import type { AnswerHook } from './hooks.ts'
+import { createJournal, type LogEntry } from './journal.ts'
+import type { PageForm } from './pages.ts'
+import { openRecordings } from './recordings.ts'
+import { worldSource } from './world-source.ts'
+
+/** How the sandbox is to behave. Only the clock is required. */
+export interface SandboxOptions {
+  /** Time of budgets, copies and headers. A virtual clock is moved by its owner or by the control routes. */
+  readonly clock: Clock
+  /** Port on 127.0.0.1; 0, the default, takes a free one. */
+  readonly port?: number | undefined
+  /** Which form of the API is spoken (default live). */
+  readonly dialect?: Dialect | undefined
+  /** Decides the generated world and the order of records (default 1). */
+  readonly seed?: number | undefined
+  /** The item world to serve instead of the one generated from the seed. */
+  readonly items?: ItemWorld | undefined
+  /** Folder of recorded answers to serve instead of a generated world. */
+  readonly recordings?: string | undefined
+  /** Records per page (default 20). */
+  readonly pageSize?: number | undefined
+  /** Requests per window and bucket (default guest 50, token 120: API reference 2.2). */
+  readonly limits?: Limits | undefined
+  /** Length of a rate-limit window in seconds (default 60). */
+  readonly windowSeconds?: number | undefined
+  /** How `RateLimit-Reset` is written (default live delta, documented epoch). */
+  readonly resetForm?: ResetForm | undefined
+  /** Number of the first page (default live 1, documented 0). */
+  readonly firstPage?: 0 | 1 | undefined
+  /** Bearer tokens that are known; any other is refused with 401. */
+  readonly tokens?: readonly string[] | undefined
+  /** How long each answer takes, ms of the clock (default 0). */
+  readonly latencyMs?: number | undefined
+}
+
+/** A running sandbox. */
+export interface Sandbox {
+  /** Base URL for a client: `http://127.0.0.1:<port>/v3`. */
+  readonly url: string
+  readonly clock: MovableClock
+  /** The newest requests below the base path, oldest first. */
+  readonly requests: readonly LogEntry[]
+  /** Replaces the answers of `path` (below the base path); null takes the hook away. Budgets still count. */
+  setAnswer(path: string, hook: AnswerHook | null): void
+  /** Exchanges the generated world; shows from each route's next produced copy on. Not with recordings. */
+  setItemWorld(world: ItemWorld): void
+  /** Stops listening and drops open connections; a second call waits for the first. */
+  close(): Promise<void>
+}
+
+/**
+ * Starts a stand-in of the API on 127.0.0.1.
+ * @throws FatalError when the recordings cannot be read; the system's error when the port is taken
+ */
+export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const { dialect = 'live', seed = 1, pageSize = 20 } = options
+  const clock = movableClock(options.clock)
+  const journal = createJournal()
+  const hooks = new Map<string, AnswerHook>()
+  const pageForm = { size: pageSize, firstPage: options.firstPage ?? (dialect === 'live' ? 1 : 0) } as const
+  const { source, setItemWorld } = openSource(options, dialect, seed, pageForm)
+  const app = sandboxApp({
+    clock,
+    source,
+    journal,
+    hooks,
+    limits: options.limits ?? { guest: 50, token: 120 },
+    windowSeconds: options.windowSeconds ?? 60,
+    resetForm: options.resetForm ?? (dialect === 'live' ? 'delta' : 'epoch'),
+    tokens: options.tokens ?? [],
+    latencyMs: options.latencyMs ?? 0,
+  })
+  const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(options.port ?? 0, '127.0.0.1', () => resolve())
+  })
+  const { port } = server.address() as AddressInfo
+
+  return {
+    url: `http://127.0.0.1:${port}/v3`,
+    clock,
+    requests: journal.entries,
+    setAnswer: (path, hook) => void (hook ? hooks.set(path, hook) : hooks.delete(path)),
+    setItemWorld,
+    close: once(
+      () =>
+        new Promise<void>((resolve, reject) => {
+          server.close((error) => (error ? reject(error) : resolve()))
+          if ('closeAllConnections' in server) server.closeAllConnections()
+        }),
+    ),
+  }
+}
+
+/** Recorded answers when a folder of them is named, otherwise a generated world that can be exchanged. */
+function openSource(
+  options: SandboxOptions,
+  dialect: Dialect,
+  seed: number,
+  form: PageForm,
+): { source: AnswerSource; setItemWorld: Sandbox['setItemWorld'] } {
+  if (options.recordings !== undefined)
+    return {
+      source: openRecordings(options.recordings, { dialect, ...form }),
+      setItemWorld: () => {
+        throw new RangeError('recorded answers cannot be exchanged for a generated world')
+      },
+    }
+  const generated = worldSource(options.items ?? createItemWorld(seed), dialect, seed, form)
+  return { source: generated, setItemWorld: generated.setItemWorld }
+}
