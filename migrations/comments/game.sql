@@ -1,0 +1,388 @@
+-- What every table and column of schema game means. Source of the facts: API reference, section 5.
+
+comment on table game.item is
+  'Versions of items of all eight kinds. One row per item and stretch of time in which it stood still; valid_until = infinity is now. NULL in a column: the API did not say.';
+comment on column game.item.internal_name is
+  'Natural key: what the API calls internalName; unique, and stable when an item is renamed.';
+comment on column game.item.display_name is
+  'What players see; differs from internal_name for tools, materials, tomes, and is not unique. The internal name where the API sends none.';
+comment on column game.item.type is
+  'Kind: weapon, armour, accessory, tome, charm, tool, ingredient, material.';
+comment on column game.item.sub_type is
+  'Kind within the kind: spear, bow, helmet, ring, guild_tome, pickaxe, mining. NULL for charms and ingredients, which have none.';
+comment on column game.item.tier is
+  'Rarity: normal, unique, rare, legendary, fabled, mythic (set and common before 2026); TIER_0 to TIER_3 for ingredients. NULL for materials, which have none.';
+comment on column game.item.level is
+  'Level that the wearer, user or crafter needs. NULL: the API did not say.';
+comment on column game.item.class_requirement is
+  'Class that may use it: archer, warrior, assassin, mage, shaman. NULL: any.';
+comment on column game.item.quest is
+  'Quest that must be completed first. NULL: none.';
+comment on column game.item.strength is
+  'Points of strength that the wearer needs. NULL: none asked for.';
+comment on column game.item.dexterity is
+  'Points of dexterity that the wearer needs. NULL: none asked for.';
+comment on column game.item.intelligence is
+  'Points of intelligence that the wearer needs. NULL: none asked for.';
+comment on column game.item.defence is
+  'Points of defence that the wearer needs. NULL: none asked for.';
+comment on column game.item.agility is
+  'Points of agility that the wearer needs. NULL: none asked for.';
+comment on column game.item.attack_speed is
+  'Attack speed of a weapon: superSlow, verySlow, slow, normal, fast, veryFast, superFast. NULL: no weapon.';
+comment on column game.item.average_dps is
+  'Average damage per second of a weapon, as the API computes it. NULL: no weapon, or one of a few for which the API does not say.';
+comment on column game.item.powder_slots is
+  'Powders that fit. NULL: none.';
+comment on column game.item.gathering_speed is
+  'Gathering speed of a tool. NULL: no tool.';
+comment on column game.item.durability is
+  'Durability of a tool, in points. NULL: no tool. Crafted things: see game.recipe.';
+comment on column game.item.restriction is
+  'none, untradable, quest item. NULL: the API did not say (before April 2026: none).';
+comment on column game.item.drop_restriction is
+  'Where it may drop: normal, never, lootchest, dungeon. NULL: the API did not say.';
+comment on column game.item.identified is
+  'True: comes identified, so nothing is rolled. NULL: it does not; the API never says false.';
+comment on column game.item.allow_craftsman is
+  'True: a player of craftsman mode may use it. NULL: not, or the API did not say; it never says false.';
+comment on column game.item.drop_name is
+  'Name of the one place or person that the item comes from. NULL: the API names none. Where that is: game.item_drop_place.';
+comment on column game.item.drop_event is
+  'Seasonal event in which the item is to be had, such as bonfire. NULL: no event.';
+comment on column game.item.lore is
+  'Description shown on the item. NULL: none.';
+comment on column game.item.emblem is
+  'Frame that the game draws around the icon, such as diamond_6 or square. NULL: the API did not say.';
+comment on column game.item.icon_format is
+  'How to read the icon: attribute (a model), skin (a texture), legacy (an old numeric id). NULL: no icon.';
+comment on column game.item.icon_id is
+  'Minecraft item of the icon, such as minecraft:potion. NULL: the icon is a plain text.';
+comment on column game.item.icon_name is
+  'Model of the icon, such as bow.air3; for a skin its texture, for a legacy icon id:damage. Model numbers are not kept: they change with every resource pack.';
+comment on column game.item.document is
+  'The whole record in the shape the API uses, without the model numbers of icons.';
+comment on column game.item.valid_from is
+  'Start, inclusive: the instant the answer speaks for that showed this version first.';
+comment on column game.item.valid_until is
+  'End, exclusive: the instant the answer speaks for that showed something else, or lacked the key. infinity: this version is the current one.';
+comment on column game.item.previous_until is
+  'End of the version before this one: equal to valid_from when nothing lay between, earlier after an absence. NULL: the first version of its key.';
+comment on column game.item.hash is
+  'SHA-256 of the document as JSON text with sorted keys, 32 bytes. Equal: the API said the same.';
+comment on column game.item.extra is
+  'Fields that the API sent and that have no column, in the shape it sent them; elements of an array by their number. NULL: there are none.';
+
+comment on table game.item_identification is
+  'Identifications (bonuses and maluses) of a version of an item, one row each, so that a condition such as max > 10 finds fixed values and ranges alike.';
+comment on column game.item_identification.internal_name is
+  'The item: its root is in game.item.';
+comment on column game.item_identification.valid_from is
+  'Start of the version of the root that the row belongs to: its valid_from.';
+comment on column game.item_identification.identification is
+  'Name as the API writes it, such as rawStrength or 1stSpellCost, with its typing errors and doublets (elementalDefence, elementalDefense).';
+comment on column game.item_identification.raw is
+  'The value before the roll. NULL: the API did not say.';
+comment on column game.item_identification.min is
+  'End of the range that the API calls min; the value itself when is_fixed. May lie above max, as for spell costs.';
+comment on column game.item_identification.max is
+  'End of the range that the API calls max; the value itself when is_fixed. May lie below min, as for spell costs.';
+comment on column game.item_identification.is_fixed is
+  'True: always this value, and raw, min and max are equal. False: each copy of the item rolls its own.';
+
+comment on table game.item_base is
+  'Base stats of a version of an item: damages, health, defences, and the bonuses of charms.';
+comment on column game.item_base.internal_name is
+  'The item: its root is in game.item.';
+comment on column game.item_base.valid_from is
+  'Start of the version of the root that the row belongs to: its valid_from.';
+comment on column game.item_base.stat is
+  'Name as the API writes it, such as baseHealth or baseFireDamage.';
+comment on column game.item_base.raw is
+  'The value before the roll. NULL: the API did not say.';
+comment on column game.item_base.min is
+  'End of the range that the API calls min; the value itself when is_fixed. May lie above max, as for spell costs.';
+comment on column game.item_base.max is
+  'End of the range that the API calls max; the value itself when is_fixed. May lie below min, as for spell costs.';
+comment on column game.item_base.is_fixed is
+  'True: always this value, and raw, min and max are equal. False: each copy of the item rolls its own.';
+
+comment on table game.item_major_id is
+  'Major identifications of a version of an item.';
+comment on column game.item_major_id.internal_name is
+  'The item: its root is in game.item.';
+comment on column game.item_major_id.valid_from is
+  'Start of the version of the root that the row belongs to: its valid_from.';
+comment on column game.item_major_id.major_id is
+  'Label that players see, such as Tidal Drift; the enumerations write the same thing in camel case.';
+comment on column game.item_major_id.description is
+  'What it does, as HTML text.';
+
+comment on table game.item_element is
+  'Elements that a version of an item is marked with.';
+comment on column game.item_element.internal_name is
+  'The item: its root is in game.item.';
+comment on column game.item_element.valid_from is
+  'Start of the version of the root that the row belongs to: its valid_from.';
+comment on column game.item_element.position is
+  'Place in the list of the API, from 0.';
+comment on column game.item_element.element is
+  'earth, thunder, water, fire or air.';
+
+comment on table game.item_in_set is
+  'Sets that a version of an item says it belongs to.';
+comment on column game.item_in_set.internal_name is
+  'The item: its root is in game.item.';
+comment on column game.item_in_set.valid_from is
+  'Start of the version of the root that the row belongs to: its valid_from.';
+comment on column game.item_in_set.position is
+  'Place in the list of the API, from 0.';
+comment on column game.item_in_set.set_name is
+  'The set: name in game.item_set.';
+
+comment on table game.item_drop_type is
+  'Ways in which an item is come by, as its dropMeta says. An item may have several.';
+comment on column game.item_drop_type.internal_name is
+  'The item: its root is in game.item.';
+comment on column game.item_drop_type.valid_from is
+  'Start of the version of the root that the row belongs to: its valid_from.';
+comment on column game.item_drop_type.position is
+  'Place in the list of the API, from 0.';
+comment on column game.item_drop_type.drop_type is
+  'altar, challenge, dungeon, dungeonMerchant, event, guild, lootrun, merchant, miniboss, quest, raid.';
+
+comment on table game.item_drop_place is
+  'Where a version of an item is found: the place that dropMeta names, and the creatures of droppedBy, each with any number of places.';
+comment on column game.item_drop_place.internal_name is
+  'The item: its root is in game.item.';
+comment on column game.item_drop_place.valid_from is
+  'Start of the version of the root that the row belongs to: its valid_from.';
+comment on column game.item_drop_place.source is
+  'dropMeta (a place or person) or droppedBy (a creature that drops the ingredient).';
+comment on column game.item_drop_place.position is
+  'Number of the creature in droppedBy, from 0; 0 for dropMeta.';
+comment on column game.item_drop_place.place is
+  'Number of the place of that creature, from 0.';
+comment on column game.item_drop_place.name is
+  'Name of the place, person or creature. NULL: the API did not say.';
+comment on column game.item_drop_place.x is
+  'East-west, in blocks. NULL: nowhere in particular. 99999: the API knows no place.';
+comment on column game.item_drop_place.y is
+  'Height, in blocks. NULL: nowhere in particular. 99999: the API knows no place.';
+comment on column game.item_drop_place.z is
+  'North-south, in blocks. NULL: nowhere in particular. 99999: the API knows no place.';
+comment on column game.item_drop_place.radius is
+  'Distance, in blocks, within which it is found. NULL: the API did not say.';
+
+comment on table game.item_ingredient is
+  'What only ingredients have: what they do to the thing crafted with them, and to the other ingredients beside them. One row per version of an ingredient. NULL in a column: the API did not say.';
+comment on column game.item_ingredient.internal_name is
+  'The item: its root is in game.item.';
+comment on column game.item_ingredient.valid_from is
+  'Start of the version of the root that the row belongs to: its valid_from.';
+comment on column game.item_ingredient.charges is
+  'Uses that it adds to a crafted consumable; may be negative.';
+comment on column game.item_ingredient.duration is
+  'Seconds that it adds to a crafted consumable; may be negative.';
+comment on column game.item_ingredient.durability_modifier is
+  'Durability that it adds to a crafted weapon, armour or accessory, in thousandths (-181000 is 181 less); mostly negative.';
+comment on column game.item_ingredient.strength_requirement is
+  'Points of strength by which the ingredient raises what a crafted weapon or armour asks of its wearer; may be negative.';
+comment on column game.item_ingredient.dexterity_requirement is
+  'Points of dexterity by which the ingredient raises what a crafted weapon or armour asks of its wearer; may be negative.';
+comment on column game.item_ingredient.intelligence_requirement is
+  'Points of intelligence by which the ingredient raises what a crafted weapon or armour asks of its wearer; may be negative.';
+comment on column game.item_ingredient.defence_requirement is
+  'Points of defence by which the ingredient raises what a crafted weapon or armour asks of its wearer; may be negative.';
+comment on column game.item_ingredient.agility_requirement is
+  'Points of agility by which the ingredient raises what a crafted weapon or armour asks of its wearer; may be negative.';
+comment on column game.item_ingredient."left" is
+  'Effect, in percent, on the strength of the ingredients to its left; may be negative, 0: none.';
+comment on column game.item_ingredient."right" is
+  'Effect, in percent, on the strength of the ingredients to its right; may be negative, 0: none.';
+comment on column game.item_ingredient.above is
+  'Effect, in percent, on the strength of the ingredients above it; may be negative, 0: none.';
+comment on column game.item_ingredient.under is
+  'Effect, in percent, on the strength of the ingredients under it; may be negative, 0: none.';
+comment on column game.item_ingredient.touching is
+  'Effect, in percent, on the strength of the ingredients that touch it; may be negative, 0: none.';
+comment on column game.item_ingredient.not_touching is
+  'Effect, in percent, on the strength of the ingredients that do not touch it; may be negative, 0: none.';
+
+comment on table game.item_skill is
+  'Crafting skills that a version of an ingredient can be used for.';
+comment on column game.item_skill.internal_name is
+  'The item: its root is in game.item.';
+comment on column game.item_skill.valid_from is
+  'Start of the version of the root that the row belongs to: its valid_from.';
+comment on column game.item_skill.position is
+  'Place in the list of the API, from 0.';
+comment on column game.item_skill.skill is
+  'armouring, tailoring, weaponsmithing, woodworking, jeweling, cooking, alchemism, scribing.';
+
+comment on table game.item_material_chance is
+  'How likely gathering gives a version of a material in each of its tiers.';
+comment on column game.item_material_chance.internal_name is
+  'The item: its root is in game.item.';
+comment on column game.item_material_chance.valid_from is
+  'Start of the version of the root that the row belongs to: its valid_from.';
+comment on column game.item_material_chance.tier is
+  'TIER_1, TIER_2 or TIER_3.';
+comment on column game.item_material_chance.percent is
+  'Chance in percent. The tiers do not add up to 100.';
+
+comment on table game.recipe is
+  'Versions of crafting recipes. One row per recipe and stretch of time in which it stood still; valid_until = infinity is now. Ranges are what the crafted thing may roll. NULL in a column: the recipe has no such thing.';
+comment on column game.recipe.internal_name is
+  'Natural key: what the API calls internalName, such as Boots1-3; unique.';
+comment on column game.recipe.type is
+  'What is crafted: helmet, chestplate, leggings, boots, bow, spear, wand, dagger, relik, ring, bracelet, necklace, food, potion, scroll.';
+comment on column game.recipe.skill is
+  'Crafting skill that is needed: armouring, tailoring, weaponsmithing, woodworking, jeweling, cooking, alchemism, scribing. NULL: the API did not say.';
+comment on column game.recipe.level_min is
+  'Lowest level of the band of levels that the recipe is for.';
+comment on column game.recipe.level_max is
+  'Highest level of that band, inclusive.';
+comment on column game.recipe.xp is
+  'Experience points for crafting it once.';
+comment on column game.recipe.health_or_damage_min is
+  'Least health (armour), damage (weapon) or healing (consumable) of the crafted thing. NULL for jewelry, which has none.';
+comment on column game.recipe.health_or_damage_max is
+  'Most health (armour), damage (weapon) or healing (consumable) of the crafted thing. NULL for jewelry, which has none.';
+comment on column game.recipe.durability_min is
+  'Least durability of the crafted thing, in thousandths (175000 is 175). NULL for consumables.';
+comment on column game.recipe.durability_max is
+  'Most durability of the crafted thing, in thousandths (175000 is 175). NULL for consumables.';
+comment on column game.recipe.duration_min is
+  'Shortest effect of the crafted consumable, in seconds. NULL for anything else.';
+comment on column game.recipe.duration_max is
+  'Longest effect of the crafted consumable, in seconds. NULL for anything else.';
+comment on column game.recipe.basic_duration_min is
+  'Shortest effect of the consumable crafted without ingredients, in seconds. NULL for anything else.';
+comment on column game.recipe.basic_duration_max is
+  'Longest effect of the consumable crafted without ingredients, in seconds. NULL for anything else.';
+comment on column game.recipe.document is
+  'The whole record in the shape the API uses, without the model numbers of sprites.';
+comment on column game.recipe.valid_from is
+  'Start, inclusive: the instant the answer speaks for that showed this version first.';
+comment on column game.recipe.valid_until is
+  'End, exclusive: the instant the answer speaks for that showed something else, or lacked the key. infinity: this version is the current one.';
+comment on column game.recipe.previous_until is
+  'End of the version before this one: equal to valid_from when nothing lay between, earlier after an absence. NULL: the first version of its key.';
+comment on column game.recipe.hash is
+  'SHA-256 of the document as JSON text with sorted keys, 32 bytes. Equal: the API said the same.';
+comment on column game.recipe.extra is
+  'Fields that the API sent and that have no column, in the shape it sent them; elements of an array by their number. NULL: there are none.';
+
+comment on table game.recipe_material is
+  'Materials of a version of a recipe; every one seen so far has two.';
+comment on column game.recipe_material.internal_name is
+  'The recipe: its root is in game.recipe.';
+comment on column game.recipe_material.valid_from is
+  'Start of the version of the root that the row belongs to: its valid_from.';
+comment on column game.recipe_material.position is
+  'Place in the list of the API, from 1.';
+comment on column game.recipe_material.item is
+  'The material: internal_name in game.item. NULL: the API did not say.';
+comment on column game.recipe_material.amount is
+  'How many are used up. NULL: the API did not say.';
+
+comment on table game.recipe_sprite is
+  'What the thing crafted by a version of a recipe may look like, depending on the ingredients used.';
+comment on column game.recipe_sprite.internal_name is
+  'The recipe: its root is in game.recipe.';
+comment on column game.recipe_sprite.valid_from is
+  'Start of the version of the root that the row belongs to: its valid_from.';
+comment on column game.recipe_sprite.variant is
+  'Kind of look: default, air, earth, fire, water, thunder, rainbow, melee, magic, slow and others.';
+comment on column game.recipe_sprite.format is
+  'How to read the icon, as icon_format of game.item. NULL: the API did not say.';
+comment on column game.recipe_sprite.icon_id is
+  'Minecraft item of the icon, such as minecraft:potion. NULL: the API did not say.';
+comment on column game.recipe_sprite.icon_name is
+  'Model of the icon, such as boots.titanium. Model numbers are not kept: they change with every resource pack. NULL: the API did not say.';
+comment on column game.recipe_sprite.name is
+  'Name of the sprite, such as foodair; one has a typing error (scollrainbow). NULL: the API did not say.';
+
+comment on table game.item_set is
+  'Versions of item sets. One row per set and stretch of time in which it stood still; valid_until = infinity is now.';
+comment on column game.item_set.name is
+  'Natural key: the name under which the API lists the set, such as Morph; what items refer to.';
+comment on column game.item_set.internal_name is
+  'Name that the set carries within its record: often the same in lower case. NULL: the API did not say.';
+comment on column game.item_set.document is
+  'The whole record in the shape the API uses, without the order of its parts, which means nothing.';
+comment on column game.item_set.valid_from is
+  'Start, inclusive: the instant the answer speaks for that showed this version first.';
+comment on column game.item_set.valid_until is
+  'End, exclusive: the instant the answer speaks for that showed something else, or lacked the key. infinity: this version is the current one.';
+comment on column game.item_set.previous_until is
+  'End of the version before this one: equal to valid_from when nothing lay between, earlier after an absence. NULL: the first version of its key.';
+comment on column game.item_set.hash is
+  'SHA-256 of the document as JSON text with sorted keys, 32 bytes. Equal: the API said the same.';
+comment on column game.item_set.extra is
+  'Fields that the API sent and that have no column, in the shape it sent them; elements of an array by their number. NULL: there are none.';
+
+comment on table game.item_set_part is
+  'Items that belong to a version of a set.';
+comment on column game.item_set_part.name is
+  'The set: its root is in game.item_set.';
+comment on column game.item_set_part.valid_from is
+  'Start of the version of the root that the row belongs to: its valid_from.';
+comment on column game.item_set_part.position is
+  'Place in alphabetical order, from 0; the API gives them in no fixed order.';
+comment on column game.item_set_part.display_name is
+  'The item, by display_name of game.item: the API does not say the internal name.';
+
+comment on table game.item_set_bonus is
+  'What wearing several parts of a version of a set adds. Its major ids are in the document of game.item_set.';
+comment on column game.item_set_bonus.name is
+  'The set: its root is in game.item_set.';
+comment on column game.item_set_bonus.valid_from is
+  'Start of the version of the root that the row belongs to: its valid_from.';
+comment on column game.item_set_bonus.pieces is
+  'Number of parts worn, 1 to 8.';
+comment on column game.item_set_bonus.identification is
+  'What is added, named as in game.item_identification.';
+comment on column game.item_set_bonus.value is
+  'How much is added; may be negative.';
+
+comment on table game.enumeration is
+  'Versions of the members of the enumerations that the API describes items with. One row per member and stretch of time in which it stood still; valid_until = infinity is now.';
+comment on column game.enumeration.path is
+  'Natural key: list and member, such as filters/tier/weapon/mythic.';
+comment on column game.enumeration.list is
+  'The list it is a member of, such as filters/tier/weapon or static/identifications.';
+comment on column game.enumeration.member is
+  'The member itself, such as mythic; min or max in filters/levelRange.';
+comment on column game.enumeration.number is
+  'The number that the game encodes it with, in the lists under static; the bound itself in filters/levelRange. NULL in all other lists.';
+comment on column game.enumeration.document is
+  'The whole record in the shape the API uses.';
+comment on column game.enumeration.valid_from is
+  'Start, inclusive: the instant the answer speaks for that showed this version first.';
+comment on column game.enumeration.valid_until is
+  'End, exclusive: the instant the answer speaks for that showed something else, or lacked the key. infinity: this version is the current one.';
+comment on column game.enumeration.previous_until is
+  'End of the version before this one: equal to valid_from when nothing lay between, earlier after an absence. NULL: the first version of its key.';
+comment on column game.enumeration.hash is
+  'SHA-256 of the document as JSON text with sorted keys, 32 bytes. Equal: the API said the same.';
+comment on column game.enumeration.extra is
+  'Fields that the API sent and that have no column, in the shape it sent them; elements of an array by their number. NULL: there are none.';
+
+comment on table game.field_change is
+  'What changed between consecutive versions of an entity, one row per changed field. The first answer of a resource leaves none: memory begins there.';
+comment on column game.field_change.resource is
+  'The resource, such as items.';
+comment on column game.field_change.key is
+  'Natural key of the entity; several columns are joined by a slash.';
+comment on column game.field_change.changed_at is
+  'The instant the answer speaks for that showed the change first; for an entity that disappeared, that lacked it first.';
+comment on column game.field_change.path is
+  'JSON pointer (RFC 6901) into the record in the shape the API uses. Empty: the entity as a whole appeared or disappeared.';
+comment on column game.field_change.old_value is
+  'What was there before. NULL: nothing was; the jsonb value null: a null was.';
+comment on column game.field_change.new_value is
+  'What is there since. NULL: nothing is; the jsonb value null: a null is.';
+comment on column game.field_change.is_revert is
+  'True: the change brings back what the latest change of this path before it had replaced.';

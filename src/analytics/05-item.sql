@@ -1,0 +1,36 @@
+create or replace view analytics.item as
+select internal_name, display_name, type, sub_type, tier, level, class_requirement, attack_speed, average_dps, powder_slots,
+       strength, dexterity, intelligence, defence, agility, quest, gathering_speed, durability, restriction, drop_restriction,
+       identified, allow_craftsman, drop_name, lore, valid_from as since,
+       (select max(observed_at) from sync.run
+         where resource = 'items' and status in ('ok', 'unchanged', 'partial')) as observed_at
+  from game.item
+ where valid_until = 'infinity';
+
+comment on view analytics.item is 'Every item of the game as the latest answer has it, one row each.';
+comment on column analytics.item.internal_name is 'The natural key; unique and stable.';
+comment on column analytics.item.display_name is 'What players see; not unique.';
+comment on column analytics.item.type is 'weapon, armour, accessory, tome, charm, tool, ingredient or material.';
+comment on column analytics.item.sub_type is 'Kind within the type, such as bow or helmet; NULL for charms and ingredients.';
+comment on column analytics.item.tier is 'Rarity (normal .. mythic), or TIER_0 .. TIER_3 of ingredients; NULL for materials.';
+comment on column analytics.item.level is 'Combat level, or profession level, needed to use it.';
+comment on column analytics.item.class_requirement is 'Class that alone can use it.';
+comment on column analytics.item.attack_speed is 'superSlow .. superFast; weapons only.';
+comment on column analytics.item.average_dps is 'Average damage per second; weapons only.';
+comment on column analytics.item.powder_slots is 'Number of powder slots; NULL when the API names none.';
+comment on column analytics.item.strength is 'Strength needed.';
+comment on column analytics.item.dexterity is 'Dexterity needed.';
+comment on column analytics.item.intelligence is 'Intelligence needed.';
+comment on column analytics.item.defence is 'Defence needed.';
+comment on column analytics.item.agility is 'Agility needed.';
+comment on column analytics.item.quest is 'Quest that must be done first.';
+comment on column analytics.item.gathering_speed is 'Gathering speed; tools only.';
+comment on column analytics.item.durability is 'Durability; tools only.';
+comment on column analytics.item.restriction is 'none, untradable or quest item.';
+comment on column analytics.item.drop_restriction is 'normal, never, lootchest or dungeon.';
+comment on column analytics.item.identified is 'True when it is found identified; NULL when the API does not say.';
+comment on column analytics.item.allow_craftsman is 'True when craftsman characters may use it; NULL when the API does not say.';
+comment on column analytics.item.drop_name is 'Place or person that gives it.';
+comment on column analytics.item.lore is 'Text with HTML spans and private-use glyphs, as the API sends it.';
+comment on column analytics.item.since is 'When this version was first seen.';
+comment on column analytics.item.observed_at is 'When the API last confirmed it.';

@@ -1,0 +1,38 @@
+import { type App, createApp } from '../app.ts'
+import { type ConfigFlags, readConfig } from '../config.ts'
+import { noProgress, type Progress, progressBar, progressLines } from './progress.ts'
+
+/** Flags that every command has. */
+export interface CommonFlags extends ConfigFlags {
+  readonly json?: boolean
+  readonly quiet?: boolean
+}
+
+/** The outside of a command: where it writes, and what ends it early. */
+export interface Terminal {
+  readonly out: NodeJS.WriteStream
+  readonly err: NodeJS.WriteStream
+  readonly signal: AbortSignal
+}
+
+/** A command's surroundings: the app, and how to show what happens. */
+export interface Context extends Terminal {
+  readonly app: App
+  readonly progress: Progress
+  readonly flags: CommonFlags
+}
+
+/** Exit codes of the public contract. */
+export const exitCode = { done: 0, failed: 1, usage: 2, setAside: 3, tryLater: 75 } as const
+
+/** @throws UsageError when the configuration is wrong */
+export function createContext(flags: CommonFlags, terminal: Terminal): Context {
+  const config = readConfig(flags)
+  const onTerminal = terminal.err.isTTY === true
+  // On a terminal the bar and the closing table tell the story; plain lines are for log files.
+  const app = createApp(config, {
+    logLevel: flags.quiet ? 'error' : onTerminal && !flags.logLevel ? 'warn' : config.logLevel,
+  })
+  const progress = flags.quiet ? noProgress : onTerminal ? progressBar(app.clock) : progressLines(app.clock, app.log)
+  return { ...terminal, app, progress, flags }
+}

@@ -1,0 +1,122 @@
+import { Command, CommanderError, Option } from 'commander'
+import { version } from '../app.ts'
+import { RetryableError, UsageError } from '../errors.ts'
+import { type CommonFlags, type Context, createContext, exitCode, type Terminal } from './context.ts'
+
+type Action = (context: Context) => Promise<number>
+
+/**
+ * Reads the command line, runs the command and returns its exit code. Never throws for what a person typed or what the
+ * world does; the message is on stderr then.
+ */
+export async function runProgram(argv: readonly string[], terminal: Terminal): Promise<number> {
+  let code: number = exitCode.done
+  const run = async (command: Command, action: Action) => {
+    code = await action(createContext(command.optsWithGlobals<CommonFlags>(), terminal))
+  }
+  try {
+    await createProgram(terminal, run).parseAsync([...argv], { from: 'user' })
+    return code
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.done : exitCode.usage
+    terminal.err.write(`wynnsync: ${error instanceof Error ? error.message : String(error)}\n`)
+    if (error instanceof UsageError) return exitCode.usage
+    return error instanceof RetryableError ? exitCode.tryLater : exitCode.failed
+  }
+}
+
+/** The commands. What a command does is loaded when it is called: `sync` starts without the sandbox, and so on. */
+function createProgram(terminal: Terminal, run: (command: Command, action: Action) => Promise<void>): Command {
+  const program = new Command('wynnsync')
+    .description('Remembers what the Wynncraft web API forgets: syncs it into Postgres with full history.')
+    .version(version)
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => terminal.out.write(text), writeErr: (text) => terminal.err.write(text) })
+    .showHelpAfterError('(add --help for the flags and an example)')
+    .addHelpText('after', examples(['npm run demo', 'wynnsync sync', 'wynnsync query item_change', 'wynnsync status']))
+
+  command(program, 'sync [resource...]', 'one pass over the named resources, or all of them')
+    .addOption(concurrency())
+    .option('--walk', 'page by page, even where the API gives everything at once')
+    .option('--accept', 'take the next answer although it has implausibly few records')
+    .addHelpText('after', examples(['wynnsync sync items recipes', 'wynnsync sync items --json | jq .runs[0].status']))
+    .action(async (names: string[], options, self: Command) => {
+      const { syncCommand } = await import('./sync.ts')
+      await run(self, (context) => syncCommand(names, options, context))
+    })
+
+  command(program, 'status', 'how fresh each resource is, and how its last run went')
+    .addHelpText('after', examples(['wynnsync status']))
+    .action(async (_options, self: Command) => {
+      const { statusCommand } = await import('./status.ts')
+      await run(self, statusCommand)
+    })
+
+  command(program, 'query [question] [args...]', 'ask one question of the analytics schema')
+    .option('--list', 'the questions there are')
+    .option('--csv', 'as CSV')
+    .option('--sql', 'print the statement instead of asking it')
+    .option('--limit <rows>', 'at most that many rows, 0 for all (default: 50 in a table)')
+    .addHelpText(
+      'after',
+      examples([
+        'wynnsync query --list',
+        'wynnsync query item_identification identification=rawStrength',
+        'wynnsync query recipes_using "Oak Plank" --csv > oak.csv',
+      ]),
+    )
+    .action(async (name: string | undefined, given: string[], options, self: Command) => {
+      const { queryCommand } = await import('./query.ts')
+      await run(self, (context) => queryCommand(name, given, options, context))
+    })
+
+  command(program, 'migrate', 'bring the database up to date and exit')
+    .addHelpText('after', examples(['DATABASE_URL=postgres://me@localhost/wynn wynnsync migrate']))
+    .action(async (_options, self: Command) => {
+      const { migrateCommand } = await import('./migrate.ts')
+      await run(self, migrateCommand)
+    })
+
+  command(program, 'demo', 'a simulated API, an embedded database, and some answers; no network')
+    .option('--seed <number>', 'another world (default: 1)')
+    .addHelpText('after', examples(['npm run demo', 'wynnsync demo --seed 7']))
+    .action(async (options, self: Command) => {
+      const { demoCommand } = await import('./demo.ts')
+      await run(self, (context) => demoCommand(options, context))
+    })
+
+  command(program, 'sandbox', 'serve a stand-in of the API on this machine')
+    .option('--port <number>', 'port on 127.0.0.1 (default: 8080; 0 takes a free one)')
+    .addOption(new Option('--dialect <dialect>', 'which form of the API to speak').choices(['live', 'documented']))
+    .option('--seed <number>', 'which world to invent (default: 1)')
+    .option('--page-size <number>', 'records per page (default: 20)')
+    .option('--recordings <folder>', 'serve recorded answers instead of an invented world')
+    .addHelpText('after', examples(['wynnsync sandbox --port 8080', 'curl http://127.0.0.1:8080/v3/item/sets']))
+    .action(async (options, self: Command) => {
+      const { sandboxCommand } = await import('./sandbox.ts')
+      await run(self, (context) => sandboxCommand(options, context))
+    })
+  return program
+}
+
+/** A command with the flags that every command has. */
+function command(program: Command, usage: string, description: string): Command {
+  return program
+    .command(usage)
+    .description(description)
+    .copyInheritedSettings(program)
+    .option('--database-url <url>', 'PostgreSQL server; without one an embedded database is used (DATABASE_URL)')
+    .option('--data-dir <folder>', 'where the embedded database lives (WYNNSYNC_DATA_DIR)')
+    .option('--base-url <url>', 'where the API is (WYNNSYNC_BASE_URL)')
+    .option('--log-level <level>', 'trace, debug, info, warn, error or silent (WYNNSYNC_LOG_LEVEL)')
+    .option('--json', 'the answer as one JSON document on stdout')
+    .option('--quiet', 'only errors')
+}
+
+function concurrency(): Option {
+  return new Option('--concurrency <number>', 'requests in flight per rate-limit bucket (default: 4)')
+}
+
+function examples(lines: readonly string[]): string {
+  return `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}\n`
+}

@@ -1,0 +1,85 @@
+import { type Options, SingleBar } from 'cli-progress'
+import type { WalkProgress } from '../api/pages.ts'
+import type { Clock } from '../clock.ts'
+import type { Log } from '../log.ts'
+
+/** Shows how far long work is. */
+export interface Progress {
+  /** Says what is going on, before there is anything to count. */
+  begin(resource: string): void
+  seen(resource: string, progress: WalkProgress): void
+  end(): void
+}
+
+const barOptions: Options = {
+  format: '{resource} [{bar}] {value}/{total} records · page {page}/{pages} · {rate}/s · {left} left',
+  barsize: 24,
+  hideCursor: true,
+  clearOnComplete: true,
+  stopOnComplete: false,
+  stream: process.stderr,
+}
+
+/** A bar with rate and time left; for a terminal. */
+export function progressBar(clock: Clock): Progress {
+  let bar: SingleBar | undefined
+  let started = clock.now()
+  return {
+    begin(resource) {
+      started = clock.now()
+      process.stderr.write(`${resource} ...\r`)
+    },
+    seen(resource, { page, pages, records, count }) {
+      const { perSecond, secondsLeft } = pace(clock.now() - started, records, count)
+      const shown = { resource, page, pages: pages ?? page, rate: Math.round(perSecond), left: duration(secondsLeft) }
+      if (!bar) {
+        bar = new SingleBar(barOptions)
+        bar.start(count ?? records, 0, shown)
+      }
+      bar.setTotal(count ?? records)
+      bar.update(records, shown)
+    },
+    end() {
+      bar?.stop()
+      bar = undefined
+    },
+  }
+}
+
+/** A log line every ten seconds; for a log file. */
+export function progressLines(clock: Clock, log: Log): Progress {
+  let started = clock.now()
+  let told = started
+  return {
+    begin() {
+      started = told = clock.now()
+    },
+    seen(resource, { page, pages, records, count }) {
+      const now = clock.now()
+      if (now - told < 10_000) return
+      told = now
+      const { perSecond, secondsLeft } = pace(now - started, records, count)
+      const of = (total: number | null) => (total === null ? '' : ` of ${total}`)
+      const rate = perSecond.toFixed(1)
+      log.info(
+        { resource },
+        `page ${page}${of(pages)}, ${records}${of(count)} records, ${rate}/s, ${duration(secondsLeft)} left`,
+      )
+    },
+    end() {},
+  }
+}
+
+/** Shows nothing. */
+export const noProgress: Progress = { begin() {}, seen() {}, end() {} }
+
+function pace(elapsedMs: number, done: number, total: number | null) {
+  const perSecond = (done / Math.max(1, elapsedMs)) * 1000
+  return { perSecond, secondsLeft: total === null || perSecond === 0 ? null : Math.max(0, total - done) / perSecond }
+}
+
+function duration(seconds: number | null): string {
+  if (seconds === null) return 'unknown time'
+  if (seconds < 90) return `${Math.ceil(seconds)} s`
+  return seconds < 5400 ? `${Math.ceil(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`
+}

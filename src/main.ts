@@ -1,0 +1,17 @@
+#!/usr/bin/env node
+import { runProgram } from './cli/program.ts'
+
+const ending = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => ending.abort(new Error(`interrupted by ${signal}`)))
+}
+// `wynnsync query ... | head` closes the pipe early; that is no error.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+
+const code = await runProgram(process.argv.slice(2), {
+  out: process.stdout,
+  err: process.stderr,
+  signal: ending.signal,
+})
+// Set, not called: whatever is still on its way to stdout gets there.
+process.exitCode = code

@@ -1,0 +1,22 @@
+import { UsageError } from '../errors.ts'
+import type { Resource } from '../sync/resource.ts'
+import { itemMetadata } from './item-metadata/index.ts'
+import { itemSets } from './item-sets/index.ts'
+import { items } from './items/index.ts'
+import { recipes } from './recipes/index.ts'
+
+/** Everything this program syncs. */
+export const resources: readonly Resource[] = [items, recipes, itemSets, itemMetadata]
+
+/**
+ * The named resources in the order of the registry; all of them when none is named.
+ * @throws UsageError that lists the names there are
+ */
+export function resourcesNamed(names: readonly string[]): readonly Resource[] {
+  const unknown = names.filter((name) => !resources.some((resource) => resource.name === name))
+  if (unknown.length > 0) {
+    const known = resources.map((resource) => resource.name).join(', ')
+    throw new UsageError(`no resource is called ${unknown.join(', ')}; there are: ${known}`)
+  }
+  return names.length === 0 ? resources : resources.filter((resource) => names.includes(resource.name))
+}

@@ -1,0 +1,67 @@
+import { RecordError } from '../../errors.ts'
+import type { Json } from '../../sync/hash.ts'
+import { defineResource, type Normalized } from '../../sync/resource.ts'
+import { textField } from '../record.ts'
+import { enumerationHistory } from './tables.ts'
+
+/** One member of an enumeration on its way from the wire. */
+interface Member {
+  readonly path: string
+  readonly list: string
+  readonly member: unknown
+  readonly number: unknown
+}
+
+/**
+ * The enumerations that describe items: `GET /item/metadata` with and without `?static` (API reference 3.3, 5.5).
+ * The plain answer repeats the ids of the other one without saying which list they belong to; those are left out.
+ */
+export const itemMetadata = defineResource({
+  name: 'item-metadata',
+  schedule: '22 * * * *',
+  lane: 'refresh',
+  history: enumerationHistory,
+  extract: async (api, { signal }) => {
+    const lists = await api.items.metadata({ signal })
+    const ids = await api.items.metadata({ static: true, signal })
+    const { static: _, ...named } = lists.body
+    const instants = [lists.observedAt, ids.observedAt]
+    return {
+      records: [...membersOf(named, ''), ...membersOf(ids.body, 'static')],
+      complete: true,
+      observedFrom: Math.min(...instants),
+      observedAt: Math.max(...instants),
+      pages: 2,
+    }
+  },
+  keyOf: (record) => textField(record, 'path'),
+  normalize: normalizeMember,
+  vocabulary: {},
+  unknownFields: () => [],
+})
+
+/** Every leaf of the answer: members of arrays by their own text, members of objects of numbers by their name. */
+function* membersOf(value: unknown, list: string): Generator<Member> {
+  if (Array.isArray(value)) {
+    // The two bounds of `levelRange` are numbers; which is which is their place.
+    for (const [index, one] of value.entries()) {
+      const member = typeof one === 'number' ? (['min', 'max'][index] ?? String(index)) : one
+      yield { path: `${list}/${member}`, list, member, number: typeof one === 'number' ? one : null }
+    }
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [name, inner] of Object.entries(value)) {
+      if (typeof inner === 'object') yield* membersOf(inner, list ? `${list}/${name}` : name)
+      else yield { path: `${list}/${name}`, list, member: name, number: inner }
+    }
+  }
+}
+
+/** @throws RecordError when a member is neither text nor numbered */
+export function normalizeMember(record: unknown): Normalized<typeof enumerationHistory> {
+  const { path, list, member, number } = record as Member
+  if (typeof member !== 'string') throw new RecordError(`${list} has a member that is not text`, { context: { path } })
+  if (number !== null && typeof number !== 'number') {
+    throw new RecordError(`${path} should be numbered, found ${JSON.stringify(number)}`, { context: { path } })
+  }
+  return { key: path, document: { list, member, number } as Json, root: { path, list, member, number }, parts: {} }
+}

@@ -1,0 +1,45 @@
+import { itemSetSchema, parseItemSet } from '../../api/wire/items.ts'
+import { unknownFields } from '../../api/wire/unknown.ts'
+import type { Json } from '../../sync/hash.ts'
+import { defineResource, type Normalized } from '../../sync/resource.ts'
+import { textField } from '../record.ts'
+import { itemSetHistory } from './tables.ts'
+
+/** Every item set: `GET /item/sets`, an object keyed by the set's name (API reference 3.3, 5.4). */
+export const itemSets = defineResource({
+  name: 'item-sets',
+  schedule: '17 * * * *',
+  lane: 'refresh',
+  history: itemSetHistory,
+  extract: async (api, { signal }) => {
+    const { body, observedAt } = await api.items.sets({ signal })
+    const records = Object.entries(body).map(([name, set]) => ({ name, set }))
+    return { records, complete: true, observedFrom: observedAt, observedAt, pages: 1 }
+  },
+  keyOf: (record) => textField(record, 'name'),
+  normalize: normalizeItemSet,
+  vocabulary: {},
+  unknownFields: unknownFields(itemSetSchema),
+})
+
+/** One set under its name. The order of its parts changes from answer to answer and means nothing. */
+export function normalizeItemSet(record: unknown): Normalized<typeof itemSetHistory> {
+  const { name, set } = record as { readonly name: string; readonly set: unknown }
+  const parsed = parseItemSet(set)
+  const parts = parsed.parts && [...parsed.parts].sort()
+  return {
+    key: name,
+    document: (parts ? { ...parsed, parts } : parsed) as Json,
+    root: { name, internalName: parsed.internalName },
+    parts: {
+      parts: (parts ?? []).map((displayName, position) => ({ position, displayName })),
+      bonuses: Object.entries(parsed.bonuses ?? {}).flatMap(([pieces, { minor }]) =>
+        Object.entries(minor ?? {}).map(([identification, value]) => ({
+          pieces: Number(pieces),
+          identification,
+          value: Number(value),
+        })),
+      ),
+    },
+  }
+}

@@ -1,0 +1,19 @@
+import { recipeVocabulary as known, recipeSchema } from '../../api/wire/recipes.ts'
+import { unknownFields } from '../../api/wire/unknown.ts'
+import { defineResource } from '../../sync/resource.ts'
+import { textField } from '../record.ts'
+import { normalizeRecipe } from './normalize.ts'
+import { recipeHistory } from './tables.ts'
+
+/** Every crafting recipe: `GET /item/recipe/database`, cached for an hour (API reference 2.3, 3.3, 5.3). */
+export const recipes = defineResource({
+  name: 'recipes',
+  schedule: '12 * * * *',
+  lane: 'refresh',
+  history: recipeHistory,
+  extract: (api, options) => api.recipes.all(options),
+  keyOf: (record) => textField(record, 'internalName'),
+  normalize: normalizeRecipe,
+  unknownFields: unknownFields(recipeSchema),
+  vocabulary: { '/type': known.type, '/skill': known.skill },
+})

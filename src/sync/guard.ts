@@ -1,0 +1,58 @@
+/** What the ledger remembers of the last answer that was accepted. */
+export interface LastAccepted {
+  /** Milliseconds since the epoch, UTC. */
+  readonly observedAt: number
+  readonly records: number
+  readonly contentHash: Uint8Array
+}
+
+/** What must be known of an answer to judge it, before anything is written. */
+export interface Candidate {
+  /** The instants, in ms, that the oldest and the newest page of the answer speak for. */
+  readonly observedFrom: number
+  readonly observedAt: number
+  readonly records: number
+  readonly contentHash: Uint8Array
+}
+
+export type Verdict =
+  | { readonly status: 'load' }
+  | { readonly status: 'unchanged' }
+  | { readonly status: 'stale' | 'rejected'; readonly reason: string }
+
+/**
+ * Decides what becomes of an answer: loaded, unchanged, stale (older than what is known) or rejected (implausible).
+ * An empty or shrunken body must never look like a mass deletion (API reference 10).
+ *
+ * @param plausibleShare an answer with fewer records than this share (0..1) of the last good one is rejected
+ * @param accept a person has looked and says the answer is right: plausibility is not asked
+ */
+export function judge(
+  answer: Candidate,
+  last: LastAccepted | undefined,
+  { plausibleShare, accept = false }: { plausibleShare: number; accept?: boolean },
+): Verdict {
+  const same = last !== undefined && Buffer.compare(answer.contentHash, last.contentHash) === 0
+  if (same && answer.observedAt >= last.observedAt) return { status: 'unchanged' }
+  if (last && answer.observedFrom < last.observedAt) {
+    return { status: 'stale', reason: `answer speaks for ${iso(answer.observedFrom)}, before ${iso(last.observedAt)}` }
+  }
+  if (answer.records === 0 && !accept) return { status: 'rejected', reason: 'the answer holds no records' }
+  if (last && answer.records < last.records * plausibleShare && !accept) {
+    return {
+      status: 'rejected',
+      reason: `${answer.records} records where the last good answer had ${last.records}; if that is right, sync with --accept`,
+    }
+  }
+  if (last && answer.observedAt === last.observedAt) {
+    return {
+      status: 'stale',
+      reason: `another answer for the same instant ${iso(last.observedAt)} was accepted before`,
+    }
+  }
+  return { status: 'load' }
+}
+
+function iso(instant: number): string {
+  return new Date(instant).toISOString()
+}

@@ -1,0 +1,28 @@
+import { hash as digest } from 'node:crypto'
+
+/** Anything JSON can say. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined }
+
+/** JSON text with object keys sorted at every depth, so that equal facts give equal text whatever order the API chose. */
+export function canonicalJson(value: Json): string {
+  if (value === null || typeof value !== 'object') return JSON.stringify(value)
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
+  const fields = value as { readonly [key: string]: Json | undefined }
+  let text = ''
+  for (const key of Object.keys(fields).sort()) {
+    const field = fields[key]
+    if (field !== undefined) text += `${text && ','}${JSON.stringify(key)}:${canonicalJson(field)}`
+  }
+  return `{${text}}`
+}
+
+/** SHA-256 of a text, as 32 bytes. */
+export function sha256(text: string): Buffer {
+  return digest('sha256', text, 'buffer')
+}
+
+/** Fingerprint of a whole answer: independent of the order its entities came in. */
+export function contentHash(fingerprints: Iterable<Uint8Array>): Buffer {
+  const sorted = Array.from(fingerprints, (one) => Buffer.from(one).toString('base64')).sort()
+  return sha256(sorted.join('\n'))
+}

@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto'
+import type { Api } from '../api/client.ts'
+import type { Clock } from '../clock.ts'
+import type { Database } from '../db/database.ts'
+import { RetryableError } from '../errors.ts'
+import { type Absorbed, absorb, type Guards } from './absorb.ts'
+import { appendRun, type RunRow, type RunStatus } from './ledger.ts'
+import { prepare } from './prepare.ts'
+import type { ExtractOptions, Resource } from './resource.ts'
+import { rowCheck } from './row-check.ts'
+
+/** What a run needs from outside: everything that can be slow, fail, or differ from day to day. */
+export interface Engine {
+  readonly db: Database
+  readonly api: Api
+  readonly clock: Clock
+  /** Version of this program, for the ledger. */
+  readonly program: string
+  readonly guards: Guards
+  readonly log: RunLog
+}
+
+/** The part of a logger that the engine uses (pino has it). */
+export interface RunLog {
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+/** What one run came to; the fields of `sync --json`. */
+export interface RunResult {
+  readonly resource: string
+  readonly status: RunStatus
+  /** ISO 8601, UTC: the instant the answer speaks for. Null when there was no answer. */
+  readonly observedAt: string | null
+  readonly requests: number
+  readonly pages: number
+  readonly records: number
+  readonly inserted: number
+  readonly changed: number
+  readonly closed: number
+  readonly unchanged: number
+  readonly events: number
+  readonly rejected: number
+  readonly quarantined: number
+  readonly durationMs: number
+  /** What went wrong, or why the answer was not simply loaded. */
+  readonly error?: string
+  /** A failure that may pass: trying later is worth it. Not part of the JSON. */
+  readonly temporary?: boolean
+}
+
+/**
+ * Runs one resource once: lock, extract, prepare, absorb. Never throws for what the API or a record does wrong: that is
+ * in the result and in the ledger.
+ * @throws whatever the database throws before anything was asked of the API
+ */
+export async function runResource(
+  resource: Resource,
+  engine: Engine,
+  options: ExtractOptions = {},
+): Promise<RunResult> {
+  const { db, api, clock, log } = engine
+  const started = clock.now()
+  const lock = await db.tryLock(`wynnsync ${resource.name}`)
+  if (!lock) {
+    log.info({ resource: resource.name }, 'skipped: another process is syncing it')
+    return skippedResult(resource.name)
+  }
+  const sentBefore = api.requestsSent()
+  const heading = () => ({
+    runId: randomUUID(),
+    startedAt: new Date(started),
+    requests: api.requestsSent() - sentBefore,
+    program: engine.program,
+  })
+  try {
+    const extraction = await resource.extract(api, options)
+    const preparation = prepare(resource, extraction.records, rowCheck(resource.history))
+    for (const bad of preparation.quarantined.slice(0, 5)) {
+      log.warn({ resource: resource.name, key: bad.key, path: bad.path }, `record set aside: ${bad.reason}`)
+    }
+    const finishedAt = () => new Date(clock.now())
+    const absorbed = await db.transaction((sql) =>
+      absorb(sql, resource, { extraction, preparation, guards: engine.guards, heading: heading(), finishedAt }),
+    )
+    reportAbsorbed(log, resource.name, absorbed)
+    return resultOf(absorbed.row, absorbed.status, absorbed.reason)
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    log.error({ resource: resource.name, err: error }, `failed: ${message}`)
+    const row: RunRow = {
+      ...heading(),
+      resource: resource.name,
+      status: 'failed',
+      error: message,
+      finishedAt: new Date(clock.now()),
+    }
+    // The database may be what failed; then the gap itself is all the ledger can show.
+    await appendRun(db, row).catch((cause: unknown) =>
+      log.warn({ err: cause }, 'the failure could not be written down'),
+    )
+    return { ...resultOf(row, 'failed', message), temporary: error instanceof RetryableError }
+  } finally {
+    await lock.release()
+  }
+}
+
+function reportAbsorbed(log: RunLog, resource: string, { status, reason, drift, row }: Absorbed): void {
+  for (const { kind, path, member } of drift) {
+    log.warn({ resource, kind, path, member }, 'the API sent something this program does not know yet; it is kept')
+  }
+  const { inserted, changed, closed, unchanged, runId } = row
+  const message = reason ? `${status}: ${reason}` : status
+  const level = status === 'rejected' || status === 'partial' ? 'warn' : 'info'
+  log[level]({ resource, run: runId, inserted, changed, closed, unchanged }, message)
+}
+
+function nothing(resource: string): RunResult {
+  const none = { requests: 0, pages: 0, records: 0, inserted: 0, changed: 0, closed: 0, unchanged: 0 }
+  return {
+    resource,
+    status: 'failed',
+    observedAt: null,
+    ...none,
+    events: 0,
+    rejected: 0,
+    quarantined: 0,
+    durationMs: 0,
+  }
+}
+
+/** The result of a run that another process makes needless. */
+export function skippedResult(resource: string): RunResult {
+  return { ...nothing(resource), status: 'skipped' }
+}
+
+/** The result of a run that could not even start, such as when the database does not answer. */
+export function failedResult(resource: string, error: unknown): RunResult {
+  const message = error instanceof Error ? error.message : String(error)
+  return { ...nothing(resource), error: message, temporary: error instanceof RetryableError }
+}
+
+function resultOf(row: RunRow, status: RunStatus, reason: string | null): RunResult {
+  const empty = nothing(row.resource)
+  return {
+    resource: row.resource,
+    status,
+    observedAt: row.observedAt?.toISOString() ?? null,
+    requests: row.requests ?? 0,
+    pages: row.pages ?? empty.pages,
+    records: row.records ?? empty.records,
+    inserted: row.inserted ?? 0,
+    changed: row.changed ?? 0,
+    closed: row.closed ?? 0,
+    unchanged: row.unchanged ?? 0,
+    events: row.events ?? 0,
+    rejected: row.rejected ?? 0,
+    quarantined: row.quarantined ?? 0,
+    durationMs: row.finishedAt.getTime() - row.startedAt.getTime(),
+    ...(reason ? { error: reason } : {}),
+  }
+}

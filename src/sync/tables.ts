@@ -1,0 +1,114 @@
+import { sql } from 'drizzle-orm'
+import { bigint, boolean, index, integer, json, jsonb, text, unique, uuid } from 'drizzle-orm/pg-core'
+import { bytes, instant } from '../db/columns.ts'
+import { game, sync } from '../db/schemas.ts'
+
+const count = (name: string) => integer(name).notNull().default(0)
+
+/** The ledger: one row per execution of a resource, written in the transaction of what it loaded. */
+export const run = sync.table(
+  'run',
+  {
+    runId: uuid('run_id').primaryKey(),
+    resource: text('resource').notNull(),
+    status: text('status').notNull(),
+    /** Why the answer was not simply loaded. */
+    reason: text('reason'),
+    startedAt: instant('started_at').notNull(),
+    finishedAt: instant('finished_at').notNull(),
+    observedFrom: instant('observed_from'),
+    observedAt: instant('observed_at'),
+    complete: boolean('complete'),
+    requests: count('requests'),
+    pages: count('pages'),
+    records: count('records'),
+    inserted: count('inserted'),
+    changed: count('changed'),
+    closed: count('closed'),
+    unchanged: count('unchanged'),
+    events: count('events'),
+    rejected: count('rejected'),
+    quarantined: count('quarantined'),
+    /** Keys that are current after this run. */
+    living: integer('living'),
+    contentHash: bytes('content_hash'),
+    error: text('error'),
+    program: text('program').notNull(),
+  },
+  (self) => [
+    // The last accepted answer is looked up before every load, and nothing else of the ledger is.
+    index('run_accepted')
+      .on(self.resource, self.observedAt.desc())
+      .where(sql`status in ('ok', 'unchanged', 'partial')`),
+    index('run_recent').on(self.resource, self.startedAt.desc()),
+  ],
+)
+
+/** Keys that complete answers have lacked since they were last seen; closed after enough of them (rule: absence is not deletion). */
+export const absence = sync.table(
+  'absence',
+  {
+    resource: text('resource').notNull(),
+    key: text('key').notNull(),
+    firstMissedAt: instant('first_missed_at').notNull(),
+    lastMissedAt: instant('last_missed_at').notNull(),
+    times: integer('times').notNull(),
+  },
+  (self) => [unique('absence_key').on(self.resource, self.key)],
+)
+
+/** Records that could not be understood, each distinct one once, with their raw value. */
+export const quarantine = sync.table(
+  'quarantine',
+  {
+    id: bigint('id', { mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
+    resource: text('resource').notNull(),
+    key: text('key'),
+    path: text('path').notNull(),
+    reason: text('reason').notNull(),
+    /** `json`, not `jsonb`: it keeps what jsonb refuses, such as an escaped NUL. */
+    raw: json('raw').notNull(),
+    rawHash: bytes('raw_hash').notNull(),
+    firstSeenAt: instant('first_seen_at').notNull(),
+    runId: uuid('run_id').notNull(),
+  },
+  (self) => [unique('quarantine_record').on(self.resource, self.rawHash)],
+)
+
+/** What the API sent that this program did not know, each thing once: fields and enum members. */
+export const drift = sync.table(
+  'drift',
+  {
+    id: bigint('id', { mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
+    resource: text('resource').notNull(),
+    kind: text('kind').notNull(),
+    path: text('path').notNull(),
+    /** The unknown member; empty for a field. */
+    member: text('member').notNull(),
+    /** One record that has it, and what it held there. */
+    key: text('key').notNull(),
+    example: jsonb('example'),
+    firstSeenAt: instant('first_seen_at').notNull(),
+    runId: uuid('run_id').notNull(),
+  },
+  (self) => [unique('drift_once').on(self.resource, self.kind, self.path, self.member)],
+)
+
+/** What differs between consecutive versions of an entity, by JSON pointer. */
+export const fieldChange = game.table(
+  'field_change',
+  {
+    resource: text('resource').notNull(),
+    key: text('key').notNull(),
+    changedAt: instant('changed_at').notNull(),
+    path: text('path').notNull(),
+    oldValue: jsonb('old_value'),
+    newValue: jsonb('new_value'),
+    /** The new value is the one before the previous change of this path: a field that flaps. */
+    isRevert: boolean('is_revert').notNull(),
+  },
+  (self) => [
+    unique('field_change_once').on(self.resource, self.key, self.path, self.changedAt),
+    index('field_change_time').on(self.resource, self.changedAt),
+  ],
+)
