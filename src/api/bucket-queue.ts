@@ -18,6 +18,8 @@ export interface BucketQueue {
   observe(reading: RateLimitReading, ticket: Ticket, receivedAt: number): void
   /** Nothing leaves before `until`; ms since the epoch. */
   block(until: number): void
+  /** What the running window still allows, as far as headers have told; else null. */
+  remaining(): number | null
   /** Sends everything that waits back to its caller, in order, and everything that comes later. */
   dissolve(): void
 }
@@ -105,6 +107,7 @@ export function createBucketQueue(options: { concurrency: number; assumedLimit: 
       budget.block(until, clock.now())
       regulate()
     },
+    remaining: () => budget.remaining(clock.now()),
     dissolve() {
       dissolved = true
       silence()

@@ -20,6 +20,11 @@ export interface Settlement {
 export interface Budget {
   /** How many requests may leave now. */
   available(now: number): number
+  /**
+   * How many requests the running window still allows, as its headers told; 0 while blocked. Null when they have not: then
+   * `available` is a guess.
+   */
+  remaining(now: number): number | null
   /** Counts one request as sent. Only after `available` said there is room. */
   take(now: number): Ticket
   /** The request came back, or failed. */
@@ -78,6 +83,11 @@ export function createBudget(assumedLimit: number): Budget {
     if (now < blockedUntil) return 0
     if (window === null) return probe === null ? 1 : 0
     return Math.max(0, window.remaining - inFlight)
+  }
+
+  function remaining(now: number): number | null {
+    roll(now)
+    return (window === null || window.assumed) && now >= blockedUntil ? null : available(now)
   }
 
   function take(now: number): Ticket {
@@ -144,7 +154,7 @@ export function createBudget(assumedLimit: number): Budget {
     return window === null ? null : window.latest
   }
 
-  return { available, take, settle, observe, block, opensAt }
+  return { available, remaining, take, settle, observe, block, opensAt }
 }
 
 /** The interval in which the window ends: the header was written between `sentAt` and `receivedAt`, give or take a second. */

@@ -1,8 +1,12 @@
 import { type Clock, type Random, systemClock } from '../clock.ts'
-import { RetryableError } from '../errors.ts'
 import { type Answer, withBody } from './answer.ts'
+import { type CallOptions, readObject } from './call.ts'
+import { guildEndpoints } from './endpoints/guilds.ts'
+import { playerEndpoints } from './endpoints/players.ts'
 import { type Listing, readListing, type Walk, type WalkProgress, walkAll } from './pages.ts'
-import { createTransport, type Lane, type RequestEvent, type Timeouts } from './transport.ts'
+import { createTransport, type RequestEvent, type Timeouts } from './transport.ts'
+
+export type { CallOptions } from './call.ts'
 
 /** The public service; any server with the same interface will do. */
 export const DEFAULT_BASE_URL = 'https://api.wynncraft.com/v3'
@@ -22,13 +26,6 @@ export interface ClientOptions {
   readonly timeouts?: Partial<Timeouts> | undefined
   /** Told about every request that was sent, repeats included, for logs and metrics. */
   readonly onRequest?: ((event: RequestEvent) => void) | undefined
-}
-
-/** What every call accepts: who waits first, and how to give up. */
-export interface CallOptions {
-  readonly signal?: AbortSignal | undefined
-  /** Priority class; default `refresh`. */
-  readonly lane?: Lane | undefined
 }
 
 /** One page of a listing, or all of it. */
@@ -77,23 +74,28 @@ export function createClient(options: ClientOptions = {}) {
     return { database, all }
   }
 
-  async function readObject(route: string, query: Record<string, true | undefined>, { lane, signal }: CallOptions) {
-    const answer = await transport.send({ method: 'GET', route, path: route, query, lane, signal })
-    return withBody(answer, requireObject(answer.body, route))
-  }
-
   return {
     items: {
       /** `GET /item/database`: one page of items, or all of them. */
       ...listing('/item/database', 'fullResult'),
       /** `GET /item/metadata`: the enumerations; with `static`, the numeric ids. */
       metadata: ({ static: ids = false, ...call }: CallOptions & { readonly static?: boolean | undefined } = {}) =>
-        readObject('/item/metadata', { static: ids || undefined }, call),
+        readObject(transport, { route: '/item/metadata', query: { static: ids || undefined } }, call),
       /** `GET /item/sets`: item sets by name. */
-      sets: (call: CallOptions = {}) => readObject('/item/sets', {}, call),
+      sets: (call: CallOptions = {}) => readObject(transport, { route: '/item/sets' }, call),
     },
     /** `GET /item/recipe/database`: one page of recipes, or all of them. */
     recipes: listing('/item/recipe/database', 'full_result'),
+    /** Guilds, territories and guild seasons. */
+    guilds: guildEndpoints(transport),
+    /** Players, their characters, and who is online. */
+    players: playerEndpoints(transport),
+    /**
+     * How many requests of this route's bucket the running window still allows, those in flight subtracted, those that
+     * wait in the queue not. Null when no answer has told: before the first, after the window's end, without headers.
+     * @param route the path as a template, `/guild/uuid/{uuid}`
+     */
+    remaining: (route: string): number | null => transport.remaining(route),
     /** HTTP requests sent so far, repeats included. */
     requestsSent: () => transport.requestsSent(),
     /** Ends every waiting and running request and closes the connections. */
@@ -104,9 +106,4 @@ export function createClient(options: ClientOptions = {}) {
 function internalName(record: unknown): string | null {
   if (typeof record !== 'object' || record === null || !('internalName' in record)) return null
   return typeof record.internalName === 'string' ? record.internalName : null
-}
-
-function requireObject(body: unknown, route: string): Record<string, unknown> {
-  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return { ...body }
-  throw new RetryableError(`unexpected shape: ${route} should answer with an object`, { context: { path: route } })
 }

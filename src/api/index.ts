@@ -10,6 +10,8 @@ export {
   DEFAULT_BASE_URL,
   type PageOptions,
 } from './client.ts'
+export type { Identifier, KeyedCall } from './endpoints/guilds.ts'
+export type { OnlineCall, ProfileCall } from './endpoints/players.ts'
 export {
   ApiError,
   BadRequest,
@@ -23,6 +25,19 @@ export {
 export type { Controller, Listing, Walk, WalkProgress } from './pages.ts'
 export type { RateLimitReading } from './rate-limit.ts'
 export type { Lane, RequestEvent, Timeouts } from './transport.ts'
+export { type Character, characterVocabulary, parseCharacter } from './wire/characters.ts'
+export {
+  type Guild,
+  type GuildListEntry,
+  type GuildMember,
+  guildVocabulary,
+  type MemberEntry,
+  membersOf,
+  memberTotal,
+  parseGuild,
+  parseGuildMember,
+  readGuildList,
+} from './wire/guilds.ts'
 export {
   type Item,
   type ItemMetadata,
@@ -32,4 +47,15 @@ export {
   parseItemMetadata,
   parseItemSet,
 } from './wire/items.ts'
+export {
+  type OnlineList,
+  type OnlinePlayer,
+  type Player,
+  parsePlayer,
+  playerVocabulary,
+  readOnlineList,
+} from './wire/players.ts'
 export { parseRecipe, type Recipe, recipeVocabulary } from './wire/recipes.ts'
+export { restrictionsOf, restrictionVocabulary } from './wire/restrictions.ts'
+export { parseSeason, type Season, seasonVocabulary } from './wire/seasons.ts'
+export { parseTerritory, type Territory, territoryVocabulary } from './wire/territories.ts'

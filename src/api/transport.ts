@@ -55,6 +55,8 @@ export interface Transport {
   send(request: ApiRequest): Promise<Answer<unknown>>
   /** HTTP requests sent so far, repeats included. */
   requestsSent(): number
+  /** What the running window of the route's bucket still allows, as far as answers have told; else null. */
+  remaining(route: string): number | null
   /** Ends every waiting and running request and closes the connections. */
   close(): Promise<void>
 }
@@ -172,6 +174,7 @@ export function createTransport(options: TransportOptions): Transport {
   return {
     send,
     requestsSent: () => sent,
+    remaining: (route) => byRoute.get(route)?.remaining() ?? null,
     async close() {
       closed = true
       for (const call of calls) call.abort(new FatalError('the API client is closed'))

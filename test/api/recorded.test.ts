@@ -1,53 +1,25 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { readListing } from '../../src/api/pages.ts'
 import { itemVocabulary, parseItem, parseItemMetadata, parseItemSet } from '../../src/api/wire/items.ts'
 import { parseRecipe, recipeVocabulary } from '../../src/api/wire/recipes.ts'
-
-interface Line {
-  readonly path: string
-  readonly query: string
-  readonly at: string
-  readonly body: string
-}
-
-const root = join(import.meta.dirname, '../../../shared/data')
-const folders = ['recordings', 'recordings-2025'].map((name) => join(root, name))
-
-function recorded(path: string): { at: string; body: unknown }[] {
-  return folders.flatMap((folder) =>
-    readFileSync(join(folder, 'index.jsonl'), 'utf8')
-      .trim()
-      .split('\n')
-      .map((line): Line => JSON.parse(line))
-      .filter((line) => line.path === path)
-      .map(({ at, body }) => ({ at, body: JSON.parse(gunzipSync(readFileSync(join(folder, body))).toString()) })),
-  )
-}
-
-function example(name: string): unknown {
-  return JSON.parse(readFileSync(join(root, 'examples', name), 'utf8'))
-}
+import { example, hasRecordings, recorded } from './recordings.ts'
 
 const values = (body: unknown): unknown[] => Object.values(body as Record<string, unknown>)
 
-if (!folders.every((folder) => existsSync(folder))) {
-  test('recorded data absent: no recorded body was parsed', () =>
-    expect(folders.every((folder) => existsSync(folder))).toBe(false))
+if (!hasRecordings) {
+  test('recorded data absent: no recorded body was parsed', () => expect(hasRecordings).toBe(false))
 } else {
   describe('recorded bodies', () => {
     test('every item of 2025 and 2026 is understood and loses no field', () => {
       for (const { body } of recorded('/item/database')) {
-        const { records, whole } = readListing(body)
+        const { records, whole } = readListing(body())
         expect(whole).toBe(true)
         for (const record of records) expect(parseItem(record)).toEqual(record)
       }
     })
 
     test('6,616 items are parsed in under 300 ms', () => {
-      const records = readListing(recorded('/item/database')[0]?.body).records
+      const records = readListing(recorded('/item/database')[0]?.body()).records
       expect(records).toHaveLength(6616)
       for (const record of records.slice(0, 500)) parseItem(record)
       const rounds = [1, 2, 3].map(() => {
@@ -59,7 +31,7 @@ if (!folders.every((folder) => existsSync(folder))) {
     })
 
     test('the vocabulary knows every name of the first state of 2026', () => {
-      const items = readListing(recorded('/item/database')[0]?.body).records.map(parseItem)
+      const items = readListing(recorded('/item/database')[0]?.body()).records.map(parseItem)
       const unknownTo = (names: readonly string[], found: (item: (typeof items)[number]) => unknown) => {
         const present = items.flatMap(found).filter((name) => name !== undefined && name !== null)
         return [...new Set(present)].filter((name) => !names.includes(String(name)))
@@ -79,7 +51,7 @@ if (!folders.every((folder) => existsSync(folder))) {
 
     test('every recipe is understood, its names are known, and the failed answer of May reads as nothing', () => {
       const counts = recorded('/item/recipe/database').map(({ body }) => {
-        const { records } = readListing(body, 'internalName')
+        const { records } = readListing(body(), 'internalName')
         for (const record of records) {
           const recipe = parseRecipe(record)
           expect(recipe).toEqual(record)
@@ -93,17 +65,17 @@ if (!folders.every((folder) => existsSync(folder))) {
 
     test('every item set is understood', () => {
       for (const { body } of recorded('/item/sets'))
-        for (const set of values(body)) expect(parseItemSet(set)).toEqual(set)
+        for (const set of values(body())) expect(parseItemSet(set)).toEqual(set)
     })
 
     test('item metadata is understood with and without static', () => {
-      const bodies = [...recorded('/item/metadata').map(({ body }) => body), example('item-metadata.json')]
+      const bodies = [...recorded('/item/metadata').map(({ body }) => body()), example('item-metadata.json')]
       for (const body of [...bodies, example('item-metadata-static.json')])
         expect(parseItemMetadata(body)).toEqual(body)
     })
 
     test('the search page keeps its controller', () => {
-      const listing = readListing(recorded('/item/search')[0]?.body)
+      const listing = readListing(recorded('/item/search')[0]?.body())
       expect(listing.controller).toMatchObject({ count: 123, pages: 7, next: 2 })
       for (const record of listing.records) parseItem(record)
     })

@@ -65,6 +65,7 @@ function arrayFinder(find: Finder): Finder {
   }
 }
 
-function fieldsOf(value: unknown): [string, unknown][] {
+/** The fields of an object; none of anything else, arrays included. */
+export function fieldsOf(value: unknown): [string, unknown][] {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : []
 }

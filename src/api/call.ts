@@ -1,0 +1,72 @@
+import { RetryableError, UsageError } from '../errors.ts'
+import { type Answer, withBody } from './answer.ts'
+import type { Lane, Transport } from './transport.ts'
+
+/** What every call accepts: who waits first, and how to give up. */
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined
+  /** Priority class; default `refresh`. */
+  readonly lane?: Lane | undefined
+}
+
+/** A `GET` of one object. */
+export interface ObjectRequest {
+  /** The path as a template, `/guild/uuid/{uuid}`. */
+  readonly route: string
+  /** What goes into the template, in the order of its gaps, as a person would write it. */
+  readonly segments?: readonly string[] | undefined
+  /** `true` is a presence flag; undefined is left out. */
+  readonly query?: Readonly<Record<string, string | number | true | undefined>> | undefined
+}
+
+/**
+ * Asks for one object.
+ * @throws RetryableError when the body is none, UsageError for a segment that cannot stand in a path, and what `send` throws
+ */
+export async function readObject(
+  transport: Transport,
+  request: ObjectRequest,
+  call: CallOptions,
+): Promise<Answer<Record<string, unknown>>> {
+  const answer = await readObjectOrList(transport, request, call)
+  const { body } = answer
+  if (!isList(body)) return withBody(answer, body)
+  throw shapeError(fillRoute(request.route, request.segments))
+}
+
+/** The same for a route that has answered with an array at times. */
+export async function readObjectOrList(
+  transport: Transport,
+  { route, segments, query }: ObjectRequest,
+  { lane, signal }: CallOptions,
+): Promise<Answer<Record<string, unknown> | readonly unknown[]>> {
+  const path = fillRoute(route, segments)
+  const answer = await transport.send({ method: 'GET', route, path, query, lane, signal })
+  const { body } = answer
+  if (typeof body !== 'object' || body === null) throw shapeError(path)
+  return withBody(answer, Array.isArray(body) ? body : { ...body })
+}
+
+/**
+ * The path of a route: each `{gap}` filled with the next segment, percent-encoded. Spaces at the ends are part of a name.
+ * @throws UsageError for a segment that would lead to another route, or that no URL can carry
+ */
+export function fillRoute(route: string, segments: readonly string[] = []): string {
+  let next = 0
+  return route.replaceAll(/\{(\w+)\}/g, (_gap, name: string) => encodeSegment(name, segments[next++] ?? ''))
+}
+
+function encodeSegment(name: string, segment: string): string {
+  // "." and ".." are resolved away even when they are percent-encoded; half a surrogate pair is no character.
+  if (segment !== '' && !/^\.{1,2}$/.test(segment) && !/\p{Surrogate}/u.test(segment))
+    return encodeURIComponent(segment)
+  throw new UsageError(`${JSON.stringify(segment)} cannot be a ${name}: write what the game shows, or a uuid`)
+}
+
+function isList(body: Record<string, unknown> | readonly unknown[]): body is readonly unknown[] {
+  return Array.isArray(body)
+}
+
+function shapeError(path: string): RetryableError {
+  return new RetryableError(`unexpected shape: ${path} should answer with an object`, { context: { path } })
+}

@@ -1,0 +1,41 @@
+import type { Answer } from '../answer.ts'
+import { type CallOptions, readObject } from '../call.ts'
+import type { Transport } from '../transport.ts'
+
+/** Which of the two identifiers keys a map of the answer; the record in it carries the other one. */
+export type Identifier = 'username' | 'uuid'
+
+/** A call whose answer is keyed by either identifier. */
+export interface KeyedCall extends CallOptions {
+  /** Left out, the service chooses: names. */
+  readonly identifier?: Identifier | undefined
+}
+
+/** The guild family (API reference 3.5). All bodies are as sent; `wire/guilds.ts` and its neighbours read them. */
+export function guildEndpoints(transport: Transport) {
+  type Body = Promise<Answer<Record<string, unknown>>>
+  return {
+    /** `GET /guild/list/territory`: territories by name. Renewed every 10 s; `observedAt` is the tick it speaks for. */
+    territories: (call: CallOptions = {}): Body => readObject(transport, { route: '/guild/list/territory' }, call),
+    /** `GET /guild/list/guild`: every guild, by name or by uuid; for `readGuildList`. */
+    list: ({ identifier, ...call }: KeyedCall = {}): Body =>
+      readObject(transport, { route: '/guild/list/guild', query: { identifier } }, call),
+    /** `GET /guild/uuid/{uuid}`: one guild; `identifier` keys its members. NotFound when it does not exist any more. */
+    byUuid: (uuid: string, { identifier, ...call }: KeyedCall = {}): Body =>
+      readObject(transport, { route: '/guild/uuid/{uuid}', segments: [uuid], query: { identifier } }, call),
+    /**
+     * `GET /guild/{name}`: one guild by its exact name, spaces at its ends included.
+     * @throws MultipleObjectsReturned when several guilds match; ask again by uuid
+     */
+    byName: (name: string, { identifier, ...call }: KeyedCall = {}): Body =>
+      readObject(transport, { route: '/guild/{name}', segments: [name], query: { identifier } }, call),
+    /**
+     * `GET /guild/prefix/{prefix}`: one guild by its tag.
+     * @throws MultipleObjectsReturned when several guilds match; ask again by uuid
+     */
+    byPrefix: (prefix: string, { identifier, ...call }: KeyedCall = {}): Body =>
+      readObject(transport, { route: '/guild/prefix/{prefix}', segments: [prefix], query: { identifier } }, call),
+    /** `GET /guild/seasons`: guild seasons by their number, written as text. */
+    seasons: (call: CallOptions = {}): Body => readObject(transport, { route: '/guild/seasons' }, call),
+  }
+}
