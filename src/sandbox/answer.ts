@@ -24,11 +24,13 @@ export interface Copy {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** The API says no: becomes `{error, detail, code}` with the status as code (API reference 2.5). */
+/** The API says no: becomes `{error, detail, code, objects?}` with the status as code (API reference 2.5). */
 export interface Refusal {
-  readonly status: 400 | 401 | 404 | 405 | 429
+  readonly status: 300 | 400 | 401 | 403 | 404 | 405 | 429
   readonly error: string
   readonly detail: string
+  /** The matches of a 300, by uuid. */
+  readonly objects?: Readonly<Record<string, unknown>>
 }
 
 /** What stands behind the routes: the generated world or a folder of recorded answers. */

@@ -15,6 +15,7 @@ import {
 } from './budget.ts'
 import type { MovableClock } from './clock.ts'
 import { addControl } from './control.ts'
+import type { Game } from './game/game.ts'
 import type { AnswerHook, HookAnswer } from './hooks.ts'
 import type { Journal } from './journal.ts'
 import { ttlOf } from './ttl.ts'
@@ -24,6 +25,8 @@ export interface SandboxParts {
   readonly clock: MovableClock
   readonly source: AnswerSource
   readonly journal: Journal
+  /** The living world; undefined when there is none. */
+  readonly game: (() => Game) | undefined
   /** Replacements of single routes, by path. */
   readonly hooks: ReadonlyMap<string, AnswerHook>
   readonly limits: Limits
@@ -42,7 +45,7 @@ export function sandboxApp(parts: SandboxParts): Hono {
   const { clock, journal } = parts
   const spend = createBudget(parts.limits, parts.windowSeconds)
   const app = new Hono()
-  addControl(app, clock, journal)
+  addControl(app, clock, journal, parts.game)
 
   app.all(`${apiPath}/*`, async (c) => {
     const url = new URL(c.req.url)
@@ -111,9 +114,9 @@ function turnedAway(credential: ReturnType<typeof credentialOf>, allowance: Allo
   return undefined
 }
 
-function refuse(c: Context, { status, error, detail }: Refusal): Response {
+function refuse(c: Context, { status, error, detail, objects }: Refusal): Response {
   if (status === 405) c.header('Allow', 'GET, HEAD')
-  return c.json({ error, detail, code: status }, status)
+  return c.json({ error, detail, code: status, ...(objects ? { objects } : {}) }, status)
 }
 
 /** A token's user is invented from the token, so that it stays the same from request to request. */

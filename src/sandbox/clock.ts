@@ -10,6 +10,15 @@ function isVirtual(clock: Clock): clock is VirtualClock {
   return 'advanceTo' in clock
 }
 
+/** A clock that starts with another one and then runs `speed` times as fast. */
+export function fasterClock(clock: Clock, speed: number): Clock {
+  const start = clock.now()
+  return {
+    now: () => Math.round(start + (clock.now() - start) * speed),
+    sleep: (ms, signal) => clock.sleep(ms / speed, signal),
+  }
+}
+
 /** Makes any clock movable: a virtual one is moved itself, the machine's own gets an offset. */
 export function movableClock(clock: Clock): MovableClock {
   if (isVirtual(clock)) return { now: clock.now, sleep: clock.sleep, moveTo: clock.advanceTo }

@@ -1,13 +1,16 @@
 import type { Hono } from 'hono'
 import type { MovableClock } from './clock.ts'
+import type { Game } from './game/game.ts'
 import type { Journal } from './journal.ts'
 
 /**
  * Routes for the tester, outside the API and free of its budget:
  * `GET /__sandbox/clock` -> `{now}`; `PUT /__sandbox/clock` with `{now: ISO}` or `{advanceSeconds: n}` -> `{now}`,
- * 409 when that would go back; `GET /__sandbox/requests` -> `{total, byPath: {path: {status: n}}}`.
+ * 409 when that would go back; `GET /__sandbox/requests` -> `{total, byPath: {path: {status: n}}}`;
+ * `GET /__sandbox/history?from&to` (ISO, both optional, [from, to)) -> the true history of the game;
+ * `GET /__sandbox/counter?player&name&at` -> `{value}`, null when unknown.
  */
-export function addControl(app: Hono, clock: MovableClock, journal: Journal): void {
+export function addControl(app: Hono, clock: MovableClock, journal: Journal, openGame: (() => Game) | undefined): void {
   const show = () => ({ now: new Date(clock.now()).toISOString() })
   app.get('/__sandbox/clock', (c) => c.json(show()))
   app.put('/__sandbox/clock', async (c) => {
@@ -18,7 +21,26 @@ export function addControl(app: Hono, clock: MovableClock, journal: Journal): vo
     return c.json(show())
   })
   app.get('/__sandbox/requests', (c) => c.json(journal.counts()))
+  if (!openGame) return
+  app.get('/__sandbox/history', (c) => {
+    const game = openGame()
+    const now = game.advanceTo(clock.now())
+    const { from = earliest, to = new Date(now + 1).toISOString() } = c.req.query()
+    const bounds = [Date.parse(from), Date.parse(to)] as const
+    if (bounds.some(Number.isNaN)) return c.json({ error: 'from and to are ISO instants.' }, 400)
+    return c.json(game.history(...bounds))
+  })
+  app.get('/__sandbox/counter', (c) => {
+    const { player = '', name = '', at = '' } = c.req.query()
+    const game = openGame()
+    const now = game.advanceTo(clock.now())
+    const value = game.counterAt(player, name, at === '' ? now : Date.parse(at))
+    return c.json({ value: value ?? null })
+  })
 }
+
+/** Before everything, for a history that is asked for as a whole. */
+const earliest = new Date(0).toISOString()
 
 function targetOf(body: unknown, now: number): number | undefined {
   if (typeof body !== 'object' || body === null) return undefined

@@ -4,7 +4,10 @@ import type { Clock } from '../clock.ts'
 import { type AnswerSource, type Dialect, once } from './answer.ts'
 import { sandboxApp } from './app.ts'
 import type { Limits, ResetForm } from './budget.ts'
-import { type MovableClock, movableClock } from './clock.ts'
+import { fasterClock, type MovableClock, movableClock } from './clock.ts'
+import type { Game } from './game/game.ts'
+import type { GameHistory } from './game/history.ts'
+import { type GameOptions, openGame } from './game-source.ts'
 import type { ItemWorld } from './generator/records.ts'
 import { createItemWorld } from './generator/world.ts'
 import type { AnswerHook } from './hooks.ts'
@@ -41,6 +44,10 @@ export interface SandboxOptions {
   readonly tokens?: readonly string[] | undefined
   /** How long each answer takes, ms of the clock (default 0). */
   readonly latencyMs?: number | undefined
+  /** The living world behind the guild and player routes; false for none (default on; never with recordings). */
+  readonly game?: false | GameOptions | undefined
+  /** Seconds of the sandbox per second of the clock, for people who watch (default 1; not with a virtual clock). */
+  readonly speed?: number | undefined
 }
 
 /** A running sandbox. */
@@ -54,6 +61,13 @@ export interface Sandbox {
   setAnswer(path: string, hook: AnswerHook | null): void
   /** Exchanges the generated world; shows from each route's next produced copy on. Not with recordings. */
   setItemWorld(world: ItemWorld): void
+  /**
+   * What truly happened in [from, to) (ISO instants; default everything up to now), to the millisecond. A RangeError
+   * when there is no game.
+   */
+  history(from?: string, to?: string): GameHistory
+  /** A player's counter as flushed at an instant (ISO; default now); undefined when unknown or without a game. */
+  counterAt(player: string, name: string, at?: string): number | undefined
   /** Stops listening and drops open connections; a second call waits for the first. */
   close(): Promise<void>
 }
@@ -64,15 +78,16 @@ export interface Sandbox {
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { dialect = 'live', seed = 1, pageSize = 20 } = options
-  const clock = movableClock(options.clock)
+  const clock = movableClock(options.speed === undefined ? options.clock : fasterClock(options.clock, options.speed))
   const journal = createJournal()
   const hooks = new Map<string, AnswerHook>()
   const pageForm = { size: pageSize, firstPage: options.firstPage ?? (dialect === 'live' ? 1 : 0) } as const
-  const { source, setItemWorld } = openSource(options, dialect, seed, pageForm)
+  const { source, setItemWorld, game } = openSource(options, { dialect, seed, now: clock.now(), ...pageForm })
   const app = sandboxApp({
     clock,
     source,
     journal,
+    game,
     hooks,
     limits: options.limits ?? { guest: 50, token: 120 },
     windowSeconds: options.windowSeconds ?? 60,
@@ -93,6 +108,15 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     requests: journal.entries,
     setAnswer: (path, hook) => void (hook ? hooks.set(path, hook) : hooks.delete(path)),
     setItemWorld,
+    history: (from, to) => {
+      if (!game) throw new RangeError('the sandbox plays no game, so it has no history')
+      const now = game().advanceTo(clock.now())
+      return game().history(from === undefined ? 0 : Date.parse(from), to === undefined ? now + 1 : Date.parse(to))
+    },
+    counterAt: (player, name, at) => {
+      const now = game?.().advanceTo(clock.now()) ?? 0
+      return game?.().counterAt(player, name, at === undefined ? now : Date.parse(at))
+    },
     close: once(
       () =>
         new Promise<void>((resolve, reject) => {
@@ -103,20 +127,27 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   }
 }
 
-/** Recorded answers when a folder of them is named, otherwise a generated world that can be exchanged. */
+interface Form extends PageForm {
+  readonly dialect: Dialect
+  readonly seed: number
+  /** Start of the game, ms since the epoch. */
+  readonly now: number
+}
+
+/** Recorded answers when a folder of them is named, otherwise a generated world, and the game around it. */
 function openSource(
   options: SandboxOptions,
-  dialect: Dialect,
-  seed: number,
-  form: PageForm,
-): { source: AnswerSource; setItemWorld: Sandbox['setItemWorld'] } {
+  form: Form,
+): { source: AnswerSource; setItemWorld: Sandbox['setItemWorld']; game?: () => Game } {
+  const { dialect, seed, now } = form
   if (options.recordings !== undefined)
     return {
-      source: openRecordings(options.recordings, { dialect, ...form }),
+      source: openRecordings(options.recordings, form),
       setItemWorld: () => {
         throw new RangeError('recorded answers cannot be exchanged for a generated world')
       },
     }
-  const generated = worldSource(options.items ?? createItemWorld(seed), dialect, seed, form)
-  return { source: generated, setItemWorld: generated.setItemWorld }
+  const items = worldSource(options.items ?? createItemWorld(seed), dialect, seed, form)
+  if (options.game === false) return { source: items, setItemWorld: items.setItemWorld }
+  return openGame(items, { patches: options.items === undefined, ...options.game }, { dialect, seed, now })
 }

@@ -20,6 +20,8 @@ const routes = new Set(['/item/database', '/item/recipe/database', '/item/sets',
 
 /** Answers from a generated world, which may be exchanged while it is served. */
 export interface WorldSource extends AnswerSource {
+  /** What is served at present. */
+  readonly itemWorld: () => ItemWorld
   /** Shows from each route's next produced copy on; copies already made live until they expire. */
   setItemWorld(world: ItemWorld): void
 }
@@ -74,6 +76,7 @@ export function worldSource(first: ItemWorld, dialect: Dialect, seed: number, fo
 
   return {
     answer,
+    itemWorld: () => world,
     setItemWorld: (next) => {
       world = next
     },

@@ -1,0 +1,62 @@
+import { type AnswerSource, type Dialect, once } from './answer.ts'
+import { createGame, type Game } from './game/game.ts'
+import { gameSource } from './game/routes.ts'
+import { patchItems } from './generator/patch.ts'
+import type { ItemWorld } from './generator/records.ts'
+import type { WorldSource } from './world-source.ts'
+
+/** How the living world is to be. */
+export interface GameOptions {
+  /** How many guilds: 60 of them play, the others are small and dormant (default 400, up to 20,000). */
+  readonly guilds?: number | undefined
+  /** How many people play (default 2,000); members of dormant guilds come on top. */
+  readonly players?: number | undefined
+  /** ISO instant at which the game begins (default: the clock when the sandbox starts). */
+  readonly startedAt?: string | undefined
+  /** How often a territory's resources move, seconds (default 600). */
+  readonly resourceSeconds?: number | undefined
+  /** Whether the game patches the items now and then (default: unless an item world was given). */
+  readonly patches?: boolean | undefined
+}
+
+const retunedPerPatch = 12
+
+/** Puts a game around the item routes of a generated world; it is created when first needed, and begins at `now`. */
+export function openGame(
+  items: WorldSource,
+  options: GameOptions,
+  form: { readonly dialect: Dialect; readonly seed: number; readonly now: number },
+): { source: AnswerSource; setItemWorld: (world: ItemWorld) => void; game: () => Game } {
+  let patches = options.patches ?? true
+  const game = once(() =>
+    createGame({
+      seed: form.seed,
+      startedAt: options.startedAt === undefined ? form.now : Date.parse(options.startedAt),
+      guilds: options.guilds,
+      players: options.players,
+      patchItems: (seed) => {
+        if (!patches) return null
+        const { changed, added, removed, ...world } = patchItems(items.itemWorld(), seed, retunedPerPatch)
+        items.setItemWorld(world)
+        return { changed, added, removed }
+      },
+    }),
+  )
+  const people = once(() => gameSource(game(), form.dialect, options.resourceSeconds ?? 600))
+  return {
+    game,
+    source: {
+      answer: (request, now) => {
+        if (/^\/(guild|player)(\/|$)/.test(request.path)) return people().answer(request, now)
+        // The game may patch the items in the meantime.
+        if (patches) game().advanceTo(now)
+        return items.answer(request, now)
+      },
+    },
+    setItemWorld: (world) => {
+      // From here on the items belong to the caller.
+      patches = false
+      items.setItemWorld(world)
+    },
+  }
+}

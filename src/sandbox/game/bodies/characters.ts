@@ -1,0 +1,111 @@
+import { seededRandom } from '../../../clock.ts'
+import { between, chance, pick } from '../../generator/draw.ts'
+import { nouns } from '../../generator/words.ts'
+import { counter } from '../counters.ts'
+import { mix } from '../economy.ts'
+import type { Player } from '../state.ts'
+import { listedDungeons, listedRaids, playtime } from './counted.ts'
+
+const classes = ['ARCHER', 'WARRIOR', 'ASSASSIN', 'MAGE', 'SHAMAN']
+const modes = ['hunted', 'ironman', 'craftsman', 'hardcore']
+const skills = ['strength', 'dexterity', 'intelligence', 'defence', 'agility']
+const professions =
+  'fishing woodcutting mining farming scribing jeweling alchemism cooking weaponsmithing tailoring woodworking armouring'.split(
+    ' ',
+  )
+
+/** What a player's characters are by nature: drawn from the player's salt, so the same in every answer. */
+function natures(player: Player) {
+  const random = seededRandom(player.salt)
+  const hex = (digits: number) =>
+    Math.floor(random() * 16 ** digits)
+      .toString(16)
+      .padStart(digits, '0')
+  return Array.from({ length: between(random, 1, 3) }, (_, nth) => ({
+    uuid: `${hex(8)}-${hex(4)}-4${hex(3)}-9${hex(3)}-${hex(6)}${hex(6)}`,
+    type: pick(random, classes),
+    reskinned: chance(random, 0.2),
+    nickname: chance(random, 0.15) ? pick(random, nouns) : null,
+    level: between(random, 1, 106),
+    died: chance(random, 0.02),
+    modes: modes.filter(() => chance(random, 0.06)),
+    // The first character gets two thirds of everything, the others what is left.
+    share: nth === 0 ? 2 / 3 : 1 / 6,
+    quests: between(random, 0, 12),
+    salt: Math.floor(random() * 2 ** 32),
+  }))
+}
+
+type Nature = ReturnType<typeof natures>[number]
+
+/** The characters in short, by uuid (API reference 7.2). */
+export function lightCharacters(player: Player) {
+  return Object.fromEntries(natures(player).map((nature) => [nature.uuid, light(player, nature)]))
+}
+
+/** The characters in full, by uuid; what the player hides is absent, or in short. */
+export function fullCharacters(player: Player) {
+  return Object.fromEntries(
+    natures(player).map((nature) => [
+      nature.uuid,
+      player.hidesCharacterNumbers
+        ? { ...light(player, nature), restrictions: { characterDataAccess: true } }
+        : { ...light(player, nature), ...full(player, nature) },
+    ]),
+  )
+}
+
+/** The uuid of the character somebody plays or played last. */
+export function activeCharacter(player: Player): string | null {
+  return natures(player)[0]?.uuid ?? null
+}
+
+function light(player: Player, { type, reskinned, nickname, level, modes: gamemode, died, share, salt }: Nature) {
+  return {
+    type,
+    reskin: reskinned ? `${type}_RESKIN` : null,
+    nickname,
+    level,
+    xp: Math.floor(counter(player, 'mobsKilled') * share * 900),
+    xpPercent: salt % 100,
+    totalLevel: level + Math.floor(counter(player, 'totalLevel') * share),
+    gamemode,
+    meta: { died },
+  }
+}
+
+function full(player: Player, { share, quests, salt }: Nature) {
+  const part = (whole: number) => Math.floor(whole * share)
+  return {
+    preEconomy: null,
+    contentCompletion: part(counter(player, 'contentCompletion')),
+    wars: part(counter(player, 'wars')),
+    playtime: Math.round(playtime(player) * share * 100) / 100,
+    mobsKilled: part(counter(player, 'mobsKilled')),
+    chestsFound: part(counter(player, 'chestsFound')),
+    itemsIdentified: part(counter(player, 'chestsFound') * 2),
+    // Overflows in the game itself (API reference 7.2).
+    blocksWalked: Math.floor(part(counter(player, 'mobsKilled')) * 300) | 0,
+    logins: part(player.rises.length + (salt % 400)),
+    deaths: part(counter(player, 'mobsKilled') / 300),
+    discoveries: salt % 130,
+    pvp: { kills: part(counter(player, 'pvpKills')), deaths: part(counter(player, 'pvpDeaths')) },
+    ...(player.hidesBuild
+      ? { skillPoints: null }
+      : { skillPoints: Object.fromEntries(skills.map((skill, nth) => [skill, mix(salt, nth) % 100])) }),
+    professions: Object.fromEntries(
+      professions.map((name, nth) => [
+        name,
+        { level: 1 + (mix(salt, nth + 9) % 120), xpPercent: mix(salt, nth + 30) % 100 },
+      ]),
+    ),
+    dungeons: listedDungeons(part(counter(player, 'dungeons'))),
+    raids: listedRaids(part(counter(player, 'raids'))),
+    worldEvents: part(counter(player, 'worldEvents')),
+    lootruns: part(counter(player, 'lootruns')),
+    caves: part(counter(player, 'caves')),
+    quests: Array.from({ length: quests }, (_, nth) => `The ${nouns[mix(salt, nth) % nouns.length]} Errand ${nth + 1}`),
+    restrictions: { characterDataAccess: false, characterBuildAccess: player.hidesBuild },
+    removedStat: salt % 50 === 0 ? ['deaths'] : [],
+  }
+}

@@ -1,0 +1,107 @@
+import type { Dialect } from '../../answer.ts'
+import { counter } from '../counters.ts'
+import { mix } from '../economy.ts'
+import { worldOf } from '../presence.ts'
+import { ratingAt } from '../seasons.ts'
+import { type Guild, type Membership, type Rank, type Realm, ranks } from '../state.ts'
+import { stamp } from '../time.ts'
+import { countedTogether, listedRaids, playtime } from './counted.ts'
+
+/** What the member maps are keyed by; the record carries the other one (API reference 6.2). */
+export type Identifier = 'username' | 'uuid'
+
+/** A guild's profile as of an instant in ms (API reference 6.1). */
+export function guildBody(realm: Realm, guild: Guild, identifier: Identifier, dialect: Dialect, at: number) {
+  const members = [...guild.members.values()]
+  const byContribution = [...members].sort(
+    (one, other) => counter(other.player, 'contributed') - counter(one.player, 'contributed'),
+  )
+  const position = new Map(byContribution.map((member, nth) => [member, nth + 1]))
+  const record = (member: Membership) =>
+    memberBody(realm, member, position.get(member) ?? 0, identifier, dialect, guild.glitchUntil > at)
+  const ofRank = (rank: Rank) =>
+    Object.fromEntries(
+      members.filter((member) => member.rank === rank).map((member) => [member.player[identifier], record(member)]),
+    )
+  return {
+    uuid: guild.uuid,
+    name: guild.name,
+    prefix: guild.prefix,
+    level: guild.level,
+    xpPercent: Math.floor(guild.xpPercent),
+    territories: guild.holdings.size,
+    wars: guild.wars,
+    raids: guild.raids,
+    created: stamp(guild.created),
+    // Members who hide are counted here, although their record says that they are offline.
+    online: members.filter(({ player }) => player.session).length,
+    members: { total: members.length, ...Object.fromEntries(ranks.map((rank) => [rank, ofRank(rank)])) },
+    banner: banner(guild, dialect),
+    seasonRanks: seasonRanks(realm, guild, at),
+    ranking: guild.fights && guild.salt % 3 > 0 ? { guildWars: 1 + (guild.salt % 90) } : {},
+  }
+}
+
+function memberBody(
+  realm: Realm,
+  member: Membership,
+  position: number,
+  identifier: Identifier,
+  dialect: Dialect,
+  glitch: boolean,
+) {
+  const { player } = member
+  const { uuid, username, hidesOnline, hidesMain } = player
+  const guildRaids = (name: 'guildRaids' | 'currentGuildRaids') =>
+    glitch ? { total: 0, list: {} } : listedRaids(counter(player, name))
+  const identity = dialect === 'documented' ? { uuid, username } : identifier === 'uuid' ? { username } : { uuid }
+  return {
+    ...identity,
+    online: player.session !== null && !hidesOnline,
+    lastJoin: player.shownLastJoin === null ? null : stamp(player.shownLastJoin),
+    server: hidesOnline ? null : (worldOf(realm, player)?.name ?? null),
+    contributed: counter(player, 'contributed'),
+    contributionRank: position,
+    joined: stamp(member.joined),
+    // Only shown to fellow members of high rank.
+    weekly: {},
+    ...(hidesMain
+      ? {}
+      : {
+          globalData: {
+            ...countedTogether(player),
+            currentGuildRaids: guildRaids('currentGuildRaids'),
+            guildRaids: guildRaids('guildRaids'),
+            playtime: playtime(player),
+          },
+        }),
+    restrictions: { online_status: hidesOnline, main_access: hidesMain, guild_high_ranked_access: true },
+  }
+}
+
+function seasonRanks(realm: Realm, guild: Guild, at: number) {
+  const shown = new Map(guild.pastSeasons)
+  const running = realm.runningSeason
+  const rating = running ? ratingAt(guild, running, at) : 0
+  if (running && rating > 0) shown.set(running.number, { rating, finalTerritories: 0 })
+  return Object.fromEntries([...shown].map(([season, rank]) => [String(season), rank]))
+}
+
+const colours = 'WHITE BLACK RED BLUE LIGHT_BLUE GREEN LIME YELLOW MAGENTA SILVER'.split(' ')
+const patterns = 'BRICKS GRADIENT GRADIENT_UP FLOWER CIRCLE_MIDDLE CROSS RHOMBUS_MIDDLE CURLY_BORDER'.split(' ')
+
+function banner({ salt }: Guild, dialect: Dialect) {
+  if (salt % 5 < 2) return null
+  const colour = (nth: number) => colours[mix(salt, nth) % colours.length]
+  const key = dialect === 'live' ? 'colour' : 'color'
+  const tier = 1 + (salt % 7)
+  return {
+    base: colour(0),
+    tier,
+    ...(salt % 11 === 0 ? {} : { structure: `tier${tier}` }),
+    layers: Array.from({ length: mix(salt, 7) % 8 }, (_, nth) => ({
+      [key]: colour(nth + 1),
+      pattern: patterns[mix(salt, nth + 20) % patterns.length],
+    })),
+  }
+}

@@ -1,0 +1,108 @@
+import { seededRandom } from '../../clock.ts'
+import { counterAt } from './counters.ts'
+import { planGuildLife } from './guild-life.ts'
+import { createPeople, tellFirstMembers } from './guilds.ts'
+import { type GameHistory, tellHistory } from './history.ts'
+import { emptyLog, type ItemPatched } from './log.ts'
+import { planMapChanges } from './map-changes.ts'
+import { gameNames } from './names.ts'
+import { planPersonChanges } from './person-changes.ts'
+import { planLogin } from './presence.ts'
+import { createQueue } from './queue.ts'
+import { recurring } from './recurring.ts'
+import { createSeasons } from './seasons.ts'
+import type { Realm } from './state.ts'
+import { createHoldings, createMap, createSheets } from './territories.ts'
+import { day, hour } from './time.ts'
+import { planWars } from './wars.ts'
+import { createWorlds, planRestarts } from './worlds.ts'
+
+/** What a patch of the items did; null when none could be made. */
+export type PatchItems = (seed: number) => Omit<ItemPatched<number>, 'at'> | null
+
+/** How a game begins. */
+export interface GameSettings {
+  readonly seed: number
+  /** When it begins, ms since the epoch. Some hours before have been played already, so that people are online. */
+  readonly startedAt: number
+  /** How many guilds there are; 60 of them play, the others are small and dormant (default 400). */
+  readonly guilds?: number | undefined
+  /** How many people play (default 2,000); members of dormant guilds come on top. */
+  readonly players?: number | undefined
+  /** Called when the game patches its items; absent: never. */
+  readonly patchItems?: PatchItems | undefined
+}
+
+/** A world that lives on by itself, by the second, whenever somebody looks. */
+export interface Game {
+  /** Everything as it stands; to be read only. */
+  readonly realm: Realm
+  /** Lets everything happen up to the whole second at or before `at` (ms), and says which second that is. */
+  advanceTo(at: number): number
+  /** What truly happened in [from, to), ms since the epoch, as far as the game was advanced. */
+  history(from: number, to: number): GameHistory
+  /** A player's counter (`counterNames`) as it was flushed at an instant (ms); undefined when unknown. */
+  counterAt(uuid: string, name: string, at: number): number | undefined
+}
+
+const warmUp = 8 * hour
+
+/**
+ * Begins a game. The same settings give the same history, whatever instants are asked for: answers never draw a number.
+ * The game is played by the whole second, so that an answer shows exactly what had happened when it was produced.
+ */
+export function createGame(settings: GameSettings): Game {
+  const { seed, startedAt, guilds = 400, players = 2000 } = settings
+  const random = seededRandom(seed ^ 0x5eed)
+  const origin = Math.floor(startedAt / 1000) * 1000 - warmUp
+  const realm: Realm = {
+    startedAt: origin + warmUp,
+    random,
+    names: gameNames(random),
+    events: createQueue(origin),
+    log: emptyLog(),
+    players: new Map(),
+    people: [],
+    online: new Set(),
+    worlds: createWorlds(),
+    guilds: new Map(),
+    sheets: createSheets(),
+    territories: new Set(),
+    seasons: [],
+    runningSeason: null,
+  }
+  createPeople(realm, guilds, players)
+  createMap(realm)
+  createHoldings(realm, origin)
+  createSeasons(realm)
+  tellFirstMembers(realm)
+  for (const player of realm.players.values()) planLogin(realm, player, origin)
+  planRestarts(realm, origin)
+  planWars(realm, origin)
+  planGuildLife(realm, origin)
+  planMapChanges(realm)
+  planPersonChanges(realm, origin)
+  recurring(realm, 60 * hour, 5 * day, (at) => {
+    const patch = settings.patchItems?.(Math.floor(random() * 2 ** 32))
+    if (patch) realm.log.itemPatches.push({ at, ...patch })
+  })
+  let playedTo = realm.startedAt
+  realm.events.playUntil(playedTo)
+
+  return {
+    realm,
+    advanceTo: (at) => {
+      const whole = Math.floor(at / 1000) * 1000
+      if (whole > playedTo) {
+        playedTo = whole
+        realm.events.playUntil(whole)
+      }
+      return playedTo
+    },
+    history: (from, to) => tellHistory(realm.log, from, to),
+    counterAt: (uuid, name, at) => {
+      const player = realm.players.get(uuid)
+      return player && counterAt(player, name, at)
+    },
+  }
+}
