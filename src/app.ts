@@ -63,8 +63,8 @@ export function migrateDatabase(db: Database, { clock }: Pick<App, 'clock'>): Pr
 function repeatableSql() {
   return ['migrations/comments', 'src/analytics'].flatMap((folder) => {
     const path = fileURLToPath(new URL(`${folder}/`, packageRoot))
-    const names = readdirSync(path).filter((name) => name.endsWith('.sql'))
-    return names.sort().map((name) => ({ name: `${folder}/${name}`, path: `${path}${name}` }))
+    const names = readdirSync(path).flatMap((file) => (file.endsWith('.sql') ? file.slice(0, -'.sql'.length) : []))
+    return names.sort().map((name) => ({ name: `${folder}/${name}`, path: `${path}${name}.sql` }))
   })
 }
 

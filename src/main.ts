@@ -1,9 +1,10 @@
 #!/usr/bin/env node
+import { interruption } from './cli/context.ts'
 import { runProgram } from './cli/program.ts'
 
 const ending = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => ending.abort(new Error(`interrupted by ${signal}`)))
+  process.once(signal, () => ending.abort(interruption(signal)))
 }
 // `wynnsync query ... | head` closes the pipe early; that is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))

@@ -196,17 +196,17 @@ comment on column game.item_ingredient.defence_requirement is
   'Points of defence by which the ingredient raises what a crafted weapon or armour asks of its wearer; may be negative.';
 comment on column game.item_ingredient.agility_requirement is
   'Points of agility by which the ingredient raises what a crafted weapon or armour asks of its wearer; may be negative.';
-comment on column game.item_ingredient."left" is
+comment on column game.item_ingredient.on_left is
   'Effect, in percent, on the strength of the ingredients to its left; may be negative, 0: none.';
-comment on column game.item_ingredient."right" is
+comment on column game.item_ingredient.on_right is
   'Effect, in percent, on the strength of the ingredients to its right; may be negative, 0: none.';
-comment on column game.item_ingredient.above is
+comment on column game.item_ingredient.on_above is
   'Effect, in percent, on the strength of the ingredients above it; may be negative, 0: none.';
-comment on column game.item_ingredient.under is
+comment on column game.item_ingredient.on_under is
   'Effect, in percent, on the strength of the ingredients under it; may be negative, 0: none.';
-comment on column game.item_ingredient.touching is
+comment on column game.item_ingredient.on_touching is
   'Effect, in percent, on the strength of the ingredients that touch it; may be negative, 0: none.';
-comment on column game.item_ingredient.not_touching is
+comment on column game.item_ingredient.on_not_touching is
   'Effect, in percent, on the strength of the ingredients that do not touch it; may be negative, 0: none.';
 
 comment on table game.item_skill is

@@ -1,5 +1,6 @@
 import { type App, createApp } from '../app.ts'
 import { type ConfigFlags, readConfig } from '../config.ts'
+import { RetryableError } from '../errors.ts'
 import { noProgress, type Progress, progressBar, progressLines } from './progress.ts'
 
 /** Flags that every command has. */
@@ -35,4 +36,9 @@ export function createContext(flags: CommonFlags, terminal: Terminal): Context {
   })
   const progress = flags.quiet ? noProgress : onTerminal ? progressBar(app.clock) : progressLines(app.clock, app.log)
   return { ...terminal, app, progress, flags }
+}
+
+/** Why a command stops when it is told to; trying again later is worth it. */
+export function interruption(signal: NodeJS.Signals): RetryableError {
+  return new RetryableError(`interrupted by ${signal}`)
 }

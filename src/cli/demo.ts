@@ -5,27 +5,39 @@ import { type App, createApp, engineOf, migrateDatabase, openApi, openDatabase }
 import { virtualClock } from '../clock.ts'
 import type { Database } from '../db/database.ts'
 import { FatalError } from '../errors.ts'
-import { resources } from '../resources/index.ts'
-import { createItemWorld, type ItemWorld, patchItems, type Sandbox, startSandbox } from '../sandbox/index.ts'
-import { runResource } from '../sync/run.ts'
+import { resourcesNamed } from '../resources/index.ts'
+import { type Sandbox, startSandbox } from '../sandbox/index.ts'
+import { isWorklist } from '../sync/resource.ts'
+import { type Engine, type RunResult, runResource } from '../sync/run.ts'
+import { runWorklist } from '../sync/run-worklist.ts'
 import { type Context, exitCode } from './context.ts'
+import { showAnswers } from './demo-answers.ts'
+import { wholeNumber } from './numbers.ts'
 import { formatTable } from './table.ts'
 
 export interface DemoFlags {
   readonly seed?: string
 }
 
-const DAY = 86_400_000
+const HOUR = 3_600_000
+const DAYS = 3
 
-/** `demo`: a simulated API, an embedded database in a temporary folder, and some answers. Returns the exit code. */
+/** What is asked how often in the compressed days; a real schedule asks far more often. */
+const daily = ['items', 'recipes', 'item-sets', 'item-metadata', 'guild-list', 'seasons']
+const often = ['territories', 'online-players', 'guilds', 'players']
+/** Keys of a worklist each time. */
+const keysEachTime = 4
+/** Hours between two rounds of what is asked often. */
+const hoursBetween = 2
+
+/** `demo`: a simulated API, an embedded database in a temporary folder, three days of play, some answers. Returns the exit code. */
 export async function demoCommand({ seed: seedText = '1' }: DemoFlags, context: Context): Promise<number> {
   const { out, progress } = context
-  const seed = Number(seedText)
+  const seed = wholeNumber('--seed', seedText, 2 ** 32 - 1)
   const folder = join(tmpdir(), `wynnsync-demo-${userInfo().uid}`)
   await rm(folder, { recursive: true, force: true })
-  const clock = virtualClock(Date.UTC(2026, 4, 1, 8), { auto: true })
-  const world = createItemWorld(seed)
-  const sandbox = await startSandbox({ clock, seed, items: world })
+  const clock = virtualClock(Date.UTC(2026, 4, 1), { auto: true })
+  const sandbox = await startSandbox({ clock, seed, game: { patches: true } })
   const config = {
     ...context.app.config,
     baseUrl: sandbox.url,
@@ -34,22 +46,11 @@ export async function demoCommand({ seed: seedText = '1' }: DemoFlags, context: 
     token: undefined,
   }
   const app = createApp(config, { clock, logLevel: 'error' })
-  out.write(`A simulated API at ${sandbox.url}, an embedded Postgres in ${folder}.\n\n`)
+  out.write(`A simulated API at ${sandbox.url}, an embedded Postgres in ${folder}.\n`)
   const db = await openDatabase(app, ['demo'])
   try {
     await migrateDatabase(db, app)
-    const days = { app, db, sandbox, context }
-    out.write('Day 1: everything arrives.\n')
-    await syncDay(days)
-    out.write('Day 2: nothing changed, so nothing but the ledger is written.\n')
-    await nextDay(sandbox, world)
-    await syncDay(days)
-    out.write('Day 3: the game is patched.\n')
-    await nextDay(sandbox, patchItems(world, seed, 40))
-    await syncDay(days)
-    out.write('Day 4: what two complete answers lack is believed to be gone.\n')
-    await sandbox.clock.moveTo(sandbox.clock.now() + DAY)
-    await syncDay(days)
+    await playDays({ app, db, sandbox, context })
     await showAnswers(db, out)
   } finally {
     progress.end()
@@ -60,74 +61,72 @@ export async function demoCommand({ seed: seedText = '1' }: DemoFlags, context: 
   return exitCode.done
 }
 
-/** The world of the next day, once every copy of the day before has expired. */
-async function nextDay(sandbox: Sandbox, world: ItemWorld): Promise<void> {
-  sandbox.setItemWorld(world)
-  await sandbox.clock.moveTo(sandbox.clock.now() + DAY)
+interface Stage {
+  readonly app: App
+  readonly db: Database
+  readonly sandbox: Sandbox
+  readonly context: Context
 }
 
-/** One sync of everything, shown as it goes. */
-async function syncDay(days: { app: App; db: Database; sandbox: Sandbox; context: Context }): Promise<void> {
-  const { app, db, context } = days
+/** Syncs every few hours through the days and tells of each day what it brought. */
+async function playDays({ app, db, sandbox, context }: Stage): Promise<void> {
+  const { out, progress } = context
   const api = openApi(app)
+  const engine = engineOf(app, db, api)
   try {
-    for (const resource of resources) {
-      context.progress.begin(resource.name)
-      const started = performance.now()
-      const run = await runResource(resource, engineOf(app, db, api))
-      context.progress.end()
-      if (run.status === 'failed') throw new FatalError(`${resource.name}: ${run.error}`)
-      const { records, inserted, changed, closed } = run
-      const counts = `${records} records: ${inserted} new, ${changed} changed, ${closed} gone`
-      context.out.write(
-        `  ${resource.name.padEnd(14)} ${counts} (${((performance.now() - started) / 1000).toFixed(1)} s)\n`,
-      )
+    for (let day = 0; day < DAYS; day++) {
+      const total = new Map<string, RunResult>()
+      for (let hour = 0; hour < 24; hour += hoursBetween) {
+        for (const name of hour === 0 ? [...daily, ...often] : often) {
+          progress.begin(`day ${day + 1}, ${String(hour).padStart(2, '0')}:00  ${name}`)
+          add(total, await syncOnce(name, engine))
+        }
+        const hours = day * 24 + hour + hoursBetween
+        progress.seen(`day ${day + 1}`, { page: 1, pages: 1, records: hours, count: DAYS * 24 }, 'hours')
+        await sandbox.clock.moveTo(sandbox.clock.now() + hoursBetween * HOUR)
+      }
+      progress.end()
+      out.write(`\nDay ${day + 1}${day === 0 ? ': everything arrives' : ''}\n\n${summary([...total.values()])}`)
     }
-    context.out.write('\n')
+    out.write('\n')
   } finally {
     await api.close()
   }
 }
 
-const answers = [
-  {
-    title: 'Which legendary bows hit hardest?',
-    sql: `select display_name, level, average_dps from analytics.item
-           where sub_type = 'bow' and tier = 'legendary' order by average_dps desc nulls last limit 5`,
-  },
-  {
-    title: 'Which armour gives more than 10 strength?',
-    sql: `select display_name, sub_type, level, min, max from analytics.item_identification
-           where identification = 'rawStrength' and max > 10 and type = 'armour' order by max desc, display_name limit 5`,
-  },
-  {
-    title: 'What did the patch change?',
-    sql: `select display_name, path, old_value as before, new_value as after from analytics.item_change
-           where path <> '' order by changed_at desc, display_name limit 6`,
-  },
-  {
-    title: 'And in numbers?',
-    sql: 'select patch, started_at, items_added, items_changed, items_removed, recipes_changed from analytics.patch',
-  },
-]
-
-async function showAnswers(db: Database, out: NodeJS.WritableStream): Promise<void> {
-  for (const { title, sql } of answers) {
-    const rows = await db.query(sql)
-    out.write(`${title}\n\n${indent(formatTable(Object.keys(rows[0] ?? {}), rows))}\n`)
-  }
+async function syncOnce(name: string, engine: Engine): Promise<RunResult> {
+  const [resource] = resourcesNamed([name])
+  if (!resource) throw new FatalError(`no resource ${name}`)
+  const run = isWorklist(resource)
+    ? await runWorklist(resource, engine, { limit: keysEachTime, concurrency: 1 })
+    : await runResource(resource, engine)
+  if (run.status === 'failed') throw new FatalError(`${name}: ${run.error}`)
+  return run
 }
 
-function indent(text: string): string {
-  return text.replace(/^(?=.)/gm, '  ')
+function add(total: Map<string, RunResult>, run: RunResult): void {
+  const before = total.get(run.resource)
+  const sum = (count: 'requests' | 'inserted' | 'changed' | 'closed' | 'events') => (before?.[count] ?? 0) + run[count]
+  const counts = {
+    requests: sum('requests'),
+    inserted: sum('inserted'),
+    changed: sum('changed'),
+    closed: sum('closed'),
+  }
+  total.set(run.resource, { ...run, ...counts, events: sum('events') })
+}
+
+function summary(runs: readonly RunResult[]): string {
+  const rows = runs.map((run) => ({ ...run, new: run.inserted, gone: run.closed }))
+  return formatTable(['resource', 'requests', 'new', 'changed', 'gone', 'events'], rows).replace(/^(?=.)/gm, '  ')
 }
 
 function whatNext(folder: string): string {
   return `The database stays where it is. Type next:
 
   node dist/main.js query --list --data-dir ${folder}
-  node dist/main.js query item_change --data-dir ${folder}
-  node dist/main.js status --data-dir ${folder}
-  node dist/main.js sync items          the real thing: asks the public API, keeps history in your own folder
+  node dist/main.js query territory_capture --data-dir ${folder}
+  node dist/main.js query membership_event event=promoted --data-dir ${folder}
+  node dist/main.js sync          the real thing: asks the public API, keeps history in your own folder
 `
 }

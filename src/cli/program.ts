@@ -10,6 +10,8 @@ type Action = (context: Context) => Promise<number>
  * world does; the message is on stderr then.
  */
 export async function runProgram(argv: readonly string[], terminal: Terminal): Promise<number> {
+  // The command line may hold a password, and everybody on the machine may read it.
+  process.title = 'wynnsync'
   let code: number = exitCode.done
   const run = async (command: Command, action: Action) => {
     code = await action(createContext(command.optsWithGlobals<CommonFlags>(), terminal))
@@ -38,8 +40,18 @@ function createProgram(terminal: Terminal, run: (command: Command, action: Actio
   command(program, 'sync [resource...]', 'one pass over the named resources, or all of them')
     .addOption(concurrency())
     .option('--walk', 'page by page, even where the API gives everything at once')
+    .option('--limit <keys>', 'guilds, players: so many of the stalest (default: what the budget window allows)')
+    .option('--guild <name...>', 'only these guilds, by uuid, prefix or exact name')
+    .option('--player <name...>', 'only these players, by uuid or name')
     .option('--accept', 'take the next answer although it has implausibly few records')
-    .addHelpText('after', examples(['wynnsync sync items recipes', 'wynnsync sync items --json | jq .runs[0].status']))
+    .addHelpText(
+      'after',
+      examples([
+        'wynnsync sync items recipes',
+        'wynnsync sync guilds --limit 20',
+        'wynnsync sync items --json | jq .runs[0].status',
+      ]),
+    )
     .action(async (names: string[], options, self: Command) => {
       const { syncCommand } = await import('./sync.ts')
       await run(self, (context) => syncCommand(names, options, context))

@@ -3,16 +3,19 @@ import type { WalkProgress } from '../api/pages.ts'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 
+/** What is counted. */
+export type Unit = 'records' | 'keys' | 'hours'
+
 /** Shows how far long work is. */
 export interface Progress {
   /** Says what is going on, before there is anything to count. */
   begin(resource: string): void
-  seen(resource: string, progress: WalkProgress): void
+  seen(resource: string, progress: WalkProgress, unit?: Unit): void
   end(): void
 }
 
 const barOptions: Options = {
-  format: '{resource} [{bar}] {value}/{total} records · page {page}/{pages} · {rate}/s · {left} left',
+  format: '{resource} [{bar}] {value}/{total} {unit} · {rate}/s · {left} left',
   barsize: 24,
   hideCursor: true,
   clearOnComplete: true,
@@ -29,9 +32,9 @@ export function progressBar(clock: Clock): Progress {
       started = clock.now()
       process.stderr.write(`${resource} ...\r`)
     },
-    seen(resource, { page, pages, records, count }) {
+    seen(resource, { records, count }, unit = 'records') {
       const { perSecond, secondsLeft } = pace(clock.now() - started, records, count)
-      const shown = { resource, page, pages: pages ?? page, rate: Math.round(perSecond), left: duration(secondsLeft) }
+      const shown = { resource, unit, rate: perSecond.toFixed(perSecond < 10 ? 1 : 0), left: duration(secondsLeft) }
       if (!bar) {
         bar = new SingleBar(barOptions)
         bar.start(count ?? records, 0, shown)
@@ -54,17 +57,14 @@ export function progressLines(clock: Clock, log: Log): Progress {
     begin() {
       started = told = clock.now()
     },
-    seen(resource, { page, pages, records, count }) {
+    seen(resource, { records, count }, unit = 'records') {
       const now = clock.now()
       if (now - told < 10_000) return
       told = now
       const { perSecond, secondsLeft } = pace(now - started, records, count)
       const of = (total: number | null) => (total === null ? '' : ` of ${total}`)
       const rate = perSecond.toFixed(1)
-      log.info(
-        { resource },
-        `page ${page}${of(pages)}, ${records}${of(count)} records, ${rate}/s, ${duration(secondsLeft)} left`,
-      )
+      log.info({ resource }, `${records}${of(count)} ${unit}, ${rate}/s, ${duration(secondsLeft)} left`)
     },
     end() {},
   }

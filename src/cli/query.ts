@@ -1,8 +1,10 @@
-import { type Question, readQuestions, statementFor } from '../analytics/questions.ts'
+import { type Question, readQuestions, statementFor, usageOf } from '../analytics/questions.ts'
 import { migrateDatabase, openDatabase } from '../app.ts'
 import type { Database } from '../db/database.ts'
+import { sqlState } from '../db/sql-errors.ts'
 import { UsageError } from '../errors.ts'
 import { type Context, exitCode } from './context.ts'
+import { wholeNumber } from './numbers.ts'
 import { formatCsv, formatTable } from './table.ts'
 
 export interface QueryOptions {
@@ -52,26 +54,24 @@ async function ask(
 ) {
   const { out, err, flags } = context
   const asTable = !flags.json && !options.csv
-  const limit = readLimit(options.limit) ?? (asTable ? screenful : 0)
+  const limit = options.limit === undefined ? (asTable ? screenful : 0) : wholeNumber('--limit', options.limit)
   // One row more than is shown tells whether there are more.
   const statement = statementFor(question, given, limit > 0 ? limit + 1 : 0)
   if (options.sql) {
     out.write(`${statement.text};\n${statement.values.map((value, index) => `-- $${index + 1} = ${value}\n`).join('')}`)
     return
   }
-  const rows = await db.query(statement.text, statement.values)
+  const rows = await db.query(statement.text, statement.values).catch((error: unknown) => {
+    // Class 22 is data: an argument that is no instant, no number, ...
+    if (!sqlState(error)?.startsWith('22')) throw error
+    throw new UsageError(`${error instanceof Error ? error.message : error}\n${usageOf(question)}`)
+  })
   const shown = limit > 0 ? rows.slice(0, limit) : rows
   const columns = shown[0] ? Object.keys(shown[0]) : question.columns
   if (flags.json) out.write(`${JSON.stringify(shown)}\n`)
   else if (options.csv) out.write(formatCsv(columns, shown))
   else out.write(formatTable(columns, shown))
   if (rows.length > shown.length && !flags.quiet) err.write(`the first ${limit} rows; --limit 0 for all\n`)
-}
-
-function readLimit(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
-  if (!/^\d{1,9}$/.test(text)) throw new UsageError(`--limit wants a whole number, found ${text}`)
-  return Number(text)
 }
 
 function listOf(questions: readonly Question[]): string {

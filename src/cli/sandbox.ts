@@ -1,6 +1,7 @@
 import { UsageError } from '../errors.ts'
 import { type Sandbox, startSandbox } from '../sandbox/index.ts'
 import { type Context, exitCode } from './context.ts'
+import { wholeNumber } from './numbers.ts'
 
 export interface SandboxFlags {
   readonly port?: string
@@ -20,9 +21,9 @@ export async function sandboxCommand(flags: SandboxFlags, context: Context): Pro
   const sandbox = await startSandbox({
     clock: app.clock,
     dialect,
-    port: wholeNumber('--port', flags.port, 65_535) ?? 8080,
-    seed: wholeNumber('--seed', flags.seed, 2 ** 32 - 1),
-    pageSize: wholeNumber('--page-size', flags.pageSize, 10_000),
+    port: flags.port === undefined ? 8080 : wholeNumber('--port', flags.port, 65_535),
+    seed: flags.seed === undefined ? undefined : wholeNumber('--seed', flags.seed, 2 ** 32 - 1),
+    pageSize: flags.pageSize === undefined ? undefined : wholeNumber('--page-size', flags.pageSize, 10_000),
     recordings: flags.recordings,
     tokens: app.config.token ? [app.config.token] : [],
   })
@@ -34,14 +35,6 @@ export async function sandboxCommand(flags: SandboxFlags, context: Context): Pro
 
 function welcome({ url }: Sandbox): string {
   return `sandbox of the API at ${url}\ntry:  wynnsync sync items --base-url ${url}\nstop: Ctrl-C\n`
-}
-
-function wholeNumber(flag: string, text: string | undefined, max: number): number | undefined {
-  if (text === undefined) return undefined
-  const value = Number(text)
-  if (!/^\d+$/.test(text) || value > max)
-    throw new UsageError(`${flag} wants a whole number up to ${max}, found ${text}`)
-  return value
 }
 
 async function untilAborted(signal: AbortSignal): Promise<void> {

@@ -7,6 +7,11 @@ export type ColumnBuilders = Record<string, PgColumnBuilderBase>
 /** A `timestamptz` column as a Date. Unlike drizzle's own it lets `FOREVER` (infinity) through both ways. */
 export const instant = customType<{ data: Date; driverData: Date }>({ dataType: () => 'timestamp with time zone' })
 
+/** A `timestamptz` column that takes the API's own text (ISO 8601): a Date would cut its microseconds. */
+export const toldInstant = customType<{ data: string; driverData: string }>({
+  dataType: () => 'timestamp with time zone',
+})
+
 /** A `bytea` column as a Uint8Array. */
 export const bytes = customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => 'bytea' })
 

@@ -1,18 +1,35 @@
 import { UsageError } from '../errors.ts'
-import type { Resource } from '../sync/resource.ts'
+import type { Resource, Worklist } from '../sync/resource.ts'
+import { guildList } from './guild-list/index.ts'
+import { guilds } from './guilds/index.ts'
 import { itemMetadata } from './item-metadata/index.ts'
 import { itemSets } from './item-sets/index.ts'
 import { items } from './items/index.ts'
+import { onlinePlayers } from './online-players/index.ts'
+import { players } from './players/index.ts'
 import { recipes } from './recipes/index.ts'
+import { seasons } from './seasons/index.ts'
+import { territories } from './territories/index.ts'
 
 /** Everything this program syncs. */
-export const resources: readonly Resource[] = [items, recipes, itemSets, itemMetadata]
+export const resources: readonly (Resource | Worklist)[] = [
+  items,
+  recipes,
+  itemSets,
+  itemMetadata,
+  territories,
+  guildList,
+  guilds,
+  seasons,
+  onlinePlayers,
+  players,
+]
 
 /**
  * The named resources in the order of the registry; all of them when none is named.
  * @throws UsageError that lists the names there are
  */
-export function resourcesNamed(names: readonly string[]): readonly Resource[] {
+export function resourcesNamed(names: readonly string[]): readonly (Resource | Worklist)[] {
   const unknown = names.filter((name) => !resources.some((resource) => resource.name === name))
   if (unknown.length > 0) {
     const known = resources.map((resource) => resource.name).join(', ')

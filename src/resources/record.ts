@@ -8,3 +8,10 @@ export function textField(record: unknown, field: string): string | undefined {
   const value = fieldOf(record, field)
   return typeof value === 'string' && value !== '' ? value : undefined
 }
+
+/** Every number in a record of any depth, under the names that lead to it: `raids.list.Some Raid`. */
+export function numbersIn(value: unknown, path = ''): [string, number][] {
+  if (typeof value === 'number') return [[path, value]]
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return []
+  return Object.entries(value).flatMap(([name, inner]) => numbersIn(inner, path ? `${path}.${name}` : name))
+}

@@ -12,10 +12,11 @@ export interface Absence {
 }
 
 /** Keys of a resource that the last complete answers lacked. */
-export async function pendingAbsences(sql: Sql, resource: string): Promise<Absence[]> {
+export async function pendingAbsences(sql: Sql, resource: string, scope?: string): Promise<Absence[]> {
   return await sql.query<Absence>(
-    `select key, first_missed_at as "firstMissedAt", times from sync.absence where resource = $1`,
-    [resource],
+    `select key, first_missed_at as "firstMissedAt", times from sync.absence
+      where resource = $1 and ($2::text is null or starts_with(key, $2 || '/'))`,
+    [resource, scope ?? null],
   )
 }
 
@@ -26,14 +27,20 @@ export async function forgetAbsences(sql: Sql, resource: string, keys: readonly 
   }
 }
 
-/** Current keys that a complete answer does not have. */
-export async function findAbsent(sql: Sql, history: History, seen: ReadonlySet<string>): Promise<string[]> {
-  const { table, keyText } = historySql(history)
+/** Current keys that a complete answer does not have; with a scope, only among those whose first part it is. */
+export async function findAbsent(
+  sql: Sql,
+  history: History,
+  seen: ReadonlySet<string>,
+  scope?: string,
+): Promise<string[]> {
+  const { table, keyText, firstKey } = historySql(history)
+  const scoped = scope === undefined ? '' : `and current.${firstKey.name} = $2::${firstKey.type}`
   const rows = await sql.query<{ key: string }>(
     `select ${keyText('current')} as key from ${table.name} current
        left join unnest($1::text[]) as seen(key) on seen.key = ${keyText('current')}
-      where current.valid_until = 'infinity' and seen.key is null`,
-    [[...seen]],
+      where current.valid_until = 'infinity' and seen.key is null ${scoped}`,
+    scope === undefined ? [[...seen]] : [[...seen], scope],
   )
   return rows.map(({ key }) => key)
 }

@@ -1,4 +1,5 @@
 import { historyShape } from '../db/history.ts'
+import { FatalError } from '../errors.ts'
 import { type BulkTable, bulkTable } from './bulk-table.ts'
 import type { History, Row } from './resource.ts'
 
@@ -6,6 +7,8 @@ import type { History, Row } from './resource.ts'
 export interface HistorySql {
   readonly table: BulkTable
   readonly hasDocument: boolean
+  /** The first key column, which alone narrows a composite key to a scope. */
+  readonly firstKey: { readonly name: string; readonly type: string }
   /** `internal_name`, or `guild_uuid, player_uuid`. */
   readonly keyNames: string
   /** `$1::text[]`, one parameter per key column, from `$1` on. */
@@ -24,8 +27,11 @@ export function historySql(history: History): HistorySql {
   const table = bulkTable(history.root)
   const properties = history.root[historyShape].key
   const columns = properties.flatMap((property) => table.columns.get(property) ?? [])
+  const [first] = columns
+  if (!first) throw new FatalError(`${table.name} has no key`)
   return {
     table,
+    firstKey: { name: first.name, type: first.getSQLType() },
     hasDocument: table.columns.has('document'),
     keyNames: columns.map(({ name }) => name).join(', '),
     keyArrays: columns.map((column, index) => `$${index + 1}::${column.getSQLType()}[]`).join(', '),

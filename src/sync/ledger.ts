@@ -4,7 +4,7 @@ import type { Novelty } from './drift.ts'
 import type { LastAccepted } from './guard.ts'
 import { canonicalJson } from './hash.ts'
 import type { Quarantined } from './prepare.ts'
-import { run } from './tables.ts'
+import { observation, run } from './tables.ts'
 
 /** One row of the ledger. */
 export type RunRow = typeof run.$inferInsert
@@ -17,9 +17,14 @@ export async function lastAccepted(
   resource: string,
 ): Promise<(LastAccepted & { living: number }) | undefined> {
   const [row] = await sql.query<{ observed_at: Date; records: number; content_hash: Uint8Array; living: number }>(
-    `select observed_at, records, content_hash, living from sync.run
-      where resource = $1 and status in ('ok', 'unchanged', 'partial')
-      order by observed_at desc, started_at desc limit 1`,
+    `select latest.observed_at, latest.content_hash, latest.living,
+            -- An incomplete answer says nothing about how many records there should be.
+            coalesce((select records from sync.run
+                       where resource = $1 and status in ('ok', 'unchanged', 'partial') and complete
+                       order by observed_at desc, started_at desc limit 1), latest.records) as records
+       from sync.run latest
+      where latest.resource = $1 and latest.status in ('ok', 'unchanged', 'partial')
+      order by latest.observed_at desc, latest.started_at desc limit 1`,
     [resource],
   )
   if (!row) return undefined
@@ -34,6 +39,11 @@ export async function lastAccepted(
 /** Writes the one row that every run leaves. */
 export async function appendRun(sql: Sql, row: RunRow): Promise<void> {
   await typed(sql).insert(run).values(row)
+}
+
+/** Writes the one row that every answer about one key leaves. */
+export async function appendObservation(sql: Sql, row: typeof observation.$inferInsert): Promise<void> {
+  await typed(sql).insert(observation).values(row)
 }
 
 /** Keeps records that could not be understood; each distinct one once, however often the API repeats it. */

@@ -2,6 +2,7 @@ import type { AnyPgTable } from 'drizzle-orm/pg-core'
 import type { Api } from '../api/client.ts'
 import type { WalkProgress } from '../api/pages.ts'
 import type { UnknownField } from '../api/wire/unknown.ts'
+import type { Sql } from '../db/database.ts'
 import type { historyShape, RootShape, RowOf } from '../db/history.ts'
 import type { Json } from './hash.ts'
 
@@ -18,6 +19,10 @@ export interface Extraction {
   readonly observedFrom: number
   readonly observedAt: number
   readonly pages: number
+  /** What the answer says as a whole, beside its records; for `derive`. */
+  readonly facts?: Json
+  /** Why the answer cannot be believed, such as a member list that is shorter than its own total. */
+  readonly objection?: string
 }
 
 export interface ExtractOptions {
@@ -32,45 +37,97 @@ export type Row = Readonly<Record<string, unknown>>
 
 /** One record after normalizing: what is kept, and where. */
 export interface Entity {
-  /** The natural key, also in `root`. */
+  /** The natural key, also in `root`; the parts of a composite key joined by `/`. */
   readonly key: string
   /** The record in the API's own shape without its volatile parts: what is fingerprinted, compared and given back by `*_at`. */
   readonly document: Json
   readonly root: Row
   /** Child rows by the name of their table in `parts`. */
   readonly parts: Readonly<Record<string, readonly Row[]>>
+  /** When this became true, where the API tells (ISO 8601): the version starts then, not when it was first seen. */
+  readonly since?: string | null
+  /** Entities of the resource's other histories that this record tells of, by their name in `others`. */
+  readonly also?: Readonly<Record<string, readonly Entity[]>>
+  /** Those of `also` of which the record may not tell all, so that what is absent means nothing. */
+  readonly incomplete?: readonly string[]
+  /** Measured values by the name of their table in `samples`. */
+  readonly samples?: Readonly<Record<string, readonly Row[]>>
+  /** What only `derive` needs of this record. */
+  readonly facts?: Json
+  /** Pieces of the record that could not be understood while the rest could. */
+  readonly setAside?: readonly SetAside[]
+}
+
+/** A piece of a record for quarantine. */
+export interface SetAside {
+  readonly key: string | undefined
+  readonly raw: unknown
+  readonly path: string
+  readonly reason: string
 }
 
 /** Where the versions of a resource live: a root history table and the part tables that hang on its versions. */
 export interface History {
-  readonly root: AnyPgTable & { readonly $inferInsert: object; readonly [historyShape]: RootShape }
+  readonly root: AnyPgTable & {
+    readonly $inferInsert: object
+    readonly [historyShape]: Pick<RootShape, 'role' | 'key'>
+  }
   readonly parts: Readonly<Record<string, AnyPgTable & { readonly $inferInsert: object }>>
+  /** False when `after` is older news than the current `before`; it changes nothing then. Needs a document column. */
+  readonly supersedes?: (before: Json, after: Json) => boolean
+}
+
+/** A further history that a resource's records feed. */
+export interface OtherHistory extends History {
+  /** `with-root`: ends when the record it came with is gone. `own`: ends by its own absence among its root's entities. */
+  readonly absence: 'with-root' | 'own'
+  /** Like `unknownFields` of the resource, for this history's own documents. */
+  readonly unknownFields?: (document: Json) => UnknownField[]
 }
 
 /**
  * What the `normalize` of a resource returns, checked against its tables. Write it as an explicit return type: left to
  * inference, a misspelt nullable column would compile.
  */
-export interface Normalized<H extends History> {
+export interface Normalized<H extends History>
+  extends Pick<Entity, 'since' | 'also' | 'incomplete' | 'samples' | 'facts' | 'setAside'> {
   readonly key: string
   readonly document: Json
-  readonly root: Omit<RowOf<H['root']>, 'document' | 'extra'>
+  readonly root: Omit<RowOf<H['root']>, 'document' | 'extra' | 'observedAt'>
   readonly parts: { readonly [Part in keyof H['parts']]: readonly RowOf<H['parts'][Part]>[] }
 }
 
-/**
- * Everything the engine needs to know of one synced thing. Read a resource's `index.ts` first: it is the contract, and
- * `normalize.ts` beside it is its fulfilment.
- */
-export interface Resource {
+/** A table of samples: a row says what was measured at `observedAt`, and holds until the next one of its key. */
+export interface SampleTable {
+  /** Primary key: the key columns, then `observed_at`. */
+  readonly table: AnyPgTable
+  /** Property names of the columns that say what is measured. */
+  readonly key: readonly string[]
+}
+
+/** What an answer came to, as `derive` gets it. */
+export interface Answered {
+  /** The instant the answer speaks for. */
+  readonly at: Date
+  /** The instant of the last accepted answer of the same resource and key; null before the first. */
+  readonly previousAt: Date | null
+  readonly facts: Json
+  /** The facts of each record, by its key. */
+  readonly recordFacts: ReadonlyMap<string, Json>
+}
+
+/** What the engine must know of a resource to take in its records. */
+export interface Recorded {
   /** Name on the command line, in the ledger and in logs, such as `items`. */
   readonly name: string
   /** When it is due, as a cron expression in UTC. */
   readonly schedule: string
   readonly lane: Lane
   readonly history: History
-  /** Asks the API. Sees no database. */
-  extract(api: Api, options: ExtractOptions): Promise<Extraction>
+  readonly others?: Readonly<Record<string, OtherHistory>>
+  readonly samples?: Readonly<Record<string, SampleTable>>
+  /** Whether what changed is also written down field by field, for `*_change`. Needs a document column. */
+  readonly changeLog: boolean
   /** The natural key of a raw record, or undefined when it has none that can be read. Never throws. */
   keyOf(record: unknown): string | undefined
   /**
@@ -82,9 +139,52 @@ export interface Resource {
   unknownFields(document: Json): UnknownField[]
   /** Known enum members by JSON pointer (`*` for every element); any other is kept and reported as drift, once. */
   readonly vocabulary: Readonly<Record<string, readonly string[]>>
+  /** Set-based SQL for what follows from an answer but is no version of a record, in the answer's own transaction. Returns how many events it wrote. */
+  derive?(sql: Sql, answered: Answered): Promise<number>
+}
+
+/**
+ * Everything the engine needs to know of one synced thing whose answers each hold all of it. Read a resource's
+ * `index.ts` first: it is the contract, and `normalize.ts` beside it is its fulfilment.
+ */
+export interface Resource extends Recorded {
+  /** Asks the API. Sees no database. */
+  extract(api: Api, options: ExtractOptions): Promise<Extraction>
+}
+
+/** A key and what people call it. */
+export interface Named {
+  readonly key: string
+  readonly label: string
+}
+
+/** A resource with one answer per key, such as one guild: its keys wait in a worklist in the database. */
+export interface Worklist extends Recorded {
+  /** The route that its keys are asked from; its budget decides how many a run asks for. */
+  readonly route: string
+  /** Puts new keys on the worklist and says how urgent each is; one statement. `at` is now. */
+  plan(sql: Sql, at: Date): Promise<void>
+  /** The keys in the database that a person may mean by a uuid, prefix or name. */
+  find(sql: Sql, name: string): Promise<Named[]>
+  /** The same, asked of the API, for what the database does not know yet; none when there is no such thing. */
+  lookUp(api: Api, name: string): Promise<Named[]>
+  /**
+   * Asks the API for one key. Sees no database.
+   * @throws NotFound when there is no such thing any more
+   */
+  extractOne(api: Api, key: string, options: ExtractOptions): Promise<Extraction>
 }
 
 /** Declares a resource; exists so that a declaration is checked where it is written. */
 export function defineResource(resource: Resource): Resource {
   return resource
+}
+
+/** Declares a resource that is asked for key by key. */
+export function defineWorklist(resource: Worklist): Worklist {
+  return resource
+}
+
+export function isWorklist(resource: Resource | Worklist): resource is Worklist {
+  return 'extractOne' in resource
 }

@@ -4,10 +4,9 @@ import type { Clock } from '../clock.ts'
 import type { Database } from '../db/database.ts'
 import { RetryableError } from '../errors.ts'
 import { type Absorbed, absorb, type Guards } from './absorb.ts'
-import { appendRun, type RunRow, type RunStatus } from './ledger.ts'
+import { appendRun, lastAccepted, type RunRow, type RunStatus } from './ledger.ts'
 import { prepare } from './prepare.ts'
-import type { ExtractOptions, Resource } from './resource.ts'
-import { rowCheck } from './row-check.ts'
+import type { Extraction, ExtractOptions, Resource } from './resource.ts'
 
 /** What a run needs from outside: everything that can be slow, fail, or differ from day to day. */
 export interface Engine {
@@ -70,28 +69,39 @@ export async function runResource(
   const sentBefore = api.requestsSent()
   const heading = () => ({
     runId: randomUUID(),
+    resource: resource.name,
     startedAt: new Date(started),
     requests: api.requestsSent() - sentBefore,
     program: engine.program,
   })
   try {
     const extraction = await resource.extract(api, options)
-    const preparation = prepare(resource, extraction.records, rowCheck(resource.history))
+    const preparation = prepare(resource, extraction.records)
     for (const bad of preparation.quarantined.slice(0, 5)) {
       log.warn({ resource: resource.name, key: bad.key, path: bad.path }, `record set aside: ${bad.reason}`)
     }
-    const finishedAt = () => new Date(clock.now())
-    const absorbed = await db.transaction((sql) =>
-      absorb(sql, resource, { extraction, preparation, guards: engine.guards, heading: heading(), finishedAt }),
-    )
-    reportAbsorbed(log, resource.name, absorbed)
-    return resultOf(absorbed.row, absorbed.status, absorbed.reason)
+    const answer = { extraction, preparation, guards: engine.guards, runId: randomUUID() }
+    const { row, drift } = await db.transaction(async (sql) => {
+      const last = await lastAccepted(sql, resource.name)
+      const { drift: novel, ...absorbed } = await absorb(sql, resource, { ...answer, last })
+      const written = {
+        ...heading(),
+        ...absorbed,
+        ...instantsOf(extraction),
+        runId: answer.runId,
+        finishedAt: new Date(clock.now()),
+      }
+      await appendRun(sql, written)
+      return { row: written, drift: novel }
+    })
+    reportDrift(log, resource.name, drift)
+    reportRun(log, row)
+    return resultOf(row, row.status, row.reason)
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     log.error({ resource: resource.name, err: error }, `failed: ${message}`)
     const row: RunRow = {
       ...heading(),
-      resource: resource.name,
       status: 'failed',
       error: message,
       finishedAt: new Date(clock.now()),
@@ -102,18 +112,29 @@ export async function runResource(
     )
     return { ...resultOf(row, 'failed', message), temporary: error instanceof RetryableError }
   } finally {
-    await lock.release()
+    // When the database is gone the lock is gone with it, and the result is told above already.
+    await lock.release().catch((cause: unknown) => log.warn({ err: cause }, 'the lock could not be given back'))
   }
 }
 
-function reportAbsorbed(log: RunLog, resource: string, { status, reason, drift, row }: Absorbed): void {
+/** What the ledger says about an answer's time and extent. */
+export function instantsOf({ observedFrom, observedAt, complete, pages }: Extraction) {
+  return { observedFrom: new Date(observedFrom), observedAt: new Date(observedAt), complete, pages }
+}
+
+export function reportDrift(log: RunLog, resource: string, drift: Absorbed['drift']): void {
   for (const { kind, path, member } of drift) {
     log.warn({ resource, kind, path, member }, 'the API sent something this program does not know yet; it is kept')
   }
-  const { inserted, changed, closed, unchanged, runId } = row
+}
+
+function reportRun(
+  log: RunLog,
+  { resource, status, reason, inserted, changed, closed, unchanged, events, runId }: RunRow,
+) {
   const message = reason ? `${status}: ${reason}` : status
   const level = status === 'rejected' || status === 'partial' ? 'warn' : 'info'
-  log[level]({ resource, run: runId, inserted, changed, closed, unchanged }, message)
+  log[level]({ resource, run: runId, inserted, changed, closed, unchanged, events }, message)
 }
 
 function nothing(resource: string): RunResult {
@@ -141,7 +162,8 @@ export function failedResult(resource: string, error: unknown): RunResult {
   return { ...nothing(resource), error: message, temporary: error instanceof RetryableError }
 }
 
-function resultOf(row: RunRow, status: RunStatus, reason: string | null): RunResult {
+/** The result of a run from its ledger row. */
+export function resultOf(row: RunRow, status: RunStatus, reason: string | null): RunResult {
   const empty = nothing(row.resource)
   return {
     resource: row.resource,

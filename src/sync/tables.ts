@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { bigint, boolean, index, integer, json, jsonb, text, unique, uuid } from 'drizzle-orm/pg-core'
+import { bigint, boolean, index, integer, json, jsonb, primaryKey, real, text, unique, uuid } from 'drizzle-orm/pg-core'
 import { bytes, instant } from '../db/columns.ts'
 import { game, sync } from '../db/schemas.ts'
 
@@ -42,6 +42,40 @@ export const run = sync.table(
       .where(sql`status in ('ok', 'unchanged', 'partial')`),
     index('run_recent').on(self.resource, self.startedAt.desc()),
   ],
+)
+
+/** The worklist of resources that are asked for key by key: what is known of each key's last answer, and how urgent it is. */
+export const workItem = sync.table(
+  'work_item',
+  {
+    resource: text('resource').notNull(),
+    key: text('key').notNull(),
+    /** How much its staleness counts: a key of weight 10 is asked for ten times as often as one of weight 1. */
+    weight: real('weight').notNull().default(1),
+    firstObservedAt: instant('first_observed_at'),
+    observedAt: instant('observed_at'),
+    contentHash: bytes('content_hash'),
+    records: integer('records'),
+    checkedAt: instant('checked_at'),
+    leasedUntil: instant('leased_until'),
+    goneAt: instant('gone_at'),
+  },
+  (self) => [primaryKey({ name: 'work_item_pkey', columns: [self.resource, self.key] })],
+)
+
+/** One row per answer about one key. Resources that are asked for as a whole have their run as their observation. */
+export const observation = sync.table(
+  'observation',
+  {
+    resource: text('resource').notNull(),
+    key: text('key').notNull(),
+    receivedAt: instant('received_at').notNull(),
+    observedAt: instant('observed_at'),
+    status: text('status').notNull(),
+    reason: text('reason'),
+    runId: uuid('run_id').notNull(),
+  },
+  (self) => [index('observation_key').on(self.resource, self.key, self.observedAt)],
 )
 
 /** Keys that complete answers have lacked since they were last seen; closed after enough of them (rule: absence is not deletion). */

@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, inject, onTestFinished } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import type { Database } from '../../src/db/database.ts'
@@ -43,7 +45,7 @@ export async function testDatabaseUrl({ migrated = true }: Wanted = {}): Promise
 export async function testDataDir({ migrated = true }: Wanted = {}): Promise<string> {
   const template = await embeddedTemplate(migrated)
   const dataDir = await temporaryFolder()
-  await cp(template, dataDir, { recursive: true })
+  await copyFolder(template, dataDir)
   return dataDir
 }
 
@@ -121,11 +123,16 @@ async function embeddedTemplate(migrated: boolean): Promise<string> {
   })
   if (!migrated) return empty
   return once('embedded-migrated', async (folder) => {
-    await cp(empty, folder, { recursive: true })
+    await copyFolder(empty, folder)
     const db = await openEmbedded(folder, { clock: systemClock })
     await migrateAll(db)
     await db.close()
   })
+}
+
+/** A cluster is a thousand small files, which cp(1) copies several times faster than Node. */
+async function copyFolder(from: string, to: string): Promise<void> {
+  await promisify(execFile)('cp', ['-R', `${from}/.`, to])
 }
 
 async function migrateAll(db: Database): Promise<void> {

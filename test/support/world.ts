@@ -1,9 +1,8 @@
-import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
+import { afterEach, beforeAll, beforeEach } from 'vitest'
 import { type Api, createClient } from '../../src/api/client.ts'
 import { seededRandom, type VirtualClock, virtualClock } from '../../src/clock.ts'
 import type { Database } from '../../src/db/database.ts'
 import { FOREVER } from '../../src/db/values.ts'
-import { resources } from '../../src/resources/index.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts'
 import type { Guards } from '../../src/sync/absorb.ts'
 import type { ExtractOptions, Resource } from '../../src/sync/resource.ts'
@@ -15,6 +14,9 @@ const routes: Readonly<Record<string, string>> = {
   recipes: '/item/recipe/database',
   'item-sets': '/item/sets',
   'item-metadata': '/item/metadata',
+  territories: '/guild/list/territory',
+  'guild-list': '/guild/list/guild',
+  seasons: '/guild/seasons',
 }
 
 /** What may differ from one sync of a diary to the next. */
@@ -58,7 +60,6 @@ export function worldOf(kind: Database['kind'], options: { sandbox?: Partial<San
     await world.api.close()
     await world.sandbox.close()
   })
-  afterAll(() => db.close())
   return {
     get db() {
       return world.db
@@ -83,9 +84,13 @@ export function worldOf(kind: Database['kind'], options: { sandbox?: Partial<San
   }
 }
 
-/** Opens a world over a database that is at hand. */
-export async function openWorld(db: Database, sandboxOptions: Partial<SandboxOptions> = {}): Promise<World> {
-  const clock = virtualClock(instantOf('00:00'), { auto: true })
+/** Opens a world over a database that is at hand; its clock begins at `start` (ms since the epoch). */
+export async function openWorld(
+  db: Database,
+  sandboxOptions: Partial<SandboxOptions> = {},
+  start = instantOf('00:00'),
+): Promise<World> {
+  const clock = virtualClock(start, { auto: true })
   const limits = { guest: 100_000, token: 100_000 }
   const sandbox = await startSandbox({ clock, items: { items: [], recipes: [], sets: {} }, limits, ...sandboxOptions })
   const api = createClient({ baseUrl: sandbox.url, clock, random: seededRandom(1) })
@@ -146,7 +151,25 @@ export async function tableNames(db: Database): Promise<string[]> {
 
 /** Empties everything that was synced. */
 export async function emptyTables(db: Database): Promise<void> {
-  await db.query(`truncate ${(await tableNames(db)).join(', ')}`)
+  const tables = await tableNames(db)
+  // Truncating what is empty already costs a new file each, and there are dozens.
+  const filled = await db.query<{ name: string }>(
+    tables.map((name) => `select '${name}' as name where exists (select from ${name})`).join(' union all '),
+  )
+  if (filled.length > 0) await db.query(`truncate ${filled.map(({ name }) => name).join(', ')} cascade`)
+}
+
+/** Every row of every table, without what differs from run to run by nature: the ledger, its ids, running numbers. */
+export async function contentOf(db: Database): Promise<Record<string, unknown[]>> {
+  const content: Record<string, unknown[]> = {}
+  for (const table of await tableNames(db)) {
+    if (table === 'sync.run') continue
+    const rows = await db.query<{ row: object }>(
+      `select to_jsonb(each) - 'run_id' - 'id' as row from ${table} each order by (to_jsonb(each) - 'run_id' - 'id')::text`,
+    )
+    if (rows.length > 0) content[table] = rows.map(({ row }) => row)
+  }
+  return content
 }
 
 /** `10:00` is an hour of 1 June 2026, `02 10:00` of the day after; UTC, ms since the epoch. */
@@ -158,7 +181,10 @@ export function instantOf(text: string): number {
 /** The way back: `infinity` while a version is current. */
 export function timeOf(at: Date): string {
   if (at.getTime() === FOREVER.getTime()) return 'infinity'
-  const [day = '', time = ''] = at.toISOString().replace(/(:00)?\.000Z$/, '').split('T')
+  const [day = '', time = ''] = at
+    .toISOString()
+    .replace(/(:00)?\.000Z$/, '')
+    .split('T')
   return day === '2026-06-01' ? time : `${day.replace('2026-06-', '')} ${time}`
 }
 
@@ -171,11 +197,4 @@ export function item(internalName: string, fields: object = {}): object {
 export function incomplete(records: readonly unknown[]): object {
   const controller = { count: records.length + 1, pages: 1, current_count: records.length, prev: null, current: 1 }
   return { controller: { ...controller, next: null }, results: records }
-}
-
-/** The resource of that name. */
-export function resource(name: string): Resource {
-  const found = resources.find((one) => one.name === name)
-  if (!found) throw new Error(`no resource ${name}`)
-  return found
 }

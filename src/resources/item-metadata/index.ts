@@ -20,6 +20,7 @@ export const itemMetadata = defineResource({
   name: 'item-metadata',
   schedule: '22 * * * *',
   lane: 'refresh',
+  changeLog: true,
   history: enumerationHistory,
   extract: async (api, { signal }) => {
     const lists = await api.items.metadata({ signal })

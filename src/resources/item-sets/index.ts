@@ -10,6 +10,7 @@ export const itemSets = defineResource({
   name: 'item-sets',
   schedule: '17 * * * *',
   lane: 'refresh',
+  changeLog: true,
   history: itemSetHistory,
   extract: async (api, { signal }) => {
     const { body, observedAt } = await api.items.sets({ signal })
@@ -35,9 +36,9 @@ export function normalizeItemSet(record: unknown): Normalized<typeof itemSetHist
       parts: (parts ?? []).map((displayName, position) => ({ position, displayName })),
       bonuses: Object.entries(parsed.bonuses ?? {}).flatMap(([pieces, { minor }]) =>
         Object.entries(minor ?? {}).map(([identification, value]) => ({
-          pieces: Number(pieces),
+          pieces: /^[1-9]\d*$/.test(pieces) ? Number(pieces) : Number.NaN,
           identification,
-          value: Number(value),
+          value: value === '' ? Number.NaN : Number(value),
         })),
       ),
     },

@@ -132,12 +132,12 @@ function ingredientOf({
       intelligenceRequirement: onItems?.intelligenceRequirement,
       defenceRequirement: onItems?.defenceRequirement,
       agilityRequirement: onItems?.agilityRequirement,
-      left: onNeighbours?.left,
-      right: onNeighbours?.right,
-      above: onNeighbours?.above,
-      under: onNeighbours?.under,
-      touching: onNeighbours?.touching,
-      notTouching: onNeighbours?.notTouching,
+      onLeft: onNeighbours?.left,
+      onRight: onNeighbours?.right,
+      onAbove: onNeighbours?.above,
+      onUnder: onNeighbours?.under,
+      onTouching: onNeighbours?.touching,
+      onNotTouching: onNeighbours?.notTouching,
     },
   ]
 }

@@ -69,7 +69,7 @@ export const itemDropPlace = partTable(
   { name: text(), x: doublePrecision(), y: doublePrecision(), z: doublePrecision(), radius: doublePrecision() },
 )
 
-/** What only ingredients have: their effect on what is crafted with them, and on their neighbours, in percent. */
+/** What only ingredients have: their effect on what is crafted with them, and (`on_...`) on their neighbours, in percent. */
 export const itemIngredient = partTable(
   item,
   'item_ingredient',
@@ -83,12 +83,12 @@ export const itemIngredient = partTable(
     intelligenceRequirement: integer(),
     defenceRequirement: integer(),
     agilityRequirement: integer(),
-    left: integer(),
-    right: integer(),
-    above: integer(),
-    under: integer(),
-    touching: integer(),
-    notTouching: integer(),
+    onLeft: integer(),
+    onRight: integer(),
+    onAbove: integer(),
+    onUnder: integer(),
+    onTouching: integer(),
+    onNotTouching: integer(),
   },
 )
 

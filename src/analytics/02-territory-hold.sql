@@ -1,0 +1,21 @@
+create or replace view analytics.territory_hold as
+select hold.territory, hold.guild_uuid, hold.guild_name, hold.guild_prefix, hold.valid_from as held_from,
+       nullif(hold.valid_until, 'infinity') as held_until,
+       coalesce(nullif(hold.valid_until, 'infinity'), seen.observed_at, hold.observed_at) - hold.valid_from as held_for,
+       hold.valid_until = 'infinity' as is_current,
+       hold.acquired, hold.observed_at
+  from game.territory_hold hold
+ cross join (select max(observed_at) as observed_at from sync.run
+              where resource = 'territories' and status in ('ok', 'unchanged', 'partial')) seen
+ where hold.guild_uuid is not null;
+comment on view analytics.territory_hold is 'Every time a guild held a territory: from its capture, by the game''s own clock, until the next one.';
+comment on column analytics.territory_hold.territory is 'Exact name of the territory.';
+comment on column analytics.territory_hold.guild_uuid is 'The guild that held it.';
+comment on column analytics.territory_hold.guild_name is 'Name of the guild when the hold was first seen.';
+comment on column analytics.territory_hold.guild_prefix is 'Prefix of the guild when the hold was first seen.';
+comment on column analytics.territory_hold.held_from is 'When it was captured (event time), or first seen held where the API did not tell.';
+comment on column analytics.territory_hold.held_until is 'When it was lost; NULL while it is held. Lost to nobody: when that was first seen.';
+comment on column analytics.territory_hold.held_for is 'How long it was held; of a current hold, up to the latest answer.';
+comment on column analytics.territory_hold.is_current is 'True while it is held.';
+comment on column analytics.territory_hold.acquired is 'The capture time the API gave; NULL when it gave none.';
+comment on column analytics.territory_hold.observed_at is 'The instant that the answer speaks for that showed the hold first.';

@@ -1,0 +1,11 @@
+create or replace function analytics.map_at(at timestamptz default now())
+returns table (territory text, guild_uuid uuid, guild_name text, guild_prefix text, held_from timestamptz)
+language sql stable parallel safe
+begin atomic
+  select hold.territory, hold.guild_uuid, hold.guild_name, hold.guild_prefix, hold.valid_from
+    from game.territory_hold hold
+   where hold.valid_from <= map_at.at and map_at.at < hold.valid_until
+   order by hold.territory;
+end;
+comment on function analytics.map_at(timestamptz) is
+'Every territory known at an instant and who held it; guild columns are NULL where nobody did. Argument: at, the instant (now when left out).';

@@ -1,0 +1,37 @@
+create or replace view analytics.guild as
+select listed.guild_uuid, coalesce(listed.name, profile.name) as name, coalesce(listed.prefix, profile.prefix) as prefix,
+       latest.level, latest.xp_percent, latest.members, latest.online, latest.territories, latest.wars,
+       profile.created_at, latest.raids, latest.online_listed, latest.hidden,
+       greatest(work.observed_at, run.observed_at) as observed_at
+  from game.guild_listing listed
+  left join game.guild profile on profile.guild_uuid = listed.guild_uuid and profile.valid_until = 'infinity'
+  left join sync.work_item work on work.resource = 'guilds' and work.key = listed.guild_uuid::text
+  left join lateral (select * from game.guild_sample sample where sample.guild_uuid = listed.guild_uuid
+                      order by sample.observed_at desc limit 1) latest on true
+ cross join (select max(observed_at) as observed_at from sync.run
+              where resource = 'guild-list' and status in ('ok', 'unchanged', 'partial')) run
+ where listed.valid_until = 'infinity'
+union all
+select profile.guild_uuid, profile.name, profile.prefix, latest.level, latest.xp_percent, latest.members, latest.online,
+       latest.territories, latest.wars, profile.created_at, latest.raids, latest.online_listed, latest.hidden, work.observed_at
+  from game.guild profile
+  left join sync.work_item work on work.resource = 'guilds' and work.key = profile.guild_uuid::text
+  left join lateral (select * from game.guild_sample sample where sample.guild_uuid = profile.guild_uuid
+                      order by sample.observed_at desc limit 1) latest on true
+ where profile.valid_until = 'infinity'
+   and not exists (select from game.guild_listing listed where listed.guild_uuid = profile.guild_uuid);
+comment on view analytics.guild is 'Every guild that exists as far as the latest answers tell; numbers are NULL until its own answer came.';
+comment on column analytics.guild.guild_uuid is 'The natural key.';
+comment on column analytics.guild.name is 'Name, byte for byte; may have spaces at its ends.';
+comment on column analytics.guild.prefix is 'Prefix; not unique.';
+comment on column analytics.guild.level is 'Guild level.';
+comment on column analytics.guild.xp_percent is 'Percent of the way to the next level.';
+comment on column analytics.guild.members is 'Members by the guild''s own count.';
+comment on column analytics.guild.online is 'Members online by the guild''s own count, hidden ones included.';
+comment on column analytics.guild.territories is 'Territories by the guild''s own count.';
+comment on column analytics.guild.wars is 'Wars by the guild''s own count; NULL when the API does not say.';
+comment on column analytics.guild.created_at is 'When the guild was founded.';
+comment on column analytics.guild.raids is 'Raids by the guild''s own count; NULL when the API does not say.';
+comment on column analytics.guild.online_listed is 'Members whose own record says online.';
+comment on column analytics.guild.hidden is 'Members who hide whether they are online.';
+comment on column analytics.guild.observed_at is 'When the API last confirmed the guild or its name.';

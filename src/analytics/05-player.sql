@@ -1,0 +1,30 @@
+create or replace view analytics.player as
+select player.player_uuid, player.username, player.rank, player.support_rank, player.guild_uuid,
+       case when not 'mainAccess' = any(coalesce(player.restricted, '{}')) then playtime.value end as playtime_hours,
+       player.first_join, status.last_join, status.online, status.world, player.nickname, player.guild_name,
+       lower(player.guild_rank) as guild_rank, player.restricted, item.observed_at
+  from game.player
+  left join lateral (select counter.value from game.player_counter counter
+                      where counter.player_uuid = player.player_uuid and counter.counter = 'playtime'
+                      order by counter.observed_at desc limit 1) playtime on true
+  left join lateral (select told.last_join, told.online, told.world from game.player_status told
+                      where told.player_uuid = player.player_uuid
+                      order by told.observed_at desc limit 1) status on true
+  left join sync.work_item item on item.resource = 'players' and item.key = player.player_uuid::text
+ where player.valid_until = 'infinity';
+comment on view analytics.player is 'Every player whose profile was asked for, as the latest answer has it. What the player hides is NULL; restricted says why.';
+comment on column analytics.player.player_uuid is 'The player.';
+comment on column analytics.player.username is 'Name in the game.';
+comment on column analytics.player.rank is 'Rank in the game, such as Player.';
+comment on column analytics.player.support_rank is 'Rank bought, such as vip; NULL when none.';
+comment on column analytics.player.guild_uuid is 'The player''s guild; NULL when none.';
+comment on column analytics.player.playtime_hours is 'Hours played on all characters. The game adds them up some time after they were played.';
+comment on column analytics.player.first_join is 'When the player came for the first time.';
+comment on column analytics.player.last_join is 'The latest login.';
+comment on column analytics.player.online is 'Whether the player was online then; NULL when that is hidden.';
+comment on column analytics.player.world is 'Where; NULL when offline or hidden.';
+comment on column analytics.player.nickname is 'Shown name, where the player chose one.';
+comment on column analytics.player.guild_name is 'Name of that guild.';
+comment on column analytics.player.guild_rank is 'Rank in that guild, in small letters as in the guild''s own list.';
+comment on column analytics.player.restricted is 'What the player hides from us, as the API names it.';
+comment on column analytics.player.observed_at is 'The instant that the latest answer speaks for.';

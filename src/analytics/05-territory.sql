@@ -1,0 +1,23 @@
+create or replace view analytics.territory as
+select place.territory, hold.guild_uuid, hold.guild_name, hold.guild_prefix,
+       case when hold.guild_uuid is not null then hold.valid_from end as held_from,
+       place.is_hq, place.treasury, place.defences, place.min_x, place.min_z, place.max_x, place.max_z,
+       (select max(observed_at) from sync.run
+         where resource = 'territories' and status in ('ok', 'unchanged', 'partial')) as observed_at
+  from game.territory place
+  left join game.territory_hold hold on hold.territory = place.territory and hold.valid_until = 'infinity'
+ where place.valid_until = 'infinity';
+comment on view analytics.territory is 'Every territory as the latest answer has it, and who holds it.';
+comment on column analytics.territory.territory is 'Exact name.';
+comment on column analytics.territory.guild_uuid is 'The guild that holds it; NULL when nobody does.';
+comment on column analytics.territory.guild_name is 'Name of that guild when the hold was first seen.';
+comment on column analytics.territory.guild_prefix is 'Prefix of that guild when the hold was first seen.';
+comment on column analytics.territory.held_from is 'When it was captured.';
+comment on column analytics.territory.is_hq is 'True when it is the guild''s headquarters; NULL when the API does not say.';
+comment on column analytics.territory.treasury is 'VERY_LOW .. VERY_HIGH; grows with the time held.';
+comment on column analytics.territory.defences is 'VERY_LOW .. VERY_HIGH.';
+comment on column analytics.territory.min_x is 'Western edge, in blocks.';
+comment on column analytics.territory.min_z is 'Northern edge, in blocks.';
+comment on column analytics.territory.max_x is 'Eastern edge, in blocks.';
+comment on column analytics.territory.max_z is 'Southern edge, in blocks.';
+comment on column analytics.territory.observed_at is 'When the API last confirmed it.';

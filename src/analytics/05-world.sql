@@ -1,0 +1,13 @@
+create or replace view analytics.world as
+select world.world, latest.online, world.valid_from as up_since,
+       (select max(observed_at) from sync.run
+         where resource = 'online-players' and status in ('ok', 'unchanged', 'partial')) as observed_at
+  from game.world
+  left join lateral (select sample.online from game.world_sample sample where sample.world = world.world
+                      order by sample.observed_at desc limit 1) latest on true
+ where world.valid_until = 'infinity';
+comment on view analytics.world is 'Every world that is up as far as the list of online players shows, and how many it lists there.';
+comment on column analytics.world.world is 'Name of the world.';
+comment on column analytics.world.online is 'Players listed there; those who hide are on no world''s list.';
+comment on column analytics.world.up_since is 'The first answer that had it, since it was last missing.';
+comment on column analytics.world.observed_at is 'When the API last confirmed it.';

@@ -1,0 +1,77 @@
+-- Ranks from the highest to the lowest; one that nobody has met yet counts as lying between the known ones.
+create or replace function analytics.rank_order(rank text) returns real
+language sql immutable parallel safe
+return coalesce(array_position(array['owner', 'chief', 'strategist', 'captain', 'recruiter', 'recruit'], rank)::real, 4.5);
+comment on function analytics.rank_order(text) is 'Place of a guild rank: 1 owner .. 6 recruit; 4.5 for a rank that is not known.';
+
+create or replace view analytics.membership_event as
+with version as (
+  select member.guild_uuid, member.player_uuid, member.username, member.rank, member.joined, member.valid_from,
+         member.valid_until,
+         -- The first answer about a guild shows who is in it, not who joined.
+         member.valid_from > min(member.valid_from) over (partition by member.guild_uuid) as is_news,
+         lag(member.valid_until) over key as before_until, lag(member.rank) over key as before_rank,
+         lag(member.joined) over key as before_joined,
+         lead(member.valid_from) over key as next_from, lead(member.joined) over key as next_joined
+    from game.guild_member member
+  window key as (partition by member.guild_uuid, member.player_uuid order by member.valid_from)
+), spelled as (
+  -- Who is missing for a while and comes back with the same `joined` was there all along.
+  select version.*,
+         before_until is null or before_joined is distinct from joined or (joined is null and before_until < valid_from) as begins,
+         valid_until < 'infinity'
+           and (next_from is null or next_joined is distinct from joined or (joined is null and next_from > valid_until)) as ends
+    from version
+), event as (
+  select happened.at, happened.observed_at, happened.event, coalesce(spelled.joined, spelled.valid_from) as began,
+         spelled.guild_uuid, spelled.player_uuid, spelled.username,
+         happened.from_rank, happened.to_rank
+    from spelled
+   cross join lateral (values
+     (spelled.begins and spelled.is_news, coalesce(spelled.joined, spelled.valid_from), spelled.valid_from, 'joined',
+      null, spelled.rank),
+     -- Who left and came back between two answers had left before joining again.
+     (spelled.ends, case when spelled.next_joined > spelled.joined then least(spelled.valid_until, spelled.next_joined)
+                         else spelled.valid_until end, spelled.valid_until, 'left', spelled.rank, null),
+     (not spelled.begins and spelled.before_rank is distinct from spelled.rank, spelled.valid_from, spelled.valid_from,
+      case when analytics.rank_order(spelled.rank) < analytics.rank_order(spelled.before_rank) then 'promoted' else 'demoted' end,
+      spelled.before_rank, spelled.rank)) as happened(is_true, at, observed_at, event, from_rank, to_rank)
+   where happened.is_true
+), named as (
+  select event.*, other.guild_uuid as other_guild_uuid, other.rank as other_rank, other.lacked_at
+    from event
+    left join lateral (
+      -- The guild of the membership that began last before this one, or first after it.
+      (select earlier.guild_uuid, earlier.rank, earlier.valid_until as lacked_at from game.guild_member earlier
+        where event.event = 'joined' and earlier.player_uuid = event.player_uuid
+          and earlier.guild_uuid <> event.guild_uuid and coalesce(earlier.joined, earlier.valid_from) < event.began
+        order by coalesce(earlier.joined, earlier.valid_from) desc, earlier.valid_from desc limit 1)
+      union all
+      (select later.guild_uuid, null, null from game.guild_member later
+        where event.event = 'left' and later.player_uuid = event.player_uuid and later.guild_uuid <> event.guild_uuid
+          and coalesce(later.joined, later.valid_from) > event.began
+        order by coalesce(later.joined, later.valid_from) limit 1)) other on true
+)
+select named.at, named.observed_at, each.event, named.guild_uuid, guild.name as guild_name, named.player_uuid,
+       named.username, case each.event when 'transferred' then named.other_rank else named.from_rank end as from_rank,
+       named.to_rank, named.other_guild_uuid
+  from named
+ cross join lateral (values (named.event, true),
+                            -- Within the day, or before an answer could show them without a guild.
+                            ('transferred', named.event = 'joined' and named.other_guild_uuid is not null
+                                            and named.at < named.lacked_at + interval '1 day')) as each(event, is_true)
+  left join lateral (select name from game.guild profile
+                      where profile.guild_uuid = named.guild_uuid and profile.valid_from <= named.observed_at
+                      order by profile.valid_from desc limit 1) guild on true
+ where each.is_true;
+comment on view analytics.membership_event is 'Who joined, left and changed rank, as consecutive answers about a guild show it. A player who joins within a day of leaving another guild we watch has a row joined and a row transferred.';
+comment on column analytics.membership_event.at is 'When it happened: joining by the API''s own time, everything else when it was first seen; who left and came back between two answers left when joining again, at the latest.';
+comment on column analytics.membership_event.observed_at is 'The instant that the answer speaks for that showed it first.';
+comment on column analytics.membership_event.event is 'joined, left, promoted, demoted or transferred.';
+comment on column analytics.membership_event.guild_uuid is 'The guild; of a transfer, the new one.';
+comment on column analytics.membership_event.guild_name is 'Its name then.';
+comment on column analytics.membership_event.player_uuid is 'The player.';
+comment on column analytics.membership_event.username is 'The player''s name then.';
+comment on column analytics.membership_event.from_rank is 'Rank before; of a transfer, the one in the guild left. NULL when joining.';
+comment on column analytics.membership_event.to_rank is 'Rank after; NULL when leaving.';
+comment on column analytics.membership_event.other_guild_uuid is 'Where a joiner came from or a leaver went, when we watch that guild too.';

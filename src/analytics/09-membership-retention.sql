@@ -1,0 +1,27 @@
+create or replace function analytics.member_retention(guild uuid, from_time timestamptz, to_time timestamptz)
+returns table (joined_in timestamptz, joined int, still_after_30d int, still_after_90d int)
+language sql stable parallel safe
+begin atomic
+  with spell as (
+    select event.player_uuid, event.at,
+           (select min(gone.at) from analytics.membership_event gone
+             where gone.guild_uuid = guild and gone.player_uuid = event.player_uuid
+               and gone.event = 'left' and gone.at > event.at) as left_at
+      from analytics.membership_event event
+     where event.guild_uuid = guild and event.event = 'joined' and event.at >= from_time and event.at < to_time
+  ), seen as (
+    select max(observed_at) as until from sync.work_item where resource = 'guilds' and key = guild::text
+  )
+  select date_trunc('month', spell.at, 'UTC'), count(*)::int,
+         case when bool_or(spell.at + interval '30 days' <= seen.until) then
+           count(*) filter (where spell.at + interval '30 days' <= seen.until
+                              and coalesce(spell.left_at, 'infinity') > spell.at + interval '30 days')::int end,
+         case when bool_or(spell.at + interval '90 days' <= seen.until) then
+           count(*) filter (where spell.at + interval '90 days' <= seen.until
+                              and coalesce(spell.left_at, 'infinity') > spell.at + interval '90 days')::int end
+    from spell cross join seen
+   group by 1
+   order by 1;
+end;
+comment on function analytics.member_retention(uuid, timestamptz, timestamptz) is
+'Of those who joined a guild in [from_time, to_time), by month of joining: how many, and how many were still there after 30 and 90 days. NULL while nobody of that month can have been there that long.';

@@ -1,0 +1,22 @@
+create or replace view analytics.world_lifecycle as
+with seen as (
+  select min(observed_at) as first_at from sync.run
+   where resource = 'online-players' and status in ('ok', 'unchanged', 'partial')
+), change as (
+  select version.world, 'up' as event, version.valid_from as at
+    from game.world version
+    join seen on version.valid_from > seen.first_at
+   union all
+  select version.world, 'down', version.valid_until from game.world version where version.valid_until < 'infinity'
+)
+select change.world, change.event, change.at, change.at as observed_at,
+       (select max(run.observed_at) from sync.run
+         where run.resource = 'online-players' and run.status in ('ok', 'unchanged', 'partial')
+           and run.observed_at < change.at) as not_before
+  from change;
+comment on view analytics.world_lifecycle is 'Worlds that came up or went down, as far as the list of online players shows: a world on which nobody is listed cannot be told from one that is down. Those of the first answer were up already.';
+comment on column analytics.world_lifecycle.world is 'Name of the world.';
+comment on column analytics.world_lifecycle.event is 'up or down.';
+comment on column analytics.world_lifecycle.at is 'When it was first seen so: a world is down from the first of the answers in a row that lacked it.';
+comment on column analytics.world_lifecycle.observed_at is 'The same: the instant that the answer speaks for that showed it first.';
+comment on column analytics.world_lifecycle.not_before is 'The answer before it, which showed the opposite: it happened in between.';

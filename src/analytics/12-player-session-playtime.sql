@@ -1,0 +1,83 @@
+-- seconds_min counts what answers show: between two of them that both list the player and are at most 90 seconds apart,
+-- and from a login that is known exactly to the first answer. seconds_max counts the widest bounds of each session, and
+-- the times that some players were hidden and this one may have been among them. Nothing is said of the time after the
+-- latest answer.
+create or replace function analytics.player_playtime(player uuid, from_time timestamptz, to_time timestamptz)
+returns table (day date, seconds_min double precision, seconds_max double precision, coverage real)
+language sql stable parallel safe
+begin atomic
+  with cell as (
+    select (moment.at at time zone 'UTC')::date as day, greatest(moment.at, from_time) as begins,
+           least(moment.at + interval '24 hours', to_time) as until,
+           least(moment.at + interval '24 hours', to_time, seen.at) as ends
+      from generate_series(date_trunc('day', from_time, 'UTC'), to_time - interval '1 microsecond', interval '24 hours') as moment(at)
+     cross join (select max(observed_at) as at from sync.run
+                  where resource = 'online-players' and status in ('ok', 'unchanged', 'partial')) seen
+  ), answer as materialized (
+    -- A little more than was asked for: what happened around its ends lies between two answers.
+    select watch.observed_at, watch.holds_until
+      from analytics.online_answer(from_time - interval '90 seconds', to_time + interval '90 seconds') watch
+  ), session as materialized (
+    select one.login_earliest, one.logout_latest, one.listed_from, one.listed_until,
+           lag(one.listed_until) over own as before_until, lead(one.listed_from) over own as after_from
+      from analytics.player_session one where one.player_uuid = player
+    window own as (order by one.listed_from)
+  ), listing as materialized (
+    select part.login_latest, part.listed_from, part.listed_until, part.logout_earliest from analytics.player_listing part
+     where part.player_uuid = player
+  ), certain as (
+    select range_agg(shown.during) as spans
+      from (select tstzrange(listing.login_latest, listing.listed_from) as during from listing
+             where listing.login_latest < listing.listed_from
+            union all
+            select tstzrange(listing.listed_until, listing.logout_earliest) from listing
+             where listing.listed_until < listing.logout_earliest
+            union all
+            select tstzrange(answer.observed_at, answer.holds_until)
+              from listing
+              join answer on answer.observed_at >= listing.listed_from and answer.holds_until <= listing.listed_until
+              join answer next on next.observed_at = answer.holds_until) shown
+  ), possible as (
+    -- Where a bound is not known, the sessions before and after it are the limit.
+    select range_agg(tstzrange(coalesce(session.login_earliest, session.before_until, '-infinity'),
+                               coalesce(session.logout_latest, session.after_from, 'infinity'))) as spans from session
+  ), secret as (
+    -- The times that nobody knows whether this player hides.
+    select range_agg(tstzrange(told.observed_at, told.until)) as spans
+      from (select status.online, status.observed_at,
+                   lead(status.observed_at, 1, 'infinity') over (order by status.observed_at) as until
+              from (select profile.observed_at, profile.online from game.player_status profile where profile.player_uuid = player
+                     union all
+                    select member.observed_at, member.online from game.member_presence member where member.player_uuid = player
+                     union all
+                    select '-infinity', null::boolean) status) told
+     where told.online is null and told.observed_at < told.until
+  ), hidden as (
+    select range_agg(tstzrange(numbers.observed_at, numbers.until)) as spans
+      from (select sample.hidden, sample.observed_at,
+                   lead(sample.observed_at, 1, 'infinity') over (order by sample.observed_at) as until
+              from game.online_sample sample
+             where sample.observed_at < to_time
+               and sample.observed_at >= coalesce((select max(before.observed_at) from game.online_sample before
+                                                    where before.observed_at <= from_time), from_time)) numbers
+     where numbers.hidden is distinct from 0
+  ), looked as (
+    select range_agg(tstzrange(answer.observed_at, answer.holds_until)) as spans from answer
+  )
+  select cell.day, coalesce(fewest.seconds, 0), coalesce(most.seconds, 0), analytics.online_coverage(cell.begins, cell.until)
+    from cell
+   cross join certain cross join possible cross join secret cross join hidden cross join looked
+   cross join lateral (
+     select sum(extract(epoch from upper(part.span) - lower(part.span)))::double precision as seconds
+       from unnest(tstzmultirange(tstzrange(cell.begins, greatest(cell.begins, cell.ends))) * coalesce(certain.spans, '{}')) as part(span)
+   ) fewest
+   cross join lateral (
+     select sum(extract(epoch from upper(part.span) - lower(part.span)))::double precision as seconds
+       from unnest(tstzmultirange(tstzrange(cell.begins, greatest(cell.begins, cell.ends)))
+                   * (coalesce(possible.spans, '{}') + coalesce(certain.spans, '{}')
+                      + coalesce(secret.spans, '{}') * coalesce(hidden.spans, '{}') * coalesce(looked.spans, '{}'))) as part(span)
+   ) most
+   order by cell.day;
+end;
+comment on function analytics.player_playtime(uuid, timestamptz, timestamptz) is
+'How long a player was online on each day (UTC) of [from_time, to_time), in seconds: at least what the answers show, at most what the bounds of the sessions allow. Somebody who may have been hidden may have been online; what happened while nobody looked shows in coverage alone.';

@@ -1,0 +1,33 @@
+import { type GuildListEntry, readGuildList } from '../../api/wire/guilds.ts'
+import { RecordError } from '../../errors.ts'
+import { defineResource, type Normalized } from '../../sync/resource.ts'
+import { textField } from '../record.ts'
+import { guildListHistory } from './tables.ts'
+
+/**
+ * Names and prefixes of all guilds: `GET /guild/list/guild`, cached for an hour (API reference 3.5). A guild that appears,
+ * is renamed, gets another prefix or disbands is a version that starts or ends.
+ */
+export const guildList = defineResource({
+  name: 'guild-list',
+  schedule: '27 * * * *',
+  lane: 'refresh',
+  changeLog: false,
+  history: guildListHistory,
+  extract: async (api, { signal }) => {
+    // Keyed by uuid a guild with an empty name is told from the others; readers take either keying.
+    const { body, observedAt } = await api.guilds.list({ identifier: 'uuid', signal })
+    return { records: readGuildList(body), complete: true, observedFrom: observedAt, observedAt, pages: 1 }
+  },
+  keyOf: (record) => textField(record, 'uuid'),
+  normalize: normalizeListing,
+  unknownFields: () => [],
+  vocabulary: {},
+})
+
+/** @throws RecordError when the guild has no uuid: its name alone is no key */
+export function normalizeListing(record: unknown): Normalized<typeof guildListHistory> {
+  const { uuid, name, prefix } = record as GuildListEntry
+  if (!uuid) throw new RecordError(`guild ${JSON.stringify(name)} has no uuid`, { context: { path: '/uuid' } })
+  return { key: uuid, document: { name, prefix }, root: { guildUuid: uuid, name, prefix }, parts: {} }
+}

@@ -1,0 +1,52 @@
+import { guildMemberSchema, guildSchema, guildVocabulary as known } from '../../api/wire/guilds.ts'
+import { unknownFields } from '../../api/wire/unknown.ts'
+import { defineWorklist } from '../../sync/resource.ts'
+import { textField } from '../record.ts'
+import { findGuilds, lookUpGuilds, planGuilds } from './keys.ts'
+import { normalizeGuild, objectionTo } from './normalize.ts'
+import {
+  guildHistory,
+  guildRanking,
+  guildSample,
+  guildSeason,
+  memberCounter,
+  memberHistory,
+  memberPresence,
+} from './tables.ts'
+
+/** Guilds with their members, one answer per guild: `GET /guild/uuid/{uuid}`, cached for two minutes (API reference 6.1, 6.2). */
+export const guilds = defineWorklist({
+  name: 'guilds',
+  schedule: '*/2 * * * *',
+  lane: 'refresh',
+  changeLog: false,
+  route: '/guild/uuid/{uuid}',
+  history: guildHistory,
+  others: {
+    members: {
+      ...memberHistory,
+      absence: 'own',
+      unknownFields: unknownFields(guildMemberSchema.extend({ rank: guildMemberSchema.shape.username })),
+    },
+  },
+  samples: {
+    guild: { table: guildSample, key: ['guildUuid'] },
+    seasons: { table: guildSeason, key: ['guildUuid', 'season'] },
+    rankings: { table: guildRanking, key: ['guildUuid', 'board'] },
+    counters: { table: memberCounter, key: ['guildUuid', 'playerUuid', 'counter'] },
+    presence: { table: memberPresence, key: ['guildUuid', 'playerUuid'] },
+  },
+  plan: planGuilds,
+  find: findGuilds,
+  lookUp: lookUpGuilds,
+  extractOne: async (api, uuid, { signal }) => {
+    const { body, observedAt } = await api.guilds.byUuid(uuid, { signal })
+    const objection = objectionTo(body)
+    const answer = { records: [body], complete: true, observedFrom: observedAt, observedAt, pages: 1 }
+    return objection === undefined ? answer : { ...answer, objection }
+  },
+  keyOf: (record) => textField(record, 'uuid'),
+  normalize: normalizeGuild,
+  unknownFields: unknownFields(guildSchema),
+  vocabulary: { '/banner/base': known.colour },
+})

@@ -1,0 +1,55 @@
+import { BadRequest, MultipleObjectsReturned, NotFound } from '../../api/errors.ts'
+import type { Named, Worklist } from '../../sync/resource.ts'
+import { textField } from '../record.ts'
+
+type Sql = Parameters<Worklist['plan']>[0]
+type Api = Parameters<Worklist['lookUp']>[0]
+
+/**
+ * Puts every listed guild on the worklist. A guild counts the more the more of its members were online when it was last
+ * asked for, and the more territories it holds: that is where something happens.
+ */
+export async function planGuilds(sql: Sql): Promise<void> {
+  await sql.query(
+    `insert into sync.work_item as item (resource, key, weight)
+     select 'guilds', listed.guild_uuid::text,
+            1 + 2 * coalesce(latest.online, 0) + 3 * least(coalesce(held.territories, 0), 20)
+       from game.guild_listing listed
+       left join lateral (select online from game.guild_sample sample where sample.guild_uuid = listed.guild_uuid
+                           order by observed_at desc limit 1) latest on true
+       left join (select guild_uuid, count(*) as territories from game.territory_hold
+                   where valid_until = 'infinity' group by guild_uuid) held on held.guild_uuid = listed.guild_uuid
+      where listed.valid_until = 'infinity'
+     on conflict (resource, key) do update set weight = excluded.weight where item.weight <> excluded.weight`,
+  )
+}
+
+/** Guilds that go by a uuid, an exact name, or a prefix. */
+export async function findGuilds(sql: Sql, name: string): Promise<Named[]> {
+  return await sql.query<Named>(
+    `select guild_uuid::text as key, format('%s [%s]', name, prefix) as label from game.guild_listing
+      where valid_until = 'infinity' and (guild_uuid::text = lower($1) or name = $1 or prefix = $1)
+     union
+     select guild_uuid::text, format('%s [%s]', name, prefix) from game.guild
+      where valid_until = 'infinity' and (guild_uuid::text = lower($1) or name = $1 or prefix = $1)
+      order by label`,
+    [name],
+  )
+}
+
+/** Guilds that the API knows under a uuid, prefix or name. */
+export async function lookUpGuilds(api: Api, name: string): Promise<Named[]> {
+  for (const ask of [api.guilds.byUuid, api.guilds.byPrefix, api.guilds.byName]) {
+    try {
+      const { body } = await ask(name)
+      const key = textField(body, 'uuid')
+      if (key) return [{ key, label: `${textField(body, 'name')} [${textField(body, 'prefix')}]` }]
+    } catch (error) {
+      if (error instanceof MultipleObjectsReturned) {
+        return Object.entries(error.objects).map(([key, one]) => ({ key, label: textField(one, 'name') ?? '' }))
+      }
+      if (!(error instanceof NotFound) && !(error instanceof BadRequest)) throw error
+    }
+  }
+  return []
+}

@@ -1,0 +1,166 @@
+import {
+  type Guild,
+  type GuildMember,
+  membersOf,
+  memberTotal,
+  parseGuild,
+  parseGuildMember,
+} from '../../api/wire/guilds.ts'
+import { restrictionsOf } from '../../api/wire/restrictions.ts'
+import { RecordError } from '../../errors.ts'
+import type { Entity, Normalized, Row, SetAside } from '../../sync/resource.ts'
+import { numbersIn, textField } from '../record.ts'
+import type { guildHistory } from './tables.ts'
+
+/** A member with the key and rank that its place in the answer gives it. */
+interface PlacedMember {
+  readonly playerUuid: string
+  readonly username: string | null
+  readonly rank: string
+  readonly hides: readonly string[]
+  readonly member: GuildMember
+}
+
+/** One guild's whole answer into rows: its profile and each membership as history, everything counted as samples. */
+export function normalizeGuild(record: unknown): Normalized<typeof guildHistory> {
+  const guild = parseGuild(record)
+  const { members: _m, level: _l, xpPercent: _x, territories: _t, wars: _w, raids: _r, online: _o, ...rest } = guild
+  const { seasonRanks, ranking, ...profile } = rest
+  const { placed, setAside } = placeMembers(guild)
+  const guildUuid = guild.uuid
+  return {
+    key: guildUuid,
+    document: profile as Entity['document'],
+    root: {
+      guildUuid,
+      name: guild.name,
+      prefix: guild.prefix,
+      createdAt: guild.created,
+      bannerBase: guild.banner?.base,
+      bannerTier: guild.banner?.tier,
+      bannerStructure: guild.banner?.structure,
+    },
+    parts: {
+      layers: (guild.banner?.layers ?? []).map(({ colour, color, pattern }, position) => ({
+        position,
+        colour: colour ?? color,
+        pattern,
+      })),
+    },
+    also: { members: placed.map((one) => membership(guildUuid, one)) },
+    samples: {
+      guild: [guildNumbers(guild, placed)],
+      seasons: Object.entries(seasonRanks ?? {}).flatMap(([season, rank]) =>
+        rank
+          ? [{ guildUuid, season: Number(season), rating: rank.rating, finalTerritories: rank.finalTerritories }]
+          : [],
+      ),
+      rankings: Object.entries(ranking ?? {}).map(([board, position]) => ({ guildUuid, board, position })),
+      counters: placed.flatMap((one) => counters(guildUuid, one)),
+      presence: placed.map((one) => presence(guildUuid, one)),
+    },
+    setAside,
+  }
+}
+
+/** Why a guild's answer is not all of the guild, or undefined when it is: 28 of 48 members have been met elsewhere. */
+export function objectionTo(record: unknown): string | undefined {
+  const total = memberTotal(record as Guild)
+  const came = membersOf(record as Guild).length
+  if (total !== null && total !== came) return `the guild has ${total} members by its own count, ${came} came`
+  return came === 0 ? 'a guild without members: at least its owner should be there' : undefined
+}
+
+const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** The map is keyed by username or by uuid; the record carries the other one. A member that cannot be read is set aside. */
+function placeMembers(guild: Guild): { placed: PlacedMember[]; setAside: SetAside[] } {
+  const twice = repeated(membersOf(guild).map(({ key, record }) => uuidOf(key, record)))
+  const placed: PlacedMember[] = []
+  const setAside: SetAside[] = []
+  for (const { rank, key, record } of membersOf(guild)) {
+    const path = `/members/${rank}/${key}`
+    try {
+      const member = parseGuildMember(record)
+      const playerUuid = member.uuid ?? (uuidForm.test(key) ? key : undefined)
+      if (!playerUuid || !uuidForm.test(playerUuid)) throw unreadable('uuid', 'a member without a uuid')
+      if (twice.has(playerUuid)) throw unreadable('uuid', 'a member in two places')
+      for (const field of ['joined', 'lastJoin'] as const)
+        if (!mayBeInstant(member[field])) throw unreadable(field, `${field} wants an instant (ISO 8601)`)
+      const username = member.username ?? (uuidForm.test(key) ? null : key)
+      placed.push({ playerUuid, username, rank, hides: restrictionsOf(record), member })
+    } catch (error) {
+      if (!(error instanceof RecordError)) throw error
+      const uuid = uuidOf(key, record)
+      const known = uuid === undefined ? undefined : `${guild.uuid}/${uuid}`
+      setAside.push({ key: known, raw: record, path: path + String(error.context.path ?? ''), reason: error.message })
+    }
+  }
+  return { placed, setAside }
+}
+
+function unreadable(field: string, reason: string): RecordError {
+  return new RecordError(reason, { context: { path: `/${field}` } })
+}
+
+function mayBeInstant(text: string | null | undefined): boolean {
+  return text === null || text === undefined || (/^\d{4}-\d{2}-\d{2}T/.test(text) && !Number.isNaN(Date.parse(text)))
+}
+
+function uuidOf(key: string, record: unknown): string | undefined {
+  return textField(record, 'uuid') ?? (uuidForm.test(key) ? key : undefined)
+}
+
+/** Those that come more than once: which of their places is the right one cannot be known. */
+function repeated(uuids: readonly (string | undefined)[]): ReadonlySet<string | undefined> {
+  return new Set(uuids.filter((uuid, nth) => uuid !== undefined && uuids.indexOf(uuid) !== nth))
+}
+
+/** What makes a membership this one: who, under which rank and name, since when, and what is hidden. */
+function membership(guildUuid: string, { playerUuid, username, rank, hides, member }: PlacedMember): Entity {
+  const {
+    online: _o,
+    lastJoin: _l,
+    server: _s,
+    contributed: _c,
+    contributionRank: _r,
+    weekly: _w,
+    globalData: _g,
+    ...rest
+  } = member
+  return {
+    key: `${guildUuid}/${playerUuid}`,
+    document: { ...rest, uuid: playerUuid, username, rank, restrictions: hides } as Entity['document'],
+    root: { guildUuid, playerUuid, username, rank, joined: member.joined, restricted: hides },
+    parts: {},
+  }
+}
+
+function guildNumbers(guild: Guild, placed: readonly PlacedMember[]): Row {
+  const { uuid: guildUuid, level, xpPercent, territories, wars, raids, online } = guild
+  return {
+    guildUuid,
+    level,
+    xpPercent,
+    territories,
+    wars,
+    raids,
+    online,
+    members: memberTotal(guild) ?? placed.length,
+    onlineListed: placed.filter(({ member }) => member.online === true).length,
+    hidden: placed.filter(({ hides }) => hides.includes('onlineStatus')).length,
+  }
+}
+
+/** Everything that is counted about a member. What is hidden is not sent, and gives no sample: it is not zero. */
+function counters(guildUuid: string, { playerUuid, member }: PlacedMember): Row[] {
+  const { contributed, weekly, globalData } = member
+  const counted = numbersIn({ contributed, weekly: { streak: weekly?.streak }, ...globalData })
+  return counted.map(([counter, value]) => ({ guildUuid, playerUuid, counter, value }))
+}
+
+/** `online: false` of somebody who hides it says nothing. */
+function presence(guildUuid: string, { playerUuid, hides, member }: PlacedMember): Row {
+  if (hides.includes('onlineStatus')) return { guildUuid, playerUuid, online: null, server: null, lastJoin: null }
+  return { guildUuid, playerUuid, online: member.online, server: member.server, lastJoin: member.lastJoin }
+}

@@ -1,0 +1,95 @@
+import type { Sql } from '../../db/database.ts'
+import type { Answered } from '../../sync/resource.ts'
+import type { OnlineFacts } from './normalize.ts'
+
+/*
+ * What the list of who is online says, and what it does not.
+ *
+ * Somebody listed is online at that instant. Somebody not listed is offline only when nobody is hidden then, which is
+ * when the service counts exactly those that it lists; otherwise they may be online and hiding. So a listing (a time
+ * during which every answer had the player) tells this much of a session:
+ * - the login is not after its first answer, and after the answer before it if nobody was hidden in that one;
+ * - the logout is not before its last answer, and not after the answer after it if nobody is hidden in that one.
+ * Bounds that are not known stay NULL. An answer that failed, was rejected or stale is no answer: those on either side
+ * of it are further apart and the bounds wider, but nobody is logged in or out by it. The same goes for the time that
+ * the program did not run. What profiles and guilds tell besides (`lastJoin`, `online`) makes the bounds tighter in the
+ * view `analytics.player_session`, whenever it comes.
+ *
+ * Every statement takes the list as a whole. Rows of players who stay where they are, are not touched.
+ */
+
+/** Writes down who came, went and moved, and how many were online; returns how many players did something. */
+export async function deriveListings(sql: Sql, { at, previousAt, facts }: Answered): Promise<number> {
+  const { total, players, worlds } = facts as OnlineFacts
+  const [before] = await sql.query<{ hidden: number | null }>(
+    'select hidden from game.online_sample order by observed_at desc limit 1',
+  )
+  const listed = players.length
+  // Fewer than it lists: a contradiction, which says nothing of the hidden.
+  const hidden = total === null || total < listed ? null : total - listed
+  const gone = await sql.query(
+    `update game.player_listing gone
+        set last_listed_at = coalesce($3, first_listed_at), first_unlisted_at = $2,
+            logout_latest = case when $4::int = 0 then $2::timestamptz end
+      where last_listed_at is null
+        and not exists (select from unnest($1::uuid[]) as listed(player_uuid) where listed.player_uuid = gone.player_uuid)
+      returning 1`,
+    [players, at, previousAt, hidden],
+  )
+  const moved = await sql.query(
+    `with moved as (
+       update game.player_listing listing set last_world = incoming.world
+         from unnest($1::uuid[], $2::text[]) as incoming(player_uuid, world)
+         join game.player_listing before
+           on before.player_uuid = incoming.player_uuid and before.last_listed_at is null
+        where listing.player_uuid = before.player_uuid and listing.first_listed_at = before.first_listed_at
+          and before.last_world is distinct from incoming.world
+        returning listing.player_uuid, before.last_world as from_world, incoming.world as to_world
+     )
+     insert into game.player_hop (player_uuid, from_world, to_world, earliest, latest)
+     select player_uuid, from_world, to_world, $4, $3 from moved where from_world is not null and to_world is not null
+     returning 1`,
+    [players, worlds, at, previousAt],
+  )
+  const come = await sql.query(
+    `insert into game.player_listing
+       (player_uuid, first_listed_at, last_unlisted_at, login_earliest, world, last_world)
+     select incoming.player_uuid, $3, $4::timestamptz, case when $5::int = 0 then $4::timestamptz end, incoming.world, incoming.world
+       from unnest($1::uuid[], $2::text[]) as incoming(player_uuid, world)
+      where not exists (select from game.player_listing open
+                         where open.player_uuid = incoming.player_uuid and open.last_listed_at is null)
+     returning 1`,
+    [players, worlds, at, previousAt, before?.hidden ?? null],
+  )
+  await appendTotals(sql, at, { total, listed, hidden })
+  await appendEmptyWorlds(sql, at, worlds)
+  return gone.length + moved.length + come.length
+}
+
+async function appendTotals(
+  sql: Sql,
+  at: Date,
+  { total, listed, hidden }: Record<'total' | 'hidden', number | null> & { listed: number },
+) {
+  await sql.query(
+    `insert into game.online_sample (observed_at, total, listed, hidden)
+     select $1, $2::int, $3::int, $4::int
+      where ($2::int, $3::int, $4::int) is distinct from
+            (select (total, listed, hidden) from game.online_sample order by observed_at desc limit 1)`,
+    [at, total, listed, hidden],
+  )
+}
+
+/** A world that is up and stands in no line has nobody listed; whether it is down, only the next answer tells. */
+async function appendEmptyWorlds(sql: Sql, at: Date, worlds: readonly (string | null)[]) {
+  const named = [...new Set(worlds)].filter((world) => world !== null)
+  await sql.query(
+    `insert into game.world_sample (world, observed_at, online)
+     select world.world, $2, 0
+       from game.world
+      cross join lateral (select online from game.world_sample sample where sample.world = world.world
+                           order by observed_at desc limit 1) latest
+      where world.valid_until = 'infinity' and world.world <> all($1::text[]) and latest.online > 0`,
+    [named, at],
+  )
+}

@@ -1,0 +1,51 @@
+import type { OnlineList } from '../../api/wire/players.ts'
+import { RecordError } from '../../errors.ts'
+import type { Extraction, Normalized } from '../../sync/resource.ts'
+import type { worldHistory } from './tables.ts'
+
+/** What `derive` must know of an answer. */
+export type OnlineFacts = {
+  /** Who is online as the service counts; null when it did not say. */
+  readonly total: number | null
+  /** Uuids of everybody listed, sorted. */
+  readonly players: readonly string[]
+  /** Where each of them is, in the same order; null when the answer does not say. */
+  readonly worlds: readonly (string | null)[]
+}
+
+const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** Takes the list apart: worlds as records, players as facts. Whoever goes by no uuid is a record that cannot be read. */
+export function recordsOf({
+  total,
+  players,
+}: OnlineList): Pick<Extraction, 'records'> & { readonly facts: OnlineFacts } {
+  const worldOf = new Map<string, string | null>()
+  const records: object[] = []
+  for (const { key, world } of players) {
+    const uuid = key.toLowerCase()
+    if (uuidForm.test(uuid)) worldOf.set(uuid, world)
+    else records.push({ player: key, on: world })
+  }
+  const online = new Map<string, number>()
+  for (const world of worldOf.values()) if (world !== null) online.set(world, (online.get(world) ?? 0) + 1)
+  for (const [world, count] of online) records.push({ world, online: count })
+  const sorted = [...worldOf].sort(([a], [b]) => (a < b ? -1 : 1))
+  return {
+    records,
+    facts: {
+      total: total !== null && Number.isInteger(total) && Math.abs(total) < 2 ** 31 ? total : null,
+      players: sorted.map(([uuid]) => uuid),
+      worlds: sorted.map(([, world]) => world),
+    },
+  }
+}
+
+/** @throws RecordError for a player without a uuid: a name is no key */
+export function normalizeWorld(record: unknown): Normalized<typeof worldHistory> {
+  const { world, online, player } = record as { world?: string; online?: number; player?: string }
+  if (world === undefined) {
+    throw new RecordError(`${JSON.stringify(player)} is no uuid of a player`, { context: { path: '' } })
+  }
+  return { key: world, document: {}, root: { world }, parts: {}, samples: { worlds: [{ world, online }] } }
+}

@@ -1,0 +1,99 @@
+import { type Character, parseCharacter } from '../../api/wire/characters.ts'
+import { restrictionsOf } from '../../api/wire/restrictions.ts'
+import { fieldsOf } from '../../api/wire/unknown.ts'
+import { RecordError } from '../../errors.ts'
+import type { Json } from '../../sync/hash.ts'
+import type { Entity, Row, SetAside } from '../../sync/resource.ts'
+import { numbersIn } from '../record.ts'
+
+/** What an answer says of a player's characters. */
+export interface Characters {
+  readonly told: readonly Entity[]
+  /** False when there may be others: the list, or some kind of character, is hidden. */
+  readonly complete: boolean
+  readonly samples: Readonly<Record<string, readonly Row[]>>
+  readonly setAside: readonly SetAside[]
+}
+
+const skills = ['strength', 'dexterity', 'intelligence', 'defence', 'agility']
+const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/**
+ * A player's characters by uuid (API reference 7.2). One that cannot be read is set aside, the others go on.
+ * @param restricted the access rules that hide something of this player
+ */
+export function charactersOf(playerUuid: string, characters: unknown, restricted: readonly string[]): Characters {
+  const told: Entity[] = []
+  const setAside: SetAside[] = []
+  const samples = { characterCounters: [] as Row[], professions: [] as Row[], quests: [] as Row[] }
+  for (const [uuid, record] of fieldsOf(characters)) {
+    const key = `${playerUuid}/${uuid.toLowerCase()}`
+    const known = uuidForm.test(uuid)
+    try {
+      if (!known) throw new RecordError('a character without a uuid', { context: { path: '' } })
+      const character = parseCharacter(record)
+      told.push(traits(key, character))
+      const owner = { playerUuid, characterUuid: uuid.toLowerCase() }
+      samples.characterCounters.push(...counters(owner, character))
+      samples.professions.push(...professions(owner, character))
+      for (const quest of new Set(character.quests ?? [])) samples.quests.push({ ...owner, quest, done: true })
+    } catch (error) {
+      if (!(error instanceof RecordError)) throw error
+      const path = `/characters/${uuid}${error.context.path ?? ''}`
+      setAside.push({ key: known ? key : undefined, raw: record, path, reason: error.message })
+    }
+  }
+  const isMap = typeof characters === 'object' && characters !== null && !Array.isArray(characters)
+  const hidden = restricted.includes('characterListAccess') || restricted.includes('huntedCharacterAccess')
+  return { told, complete: isMap && !hidden, samples, setAside }
+}
+
+/** What makes a character this one. What moves while it is played is in the samples. */
+function traits(key: string, character: Character): Entity {
+  const { type, reskin, nickname, level, gamemode, meta, preEconomy, removedStat } = character
+  const restricted = restrictionsOf(character)
+  const [playerUuid, characterUuid] = key.split('/')
+  const named = { type, reskin, nickname, level, gamemode, meta, preEconomy, removedStat, restrictions: restricted }
+  return {
+    key,
+    document: { ...unnamed(character), ...named } as Json,
+    root: {
+      playerUuid,
+      characterUuid,
+      type,
+      reskin: typeof reskin === 'boolean' ? (reskin ? 'true' : null) : reskin,
+      nickname,
+      level,
+      gamemodes: gamemode,
+      died: meta?.died,
+      preEconomy,
+      restricted,
+      removedStats: removedStat,
+    },
+    parts: {},
+  }
+}
+
+/** Fields that are neither numbers nor named here. */
+function unnamed(character: Character): object {
+  const { skillPoints: _s, professions: _p, dungeons: _d, raids: _r, quests: _q, pvp: _v, ...rest } = character
+  return Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null && typeof value !== 'number'))
+}
+
+type Owner = { readonly playerUuid: string; readonly characterUuid: string }
+
+/** Everything that is counted about a character. Only skills with points are sent, so the others have none. */
+function counters(owner: Owner, character: Character): Row[] {
+  const { level: _l, professions: _p, skillPoints, ...counted } = character
+  const hidden = !skillPoints || Object.values(skillPoints).some((points) => typeof points === 'string')
+  const { defense, ...points } = skillPoints ?? {}
+  const all = { ...Object.fromEntries(skills.map((skill) => [skill, 0])), ...(defense ? { defence: defense } : {}) }
+  const numbers = numbersIn({ ...counted, ...(hidden ? {} : { skillPoints: { ...all, ...points } }) })
+  return numbers.map(([counter, value]) => ({ ...owner, counter, value }))
+}
+
+function professions(owner: Owner, { professions = {} }: Character): Row[] {
+  return Object.entries(professions ?? {}).flatMap(([profession, one]) =>
+    one ? [{ ...owner, profession, level: one.level, xpPercent: one.xpPercent }] : [],
+  )
+}

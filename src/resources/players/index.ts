@@ -1,0 +1,52 @@
+import { characterSchema } from '../../api/wire/characters.ts'
+import { playerVocabulary as known, playerSchema } from '../../api/wire/players.ts'
+import { unknownFields } from '../../api/wire/unknown.ts'
+import { defineWorklist } from '../../sync/resource.ts'
+import { textField } from '../record.ts'
+import { findPlayers, lookUpPlayers, planPlayers } from './keys.ts'
+import { normalizePlayer } from './normalize.ts'
+import {
+  characterCounter,
+  characterHistory,
+  characterProfession,
+  characterQuest,
+  playerCounter,
+  playerHistory,
+  playerRanking,
+  playerStatus,
+} from './tables.ts'
+
+const ofCharacterKey = ['playerUuid', 'characterUuid']
+
+/**
+ * Players with their characters, one answer per player: `GET /player/{uuid}?fullResult`, cached for two minutes (API
+ * reference 2.3, 7.1, 7.2).
+ */
+export const players = defineWorklist({
+  name: 'players',
+  schedule: '*/2 * * * *',
+  lane: 'refresh',
+  changeLog: false,
+  route: '/player/{nameOrUuid}',
+  history: playerHistory,
+  others: { characters: { ...characterHistory, absence: 'own', unknownFields: unknownFields(characterSchema) } },
+  samples: {
+    status: { table: playerStatus, key: ['playerUuid'] },
+    counters: { table: playerCounter, key: ['playerUuid', 'counter'] },
+    rankings: { table: playerRanking, key: ['playerUuid', 'board'] },
+    characterCounters: { table: characterCounter, key: [...ofCharacterKey, 'counter'] },
+    professions: { table: characterProfession, key: [...ofCharacterKey, 'profession'] },
+    quests: { table: characterQuest, key: [...ofCharacterKey, 'quest'] },
+  },
+  plan: planPlayers,
+  find: findPlayers,
+  lookUp: lookUpPlayers,
+  extractOne: async (api, uuid, { signal }) => {
+    const { body, observedAt } = await api.players.profile(uuid, { fullResult: true, signal })
+    return { records: [body], complete: true, observedFrom: observedAt, observedAt, pages: 1 }
+  },
+  keyOf: (record) => textField(record, 'uuid'),
+  normalize: normalizePlayer,
+  unknownFields: unknownFields(playerSchema),
+  vocabulary: { '/supportRank': known.supportRank, '/guild/rank': known.guildRank },
+})

@@ -1,0 +1,68 @@
+import { type Player, parsePlayer } from '../../api/wire/players.ts'
+import { restrictionsOf } from '../../api/wire/restrictions.ts'
+import type { Json } from '../../sync/hash.ts'
+import type { Normalized, Row } from '../../sync/resource.ts'
+import { numbersIn } from '../record.ts'
+import { charactersOf } from './characters.ts'
+import type { playerHistory } from './tables.ts'
+
+/**
+ * One player's whole answer into rows (API reference 7.1): who they are and their characters as history, everything
+ * counted as samples. A group that is hidden is not sent and gives no sample: it is not zero.
+ */
+export function normalizePlayer(record: unknown): Normalized<typeof playerHistory> {
+  const player = parsePlayer(record)
+  const { online: _o, server: _s, activeCharacter: _a, lastJoin: _l, characters: _c, ...told } = player
+  // Numbers that move, and what a player shows of them, are no version of the player.
+  const { ranking, previousRanking: _p, playtime, globalData, featuredStats: _f, restrictions: _r, ...profile } = told
+  const playerUuid = player.uuid.toLowerCase()
+  const restricted = restrictionsOf(player)
+  const characters = charactersOf(playerUuid, player.characters, restricted)
+  const { guild } = player
+  const colour = player.legacyRankColour
+  return {
+    key: playerUuid,
+    document: { ...profile, uuid: playerUuid, restrictions: restricted } as Json,
+    root: {
+      playerUuid,
+      username: player.username,
+      nickname: player.nickname,
+      rank: player.rank,
+      rankBadge: player.rankBadge,
+      shortenedRank: player.shortenedRank,
+      supportRank: player.supportRank,
+      rankColour: typeof colour === 'string' ? colour : colour?.main,
+      rankColourSub: typeof colour === 'string' ? null : colour?.sub,
+      veteran: player.veteran,
+      firstJoin: player.firstJoin,
+      guildUuid: guild?.uuid,
+      guildName: guild?.name,
+      guildPrefix: guild?.prefix,
+      guildRank: guild?.rank,
+      guildRankStars: guild?.rankStars,
+      wallpaper: player.wallpaper,
+      avatar: player.avatar,
+      restricted,
+    },
+    parts: {},
+    also: { characters: characters.told },
+    // Hidden characters are not sent, so one that is missing may still be there.
+    ...(characters.complete ? {} : { incomplete: ['characters'] }),
+    samples: {
+      status: [statusOf(playerUuid, player, restricted)],
+      counters: numbersIn({ playtime, ...globalData }).map(([counter, value]) => ({ playerUuid, counter, value })),
+      rankings: Object.entries(ranking ?? {}).flatMap(([board, position]) =>
+        position === null || position === undefined ? [] : [{ playerUuid, board, position }],
+      ),
+      ...characters.samples,
+    },
+    setAside: characters.setAside,
+  }
+}
+
+/** `online: false` of somebody who hides it says nothing, nor does `lastJoin`, which is then frozen or missing (API reference 7.3). */
+function statusOf(playerUuid: string, player: Player, restricted: readonly string[]): Row {
+  const { online, server, lastJoin, activeCharacter } = player
+  if (restricted.includes('onlineStatus') || typeof online !== 'boolean') return { playerUuid }
+  return { playerUuid, online, world: server || null, lastJoin, activeCharacter }
+}

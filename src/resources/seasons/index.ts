@@ -1,0 +1,63 @@
+import { seasonVocabulary as known, parseSeason, type Season, seasonSchema } from '../../api/wire/seasons.ts'
+import { unknownFields } from '../../api/wire/unknown.ts'
+import { RecordError } from '../../errors.ts'
+import type { Json } from '../../sync/hash.ts'
+import { defineResource, type Normalized } from '../../sync/resource.ts'
+import { textField } from '../record.ts'
+import { seasonHistory } from './tables.ts'
+
+/** Definitions of the guild seasons: `GET /guild/seasons`, an object by season number (API reference 6.4). */
+export const seasons = defineResource({
+  name: 'seasons',
+  schedule: '32 * * * *',
+  lane: 'refresh',
+  changeLog: false,
+  history: seasonHistory,
+  extract: async (api, { signal }) => {
+    const { body, observedAt } = await api.guilds.seasons({ signal })
+    const records = Object.entries(body).map(([season, record]) => ({ season, record }))
+    return { records, complete: true, observedFrom: observedAt, observedAt, pages: 1 }
+  },
+  keyOf: (record) => textField(record, 'season'),
+  normalize: normalizeSeason,
+  unknownFields: unknownFields(seasonSchema),
+  vocabulary: {
+    '/ratingRewards/*/type': known.rewardType,
+    '/leaderboardRewards/*/type': known.rewardType,
+    '/ratingRewards/*/condition/type': known.conditionType,
+    '/leaderboardRewards/*/condition/type': known.conditionType,
+  },
+})
+
+export function normalizeSeason(numbered: unknown): Normalized<typeof seasonHistory> {
+  const { season, record } = numbered as { readonly season: string; readonly record: unknown }
+  if (!/^\d{1,6}$/.test(season)) throw new RecordError(`season ${season} is no number`, { context: { path: '' } })
+  const parsed = parseSeason(record)
+  return {
+    key: season,
+    document: parsed as Json,
+    root: {
+      season: Number(season),
+      // The service has been seen with either spelling.
+      startedAt: parsed.initDate ?? parsed.startDate,
+      endsAt: parsed.endDate,
+      territoryHoldingSrPerHour: parsed.territoryHoldingSrPerHour,
+      srPerWar: parsed.srPerWar,
+    },
+    parts: {
+      rewards: [...rewardRows('rating', parsed.ratingRewards), ...rewardRows('leaderboard', parsed.leaderboardRewards)],
+    },
+  }
+}
+
+function rewardRows(list: string, rewards: Season['ratingRewards']) {
+  return (rewards ?? []).map(({ condition, type, value, expires }, position) => ({
+    list,
+    position,
+    conditionType: condition?.type,
+    conditionValue: condition?.value,
+    rewardType: type,
+    rewardValue: value === null || value === undefined ? null : String(value),
+    expiresAt: expires,
+  }))
+}

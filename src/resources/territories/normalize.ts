@@ -1,0 +1,79 @@
+import { parseTerritory, type Territory } from '../../api/wire/territories.ts'
+import type { Entity, Normalized, Row } from '../../sync/resource.ts'
+import type { territoryHistory } from './tables.ts'
+
+/** What the answer's map is taken apart into: one territory under its exact name. */
+export interface NamedTerritory {
+  readonly territory: string
+  readonly record: unknown
+}
+
+/** One territory into rows (API reference 6.3): its standing as history, its holder as another, its resources as samples. */
+export function normalizeTerritory(named: unknown): Normalized<typeof territoryHistory> {
+  const { territory, record } = named as NamedTerritory
+  const parsed = parseTerritory(record)
+  // Who holds it, since when, and what is stored have tables of their own: they are no version of the place.
+  const { guild, acquired, resources, ...standing } = parsed
+  const links = [...(parsed.links ?? [])].sort()
+  const { start, end } = parsed.location ?? {}
+  const [minX, maxX] = ends(start?.[0], end?.[0])
+  const [minZ, maxZ] = ends(start?.[1], end?.[1])
+  return {
+    key: territory,
+    document: { ...standing, ...sortedPlace(parsed.location), links } as Entity['document'],
+    root: { territory, minX, minZ, maxX, maxZ, isHq: parsed.hq, treasury: parsed.treasury, defences: parsed.defences },
+    parts: { links: links.map((linksTo, position) => ({ position, linksTo })) },
+    also: { holds: [holdOf(territory, guild, acquired)] },
+    samples: { resources: resourceRows(territory, resources) },
+  }
+}
+
+/** The location with its corners in order: turned round it is the same place. */
+function sortedPlace(location: Territory['location']): Pick<Territory, 'location'> {
+  const { start, end } = location ?? {}
+  const [minX, maxX] = ends(start?.[0], end?.[0])
+  const [minZ, maxZ] = ends(start?.[1], end?.[1])
+  if (minX === undefined || minZ === undefined) return { location }
+  return { location: { ...location, start: [minX, minZ], end: [maxX, maxZ] } }
+}
+
+/** Corners come in any order. */
+function ends(a: number | undefined, b: number | undefined): [number, number] | [undefined, undefined] {
+  return a === undefined || b === undefined ? [undefined, undefined] : [Math.min(a, b), Math.max(a, b)]
+}
+
+/** Who holds it. The guild itself may be null, or only its fields; then nobody does, since nobody tells when. */
+function holdOf(territory: string, guild: Territory['guild'], acquired: Territory['acquired']): Entity {
+  const holder = typeof guild === 'object' ? guild : null
+  const guildUuid = holder?.uuid ?? null
+  const since = guildUuid === null ? null : (acquired ?? null)
+  return {
+    key: territory,
+    // The guild's name is not part of it: a guild that is renamed has not captured anything.
+    document: { guild: guildUuid, acquired: since },
+    root: {
+      territory,
+      guildUuid,
+      guildName: guildUuid && holder?.name,
+      guildPrefix: guildUuid && holder?.prefix,
+      acquired: since,
+    },
+    parts: {},
+    since,
+  }
+}
+
+/** False for news of a hold that is older than, or says less than, what is known of it. */
+export function supersedesHold(before: unknown, after: unknown): boolean {
+  const [known, told] = [before, after] as { guild: string | null; acquired: string | null }[]
+  if (!known?.acquired || !told) return true
+  if (!told.acquired) return told.guild !== known.guild
+  return Date.parse(told.acquired) >= Date.parse(known.acquired)
+}
+
+function resourceRows(territory: string, resources: Territory['resources']): Row[] {
+  if (!Array.isArray(resources)) return []
+  return resources.flatMap(({ type, generation, baseGeneration, stored, limit }) =>
+    type ? [{ territory, resource: type, generation, baseGeneration, stored, storageLimit: limit }] : [],
+  )
+}

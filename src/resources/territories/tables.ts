@@ -1,0 +1,64 @@
+import { bigint, boolean, index, integer, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
+import { instant, snakeCased, toldInstant } from '../../db/columns.ts'
+import { historyTable, partTable } from '../../db/history.ts'
+import { game } from '../../db/schemas.ts'
+
+/** One version of a territory's place, seat and standing (API reference 6.3). Who holds it is in `territory_hold`. */
+export const territory = historyTable(
+  'territory',
+  { territory: text() },
+  {
+    /** The corners, sorted: `min` is west and north of `max`. In blocks. */
+    minX: integer(),
+    minZ: integer(),
+    maxX: integer(),
+    maxZ: integer(),
+    isHq: boolean(),
+    treasury: text(),
+    defences: text(),
+  },
+)
+
+/** Trading routes to other territories; some name a place that does not exist. */
+export const territoryLink = partTable(
+  territory,
+  'territory_link',
+  { position: integer() },
+  { linksTo: text().notNull() },
+)
+
+/**
+ * Who held a territory from when to when; versions without a guild are times when nobody did. A hold starts when the
+ * territory was acquired (event time), or, where the API did not tell, when it was first seen.
+ */
+export const territoryHold = historyTable(
+  'territory_hold',
+  { territory: text() },
+  {
+    guildUuid: uuid(),
+    guildName: text(),
+    guildPrefix: text(),
+    acquired: toldInstant(),
+    observedAt: instant().notNull(),
+  },
+  { document: true, indexes: (self) => [index('territory_hold_guild').on(self.guildUuid, self.validFrom)] },
+)
+
+/** A territory's resources whenever one of the values changed. Per hour; in emeralds or pieces. */
+export const territoryResource = game.table(
+  'territory_resource',
+  snakeCased({
+    territory: text().notNull(),
+    resource: text().notNull(),
+    observedAt: instant().notNull(),
+    generation: bigint({ mode: 'number' }),
+    baseGeneration: bigint({ mode: 'number' }),
+    stored: bigint({ mode: 'number' }),
+    storageLimit: bigint({ mode: 'number' }),
+  }),
+  (self) => [
+    primaryKey({ name: 'territory_resource_pkey', columns: [self.territory, self.resource, self.observedAt] }),
+  ],
+)
+
+export const territoryHistory = { root: territory, parts: { links: territoryLink } }

@@ -1,0 +1,65 @@
+import type { Sql } from '../db/database.ts'
+import { closeAbsent, countAbsences, findAbsent, forgetAbsences, pendingAbsences } from './absent.ts'
+import type { DocumentChange } from './field-changes.ts'
+import type { History, Recorded } from './resource.ts'
+
+/** Where absences are looked for. */
+export interface Among {
+  /** Name under which absences are counted: the resource, or `resource/history` for a further history. */
+  readonly counted: string
+  readonly history: History
+  /** Keys that the answer holds. */
+  readonly seen: ReadonlySet<string>
+  /** Only keys that begin with this one: the members of one guild. */
+  readonly scope?: string | undefined
+}
+
+/**
+ * Counts what a complete answer lacks, forgets what is back, and ends the versions of keys that enough consecutive
+ * complete answers have lacked. Returns what ended, and when.
+ *
+ * @param complete nothing is absent from an answer that is not complete
+ * @param absences how many answers are enough
+ */
+export async function settleAbsences(
+  sql: Sql,
+  among: Among,
+  { complete, absences, at }: { complete: boolean; absences: number; at: Date },
+): Promise<DocumentChange[]> {
+  const { counted, history, seen, scope } = among
+  const pending = await pendingAbsences(sql, counted, scope)
+  const back = pending.filter(({ key }) => seen.has(key)).map(({ key }) => key)
+  await forgetAbsences(sql, counted, back)
+  if (!complete) return []
+  const missing = await findAbsent(sql, history, seen, scope)
+  if (missing.length === 0) return []
+  const missed = await countAbsences(sql, counted, missing, at)
+  const gone = missed.filter(({ times }) => times >= absences)
+  if (gone.length === 0) return []
+  const closed = await closeAbsent(sql, history, gone)
+  const keys = gone.map(({ key }) => key)
+  await forgetAbsences(sql, counted, keys)
+  return closed
+}
+
+/**
+ * Notes that the API no longer knows a key; when it has said so often enough, ends the versions of the key and of
+ * everything that hangs on it.
+ */
+export async function endGone(
+  sql: Sql,
+  resource: Recorded,
+  key: string,
+  { absences, at }: { absences: number; at: Date },
+): Promise<{ readonly closed: number; readonly gone: boolean }> {
+  const missed = await countAbsences(sql, resource.name, [key], at)
+  const gone = missed.filter(({ times }) => times >= absences)
+  if (gone.length === 0) return { closed: 0, gone: false }
+  let closed = (await closeAbsent(sql, resource.history, gone)).length
+  for (const history of Object.values(resource.others ?? {})) {
+    const rest = await findAbsent(sql, history, new Set(), key)
+    const ending = gone.flatMap(({ firstMissedAt, times }) => rest.map((one) => ({ key: one, firstMissedAt, times })))
+    if (ending.length > 0) closed += (await closeAbsent(sql, history, ending)).length
+  }
+  return { closed, gone: true }
+}

@@ -1,0 +1,108 @@
+import type { Sql } from '../db/database.ts'
+import type { LastAccepted } from './guard.ts'
+
+/** Answers are cached this long (API reference 2.3): asking earlier brings the same copy. Milliseconds. */
+const shortestInterval = 120_000
+/** A claimed key that nobody reports on is free again after this time, in ms: its holder died. */
+const lease = 300_000
+/** What the API no longer has is asked for again after this time, in ms. */
+const goneInterval = 7 * 86_400_000
+
+/** Takes the most urgent keys of a worklist for this process: staleness times weight, a day for what nobody asked yet. */
+export async function claimKeys(sql: Sql, resource: string, count: number, now: number): Promise<string[]> {
+  const rows = await sql.query<{ key: string }>(
+    // Materialized: as a plain subquery the planner may run it several times and lock more keys each time.
+    `with urgent as materialized (
+       select resource, key from sync.work_item
+        where resource = $1 and (leased_until is null or leased_until < $2)
+          and (checked_at is null or checked_at <= $4) and (gone_at is null or checked_at <= $5)
+        order by extract(epoch from $2 - coalesce(checked_at, $2 - interval '1 day')) * weight desc, key
+        limit $6 for update skip locked)
+     update sync.work_item item set leased_until = $3 from urgent
+      where item.resource = urgent.resource and item.key = urgent.key
+      returning item.key`,
+    [
+      resource,
+      new Date(now),
+      new Date(now + lease),
+      new Date(now - shortestInterval),
+      new Date(now - goneInterval),
+      count,
+    ],
+  )
+  return rows.map(({ key }) => key)
+}
+
+/** Takes named keys, whatever their turn; puts them on the list when they are not there yet. */
+export async function claimNamed(sql: Sql, resource: string, keys: readonly string[], now: number): Promise<string[]> {
+  await sql.query(
+    `insert into sync.work_item (resource, key, leased_until) select $1, key, $3 from unnest($2::text[]) as named(key)
+     on conflict (resource, key) do update set leased_until = excluded.leased_until`,
+    [resource, keys, new Date(now + lease)],
+  )
+  return [...keys]
+}
+
+/** How many keys a worklist has that may be asked for now. */
+export async function countDue(sql: Sql, resource: string, now: number): Promise<number> {
+  const [row] = await sql.query<{ due: number }>(
+    `select count(*) as due from sync.work_item
+      where resource = $1 and (leased_until is null or leased_until < $2)
+        and (checked_at is null or checked_at <= $3) and (gone_at is null or checked_at <= $4)`,
+    [resource, new Date(now), new Date(now - shortestInterval), new Date(now - goneInterval)],
+  )
+  return row?.due ?? 0
+}
+
+/** The last accepted answer about a key, its row locked until the transaction ends. */
+export async function lastOfKey(
+  sql: Sql,
+  resource: string,
+  key: string,
+): Promise<(LastAccepted & { living: number }) | undefined> {
+  const [row] = await sql.query<{ observed_at: Date | null; content_hash: Uint8Array | null; records: number | null }>(
+    'select observed_at, content_hash, records from sync.work_item where resource = $1 and key = $2 for update',
+    [resource, key],
+  )
+  if (!row?.observed_at || !row.content_hash) return undefined
+  return { observedAt: row.observed_at.getTime(), contentHash: row.content_hash, records: row.records ?? 1, living: 1 }
+}
+
+/** What became of asking for a key. */
+export interface Checked {
+  readonly key: string
+  /** Ms since the epoch. */
+  readonly now: number
+  /** Set when an answer was accepted. */
+  readonly accepted?: { readonly observedAt: Date; readonly contentHash: Uint8Array; readonly records: number }
+  readonly gone?: boolean
+}
+
+/** Gives a claimed key back and remembers what was learned. */
+export async function settleKey(
+  sql: Sql,
+  resource: string,
+  { key, now, accepted, gone = false }: Checked,
+): Promise<void> {
+  await sql.query(
+    `update sync.work_item set checked_at = $3, leased_until = null,
+            observed_at = coalesce($4, observed_at), first_observed_at = coalesce(first_observed_at, $4),
+            content_hash = coalesce($5, content_hash), records = coalesce($6, records),
+            gone_at = case when $7 then coalesce(gone_at, $3) end
+      where resource = $1 and key = $2`,
+    [
+      resource,
+      key,
+      new Date(now),
+      accepted?.observedAt ?? null,
+      accepted?.contentHash ?? null,
+      accepted?.records ?? null,
+      gone,
+    ],
+  )
+}
+
+/** Gives a key back that could not be asked for; it keeps its turn. */
+export async function releaseKey(sql: Sql, resource: string, key: string): Promise<void> {
+  await sql.query('update sync.work_item set leased_until = null where resource = $1 and key = $2', [resource, key])
+}

@@ -1,0 +1,101 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, normalize } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+
+const root = fileURLToPath(new URL('../', import.meta.url))
+const paths = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((path) =>
+  path.endsWith('.ts'),
+)
+const files = paths.map((name) => {
+  const path = join('src', name)
+  const text = readFileSync(join(root, path), 'utf8')
+  const code = text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*/g, '')
+  const imports = [...code.matchAll(/(?:from|import)\s*\(?'([^']+)'/g)].map(([, name = '']) =>
+    name.startsWith('.') ? normalize(join(path, '..', name)) : name,
+  )
+  return { path: path.replaceAll('\\', '/'), code, imports: imports.map((name) => name.replaceAll('\\', '/')) }
+})
+
+/** The room of a file: its folder below `src`, or its own name. */
+const roomOf = (path: string) => path.replace(/^src\//, '').replace(/\/.*|\.ts$/g, '')
+
+/** Which rooms may be entered from which; everything may be entered from `main`. */
+const below: Readonly<Record<string, readonly string[]>> = {
+  main: ['cli'],
+  cli: ['app', 'config', 'log', 'resources', 'sync', 'api', 'db', 'analytics', 'sandbox', 'errors', 'clock'],
+  app: ['config', 'log', 'resources', 'sync', 'api', 'db', 'analytics', 'sandbox', 'errors', 'clock'],
+  log: ['config', 'clock'],
+  config: ['errors'],
+  resources: ['sync', 'api', 'db', 'errors'],
+  sync: ['db', 'api', 'errors', 'clock'],
+  analytics: ['db', 'errors', 'clock'],
+  sandbox: ['errors', 'clock', 'api'],
+  db: ['errors', 'clock'],
+  api: ['errors', 'clock'],
+  errors: [],
+  clock: [],
+}
+
+/** `path: what it says` for every file of `folder` whose code, or one of whose imports, matches. */
+function offenders(folder: string, what: RegExp, among: 'code' | 'imports'): string[] {
+  return files
+    .filter(({ path }) => path.startsWith(`src/${folder}`))
+    .flatMap((file) =>
+      (among === 'code' ? file.code.split('\n') : file.imports).map((line) => `${file.path}: ${line.trim()}`),
+    )
+    .filter((line) => what.test(line.slice(line.indexOf(': ') + 2)))
+}
+
+describe('the rooms of the house', () => {
+  test('are entered from above only', () => {
+    const wrong = files.flatMap(({ path, imports }) =>
+      imports
+        .filter((name) => name.startsWith('src/') && roomOf(name) !== roomOf(path))
+        .filter((name) => !below[roomOf(path)]?.includes(roomOf(name)))
+        .map((name) => `${path} imports ${name}`),
+    )
+    expect(wrong).toEqual([])
+  })
+
+  test('see of the engine, as resources, only what they declare, and of the database only what tables are made of', () => {
+    const inside =
+      /^src\/(?!resources\/|api\/|errors|clock|sync\/(resource|hash)\.ts|db\/(history|columns|schemas|database)\.ts)/
+    expect(offenders('resources/', inside, 'imports')).toEqual([])
+  })
+
+  test('know no library that belongs to another: no HTTP, queue, driver, scheduler or logger in resources', () => {
+    expect(offenders('resources/', /^(undici|p-queue|postgres|node-cron|pino)/, 'imports')).toEqual([])
+    expect(offenders('', /^undici/, 'imports').filter((line) => !line.startsWith('src/api/'))).toEqual([])
+    const drivers = /^(postgres$|@electric-sql)/
+    expect(offenders('', drivers, 'imports').filter((line) => !line.startsWith('src/db/'))).toEqual([])
+  })
+
+  test('have one that reads the environment, and one that ends the process', () => {
+    const environment = offenders('', /process\.env/, 'code').map((line) => line.split(':')[0])
+    expect(new Set(environment)).toEqual(new Set(['src/config.ts']))
+    const ends = offenders('', /process\.exit\(/, 'code').map((line) => line.split(':')[0])
+    // The second one is the text of a program for a child process.
+    expect(new Set(ends)).toEqual(new Set(['src/main.ts', 'src/db/embedded-create.ts']))
+  })
+
+  test('take time and chance from outside', () => {
+    const taken = offenders('', /new Date\(\)|Date\.now\(|Math\.random|setInterval/, 'code').map(
+      (line) => line.split(':')[0],
+    )
+    expect([...new Set(taken)].sort()).toEqual([
+      'src/api/client.ts',
+      'src/api/transport.ts',
+      'src/app.ts',
+      'src/clock.ts',
+    ])
+  })
+
+  test('write no instant of the database server into history', () => {
+    expect(offenders('sync/', /(?<!\.)\bnow\(\)|current_timestamp|clock_timestamp/i, 'code')).toEqual([])
+  })
+
+  test('have no file of more than 250 lines', () => {
+    expect(files.filter(({ code }) => code.split('\n').length > 250).map(({ path }) => path)).toEqual([])
+  })
+})

@@ -1,0 +1,33 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+
+// The bench is TypeScript, which Node 20 does not run: it is compiled, with the sources it measures, into a folder of
+// its own. Commands are measured as installed, from `dist`.
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const folder = await mkdtemp(join(tmpdir(), 'wynnsync-bench-'))
+try {
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
+  await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
+  const project = {
+    extends: join(root, 'tsconfig.json'),
+    compilerOptions: {
+      rootDir: root,
+      outDir: folder,
+      declaration: false,
+      typeRoots: [join(root, 'node_modules/@types')],
+    },
+    files: [join(root, 'test/bench/bench.ts'), join(root, 'test/bench/meter.ts')],
+    include: [],
+  }
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(project))
+  await promisify(execFile)(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', folder])
+  const { bench } = await import(pathToFileURL(join(folder, 'test/bench/bench.js')).href)
+  await bench({ program: join(root, 'dist/main.js'), folder, only: process.argv.slice(2) })
+} finally {
+  await rm(folder, { recursive: true, force: true, maxRetries: 3 })
+}

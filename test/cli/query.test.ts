@@ -1,0 +1,145 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { buildProgram, type Environment, mainFile, runProgram, startCommand } from '../support/cli.ts'
+import { bothKinds, testDatabaseUrl, testDataDir } from '../support/postgres.ts'
+import { servedApi, serveItems } from '../support/served.ts'
+import { item } from '../support/world.ts'
+
+const count = 3000
+const weapons = Array.from({ length: count }, (_, index) =>
+  item(`Bow ${index}`, {
+    type: 'weapon',
+    lore: `"long", ${'story '.repeat(30)}`,
+    identifications: { rawStrength: index },
+  }),
+)
+const recipe = {
+  internalName: 'Boots1-3',
+  type: 'boots',
+  skill: 'tailoring',
+  materials: [{ item: 'Bow 1', amount: 2 }],
+}
+
+beforeAll(buildProgram)
+
+describe.each(bothKinds)('wynnsync query and status on the %s database', (kind) => {
+  let environment: Environment
+  const query = (...args: string[]) => runProgram(['query', ...args], environment)
+
+  beforeAll(async () => {
+    environment =
+      kind === 'server' ? { DATABASE_URL: await testDatabaseUrl() } : { WYNNSYNC_DATA_DIR: await testDataDir() }
+    const api = await servedApi()
+    serveItems(api, weapons)
+    api.setAnswer('/item/recipe/database', () => ({ body: [recipe] }))
+    const { code } = await runProgram(['sync', 'items', 'recipes', '--base-url', api.url], environment)
+    expect(code).toBe(0)
+    await api.close()
+  })
+
+  test('lists what can be asked', async () => {
+    const { code, out } = await query('--list')
+    expect(code).toBe(0)
+    const names = out.split('\n').map((line) => line.split(/[ (]/)[0])
+    const contract = [
+      'item',
+      'item_identification',
+      'recipe',
+      'item_change',
+      'recipe_change',
+      'item_at',
+      'recipe_at',
+      'patch',
+      'recipes_using',
+    ]
+    for (const name of contract) expect(names).toContain(name)
+    const { questions } = JSON.parse((await query('--list', '--json')).out)
+    expect(questions.map((one: { name: string }) => one.name)).toEqual(names.slice(1, -1))
+  })
+
+  test('shows a table of a screenful, or as many rows as are wanted', async () => {
+    const whole = await query('item_identification')
+    expect(whole.code).toBe(0)
+    expect(whole.out.trimEnd().split('\n')).toHaveLength(51)
+    expect(whole.err).toContain('the first 50 rows; --limit 0 for all')
+    const some = await query('item_identification', 'identification=rawStrength', '--limit', '2')
+    expect(some.out.trimEnd().split('\n')).toHaveLength(3)
+    const one = await query('item', 'internal_name=Bow 7')
+    expect(one.out.split('\n')[1]).toMatch(/^Bow 7 /)
+    expect(one.err).toBe('')
+    expect((await query('item_change')).out).toBe('(no rows)\n')
+  })
+
+  test('gives all rows as CSV, quoted where they must be', async () => {
+    const { code, out, err } = await query('item', '--csv')
+    expect([code, err]).toEqual([0, ''])
+    const lines = out.trimEnd().split('\r\n')
+    expect(lines).toHaveLength(count + 1)
+    expect(lines[0]).toMatch(/^internal_name,display_name,type,/)
+    expect(lines[1]).toContain('"""long"", story ')
+  })
+
+  test('gives all rows as one JSON document', async () => {
+    const { code, out } = await query('item_identification', '--json')
+    expect(code).toBe(0)
+    const rows = JSON.parse(out)
+    expect(rows).toHaveLength(count)
+    expect(rows[0]).toMatchObject({
+      identification: 'rawStrength',
+      is_fixed: true,
+      observed_at: '2026-06-01T10:00:00.000Z',
+    })
+  })
+
+  test('asks functions with arguments in their order', async () => {
+    const using = await query('recipes_using', 'Bow 1', '--json')
+    expect(JSON.parse(using.out)).toMatchObject([{ internal_name: 'Boots1-3', amount: 2 }])
+    const at = await query('item_at', 'Bow 3', '2026-06-01T10:00:00Z', '--json')
+    expect(JSON.parse(at.out)).toEqual([{ item_at: weapons[3] }])
+    const before = await query('item_at', 'Bow 3', '2026-06-01T09:00:00Z', '--json')
+    expect(JSON.parse(before.out)).toEqual([{ item_at: null }])
+    const statement = await query('item', 'type=weapon', '--sql', '--limit', '3')
+    expect(statement.out).toBe('select * from analytics.item where type::text = $1 limit 4;\n-- $1 = weapon\n')
+  })
+
+  test.each([
+    [['itme'], 'no question is called itme; there are: '],
+    [['item', 'colour=red'], 'columns: internal_name, '],
+    [['item', 'red'], 'ask: wynnsync query item [column=value ...]'],
+    [['item_at'], 'ask: wynnsync query item_at <internal_name> [at]'],
+    [['item_at', 'a', 'b', 'c'], 'ask: wynnsync query item_at <internal_name> [at]'],
+    [['item', '--limit', 'few'], '--limit wants a whole number'],
+    [['item_at', 'Bow 3', 'yesterweek'], 'yesterweek'],
+  ])('ends with 2 for %j and says how to ask', async (args, said) => {
+    const { code, out, err } = await query(...args)
+    expect([code, out]).toEqual([2, ''])
+    expect(err).toContain(said)
+  })
+
+  test('does not mind a reader that has seen enough', async () => {
+    const command = `set -o pipefail; "${process.execPath}" "${mainFile}" query item --csv | head -n 1`
+    const { code, out, err } = await startCommand('bash', ['-c', command], environment).finished
+    expect([code, err]).toEqual([0, ''])
+    expect(out).toMatch(/^internal_name,/)
+  })
+
+  test('shows in status where every resource stands, as text and as JSON', async () => {
+    const { code, out } = await runProgram(['status'], environment)
+    expect(code).toBe(0)
+    expect(out).toMatch(/^database \S+\n\nresource +last run/)
+    expect(out).toMatch(/^items +ok .* 3000 +0$/m)
+    expect(out).toMatch(/^item-sets +never/m)
+    const json = JSON.parse((await runProgram(['status', '--json'], environment)).out)
+    expect(Object.keys(json)).toEqual(['database', 'resources'])
+    expect(json.resources[0]).toMatchObject({
+      resource: 'items',
+      status: 'ok',
+      living: count,
+      observedAt: '2026-06-01T10:00:00.000Z',
+    })
+    expect(json.resources[2]).toMatchObject({ resource: 'item-sets', status: null, observedAt: null })
+  })
+
+  test('migrates what is migrated already without a change', async () => {
+    expect(JSON.parse((await runProgram(['migrate', '--json'], environment)).out)).toMatchObject({ applied: [] })
+  })
+})

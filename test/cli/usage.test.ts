@@ -1,0 +1,88 @@
+import { readFileSync } from 'node:fs'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { buildProgram, runProgram, startProgram } from '../support/cli.ts'
+import { testDatabaseUrl } from '../support/postgres.ts'
+import { servedApi } from '../support/served.ts'
+
+const commands = ['sync', 'status', 'query', 'migrate', 'demo', 'sandbox']
+
+beforeAll(buildProgram)
+
+describe('wynnsync', () => {
+  test.each([
+    [['fly'], 'unknown command'],
+    [['sync', '--fast'], "unknown option '--fast'"],
+    [['sync', 'tiems'], 'no resource is called tiems; there are: items, recipes, item-sets, item-metadata'],
+    [['sync', '--concurrency', '0'], '--concurrency'],
+    [['status', '--log-level', 'loud'], 'must be one of trace, debug, info, warn, error, silent'],
+    [['migrate', '--database-url', 'sqlite://x'], 'must look like postgres://'],
+    [['sandbox', '--port', 'many'], '--port wants a whole number'],
+    [['sandbox', '--dialect', 'klingon'], 'Allowed choices are live, documented'],
+    [['demo', '--seed', 'x'], '--seed wants a whole number'],
+  ])('ends with 2 after %j and says what to write instead', async (args, said) => {
+    const { code, out, err } = await runProgram(args)
+    expect([code, out]).toEqual([2, ''])
+    expect(err).toContain(said)
+    expect(err).not.toMatch(/^ +at /m)
+  })
+
+  test('tells its version, and shows an example for every command', async () => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+    expect(await runProgram(['--version'])).toEqual({ code: 0, out: `${version}\n`, err: '' })
+    const helps = await Promise.all(commands.map((command) => runProgram([command, '--help'])))
+    expect(helps.map(({ code, err }) => [code, err])).toEqual(commands.map(() => [0, '']))
+    for (const [index, { out }] of helps.entries()) {
+      expect(out).toMatch(new RegExp(`^Usage: wynnsync ${commands[index]}`))
+      expect(out).toMatch(/Examples:\n {2}\$ /)
+      for (const flag of ['--database-url', '--base-url', '--data-dir', '--json', '--quiet', '--log-level', '--help'])
+        expect(out).toContain(flag)
+    }
+  })
+
+  test('never shows a credential: not on stdout or stderr, not at level trace, not in its title', async () => {
+    const [token, password] = ['t0k3n-of-the-tester', 's3cret-of-the-tester']
+    const api = await servedApi({ tokens: [token] })
+    let title = ''
+    api.setAnswer('/item/database', () => {
+      title = readFileSync(`/proc/${running.child.pid}/cmdline`, 'utf8')
+      return { status: 401, body: { error: 'InvalidTokenError', detail: `Bearer ${token} is not known` } }
+    })
+    const url = new URL(await testDatabaseUrl())
+    const flags = ['--json', '--log-level', 'trace', '--base-url', api.url]
+    const running = startProgram(['sync', 'items', ...flags, '--database-url', url.href], { WYNNSYNC_TOKEN: token })
+    const refused = await running.finished
+    expect(refused.code).toBe(1)
+    expect(JSON.parse(refused.out).runs[0].error).toContain('401')
+    expect(title).toContain('wynnsync')
+    expect(title).not.toContain(url.password)
+    url.password = password
+    const shutOut = await runProgram(['sync', 'items', ...flags, '--database-url', url.href], { WYNNSYNC_TOKEN: token })
+    expect(shutOut.code).toBe(1)
+    expect(JSON.parse(shutOut.out).runs[0].error).toContain('check the user and the password')
+    const misread = await runProgram(['status', '--database-url', `postgres://me:${password}@ho st/x`])
+    expect(misread.code).toBe(2)
+    for (const { out, err } of [refused, shutOut, misread]) {
+      expect(out + err).not.toContain(token)
+      expect(out + err).not.toContain(password)
+      expect(out + err).not.toContain(decodeURIComponent(new URL(await testDatabaseUrl()).password))
+    }
+  })
+
+  test('stops soon after SIGTERM, with a ledger row that says so', async () => {
+    const api = await servedApi()
+    const asked = new Promise<void>((resolve) => {
+      api.setAnswer('/item/database', () => {
+        resolve()
+        return new Promise(() => {})
+      })
+    })
+    const { child, finished } = startProgram(['sync', 'items', '--json', '--base-url', api.url], {
+      DATABASE_URL: await testDatabaseUrl(),
+    })
+    await asked
+    child.kill('SIGTERM')
+    const { code, out } = await finished
+    expect(code).toBe(1)
+    expect(JSON.parse(out).runs).toMatchObject([{ status: 'failed', error: 'interrupted by SIGTERM' }])
+  })
+})

@@ -1,0 +1,162 @@
+import { describe, expect, test } from 'vitest'
+import { type Random, seededRandom } from '../../src/clock.ts'
+import { onlinePlayers } from '../../src/resources/online-players/index.ts'
+import { givenGame, hour, start } from '../sandbox/game/given-game.ts'
+import { syncPlayers } from '../support/player-answers.ts'
+import { bothKinds } from '../support/postgres.ts'
+import { type World, worldOf } from '../support/world.ts'
+
+/** When somebody really was online, in ms; the logout is infinity when it is still to come. */
+interface TrueSession {
+  readonly login: number
+  readonly logout: number
+}
+
+/** How badly answers travel: shares of those that are lost, late, or come twice; and times when none comes. */
+interface Weather {
+  readonly lost: number
+  readonly late: number
+  readonly twice: number
+  readonly outages: number
+}
+
+const weathers: Readonly<Record<string, Weather>> = {
+  fine: { lost: 0, late: 0, twice: 0, outages: 0 },
+  rough: { lost: 0.15, late: 0.15, twice: 0.1, outages: 3 },
+}
+
+/** An answer on its way. */
+interface Delivery {
+  readonly path: string
+  readonly body: object
+  readonly at: number
+  readonly maxAge: number
+  readonly due: number
+}
+
+/** Every 30 seconds a list, every minute some profiles; each may be lost, late, or come twice. */
+function deliveries(game: ReturnType<typeof givenGame>, until: number, weather: Weather, random: Random): Delivery[] {
+  const sent: Delivery[] = []
+  const outages = Array.from({ length: weather.outages }, () => start + random() * (until - start))
+  const send = (path: string, key: string, at: number, maxAge: number) => {
+    const body = game.ask<object>(path, at)
+    if (random() < weather.lost || outages.some((begin) => at > begin && at < begin + 12 * 60_000)) return
+    const due = at + (random() < weather.late ? random() * 5 * 60_000 : 0)
+    sent.push({ path: key, body, at, maxAge, due })
+    if (random() < weather.twice) sent.push({ path: key, body, at, maxAge, due: due + random() * 90_000 })
+  }
+  const people = [...game.game.realm.players.keys()]
+  for (let at = Math.ceil(start / 1000) * 1000; at < until; at += 30_000) {
+    send('/player?identifier=uuid', '/player', at, 30)
+    if (at % 60_000 < 30_000) continue
+    const { realm } = game.game
+    const known = [...realm.online].map(({ uuid }) => uuid)
+    for (let nth = 0; nth < 3; nth++) {
+      const from = random() < 0.7 && known.length > 0 ? known : people
+      const uuid = from[Math.floor(random() * from.length)] ?? ''
+      send(`/player/${uuid}`, `/player/${uuid}`, at + 7000, 120)
+    }
+  }
+  return sent.sort((a, b) => a.due - b.due)
+}
+
+async function deliver(world: World, { path, body, at, maxAge, due }: Delivery): Promise<void> {
+  if (due > world.clock.now()) await world.clock.advanceTo(due)
+  const headers = { 'Cache-Control': `max-age=${maxAge}`, Expires: new Date(at + maxAge * 1000).toUTCString() }
+  world.sandbox.setAnswer(path, () => ({ headers, body }))
+  if (path === '/player') await world.syncNow(onlinePlayers)
+  else await syncPlayers(world, { keys: [path.slice('/player/'.length)] })
+  world.sandbox.setAnswer(path, null)
+}
+
+const ms = (value: unknown, otherwise: number) => (value instanceof Date ? value.getTime() : otherwise)
+
+describe.each(bothKinds)('what is made of three hours of the game, on the %s database,', (kind) => {
+  const world = worldOf(kind)
+  const hours = kind === 'server' ? 3 : 1
+
+  test.each(Object.keys(weathers))('is true in %s weather', async (name) => {
+    const random = seededRandom(7)
+    const weather = weathers[name] ?? { lost: 0, late: 0, twice: 0, outages: 0 }
+    const until = start + hours * hour
+    const game = givenGame({ seed: 11, guilds: 60, players: 500 })
+    for (const one of deliveries(game, until, weather, random)) await deliver(world, one)
+    const truth = new Map<string, TrueSession[]>()
+    for (const { player, login, logout } of game.game.history(0, until).sessions) {
+      const one = { login: Date.parse(login), logout: logout === null ? Number.POSITIVE_INFINITY : Date.parse(logout) }
+      truth.set(player, [...(truth.get(player) ?? []), one])
+    }
+    const accepted = (
+      await world.db.query<{ at: Date }>(
+        `select distinct observed_at as at from sync.run where resource = 'online-players' and status in ('ok', 'unchanged')`,
+      )
+    ).map(({ at }) => at.getTime())
+    const last = Math.max(...accepted)
+
+    const rows = await world.db.query<Record<string, unknown>>('select * from analytics.player_session')
+    const wrong = rows.filter((row) => {
+      const mine = truth.get(String(row.player_uuid)) ?? []
+      const first = mine.find(
+        ({ login }) => login >= ms(row.login_earliest, Number.NEGATIVE_INFINITY) && login <= ms(row.login_latest, 0),
+      )
+      const ends = mine.filter(
+        ({ logout }) =>
+          logout >= ms(row.logout_earliest, Number.NEGATIVE_INFINITY) &&
+          logout <= ms(row.logout_latest, Number.POSITIVE_INFINITY),
+      )
+      if (row.is_open === true && !mine.some(({ login, logout }) => login <= last && logout > last)) return true
+      // A session is one unless the player came back between two answers, when nobody looked.
+      return !ends.some((end) => {
+        const between = mine.filter(({ login }) => first && login > first.login && login <= end.login)
+        return (
+          first &&
+          between.every(({ login }) => {
+            const before = Math.max(...mine.filter((one) => one.login < login).map(({ logout }) => logout))
+            return !accepted.some((at) => at >= before && at < login)
+          })
+        )
+      })
+    })
+    expect(wrong).toEqual([])
+    expect(rows.length).toBeGreaterThan(hours * 30)
+    // The bounds are worth something: most logouts are known, many logins exactly.
+    const exact = rows.filter((row) => ms(row.login_earliest, 0) === ms(row.login_latest, 1))
+    expect(exact.length).toBeGreaterThan(rows.length / 5)
+    const logins = exact.map((row) => `${row.player_uuid} ${ms(row.login_latest, 0)}`)
+    expect(logins.filter((one) => !truthLogins(truth).has(one))).toEqual([])
+    expect(rows.filter((row) => row.is_open === false).length).toBeGreaterThan(5)
+
+    const hops = await world.db.query<Record<string, unknown>>('select * from game.player_hop')
+    const moves = game.game.history(0, until)
+    const untrue = hops.filter((hop) => {
+      const inside = (at: string) => Date.parse(at) > ms(hop.earliest, 0) && Date.parse(at) <= ms(hop.latest, 0)
+      const moved = moves.hops.some(({ player, at }) => player === hop.player_uuid && inside(at))
+      return !moved && !moves.sessions.some(({ player, login }) => player === hop.player_uuid && inside(login))
+    })
+    expect(untrue).toEqual([])
+    expect(hops.length).toBeGreaterThan(0)
+
+    const [from, to] = [new Date(accepted[0] === undefined ? start : Math.min(...accepted)), new Date(last)]
+    for (const [player, sessions] of [...truth].slice(0, 60)) {
+      const days = await world.db.query<{ seconds_min: number; seconds_max: number }>(
+        'select * from analytics.player_playtime($1::uuid, $2, $3)',
+        [player, from, to],
+      )
+      const [least = 0, most = 0] = [
+        days.reduce((sum, day) => sum + day.seconds_min, 0),
+        days.reduce((sum, day) => sum + day.seconds_max, 0),
+      ]
+      const played = sessions.reduce(
+        (sum, { login, logout }) =>
+          sum + Math.max(0, Math.min(logout, to.getTime()) - Math.max(login, from.getTime())) / 1000,
+        0,
+      )
+      expect(least).toBeLessThanOrEqual(played + 0.001)
+      if (name === 'fine') expect(most).toBeGreaterThanOrEqual(played - 0.001)
+    }
+  })
+})
+
+function truthLogins(truth: ReadonlyMap<string, readonly TrueSession[]>): Set<string> {
+  return new Set([...truth].flatMap(([player, mine]) => mine.map(({ login }) => `${player} ${login}`)))
+}

@@ -1,0 +1,79 @@
+import { onlinePlayers } from '../../src/resources/online-players/index.ts'
+import { players } from '../../src/resources/players/index.ts'
+import type { RunResult } from '../../src/sync/run.ts'
+import { runWorklist, type WorklistOptions } from '../../src/sync/run-worklist.ts'
+import { playerId } from './guild-answers.ts'
+import { instantOf, type World } from './world.ts'
+
+/** Who is where: `playerId` numbers by world; the world `-` stands for none told. */
+export type Online = Readonly<Record<string, readonly number[]>>
+
+/** The list of who is online as the API sends it (API reference 7.4). Without `hidden`, nobody hides. */
+export function onlineBody(online: Online, hidden: number | null = 0): object {
+  const players: Record<string, string | null> = {}
+  for (const [world, numbers] of Object.entries(online)) {
+    for (const number of numbers) players[playerId(number)] = world === '-' ? null : world
+  }
+  return { ...(hidden === null ? {} : { total: Object.keys(players).length + hidden }), players }
+}
+
+/** The API answers with this list, which speaks for `at`; it is synced once. */
+export async function syncOnline(world: World, body: object, at: string): Promise<RunResult> {
+  const { sandbox, clock } = world
+  const instant = instantOf(at)
+  if (instant > clock.now()) await clock.advanceTo(instant)
+  const headers = { 'Cache-Control': 'max-age=30', Expires: new Date(instant + 30_000).toUTCString() }
+  sandbox.setAnswer('/player', () => ({ headers, body }))
+  return await world.syncNow(onlinePlayers)
+}
+
+/** A profile as the API sends it (API reference 7.1); instants in `fields.lastJoin` are those of a diary. */
+export function profile(
+  number: number,
+  fields: { readonly lastJoin?: string | null; readonly [name: string]: unknown } = {},
+) {
+  const { lastJoin = null, ...rest } = fields
+  return {
+    uuid: playerId(number),
+    username: `Player${number}`,
+    online: false,
+    server: null,
+    rank: 'Player',
+    guild: null,
+    restrictions: {},
+    ...rest,
+    lastJoin: lastJoin === null ? null : new Date(instantOf(lastJoin)).toISOString(),
+  }
+}
+
+/** The API answers about this player with `body` (null: it knows no such player), which speaks for `at`; just this player is synced. */
+export async function syncPlayer(
+  world: World,
+  number: number,
+  body: object | null,
+  at: string,
+  status = 404,
+): Promise<RunResult> {
+  const { sandbox, clock } = world
+  const instant = instantOf(at)
+  if (instant > clock.now()) await clock.advanceTo(instant)
+  const headers = { 'Cache-Control': 'max-age=120', Expires: new Date(instant + 120_000).toUTCString() }
+  const refusal = { status, body: { error: status === 403 ? 'Forbidden' : 'NotFound', detail: 'refused' } }
+  sandbox.setAnswer(`/player/${playerId(number)}`, () => (body === null ? refusal : { headers, body }))
+  return await syncPlayers(world, { keys: [playerId(number)] })
+}
+
+/** Runs the players worklist once. */
+export async function syncPlayers(
+  { db, api, clock, log }: World,
+  options: Partial<WorklistOptions> = {},
+): Promise<RunResult> {
+  const lines = (level: string) => (_fields: object, message: string) => void log.push(`${level}: ${message}`)
+  const runLog = { info: lines('info'), warn: lines('warn'), error: lines('error') }
+  const guards = { plausibleShare: 0.5, absences: 2, accept: false }
+  return await runWorklist(
+    players,
+    { db, api, clock, program: 'test', guards, log: runLog },
+    { concurrency: 1, ...options },
+  )
+}

@@ -1,0 +1,133 @@
+import { array, assert, asyncProperty, boolean, constantFrom, dictionary, record } from 'fast-check'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { items } from '../../src/resources/items/index.ts'
+import { bothKinds, testDatabase } from '../support/postgres.ts'
+import { emptyTables, incomplete, instantOf, item, openWorld, timeOf, type World } from '../support/world.ts'
+
+/** One answer of the API: the level of each item in it, and how many minutes it lies after the one before, or before it. */
+interface Told {
+  readonly levels: Readonly<Record<string, number>>
+  readonly complete: boolean
+  readonly minutes: number
+}
+
+/** A record with this level cannot be understood. */
+const broken = 0
+
+const told = record({
+  levels: dictionary(constantFrom('Ash', 'Elm', 'Oak'), constantFrom(1, 1, 2, 2, 3, broken), { maxKeys: 3 }),
+  complete: boolean().chain((one) => (one ? constantFrom(true) : boolean())),
+  minutes: constantFrom(-30, -1, 0, 1, 30, 60, 60, 60),
+})
+
+interface Version {
+  readonly key: string
+  readonly level: number
+  readonly from: number
+  until: number
+}
+
+/** What the tables should say, written from the rules and not from the program. */
+function createModel() {
+  const versions: Version[] = []
+  const missed = new Map<string, { first: number; times: number }>()
+  let last: { at: number; text: string } | undefined
+
+  function take({ levels, complete }: Told, at: number): 'taken' | 'not taken' {
+    const names = Object.keys(levels).sort()
+    const text = JSON.stringify([complete, ...names.map((name) => [name, levels[name]])])
+    const repeated = last !== undefined && last.text === text && at >= last.at
+    if (!repeated) {
+      if (last !== undefined && at <= last.at) return 'not taken'
+      if (names.length === 0) return 'not taken'
+    }
+    const isFirst = last === undefined
+    const isNew = last === undefined || at > last.at
+    last = { at, text }
+    if (!isNew) return 'taken'
+    for (const key of names) {
+      missed.delete(key)
+      const level = levels[key] ?? broken
+      const current = versions.find((one) => one.key === key && one.until === Infinity)
+      if (level === broken || current?.level === level) continue
+      if (current) current.until = at
+      versions.push({ key, level, from: at, until: Infinity })
+    }
+    if (complete && !isFirst)
+      for (const one of versions) if (one.until === Infinity && !names.includes(one.key)) miss(one, at)
+    return 'taken'
+  }
+
+  function miss(version: Version, at: number): void {
+    const before = missed.get(version.key)
+    if (before === undefined) return void missed.set(version.key, { first: at, times: 1 })
+    version.until = before.first
+    missed.delete(version.key)
+  }
+
+  return { take, versions, missed }
+}
+
+const text = (instant: number) => (instant === Infinity ? 'infinity' : timeOf(new Date(instant)))
+
+describe.each(bothKinds)('any sequence of answers on the %s database', (kind) => {
+  let world: World
+  beforeAll(async () => {
+    world = await openWorld(await testDatabase(kind))
+    return async () => {
+      await world.api.close()
+      await world.sandbox.close()
+    }
+  })
+
+  test('gives versions that never overlap, from which every answer can be rebuilt', async () => {
+    const property = asyncProperty(array(told, { minLength: 2, maxLength: 8 }), async (answers) => {
+      await emptyTables(world.db)
+      const model = createModel()
+      const taken: { at: number; levels: Told['levels'] }[] = []
+      let at = instantOf('12:00')
+      for (const answer of answers) {
+        at += answer.minutes * 60_000
+        const records = Object.entries(answer.levels).map(([name, level]) =>
+          item(name, { requirements: { level: level === broken ? 'high' : level } }),
+        )
+        const { status } = await world.sync(items, answer.complete ? records : incomplete(records), text(at), {
+          plausibleShare: 0,
+        })
+        const expected = model.take(answer, at)
+        expect(['ok', 'unchanged', 'partial'].includes(status) ? 'taken' : 'not taken').toBe(expected)
+        if (expected === 'taken') taken.push({ at, levels: answer.levels })
+      }
+      const versions = [...model.versions].sort((a, b) => (a.key === b.key ? a.from - b.from : a.key < b.key ? -1 : 1))
+      expect(
+        await world.rows('select internal_name, level, valid_from, valid_until from game.item order by 1, 3'),
+      ).toEqual(versions.map(({ key, level, from, until }) => [key, level, text(from), text(until)]))
+      expect(await world.rows('select key, first_missed_at, times from sync.absence order by 1')).toEqual(
+        [...model.missed].sort().map(([key, { first, times }]) => [key, text(first), times]),
+      )
+      expect(await world.rows(overlaps)).toEqual([])
+      for (const answer of taken) expect(await levelsAt(answer.at)).toMatchObject(readable(answer.levels))
+      const [[living] = []] = await world.rows(
+        'select living from sync.run where living is not null order by observed_at desc, started_at desc limit 1',
+      )
+      if (living !== undefined) expect(living).toBe(versions.filter(({ until }) => until === Infinity).length)
+    })
+    await assert(property, { numRuns: 60, seed: 20260601 })
+  })
+
+  const overlaps = `select a.internal_name from game.item a join game.item b on a.internal_name = b.internal_name
+                      and a.valid_from < b.valid_from and b.valid_from < a.valid_until`
+
+  async function levelsAt(at: number): Promise<Record<string, unknown>> {
+    const rows = await world.db.query<{ key: string; level: string }>(
+      `select key, analytics.item_at(key, $1) #> '{requirements,level}' as level
+         from (select distinct internal_name as key from game.item) known`,
+      [new Date(at)],
+    )
+    return Object.fromEntries(rows.map(({ key, level }) => [key, level]))
+  }
+})
+
+function readable(levels: Told['levels']): Record<string, number> {
+  return Object.fromEntries(Object.entries(levels).filter(([, level]) => level !== broken))
+}
