@@ -8,6 +8,7 @@ import { arrayColumns, copyStatement } from './copy-columns.ts'
 import { copyText } from './copy-text.ts'
 import type { Database, Sql, SqlValue } from './database.ts'
 import { createCluster } from './embedded-create.ts'
+import { housekeeping } from './embedded-housekeeping.ts'
 import { lockFolder } from './folder-lock.ts'
 import { asOurs, passedOver } from './sql-errors.ts'
 import { readers, toText } from './values.ts'
@@ -29,9 +30,6 @@ const CONFIGURATION = [
   "timezone = 'UTC'",
   "datestyle = 'ISO, YMD'",
 ]
-
-/** Log written since the last checkpoint after which one is due, in bytes. No background process does it here. */
-const CHECKPOINT_EVERY = 48 * 1024 * 1024
 
 /** How many statements outside transactions may pass before the log is looked at. */
 const CHECK_LOG_EVERY = 500
@@ -79,7 +77,7 @@ type Atomically = <T>(work: (session: Session) => Promise<T>) => Promise<T>
 
 function over(engine: PGlite, dataDir: string, unlock: () => Promise<void>): Database {
   const held = new Set<string>()
-  const settle = checkpoints(engine)
+  const settle = housekeeping(engine, dataDir)
   const inside = new AsyncLocalStorage<{ open: boolean }>()
 
   async function transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
@@ -167,22 +165,4 @@ function statements(session: Session, dataDir: string, atomically: Atomically): 
       }),
   }
   return sql
-}
-
-/** Checkpoints when enough log has gathered. A server has a process for that; without one pg_wal grows for ever. */
-function checkpoints(engine: PGlite): () => Promise<void> {
-  let last = '0/0'
-  return async () => {
-    try {
-      const { rows } = await engine.query<{ due: boolean; position: string }>(
-        `select pg_current_wal_insert_lsn() - $1::pg_lsn > $2 as due, pg_current_wal_insert_lsn()::text as position`,
-        [last, CHECKPOINT_EVERY],
-      )
-      if (!rows[0]?.due) return
-      await engine.exec('checkpoint')
-      last = rows[0].position
-    } catch {
-      // What was committed is committed; a full disk will be told by the next statement that needs room.
-    }
-  }
 }
