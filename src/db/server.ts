@@ -6,6 +6,7 @@ import type { Database, Sql, SqlValue } from './database.ts'
 import { copyIn } from './server-copy.ts'
 import { sessionLocks } from './server-locks.ts'
 import { type Session, sessionPool } from './server-sessions.ts'
+import { promptSocket } from './server-socket.ts'
 import { asOurs, passedOver } from './sql-errors.ts'
 import { readers, toText } from './values.ts'
 
@@ -17,6 +18,9 @@ const OLDEST = 15
 
 /** How long statements that run may take to finish when the database is closed, in seconds. */
 const CLOSE_SECONDS = 5
+
+/** An option that the types of postgres.js do not know. */
+const SOCKET = { socket: promptSocket }
 
 /**
  * Opens a PostgreSQL server, and makes sure that it answers and is new enough. Sessions run in UTC.
@@ -32,6 +36,7 @@ export async function openServer(url: string, options: { applicationName?: strin
       max: 1,
       types: TYPES,
       fetch_types: false,
+      ...SOCKET,
       connect_timeout: 10,
       // By default connections end after about 45 minutes, and session locks with them.
       max_lifetime: null,
