@@ -749,6 +749,7 @@ CREATE INDEX "guild_listing_name" ON "game"."guild_listing" USING btree ("name")
 CREATE INDEX "guild_listing_prefix" ON "game"."guild_listing" USING btree ("prefix");--> statement-breakpoint
 CREATE INDEX "guild_member_player" ON "game"."guild_member" USING btree ("player_uuid","valid_from");--> statement-breakpoint
 CREATE INDEX "guild_season_season" ON "game"."guild_season" USING btree ("season");--> statement-breakpoint
+CREATE INDEX "member_presence_player" ON "game"."member_presence" USING btree ("player_uuid","observed_at");--> statement-breakpoint
 CREATE INDEX "online_sample_nobody_hidden" ON "game"."online_sample" USING btree ("observed_at") WHERE hidden = 0;--> statement-breakpoint
 CREATE UNIQUE INDEX "player_listing_open" ON "game"."player_listing" USING btree ("player_uuid") WHERE last_listed_at is null;--> statement-breakpoint
 CREATE INDEX "player_listing_begun" ON "game"."player_listing" USING btree ("first_listed_at");--> statement-breakpoint

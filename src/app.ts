@@ -35,10 +35,15 @@ export function createApp(
 /**
  * Opens the configured database.
  * @param holds what this process is about to do, told to others who find the embedded database in use
+ * @param options.frugal let the embedded database rather be small than fast
  * @throws RetryableError when it cannot be reached or another process has it, FatalError when it never will be
  */
-export function openDatabase({ config, clock }: App, holds: readonly string[], waitMs = 30_000): Promise<Database> {
-  return connect({ databaseUrl: config.databaseUrl, dataDir: config.dataDir, clock, holds, waitMs })
+export function openDatabase(
+  { config, clock }: App,
+  holds: readonly string[],
+  { frugal = false, waitMs = 30_000 } = {},
+): Promise<Database> {
+  return connect({ databaseUrl: config.databaseUrl, dataDir: config.dataDir, clock, holds, waitMs, frugal })
 }
 
 /** A client of the configured API that tells the log about every request. */

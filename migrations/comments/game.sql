@@ -386,3 +386,292 @@ comment on column game.field_change.new_value is
   'What is there since. NULL: nothing is; the jsonb value null: a null is.';
 comment on column game.field_change.is_revert is
   'True: the change brings back what the latest change of this path before it had replaced.';
+
+comment on table game.territory is
+  'Versions of territories: where they lie and how they stand. Who holds one is in territory_hold, what is stored in territory_resource.';
+comment on column game.territory.territory is
+  'Natural key: the exact name. A renamed territory is another one.';
+comment on column game.territory.min_x is
+  'West end in blocks, sorted: the API gives the corners in any order.';
+comment on column game.territory.min_z is
+  'North end in blocks.';
+comment on column game.territory.max_x is
+  'East end in blocks.';
+comment on column game.territory.max_z is
+  'South end in blocks.';
+comment on column game.territory.is_hq is
+  'True: the headquarters of the guild that holds it. NULL: the API did not say.';
+comment on column game.territory.treasury is
+  'Level of the treasury bonus, which grows with the time held: VERY_LOW to VERY_HIGH. NULL: the API did not say, as before May 2026.';
+comment on column game.territory.defences is
+  'Level of the defences: VERY_LOW to VERY_HIGH. NULL: the API did not say.';
+comment on column game.territory.valid_from is
+  'Start, inclusive: the instant the answer speaks for that showed this version first.';
+comment on column game.territory.valid_until is
+  'End, exclusive: the instant the answer speaks for that showed something else, or lacked the key. infinity: this version is the current one.';
+comment on column game.territory.previous_until is
+  'End of the version before this one: equal to valid_from when nothing lay between, earlier after an absence. NULL: the first version of its key.';
+comment on column game.territory.hash is
+  'SHA-256 of the record as JSON text with sorted keys, 32 bytes, without what is sampled. Equal: the API said the same.';
+comment on column game.territory.extra is
+  'Fields that the API sent and that have no column, in the shape it sent them; elements of an array by their number. NULL: there are none.';
+
+comment on table game.territory_link is
+  'Trading routes of a version of a territory, sorted by name.';
+comment on column game.territory_link.territory is
+  'The territory.';
+comment on column game.territory_link.position is
+  'Place in the sorted list, from 0.';
+comment on column game.territory_link.links_to is
+  'Name of the territory that the route leads to; some do not exist.';
+comment on column game.territory_link.valid_from is
+  'The version this row belongs to: its valid_from.';
+
+comment on table game.territory_hold is
+  'Who held a territory from when to when. A version without a guild: nobody did, as far as answers show.';
+comment on column game.territory_hold.territory is
+  'Exact name of the territory.';
+comment on column game.territory_hold.guild_uuid is
+  'The guild that held it. NULL: nobody.';
+comment on column game.territory_hold.guild_name is
+  'Name of the guild when the hold was first seen.';
+comment on column game.territory_hold.guild_prefix is
+  'Prefix of the guild when the hold was first seen.';
+comment on column game.territory_hold.acquired is
+  'When the guild captured it, as the API told, to the microsecond. NULL: it did not tell, or nobody holds it.';
+comment on column game.territory_hold.observed_at is
+  'The instant the answer speaks for that showed this hold first.';
+comment on column game.territory_hold.document is
+  'Guild and acquired, which make a hold this one.';
+comment on column game.territory_hold.valid_from is
+  'Start, inclusive: acquired, the capture by the game''s own clock; when it was first seen where the API did not tell or told of a time before what was known.';
+comment on column game.territory_hold.valid_until is
+  'End, exclusive: the next capture; where nobody followed or the territory left the map, the instant the answer speaks for that showed so first. infinity: it is still held.';
+comment on column game.territory_hold.previous_until is
+  'End of the version before this one: equal to valid_from when nothing lay between, earlier after an absence. NULL: the first version of its key.';
+comment on column game.territory_hold.hash is
+  'SHA-256 of the record as JSON text with sorted keys, 32 bytes, without what is sampled. Equal: the API said the same.';
+comment on column game.territory_hold.extra is
+  'Fields that the API sent and that have no column, in the shape it sent them; elements of an array by their number. NULL: there are none.';
+
+comment on table game.territory_resource is
+  'What a territory stored and produced of a resource, a row whenever one of the values changed.';
+comment on column game.territory_resource.territory is
+  'Exact name of the territory.';
+comment on column game.territory_resource.resource is
+  'EMERALD, ORE, WOOD, FISH, CROP, or what else the API says.';
+comment on column game.territory_resource.generation is
+  'Produced per hour, in emeralds or pieces. 0: not produced here.';
+comment on column game.territory_resource.base_generation is
+  'Produced per hour before bonuses; filled for every resource, also where nothing is produced. NULL: the API did not say.';
+comment on column game.territory_resource.stored is
+  'In the storage then; may exceed the limit.';
+comment on column game.territory_resource.storage_limit is
+  'What the storage has room for.';
+comment on column game.territory_resource.observed_at is
+  'The instant the answer speaks for that showed these values first; they hold until the next row of the same key.';
+
+comment on table game.guild_listing is
+  'Versions of guilds as the guild list has them: names and prefixes. A version that ends without a next one: disbanded.';
+comment on column game.guild_listing.guild_uuid is
+  'Natural key.';
+comment on column game.guild_listing.name is
+  'Name, byte for byte: may be empty, have spaces at its ends or differ from another one in case only. NULL: the API did not say.';
+comment on column game.guild_listing.prefix is
+  'Prefix, byte for byte; not unique. NULL: the API did not say.';
+comment on column game.guild_listing.valid_from is
+  'Start, inclusive: the instant the answer speaks for that showed this version first.';
+comment on column game.guild_listing.valid_until is
+  'End, exclusive: the instant the answer speaks for that showed something else, or lacked the key. infinity: this version is the current one.';
+comment on column game.guild_listing.previous_until is
+  'End of the version before this one: equal to valid_from when nothing lay between, earlier after an absence. NULL: the first version of its key.';
+comment on column game.guild_listing.hash is
+  'SHA-256 of the record as JSON text with sorted keys, 32 bytes, without what is sampled. Equal: the API said the same.';
+comment on column game.guild_listing.extra is
+  'Fields that the API sent and that have no column, in the shape it sent them; elements of an array by their number. NULL: there are none.';
+
+comment on table game.guild is
+  'Versions of what rarely changes about a guild, from its own answer. Its numbers are in guild_sample.';
+comment on column game.guild.guild_uuid is
+  'Natural key.';
+comment on column game.guild.name is
+  'Name, byte for byte.';
+comment on column game.guild.prefix is
+  'Prefix; not unique.';
+comment on column game.guild.created_at is
+  'When it was founded, by the API.';
+comment on column game.guild.banner_base is
+  'Colour of the banner''s cloth. NULL: it has no banner.';
+comment on column game.guild.banner_tier is
+  'Tier of the banner.';
+comment on column game.guild.banner_structure is
+  'Structure of the banner. NULL: the API did not say.';
+comment on column game.guild.valid_from is
+  'Start, inclusive: the instant the answer speaks for that showed this version first.';
+comment on column game.guild.valid_until is
+  'End, exclusive: the instant the answer speaks for that showed something else, or lacked the key. infinity: this version is the current one.';
+comment on column game.guild.previous_until is
+  'End of the version before this one: equal to valid_from when nothing lay between, earlier after an absence. NULL: the first version of its key.';
+comment on column game.guild.hash is
+  'SHA-256 of the record as JSON text with sorted keys, 32 bytes, without what is sampled. Equal: the API said the same.';
+comment on column game.guild.extra is
+  'Fields that the API sent and that have no column, in the shape it sent them; elements of an array by their number. NULL: there are none.';
+
+comment on table game.guild_banner_layer is
+  'Layers of the banner of a version of a guild.';
+comment on column game.guild_banner_layer.guild_uuid is
+  'The guild.';
+comment on column game.guild_banner_layer.position is
+  'Place from the cloth up, from 0.';
+comment on column game.guild_banner_layer.colour is
+  'Colour, such as LIGHT_BLUE.';
+comment on column game.guild_banner_layer.pattern is
+  'Pattern, such as STRIPE_TOP.';
+comment on column game.guild_banner_layer.valid_from is
+  'The version this row belongs to: its valid_from.';
+
+comment on table game.guild_member is
+  'Versions of memberships: a player in a guild under a rank and a name. A membership ends at the first of the complete answers in a row that lack the player.';
+comment on column game.guild_member.guild_uuid is
+  'The guild; with the player the natural key.';
+comment on column game.guild_member.player_uuid is
+  'The player.';
+comment on column game.guild_member.username is
+  'Name of the player then. NULL: the API did not say.';
+comment on column game.guild_member.rank is
+  'owner, chief, strategist, captain, recruiter, recruit, or what else the API says.';
+comment on column game.guild_member.joined is
+  'When the player joined, as the API told; tells one stay in the guild from the next. NULL: it did not tell.';
+comment on column game.guild_member.restricted is
+  'What the member hides from us, in camelCase, such as onlineStatus; what is hidden is NULL elsewhere. Empty: nothing.';
+comment on column game.guild_member.valid_from is
+  'Start, inclusive: the instant the answer speaks for that showed this version first.';
+comment on column game.guild_member.valid_until is
+  'End, exclusive: the instant the answer speaks for that showed something else, or lacked the key. infinity: this version is the current one.';
+comment on column game.guild_member.previous_until is
+  'End of the version before this one: equal to valid_from when nothing lay between, earlier after an absence. NULL: the first version of its key.';
+comment on column game.guild_member.hash is
+  'SHA-256 of the record as JSON text with sorted keys, 32 bytes, without what is sampled. Equal: the API said the same.';
+comment on column game.guild_member.extra is
+  'Fields that the API sent and that have no column, in the shape it sent them; elements of an array by their number. NULL: there are none.';
+
+comment on table game.guild_sample is
+  'A guild''s numbers, a row whenever one of them changed.';
+comment on column game.guild_sample.guild_uuid is
+  'The guild.';
+comment on column game.guild_sample.level is
+  'Level.';
+comment on column game.guild_sample.xp_percent is
+  'Percent of the way to the next level.';
+comment on column game.guild_sample.territories is
+  'Territories by the guild''s own count.';
+comment on column game.guild_sample.wars is
+  'Wars by the guild''s own count. NULL: the API did not say.';
+comment on column game.guild_sample.raids is
+  'Raids by the guild''s own count. NULL: the API did not say.';
+comment on column game.guild_sample.members is
+  'Members by the guild''s own count.';
+comment on column game.guild_sample.online is
+  'Members online by the guild''s own count, hidden ones included.';
+comment on column game.guild_sample.online_listed is
+  'Members whose own record says online.';
+comment on column game.guild_sample.hidden is
+  'Members who hide whether they are online.';
+comment on column game.guild_sample.observed_at is
+  'The instant the answer speaks for that showed these values first; they hold until the next row of the same key.';
+
+comment on table game.guild_season is
+  'A guild''s rating in a season, a row whenever it changed.';
+comment on column game.guild_season.guild_uuid is
+  'The guild.';
+comment on column game.guild_season.season is
+  'Number of the season; season 0 exists.';
+comment on column game.guild_season.rating is
+  'Season rating.';
+comment on column game.guild_season.final_territories is
+  'Territories at the end of the season.';
+comment on column game.guild_season.observed_at is
+  'The instant the answer speaks for that showed these values first; they hold until the next row of the same key.';
+
+comment on table game.guild_ranking is
+  'A guild''s place on a leaderboard, a row whenever it changed. No row says that it left the board.';
+comment on column game.guild_ranking.guild_uuid is
+  'The guild.';
+comment on column game.guild_ranking.board is
+  'The leaderboard, as the API calls it.';
+comment on column game.guild_ranking.position is
+  'Place, from 1.';
+comment on column game.guild_ranking.observed_at is
+  'The instant the answer speaks for that showed these values first; they hold until the next row of the same key.';
+
+comment on table game.member_counter is
+  'What is counted about a member, a row whenever a value changed. Counters may fall: by joining again, by a glitch, for no visible reason.';
+comment on column game.member_counter.guild_uuid is
+  'The guild whose answer showed it.';
+comment on column game.member_counter.player_uuid is
+  'The member.';
+comment on column game.member_counter.counter is
+  'Name: contributed (since joining), wars, guildRaids.total, raids.list.<raid>, playtime and so on, by the names that lead to it in the API.';
+comment on column game.member_counter.value is
+  'The value, exact up to 2^53. What a member hides gives no row.';
+comment on column game.member_counter.observed_at is
+  'The instant the answer speaks for that showed these values first; they hold until the next row of the same key.';
+
+comment on table game.member_presence is
+  'Whether a member was online, a row whenever that or the world changed.';
+comment on column game.member_presence.guild_uuid is
+  'The guild whose answer showed it.';
+comment on column game.member_presence.player_uuid is
+  'The member.';
+comment on column game.member_presence.online is
+  'Online then. NULL: the member hides it, so that offline would be a guess.';
+comment on column game.member_presence.server is
+  'World. NULL: offline or hidden.';
+comment on column game.member_presence.last_join is
+  'Last login that the API told. NULL: hidden, or never told.';
+comment on column game.member_presence.observed_at is
+  'The instant the answer speaks for that showed these values first; they hold until the next row of the same key.';
+
+comment on table game.season is
+  'Versions of the definitions of guild seasons.';
+comment on column game.season.season is
+  'Natural key: the number.';
+comment on column game.season.started_at is
+  'Beginning; the API has called it initDate and startDate. NULL: it did not say.';
+comment on column game.season.ends_at is
+  'End.';
+comment on column game.season.territory_holding_sr_per_hour is
+  'Season rating for holding a territory for an hour.';
+comment on column game.season.sr_per_war is
+  'Season rating for a war won.';
+comment on column game.season.valid_from is
+  'Start, inclusive: the instant the answer speaks for that showed this version first.';
+comment on column game.season.valid_until is
+  'End, exclusive: the instant the answer speaks for that showed something else, or lacked the key. infinity: this version is the current one.';
+comment on column game.season.previous_until is
+  'End of the version before this one: equal to valid_from when nothing lay between, earlier after an absence. NULL: the first version of its key.';
+comment on column game.season.hash is
+  'SHA-256 of the record as JSON text with sorted keys, 32 bytes, without what is sampled. Equal: the API said the same.';
+comment on column game.season.extra is
+  'Fields that the API sent and that have no column, in the shape it sent them; elements of an array by their number. NULL: there are none.';
+
+comment on table game.season_reward is
+  'Rewards of a version of a season.';
+comment on column game.season_reward.season is
+  'The season.';
+comment on column game.season_reward.list is
+  'rating (for a rating reached) or leaderboard (for a place).';
+comment on column game.season_reward.position is
+  'Place in that list, from 0.';
+comment on column game.season_reward.condition_type is
+  'SR or LEADERBOARD_POSITION.';
+comment on column game.season_reward.condition_value is
+  'The rating or place that earns it.';
+comment on column game.season_reward.reward_type is
+  'BADGE, EFFECT, COSMETIC, EMERALD, PRIVATE_BANK_SLOT, PUBLIC_BANK_SLOT, GUILD_TOME, STRUCTURE, or what else the API says.';
+comment on column game.season_reward.reward_value is
+  'How much, or the name of what is given, as text. NULL: nothing to tell.';
+comment on column game.season_reward.expires_at is
+  'When it expires. NULL: never.';
+comment on column game.season_reward.valid_from is
+  'The version this row belongs to: its valid_from.';

@@ -103,3 +103,43 @@ comment on column sync.drift.first_seen_at is
   'The instant the answer speaks for that showed it first.';
 comment on column sync.drift.run_id is
   'The run that found it: run_id in sync.run.';
+
+comment on table sync.work_item is
+  'The worklist of resources that are asked for key by key: what is known of each key''s last answer, and how urgent it is.';
+comment on column sync.work_item.resource is
+  'The resource, such as guilds.';
+comment on column sync.work_item.key is
+  'Natural key of what is asked for.';
+comment on column sync.work_item.weight is
+  'How much its staleness counts: a key of weight 10 is asked for ten times as often as one of weight 1.';
+comment on column sync.work_item.first_observed_at is
+  'The instant the first accepted answer speaks for: where memory of this key begins. NULL: there was none yet.';
+comment on column sync.work_item.observed_at is
+  'The instant the latest accepted answer speaks for. NULL: there was none yet.';
+comment on column sync.work_item.content_hash is
+  'SHA-256 over what that answer said, 32 bytes. Equal: the API said the same. NULL: there was none yet.';
+comment on column sync.work_item.records is
+  'Records in that answer.';
+comment on column sync.work_item.checked_at is
+  'When an answer last came, also one that was not accepted, by the clock of this machine. NULL: never.';
+comment on column sync.work_item.leased_until is
+  'Until then a process asks for it, or it rests after a failure. NULL: it may be asked for.';
+comment on column sync.work_item.gone_at is
+  'Since when the API does not know it any more, confirmed; it is asked for once a week then. NULL: it exists as far as is known.';
+
+comment on table sync.observation is
+  'One row per answer about one key of a worklist, also of those that were not accepted. Resources that are asked for as a whole have their run as their observation.';
+comment on column sync.observation.resource is
+  'The resource, such as guilds.';
+comment on column sync.observation.key is
+  'Natural key of what was asked for.';
+comment on column sync.observation.received_at is
+  'When the answer came, by the clock of this machine.';
+comment on column sync.observation.observed_at is
+  'The instant the answer speaks for. NULL: there was none.';
+comment on column sync.observation.status is
+  'ok (something was written), unchanged, partial (taken, but with parts set aside), stale (older than what is known), rejected (implausible), hidden (private), gone (not known to the API any more). Only ok, unchanged and partial are accepted answers.';
+comment on column sync.observation.reason is
+  'Why the answer was not simply taken, in words. NULL: it was.';
+comment on column sync.observation.run_id is
+  'The run that asked: run_id in sync.run.';

@@ -13,7 +13,8 @@ begin atomic
     select counter.player_uuid, counter.observed_at, counter.value, spell.joined,
            lag(counter.value) over spell_time as previous,
            max(counter.value) over (spell_time rows between unbounded preceding and 1 preceding) as highest,
-           max(counter.value) over (spell_time rows between current row and unbounded following) as coming
+           max(counter.value) over (spell_time rows between current row and unbounded following) as coming,
+           min(counter.value) over (spell_time rows between 1 following and unbounded following) as lowest
       from game.member_counter counter
      cross join lateral (select member.joined from game.guild_member member
                           where member.guild_uuid = guild and member.player_uuid = counter.player_uuid
@@ -29,7 +30,7 @@ begin atomic
     -- A rise that a later answer takes back down to (a doubled counter) is believed only up to there.
     select segment.*,
            coalesce((select min(later.value) from segment later
-                      where later.player_uuid = segment.player_uuid and later.joined is not distinct from segment.joined
+                      where segment.lowest < segment.value and later.player_uuid = segment.player_uuid and later.joined is not distinct from segment.joined
                         and later.observed_at > segment.observed_at
                         and later.value >= segment.highest and later.value < segment.value), segment.value) as level
       from segment
@@ -53,16 +54,21 @@ begin atomic
                 when bool_or(rise.quality = 'partial') then 'partial' else 'exact' end as quality
       from rise where rise.observed_at >= from_time and rise.observed_at < to_time
      group by rise.player_uuid
+  ), answered as (
+    select exists (select from sync.observation
+                    where resource = 'guilds' and key = guild::text and observed_at >= from_time and observed_at < to_time
+                      and status in ('ok', 'unchanged', 'partial')) as is_known
   ), member as (
     select distinct on (membership.player_uuid) membership.player_uuid, membership.username, membership.rank
       from membership order by membership.player_uuid, membership.valid_from desc
   )
-  select member.player_uuid, member.username, member.rank, coalesce(total.gained, 0)::bigint,
-         (total.gained / nullif(sum(total.gained) over (), 0))::real,
+  select member.player_uuid, member.username, member.rank,
+         case when answered.is_known then coalesce(total.gained, 0)::bigint end,
+         (coalesce(total.gained, 0) / nullif(sum(total.gained) over (), 0))::real,
          rank() over (order by coalesce(total.gained, 0) desc)::int,
-         coalesce(total.quality, 'exact')
-    from member left join total on total.player_uuid = member.player_uuid
+         case when answered.is_known then coalesce(total.quality, 'exact') else 'unknown' end
+    from member left join total on total.player_uuid = member.player_uuid cross join answered
    order by 6, member.username;
 end;
 comment on function analytics.member_contribution(uuid, timestamptz, timestamptz) is
-'What each member contributed in [from_time, to_time): every rise that an answer shows once, across rejoining. quality: exact; partial (the member was there before we watched, so only what came after the first answer counts); clamped (the counter dipped or jumped and came back: not counted twice); reset (it fell for good: counted anew from there).';
+'What each member contributed in [from_time, to_time): every rise that an answer shows once, across rejoining. quality: exact; partial (the member was there before we watched, so only what came after the first answer counts); clamped (the counter dipped or jumped and came back: not counted twice); reset (it fell for good: counted anew from there); unknown (no answer about the guild in that time, contributed is NULL).';

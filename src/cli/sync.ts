@@ -45,7 +45,7 @@ async function syncAll(chosen: readonly Synced[], options: SyncOptions, context:
   if (await isHeldForSame(chosen, context)) return chosen.map(({ name }) => skippedResult(name))
   const runs: RunResult[] = []
   try {
-    const db = await openDatabase(app, chosen.map(holdOf))
+    const db = await openDatabase(app, chosen.map(holdOf), { frugal: true })
     const api = openApi(app)
     try {
       await migrateDatabase(db, app)

@@ -11,6 +11,8 @@ export interface ConnectOptions {
   readonly holds?: readonly string[]
   /** How long to wait for another process that has the embedded database open, in milliseconds. */
   readonly waitMs?: number
+  /** Whether the embedded database should rather be small than fast: right for a job on a small server. */
+  readonly frugal?: boolean
 }
 
 /**
@@ -18,7 +20,8 @@ export interface ConnectOptions {
  * @throws UsageError, RetryableError, FatalError as `openServer` and `openEmbedded` say
  */
 export async function connect(options: ConnectOptions): Promise<Database> {
-  const { databaseUrl, dataDir, ...embedded } = options
+  const { databaseUrl, dataDir, frugal = false, ...embedded } = options
   if (databaseUrl) return (await import('./server.ts')).openServer(databaseUrl)
+  if (frugal) (await import('./spare-memory.ts')).spareMemory()
   return (await import('./embedded.ts')).openEmbedded(dataDir, embedded)
 }

@@ -11,7 +11,7 @@ import { recipes } from './recipes/index.ts'
 import { seasons } from './seasons/index.ts'
 import { territories } from './territories/index.ts'
 
-/** Everything this program syncs. */
+/** Everything this program syncs. Worklists come last: they use up what the others leave of the budget. */
 export const resources: readonly (Resource | Worklist)[] = [
   items,
   recipes,
@@ -19,9 +19,9 @@ export const resources: readonly (Resource | Worklist)[] = [
   itemMetadata,
   territories,
   guildList,
-  guilds,
   seasons,
   onlinePlayers,
+  guilds,
   players,
 ]
 

@@ -9,7 +9,7 @@ import { documentOf, noveltiesOf } from './novelties.ts'
 import type { Preparation } from './prepare.ts'
 import type { Extraction, Recorded } from './resource.ts'
 import { appendSamples } from './samples.ts'
-import { settleAbsences } from './settle.ts'
+import { endFormerStays, settleAbsences } from './settle.ts'
 
 /** What a person may set about the guards. */
 export interface Guards {
@@ -100,7 +100,8 @@ async function write(sql: Sql, resource: Recorded, answer: Answer) {
   if (last && resource.changeLog)
     await appendFieldChanges(sql, resource.name, [...documentChanges(loaded, at), ...closed])
   await appendQuarantine(sql, found, quarantined)
-  const fresh = [...loaded.inserted, ...loaded.changed.map((one) => one.entity)]
+  // What came with an unchanged record may be new all the same.
+  const fresh = resource.others ? entities : [...loaded.inserted, ...loaded.changed.map((one) => one.entity)]
   const drift = await appendDrift(sql, found, noveltiesOf(resource, fresh))
   const events = resource.derive
     ? await resource.derive(sql, {
@@ -148,6 +149,10 @@ async function writeOthers(
   let written = 0
   for (const [name, history] of Object.entries(resource.others ?? {})) {
     const entities = preparation.entities.flatMap((entity) => entity.also[name] ?? [])
+    if (history.stay !== undefined && answer.scope !== undefined) {
+      const among = { counted: `${resource.name}/${name}`, history, scope: answer.scope }
+      written += await endFormerStays(sql, among, history.stay, entities)
+    }
     const loaded = await loadVersions(sql, history, entities, at)
     written += loaded.inserted.length + loaded.changed.length
     if (history.absence === 'with-root') {

@@ -81,6 +81,11 @@ export interface History {
 export interface OtherHistory extends History {
   /** `with-root`: ends when the record it came with is gone. `own`: ends by its own absence among its root's entities. */
   readonly absence: 'with-root' | 'own'
+  /**
+   * Property name of the column that tells one stay from the next, such as the time of joining. What was missing and comes
+   * back with another value there had ended when it was first missed, however few answers lacked it.
+   */
+  readonly stay?: string
   /** Like `unknownFields` of the resource, for this history's own documents. */
   readonly unknownFields?: (document: Json) => UnknownField[]
 }

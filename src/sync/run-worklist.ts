@@ -8,7 +8,7 @@ import { prepare } from './prepare.ts'
 import type { ExtractOptions, Worklist } from './resource.ts'
 import { type Engine, type RunResult, reportDrift, resultOf } from './run.ts'
 import { endGone } from './settle.ts'
-import { claimKeys, claimNamed, lastOfKey, releaseKey, settleKey } from './work-items.ts'
+import { claimKeys, claimNamed, lastOfKey, postponeKey, settleKey } from './work-items.ts'
 
 export interface WorklistOptions extends ExtractOptions {
   /** Ask for that many keys instead of what the current budget window allows. */
@@ -37,7 +37,9 @@ export async function runWorklist(resource: Worklist, engine: Engine, options: W
   const reasons: string[] = []
   let observedAt = 0
   let asked = 0
+  /** Keys in a row that could not be asked for, and all of them. */
   let failures = 0
+  let missed = 0
   let failed: unknown
 
   /** How many more keys may be asked for. Until the first answer tells the budget, one. */
@@ -66,9 +68,10 @@ export async function runWorklist(resource: Worklist, engine: Engine, options: W
       for (const count of Object.keys(total) as (keyof typeof total)[]) total[count] += absorbed[count]
       if (absorbed.reason) reasons.push(`${key}: ${absorbed.reason}`)
     } catch (error) {
-      await releaseKey(db, resource.name, key)
+      await postponeKey(db, resource.name, key, clock.now())
       if (!(error instanceof RetryableError)) throw error
       failures += 1
+      missed += 1
       reasons.push(`${key}: ${error.message}`)
       log.warn({ resource: resource.name, key, err: error }, error.message)
       if (failures >= patience) failed = error
@@ -95,7 +98,7 @@ export async function runWorklist(resource: Worklist, engine: Engine, options: W
   }
 
   const written = total.inserted + total.changed + total.closed + total.events
-  const doubt = total.rejected + total.quarantined + failures > 0
+  const doubt = total.rejected + total.quarantined + missed > 0
   const status = failed !== undefined ? 'failed' : doubt ? 'partial' : written > 0 ? 'ok' : 'unchanged'
   const row: RunRow & { status: typeof status } = {
     ...total,

@@ -1,7 +1,9 @@
 import type { Sql } from '../db/database.ts'
+import { FatalError } from '../errors.ts'
 import { closeAbsent, countAbsences, findAbsent, forgetAbsences, pendingAbsences } from './absent.ts'
 import type { DocumentChange } from './field-changes.ts'
-import type { History, Recorded } from './resource.ts'
+import { historySql } from './history-sql.ts'
+import type { History, Recorded, Row } from './resource.ts'
 
 /** Where absences are looked for. */
 export interface Among {
@@ -40,6 +42,37 @@ export async function settleAbsences(
   const keys = gone.map(({ key }) => key)
   await forgetAbsences(sql, counted, keys)
   return closed
+}
+
+/**
+ * Ends the versions of keys that the last answers lacked and that are back as another stay: they had gone in between.
+ * Before the new versions are loaded. Returns how many ended.
+ */
+export async function endFormerStays(
+  sql: Sql,
+  { counted, history, scope }: Omit<Among, 'seen'>,
+  stay: string,
+  returned: readonly { readonly key: string; readonly root: Row }[],
+): Promise<number> {
+  const pending = await pendingAbsences(sql, counted, scope)
+  const missed = new Map(pending.map((one) => [one.key, one]))
+  const back = returned.flatMap(({ key, root }) => {
+    const absence = missed.get(key)
+    return absence ? [{ ...absence, stay: root[stay] ?? null }] : []
+  })
+  if (back.length === 0) return 0
+  const { keyText, table } = historySql(history)
+  const column = table.columns.get(stay)
+  if (!column) throw new FatalError(`table ${table.name} has no column ${stay}`)
+  const rows = await sql.query<{ key: string }>(
+    `select back.key from ${table.name} current
+       join unnest($1::text[], $2::${column.getSQLType()}[]) as back(key, stay) on ${keyText('current')} = back.key
+      where current.valid_until = 'infinity' and current.${column.name} is distinct from back.stay`,
+    [back.map((one) => one.key), back.map((one) => (one.stay === null ? null : String(one.stay)))],
+  )
+  const other = new Set(rows.map(({ key }) => key))
+  const gone = back.filter(({ key }) => other.has(key))
+  return gone.length === 0 ? 0 : (await closeAbsent(sql, history, gone)).length
 }
 
 /**

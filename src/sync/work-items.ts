@@ -102,7 +102,14 @@ export async function settleKey(
   )
 }
 
-/** Gives a key back that could not be asked for; it keeps its turn. */
-export async function releaseKey(sql: Sql, resource: string, key: string): Promise<void> {
-  await sql.query('update sync.work_item set leased_until = null where resource = $1 and key = $2', [resource, key])
+/**
+ * Gives a key back that could not be asked for. It keeps its turn, but not before a while: at the head of the list, one
+ * answer that always fails would keep all others waiting.
+ */
+export async function postponeKey(sql: Sql, resource: string, key: string, now: number): Promise<void> {
+  await sql.query('update sync.work_item set leased_until = $3 where resource = $1 and key = $2', [
+    resource,
+    key,
+    new Date(now + shortestInterval),
+  ])
 }

@@ -26,6 +26,7 @@ export const guilds = defineWorklist({
     members: {
       ...memberHistory,
       absence: 'own',
+      stay: 'joined',
       unknownFields: unknownFields(guildMemberSchema.extend({ rank: guildMemberSchema.shape.username })),
     },
   },

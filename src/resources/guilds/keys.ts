@@ -27,12 +27,14 @@ export async function planGuilds(sql: Sql): Promise<void> {
 /** Guilds that go by a uuid, an exact name, or a prefix. */
 export async function findGuilds(sql: Sql, name: string): Promise<Named[]> {
   return await sql.query<Named>(
-    `select guild_uuid::text as key, format('%s [%s]', name, prefix) as label from game.guild_listing
-      where valid_until = 'infinity' and (guild_uuid::text = lower($1) or name = $1 or prefix = $1)
-     union
-     select guild_uuid::text, format('%s [%s]', name, prefix) from game.guild
-      where valid_until = 'infinity' and (guild_uuid::text = lower($1) or name = $1 or prefix = $1)
-      order by label`,
+    `select distinct on (key) key, label
+       from (select guild_uuid::text as key, name, prefix, format('%s [%s]', name, prefix) as label, 1 as place
+               from game.guild_listing where valid_until = 'infinity'
+             union all
+             select guild_uuid::text, name, prefix, format('%s [%s]', name, prefix), 2
+               from game.guild where valid_until = 'infinity') known
+      where key = lower($1) or name = $1 or prefix = $1
+      order by key, place`,
     [name],
   )
 }

@@ -108,7 +108,7 @@ function mayBeInstant(text: string | null | undefined): boolean {
 }
 
 function uuidOf(key: string, record: unknown): string | undefined {
-  return textField(record, 'uuid') ?? (uuidForm.test(key) ? key : undefined)
+  return [textField(record, 'uuid'), key].find((one) => one !== undefined && uuidForm.test(one))
 }
 
 /** Those that come more than once: which of their places is the right one cannot be known. */

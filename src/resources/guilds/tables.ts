@@ -120,7 +120,10 @@ export const memberPresence = game.table(
     server: text(),
     lastJoin: toldInstant(),
   }),
-  (self) => [primaryKey({ name: 'member_presence_pkey', columns: [self.guildUuid, self.playerUuid, self.observedAt] })],
+  (self) => [
+    primaryKey({ name: 'member_presence_pkey', columns: [self.guildUuid, self.playerUuid, self.observedAt] }),
+    index('member_presence_player').on(self.playerUuid, self.observedAt),
+  ],
 )
 
 export const guildHistory = { root: guild, parts: { layers: guildBannerLayer } }

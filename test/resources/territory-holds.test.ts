@@ -1,0 +1,168 @@
+import { describe, expect, test } from 'vitest'
+import { territories } from '../../src/resources/territories/index.ts'
+import { place } from '../support/guild-answers.ts'
+import { bothKinds } from '../support/postgres.ts'
+import { worldOf } from '../support/world.ts'
+
+const captures = `select territory, from_guild_name, to_guild_name, is_recapture, captured_at, observed_at
+                    from analytics.territory_capture order by captured_at, territory`
+const holds = `select territory, guild_name, valid_from, valid_until from game.territory_hold order by territory, valid_from`
+
+describe.each(bothKinds)('holds of territories on the %s database', (kind) => {
+  const world = worldOf(kind)
+
+  test('begin with holds since they were acquired, and no capture: the first answer is where memory begins', async () => {
+    const first = await world.sync(
+      territories,
+      { Oak: place('a', '08:00'), Elm: place('b', '09:00'), Ash: place(null, null) },
+      '10:00',
+    )
+    expect(first).toMatchObject({ status: 'ok', records: 3, inserted: 3, events: 0 })
+    expect(await world.rows(holds)).toEqual([
+      ['Ash', null, '10:00', 'infinity'],
+      ['Elm', 'Guild b', '09:00', 'infinity'],
+      ['Oak', 'Guild a', '08:00', 'infinity'],
+    ])
+    expect(await world.rows(captures)).toEqual([])
+  })
+
+  test('are captured when the game says, not when it was seen; the holds meet there', async () => {
+    await world.sync(territories, { Oak: place('a', '08:00') }, '10:00')
+    expect(await world.sync(territories, { Oak: place('b', '10:00:07') }, '10:00:20')).toMatchObject({
+      status: 'ok',
+      changed: 0,
+      events: 1,
+    })
+    expect(await world.rows(holds)).toEqual([
+      ['Oak', 'Guild a', '08:00', '10:00:07'],
+      ['Oak', 'Guild b', '10:00:07', 'infinity'],
+    ])
+    expect(await world.rows(captures)).toEqual([['Oak', 'Guild a', 'Guild b', false, '10:00:07', '10:00:20']])
+  })
+
+  test('keep the microseconds of a capture', async () => {
+    await world.sync(territories, { Oak: place('a', '08:00') }, '10:00')
+    const acquired = '2026-06-01T10:00:07.123456Z'
+    await world.sync(territories, { Oak: { ...place('b', null), acquired } }, '10:00:20')
+    expect(await world.rows(`select captured_at::text from analytics.territory_capture`)).toEqual([
+      [expect.stringContaining('10:00:07.123456')],
+    ])
+  })
+
+  test('are captured again by the guild that holds them when acquired moves', async () => {
+    await world.sync(territories, { Oak: place('a', '08:00') }, '10:00')
+    await world.sync(territories, { Oak: place('a', '10:00:05') }, '10:00:10')
+    await world.sync(territories, { Oak: place('a', '10:00:15') }, '10:00:20')
+    expect(await world.rows(captures)).toEqual([
+      ['Oak', 'Guild a', 'Guild a', true, '10:00:05', '10:00:10'],
+      ['Oak', 'Guild a', 'Guild a', true, '10:00:15', '10:00:20'],
+    ])
+    expect(await world.rows(holds)).toHaveLength(3)
+  })
+
+  test.each([
+    ['a guild that is null', { guild: null, acquired: null }],
+    ['a guild whose fields are null', place(null, null)],
+    ['a guild that is missing', { guild: undefined, acquired: undefined }],
+  ])('are lost to nobody with %s: no capture, and the next owner takes them from nobody', async (_name, unowned) => {
+    await world.sync(territories, { Oak: place('a', '08:00') }, '10:00')
+    await world.sync(territories, { Oak: { ...place('a', null), ...unowned } }, '10:00:10')
+    expect(await world.rows(captures)).toEqual([])
+    await world.sync(territories, { Oak: place('b', '10:00:15') }, '10:00:20')
+    expect(await world.rows(holds)).toEqual([
+      ['Oak', 'Guild a', '08:00', '10:00:10'],
+      ['Oak', null, '10:00:10', '10:00:15'],
+      ['Oak', 'Guild b', '10:00:15', 'infinity'],
+    ])
+    expect(await world.rows(captures)).toEqual([['Oak', null, 'Guild b', false, '10:00:15', '10:00:20']])
+  })
+
+  test('that flicker to nobody and come back with the same capture were not captured', async () => {
+    await world.sync(territories, { Oak: place('a', '08:00') }, '10:00')
+    await world.sync(territories, { Oak: place(null, null) }, '10:00:10')
+    await world.sync(territories, { Oak: place('a', '08:00') }, '10:00:20')
+    expect(await world.rows(captures)).toEqual([])
+    expect(await world.rows(holds)).toEqual([
+      ['Oak', 'Guild a', '08:00', '10:00:10'],
+      ['Oak', null, '10:00:10', '10:00:20'],
+      ['Oak', 'Guild a', '10:00:20', 'infinity'],
+    ])
+  })
+
+  test('taken from nobody are captured also when the API dates it before the answer that showed nobody', async () => {
+    await world.sync(territories, { Oak: place('a', '08:00') }, '10:00')
+    await world.sync(territories, { Oak: place(null, null) }, '10:00:10')
+    await world.sync(territories, { Oak: place('b', '10:00:09') }, '10:00:20')
+    expect(await world.rows(captures)).toEqual([['Oak', null, 'Guild b', false, '10:00:09', '10:00:20']])
+  })
+
+  test('captured without a time are captured when that was first seen; the time told later is no second capture', async () => {
+    await world.sync(territories, { Oak: place('a', '08:00') }, '10:00')
+    await world.sync(territories, { Oak: place('b', null) }, '10:00:10')
+    expect(await world.rows(captures)).toEqual([['Oak', 'Guild a', 'Guild b', false, '10:00:10', '10:00:10']])
+    await world.sync(territories, { Oak: place('b', '10:00:05') }, '10:00:20')
+    await world.sync(territories, { Oak: place('b', '10:00:05') }, '10:00:30')
+    expect(await world.rows(captures)).toEqual([['Oak', 'Guild a', 'Guild b', false, '10:00:10', '10:00:10']])
+  })
+
+  test('hold on to what is known when the API no longer tells since when', async () => {
+    await world.sync(territories, { Oak: place('a', '08:00') }, '10:00')
+    expect(await world.sync(territories, { Oak: place('a', null) }, '10:00:10')).toMatchObject({ events: 0 })
+    expect(await world.rows(holds)).toEqual([['Oak', 'Guild a', '08:00', 'infinity']])
+  })
+
+  test('ignore an older capture that is told after a newer one', async () => {
+    await world.sync(territories, { Oak: place('a', '08:00') }, '10:00')
+    await world.sync(territories, { Oak: place('b', '10:00:05') }, '10:00:10')
+    expect(await world.sync(territories, { Oak: place('a', '08:00') }, '10:00:20')).toMatchObject({ events: 0 })
+    expect(await world.sync(territories, { Oak: place('c', '10:00:04') }, '10:00:30')).toMatchObject({ events: 0 })
+    expect(await world.rows(captures)).toEqual([['Oak', 'Guild a', 'Guild b', false, '10:00:05', '10:00:10']])
+  })
+
+  test('end after two complete answers without them, at the first, together with their hold', async () => {
+    const rest = { Elm: place('b', '09:00'), Ash: place('b', '09:00') }
+    await world.sync(territories, { Oak: place('a', '08:00'), ...rest }, '10:00')
+    expect(await world.sync(territories, rest, '10:00:10')).toMatchObject({ closed: 0 })
+    expect(await world.sync(territories, rest, '10:00:20')).toMatchObject({ closed: 1 })
+    expect(await world.versions('territory', 'territory')).toEqual([
+      ['Ash', '10:00', 'infinity'],
+      ['Elm', '10:00', 'infinity'],
+      ['Oak', '10:00', '10:00:10'],
+    ])
+    expect(await world.rows(`${holds.replace('order by', "where territory = 'Oak' order by")}`)).toEqual([
+      ['Oak', 'Guild a', '08:00', '10:00:10'],
+    ])
+    expect(await world.rows(`select territory from analytics.map_at('2026-06-01T10:01Z')`)).toEqual([['Ash'], ['Elm']])
+  })
+
+  test('that return are held anew from then on, captured only if acquired says so; a rename is an end and a beginning', async () => {
+    const rest = { Elm: place('b', '09:00'), Ash: place('b', '09:00') }
+    await world.sync(territories, { Oak: place('a', '08:00'), ...rest }, '10:00')
+    await world.sync(territories, { 'New Oak': place('a', '08:00'), ...rest }, '10:00:10')
+    await world.sync(territories, { 'New Oak': place('a', '08:00'), ...rest }, '10:00:20')
+    expect(await world.rows(captures)).toEqual([])
+    await world.sync(territories, { 'New Oak': place('a', '08:00'), Oak: place('a', '08:00'), ...rest }, '11:00')
+    expect(await world.rows(holds.replace('order by', "where territory like '%Oak' order by"))).toEqual([
+      ['New Oak', 'Guild a', '08:00', 'infinity'],
+      ['Oak', 'Guild a', '08:00', '10:00:10'],
+      ['Oak', 'Guild a', '11:00', 'infinity'],
+    ])
+    expect(await world.rows(captures)).toEqual([])
+  })
+
+  test('missing from one answer only were there all along', async () => {
+    const rest = { Elm: place('b', '09:00'), Ash: place('b', '09:00') }
+    for (const [at, body] of [
+      ['10:00', { Oak: place('a', '08:00'), ...rest }],
+      ['10:00:10', rest],
+      ['10:00:20', { Oak: place('a', '08:00'), ...rest }],
+      ['10:00:30', rest],
+      ['10:00:40', { Oak: place('c', '10:00:35'), ...rest }],
+    ] as const)
+      await world.sync(territories, body, at)
+    expect(await world.rows(`${holds.replace('order by', "where territory = 'Oak' order by")}`)).toEqual([
+      ['Oak', 'Guild a', '08:00', '10:00:35'],
+      ['Oak', 'Guild c', '10:00:35', 'infinity'],
+    ])
+  })
+})
