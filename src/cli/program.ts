@@ -103,6 +103,8 @@ function createProgram(terminal: Terminal, run: (command: Command, action: Actio
     .option('--seed <number>', 'which world to invent (default: 1)')
     .option('--page-size <number>', 'records per page (default: 20)')
     .option('--recordings <folder>', 'serve recorded answers instead of an invented world')
+    .option('--at <instant>', 'when its time begins (default: now; of recordings, with the first item database)')
+    .option('--speed <number>', 'seconds of its time per second (default: 1)')
     .addHelpText('after', examples(['wynnsync sandbox --port 8080', 'curl http://127.0.0.1:8080/v3/item/sets']))
     .action(async (options, self: Command) => {
       const { sandboxCommand } = await import('./sandbox.ts')

@@ -27,6 +27,8 @@ export interface SandboxParts {
   readonly journal: Journal
   /** The living world; undefined when there is none. */
   readonly game: (() => Game) | undefined
+  /** When the recorded answer of a path changes next after an instant. */
+  readonly nextInstant: ((path: string, after: number) => number | undefined) | undefined
   /** Replacements of single routes, by path. */
   readonly hooks: ReadonlyMap<string, AnswerHook>
   readonly limits: Limits
@@ -45,7 +47,7 @@ export function sandboxApp(parts: SandboxParts): Hono {
   const { clock, journal } = parts
   const spend = createBudget(parts.limits, parts.windowSeconds)
   const app = new Hono()
-  addControl(app, clock, journal, parts.game)
+  addControl(app, clock, journal, { openGame: parts.game, nextInstant: parts.nextInstant })
 
   app.all(`${apiPath}/*`, async (c) => {
     const url = new URL(c.req.url)

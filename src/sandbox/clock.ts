@@ -33,3 +33,9 @@ export function movableClock(clock: Clock): MovableClock {
     },
   }
 }
+
+/** The given clock, its hands set to `start` (ms since the epoch) now. */
+export function clockFrom(clock: Clock, start: number): Clock {
+  const offset = start - clock.now()
+  return { now: () => clock.now() + offset, sleep: (ms, signal) => clock.sleep(ms, signal) }
+}

@@ -5,16 +5,21 @@ import type { Journal } from './journal.ts'
 
 /**
  * Routes for the tester, outside the API and free of its budget:
- * `GET /__sandbox/clock` -> `{now}`; `PUT /__sandbox/clock` with `{now: ISO}` or `{advanceSeconds: n}` -> `{now}`,
- * 409 when that would go back; `GET /__sandbox/requests` -> `{total, byPath: {path: {status: n}}}`;
+ * `GET /__sandbox/clock` -> `{now}`; `PUT /__sandbox/clock` with `{now: ISO}`, `{advanceSeconds: n}` or, of recordings,
+ * `{next: path}` (to the path's next recorded answer) -> `{now}`; 409 when that would go back, 404 when none comes; `GET /__sandbox/requests` -> `{total, byPath: {path: {status: n}}}`;
  * `GET /__sandbox/history?from&to` (ISO, both optional, [from, to)) -> the true history of the game;
  * `GET /__sandbox/counter?player&name&at` -> `{value}`, null when unknown.
  */
-export function addControl(app: Hono, clock: MovableClock, journal: Journal, openGame: (() => Game) | undefined): void {
+export function addControl(app: Hono, clock: MovableClock, journal: Journal, { openGame, nextInstant }: Shown): void {
   const show = () => ({ now: new Date(clock.now()).toISOString() })
   app.get('/__sandbox/clock', (c) => c.json(show()))
   app.put('/__sandbox/clock', async (c) => {
-    const instant = targetOf(await c.req.json().catch(() => undefined), clock.now())
+    const body: unknown = await c.req.json().catch(() => undefined)
+    const path = nextPathOf(body)
+    const next = path === undefined ? undefined : nextInstant?.(path, clock.now())
+    if (path !== undefined && next === undefined)
+      return c.json({ error: `No later answer of ${path}.`, ...show() }, 404)
+    const instant = next ?? targetOf(body, clock.now())
     if (instant === undefined) return c.json({ error: 'Send {"now": ISO instant} or {"advanceSeconds": number}.' }, 400)
     if (instant < clock.now()) return c.json({ error: 'The clock does not go back.', ...show() }, 409)
     await clock.moveTo(instant)
@@ -39,8 +44,20 @@ export function addControl(app: Hono, clock: MovableClock, journal: Journal, ope
   })
 }
 
+/** What the sandbox can show besides its clock and its journal. */
+interface Shown {
+  readonly openGame?: (() => Game) | undefined
+  /** When a path's answer changes next after an instant; undefined when never. */
+  readonly nextInstant?: ((path: string, after: number) => number | undefined) | undefined
+}
+
 /** Before everything, for a history that is asked for as a whole. */
 const earliest = new Date(0).toISOString()
+
+function nextPathOf(body: unknown): string | undefined {
+  const next = typeof body === 'object' && body !== null && 'next' in body ? body.next : undefined
+  return typeof next === 'string' ? next : undefined
+}
 
 function targetOf(body: unknown, now: number): number | undefined {
   if (typeof body !== 'object' || body === null) return undefined

@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts'
 import { type AnswerSource, type Dialect, once } from './answer.ts'
 import { sandboxApp } from './app.ts'
 import type { Limits, ResetForm } from './budget.ts'
-import { fasterClock, type MovableClock, movableClock } from './clock.ts'
+import { clockFrom, fasterClock, type MovableClock, movableClock } from './clock.ts'
 import type { Game } from './game/game.ts'
 import type { GameHistory } from './game/history.ts'
 import { type GameOptions, openGame } from './game-source.ts'
@@ -20,6 +20,8 @@ import { worldSource } from './world-source.ts'
 export interface SandboxOptions {
   /** Time of budgets, copies and headers. A virtual clock is moved by its owner or by the control routes. */
   readonly clock: Clock
+  /** When the sandbox's time begins, ms since the epoch (default: what `clock` says). Not for virtual clocks. */
+  readonly startAt?: number | undefined
   /** Port on 127.0.0.1; 0, the default, takes a free one. */
   readonly port?: number | undefined
   /** Which form of the API is spoken (default live). */
@@ -78,16 +80,23 @@ export interface Sandbox {
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { dialect = 'live', seed = 1, pageSize = 20 } = options
-  const clock = movableClock(options.speed === undefined ? options.clock : fasterClock(options.clock, options.speed))
+  const given = options.startAt === undefined ? options.clock : clockFrom(options.clock, options.startAt)
+  const clock = movableClock(options.speed === undefined ? given : fasterClock(given, options.speed))
   const journal = createJournal()
   const hooks = new Map<string, AnswerHook>()
   const pageForm = { size: pageSize, firstPage: options.firstPage ?? (dialect === 'live' ? 1 : 0) } as const
-  const { source, setItemWorld, game } = openSource(options, { dialect, seed, now: clock.now(), ...pageForm })
+  const { source, setItemWorld, game, nextInstant } = openSource(options, {
+    dialect,
+    seed,
+    now: clock.now(),
+    ...pageForm,
+  })
   const app = sandboxApp({
     clock,
     source,
     journal,
     game,
+    nextInstant,
     hooks,
     limits: options.limits ?? { guest: 50, token: 120 },
     windowSeconds: options.windowSeconds ?? 60,
@@ -134,19 +143,26 @@ interface Form extends PageForm {
   readonly now: number
 }
 
+interface Source {
+  readonly source: AnswerSource
+  readonly setItemWorld: Sandbox['setItemWorld']
+  readonly game?: (() => Game) | undefined
+  readonly nextInstant?: ((path: string, after: number) => number | undefined) | undefined
+}
+
 /** Recorded answers when a folder of them is named, otherwise a generated world, and the game around it. */
-function openSource(
-  options: SandboxOptions,
-  form: Form,
-): { source: AnswerSource; setItemWorld: Sandbox['setItemWorld']; game?: () => Game } {
+function openSource(options: SandboxOptions, form: Form): Source {
   const { dialect, seed, now } = form
-  if (options.recordings !== undefined)
+  if (options.recordings !== undefined) {
+    const recordings = openRecordings(options.recordings, form)
     return {
-      source: openRecordings(options.recordings, form),
+      source: recordings,
+      nextInstant: (path, after) => recordings.instants(path).find((instant) => instant > after),
       setItemWorld: () => {
         throw new RangeError('recorded answers cannot be exchanged for a generated world')
       },
     }
+  }
   const items = worldSource(options.items ?? createItemWorld(seed), dialect, seed, form)
   if (options.game === false) return { source: items, setItemWorld: items.setItemWorld }
   return openGame(items, { patches: options.items === undefined, ...options.game }, { dialect, seed, now })

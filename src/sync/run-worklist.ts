@@ -140,7 +140,9 @@ async function refresh(resource: Worklist, engine: Engine, runId: string, key: s
     }
     const last = await lastOfKey(sql, resource.name, key)
     if (!extraction || !preparation) {
-      const { closed, gone } = await endGone(sql, resource, key, { absences: guards.absences, at: new Date(now) })
+      // A refusal has no instant of its own; by a clock that is behind the service's it still comes after the last answer.
+      const at = new Date(Math.max(now, (last?.observedAt ?? 0) + 1))
+      const { closed, gone } = await endGone(sql, resource, key, { absences: guards.absences, at })
       await appendObservation(sql, { ...ledger, status: 'gone', reason: 'the API does not know it any more' })
       await settleKey(sql, resource.name, { key, now, gone })
       return { ...nothingAbsorbed, closed, observedAt: 0 }

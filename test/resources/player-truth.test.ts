@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type Random, seededRandom } from '../../src/clock.ts'
 import { onlinePlayers } from '../../src/resources/online-players/index.ts'
 import { givenGame, hour, start } from '../sandbox/game/given-game.ts'
+import { effort } from '../support/effort.ts'
 import { syncPlayers } from '../support/player-answers.ts'
 import { bothKinds } from '../support/postgres.ts'
 import { type World, worldOf } from '../support/world.ts'
@@ -74,90 +75,98 @@ async function deliver(world: World, { path, body, at, maxAge, due }: Delivery):
 
 const ms = (value: unknown, otherwise: number) => (value instanceof Date ? value.getTime() : otherwise)
 
-describe.each(bothKinds)('what is made of an hour of the game, on the %s database,', (kind) => {
+const hours = effort.gameHours
+
+describe.each(bothKinds)(`what is made of ${hours} h of the game, on the %s database,`, (kind) => {
   const world = worldOf(kind)
-  const hours = 1
 
-  test.each(Object.keys(weathers))('is true in %s weather', async (name) => {
-    const random = seededRandom(7)
-    const weather = weathers[name] ?? { lost: 0, late: 0, twice: 0, outages: 0 }
-    const until = start + hours * hour
-    const game = givenGame({ seed: 11, guilds: 60, players: 500 })
-    for (const one of deliveries(game, until, weather, random)) await deliver(world, one)
-    const truth = new Map<string, TrueSession[]>()
-    for (const { player, login, logout } of game.game.history(0, until).sessions) {
-      const one = { login: Date.parse(login), logout: logout === null ? Number.POSITIVE_INFINITY : Date.parse(logout) }
-      truth.set(player, [...(truth.get(player) ?? []), one])
-    }
-    const accepted = (
-      await world.db.query<{ at: Date }>(
-        `select distinct observed_at as at from sync.run where resource = 'online-players' and status in ('ok', 'unchanged')`,
-      )
-    ).map(({ at }) => at.getTime())
-    const last = Math.max(...accepted)
-
-    const rows = await world.db.query<Record<string, unknown>>('select * from analytics.player_session')
-    const wrong = rows.filter((row) => {
-      const mine = truth.get(String(row.player_uuid)) ?? []
-      const first = mine.findLast(
-        ({ login }) => login >= ms(row.login_earliest, Number.NEGATIVE_INFINITY) && login <= ms(row.login_latest, 0),
-      )
-      const ends = mine.filter(
-        ({ logout }) =>
-          logout >= ms(row.logout_earliest, Number.NEGATIVE_INFINITY) &&
-          logout <= ms(row.logout_latest, Number.POSITIVE_INFINITY),
-      )
-      if (row.is_open === true && !mine.some(({ login, logout }) => login <= last && logout > last)) return true
-      // A session is one unless the player came back between two answers, when nobody looked.
-      return !ends.some((end) => {
-        const between = mine.filter(({ login }) => first && login > first.login && login <= end.login)
-        return (
-          first &&
-          between.every(({ login }) => {
-            const before = Math.max(...mine.filter((one) => one.login < login).map(({ logout }) => logout))
-            return !accepted.some((at) => at >= before && at < login)
-          })
+  test.each(Object.keys(weathers))(
+    'is true in %s weather',
+    async (name) => {
+      const random = seededRandom(7)
+      const weather = weathers[name] ?? { lost: 0, late: 0, twice: 0, outages: 0 }
+      const until = start + hours * hour
+      const game = givenGame({ seed: 11, guilds: 60, players: 500 })
+      for (const one of deliveries(game, until, weather, random)) await deliver(world, one)
+      const truth = new Map<string, TrueSession[]>()
+      for (const { player, login, logout } of game.game.history(0, until).sessions) {
+        const one = {
+          login: Date.parse(login),
+          logout: logout === null ? Number.POSITIVE_INFINITY : Date.parse(logout),
+        }
+        truth.set(player, [...(truth.get(player) ?? []), one])
+      }
+      const accepted = (
+        await world.db.query<{ at: Date }>(
+          `select distinct observed_at as at from sync.run where resource = 'online-players' and status in ('ok', 'unchanged')`,
         )
+      ).map(({ at }) => at.getTime())
+      const last = Math.max(...accepted)
+
+      const rows = await world.db.query<Record<string, unknown>>('select * from analytics.player_session')
+      const wrong = rows.filter((row) => {
+        const mine = truth.get(String(row.player_uuid)) ?? []
+        const first = mine.findLast(
+          ({ login }) => login >= ms(row.login_earliest, Number.NEGATIVE_INFINITY) && login <= ms(row.login_latest, 0),
+        )
+        const ends = mine.filter(
+          ({ logout }) =>
+            logout >= ms(row.logout_earliest, Number.NEGATIVE_INFINITY) &&
+            logout <= ms(row.logout_latest, Number.POSITIVE_INFINITY),
+        )
+        if (row.is_open === true && !mine.some(({ login, logout }) => login <= last && logout > last)) return true
+        // A session is one unless the player came back between two answers, when nobody looked.
+        return !ends.some((end) => {
+          const between = mine.filter(({ login }) => first && login > first.login && login <= end.login)
+          return (
+            first &&
+            between.every(({ login }) => {
+              const before = Math.max(...mine.filter((one) => one.login < login).map(({ logout }) => logout))
+              return !accepted.some((at) => at >= before && at < login)
+            })
+          )
+        })
       })
-    })
-    expect(wrong).toEqual([])
-    expect(rows.length).toBeGreaterThan(hours * 20)
-    // The bounds are worth something: many logouts are known, and many logins exactly.
-    const exact = rows.filter((row) => ms(row.login_earliest, 0) === ms(row.login_latest, 1))
-    expect(exact.length).toBeGreaterThan(hours * 5)
-    const logins = exact.map((row) => `${row.player_uuid} ${ms(row.login_latest, 0)}`)
-    expect(logins.filter((one) => !truthLogins(truth).has(one))).toEqual([])
-    expect(rows.filter((row) => row.is_open === false).length).toBeGreaterThan(hours * 5)
+      expect(wrong).toEqual([])
+      expect(rows.length).toBeGreaterThan(hours * 20)
+      // The bounds are worth something: many logouts are known, and many logins exactly.
+      const exact = rows.filter((row) => ms(row.login_earliest, 0) === ms(row.login_latest, 1))
+      expect(exact.length).toBeGreaterThan(hours * 5)
+      const logins = exact.map((row) => `${row.player_uuid} ${ms(row.login_latest, 0)}`)
+      expect(logins.filter((one) => !truthLogins(truth).has(one))).toEqual([])
+      expect(rows.filter((row) => row.is_open === false).length).toBeGreaterThan(hours * 5)
 
-    const hops = await world.db.query<Record<string, unknown>>('select * from game.player_hop')
-    const moves = game.game.history(0, until)
-    const untrue = hops.filter((hop) => {
-      const inside = (at: string) => Date.parse(at) > ms(hop.earliest, 0) && Date.parse(at) <= ms(hop.latest, 0)
-      const moved = moves.hops.some(({ player, at }) => player === hop.player_uuid && inside(at))
-      return !moved && !moves.sessions.some(({ player, login }) => player === hop.player_uuid && inside(login))
-    })
-    expect(untrue).toEqual([])
-    expect(hops.length).toBeGreaterThan(0)
+      const hops = await world.db.query<Record<string, unknown>>('select * from game.player_hop')
+      const moves = game.game.history(0, until)
+      const untrue = hops.filter((hop) => {
+        const inside = (at: string) => Date.parse(at) > ms(hop.earliest, 0) && Date.parse(at) <= ms(hop.latest, 0)
+        const moved = moves.hops.some(({ player, at }) => player === hop.player_uuid && inside(at))
+        return !moved && !moves.sessions.some(({ player, login }) => player === hop.player_uuid && inside(login))
+      })
+      expect(untrue).toEqual([])
+      expect(hops.length).toBeGreaterThan(0)
 
-    const [from, to] = [new Date(accepted[0] === undefined ? start : Math.min(...accepted)), new Date(last)]
-    for (const [player, sessions] of [...truth].slice(0, 60)) {
-      const days = await world.db.query<{ seconds_min: number; seconds_max: number }>(
-        'select * from analytics.player_playtime($1::uuid, $2, $3)',
-        [player, from, to],
-      )
-      const [least = 0, most = 0] = [
-        days.reduce((sum, day) => sum + day.seconds_min, 0),
-        days.reduce((sum, day) => sum + day.seconds_max, 0),
-      ]
-      const played = sessions.reduce(
-        (sum, { login, logout }) =>
-          sum + Math.max(0, Math.min(logout, to.getTime()) - Math.max(login, from.getTime())) / 1000,
-        0,
-      )
-      expect(least).toBeLessThanOrEqual(played + 0.001)
-      if (name === 'fine') expect(most).toBeGreaterThanOrEqual(played - 0.001)
-    }
-  })
+      const [from, to] = [new Date(accepted[0] === undefined ? start : Math.min(...accepted)), new Date(last)]
+      for (const [player, sessions] of [...truth].slice(0, 60)) {
+        const days = await world.db.query<{ seconds_min: number; seconds_max: number }>(
+          'select * from analytics.player_playtime($1::uuid, $2, $3)',
+          [player, from, to],
+        )
+        const [least = 0, most = 0] = [
+          days.reduce((sum, day) => sum + day.seconds_min, 0),
+          days.reduce((sum, day) => sum + day.seconds_max, 0),
+        ]
+        const played = sessions.reduce(
+          (sum, { login, logout }) =>
+            sum + Math.max(0, Math.min(logout, to.getTime()) - Math.max(login, from.getTime())) / 1000,
+          0,
+        )
+        expect(least).toBeLessThanOrEqual(played + 0.001)
+        if (name === 'fine') expect(most).toBeGreaterThanOrEqual(played - 0.001)
+      }
+    },
+    Math.max(1, hours) * 300_000,
+  )
 })
 
 function truthLogins(truth: ReadonlyMap<string, readonly TrueSession[]>): Set<string> {

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
 import { FatalError } from '../../src/errors.ts'
-import { openRecordings } from '../../src/sandbox/index.ts'
+import { openRecordings, startSandbox } from '../../src/sandbox/index.ts'
 import { given, type PageBody, producedAt } from './given.ts'
 
 const folders: string[] = []
@@ -44,6 +45,28 @@ const threeStates = () =>
   )
 
 describe('recorded answers', () => {
+  it('are stepped through over HTTP, from the instant that its time is set to', async () => {
+    const startAt = Date.parse('2026-05-01T00:00:00Z')
+    const sandbox = await startSandbox({ clock: systemClock, recordings: threeStates(), startAt })
+    const control = sandbox.url.replace(/v3$/, '__sandbox/clock')
+    const step = async (path: string) => {
+      const answer = await fetch(control, { method: 'PUT', body: JSON.stringify({ next: path }) })
+      const { now } = (await answer.json()) as { now: string }
+      return [answer.status, now.slice(0, 16)]
+    }
+    try {
+      expect(sandbox.clock.now() - startAt).toBeLessThan(60_000)
+      expect(await step('/item/sets')).toEqual([404, '2026-05-01T00:00'])
+      expect(await step('/item/database')).toEqual([200, '2026-05-02T00:00'])
+      const shown = (await (await fetch(`${sandbox.url}/item/database?fullResult`)).json()) as unknown[]
+      expect(shown.length).toBe(2)
+      expect(await step('/item/database')).toEqual([200, '2026-05-03T00:00'])
+      expect(await step('/item/database')).toEqual([404, '2026-05-03T00:00'])
+    } finally {
+      await sandbox.close()
+    }
+  })
+
   it('are served step by step as the clock moves, each speaking for its own instant', async () => {
     const recordings = threeStates()
     const steps = openRecordings(recordings).instants('/item/database')

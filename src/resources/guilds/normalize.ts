@@ -51,7 +51,7 @@ export function normalizeGuild(record: unknown): Normalized<typeof guildHistory>
     samples: {
       guild: [guildNumbers(guild, placed)],
       seasons: Object.entries(seasonRanks ?? {}).flatMap(([season, rank]) =>
-        rank
+        rank && /^\d{1,6}$/.test(season)
           ? [{ guildUuid, season: Number(season), rating: rank.rating, finalTerritories: rank.finalTerritories }]
           : [],
       ),
