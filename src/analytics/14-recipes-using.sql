@@ -13,4 +13,4 @@ begin atomic
 end;
 
 comment on function analytics.recipes_using(text) is
-'The recipes that need a material. Argument: material, its internal name (Refined Oak Plank) or the name players see (Oak Plank).';
+'The recipes that need a material. Argument: material, its internal name (Refined Ash Plank) or the name players see (Ash Plank).';

@@ -41,8 +41,8 @@ function createProgram(terminal: Terminal, run: (command: Command, action: Actio
     .addOption(concurrency())
     .option('--walk', 'page by page, even where the API gives everything at once')
     .option('--limit <keys>', 'guilds, players: so many of the stalest (default: what the budget window allows)')
-    .option('--guild <name...>', 'only these guilds, by uuid, prefix or exact name')
-    .option('--player <name...>', 'only these players, by uuid or name')
+    .option('--guild <name>', 'only this guild, by uuid, prefix or exact name; may be given again', collect)
+    .option('--player <name>', 'only this player, by uuid or name; may be given again', collect)
     .option('--accept', 'take the next answer although it has implausibly few records')
     .addHelpText(
       'after',
@@ -74,7 +74,7 @@ function createProgram(terminal: Terminal, run: (command: Command, action: Actio
       examples([
         'wynnsync query --list',
         'wynnsync query item_identification identification=rawStrength',
-        'wynnsync query recipes_using "Oak Plank" --csv > oak.csv',
+        'wynnsync query recipes_using "Ash Plank" --csv > ash.csv',
       ]),
     )
     .action(async (name: string | undefined, given: string[], options, self: Command) => {
@@ -125,6 +125,11 @@ function command(program: Command, usage: string, description: string): Command 
     .option('--log-level <level>', 'trace, debug, info, warn, error or silent (WYNNSYNC_LOG_LEVEL)')
     .option('--json', 'the answer as one JSON document on stdout')
     .option('--quiet', 'only errors')
+}
+
+/** Gathers a flag that may be given several times. */
+function collect(value: string, before: readonly string[] = []): string[] {
+  return [...before, value]
 }
 
 function concurrency(): Option {

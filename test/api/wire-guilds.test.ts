@@ -44,7 +44,7 @@ describe('a territory', () => {
   })
 
   test.each([
-    ['text', 'Ragni', ''],
+    ['text', 'Somewhere', ''],
     ['a generation in words', { resources: [{ type: 'ORE', generation: 'much' }] }, '/resources/0/generation'],
     ['a link that is no name', { links: ['A', 7] }, '/links/1'],
   ])('is put aside when it is or has %s', (_name, record, path) => {

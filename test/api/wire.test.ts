@@ -37,7 +37,7 @@ describe('an item', () => {
     ['a model number as object', { icon: { value: { customModelData: { rangeDispatch: [7], select: ['a'] } } } }],
     ['a drop of several types', { dropMeta: { name: 'Shop', type: ['event', 'merchant'], coordinates: [1, 2, 3, 4] } }],
     ['a drop without place', { dropMeta: { type: 'lootrun' } }],
-    ['the set of the documentation and the sets of the service', { set: 'Morph', sets: ['Morph'] }],
+    ['the set of the documentation and the sets of the service', { set: 'Ember Set', sets: ['Ember Set'] }],
     [
       'the form of 2025',
       { tier: 3, rarity: 'rare', restrictions: 'untradable', weaponType: 'bow', craftable: ['bow'] },
@@ -94,7 +94,7 @@ describe('the other records', () => {
     const set = {
       internalName: 'morph',
       bonuses: { 2: { major: [], minor: { rawHealth: 5, note: 'x' } } },
-      parts: ['Morph-Gold'],
+      parts: ['Ember Boots'],
     }
     expect(parseItemSet(set)).toEqual(set)
     expect(() => parseItemSet({ parts: [1] })).toThrow('item set: /parts/0 should be string, found 1')

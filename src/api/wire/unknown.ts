@@ -9,9 +9,10 @@ export interface UnknownField {
   readonly value: unknown
 }
 
-type Finder = (value: unknown, path: string, place: readonly (string | number)[], found: UnknownField[]) => void
+/** Finds what is unknown in a value, its places relative to the value; undefined, and no garbage, when nothing is. */
+type Finder = (value: unknown) => UnknownField[] | undefined
 
-const nothing: Finder = () => {}
+const nothing: Finder = () => undefined
 
 /**
  * Makes the function that lists the fields of a record that its schema does not name, at any depth. Loose schemas keep
@@ -19,11 +20,7 @@ const nothing: Finder = () => {}
  */
 export function unknownFields(schema: z.ZodType): (record: unknown) => UnknownField[] {
   const find = finder(schema)
-  return (record) => {
-    const found: UnknownField[] = []
-    find(record, '', [], found)
-    return found
-  }
+  return (record) => find(record) ?? []
 }
 
 function finder(schema: z.core.$ZodType): Finder {
@@ -33,36 +30,61 @@ function finder(schema: z.core.$ZodType): Finder {
   if (schema instanceof z.ZodRecord) return mapFinder(finder(schema.valueType))
   if (schema instanceof z.ZodUnion) {
     const finders = schema.options.map((option) => finder(option)).filter((one) => one !== nothing)
-    return finders.length === 0 ? nothing : (...given) => finders.forEach((find) => void find(...given))
+    if (finders.length === 0) return nothing
+    return (value) => finders.reduce<UnknownField[] | undefined>((found, find) => joined(found, find(value)), undefined)
   }
   return nothing
 }
 
 function objectFinder(shape: Readonly<Record<string, z.core.$ZodType>>): Finder {
   const known = new Map(Object.entries(shape).map(([name, field]) => [name, finder(field)]))
-  return (value, path, place, found) => {
-    for (const [name, field] of fieldsOf(value)) {
+  return (value) => {
+    if (!isFields(value)) return undefined
+    let found: UnknownField[] | undefined
+    for (const name of Object.keys(value)) {
       const find = known.get(name)
-      const at = `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
-      if (!find) found.push({ path: at, place: [...place, name], value: field })
-      else if (find !== nothing) find(field, at, [...place, name], found)
+      if (!find) found = joined(found, [{ path: `/${escaped(name)}`, place: [name], value: value[name] }])
+      else if (find !== nothing) found = joined(found, below(find(value[name]), escaped(name), name))
     }
+    return found
   }
 }
 
 function mapFinder(find: Finder): Finder {
   if (find === nothing) return nothing
-  return (value, path, place, found) => {
-    for (const [name, field] of fieldsOf(value)) find(field, `${path}/*`, [...place, name], found)
+  return (value) => {
+    if (!isFields(value)) return undefined
+    let found: UnknownField[] | undefined
+    for (const name of Object.keys(value)) found = joined(found, below(find(value[name]), '*', name))
+    return found
   }
 }
 
 function arrayFinder(find: Finder): Finder {
   if (find === nothing) return nothing
-  return (value, path, place, found) => {
-    if (!Array.isArray(value)) return
-    for (const [index, element] of value.entries()) find(element, `${path}/*`, [...place, index], found)
+  return (value) => {
+    if (!Array.isArray(value)) return undefined
+    let found: UnknownField[] | undefined
+    for (let index = 0; index < value.length; index++) found = joined(found, below(find(value[index]), '*', index))
+    return found
   }
+}
+
+/** What was found in a field, its places told from the record around it. */
+function below(found: UnknownField[] | undefined, step: string, name: string | number): UnknownField[] | undefined {
+  return found?.map((one) => ({ path: `/${step}${one.path}`, place: [name, ...one.place], value: one.value }))
+}
+
+function joined(before: UnknownField[] | undefined, more: UnknownField[] | undefined): UnknownField[] | undefined {
+  return before && more ? [...before, ...more] : (before ?? more)
+}
+
+function escaped(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1')
+}
+
+function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** The fields of an object; none of anything else, arrays included. */
