@@ -20,6 +20,8 @@ export async function planGuilds(sql: Sql): Promise<void> {
        left join (select guild_uuid, count(*) as territories from game.territory_hold
                    where valid_until = 'infinity' group by guild_uuid) held on held.guild_uuid = listed.guild_uuid
       where listed.valid_until = 'infinity'
+      -- In one order, so that two processes that plan at once do not wait for each other.
+      order by listed.guild_uuid::text
      on conflict (resource, key) do update set weight = excluded.weight where item.weight <> excluded.weight`,
   )
 }

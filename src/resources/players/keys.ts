@@ -37,7 +37,8 @@ export async function planPlayers(sql: Sql, at: Date): Promise<void> {
           and not exists (select from urgent where urgent.key = item.key)
      )
      insert into sync.work_item as item (resource, key, weight)
-     select 'players', key, weight from wanted
+     -- In one order, so that two processes that plan at once do not wait for each other.
+     select 'players', key, weight from wanted order by key
      on conflict (resource, key) do update set weight = excluded.weight where item.weight <> excluded.weight`,
     [at],
   )
