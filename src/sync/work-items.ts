@@ -43,17 +43,6 @@ export async function claimNamed(sql: Sql, resource: string, keys: readonly stri
   return [...keys]
 }
 
-/** How many keys a worklist has that may be asked for now. */
-export async function countDue(sql: Sql, resource: string, now: number): Promise<number> {
-  const [row] = await sql.query<{ due: number }>(
-    `select count(*) as due from sync.work_item
-      where resource = $1 and (leased_until is null or leased_until < $2)
-        and (checked_at is null or checked_at <= $3) and (gone_at is null or checked_at <= $4)`,
-    [resource, new Date(now), new Date(now - shortestInterval), new Date(now - goneInterval)],
-  )
-  return row?.due ?? 0
-}
-
 /** The last accepted answer about a key, its row locked until the transaction ends. */
 export async function lastOfKey(
   sql: Sql,
