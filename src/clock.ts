@@ -47,9 +47,13 @@ export interface VirtualClock extends Clock {
 /**
  * @param start milliseconds since the epoch
  * @param options.auto jump to the next sleeper's hour once the event loop has had `idleMs` real milliseconds of quiet
+ * @param options.busy true while something is under way that takes no time of this clock, such as a query: no jump then
  */
-export function virtualClock(start: number, options: { auto?: boolean; idleMs?: number } = {}): VirtualClock {
-  const { auto = false, idleMs = 3 } = options
+export function virtualClock(
+  start: number,
+  options: { auto?: boolean; idleMs?: number; busy?: () => boolean } = {},
+): VirtualClock {
+  const { auto = false, idleMs = 3, busy = () => false } = options
   let now = start
   let sleepers: Sleeper[] = []
   let jump: NodeJS.Timeout | undefined
@@ -75,7 +79,8 @@ export function virtualClock(start: number, options: { auto?: boolean; idleMs?: 
     if (!auto) return
     clearTimeout(jump)
     jump = setTimeout(() => {
-      if (sleepers.length > 0)
+      if (busy()) jumpWhenIdle()
+      else if (sleepers.length > 0)
         void advanceTo(Math.max(now, Math.min(...sleepers.map((one) => one.at)))).then(jumpWhenIdle)
     }, idleMs)
   }

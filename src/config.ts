@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { parseEnv } from 'node:util'
+import { join, resolve } from 'node:path'
+import { inspect, parseEnv } from 'node:util'
 import envPaths from 'env-paths'
 import { z } from 'zod'
 import { UsageError } from './errors.ts'
@@ -11,20 +12,30 @@ const postgresUrl = z.url({
   protocol: /^postgres(ql)?$/,
   error: 'must look like postgres://user:password@host:5432/database',
 })
+const folders = envPaths('wynnsync', { suffix: '' })
 const share = z.coerce.number().min(0).max(1, { error: 'must lie between 0 and 1' })
 
 const schema = z.object({
   DATABASE_URL: postgresUrl.optional(),
   WYNNSYNC_BASE_URL: httpUrl.default('https://api.wynncraft.com/v3'),
   WYNNSYNC_TOKEN: z.string().min(1).optional(),
-  WYNNSYNC_DATA_DIR: z
-    .string()
-    .min(1)
-    .default(envPaths('wynnsync', { suffix: '' }).data),
+  WYNNSYNC_CREDENTIALS: z.string().min(1).default(join(folders.config, 'credentials.json')),
+  WYNNSYNC_CLIENT_SECRET: z.string().min(1).optional(),
+  WYNNSYNC_DATA_DIR: z.string().min(1).default(folders.data),
   WYNNSYNC_LOG_LEVEL: z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` }).default('info'),
+  WYNNSYNC_LOG_FORMAT: z.enum(['text', 'json'], { error: 'must be text or json' }).default('text'),
   WYNNSYNC_USER_AGENT: z.string().min(1).optional(),
-  WYNNSYNC_PLAUSIBLE_SHARE: share.default(0.9),
+  WYNNSYNC_WEBHOOK_URL: httpUrl
+    .refine(hasNoUser, { error: 'must be a URL without user and password: put the secret into its path' })
+    .optional(),
+  WYNNSYNC_SCHEDULE: z.string().optional(),
+  WYNNSYNC_RAW: z.enum(['on', 'off'], { error: 'must be on or off' }).default('on'),
+  WYNNSYNC_RAW_DAYS: z.string().default('').transform(readRawDays),
+  WYNNSYNC_RETENTION: z.string().optional(),
+  WYNNSYNC_PLAUSIBLE_SHARE: z.string().default('0.9').transform(readShares),
+  WYNNSYNC_ZERO_SHARE: share.default(0.25),
   WYNNSYNC_ABSENCES: z.coerce.number().int().min(1, { error: 'must be a whole number from 1 up' }).default(2),
+  WYNNSYNC_PRIVACY: z.enum(['anonymize', 'delete'], { error: 'must be anonymize or delete' }).default('anonymize'),
   WYNNSYNC_CONCURRENCY: z.coerce
     .number()
     .int()
@@ -41,15 +52,37 @@ export interface Config {
   readonly databaseUrl: string | undefined
   readonly baseUrl: string
   readonly token: string | undefined
+  /** Where `auth login` keeps what it obtained; absolute. */
+  readonly credentialsFile: string
+  /** Of a private OAuth application. */
+  readonly clientSecret: string | undefined
   readonly dataDir: string
   readonly logLevel: (typeof logLevels)[number]
+  /** Plain lines for people, or pino's own JSON. */
+  readonly logFormat: 'text' | 'json'
   readonly userAgent: string | undefined
+  /** Where failures, recoveries and actions of guards are told. Secret: whoever knows it can write there. */
+  readonly webhookUrl: string | undefined
+  /** Schedules that differ from the resources' own: `territories=0 * * * *; players=off`. */
+  readonly schedule: string | undefined
+  /** How long samples and the ledger are kept: `all=1y; territory_resource=30d/2y`. Absent: for ever. */
+  readonly retention: string | undefined
+  /** Whether what the API sends is kept as it came. */
+  readonly raw: boolean
+  /** For how many days, by resource, where that differs from the defaults; Infinity for ever. */
+  readonly rawDays: Readonly<Record<string, number>>
   /** Requests in flight per bucket. */
   readonly concurrency: number
   /** An answer smaller than this share (0..1) of the last good one is rejected. */
   readonly plausibleShare: number
+  /** The same for single resources, by name. */
+  readonly plausibleShares: Readonly<Record<string, number>>
+  /** From which share (0..1) on counters that fall to zero at once are taken for a glitch. */
+  readonly zeroShare: number
   /** In how many consecutive complete answers a key must be missing before its version ends. */
   readonly absences: number
+  /** What is removed when a player restricts something: that field group, or everything kept of the player so far. */
+  readonly privacy: 'anonymize' | 'delete'
 }
 
 /** Command line flags that set what a variable sets too. */
@@ -99,17 +132,82 @@ export function readConfig(
     throw new UsageError(`the configuration is wrong:\n${lines.join('\n')}`)
   }
   const values = parsed.data
-  return {
+  return withSecretsUnseen({
     databaseUrl: values.DATABASE_URL,
     baseUrl: values.WYNNSYNC_BASE_URL,
     token: values.WYNNSYNC_TOKEN,
+    credentialsFile: resolve(folder, values.WYNNSYNC_CREDENTIALS),
+    clientSecret: values.WYNNSYNC_CLIENT_SECRET,
     dataDir: values.WYNNSYNC_DATA_DIR,
     logLevel: values.WYNNSYNC_LOG_LEVEL,
+    logFormat: values.WYNNSYNC_LOG_FORMAT,
     userAgent: values.WYNNSYNC_USER_AGENT,
+    webhookUrl: values.WYNNSYNC_WEBHOOK_URL,
+    schedule: values.WYNNSYNC_SCHEDULE,
+    raw: values.WYNNSYNC_RAW === 'on',
+    rawDays: values.WYNNSYNC_RAW_DAYS,
+    retention: values.WYNNSYNC_RETENTION,
     concurrency: values.WYNNSYNC_CONCURRENCY,
-    plausibleShare: values.WYNNSYNC_PLAUSIBLE_SHARE,
+    ...values.WYNNSYNC_PLAUSIBLE_SHARE,
+    zeroShare: values.WYNNSYNC_ZERO_SHARE,
     absences: values.WYNNSYNC_ABSENCES,
+    privacy: values.WYNNSYNC_PRIVACY,
+  })
+}
+
+/** `territories=7,guilds=forever`: days by resource. */
+function readRawDays(text: string, context: z.RefinementCtx) {
+  const days: Record<string, number> = {}
+  for (const part of text.split(/[,;]/).map((one) => one.trim())) {
+    if (part === '') continue
+    const [, resource, value] = /^([a-z-]+)\s*=\s*(\d{1,5}|forever)$/.exec(part) ?? []
+    if (resource === undefined) {
+      context.addIssue('must give days by resource, such as territories=7,guilds=forever')
+      return z.NEVER
+    }
+    days[resource] = value === 'forever' ? Number.POSITIVE_INFINITY : Number(value)
   }
+  return days
+}
+
+/** `0.9,online-players=0.5`: a share for all, and others for single resources. */
+function readShares(text: string, context: z.RefinementCtx) {
+  let plausibleShare = 0.9
+  const plausibleShares: Record<string, number> = {}
+  for (const [, resource, value] of text.split(',').map((part) => /^\s*(?:([a-z-]+)=)?(.*)$/.exec(part) ?? [])) {
+    const { success, data = 0 } = share.safeParse(value?.trim() || undefined)
+    if (!success) {
+      context.addIssue('must lie between 0 and 1, such as 0.9 or 0.9,online-players=0.5')
+      return z.NEVER
+    }
+    if (resource === undefined) plausibleShare = data
+    else plausibleShares[resource] = data
+  }
+  return { plausibleShare, plausibleShares }
+}
+
+/** Texts that no log line may hold. */
+export function secretsIn({ databaseUrl, token, clientSecret, webhookUrl }: Config): string[] {
+  // The bare password may be a word such as the program's own name, which would then vanish from every line.
+  const password = databaseUrl === undefined ? '' : new URL(databaseUrl).password
+  return [token ?? [], clientSecret ?? [], webhookUrl ?? [], password ? `:${password}@` : []].flat()
+}
+
+function hasNoUser(url: string): boolean {
+  return !URL.canParse(url) || (new URL(url).username === '' && new URL(url).password === '')
+}
+
+/** Whoever prints the whole configuration, in a log line or while debugging, prints no secret. */
+function withSecretsUnseen(config: Config): Config {
+  const seen = (secret: string | undefined) => secret && '[hidden]'
+  const show = () => ({
+    ...config,
+    databaseUrl: seen(config.databaseUrl),
+    token: seen(config.token),
+    clientSecret: seen(config.clientSecret),
+    webhookUrl: seen(config.webhookUrl),
+  })
+  return Object.defineProperty(config, inspect.custom, { value: show })
 }
 
 function readDotEnv(folder: string): Variables {

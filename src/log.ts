@@ -7,19 +7,42 @@ export type Log = ReturnType<typeof createLog>
 /** Fields that every line has and that its text already shows. */
 const shown = new Set(['level', 'time', 'msg', 'resource', 'err'])
 
+/** How lines are written. */
+export interface LogOptions {
+  /** Default text. */
+  readonly format?: Config['logFormat']
+  /** What no line may hold; shown as `[hidden]`. */
+  readonly secrets?: readonly string[]
+  /** Default: to stderr. */
+  readonly write?: (text: string) => void
+}
+
 /**
- * A pino logger that writes plain lines to stderr: `2026-05-01 08:16:56Z warn items: message key=value`.
+ * A pino logger that writes plain lines to stderr: `2026-05-01 08:16:56Z warn items: message key=value`, or JSON.
  * stdout is kept for answers, so that output can be piped.
  */
 export function createLog(
   level: Config['logLevel'],
   clock: Clock,
-  write = (text: string) => process.stderr.write(text),
+  { format = 'text', secrets = [], write = (text) => void process.stderr.write(text) }: LogOptions = {},
 ) {
+  const hide = hiding(secrets)
   return pino(
     { level, base: null, timestamp: () => `,"time":${clock.now()}`, errorKey: 'err' },
-    { write: (line) => write(toText(JSON.parse(line))) },
+    { write: (line) => write(format === 'json' ? hide(line) : toText(JSON.parse(hide(line)))) },
   )
+}
+
+/** Shorter texts are words: to hide them would hide what the line says. */
+const shortestSecret = 6
+
+/** The function that takes secrets out of a line of JSON, however they are written there. */
+function hiding(secrets: readonly string[]): (line: string) => string {
+  const forms = secrets
+    .filter((secret) => secret.length >= shortestSecret)
+    .flatMap((secret) => [secret, encodeURIComponent(secret)])
+    .map((form) => JSON.stringify(form).slice(1, -1))
+  return (line) => forms.reduce((rest, form) => rest.replaceAll(form, '[hidden]'), line)
 }
 
 function toText(entry: {

@@ -84,21 +84,21 @@ comment on column sync.quarantine.run_id is
   'The run that found it: run_id in sync.run.';
 
 comment on table sync.drift is
-  'What the API sent that this program did not know, each thing once: fields without a column and members missing from an enumeration. Nothing of it is dropped.';
+  'What the API sent that this program did not know, each thing once: fields without a column, members missing from an enumeration, fields that vanished, came back or have another type. Nothing of it is dropped.';
 comment on column sync.drift.id is
   'Number of the row, rising.';
 comment on column sync.drift.resource is
   'The resource, such as items.';
 comment on column sync.drift.kind is
-  'unknown_field or unknown_member.';
+  'unknown_field, unknown_member, missing_field (every second record or more lost it at once, or it cannot be done without), retyped_field, or returned_field (what was missing or of another type is as it was).';
 comment on column sync.drift.path is
   'JSON pointer to the field; * stands for any element of a list and any key of a map.';
 comment on column sync.drift.member is
-  'The unknown member. Empty for a field.';
+  'The unknown member; of a retyped field the type that it has; else empty.';
 comment on column sync.drift.key is
-  'Natural key of one entity that has it.';
+  'Natural key of one entity that has it, or lost it. Empty: the answer as a whole.';
 comment on column sync.drift.example is
-  'What that entity holds there.';
+  'What that entity holds there; null where nothing new is held.';
 comment on column sync.drift.first_seen_at is
   'The instant the answer speaks for that showed it first.';
 comment on column sync.drift.run_id is

@@ -17,18 +17,3 @@ begin atomic
 end;
 comment on function analytics.online_answer(timestamptz, timestamptz) is
 'The accepted answers about who is online that speak for [from_time, to_time), and until when each holds: until the next one, or for 30 seconds where that is more than 90 seconds away.';
-
-create or replace function analytics.online_coverage(from_time timestamptz, to_time timestamptz) returns real
-language sql stable parallel safe
-return (
-  select case when asked.slots > 0 then
-           least(1, (select count(distinct floor(extract(epoch from run.observed_at - from_time) / 30)) from sync.run
-                      where run.resource = 'online-players' and run.status in ('ok', 'unchanged', 'partial')
-                        and run.observed_at >= from_time and run.observed_at < to_time) / asked.slots)
-         end
-    from (select ceil(extract(epoch from least(to_time, greatest(now(), max(run.observed_at))) - from_time) / 30) as slots
-            from sync.run
-           where run.resource = 'online-players' and run.status in ('ok', 'unchanged', 'partial')) asked
-);
-comment on function analytics.online_coverage(timestamptz, timestamptz) is
-'How well [from_time, to_time) was watched: the share (0..1) of its half minutes that have an answer about who is online. What lies in the future does not count; NULL when all of it does.';

@@ -5,45 +5,51 @@ begin atomic
   with fixed as (
     -- A length that does not depend on the calendar, and so not on the time zone of who asks.
     select make_interval(secs => extract(epoch from step)::double precision) as length
-  ), cell as (
-    select moment.at, least(moment.at + fixed.length, to_time) as until
-      from fixed
-     cross join lateral generate_series(from_time, to_time - interval '1 microsecond', fixed.length) as moment(at)
-  ), watched as (
-    select lower(part.span) as begins, upper(part.span) as ends
-      from (select range_agg(tstzrange(answer.observed_at, answer.holds_until)) as spans
-              from analytics.online_answer(from_time, to_time) answer) every
-     cross join lateral unnest(every.spans) as part(span)
-  ), sample as (
-    select numbers.observed_at, numbers.total, numbers.hidden,
-           lead(numbers.observed_at, 1, to_time) over (order by numbers.observed_at) as until
-      from game.online_sample numbers
-     where numbers.observed_at < to_time
-       and numbers.observed_at >= coalesce((select max(before.observed_at) from game.online_sample before
-                                             where before.observed_at <= from_time), from_time)
-  ), known as (
-    select sample.total, sample.hidden, greatest(sample.observed_at, watched.begins, from_time) as begins,
-           least(sample.until, watched.ends, to_time) as ends
-      from sample
-      join watched on watched.begins < sample.until and watched.ends > sample.observed_at
-  ), weighed as (
-    select moment.at, known.total, known.hidden,
-           extract(epoch from least(known.ends, moment.at + fixed.length) - greatest(known.begins, moment.at))::double precision as seconds
-      from known
+  ), fine as (
+    -- Older samples are gone; of them there are the averages of full hours.
+    select greatest(from_time, (select tier.fine_since from sync.tier where tier.sample_table = 'game.online_sample')) as since
+  ), begun as (
+    select known.*, date_bin(fixed.length, known.begins, from_time) as at, fixed.length
+      from fine
      cross join fixed
-     cross join lateral generate_series(date_bin(fixed.length, known.begins, from_time),
-                                        known.ends - interval '1 microsecond', fixed.length) as moment(at)
-     where known.begins < known.ends
+     cross join lateral analytics.online_known(fine.since, to_time) known
+  ), held as (
+    -- Most lie within one step; the others are cut.
+    select begun.at, begun.total, begun.hidden, begun.ends - begun.begins as held
+      from begun where begun.ends <= begun.at + begun.length
+     union all
+    select moment.at, begun.total, begun.hidden, least(begun.ends, moment.at + begun.length) - greatest(begun.begins, moment.at)
+      from begun
+     cross join lateral generate_series(begun.at, begun.ends - interval '1 microsecond', begun.length) as moment(at)
+     where begun.ends > begun.at + begun.length
+  ), weighed as (
+    select held.at, held.total::double precision as total, held.total as total_max, held.hidden::double precision as hidden,
+           share.seconds as total_seconds, share.seconds as hidden_seconds
+      from held
+     cross join lateral (select extract(epoch from held.held)::double precision as seconds) share
+     union all
+    select moment.at, rolled.total_avg, rolled.total_max, rolled.hidden_avg, rolled.total_seconds * share.share, rolled.hidden_seconds * share.share
+      from fine
+     cross join fixed
+      join game.online_hour rolled on rolled.hour > from_time - interval '1 hour' and rolled.hour < least(fine.since, to_time)
+     cross join lateral (select greatest(rolled.hour, from_time) as begins, least(rolled.hour + interval '1 hour', to_time) as ends) part
+     cross join lateral generate_series(date_bin(fixed.length, part.begins, from_time),
+                                        part.ends - interval '1 microsecond', fixed.length) as moment(at)
+     cross join lateral (select extract(epoch from least(part.ends, moment.at + fixed.length)
+                                                   - greatest(part.begins, moment.at))::double precision / 3600 as share) share
   ), told as (
-    select weighed.at, max(weighed.total) as total_max,
-           sum(weighed.total * weighed.seconds) / sum(weighed.seconds) filter (where weighed.total is not null) as total_avg,
-           sum(weighed.hidden * weighed.seconds) / sum(weighed.seconds) filter (where weighed.hidden is not null) as hidden_avg
+    select weighed.at, max(weighed.total_max) as total_max,
+           sum(weighed.total * weighed.total_seconds)
+             / nullif(sum(weighed.total_seconds) filter (where weighed.total is not null), 0) as total_avg,
+           sum(weighed.hidden * weighed.hidden_seconds)
+             / nullif(sum(weighed.hidden_seconds) filter (where weighed.hidden is not null), 0) as hidden_avg
       from weighed group by weighed.at
   )
-  select cell.at, told.total_avg, told.total_max, told.hidden_avg, analytics.online_coverage(cell.at, cell.until)
-    from cell
+  select cell.at, told.total_avg, told.total_max, told.hidden_avg, cell.coverage
+    from fixed
+   cross join lateral analytics.watched('online-players', from_time, to_time, fixed.length, from_time) cell
     left join told on told.at = cell.at
    order by cell.at;
 end;
 comment on function analytics.online_total(timestamptz, timestamptz, interval) is
-'How many players were online in every step of [from_time, to_time), hidden ones included, and how many of them were hidden. Averages are over the time that was watched; NULL where nobody looked, or the API did not count.';
+'How many players were online in every step of [from_time, to_time), hidden ones included, and how many of them were hidden. Averages are over the time that was watched; NULL where nobody looked, or the API did not count. Of time before the retention of game.online_sample, an hour is known as a whole.';

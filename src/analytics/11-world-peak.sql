@@ -2,15 +2,20 @@ create or replace function analytics.world_peak(from_time timestamptz, to_time t
 returns table (world text, hour timestamptz, online_avg double precision, online_max int, coverage real)
 language sql stable parallel safe
 begin atomic
-  with watched as (
+  with fine as (
+    -- Older samples are gone; of them there are the averages of full hours.
+    select greatest(from_time, (select tier.fine_since from sync.tier where tier.sample_table = 'game.world_sample')) as since
+  ), watched as (
     select lower(part.span) as begins, upper(part.span) as ends
       from (select range_agg(tstzrange(answer.observed_at, answer.holds_until)) as spans
-              from analytics.online_answer(from_time, to_time) answer) every
+              from fine
+             cross join lateral analytics.online_answer(fine.since, to_time) answer) every
      cross join lateral unnest(every.spans) as part(span)
   ), known as (
-    select version.world, sample.online, greatest(sample.observed_at, version.valid_from, watched.begins, from_time) as begins,
+    select version.world, sample.online, greatest(sample.observed_at, version.valid_from, watched.begins, fine.since) as begins,
            least(sample.until, version.valid_until, watched.ends, to_time) as ends
-      from game.world version
+      from fine
+     cross join game.world version
      cross join lateral (
        select numbers.observed_at, numbers.online,
               lead(numbers.observed_at, 1, to_time) over (order by numbers.observed_at) as until
@@ -18,26 +23,37 @@ begin atomic
         where numbers.world = version.world and numbers.observed_at < to_time
           and numbers.observed_at >= coalesce((select max(before.observed_at) from game.world_sample before
                                                 where before.world = version.world
-                                                  and before.observed_at <= greatest(from_time, version.valid_from)), from_time)
+                                                  and before.observed_at <= greatest(fine.since, version.valid_from)), fine.since)
      ) sample
       join watched on watched.begins < sample.until and watched.ends > sample.observed_at
-     where version.valid_from < to_time and version.valid_until > from_time
+     where version.valid_from < to_time and version.valid_until > fine.since
+  ), begun as (
+    select known.*, date_bin('1 hour', known.begins, 'epoch') as hour from known where known.begins < known.ends
   ), weighed as (
-    select known.world, moment.hour, known.online,
-           extract(epoch from least(known.ends, moment.hour + interval '1 hour') - greatest(known.begins, moment.hour))::double precision as seconds
-      from known
-     cross join lateral generate_series(date_trunc('hour', known.begins, 'UTC'), known.ends - interval '1 microsecond',
-                                        interval '1 hour') as moment(hour)
-     where known.begins < known.ends
-  ), watch as materialized (
-    select moment.hour, analytics.online_coverage(greatest(moment.hour, from_time), least(moment.hour + interval '1 hour', to_time)) as coverage
-      from generate_series(date_trunc('hour', from_time, 'UTC'), to_time - interval '1 microsecond', interval '1 hour') as moment(hour)
+    -- Most lie within one hour; the others are cut.
+    select begun.world, begun.hour, begun.online, begun.ends - begun.begins as held
+      from begun where begun.ends <= begun.hour + interval '1 hour'
+     union all
+    select begun.world, moment.hour, begun.online,
+           least(begun.ends, moment.hour + interval '1 hour') - greatest(begun.begins, moment.hour)
+      from begun
+     cross join lateral generate_series(begun.hour, begun.ends - interval '1 microsecond', interval '1 hour') as moment(hour)
+     where begun.ends > begun.hour + interval '1 hour'
+  ), counted as (
+    select weighed.world, weighed.hour, sum(weighed.online * weighed.held) as sum, sum(weighed.held) as held, max(weighed.online) as online_max
+      from weighed group by weighed.world, weighed.hour
   )
-  select weighed.world, weighed.hour, sum(weighed.online * weighed.seconds) / sum(weighed.seconds), max(weighed.online), watch.coverage
-    from weighed
-    join watch on watch.hour = weighed.hour
-   group by weighed.world, weighed.hour, watch.coverage
-   order by weighed.hour, weighed.world;
+  select known.world, known.hour, known.online_avg, known.online_max, watch.coverage
+    from (select counted.world, counted.hour, (extract(epoch from counted.sum) / extract(epoch from counted.held))::double precision as online_avg,
+                 counted.online_max
+            from counted
+           union all
+          select rolled.world, rolled.hour, rolled.online_avg, rolled.online_max
+            from fine
+            join game.world_hour rolled on rolled.hour >= date_trunc('hour', from_time, 'UTC') and rolled.hour < least(fine.since, to_time)
+         ) known
+    join analytics.watched('online-players', from_time, to_time, interval '1 hour', 'epoch') watch on watch.at = known.hour
+   order by known.hour, known.world;
 end;
 comment on function analytics.world_peak(timestamptz, timestamptz) is
-'Players listed on each world in each full hour (UTC) of [from_time, to_time): the average over the time that it was up and watched, and the most at once. No row where nobody looked, or the world was not up.';
+'Players listed on each world in each full hour (UTC) of [from_time, to_time): the average over the time that it was up and watched, and the most at once. No row where nobody looked, or the world was not up. Of time before the retention of game.world_sample, an hour is known as a whole.';

@@ -1,22 +1,17 @@
 -- seconds_min counts what answers show: between two of them that both list the player and are at most 90 seconds apart,
 -- and from a login that is known exactly to the first answer. seconds_max counts the widest bounds of each session, and
--- the times that some players were hidden and this one may have been among them. Nothing is said of the time after the
--- latest answer.
+-- the times that some players were hidden and this one may have been among them, and those of which what was known had to
+-- be removed. Nothing is said of the time after the latest answer.
 create or replace function analytics.player_playtime(player uuid, from_time timestamptz, to_time timestamptz)
 returns table (day date, seconds_min double precision, seconds_max double precision, coverage real)
 language sql stable parallel safe
 begin atomic
   with cell as (
-    select (moment.at at time zone 'UTC')::date as day, greatest(moment.at, from_time) as begins,
-           least(moment.at + interval '24 hours', to_time) as until,
+    select moment.at, (moment.at at time zone 'UTC')::date as day, greatest(moment.at, from_time) as begins,
            least(moment.at + interval '24 hours', to_time, seen.at) as ends
       from generate_series(date_trunc('day', from_time, 'UTC'), to_time - interval '1 microsecond', interval '24 hours') as moment(at)
      cross join (select max(observed_at) as at from sync.run
                   where resource = 'online-players' and status in ('ok', 'unchanged', 'partial')) seen
-  ), answer as materialized (
-    -- A little more than was asked for: what happened around its ends lies between two answers.
-    select watch.observed_at, watch.holds_until
-      from analytics.online_answer(from_time - interval '90 seconds', to_time + interval '90 seconds') watch
   ), session as materialized (
     select one.login_earliest, one.logout_latest, one.listed_from, one.listed_until,
            lag(one.listed_until) over own as before_until, lead(one.listed_from) over own as after_from
@@ -33,10 +28,16 @@ begin atomic
             select tstzrange(listing.listed_until, listing.logout_earliest) from listing
              where listing.listed_until < listing.logout_earliest
             union all
-            select tstzrange(answer.observed_at, answer.holds_until)
+            select tstzrange(step.observed_at, step.next_at)
               from listing
-              join answer on answer.observed_at >= listing.listed_from and answer.holds_until <= listing.listed_until
-              join answer next on next.observed_at = answer.holds_until) shown
+             cross join lateral (
+               select run.observed_at, lead(run.observed_at) over (order by run.observed_at) as next_at
+                 from (select distinct accepted.observed_at from sync.run accepted
+                        where accepted.resource = 'online-players' and accepted.status in ('ok', 'unchanged', 'partial')
+                          and accepted.observed_at >= greatest(listing.listed_from, from_time - interval '90 seconds')
+                          and accepted.observed_at <= least(listing.listed_until, to_time + interval '90 seconds')) run) step
+             where listing.listed_from < to_time and listing.listed_until > from_time
+               and step.next_at - step.observed_at <= interval '90 seconds') shown
   ), possible as (
     -- Where a bound is not known, the sessions before and after it are the limit.
     select range_agg(tstzrange(coalesce(session.login_earliest, session.before_until, '-infinity'),
@@ -61,12 +62,19 @@ begin atomic
                and sample.observed_at >= coalesce((select max(before.observed_at) from game.online_sample before
                                                     where before.observed_at <= from_time), from_time)) numbers
      where numbers.hidden is distinct from 0
+  ), removed as (
+    select range_agg(tstzrange('-infinity', action.at)) as spans from sync.privacy_action action
+     where action.field_group in ('onlineStatus', 'everything')
+       and (action.player_uuid = player or action.player_hash = sha256(player::text::bytea))
   ), looked as (
-    select range_agg(tstzrange(answer.observed_at, answer.holds_until)) as spans from answer
+    -- A little more than was asked for: what happened around its ends lies between two answers.
+    select range_agg(tstzrange(answer.observed_at, answer.holds_until)) as spans
+      from analytics.online_answer(from_time - interval '90 seconds', to_time + interval '90 seconds') answer
   )
-  select cell.day, coalesce(fewest.seconds, 0), coalesce(most.seconds, 0), analytics.online_coverage(cell.begins, cell.until)
+  select cell.day, coalesce(fewest.seconds, 0), coalesce(most.seconds, 0), watch.coverage
     from cell
-   cross join certain cross join possible cross join secret cross join hidden cross join looked
+    join analytics.watched('online-players', from_time, to_time, interval '24 hours', 'epoch') watch on watch.at = cell.at
+   cross join certain cross join possible cross join secret cross join hidden cross join removed cross join looked
    cross join lateral (
      select sum(extract(epoch from upper(part.span) - lower(part.span)))::double precision as seconds
        from unnest(tstzmultirange(tstzrange(cell.begins, greatest(cell.begins, cell.ends))) * coalesce(certain.spans, '{}')) as part(span)
@@ -75,7 +83,8 @@ begin atomic
      select sum(extract(epoch from upper(part.span) - lower(part.span)))::double precision as seconds
        from unnest(tstzmultirange(tstzrange(cell.begins, greatest(cell.begins, cell.ends)))
                    * (coalesce(possible.spans, '{}') + coalesce(certain.spans, '{}')
-                      + coalesce(secret.spans, '{}') * coalesce(hidden.spans, '{}') * coalesce(looked.spans, '{}'))) as part(span)
+                      + (coalesce(secret.spans, '{}') * coalesce(hidden.spans, '{}') + coalesce(removed.spans, '{}'))
+                        * coalesce(looked.spans, '{}'))) as part(span)
    ) most
    order by cell.day;
 end;

@@ -1,5 +1,5 @@
 import { readHttpDate } from './http-date.ts'
-import type { RateLimitReading } from './rate-limit.ts'
+import type { RateLimit } from './rate-limit.ts'
 
 /** Response headers with lower-case names; a header sent twice is joined with ", ". */
 export type Headers = ReadonlyMap<string, string>
@@ -15,8 +15,10 @@ export interface Answer<T> {
   readonly observedAt: number
   /** Until when asking again brings the same copy, in the server's time; ms since the epoch. Null when not told. */
   readonly expiresAt: number | null
+  /** For how long the service keeps one copy of this route, in seconds. Null when not told. */
+  readonly maxAge: number | null
   /** What the rate-limit headers said, or null when there were none. */
-  readonly rateLimit: RateLimitReading | null
+  readonly rateLimit: RateLimit | null
   /** Size of the body as it travelled, before decompression. */
   readonly bytes: number
   /** How many requests it took, repeats included; 1 when the first one succeeded. */
@@ -52,6 +54,12 @@ export function expiresAt(headers: Headers): number | null {
   const date = readHttpDate(headers.get('date'))
   const age = readMaxAge(headers.get('cache-control'))
   return date === null || age === null ? null : date + age
+}
+
+/** `max-age` of `Cache-Control`, in seconds: the same for every answer of a route. Null when absent or malformed. */
+export function maxAge(headers: Headers): number | null {
+  const age = readMaxAge(headers.get('cache-control'))
+  return age === null ? null : age / 1000
 }
 
 function readMaxAge(value: string | undefined): number | null {

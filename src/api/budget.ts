@@ -1,9 +1,99 @@
+import type { BudgetState, Reservation, Window } from './budget-state.ts'
+import { give, roomFor, want } from './lanes.ts'
+import { beat, forgetSilent, hold, silentAt } from './pulse.ts'
 import type { RateLimitReading } from './rate-limit.ts'
+import type { Lane } from './request.ts'
 
-/** Proof that a request was counted against the budget; give it back with `settle`. */
-export interface Ticket {
-  /** ms since the epoch */
-  readonly sentAt: number
+/** A reservation lapses after this, in ms: no request lasts longer with the timeouts of `exchange.ts`. */
+export const RESERVATION_LASTS = 90_000
+/** For so long the first request of a window keeps all others back, in ms: its sender may have been killed. */
+export const PROBE_LASTS = 10_000
+
+const MINUTE = 60_000
+const SECOND = 1000
+
+/**
+ * The requests one bucket still allows, as far as its answers tell: pure functions from state to state, so that any number
+ * of processes can share a budget. They hold no timer and read no clock; `now` is ms since the epoch. The rules that keep it
+ * from overdrawing:
+ * - every reservation counts as not yet counted by the server, so `available = lowest remaining - reservations`; as the
+ *   answers come in, nothing of this is lost, and what a killed process held lapses;
+ * - answers come out of order: one of the same window can only lower `remaining`, one of an earlier window says nothing;
+ * - when the window has ended, and at the very start, one request goes out alone, because somebody else may be using
+ *   the same address or token: its answer tells the numbers of the new window. When it tells nothing, the next one follows
+ *   at the pace of the limit.
+ * Without headers it counts its own requests per minute of the clock against an assumed limit. `reserve`, `settle` and
+ * `release` do nothing new when they are repeated for the same reservation: a transaction whose commit was lost on the
+ * way may run again.
+ */
+
+/** How many requests of this lane may leave now. */
+export function available(state: BudgetState, now: number, lane: Lane): number {
+  const current = lapse(state, now)
+  const { window, blockedUntil, probe, reservations } = current
+  if (blockedUntil !== null && now < blockedUntil) return 0
+  if (window === null) return probe === null ? 1 : 0
+  return Math.max(0, roomFor(current, window, window.remaining - reservations.length, now, lane))
+}
+
+/**
+ * How many refreshes the running window still allows, as its headers told; 0 while blocked. Null when they have not: then
+ * `available` is a guess.
+ */
+export function remaining(state: BudgetState, now: number): number | null {
+  const { window, blockedUntil } = lapse(state, now)
+  const isBlocked = blockedUntil !== null && now < blockedUntil
+  return (window === null || window.assumed) && !isBlocked ? null : available(state, now, 'refresh')
+}
+
+/** Who asks for a request. */
+export interface Asking {
+  readonly id: string
+  readonly lane: Lane
+  /** The live poll that is wanted, and since when; null for a repeat, and in the other lanes. */
+  readonly poll: { readonly route: string; readonly at: number } | null
+}
+
+/** Takes one request from the budget when there is one for the lane; says null when there is none. */
+export function reserve(
+  state: BudgetState,
+  { id, lane, poll }: Asking,
+  now: number,
+): { state: BudgetState; result: Reservation | null } {
+  const polled = poll === null ? state : { ...state, pulses: beat(state.pulses, poll.route, poll.at) }
+  let current = lapse(polled, now)
+  const known = current.reservations.find((one) => one.id === id)
+  if (known !== undefined) return { state: current, result: known }
+  const isShut = available(current, now, lane) === 0
+  if (poll !== null) current = { ...current, pulses: hold(current.pulses, poll.route, poll.at, isShut) }
+  if (isShut) {
+    return { state: want(current, lane, Math.max(now, opensAt(current, now, lane) ?? now)), result: null }
+  }
+  const taken: Reservation = { id, lane, sentAt: now, until: now + RESERVATION_LASTS }
+  const probe = current.window === null ? { id, until: now + PROBE_LASTS } : current.probe
+  const reservations = [...current.reservations, taken]
+  return { state: give({ ...current, probe, reservations }, lane, now), result: taken }
+}
+
+/** What a route brings along from the budget it had while its bucket was unknown. */
+export type Belongings = Pick<BudgetState, 'reservations' | 'pulses'>
+
+/** Takes over what was noted elsewhere, before it was known that it belongs to this bucket. */
+export function adopt(state: BudgetState, { reservations, pulses }: Belongings, now: number): BudgetState {
+  const byId = new Map([...state.reservations, ...reservations].map((one) => [one.id, one]))
+  return lapse({ ...state, reservations: [...byId.values()], pulses: { ...pulses, ...state.pulses } }, now)
+}
+
+/** Gives back a reservation whose request never left. */
+export function release(state: BudgetState, id: string, now: number): BudgetState {
+  const probe = state.probe?.id === id ? null : state.probe
+  return lapse({ ...state, probe, reservations: state.reservations.filter((one) => one.id !== id) }, now)
+}
+
+/** Ends every reservation at once: whoever made them is known to be dead. */
+export function bury(state: BudgetState, now: number): BudgetState {
+  const reservations = state.reservations.map((one) => ({ ...one, until: now }))
+  return lapse({ ...state, reservations, probe: null }, now)
 }
 
 /** How a sent request ended, as far as the budget is concerned. */
@@ -12,149 +102,133 @@ export interface Settlement {
   readonly reading: RateLimitReading | null
   /** False when nothing came back, or only an error from in front of the API that says nothing about its limits. */
   readonly answered: boolean
-  /** When the headers arrived; ms since the epoch. */
+  /** When the headers arrived. */
   readonly receivedAt: number
+  /** The limit per minute to assume when no header names one. */
+  readonly assumedLimit: number
 }
 
-/** The requests one bucket still allows, as far as its answers tell. Holds no timer and reads no clock. */
-export interface Budget {
-  /** How many requests may leave now. */
-  available(now: number): number
-  /**
-   * How many requests the running window still allows, as its headers told; 0 while blocked. Null when they have not: then
-   * `available` is a guess.
-   */
-  remaining(now: number): number | null
-  /** Counts one request as sent. Only after `available` said there is room. */
-  take(now: number): Ticket
-  /** The request came back, or failed. */
-  settle(ticket: Ticket, settlement: Settlement, now: number): void
-  /** An answer about this bucket to a request that was not taken from this budget. */
-  observe(reading: RateLimitReading, sentAt: number, receivedAt: number, now: number): void
-  /** Nothing may leave before `until`; ms since the epoch. */
-  block(until: number, now: number): void
-  /** When waiting alone brings new room; null when only the answer of a request in flight can. */
-  opensAt(now: number): number | null
+/** The request came back, or failed. */
+export function settle(state: BudgetState, ticket: Reservation, settlement: Settlement, now: number): BudgetState {
+  const { reading, answered, receivedAt } = settlement
+  const isOpen = state.reservations.some((one) => one.id === ticket.id)
+  let next = release(state, ticket.id, now)
+  if (isOpen) next = { ...next, counted: countOne(next, receivedAt) }
+  if (reading !== null && reading.remaining !== null) return observe(next, reading, ticket.sentAt, receivedAt, now)
+  next = { ...next, lastLimit: reading?.limit ?? next.lastLimit }
+  if (!isOpen) return next
+  const { window, blockedUntil } = next
+  if (window !== null) return { ...next, window: { ...window, remaining: Math.max(0, window.remaining - 1) } }
+  if (blockedUntil !== null && now < blockedUntil) return next
+  if (!answered) {
+    // Counted or not, nobody knows: at this pace as many as leave in a minute are no more than one window's.
+    const until = now + Math.ceil(MINUTE / (next.lastLimit ?? settlement.assumedLimit))
+    return { ...next, probe: { id: `after ${ticket.id}`, until } }
+  }
+  return lapse({ ...next, window: assume(next, settlement) }, now)
 }
 
-/**
- * One window of the server's counter. Headers count whole seconds and answers travel, so its end is known as an interval
- * [earliest, latest] that every further answer of the same window narrows.
- */
-interface Window {
-  readonly limit: number | null
-  /** The lowest number any answer of this window named. Requests in flight are not subtracted yet. */
-  readonly remaining: number
-  readonly earliest: number
-  readonly latest: number
-  /** True when no header spoke: our own count against an assumed limit. */
-  readonly assumed: boolean
+/** An answer about this bucket. */
+export function observe(
+  state: BudgetState,
+  reading: RateLimitReading,
+  sentAt: number,
+  receivedAt: number,
+  now: number,
+): BudgetState {
+  const { limit, remaining: told } = reading
+  const current = { ...lapse(state, now), lastLimit: limit ?? state.lastLimit }
+  const { window, closedAt, blockedUntil } = current
+  if (told === null || (blockedUntil !== null && now < blockedUntil)) return current
+  const { earliest, latest } = windowEnd(reading, sentAt, receivedAt)
+  const fresh: Window = {
+    limit,
+    remaining: told,
+    earliest,
+    latest,
+    openedAt: receivedAt,
+    given: { refresh: 0, backfill: 0 },
+    assumed: false,
+  }
+  if (window === null || window.assumed) {
+    const isOfClosedWindow = closedAt !== null && sentAt < closedAt && earliest <= closedAt
+    return isOfClosedWindow ? current : lapse({ ...current, window: fresh }, now)
+  }
+  if (earliest > window.latest) return lapse({ ...current, closedAt: window.latest, window: fresh }, now)
+  if (latest < window.earliest) return current
+  const narrowed: Window = {
+    ...window,
+    limit: limit ?? window.limit,
+    remaining: Math.min(window.remaining, told),
+    earliest: Math.max(window.earliest, earliest),
+    latest: Math.min(window.latest, latest),
+  }
+  return lapse({ ...current, window: narrowed }, now)
 }
 
-const MINUTE = 60_000
-const SECOND = 1000
+/** Nothing may leave before `until`. */
+export function block(state: BudgetState, until: number, now: number): BudgetState {
+  if (until <= now) return state
+  const blockedUntil = Math.max(state.blockedUntil ?? until, until)
+  const closedAt = Math.max(state.closedAt ?? blockedUntil, blockedUntil)
+  return { ...state, blockedUntil, closedAt, window: null, probe: null }
+}
 
-/**
- * A budget that learns from headers. The rules that keep it from overdrawing:
- * - every request in flight counts as not yet counted by the server, so `available = lowest remaining - in flight`;
- *   as the answers come in, nothing of this is lost;
- * - answers come out of order: one of the same window can only lower `remaining`, one of an earlier window says nothing;
- * - when the window has ended, and at the very start, one request goes out alone, because somebody else may be using
- *   the same address or token: its answer tells the numbers of the new window.
- * Without headers it counts its own requests per minute of the clock against `assumedLimit`.
- */
-export function createBudget(assumedLimit: number): Budget {
-  let window: Window | null = null
-  let closedAt = Number.NEGATIVE_INFINITY
-  let blockedUntil = Number.NEGATIVE_INFINITY
-  let probe: Ticket | null = null
-  let inFlight = 0
-  let lastLimit: number | null = null
-  let counted = { minute: 0, requests: 0 }
+/** True when only another lane keeps this one back: it may get its turn at any time. */
+export function waitsForTurn(state: BudgetState, now: number, lane: Lane): boolean {
+  return available({ ...state, wanted: { refresh: now, backfill: now } }, now, lane) > 0
+}
 
-  function roll(now: number): void {
-    if (window === null || now < window.latest) return
-    closedAt = window.latest
-    window = null
+/** When waiting alone brings room for the lane; null when only an answer can. */
+export function opensAt(state: BudgetState, now: number, lane: Lane): number | null {
+  const { blockedUntil, window, probe, wanted, reservations, pulses } = lapse(state, now)
+  const lapses = reservations.reduce((first, one) => Math.min(first, one.until), Number.POSITIVE_INFINITY)
+  const moments = [
+    blockedUntil,
+    window?.latest,
+    probe?.until,
+    wanted.refresh,
+    wanted.backfill,
+    lapses,
+    ...Object.values(pulses).map(silentAt),
+  ].filter((at) => at !== null && at !== undefined && at > now && Number.isFinite(at))
+  const inOrder = moments.map(Number).sort((a, b) => a - b)
+  return inOrder.find((at) => available(state, at, lane) > 0) ?? null
+}
+
+/** The state without what has ended at `now`: the window, the first request's privilege, reservations of the dead. */
+export function lapse(state: BudgetState, now: number): BudgetState {
+  const { probe, reservations } = state
+  const ended = state.window !== null && now >= state.window.latest
+  const closedAt = ended && state.window !== null ? state.window.latest : state.closedAt
+  const lapsed = reservations.filter((one) => one.until <= now)
+  let window = ended ? null : state.window
+  if (window !== null && lapsed.length > 0) {
+    // The server has counted them; an earlier window's do not matter any more.
+    const since = window.openedAt
+    const counted = lapsed.filter((one) => one.sentAt >= since).length
+    window = { ...window, remaining: Math.max(0, window.remaining - counted) }
   }
-
-  function available(now: number): number {
-    roll(now)
-    if (now < blockedUntil) return 0
-    if (window === null) return probe === null ? 1 : 0
-    return Math.max(0, window.remaining - inFlight)
+  return {
+    ...state,
+    window,
+    closedAt,
+    probe: probe !== null && probe.until <= now ? null : probe,
+    reservations: lapsed.length === 0 ? reservations : reservations.filter((one) => one.until > now),
+    pulses: forgetSilent(state.pulses, now),
   }
+}
 
-  function remaining(now: number): number | null {
-    roll(now)
-    return (window === null || window.assumed) && now >= blockedUntil ? null : available(now)
-  }
+function countOne({ counted }: BudgetState, receivedAt: number) {
+  const minute = Math.floor(receivedAt / MINUTE)
+  return { minute, requests: counted.minute === minute ? counted.requests + 1 : 1 }
+}
 
-  function take(now: number): Ticket {
-    roll(now)
-    const ticket = { sentAt: now }
-    inFlight++
-    if (window === null) probe = ticket
-    return ticket
-  }
-
-  function settle(ticket: Ticket, { reading, answered, receivedAt }: Settlement, now: number): void {
-    inFlight--
-    const minute = Math.floor(receivedAt / MINUTE)
-    counted = { minute, requests: counted.minute === minute ? counted.requests + 1 : 1 }
-    if (ticket === probe) probe = null
-    roll(now)
-    if (reading !== null && reading.remaining !== null) observe(reading, ticket.sentAt, receivedAt, now)
-    else if (window !== null) window = { ...window, remaining: Math.max(0, window.remaining - 1) }
-    else if (answered && now >= blockedUntil) assume(reading, receivedAt)
-  }
-
-  function assume(reading: RateLimitReading | null, receivedAt: number): void {
-    const limit = reading?.limit ?? lastLimit ?? assumedLimit
-    const end = windowEnd(reading, receivedAt, receivedAt)
-    window = { limit, remaining: Math.max(0, limit - counted.requests), ...end, assumed: true }
-  }
-
-  function observe(reading: RateLimitReading, sentAt: number, receivedAt: number, now: number): void {
-    roll(now)
-    lastLimit = reading.limit ?? lastLimit
-    if (reading.remaining === null || now < blockedUntil) return
-    const { limit, remaining } = reading
-    const { earliest, latest } = windowEnd(reading, sentAt, receivedAt)
-    const fresh = { limit, remaining, earliest, latest, assumed: false }
-    if (window === null || window.assumed) {
-      const ofClosedWindow = sentAt < closedAt && earliest <= closedAt
-      if (!ofClosedWindow) window = fresh
-    } else if (earliest > window.latest) {
-      closedAt = window.latest
-      window = fresh
-    } else if (latest >= window.earliest) {
-      window = {
-        limit: limit ?? window.limit,
-        remaining: Math.min(window.remaining, remaining),
-        earliest: Math.max(window.earliest, earliest),
-        latest: Math.min(window.latest, latest),
-        assumed: false,
-      }
-    }
-    roll(now)
-  }
-
-  function block(until: number, now: number): void {
-    if (until <= now) return
-    blockedUntil = Math.max(blockedUntil, until)
-    closedAt = Math.max(closedAt, blockedUntil)
-    window = null
-    probe = null
-  }
-
-  function opensAt(now: number): number | null {
-    roll(now)
-    if (now < blockedUntil) return blockedUntil
-    return window === null ? null : window.latest
-  }
-
-  return { available, remaining, take, settle, observe, block, opensAt }
+function assume(state: BudgetState, { reading, receivedAt, assumedLimit }: Settlement): Window {
+  const limit = reading?.limit ?? state.lastLimit ?? assumedLimit
+  const left = Math.max(0, limit - state.counted.requests)
+  const end = windowEnd(reading, receivedAt, receivedAt)
+  return { limit, remaining: left, ...end, openedAt: receivedAt, given: { refresh: 0, backfill: 0 }, assumed: true }
 }
 
 /** The interval in which the window ends: the header was written between `sentAt` and `receivedAt`, give or take a second. */

@@ -1,6 +1,7 @@
 import { RetryableError, UsageError } from '../errors.ts'
 import { type Answer, withBody } from './answer.ts'
-import type { Lane, Transport } from './transport.ts'
+import type { ApiRequest, Lane, Transport } from './transport.ts'
+import { typeOf } from './wire/record.ts'
 
 /** What every call accepts: who waits first, and how to give up. */
 export interface CallOptions {
@@ -9,14 +10,31 @@ export interface CallOptions {
   readonly lane?: Lane | undefined
 }
 
-/** A `GET` of one object. */
-export interface ObjectRequest {
+/** An answer whose body is as sent, and can be read as what it is documented to be. */
+export interface ReadableAnswer<Body, Value> extends Answer<Body> {
+  /**
+   * The body with its documented type. Unknown fields and words are kept, and nearly every field may be missing or null.
+   * @throws RecordError with the JSON pointer of the first thing that does not fit
+   */
+  read(): Value
+}
+
+/** Gives an answer its reader. */
+export async function readable<Body, Value>(
+  asked: Promise<Answer<Body>>,
+  read: (body: Body) => Value,
+): Promise<ReadableAnswer<Body, Value>> {
+  const answer = await asked
+  return { ...answer, read: () => read(answer.body) }
+}
+
+/** A request whose answer is an object or a list; a `GET` unless it says otherwise. */
+export interface ObjectRequest
+  extends Partial<Pick<ApiRequest, 'method' | 'query' | 'form' | 'credential' | 'repeatable' | 'secrets'>> {
   /** The path as a template, `/guild/uuid/{uuid}`. */
   readonly route: string
   /** What goes into the template, in the order of its gaps, as a person would write it. */
   readonly segments?: readonly string[] | undefined
-  /** `true` is a presence flag; undefined is left out. */
-  readonly query?: Readonly<Record<string, string | number | true | undefined>> | undefined
 }
 
 /**
@@ -31,19 +49,19 @@ export async function readObject(
   const answer = await readObjectOrList(transport, request, call)
   const { body } = answer
   if (!isList(body)) return withBody(answer, body)
-  throw shapeError(fillRoute(request.route, request.segments))
+  throw shapeError(fillRoute(request.route, request.segments), body)
 }
 
 /** The same for a route that has answered with an array at times. */
 export async function readObjectOrList(
   transport: Transport,
-  { route, segments, query }: ObjectRequest,
+  { segments, ...request }: ObjectRequest,
   { lane, signal }: CallOptions,
 ): Promise<Answer<Record<string, unknown> | readonly unknown[]>> {
-  const path = fillRoute(route, segments)
-  const answer = await transport.send({ method: 'GET', route, path, query, lane, signal })
+  const path = fillRoute(request.route, segments)
+  const answer = await transport.send({ method: 'GET', ...request, path, lane, signal })
   const { body } = answer
-  if (typeof body !== 'object' || body === null) throw shapeError(path)
+  if (typeof body !== 'object' || body === null) throw shapeError(path, body)
   return withBody(answer, Array.isArray(body) ? body : { ...body })
 }
 
@@ -67,6 +85,7 @@ function isList(body: Record<string, unknown> | readonly unknown[]): body is rea
   return Array.isArray(body)
 }
 
-function shapeError(path: string): RetryableError {
-  return new RetryableError(`unexpected shape: ${path} should answer with an object`, { context: { path } })
+function shapeError(path: string, body: unknown): RetryableError {
+  const context = { path, shape: typeOf(body) }
+  return new RetryableError(`unexpected shape: ${path} should answer with an object`, { context })
 }

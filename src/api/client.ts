@@ -1,15 +1,27 @@
 import { type Clock, type Random, systemClock } from '../clock.ts'
-import { type Answer, withBody } from './answer.ts'
-import { type CallOptions, readObject } from './call.ts'
+import type { BudgetStore } from './budget-store.ts'
+import { boardEndpoints } from './endpoints/boards.ts'
+import { classEndpoints } from './endpoints/classes.ts'
 import { guildEndpoints } from './endpoints/guilds.ts'
+import { itemEndpoints } from './endpoints/items.ts'
+import { mapEndpoints } from './endpoints/map.ts'
+import { oauthEndpoints } from './endpoints/oauth.ts'
 import { playerEndpoints } from './endpoints/players.ts'
-import { type Listing, readListing, type Walk, type WalkProgress, walkAll } from './pages.ts'
-import { createTransport, type RequestEvent, type Timeouts } from './transport.ts'
+import { articleEndpoints, newsEndpoints } from './endpoints/publisher.ts'
+import { recipeEndpoints } from './endpoints/recipes.ts'
+import type { Heard } from './heard.ts'
+import { DEFAULT_BASE_URL } from './request.ts'
+import {
+  type CredentialRefusal,
+  createTransport,
+  type RequestEvent,
+  type Timeouts,
+  type Transport,
+} from './transport.ts'
 
 export type { CallOptions } from './call.ts'
-
-/** The public service; any server with the same interface will do. */
-export const DEFAULT_BASE_URL = 'https://api.wynncraft.com/v3'
+export type { AllOptions, PageOptions } from './listings.ts'
+export { DEFAULT_BASE_URL } from './request.ts'
 
 /** How to reach the API. Everything has a default. */
 export interface ClientOptions {
@@ -24,72 +36,79 @@ export interface ClientOptions {
   readonly clock?: Clock | undefined
   readonly random?: Random | undefined
   readonly timeouts?: Partial<Timeouts> | undefined
+  /** Where the budgets of the token are kept, so that several clients can share them. Default: in this client alone. */
+  readonly budget?: BudgetStore | undefined
+  /** The same for requests that go without the token, when there is one. */
+  readonly guestBudget?: BudgetStore | undefined
   /** Told about every request that was sent, repeats included, for logs and metrics. */
   readonly onRequest?: ((event: RequestEvent) => void) | undefined
-}
-
-/** One page of a listing, or all of it. */
-export interface PageOptions extends CallOptions {
-  /** Page number as a controller named it; leave it out for the first page. */
-  readonly page?: number | undefined
-  /** Ask for everything in one body. */
-  readonly fullResult?: boolean | undefined
-}
-
-/** A whole listing. */
-export interface AllOptions extends CallOptions {
-  /** Go page by page instead of asking for everything in one body. */
-  readonly walk?: boolean | undefined
-  readonly onProgress?: ((progress: WalkProgress) => void) | undefined
+  /**
+   * Told once, when the token is refused where none is needed: the client goes on without it there, with a guest's
+   * limits. `players.whoami` and `oauth.me`, which need one, keep sending it and throw instead.
+   */
+  readonly onCredentialRefused?: ((refusal: CredentialRefusal) => void) | undefined
+  /** Where answers come from instead of the network, such as from recordings; the other options mean nothing then. */
+  readonly transport?: Transport | undefined
 }
 
 /** The client, one method per endpoint. */
-export type Api = ReturnType<typeof createClient>
+export interface Api extends ReturnType<typeof endpointsOf> {
+  /** The same client, whose every answer is also told as it came, and which counts its own requests; budgets and connections are shared. */
+  heardBy(hear: (heard: Heard) => void): Api
+}
 
 /**
  * A client of the API. Every method throws the errors of `errors.ts`: RetryableError when the service could not answer
  * now, ApiError and its subclasses when it refused.
  */
-export function createClient(options: ClientOptions = {}) {
+export function createClient(options: ClientOptions = {}): Api {
   const { baseUrl = DEFAULT_BASE_URL, clock = systemClock, random = Math.random, ...rest } = options
-  const transport = createTransport({ baseUrl, clock, random, ...rest })
+  return clientOf(options.transport ?? createTransport({ baseUrl, clock, random, ...rest }))
+}
 
-  /** A listing endpoint: `flag` is its own spelling of "everything in one body". */
-  function listing(route: string, flag: string) {
-    const database = async ({ page, fullResult, lane, signal }: PageOptions = {}): Promise<Answer<Listing>> => {
-      const query = { page, [flag]: fullResult === true ? (true as const) : undefined }
-      const answer = await transport.send({ method: 'GET', route, path: route, query, lane, signal })
-      return withBody(answer, readListing(answer.body))
-    }
-    const all = ({ walk = false, onProgress, lane, signal }: AllOptions = {}): Promise<Walk> => {
-      // Only the first request carries the flag: a server that ignored it once is walked page by page from then on.
-      let fullResult = !walk
-      const fetchPage = (page: number | undefined) => {
-        const flagged = fullResult
-        fullResult = false
-        return database({ page, fullResult: flagged, lane, signal })
-      }
-      return walkAll({ fetchPage, keyOf: internalName, onProgress, signal })
-    }
-    return { database, all }
-  }
-
+function clientOf(transport: Transport): Api {
   return {
-    items: {
-      /** `GET /item/database`: one page of items, or all of them. */
-      ...listing('/item/database', 'fullResult'),
-      /** `GET /item/metadata`: the enumerations; with `static`, the numeric ids. */
-      metadata: ({ static: ids = false, ...call }: CallOptions & { readonly static?: boolean | undefined } = {}) =>
-        readObject(transport, { route: '/item/metadata', query: { static: ids || undefined } }, call),
-      /** `GET /item/sets`: item sets by name. */
-      sets: (call: CallOptions = {}) => readObject(transport, { route: '/item/sets' }, call),
+    ...endpointsOf(transport),
+    heardBy: (hear) => {
+      let sent = 0
+      const send: Transport['send'] = (request, hearToo, countToo) =>
+        transport.send(
+          request,
+          (heard) => {
+            hear(heard)
+            hearToo?.(heard)
+          },
+          () => {
+            sent++
+            countToo?.()
+          },
+        )
+      return clientOf({ ...transport, send, requestsSent: () => sent })
     },
-    /** `GET /item/recipe/database`: one page of recipes, or all of them. */
-    recipes: listing('/item/recipe/database', 'full_result'),
+  }
+}
+
+function endpointsOf(transport: Transport) {
+  return {
+    /** Items, item sets, and the words they are made of. */
+    items: itemEndpoints(transport),
+    /** Crafting recipes. */
+    recipes: recipeEndpoints(transport),
     /** Guilds, territories and guild seasons. */
     guilds: guildEndpoints(transport),
+    /** Access tokens of players. */
+    oauth: oauthEndpoints(transport),
     /** Players, their characters, and who is online. */
     players: playerEndpoints(transport),
+    /** Articles of the website; and `videos`, `latestNews`. */
+    articles: articleEndpoints(transport),
+    ...newsEndpoints(transport),
+    /** `leaderboards`, and `search` over everything. */
+    ...boardEndpoints(transport),
+    /** `abilities`, `aspects` and `classes`. */
+    ...classEndpoints(transport),
+    /** Markers, world events, camps, raids, gathering nodes. */
+    map: mapEndpoints(transport),
     /**
      * How many requests of this route's bucket the running window still allows, those in flight subtracted, those that
      * wait in the queue not. Null when no answer has told: before the first, after the window's end, without headers.
@@ -101,9 +120,4 @@ export function createClient(options: ClientOptions = {}) {
     /** Ends every waiting and running request and closes the connections. */
     close: () => transport.close(),
   }
-}
-
-function internalName(record: unknown): string | null {
-  if (typeof record !== 'object' || record === null || !('internalName' in record)) return null
-  return typeof record.internalName === 'string' ? record.internalName : null
 }

@@ -6,6 +6,7 @@ import { UsageError } from '../errors.ts'
 import type { Headers } from './answer.ts'
 import { isErrorBody } from './errors.ts'
 import { describeConnectionError } from './failures.ts'
+import { redacted } from './redact.ts'
 import type { FailureKind } from './retry.ts'
 
 /** How long to wait for a server, each in real ms; `body` is the longest silence between two pieces. */
@@ -22,6 +23,16 @@ export interface WireRequest {
   readonly target: string
   readonly body?: string | undefined
   readonly contentType?: string | undefined
+  /** True to leave the credential out. */
+  readonly guest?: boolean | undefined
+  /** What must not be repeated from an error body, besides the credential. */
+  readonly secrets?: readonly string[] | undefined
+}
+
+/** A body as it travelled. */
+export interface WireBody {
+  readonly bytes: Uint8Array
+  readonly isGzip: boolean
 }
 
 /** What came back, good or bad. Never thrown for what a server or a network may do. */
@@ -37,6 +48,8 @@ export interface Outcome {
   readonly seen: string
   readonly cause?: unknown
   readonly bytes: number
+  /** The body as it travelled; absent when it could not be read. */
+  readonly wire?: WireBody
   /** When the headers came, or the exchange failed; ms since the epoch. */
   readonly receivedAt: number
 }
@@ -68,23 +81,22 @@ export function createExchange(options: ExchangeOptions): Exchange {
   const { connect = 10_000, headers: headersTimeout = 30_000, body: bodyTimeout = 30_000 } = options.timeouts ?? {}
   const { origin, prefix } = readBaseUrl(options.baseUrl)
   const pool = new Pool(origin, { connect: { timeout: connect }, headersTimeout, bodyTimeout })
-  const ownHeaders: Record<string, string> = {
-    accept: 'application/json',
-    'accept-encoding': 'gzip',
-    'user-agent': userAgent,
-    ...(token === undefined ? {} : { authorization: `Bearer ${checkToken(token)}` }),
-  }
-  // Some services repeat a rejected token in the error's text.
-  const redact = (text: string) => (token === undefined ? text : text.replaceAll(token, '[credential]'))
+  const plainHeaders = { accept: 'application/json', 'accept-encoding': 'gzip', 'user-agent': userAgent }
+  const credential = token === undefined ? {} : { authorization: `Bearer ${checkToken(token)}` }
 
   async function exchange(request: WireRequest, signal: AbortSignal): Promise<Outcome> {
-    const { method, target, body, contentType } = request
+    const { method, target, body, contentType, guest = false } = request
+    const secrets = [...(token === undefined ? [] : [token]), ...(request.secrets ?? [])]
     let outcome: Outcome = emptyOutcome(clock.now())
     try {
       const response = await pool.request({
         method,
         path: `${prefix}${target}`,
-        headers: contentType === undefined ? ownHeaders : { ...ownHeaders, 'content-type': contentType },
+        headers: {
+          ...plainHeaders,
+          ...(guest ? {} : credential),
+          ...(contentType === undefined ? {} : { 'content-type': contentType }),
+        },
         body: body ?? null,
         signal,
       })
@@ -98,7 +110,7 @@ export function createExchange(options: ExchangeOptions): Exchange {
         if (bytes > maxBytes) return failed({ ...outcome, bytes }, 'too large', `more than ${maxBytes} bytes`)
       }
       outcome = { ...outcome, bytes }
-      return await readBody(outcome, Buffer.concat(chunks))
+      return await readBody(outcome, Buffer.concat(chunks), secrets)
     } catch (error) {
       signal.throwIfAborted()
       const { kind, seen, cause } = describeConnectionError(error, outcome.status !== null)
@@ -107,15 +119,18 @@ export function createExchange(options: ExchangeOptions): Exchange {
     }
   }
 
-  async function readBody(outcome: Outcome, raw: Buffer): Promise<Outcome> {
-    const decoded = await decode(raw, outcome.headers.get('content-encoding') ?? '', maxBytes)
+  async function readBody(outcome: Outcome, raw: Buffer, secrets: readonly string[]): Promise<Outcome> {
+    const encoding = outcome.headers.get('content-encoding') ?? ''
+    const decoded = await decode(raw, encoding, maxBytes)
     if (typeof decoded !== 'string') return failed(outcome, decoded.kind, decoded.seen)
     if (decoded.trim() === '') return failed(outcome, 'empty', 'an empty body')
     if (decoded.trimStart().startsWith('<')) return failed(outcome, 'html', 'HTML instead of JSON')
     const body = parseJson(decoded)
     if (body === undefined) return failed(outcome, 'not json', 'text that is not JSON, or JSON that ended early')
     const isError = (outcome.status ?? 0) >= 300 || isErrorBody(body)
-    return { ...outcome, body: isError ? parseJson(redact(decoded)) : body }
+    // Some services repeat a rejected token in the error's text.
+    if (isError) return { ...outcome, body: redacted(body, secrets) }
+    return { ...outcome, body, wire: { bytes: raw, isGzip: isGzip(encoding) && raw.length > 0 } }
   }
 
   return { exchange, close: () => pool.destroy() }
@@ -150,10 +165,14 @@ function lowerCase(headers: Record<string, string | string[] | undefined>): Head
   return new Map(entries)
 }
 
+function isGzip(encoding: string): boolean {
+  return /^\s*(x-)?gzip\s*$/i.test(encoding)
+}
+
 async function decode(raw: Buffer, encoding: string, maxOutputLength: number) {
   const name = encoding.trim().toLowerCase()
   if (name === '' || name === 'identity' || raw.length === 0) return raw.toString('utf8')
-  if (name !== 'gzip' && name !== 'x-gzip') return { kind: 'encoding', seen: `a body encoded as ${name}` } as const
+  if (!isGzip(encoding)) return { kind: 'encoding', seen: `a body encoded as ${name}` } as const
   try {
     return (await unzip(raw, { maxOutputLength })).toString('utf8')
   } catch (error) {

@@ -10,8 +10,8 @@ export interface ConnectionFailure {
 
 const byCode: Record<string, readonly [FailureKind, string]> = {
   ECONNREFUSED: ['refused', 'connection refused'],
-  ENOTFOUND: ['unreachable', 'host name not found'],
-  EAI_AGAIN: ['unreachable', 'host name could not be looked up'],
+  ENOTFOUND: ['no such host', 'host name not found'],
+  EAI_AGAIN: ['no such host', 'host name could not be looked up'],
   EHOSTUNREACH: ['unreachable', 'host unreachable'],
   ENETUNREACH: ['unreachable', 'network unreachable'],
   ETIMEDOUT: ['timeout', 'connection timed out'],
@@ -28,11 +28,11 @@ const byCode: Record<string, readonly [FailureKind, string]> = {
 export function describeConnectionError(error: unknown, hadHeaders: boolean): ConnectionFailure {
   if (!(error instanceof Error)) throw error
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  // A parser error, which may have no code, carries the bytes it choked on, and those may repeat the credential.
+  if (error.name === 'HTTPParserError') return { kind: 'reset', seen: 'an answer that is not HTTP' }
   if (code === '' || code.startsWith('UND_ERR_INVALID') || code === 'UND_ERR_NOT_SUPPORTED') throw error
-  // A parser error carries the bytes it choked on, which may repeat the credential.
-  const cause = code.startsWith('HPE_') ? undefined : error
   const known = byCode[code]
-  if (known !== undefined) return { kind: known[0], seen: known[1], cause }
-  if (hadHeaders) return { kind: 'ended early', seen: `body ended early (${code})`, cause }
-  return { kind: 'reset', seen: `connection broke (${code})`, cause }
+  if (known !== undefined) return { kind: known[0], seen: known[1], cause: error }
+  if (hadHeaders) return { kind: 'ended early', seen: `body ended early (${code})`, cause: error }
+  return { kind: 'reset', seen: `connection broke (${code})`, cause: error }
 }

@@ -10,17 +10,21 @@ export interface Fault {
   readonly failure: FailureKind | null
   /** In words, for messages and logs. */
   readonly seen: string
+  /** The error's own name, such as `InvalidTokenError`; null when it had none. */
+  readonly kind: string | null
 }
 
 /** Null for an answer that can be used; otherwise what is wrong with it. */
 export function judge({ status, body, failure, seen }: Outcome): Fault | null {
-  if (status === null || failure !== null) return { status, failure, seen: seen || `status ${status}` }
-  if (status >= 300) return { status, failure: null, seen: String(status) }
+  if (status === null || failure !== null) return { status, failure, seen: seen || `status ${status}`, kind: null }
+  if (status >= 300) return { status, failure: null, seen: String(status), kind: readRefusal(status, '', body).kind }
   if (!isErrorBody(body)) return null
+  const { kind } = readRefusal(status, '', body)
   const { code } = body
   const said = typeof code === 'number' && code >= 300 && code < 600 ? code : null
   const words = `an error body with status ${status}`
-  return said === null ? { status, failure: 'error body', seen: words } : { status: said, failure: null, seen: words }
+  if (said === null) return { status, failure: 'error body', seen: words, kind }
+  return { status: said, failure: null, seen: words, kind }
 }
 
 /**

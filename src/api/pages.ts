@@ -66,15 +66,16 @@ export interface WalkOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** The listing changed, or the server lost its place, between two pages. Never leaves this file. */
-class WalkMoved extends Error {}
+/** The listing changed, or the server lost its place, between two pages. Never leaves the iterators and walks. */
+export class WalkMoved extends Error {}
 
 /**
  * Reads a body that lists records, in any form the service has used (API reference 4.1, 4.2): `{controller, results}`
- * with results as array or object, a bare array, or an object keyed by `keyField`, which is then put into the records.
+ * with results as array or object, a bare array, or an object keyed by `keyField`, which is then put into the records;
+ * null for keys that are mere positions.
  * @throws RetryableError when the body is none of these
  */
-export function readListing(body: unknown, keyField = 'displayName'): Listing {
+export function readListing(body: unknown, keyField: string | null = 'displayName'): Listing {
   if (Array.isArray(body)) return { records: body, controller: null, whole: true }
   if (!isObject(body)) throw unexpectedShape(body === null ? 'null' : typeof body)
   if (!('controller' in body) && !('results' in body))
@@ -87,14 +88,17 @@ export function readListing(body: unknown, keyField = 'displayName'): Listing {
 }
 
 function unexpectedShape(found: string): RetryableError {
-  return new RetryableError(`unexpected shape: a listing was expected, found ${found}`, { context: { found } })
+  return new RetryableError(`unexpected shape: a listing was expected, found ${found}`, {
+    context: { found, shape: found },
+  })
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function keyedRecords(body: Record<string, unknown>, keyField: string): unknown[] {
+function keyedRecords(body: Record<string, unknown>, keyField: string | null): unknown[] {
+  if (keyField === null) return Object.values(body)
   return Object.entries(body).map(([key, record]) =>
     isObject(record) && !(keyField in record) ? { ...record, [keyField]: key } : record,
   )
@@ -117,10 +121,10 @@ function readController(value: unknown): Controller | null {
  * 0 and some from 1, and then for whatever `next` says; a 400 means the end was passed.
  * @param first an answer already at hand that counts as the first page
  */
-export async function* walkPages(
-  fetchPage: WalkOptions['fetchPage'],
-  first?: Answer<Listing> | undefined,
-): AsyncGenerator<Answer<Listing>, void, void> {
+export async function* walkPages<Page extends Answer<Listing>>(
+  fetchPage: (page: number | undefined) => Promise<Page>,
+  first?: Page | undefined,
+): AsyncGenerator<Page, void, void> {
   let answer = first ?? (await fetchPage(undefined))
   let place = answer.body.controller
   yield answer
@@ -177,15 +181,15 @@ export async function walkAll(options: WalkOptions): Promise<Walk> {
       return { records, complete, count, pages: pages.length, requests, restarts, bytes, ...instants(pages) }
     } catch (error) {
       if (!(error instanceof WalkMoved)) throw error
-      if (restarts >= maxRestarts)
-        throw new RetryableError(
-          `the listing moved during the walk, ${restarts + 1} times in a row: ${error.message}`,
-          {
-            context: { requests, restarts },
-          },
-        )
+      if (restarts >= maxRestarts) throw movedTooOften(error, restarts)
     }
   }
+}
+
+/** For the caller of a walk that could not be finished. */
+export function movedTooOften({ message }: WalkMoved, restarts: number): RetryableError {
+  const times = `${restarts + 1} ${restarts === 0 ? 'time' : 'times in a row'}`
+  return new RetryableError(`the listing moved during the walk, ${times}: ${message}`, { context: { restarts } })
 }
 
 function distinctKeys(records: readonly unknown[], keyOf: WalkOptions['keyOf']): number {

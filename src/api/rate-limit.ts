@@ -38,6 +38,20 @@ export function readRateLimit(headers: Headers, now: number): RateLimitReading |
   return { bucket, limit, remaining, resetAt, resetSlack: isEpoch ? 0 : 1000 }
 }
 
+/** What an answer tells its caller about its bucket. */
+export interface RateLimit extends RateLimitReading {
+  /** Seconds until the window ends, whichever way the header was written; null when it did not say. */
+  readonly reset: number | null
+}
+
+/** `readRateLimit`, with the wait in seconds, rounded up. */
+export function tellRateLimit(headers: Headers, now: number): RateLimit | null {
+  const reading = readRateLimit(headers, now)
+  if (reading === null) return null
+  const reset = reading.resetAt === null ? null : Math.ceil((reading.resetAt - now) / 1000)
+  return { ...reading, reset }
+}
+
 function readCount(value: string | undefined): number | null {
   return value !== undefined && /^\s*\d{1,15}(\.\d+)?\s*$/.test(value) ? Math.floor(Number(value)) : null
 }

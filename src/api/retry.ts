@@ -6,6 +6,7 @@ import { LONGEST_WAIT, readRateLimit } from './rate-limit.ts'
 /** What was wrong with an exchange that brought no usable answer, status aside. */
 export type FailureKind =
   | 'refused'
+  | 'no such host'
   | 'unreachable'
   | 'reset'
   | 'timeout'
@@ -54,6 +55,11 @@ export function decideRetry(attempt: Attempt, now: number, random: Random): Verd
   if (status === 429) return count > MAX_WINDOWS ? 'give up' : { wait: tooManyWait(headers, now) }
   if (!isPassing(status, failure) || count > MAX_REPEATS) return 'give up'
   return { wait: readRetryAfter(headers, now) ?? backoff(count, random) }
+}
+
+/** True when the request certainly did not reach the server: there was nobody to send it to. */
+export function neverArrived(failure: FailureKind | null): boolean {
+  return failure === 'refused' || failure === 'no such host'
 }
 
 /** True when the same request may well succeed in a moment. */

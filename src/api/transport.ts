@@ -1,35 +1,24 @@
+import { randomUUID } from 'node:crypto'
 import { type Clock, type Random, systemClock } from '../clock.ts'
 import { FatalError } from '../errors.ts'
-import { type Answer, expiresAt, observedAt } from './answer.ts'
-import { type BucketQueue, createBucketQueue, queueAgain } from './bucket-queue.ts'
-import type { Ticket } from './budget.ts'
+import { type Answer, expiresAt, maxAge, observedAt } from './answer.ts'
+import { queueAgain } from './bucket-queue.ts'
+import { type BudgetStore, memoryBudget } from './budget-store.ts'
+import { type CredentialRefusal, watchCredential } from './credential.ts'
 import { createExchange, type Outcome, type Timeouts } from './exchange.ts'
-import { faultError, judge } from './judgement.ts'
-import { ASSUMED_LIMIT, type RateLimitReading, readRateLimit } from './rate-limit.ts'
+import type { Heard } from './heard.ts'
+import { type Fault, faultError, judge } from './judgement.ts'
+import { ASSUMED_LIMIT, readRateLimit, tellRateLimit } from './rate-limit.ts'
 import { type ApiRequest, type Lane, wireRequest } from './request.ts'
-import { decideRetry } from './retry.ts'
+import { type RequestEvent, requestEvent } from './request-event.ts'
+import { decideRetry, neverArrived } from './retry.ts'
+import { createRouteQueues, type Ending, type RouteQueues } from './route-queues.ts'
 import { packageVersion } from './version.ts'
 
+export type { CredentialRefusal } from './credential.ts'
 export type { Timeouts } from './exchange.ts'
 export type { ApiRequest, Lane } from './request.ts'
-
-/** One request that was sent, for logs and metrics. */
-export interface RequestEvent {
-  readonly method: 'GET' | 'POST'
-  readonly route: string
-  /** Null when no headers came. */
-  readonly status: number | null
-  /** 1 for the first try. */
-  readonly attempt: number
-  readonly durationMs: number
-  readonly bytes: number
-  /** The bucket the answer named; null when it named none. */
-  readonly bucket: string | null
-  /** Time spent in the queue before this try. */
-  readonly waitMs: number
-  /** What was wrong, in a few words. */
-  readonly error?: string
-}
+export type { RequestEvent } from './request-event.ts'
 
 /** How to reach the server. */
 export interface TransportOptions {
@@ -43,16 +32,25 @@ export interface TransportOptions {
   readonly timeouts?: Partial<Timeouts> | undefined
   /** Largest body accepted; bytes. Default 64 MB. */
   readonly maxBytes?: number | undefined
+  /** Where the budgets of the credential are kept. Default: in this process alone. */
+  readonly budget?: BudgetStore | undefined
+  /** The same for requests that go without the credential. */
+  readonly guestBudget?: BudgetStore | undefined
   readonly onRequest?: ((event: RequestEvent) => void) | undefined
+  /** Told once, when the credential is refused where none is needed; the transport goes on without it there. */
+  readonly onCredentialRefused?: ((refusal: CredentialRefusal) => void) | undefined
 }
 
 /** Sends requests within the server's limits and repeats what may succeed. */
 export interface Transport {
   /**
    * @throws ApiError (300, 400, 401, 403, 404 and others), TooManyRequests or Unavailable after the last repeat,
-   *   FatalError when the transport is closed or the body too large, or the reason of the aborted signal
+   *   FatalError when the transport is closed or the body too large, RetryableError when the budget cannot be reached,
+   *   or the reason of the aborted signal
+   * @param hear told what the service said in the end, an answer or a refusal; not what was repeated
+   * @param count called for each HTTP request that is sent, repeats included
    */
-  send(request: ApiRequest): Promise<Answer<unknown>>
+  send(request: ApiRequest, hear?: (heard: Heard) => void, count?: () => void): Promise<Answer<unknown>>
   /** HTTP requests sent so far, repeats included. */
   requestsSent(): number
   /** What the running window of the route's bucket still allows, as far as answers have told; else null. */
@@ -62,6 +60,9 @@ export interface Transport {
 }
 
 const PRIORITY: Record<Lane, number> = { live: 4, refresh: 2, backfill: 0 }
+
+/** How long to wait for what is under way to be settled before the connections are closed, ms. */
+const CLOSE_WAIT = 2000
 
 /** Opens a transport: one connection pool, and one queue for each rate-limit bucket. */
 export function createTransport(options: TransportOptions): Transport {
@@ -75,72 +76,79 @@ export function createTransport(options: TransportOptions): Transport {
     timeouts: options.timeouts,
     maxBytes: options.maxBytes,
   })
-  const assumedLimit = token === undefined ? ASSUMED_LIMIT.guest : ASSUMED_LIMIT.token
-  const byBucket = new Map<string, BucketQueue>()
-  const byRoute = new Map<string, BucketQueue>()
+  const queuesFor = (kind: 'guest' | 'token', store = memoryBudget()): RouteQueues =>
+    createRouteQueues({ store, concurrency, clock, assumedLimit: ASSUMED_LIMIT[kind] })
+  const guests = queuesFor('guest', token === undefined ? options.budget : options.guestBudget)
+  const owners = token === undefined ? guests : queuesFor('token', options.budget)
+  const credential = watchCredential(token !== undefined, options.onCredentialRefused)
+  const sender = randomUUID().slice(0, 8)
   const calls = new Set<AbortController>()
   let sent = 0
+  let queued = 0
   let closed = false
 
-  /** The queue of the route's bucket; while that is unknown, a queue of its own with one request in flight. */
-  function queueOf(route: string): BucketQueue {
-    const known = byRoute.get(route)
-    if (known !== undefined) return known
-    const provisional = createBucketQueue({ concurrency: 1, assumedLimit, clock })
-    byRoute.set(route, provisional)
-    return provisional
-  }
-
-  /** Files the route under the bucket its answer named; requests waiting in its provisional queue follow. */
-  function learnBucket(route: string, ranIn: BucketQueue, reading: RateLimitReading, ticket: Ticket, at: number): void {
-    if (reading.bucket === null) return
-    const queue = byBucket.get(reading.bucket) ?? createBucketQueue({ concurrency, assumedLimit, clock })
-    if (queue === ranIn) return
-    byBucket.set(reading.bucket, queue)
-    byRoute.set(route, queue)
-    queue.observe(reading, ticket, at)
-    if (![...byBucket.values()].includes(ranIn)) ranIn.dissolve()
-  }
-
-  /** One request, from queueing to settling. */
-  async function sendOnce(request: ApiRequest, attempt: number, signal: AbortSignal): Promise<Outcome> {
+  /** One request, from queueing to settling. `asGuest` is asked when it leaves the queue. */
+  async function sendOnce(
+    request: ApiRequest,
+    attempt: number,
+    asGuest: () => boolean,
+    { signal, count }: { readonly signal: AbortSignal; readonly count: () => void },
+  ): Promise<Outcome> {
     const queuedAt = clock.now()
-    // A repeat goes before the fresh requests of its lane: its caller has waited longest.
-    const priority = PRIORITY[request.lane ?? 'refresh'] + (attempt > 1 ? 1 : 0)
+    const { route, lane = 'refresh' } = request
+    const order = queued++
+    const place = {
+      route,
+      lane,
+      // A repeat goes before the fresh requests of its lane: its caller has waited longest.
+      priority: PRIORITY[lane] + (attempt > 1 ? 1 : 0),
+      order,
+      id: `${sender} ${order}`,
+      poll: lane === 'live' && attempt === 1 ? { route, at: queuedAt } : null,
+      signal,
+    }
+    const exchange = async () => {
+      sent++
+      count()
+      const sentAt = clock.now()
+      const outcome = await wire.exchange(wireRequest(request, asGuest()), signal)
+      return { outcome, sentAt }
+    }
     for (;;) {
-      const queue = queueOf(request.route)
-      const work = async (ticket: Ticket): Promise<Outcome> => {
-        sent++
-        let outcome: Outcome | null = null
-        try {
-          outcome = await wire.exchange(wireRequest(request), signal)
-        } finally {
-          settle(request.route, queue, ticket, outcome)
-        }
-        onRequest?.(requestEvent(request, outcome, attempt, ticket.sentAt - queuedAt, clock.now() - ticket.sentAt))
-        return outcome
-      }
-      const result = await queue.run(work, { priority, signal })
-      if (result !== queueAgain) return result
+      const guest = asGuest()
+      const exchanged = await (guest ? guests : owners).send({
+        ...place,
+        moved: () => asGuest() !== guest,
+        exchange,
+        endingOf: (result) => endingOf(result?.outcome ?? null),
+      })
+      if (exchanged === queueAgain) continue
+      const { outcome, sentAt } = exchanged
+      onRequest?.(requestEvent(request, outcome, attempt, sentAt - queuedAt, clock.now() - sentAt))
+      return outcome
     }
   }
 
-  /** Tells the budget how a request ended, before anybody else can leave. */
-  function settle(route: string, ranIn: BucketQueue, ticket: Ticket, outcome: Outcome | null): void {
-    const receivedAt = outcome?.receivedAt ?? clock.now()
-    const reading = outcome === null ? null : readRateLimit(outcome.headers, receivedAt)
-    if (reading !== null) learnBucket(route, ranIn, reading, ticket, receivedAt)
-    const queue = queueOf(route)
-    const status = outcome === null ? null : (judge(outcome)?.status ?? outcome.status)
-    if (outcome !== null && status === 429) {
-      const verdict = decideRetry({ status, failure: null, count: 1, headers: outcome.headers }, receivedAt, random)
-      if (verdict !== 'give up') queue.block(receivedAt + verdict.wait)
+  /** What the budget is told of a request; null when the caller gave up on it. */
+  function endingOf(outcome: Outcome | null): Ending {
+    if (outcome === null) return { reading: null, answered: false, receivedAt: clock.now(), blockedUntil: null }
+    const { headers, receivedAt } = outcome
+    const status = judge(outcome)?.status ?? outcome.status
+    const refusal = { status, failure: null, count: 1, headers }
+    const verdict = status === 429 ? decideRetry(refusal, receivedAt, random) : 'give up'
+    return {
+      reading: readRateLimit(headers, receivedAt),
+      answered: status !== null && status < 500,
+      receivedAt,
+      blockedUntil: verdict === 'give up' ? null : receivedAt + verdict.wait,
     }
-    const answered = queue === ranIn && status !== null && status < 500
-    ranIn.settle(ticket, { reading: queue === ranIn ? reading : null, answered, receivedAt })
   }
 
-  async function send(request: ApiRequest): Promise<Answer<unknown>> {
+  async function send(
+    request: ApiRequest,
+    hear?: (heard: Heard) => void,
+    count: () => void = () => {},
+  ): Promise<Answer<unknown>> {
     if (closed) throw new FatalError('the API client is closed')
     const call = new AbortController()
     const abort = () => call.abort(request.signal?.reason)
@@ -148,24 +156,49 @@ export function createTransport(options: TransportOptions): Transport {
     request.signal?.addEventListener('abort', abort, { once: true })
     calls.add(call)
     try {
-      return await sendUntilAnswered(request, call.signal)
+      return await sendUntilAnswered(request, { signal: call.signal, count }, hear)
     } finally {
       request.signal?.removeEventListener('abort', abort)
       calls.delete(call)
     }
   }
 
-  async function sendUntilAnswered(request: ApiRequest, signal: AbortSignal): Promise<Answer<unknown>> {
+  async function sendUntilAnswered(
+    request: ApiRequest,
+    told: { readonly signal: AbortSignal; readonly count: () => void },
+    hear: (heard: Heard) => void = () => {},
+  ): Promise<Answer<unknown>> {
+    const { signal } = told
     let refusedForNow = 0
     let failures = 0
+    let guest = false
+    let doubt: Fault | null = null
+    const asGuest = () => {
+      guest = doubt !== null || credential.goesAsGuest(request)
+      return guest
+    }
     for (let attempt = 1; ; attempt++) {
       signal.throwIfAborted()
-      const outcome = await sendOnce(request, attempt, signal)
+      const outcome = await sendOnce(request, attempt, asGuest, told)
       const fault = judge(outcome)
-      if (fault === null) return toAnswer(outcome, attempt)
+      if (doubt !== null) credential.triedAsGuest(doubt, fault)
+      const sentAs = guest || token === undefined ? 'guest' : 'token'
+      if (fault === null) {
+        hear({ request, outcome, credential: sentAs })
+        return toAnswer(outcome, attempt)
+      }
+      if (!guest && credential.blames(request, fault)) {
+        doubt = fault
+        continue
+      }
       const count = fault.status === 429 ? ++refusedForNow : ++failures
-      const verdict = decideRetry({ ...fault, count, headers: outcome.headers }, outcome.receivedAt, random)
-      if (verdict === 'give up') throw faultError(fault, outcome, request.path, attempt)
+      const once = request.repeatable === false && !neverArrived(fault.failure)
+      const attempted = { ...fault, count, headers: outcome.headers }
+      const verdict = once ? 'give up' : decideRetry(attempted, outcome.receivedAt, random)
+      if (verdict === 'give up') {
+        if (outcome.status !== null) hear({ request, outcome, credential: sentAs })
+        throw faultError(fault, outcome, request.path, attempt)
+      }
       // After a 429 the whole bucket is closed for as long: waiting in its queue is the wait.
       if (fault.status !== 429) await clock.sleep(verdict.wait, signal)
     }
@@ -174,16 +207,24 @@ export function createTransport(options: TransportOptions): Transport {
   return {
     send,
     requestsSent: () => sent,
-    remaining: (route) => byRoute.get(route)?.remaining() ?? null,
+    remaining(route) {
+      const guest = credential.goesAsGuest({ method: 'GET', route, path: route })
+      return (guest ? guests : owners).remaining(route)
+    },
     async close() {
       closed = true
       for (const call of calls) call.abort(new FatalError('the API client is closed'))
+      const over = new AbortController()
+      const settled = Promise.all([guests.settled(), owners.settled()])
+      await Promise.race([settled, clock.sleep(CLOSE_WAIT, over.signal).catch(() => undefined)])
+      over.abort()
       await wire.close()
     },
   }
 }
 
-function toAnswer(outcome: Outcome, attempts: number): Answer<unknown> {
+/** An outcome without fault as its caller gets it. */
+export function toAnswer(outcome: Outcome, attempts: number): Answer<unknown> {
   const { status, headers, body, bytes, receivedAt } = outcome
   return {
     body,
@@ -192,22 +233,9 @@ function toAnswer(outcome: Outcome, attempts: number): Answer<unknown> {
     receivedAt,
     observedAt: observedAt(headers, receivedAt),
     expiresAt: expiresAt(headers),
-    rateLimit: readRateLimit(headers, receivedAt),
+    maxAge: maxAge(headers),
+    rateLimit: tellRateLimit(headers, receivedAt),
     bytes,
     attempts,
   }
-}
-
-function requestEvent(
-  { method, route }: ApiRequest,
-  outcome: Outcome,
-  attempt: number,
-  waitMs: number,
-  durationMs: number,
-): RequestEvent {
-  const { status, bytes, headers, receivedAt } = outcome
-  const bucket = readRateLimit(headers, receivedAt)?.bucket ?? null
-  const fault = judge(outcome)
-  const event = { method, route, status, attempt, durationMs, bytes, bucket, waitMs }
-  return fault === null ? event : { ...event, error: fault.seen }
 }

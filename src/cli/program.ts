@@ -1,9 +1,13 @@
 import { Command, CommanderError, Option } from 'commander'
 import { version } from '../app.ts'
 import { RetryableError, UsageError } from '../errors.ts'
-import { type CommonFlags, type Context, createContext, exitCode, type Terminal } from './context.ts'
-
-type Action = (context: Context) => Promise<number>
+import { addAuth } from './auth-commands.ts'
+import { addBackfill } from './backfill-commands.ts'
+import { type CommonFlags, createContext, exitCode, type Terminal } from './context.ts'
+import { collect, command, concurrency, examples, type Run } from './flags.ts'
+import { addPrivacy } from './privacy-commands.ts'
+import { addReplay } from './replay-commands.ts'
+import { addUnattended } from './unattended-commands.ts'
 
 /**
  * Reads the command line, runs the command and returns its exit code. Never throws for what a person typed or what the
@@ -13,7 +17,7 @@ export async function runProgram(argv: readonly string[], terminal: Terminal): P
   // The command line may hold a password, and everybody on the machine may read it.
   process.title = 'wynnsync'
   let code: number = exitCode.done
-  const run = async (command: Command, action: Action) => {
+  const run: Run = async (command, action) => {
     code = await action(createContext(command.optsWithGlobals<CommonFlags>(), terminal))
   }
   try {
@@ -28,7 +32,7 @@ export async function runProgram(argv: readonly string[], terminal: Terminal): P
 }
 
 /** The commands. What a command does is loaded when it is called: `sync` starts without the sandbox, and so on. */
-function createProgram(terminal: Terminal, run: (command: Command, action: Action) => Promise<void>): Command {
+function createProgram(terminal: Terminal, run: Run): Command {
   const program = new Command('wynnsync')
     .description('Remembers what the Wynncraft web API forgets: syncs it into Postgres with full history.')
     .version(version)
@@ -43,7 +47,7 @@ function createProgram(terminal: Terminal, run: (command: Command, action: Actio
     .option('--limit <keys>', 'guilds, players: so many of the stalest (default: what the budget window allows)')
     .option('--guild <name>', 'only this guild, by uuid, prefix or exact name; may be given again', collect)
     .option('--player <name>', 'only this player, by uuid or name; may be given again', collect)
-    .option('--accept', 'take the next answer although it has implausibly few records')
+    .option('--accept', 'take the answer of what is named although it looks implausible')
     .addHelpText(
       'after',
       examples([
@@ -57,11 +61,17 @@ function createProgram(terminal: Terminal, run: (command: Command, action: Actio
       await run(self, (context) => syncCommand(names, options, context))
     })
 
-  command(program, 'status', 'how fresh each resource is, and how its last run went')
-    .addHelpText('after', examples(['wynnsync status']))
-    .action(async (_options, self: Command) => {
+  addUnattended(program, run)
+  addBackfill(program, run)
+  addReplay(program, run)
+
+  command(program, 'status', 'how fresh everything is, what the API still allows, what was missed')
+    .option('--watch', 'show it again every five seconds')
+    .option('--drift', 'only what the API sends that this program does not know, each thing once')
+    .addHelpText('after', examples(['wynnsync status', 'wynnsync status --watch', 'wynnsync status --json | jq .gaps']))
+    .action(async (options, self: Command) => {
       const { statusCommand } = await import('./status.ts')
-      await run(self, statusCommand)
+      await run(self, (context) => statusCommand(options, context))
     })
 
   command(program, 'query [question] [args...]', 'ask one question of the analytics schema')
@@ -105,37 +115,17 @@ function createProgram(terminal: Terminal, run: (command: Command, action: Actio
     .option('--recordings <folder>', 'serve recorded answers instead of an invented world')
     .option('--at <instant>', 'when its time begins (default: now; of recordings, with the first item database)')
     .option('--speed <number>', 'seconds of its time per second (default: 1)')
+    .option(
+      '--faults <plan>',
+      'spoil answers: storm:0.1,gateway:0.5@60-120/guild or all (GET /__sandbox/faults lists them)',
+    )
     .addHelpText('after', examples(['wynnsync sandbox --port 8080', 'curl http://127.0.0.1:8080/v3/item/sets']))
     .action(async (options, self: Command) => {
       const { sandboxCommand } = await import('./sandbox.ts')
       await run(self, (context) => sandboxCommand(options, context))
     })
+
+  addPrivacy(program, run)
+  addAuth(program, run)
   return program
-}
-
-/** A command with the flags that every command has. */
-function command(program: Command, usage: string, description: string): Command {
-  return program
-    .command(usage)
-    .description(description)
-    .copyInheritedSettings(program)
-    .option('--database-url <url>', 'PostgreSQL server; without one an embedded database is used (DATABASE_URL)')
-    .option('--data-dir <folder>', 'where the embedded database lives (WYNNSYNC_DATA_DIR)')
-    .option('--base-url <url>', 'where the API is (WYNNSYNC_BASE_URL)')
-    .option('--log-level <level>', 'trace, debug, info, warn, error or silent (WYNNSYNC_LOG_LEVEL)')
-    .option('--json', 'the answer as one JSON document on stdout')
-    .option('--quiet', 'only errors')
-}
-
-/** Gathers a flag that may be given several times. */
-function collect(value: string, before: readonly string[] = []): string[] {
-  return [...before, value]
-}
-
-function concurrency(): Option {
-  return new Option('--concurrency <number>', 'requests in flight per rate-limit bucket (default: 4)')
-}
-
-function examples(lines: readonly string[]): string {
-  return `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}\n`
 }

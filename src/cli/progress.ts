@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 
 /** What is counted. */
-export type Unit = 'records' | 'keys' | 'hours'
+export type Unit = 'records' | 'keys' | 'answers' | 'hours'
 
 /** Shows how far long work is. */
 export interface Progress {

@@ -11,6 +11,7 @@ export interface SandboxFlags {
   readonly at?: string
   readonly speed?: string
   readonly pageSize?: string
+  readonly faults?: string
 }
 
 /** `sandbox`: serves the stand-in of the API until it is told to stop. Returns the exit code. */
@@ -28,6 +29,7 @@ export async function sandboxCommand(flags: SandboxFlags, context: Context): Pro
     pageSize: flags.pageSize === undefined ? undefined : wholeNumber('--page-size', flags.pageSize, 10_000),
     recordings: flags.recordings,
     startAt: startOf(flags),
+    faults: flags.faults,
     speed: flags.speed === undefined ? undefined : Math.max(1, wholeNumber('--speed', flags.speed, 100_000)),
     tokens: app.config.token ? [app.config.token] : [],
   })
@@ -56,6 +58,7 @@ function welcome({ url, clock }: Sandbox, { recordings }: SandboxFlags): string 
 time: ${new Date(clock.now()).toISOString()}; move it with
       curl -X PUT ${control}/clock -d '${step}'
 try:  wynnsync sync items --base-url ${url}
+      wynnsync auth login --client-id sandbox --base-url ${url}
 stop: Ctrl-C
 `
 }

@@ -1,34 +1,41 @@
 import { migrateDatabase, openDatabase } from '../app.ts'
+import type { Database } from '../db/database.ts'
 import { resources } from '../resources/index.ts'
-import { readStates } from '../sync/recent-runs.ts'
+import { readDrift } from '../sync/drift-overview.ts'
+import { readBudgets, readFailures, readGaps, readSizes } from '../sync/overview.ts'
+import { readFreshness, readStates } from '../sync/recent-runs.ts'
 import { type Context, exitCode } from './context.ts'
-import { formatTable } from './table.ts'
+import { driftText } from './status-drift.ts'
+import { statusText } from './status-text.ts'
 
-const columns = ['resource', 'last run', 'finished', 'observed', 'last change', 'records', 'quarantined'] as const
+export interface StatusFlags {
+  /** Show it again every few seconds. */
+  readonly watch?: boolean
+  /** Only what the API sends that the program does not know. */
+  readonly drift?: boolean
+}
 
-/** `status`: how fresh each resource is and how its last run went. Returns the exit code. */
-export async function statusCommand({ app, out, flags }: Context): Promise<number> {
+/** Seconds between two looks. */
+const EVERY = 5
+const DAY = 86_400_000
+
+/** Everything `status` tells, in the names of its JSON. */
+export type Overview = Awaited<ReturnType<typeof readOverview>>
+
+/** `status`: how fresh everything is, what the API still allows, what was missed, what failed. Returns the exit code. */
+export async function statusCommand({ watch = false, drift = false }: StatusFlags, context: Context): Promise<number> {
+  const { app, out, flags, signal } = context
   const db = await openDatabase(app, ['status'])
   try {
     await migrateDatabase(db, app)
-    const states = await readStates(
-      db,
-      resources.map((resource) => resource.name),
-    )
-    if (flags.json) out.write(`${JSON.stringify({ database: db.place, resources: states })}\n`)
-    else {
-      const rows = states.map((state) => ({
-        ...state,
-        'last run': state.status ?? 'never',
-        finished: ago(state.finishedAt, app.clock.now()),
-        observed: ago(state.observedAt, app.clock.now()),
-        'last change': ago(state.changedAt, app.clock.now()),
-        records: state.living,
-      }))
-      out.write(`database ${db.place}\n\n${formatTable(columns, rows)}`)
-      for (const { resource, error } of states) if (error) out.write(`\n${resource}: ${error}\n`)
-      if (states.every((state) => state.status === null))
-        out.write('\nNothing was synced yet. Start with: wynnsync sync items\n')
+    while (!signal.aborted) {
+      const [json, text] = drift ? await driftOf(db) : await overviewOf(db, app.clock.now())
+      if (flags.json) out.write(`${JSON.stringify(json)}\n`)
+      // The screen is only ours where somebody looks at one.
+      else out.write((watch && out.isTTY ? '\u001b[H\u001b[J' : '') + text)
+      if (!watch) break
+      await app.clock.sleep(EVERY * 1000, signal).catch(() => undefined)
+      if (!out.isTTY && !flags.json) out.write('\n')
     }
     return exitCode.done
   } finally {
@@ -36,11 +43,27 @@ export async function statusCommand({ app, out, flags }: Context): Promise<numbe
   }
 }
 
-function ago(instant: Date | null, now: number): string {
-  if (!instant) return ''
-  const seconds = Math.round((now - instant.getTime()) / 1000)
-  if (seconds < 0) return instant.toISOString().slice(0, 16).replace('T', ' ')
-  if (seconds < 120) return `${seconds} s ago`
-  if (seconds < 7200) return `${Math.round(seconds / 60)} min ago`
-  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h ago` : `${Math.round(seconds / 86_400)} days ago`
+async function driftOf(db: Database): Promise<[json: object, text: string]> {
+  const drift = await readDrift(db)
+  return [{ drift }, driftText(drift)]
+}
+
+async function overviewOf(db: Database, now: number): Promise<[json: object, text: string]> {
+  const overview = await readOverview(db, now)
+  return [overview, statusText(overview, now)]
+}
+
+async function readOverview(db: Database, now: number) {
+  const yesterday = new Date(now - DAY)
+  const names = resources.map((resource) => resource.name)
+  const freshness = await readFreshness(db)
+  const states = await readStates(db, names)
+  return {
+    database: db.place,
+    resources: states.map((state) => ({ ...state, ...freshness.get(state.resource) })),
+    budgets: await readBudgets(db, now),
+    gaps: await readGaps(db, yesterday, 5),
+    failures: await readFailures(db, yesterday, 5),
+    size: await readSizes(db, 5),
+  }
 }

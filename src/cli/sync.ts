@@ -1,5 +1,5 @@
 import type { WalkProgress } from '../api/pages.ts'
-import { engineOf, migrateDatabase, openApi, openDatabase } from '../app.ts'
+import { engineOf, migrateDatabase, openDatabase, openSharedApi } from '../app.ts'
 import { readHolder } from '../db/folder-lock.ts'
 import { UsageError } from '../errors.ts'
 import { resourcesNamed } from '../resources/index.ts'
@@ -7,15 +7,19 @@ import { type ExtractOptions, isWorklist, type Resource, type Worklist } from '.
 import { type Engine, failedResult, type RunResult, runResource, skippedResult } from '../sync/run.ts'
 import { runWorklist } from '../sync/run-worklist.ts'
 import { type Context, exitCode } from './context.ts'
+import { expectScheduled } from './expectations.ts'
+import { keysNamed } from './named-keys.ts'
 import { wholeNumber } from './numbers.ts'
 import { formatTable } from './table.ts'
+import { maintainDaily, retentionOf } from './upkeep.ts'
+import { webhookOf } from './watched.ts'
 
 type Synced = Resource | Worklist
 
 export interface SyncOptions {
   /** Page by page, even where the API gives everything at once. */
   readonly walk?: boolean
-  /** Take the next answer although it looks implausible. */
+  /** Take the answer of what is named although it looks implausible. */
   readonly accept?: boolean
   /** How many keys of a worklist to ask for, instead of what the budget window allows. */
   readonly limit?: string
@@ -30,12 +34,23 @@ export async function syncCommand(names: readonly string[], options: SyncOptions
   const { guild = [], player = [] } = options
   // Who names guilds or players means just those.
   const meant = [...(guild.length > 0 ? ['guilds'] : []), ...(player.length > 0 ? ['players'] : [])]
-  const chosen = resourcesNamed(names.length > 0 ? names : meant)
+  const wanted = names.length > 0 ? names : meant
+  if (options.accept && wanted.length === 0) {
+    throw new UsageError('--accept is for what you looked at: name it, as in wynnsync sync items --accept')
+  }
+  const chosen = resourcesNamed(wanted)
+  // Names that nothing has would be shares that nothing heeds.
+  resourcesNamed(Object.keys(context.app.config.plausibleShares))
+  retentionOf(context.app)
   if (options.limit !== undefined) wholeNumber('--limit', options.limit)
   const runs = await syncAll(chosen, options, context)
   const { out, flags } = context
   if (flags.json) out.write(`${JSON.stringify({ runs: runs.map(withoutVerdict) })}\n`)
   else if (!flags.quiet) out.write(summary(runs))
+  // Only now: whoever does not answer the webhook holds up no sync.
+  const webhook = webhookOf(context.app)
+  for (const run of runs) webhook.ran(run)
+  await webhook.close(LAST_WORDS)
   return exitCodeOf(runs)
 }
 
@@ -46,16 +61,22 @@ async function syncAll(chosen: readonly Synced[], options: SyncOptions, context:
   const runs: RunResult[] = []
   try {
     const db = await openDatabase(app, chosen.map(holdOf), { frugal: true })
-    const api = openApi(app)
+    const api = openSharedApi(app, db)
     try {
       await migrateDatabase(db, app)
       for (const resource of chosen) {
         progress.begin(resource.name)
+        // Who asks for somebody by name promises nothing about the rest.
+        if (!options.guild?.length && !options.player?.length) await expectScheduled(db, resource, app)
         const unit = isWorklist(resource) ? 'keys' : 'records'
         const onProgress = (seen: WalkProgress) => progress.seen(resource.name, seen, unit)
         runs.push(await runOne(resource, engineOf(app, db, api, options), { ...options, signal, onProgress }, context))
         progress.end()
       }
+      // What was synced is in; this can wait for tomorrow.
+      await maintainDaily(db, app).catch((error: unknown) =>
+        app.log.warn({ err: error }, `upkeep failed: ${error instanceof Error ? error.message : String(error)}`),
+      )
     } finally {
       await api.close()
       await db.close()
@@ -87,23 +108,6 @@ async function runOne(resource: Synced, engine: Engine, options: RunOptions, { a
   })
 }
 
-/** The keys that names mean. A name that means several is reported with all of them, never guessed. */
-async function keysNamed(resource: Worklist, { db, api }: Engine, names: readonly string[]): Promise<string[]> {
-  const keys: string[] = []
-  for (const name of names) {
-    const known = await resource.find(db, name)
-    const found = known.length > 0 ? known : await resource.lookUp(api, name)
-    const [first, ...others] = found
-    if (!first) throw new UsageError(`${resource.name}: nobody is called ${name}`)
-    if (others.length > 0) {
-      const lines = found.map(({ key, label }) => `  ${key}  ${label}`)
-      throw new UsageError(`${resource.name}: several are called ${name}; name one by its uuid:\n${lines.join('\n')}`)
-    }
-    keys.push(first.key)
-  }
-  return keys
-}
-
 function holdOf(resource: Synced): string {
   return `sync ${resource.name}`
 }
@@ -117,11 +121,13 @@ async function isHeldForSame(chosen: readonly Synced[], { app }: Context): Promi
   return true
 }
 
-function withoutVerdict({ temporary: _, ...run }: RunResult) {
+/** What of a result belongs to the JSON of the contract. */
+export function withoutVerdict({ temporary: _t, renewAt: _r, guarded: _g, runId: _i, ...run }: RunResult) {
   return run
 }
 
-function exitCodeOf(runs: readonly RunResult[]): number {
+/** The exit code that runs come to. */
+export function exitCodeOf(runs: readonly RunResult[]): number {
   if (runs.some((run) => run.status === 'failed' && !run.temporary)) return exitCode.failed
   if (runs.some((run) => run.status === 'failed')) return exitCode.tryLater
   if (runs.some((run) => run.rejected > 0 || run.quarantined > 0)) return exitCode.setAside
@@ -130,13 +136,30 @@ function exitCodeOf(runs: readonly RunResult[]): number {
 
 const columns = ['resource', 'status', 'records', 'new', 'changed', 'gone', 'requests', 'seconds'] as const
 
-function summary(runs: readonly RunResult[]): string {
+/** Runs as a table. */
+export function summary(runs: readonly RunResult[]): string {
   const rows = runs.map((run) => ({
     ...run,
     new: run.inserted,
     gone: run.closed,
     seconds: Number((run.durationMs / 1000).toFixed(1)),
   }))
-  const remarks = runs.filter((run) => run.error).map((run) => `${run.resource}: ${run.error}\n`)
-  return formatTable(columns, rows) + remarks.join('')
+  return formatTable(columns, rows) + runs.flatMap(remarksOn).join('')
+}
+
+/** How long a webhook may keep a `sync` that is done, ms: two tries. */
+const LAST_WORDS = 11_500
+
+/** How many actions of guards are told in full. */
+const toldInFull = 5
+
+/** What went wrong in a run, then what its guards did beyond that. */
+function remarksOn({ resource, error, guarded = [] }: RunResult): string[] {
+  const others = guarded.filter(({ reason }) => !error?.includes(reason))
+  const lines = others
+    .slice(0, toldInFull)
+    .map(({ guard, key, reason }) => `${resource}: ${key ? `${key}: ` : ''}${reason} (${guard})\n`)
+  const more = others.length - lines.length
+  if (more > 0) lines.push(`${resource}: and ${more} more of the kind; see sync.guard_action\n`)
+  return error ? [`${resource}: ${error}\n`, ...lines] : lines
 }

@@ -1,3 +1,12 @@
+import type { Answer } from '../api/answer.ts'
+import { renewAt } from '../api/renewal.ts'
+
+/** What an answer that holds everything says of itself: its instant, and when asking again may bring something new. */
+export function oneAnswer(answer: Pick<Answer<unknown>, 'observedAt' | 'receivedAt' | 'expiresAt' | 'headers'>) {
+  const { observedAt } = answer
+  return { complete: true, observedFrom: observedAt, observedAt, pages: 1, renewAt: renewAt(answer) }
+}
+
 /** A field of a record of unknown shape, or undefined when it is not there. */
 export function fieldOf(record: unknown, field: string): unknown {
   return typeof record === 'object' && record !== null ? Reflect.get(record, field) : undefined

@@ -3,6 +3,17 @@ import { gzipSync } from 'node:zlib'
 /** Which of the two known forms of the API the sandbox speaks (plan, section 6). */
 export type Dialect = 'live' | 'documented'
 
+/** Who asks, when a credential says so. */
+export interface Requester {
+  readonly kind: 'TOKEN' | 'OAUTH'
+  /** The uuid of the player it belongs to. */
+  readonly player: string
+  /** The application, of an OAuth token. */
+  readonly client?: string | undefined
+  /** What may be shown that others do not see; undefined for everything the player sees. */
+  readonly scopes?: readonly string[] | undefined
+}
+
 /** One request below the base path: `/v3/item/sets?x` has the path `/item/sets`. */
 export interface ApiRequest {
   readonly method: string
@@ -10,9 +21,13 @@ export interface ApiRequest {
   readonly query: URLSearchParams
   /** The request's body as it came; undefined when there is none. */
   readonly body?: string | undefined
+  /** The body's media type as sent. */
+  readonly contentType?: string | undefined
+  /** Undefined for guests. */
+  readonly requester?: Requester | undefined
 }
 
-/** One produced answer, byte-identical for everybody until it expires. */
+/** One produced answer, byte-identical until it expires: for everybody, or for one requester when it is personal. */
 export interface Copy {
   readonly plain: () => Uint8Array<ArrayBuffer>
   readonly gzip: () => Uint8Array<ArrayBuffer>
@@ -22,6 +37,8 @@ export interface Copy {
   readonly maxAge: number
   /** Further headers of this answer; may be empty. */
   readonly headers: Readonly<Record<string, string>>
+  /** True when others may get another answer. */
+  readonly personal?: boolean
 }
 
 /** The API says no: becomes `{error, detail, code, objects?}` with the status as code (API reference 2.5). */
@@ -31,6 +48,8 @@ export interface Refusal {
   readonly detail: string
   /** The matches of a 300, by uuid. */
   readonly objects?: Readonly<Record<string, unknown>>
+  /** The methods that are answered, of a 405 (default GET and HEAD). */
+  readonly allow?: string
 }
 
 /** What stands behind the routes: the generated world or a folder of recorded answers. */
@@ -65,8 +84,9 @@ export function notFound(detail = 'Resource not found.'): Refusal {
 }
 
 /** The refusal for a path that is only answered for other methods. */
-export function methodNotAllowed(method: string): Refusal {
-  return { status: 405, error: 'MethodNotAllowed', detail: `Method "${method}" not allowed.` }
+export function methodNotAllowed(method: string, allowed = 'GET'): Refusal {
+  const allow = allowed === 'GET' ? 'GET, HEAD' : allowed
+  return { status: 405, error: 'MethodNotAllowed', detail: `Method "${method}" not allowed.`, allow }
 }
 
 /** A presence flag counts only without a value: `?fullResult=True` is ignored since August 2025 (API reference 4.2). */

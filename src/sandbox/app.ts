@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import type { HttpBindings } from '@hono/node-server'
 import { getConnInfo } from '@hono/node-server/conninfo'
 import { type Context, Hono } from 'hono'
 import type { StatusCode } from 'hono/utils/http-status'
@@ -15,9 +15,11 @@ import {
 } from './budget.ts'
 import type { MovableClock } from './clock.ts'
 import { addControl } from './control.ts'
+import { addFaultControl, deliver, type Faults } from './faults/index.ts'
 import type { Game } from './game/game.ts'
 import type { AnswerHook, HookAnswer } from './hooks.ts'
 import type { Journal } from './journal.ts'
+import type { IdentityDesk } from './oauth/desk.ts'
 import { ttlOf } from './ttl.ts'
 
 /** Everything the sandbox answers with. */
@@ -34,9 +36,12 @@ export interface SandboxParts {
   readonly limits: Limits
   readonly windowSeconds: number
   readonly resetForm: ResetForm
-  readonly tokens: readonly string[]
+  /** Issues credentials and knows whose they are. */
+  readonly desk: IdentityDesk
   /** How long each API answer takes, ms of the sandbox clock. */
   readonly latencyMs: number
+  /** What goes wrong with the answers. */
+  readonly faults: Faults
 }
 
 const apiPath = '/v3'
@@ -44,40 +49,46 @@ const release = 'v3.7.2'
 
 /** The routes: the API below `/v3`, the controls of the sandbox itself below `/__sandbox`. */
 export function sandboxApp(parts: SandboxParts): Hono {
-  const { clock, journal } = parts
+  const { clock, journal, faults } = parts
   const spend = createBudget(parts.limits, parts.windowSeconds)
   const app = new Hono()
   addControl(app, clock, journal, { openGame: parts.game, nextInstant: parts.nextInstant })
+  parts.desk.addRoutes(app)
+  addFaultControl(app, faults, clock)
 
   app.all(`${apiPath}/*`, async (c) => {
     const url = new URL(c.req.url)
     const { method } = c.req
+    const address = getConnInfo(c).remote.address ?? 'unknown'
+    const at = clock.now()
+    const credential = credentialOf(c.req.header('authorization'), address, (token) => parts.desk.use(token, at))
     const request = {
       // A HEAD is a GET whose body is left out at the end.
       method: method === 'HEAD' ? 'GET' : method,
       path: decoded(url.pathname.slice(apiPath.length)),
       query: url.searchParams,
       body: (await c.req.text()) || undefined,
+      contentType: c.req.header('content-type'),
+      requester: credential.requester,
     }
-    const address = getConnInfo(c).remote.address ?? 'unknown'
-    const credential = credentialOf(c.req.header('authorization'), address, parts.tokens)
     const bucket = bucketOf(request.path)
-    const at = clock.now()
     const allowance = spend(credential, bucket, at)
     const response = await respond(c, request, credential, allowance).catch((failure: unknown) => {
       const detail = failure instanceof Error ? failure.message : String(failure)
       return c.json({ error: 'InternalError', detail, code: 500 }, 500)
     })
+    const hasCredential = c.req.header('authorization') !== undefined
+    const spoilt = await faults.strike(response, { ...request, requester: credential.id, hasCredential }, clock.now())
     journal.write({
       at,
       method,
       path: request.path,
       query: url.search.slice(1),
-      status: response.status,
+      status: (spoilt ?? response).status,
       bucket,
       credentialKind: credential.kind,
     })
-    return response
+    return spoilt ? deliver(spoilt, c.env as HttpBindings, clock) : response
   })
   app.notFound((c) => c.json({ error: 'NotFound', detail: `Everything is below ${apiPath}.`, code: 404 }, 404))
   return app
@@ -100,6 +111,9 @@ export function sandboxApp(parts: SandboxParts): Hono {
 
     const hooked = await parts.hooks.get(request.path)?.({ ...request, headers: c.req.header(), now })
     if (hooked) return replace(c, hooked, request.path, now)
+    const personal = parts.desk.answer(request, now)
+    if (personal)
+      return isRefusal(personal) ? refuse(c, personal) : c.json(personal, 200, { 'Cache-Control': 'no-store' })
     const answer = parts.source.answer(request, now)
     return isRefusal(answer) ? refuse(c, answer) : send(c, answer)
   }
@@ -116,30 +130,28 @@ function turnedAway(credential: ReturnType<typeof credentialOf>, allowance: Allo
   return undefined
 }
 
-function refuse(c: Context, { status, error, detail, objects }: Refusal): Response {
-  if (status === 405) c.header('Allow', 'GET, HEAD')
+function refuse(c: Context, { status, error, detail, objects, allow = 'GET, HEAD' }: Refusal): Response {
+  if (status === 405) c.header('Allow', allow)
   return c.json({ error, detail, code: status, ...(objects ? { objects } : {}) }, status)
 }
 
-/** A token's user is invented from the token, so that it stays the same from request to request. */
-function addIdentity(c: Context, credential: Credential): void {
-  if (credential.kind !== 'token') return
-  const digits = createHash('sha256').update(credential.id).digest('hex')
-  c.header('UserType', 'TOKEN')
-  c.header('UserID', digits.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-4$3-8$4-$5'))
+function addIdentity(c: Context, { requester }: Credential): void {
+  if (!requester) return
+  c.header('UserType', requester.kind)
+  c.header('UserID', requester.player)
 }
 
-function addCacheHeaders(c: Context, producedAt: number, maxAge: number): void {
+function addCacheHeaders(c: Context, producedAt: number, maxAge: number, personal = false): void {
   c.header('Cache-Control', `max-age=${maxAge}`)
   c.header('Expires', new Date(producedAt + maxAge * 1000).toUTCString())
-  c.header('Cache-Source', 'SHARED')
+  c.header('Cache-Source', personal ? 'USER' : 'SHARED')
 }
 
 function send(c: Context, copy: Copy): Response {
   c.header('Content-Type', 'application/json')
   c.header('Vary', 'Accept-Encoding')
   for (const [name, value] of Object.entries(copy.headers)) c.header(name, value)
-  addCacheHeaders(c, copy.producedAt, copy.maxAge)
+  addCacheHeaders(c, copy.producedAt, copy.maxAge, copy.personal)
   if (!/\bgzip\b/.test(c.req.header('accept-encoding') ?? '') || copy.plain().length <= 1000)
     return c.body(copy.plain())
   c.header('Content-Encoding', 'gzip')

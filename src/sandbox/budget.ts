@@ -1,12 +1,17 @@
-import { createHash } from 'node:crypto'
+import type { Requester } from './answer.ts'
+import type { KnownToken } from './oauth/tokens.ts'
 
 /** The buckets of API reference 2.2; each has a counter of its own per credential. */
 export type Bucket = 'ITEMS' | 'PLAYER' | 'GUILD' | 'LEADERBOARDS' | 'MAP' | 'SHARED'
 
-/** Who asks: a guest counts by address, a token by itself; an unknown token is refused and counts as its address. */
+/**
+ * Who asks: a guest counts by address, an API token by itself, an OAuth token together with all others of its user and
+ * application; an unknown token is refused and counts as its address.
+ */
 export interface Credential {
-  readonly kind: 'guest' | 'token' | 'invalid'
+  readonly kind: 'guest' | 'token' | 'oauth' | 'invalid'
   readonly id: string
+  readonly requester?: Requester
 }
 
 /** Requests per window. */
@@ -40,17 +45,19 @@ export function bucketOf(path: string): Bucket {
   return prefixes.find(([prefix]) => prefix === first)?.[1] ?? 'SHARED'
 }
 
-/** Reads an `Authorization` header; only the listed tokens are known. Tokens are kept as digests, never as text. */
+/** Reads an `Authorization` header; `use` says what is known of a token. */
 export function credentialOf(
   authorization: string | undefined,
   address: string,
-  tokens: readonly string[],
+  use: (token: string) => KnownToken | undefined,
 ): Credential & { readonly malformed?: boolean } {
   if (authorization === undefined) return { kind: 'guest', id: address }
   const token = /^Bearer ([^\s]+)$/i.exec(authorization)?.[1]
   if (token === undefined) return { kind: 'invalid', id: address, malformed: true }
-  if (!tokens.includes(token)) return { kind: 'invalid', id: address }
-  return { kind: 'token', id: createHash('sha256').update(token).digest('hex') }
+  const known = use(token)
+  if (!known) return { kind: 'invalid', id: address }
+  const { requester, counter } = known
+  return { kind: requester.kind === 'OAUTH' ? 'oauth' : 'token', id: counter, requester }
 }
 
 /**
@@ -69,7 +76,7 @@ export function createBudget(limits: Limits, windowSeconds: number) {
       start = current
       spent = new Map()
     }
-    const limit = credential.kind === 'token' ? limits.token : limits.guest
+    const limit = credential.requester ? limits.token : limits.guest
     const counter = `${bucket} ${credential.id}`
     const count = (spent.get(counter) ?? 0) + 1
     spent.set(counter, count)

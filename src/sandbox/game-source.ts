@@ -1,8 +1,11 @@
 import { type AnswerSource, type Dialect, once } from './answer.ts'
+import { boardSource, isBoard } from './game/boards.ts'
 import { createGame, type Game } from './game/game.ts'
+import { gamePeople } from './game/people.ts'
 import { gameSource } from './game/routes.ts'
 import { patchItems } from './generator/patch.ts'
 import type { ItemWorld } from './generator/records.ts'
+import type { People } from './oauth/people.ts'
 import type { WorldSource } from './world-source.ts'
 
 /** How the living world is to be. */
@@ -26,7 +29,7 @@ export function openGame(
   items: WorldSource,
   options: GameOptions,
   form: { readonly dialect: Dialect; readonly seed: number; readonly now: number },
-): { source: AnswerSource; setItemWorld: (world: ItemWorld) => void; game: () => Game } {
+): { source: AnswerSource; setItemWorld: (world: ItemWorld) => void; game: () => Game; people: () => People } {
   let patches = options.patches ?? true
   const game = once(() =>
     createGame({
@@ -42,12 +45,15 @@ export function openGame(
       },
     }),
   )
-  const people = once(() => gameSource(game(), form.dialect, options.resourceSeconds ?? 600))
+  const living = once(() => gameSource(game(), form.dialect, options.resourceSeconds ?? 600, form.seed))
+  const boards = once(() => boardSource(game(), { ...form, items: () => items.itemWorld().items }))
   return {
     game,
+    people: once(() => gamePeople(game())),
     source: {
       answer: (request, now) => {
-        if (/^\/(guild|player)(\/|$)/.test(request.path)) return people().answer(request, now)
+        if (/^\/(guild|player)(\/|$)/.test(request.path)) return living().answer(request, now)
+        if (isBoard(request.path)) return boards().answer(request, now)
         // The game may patch the items in the meantime.
         if (patches) game().advanceTo(now)
         return items.answer(request, now)

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
+import { type Recorded, readIndex, requestName } from '../api/recording-index.ts'
 import { FatalError } from '../errors.ts'
 import {
   type AnswerSource,
@@ -15,7 +16,6 @@ import {
   type Refusal,
 } from './answer.ts'
 import { cutPage, type PageForm, pageNumber } from './pages.ts'
-import { type Recorded, readIndex } from './recording-index.ts'
 import { ttlOf } from './ttl.ts'
 
 /** A folder of recorded answers, served as of the clock. */
@@ -110,10 +110,10 @@ export function openRecordings(
   }
 }
 
-/** One name for all spellings of a request: parameters sorted, page left out, `flag=` the same as `flag`. */
+/** The name of a request whatever page it asks for. */
 function seriesName(method: string, path: string, query: URLSearchParams, body?: unknown): string {
-  const parameters = [...query].filter(([name]) => name !== 'page').map(([name, value]) => `${name}=${value}`)
-  return `${method} ${path}?${parameters.sort().join('&')} ${JSON.stringify(body) ?? ''}`
+  const shown = new URLSearchParams([...query].filter(([name]) => name !== 'page'))
+  return requestName(method, path, shown, body)
 }
 
 function parsed(body: string | undefined): unknown {

@@ -5,6 +5,8 @@ import { type AnswerSource, type Dialect, once } from './answer.ts'
 import { sandboxApp } from './app.ts'
 import type { Limits, ResetForm } from './budget.ts'
 import { clockFrom, fasterClock, type MovableClock, movableClock } from './clock.ts'
+import { withContent } from './content/with-content.ts'
+import { createFaults, type FaultSpec, type FaultsDone } from './faults/index.ts'
 import type { Game } from './game/game.ts'
 import type { GameHistory } from './game/history.ts'
 import { type GameOptions, openGame } from './game-source.ts'
@@ -12,6 +14,9 @@ import type { ItemWorld } from './generator/records.ts'
 import { createItemWorld } from './generator/world.ts'
 import type { AnswerHook } from './hooks.ts'
 import { createJournal, type LogEntry } from './journal.ts'
+import { defaultClients, type RegisteredClient } from './oauth/clients.ts'
+import { openIdentityDesk } from './oauth/desk.ts'
+import { inventedPeople, type People } from './oauth/people.ts'
 import type { PageForm } from './pages.ts'
 import { openRecordings } from './recordings.ts'
 import { worldSource } from './world-source.ts'
@@ -42,12 +47,16 @@ export interface SandboxOptions {
   readonly resetForm?: ResetForm | undefined
   /** Number of the first page (default live 1, documented 0). */
   readonly firstPage?: 0 | 1 | undefined
-  /** Bearer tokens that are known; any other is refused with 401. */
+  /** API tokens that are known, each of some player; any other is refused with 401 unless the sandbox issued it. */
   readonly tokens?: readonly string[] | undefined
+  /** Registered OAuth applications (default: public `sandbox`, and `sandbox-private` with secret `sandbox-secret`). */
+  readonly clients?: readonly RegisteredClient[] | undefined
   /** How long each answer takes, ms of the clock (default 0). */
   readonly latencyMs?: number | undefined
   /** The living world behind the guild and player routes; false for none (default on; never with recordings). */
   readonly game?: false | GameOptions | undefined
+  /** What goes wrong with the answers, as in `--faults` (default nothing). */
+  readonly faults?: FaultSpec | undefined
   /** Seconds of the sandbox per second of the clock, for people who watch (default 1; not with a virtual clock). */
   readonly speed?: number | undefined
 }
@@ -70,13 +79,17 @@ export interface Sandbox {
   history(from?: string, to?: string): GameHistory
   /** A player's counter as flushed at an instant (ISO; default now); undefined when unknown or without a game. */
   counterAt(player: string, name: string, at?: string): number | undefined
+  /** Begins anew with another plan of faults, and seed if given; null ends them. UsageError for one that cannot be read. */
+  setFaults(spec: FaultSpec | null, seed?: number): void
+  /** How many answers were spoilt since the plan was set, and how. */
+  faultsDone(): FaultsDone
   /** Stops listening and drops open connections; a second call waits for the first. */
   close(): Promise<void>
 }
 
 /**
  * Starts a stand-in of the API on 127.0.0.1.
- * @throws FatalError when the recordings cannot be read; the system's error when the port is taken
+ * @throws FatalError when the recordings cannot be read, UsageError when the faults cannot; the system's error when the port is taken
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { dialect = 'live', seed = 1, pageSize = 20 } = options
@@ -84,8 +97,10 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const clock = movableClock(options.speed === undefined ? given : fasterClock(given, options.speed))
   const journal = createJournal()
   const hooks = new Map<string, AnswerHook>()
+  const faults = createFaults(seed)
+  faults.set(options.faults ?? null, clock.now())
   const pageForm = { size: pageSize, firstPage: options.firstPage ?? (dialect === 'live' ? 1 : 0) } as const
-  const { source, setItemWorld, game, nextInstant } = openSource(options, {
+  const { source, setItemWorld, game, nextInstant, people } = openSource(options, {
     dialect,
     seed,
     now: clock.now(),
@@ -101,8 +116,15 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     limits: options.limits ?? { guest: 50, token: 120 },
     windowSeconds: options.windowSeconds ?? 60,
     resetForm: options.resetForm ?? (dialect === 'live' ? 'delta' : 'epoch'),
-    tokens: options.tokens ?? [],
+    desk: openIdentityDesk({
+      clock,
+      seed,
+      clients: options.clients ?? defaultClients,
+      tokens: options.tokens ?? [],
+      people: people ?? once(inventedPeople),
+    }),
     latencyMs: options.latencyMs ?? 0,
+    faults,
   })
   const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false })
   await new Promise<void>((resolve, reject) => {
@@ -126,6 +148,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       const now = game?.().advanceTo(clock.now()) ?? 0
       return game?.().counterAt(player, name, at === undefined ? now : Date.parse(at))
     },
+    setFaults: (spec, otherSeed) => faults.set(spec, clock.now(), otherSeed),
+    faultsDone: faults.done,
     close: once(
       () =>
         new Promise<void>((resolve, reject) => {
@@ -147,6 +171,8 @@ interface Source {
   readonly source: AnswerSource
   readonly setItemWorld: Sandbox['setItemWorld']
   readonly game?: (() => Game) | undefined
+  /** Who can own a credential; absent when anybody can. */
+  readonly people?: (() => People) | undefined
   readonly nextInstant?: ((path: string, after: number) => number | undefined) | undefined
 }
 
@@ -163,7 +189,7 @@ function openSource(options: SandboxOptions, form: Form): Source {
       },
     }
   }
-  const items = worldSource(options.items ?? createItemWorld(seed), dialect, seed, form)
+  const items = withContent(worldSource(options.items ?? createItemWorld(seed), dialect, seed, form), form)
   if (options.game === false) return { source: items, setItemWorld: items.setItemWorld }
   return openGame(items, { patches: options.items === undefined, ...options.game }, { dialect, seed, now })
 }

@@ -5,6 +5,7 @@ import {
   type Copy,
   type Dialect,
   hasFlag,
+  isRefusal,
   methodNotAllowed,
   notFound,
   type Refusal,
@@ -14,9 +15,19 @@ import { shuffled } from './generator/draw.ts'
 import { itemMetadata, staticItemMetadata } from './generator/metadata.ts'
 import type { ItemSet, ItemWorld } from './generator/records.ts'
 import { cutPage, type PageForm, pageNumber } from './pages.ts'
+import { readItemFilter } from './search/items.ts'
+import { readRecipeFilter } from './search/recipes.ts'
 import { ttlOf } from './ttl.ts'
 
-const routes = new Set(['/item/database', '/item/recipe/database', '/item/sets', '/item/metadata'])
+const methods: Readonly<Record<string, string>> = {
+  '/item/database': 'GET',
+  '/item/search': 'POST',
+  '/item/recipe/database': 'GET',
+  '/item/recipe/search': 'POST',
+  '/item/sets': 'GET',
+  '/item/metadata': 'GET',
+}
+const textSearch = '/item/search/'
 
 /** Answers from a generated world, which may be exchanged while it is served. */
 export interface WorldSource extends AnswerSource {
@@ -34,24 +45,37 @@ export function worldSource(first: ItemWorld, dialect: Dialect, seed: number, fo
   let world = first
   const copies = createCopies()
 
+  /** One page of some records, or all of them; `name` tells one selection of the records from another. */
   function collection(
-    request: ApiRequest,
+    { path, query }: ApiRequest,
     flag: string,
     records: readonly { readonly internalName: string }[],
     now: number,
+    name = path,
   ): Copy | Refusal {
-    const { path, query } = request
     const ttl = ttlOf(path)
     // The documented interface knows the flag but still answers page by page.
     if (dialect === 'live' && hasFlag(query, flag))
-      return copies(`${path} full`, ttl, now, (edition) => shuffled(records, orderOf(`${path} ${edition}`)))
+      return copies(`${name} full`, ttl, now, (edition) => shuffled(records, orderOf(`${path} ${edition}`)))
     const page = pageNumber(query, records.length, form)
     if (typeof page !== 'number') return page
-    return copies(`${path} ${page}`, ttl, now, (edition) => {
+    return copies(`${name} ${page}`, ttl, now, (edition) => {
       // Which record is on which page stays, so that a walk over an unchanged world meets every record once.
       const cut = cutPage(shuffled(records, orderOf(path)), page, form)
       return { ...cut, results: shuffled(cut.results, orderOf(`${path} ${page} ${edition}`)) }
     })
+  }
+
+  function search<T extends { readonly internalName: string }>(
+    request: ApiRequest,
+    flag: string,
+    records: readonly T[],
+    read: (body: string | undefined) => ((one: T) => boolean) | Refusal,
+    now: number,
+  ): Copy | Refusal {
+    const filter = read(request.body)
+    if (isRefusal(filter)) return filter
+    return collection(request, flag, records.filter(filter), now, `${request.path} ${request.body}`)
   }
 
   function orderOf(name: string) {
@@ -62,16 +86,23 @@ export function worldSource(first: ItemWorld, dialect: Dialect, seed: number, fo
 
   function answer(request: ApiRequest, now: number): Copy | Refusal {
     const { path, query, method } = request
-    if (method !== 'GET') return routes.has(path) ? methodNotAllowed(method) : notFound()
+    const allowed = methods[path] ?? (path.startsWith(textSearch) && path !== textSearch ? 'GET' : undefined)
+    if (allowed === undefined) return notFound()
+    if (method !== allowed) return methodNotAllowed(method, allowed)
     if (path === '/item/database') return collection(request, 'fullResult', world.items, now)
     if (path === '/item/recipe/database') return collection(request, 'full_result', world.recipes, now)
+    if (path === '/item/search') return search(request, 'fullResult', world.items, readItemFilter, now)
+    if (path === '/item/recipe/search') return search(request, 'full_result', world.recipes, readRecipeFilter, now)
     if (path === '/item/sets')
       return copies(path, ttlOf(path), now, (edition) => shuffledParts(world.sets, orderOf(`${path} ${edition}`)))
     if (path === '/item/metadata')
       return hasFlag(query, 'static')
         ? copies(`${path} static`, ttlOf(path), now, () => staticItemMetadata(world.items))
         : copies(path, ttlOf(path), now, () => itemMetadata(world.items))
-    return notFound()
+    const text = path.slice(textSearch.length).toLowerCase()
+    return copies(path, ttlOf(path), now, () =>
+      world.items.filter(({ displayName }) => displayName.toLowerCase().includes(text)),
+    )
   }
 
   return {

@@ -1,35 +1,40 @@
 import type { Sql } from '../db/database.ts'
 import { closeAbsent, pendingAbsences } from './absent.ts'
+import { lostBy, noteDrift } from './drift-changes.ts'
 import { appendFieldChanges, type DocumentChange } from './field-changes.ts'
+import { fingerprintOf } from './fingerprint.ts'
 import { judge, type LastAccepted } from './guard.ts'
-import { contentHash, type Json, sha256 } from './hash.ts'
-import { appendDrift, appendQuarantine, type RunStatus } from './ledger.ts'
+import { absenceActions, type GuardAction, type Lacking, walkActions, zeroActions } from './guard-actions.ts'
+import { type Json, sha256 } from './hash.ts'
+import { appendQuarantine, type RunStatus } from './ledger.ts'
 import { type Loaded, loadVersions } from './load.ts'
-import { documentOf, noveltiesOf } from './novelties.ts'
+import { documentOf } from './novelties.ts'
 import type { Preparation } from './prepare.ts'
-import type { Extraction, Recorded } from './resource.ts'
-import { appendSamples } from './samples.ts'
-import { endFormerStays, settleAbsences } from './settle.ts'
+import { hearPrivacy, hiddenIn, type Telling } from './privacy.ts'
+import type { Target } from './privacy-erase.ts'
+import type { Recorded } from './resource.ts'
+import { appendSamples, type Sampled } from './samples.ts'
+import { endFormerStays, type Settled, settleAbsences } from './settle.ts'
 
 /** What a person may set about the guards. */
 export interface Guards {
   /** An answer with fewer records than this share (0..1) of the last good one is rejected. */
   readonly plausibleShare: number
+  /** The same for single resources, by name, where another share is right. */
+  readonly plausibleShares?: Readonly<Record<string, number>>
   /** In how many consecutive complete answers a key must be missing before its version ends. */
   readonly absences: number
-  /** Take the next answer although it looks implausible. */
+  /** From which share (0..1) on counters that fall to zero at once are taken for a glitch. */
+  readonly zeroShare: number
+  /** Take the answer although it looks implausible. */
   readonly accept?: boolean
 }
 
 /** One answer, understood as far as it can be, and what is known of the one before it. */
-export interface Answer {
-  readonly extraction: Extraction
+export interface Answer extends Telling {
   readonly preparation: Preparation
   readonly last: (LastAccepted & { readonly living: number }) | undefined
   readonly guards: Guards
-  readonly runId: string
-  /** The one key that the answer is about, where a resource is asked for key by key: it says nothing of other keys. */
-  readonly scope?: string
 }
 
 /** What an answer came to, for the ledger and for the caller. */
@@ -47,6 +52,12 @@ export interface Absorbed {
   /** Current keys after it; null when the answer was not taken. */
   readonly living: number | null
   readonly contentHash: Buffer
+  /** What it shows of people although it is hidden: it is in no table, and may stay nowhere else. */
+  readonly hidden: readonly Target[]
+  /** What guards did about it, for `sync.guard_action`. */
+  readonly guarded: readonly GuardAction[]
+  /** Fields that the record of a worklist had before and has not any more; whether all lose them, only many answers tell. */
+  readonly lost?: readonly string[]
   /** Novelties seen for the first time, for the log. */
   readonly drift: readonly { readonly kind: string; readonly path: string; readonly member: string }[]
 }
@@ -56,22 +67,46 @@ export async function absorb(sql: Sql, resource: Recorded, answer: Answer): Prom
   const { extraction, preparation, last, guards } = answer
   const { entities, quarantined, seen } = preparation
   const records = seen.size + quarantined.filter((one) => one.key === undefined).length
-  const fingerprint = fingerprintOf(answer)
+  const fingerprint = fingerprintOf(extraction, preparation)
   const none = { inserted: 0, changed: 0, closed: 0, unchanged: 0, events: 0, rejected: 0, living: null, drift: [] }
-  const outcome = { ...none, records, quarantined: quarantined.length, contentHash: fingerprint }
+  const outcome = { ...none, hidden: [], records, quarantined: quarantined.length, contentHash: fingerprint }
 
-  const verdict = judge({ ...extraction, records, contentHash: fingerprint }, last, guards)
-  if (verdict.status === 'stale') return { ...outcome, quarantined: 0, status: 'stale', reason: verdict.reason }
-  const objection = verdict.status === 'rejected' ? verdict.reason : guards.accept ? undefined : extraction.objection
-  if (objection) return { ...outcome, quarantined: 0, status: 'rejected', reason: objection, rejected: 1 }
-
-  const doubt = doubtOf(answer)
-  if (verdict.status === 'unchanged' && !(await isWitness(sql, resource, answer))) {
-    const status = doubt ? 'partial' : 'unchanged'
-    return { ...outcome, status, reason: doubt, unchanged: entities.length, living: last?.living ?? null }
+  const plausibleShare = guards.plausibleShares?.[resource.name] ?? guards.plausibleShare
+  const candidate = { ...extraction, records, contentHash: fingerprint }
+  const verdict = judge(candidate, last, { plausibleShare, accept: guards.accept ?? false })
+  if (verdict.status === 'stale') {
+    const { status, reason } = verdict
+    return { ...outcome, quarantined: 0, status, reason, guarded: [{ guard: 'staleness', reason }] }
   }
-  const { anything, ...written } = await write(sql, resource, answer)
-  return { ...outcome, ...written, status: doubt ? 'partial' : anything ? 'ok' : 'unchanged', reason: doubt }
+  const objection = verdict.status === 'load' ? (verdict.overruled ?? extraction.objection) : extraction.objection
+  const reason = verdict.status === 'rejected' ? verdict.reason : guards.accept ? undefined : objection
+  if (reason !== undefined) {
+    const guarded = [{ guard: 'plausibility', reason }] as const
+    const hidden = await hiddenIn(sql, resource, answer)
+    return { ...outcome, hidden, quarantined: 0, status: 'rejected', reason, rejected: 1, guarded }
+  }
+  const guarded = walkActions(extraction, records)
+  if (objection) guarded.push({ guard: 'plausibility', reason: `${objection}; taken, because a person accepts it` })
+  const doubt = doubtOf(answer)
+  const { hidden, isNews, settle } = await hearPrivacy(sql, resource, answer)
+  if (verdict.status === 'unchanged' && !isNews && !(await isWitness(sql, resource, answer))) {
+    const status = doubt ? 'partial' : 'unchanged'
+    return {
+      ...outcome,
+      hidden,
+      status,
+      reason: doubt,
+      unchanged: entities.length,
+      living: last?.living ?? null,
+      guarded,
+    }
+  }
+  const { anything, guarded: found, ...written } = await write(sql, resource, answer)
+  await settle()
+  const status = doubt ? 'partial' : anything ? 'ok' : 'unchanged'
+  // Under another fingerprint: the same answer must not count as known once it may be taken in whole.
+  const contentHash = hidden.length > 0 ? sha256(fingerprint) : fingerprint
+  return { ...outcome, ...written, contentHash, hidden, status, reason: doubt, guarded: [...guarded, ...found] }
 }
 
 /** Whether an unchanged answer still says something: that what was missing before is missing again. */
@@ -83,26 +118,35 @@ async function isWitness(sql: Sql, resource: Recorded, { extraction, last, scope
   return false
 }
 
+const nothingAbsent: Settled = { closed: [], waiting: [] }
+
 async function write(sql: Sql, resource: Recorded, answer: Answer) {
-  const { extraction, preparation, last, runId } = answer
+  const { extraction, preparation, last, runId, guards } = answer
   const { entities, quarantined } = preparation
   const at = new Date(extraction.observedAt)
   const found = { resource: resource.name, at, runId }
   const loaded = await loadVersions(sql, resource.history, entities, at)
-  const closed = answer.scope === undefined ? await settleRoots(sql, resource, answer, loaded, at) : []
-  const others = await writeOthers(sql, resource, answer, closed, at)
-  let sampled = 0
+  const { closed, waiting } =
+    answer.scope === undefined ? await settleRoots(sql, resource, answer, loaded, at) : nothingAbsent
+  const { written: others, lacking } = await writeOthers(sql, resource, answer, closed, at)
+  const sampled: Sampled[] = []
   for (const [name, sample] of Object.entries(resource.samples ?? {})) {
     const rows = entities.flatMap((entity) => entity.samples?.[name] ?? [])
-    sampled += await appendSamples(sql, sample, rows, at)
+    sampled.push(await appendSamples(sql, sample, rows, at))
   }
+  const samples = sampled.reduce((sum, one) => sum + one.written, 0)
+  const roots = {
+    what: 'records',
+    waiting: waiting.length,
+    named: waiting.toSorted().slice(0, 3),
+    ended: closed.length,
+  }
+  const guarded = [...absenceActions([roots, ...lacking], guards.absences), ...zeroActions(sampled, guards.zeroShare)]
   // The first answer is where memory begins: nothing in it is known to have changed.
   if (last && resource.changeLog)
     await appendFieldChanges(sql, resource.name, [...documentChanges(loaded, at), ...closed])
   await appendQuarantine(sql, found, quarantined)
-  // What came with an unchanged record may be new all the same.
-  const fresh = resource.others ? entities : [...loaded.inserted, ...loaded.changed.map((one) => one.entity)]
-  const drift = await appendDrift(sql, found, noveltiesOf(resource, fresh))
+  const drift = await noteDrift(sql, resource, found, { preparation, loaded, isWhole: answer.scope === undefined })
   const events = resource.derive
     ? await resource.derive(sql, {
         at,
@@ -120,8 +164,10 @@ async function write(sql: Sql, resource: Recorded, answer: Answer) {
     living: (last?.living ?? 0) + loaded.inserted.length - closed.length,
     // What the first answer shows did not happen then.
     events: last ? others + events : 0,
-    anything: versions + others + sampled + events > 0,
+    anything: versions + others + samples + events > 0,
     drift,
+    lost: answer.scope === undefined ? [] : [...lostBy(loaded.changed).values()].flat(),
+    guarded,
   }
 }
 
@@ -137,21 +183,25 @@ async function settleRoots(sql: Sql, resource: Recorded, answer: Answer, loaded:
   return await settleAbsences(sql, among, { complete: complete && !allCame, absences: guards.absences, at })
 }
 
-/** Loads the further histories that the records feed, and ends what is absent from them; returns how many versions began or ended. */
+/** Loads the further histories that the records feed, and ends what is absent from them; counts versions that began or ended. */
 async function writeOthers(
   sql: Sql,
   resource: Recorded,
   answer: Answer,
   goneRoots: readonly DocumentChange[],
   at: Date,
-): Promise<number> {
+): Promise<{ written: number; lacking: Lacking[] }> {
   const { preparation, guards } = answer
   let written = 0
+  const lacking: Lacking[] = []
   for (const [name, history] of Object.entries(resource.others ?? {})) {
     const entities = preparation.entities.flatMap((entity) => entity.also[name] ?? [])
+    let waiting = 0
+    let ended = 0
     if (history.stay !== undefined && answer.scope !== undefined) {
       const among = { counted: `${resource.name}/${name}`, history, scope: answer.scope }
-      written += await endFormerStays(sql, among, history.stay, entities)
+      ended = await endFormerStays(sql, among, history.stay, entities)
+      written += ended
     }
     const loaded = await loadVersions(sql, history, entities, at)
     written += loaded.inserted.length + loaded.changed.length
@@ -167,21 +217,15 @@ async function writeOthers(
     for (const root of preparation.entities) {
       if (root.incomplete?.includes(name)) continue
       const among = { counted: `${resource.name}/${name}`, history, seen, scope: root.key }
-      written += (await settleAbsences(sql, among, { complete, absences: guards.absences, at })).length
+      const settled = await settleAbsences(sql, among, { complete, absences: guards.absences, at })
+      waiting += settled.waiting.length
+      ended += settled.closed.length
+      written += settled.closed.length
     }
+    // Their keys are people: the ledger counts them and does not name them.
+    lacking.push({ what: name, waiting, named: [], ended })
   }
-  return written
-}
-
-/** Fingerprint of a whole answer. */
-function fingerprintOf({ extraction, preparation }: Answer): Buffer {
-  // With its key: another entity under the same words is another answer.
-  const parts: Uint8Array[] = preparation.entities.map((one) => Buffer.concat([one.fingerprint, Buffer.from(one.key)]))
-  parts.push(...preparation.quarantined.map((one) => one.hash))
-  // Completeness is part of it: the same records say more about what they lack when they are known to be all.
-  if (!extraction.complete) parts.push(Buffer.from('incomplete'))
-  if (extraction.facts !== undefined) parts.push(sha256(JSON.stringify(extraction.facts)))
-  return contentHash(parts)
+  return { written, lacking }
 }
 
 function doubtOf({ extraction, preparation }: Answer): string | null {

@@ -1,12 +1,12 @@
 import type { UnknownField } from '../api/wire/unknown.ts'
 import type { Json } from './hash.ts'
 
-/** Something that the API sent and the program does not know. */
+/** Something about what the API sends that the program does not know, or does not know like this. */
 export interface Novelty {
-  readonly kind: 'unknown_field' | 'unknown_member'
+  readonly kind: 'unknown_field' | 'unknown_member' | 'missing_field' | 'retyped_field' | 'returned_field'
   /** JSON pointer; `*` stands for any element of an array and any key of a map. */
   readonly path: string
-  /** The unknown member; empty for a field. */
+  /** The unknown member; of a retyped field its type; else empty. */
   readonly member: string
   readonly example: Json
 }

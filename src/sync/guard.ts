@@ -16,7 +16,8 @@ export interface Candidate {
 }
 
 export type Verdict =
-  | { readonly status: 'load' }
+  /** `overruled`: what a person accepted although a guard objects. */
+  | { readonly status: 'load'; readonly overruled?: string }
   | { readonly status: 'unchanged' }
   | { readonly status: 'stale' | 'rejected'; readonly reason: string }
 
@@ -25,7 +26,7 @@ export type Verdict =
  * An empty or shrunken body must never look like a mass deletion (API reference 10).
  *
  * @param plausibleShare an answer with fewer records than this share (0..1) of the last good one is rejected
- * @param accept a person has looked and says the answer is right: plausibility is not asked
+ * @param accept a person has looked and says the answer is right: plausibility does not reject it, staleness still does
  */
 export function judge(
   answer: Candidate,
@@ -37,12 +38,10 @@ export function judge(
   if (last && answer.observedFrom < last.observedAt) {
     return { status: 'stale', reason: `answer speaks for ${iso(answer.observedFrom)}, before ${iso(last.observedAt)}` }
   }
-  if (answer.records === 0 && !accept) return { status: 'rejected', reason: 'the answer holds no records' }
-  if (last && answer.records < last.records * plausibleShare && !accept) {
-    return {
-      status: 'rejected',
-      reason: `${answer.records} records where the last good answer had ${last.records}; if that is right, sync with --accept`,
-    }
+  const implausible = implausibility(answer, last, plausibleShare)
+  if (implausible !== undefined && !accept) {
+    const hint = answer.records === 0 ? '' : '; if that is right, sync with --accept'
+    return { status: 'rejected', reason: implausible + hint }
   }
   if (last && answer.observedAt === last.observedAt) {
     return {
@@ -50,7 +49,17 @@ export function judge(
       reason: `another answer for the same instant ${iso(last.observedAt)} was accepted before`,
     }
   }
-  return { status: 'load' }
+  return implausible === undefined ? { status: 'load' } : { status: 'load', overruled: implausible }
+}
+
+function implausibility(
+  { records }: Candidate,
+  last: LastAccepted | undefined,
+  plausibleShare: number,
+): string | undefined {
+  if (records === 0) return 'the answer holds no records'
+  if (last === undefined || records >= last.records * plausibleShare) return undefined
+  return `${records} ${records === 1 ? 'record' : 'records'} where the last good answer had ${last.records}`
 }
 
 function iso(instant: number): string {

@@ -28,7 +28,7 @@ function nameText(name: string): string {
 }
 
 /** SHA-256 of a text, as 32 bytes. */
-export function sha256(text: string): Buffer {
+export function sha256(text: string | Uint8Array): Buffer {
   return digest('sha256', text, 'buffer')
 }
 

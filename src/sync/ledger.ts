@@ -1,5 +1,6 @@
 import type { Sql } from '../db/database.ts'
 import { typed } from '../db/typed.ts'
+import { noteWorklistGap } from './coverage.ts'
 import type { Novelty } from './drift.ts'
 import type { LastAccepted } from './guard.ts'
 import { canonicalJson } from './hash.ts'
@@ -41,8 +42,9 @@ export async function appendRun(sql: Sql, row: RunRow): Promise<void> {
   await typed(sql).insert(run).values(row)
 }
 
-/** Writes the one row that every answer about one key leaves. */
+/** Writes the one row that every answer about one key leaves, and what was missed since the one before, of any key. */
 export async function appendObservation(sql: Sql, row: typeof observation.$inferInsert): Promise<void> {
+  if (row.status !== 'rejected' && row.status !== 'stale') await noteWorklistGap(sql, row.resource, row.receivedAt)
   await typed(sql).insert(observation).values(row)
 }
 

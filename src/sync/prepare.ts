@@ -1,3 +1,4 @@
+import { type Misfit, misfitOf } from '../api/wire/record.ts'
 import { FatalError, RecordError } from '../errors.ts'
 import { extraOf } from './drift.ts'
 import { canonicalJson, type Json, sha256 } from './hash.ts'
@@ -24,6 +25,7 @@ export interface Quarantined {
   /** JSON pointer to what is wrong. */
   readonly path: string
   readonly reason: string
+  readonly misfit: Misfit | undefined
 }
 
 export interface Preparation {
@@ -61,7 +63,8 @@ export function prepare(resource: Recorded, records: readonly unknown[]): Prepar
       }
     } catch (error) {
       if (!(error instanceof RecordError)) throw error
-      quarantined.push(setAside({ key, raw: record, path: String(error.context.path ?? ''), reason: error.message }))
+      const path = String(error.context.path ?? '')
+      quarantined.push(setAside({ key, raw: record, path, reason: error.message, misfit: misfitOf(error) }))
     }
   }
   // Which of two contradicting records is right cannot be known, so neither is believed and the last version stays.
@@ -81,10 +84,10 @@ function contradiction(key: string, raw: unknown): Quarantined {
   })
 }
 
-function setAside({ key, raw, path, reason }: SetAside): Quarantined {
+function setAside({ key, raw, path, reason, misfit }: SetAside): Quarantined {
   const rawText = canonicalJson((raw ?? null) as Json)
   const texts = { key: key === undefined ? undefined : storable(key), path: storable(path), reason: storable(reason) }
-  return { ...texts, rawText, hash: sha256(rawText) }
+  return { ...texts, rawText, hash: sha256(rawText), misfit }
 }
 
 /** Text for a column of type text, which holds no NUL: also what is broken must be written down. */

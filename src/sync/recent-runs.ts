@@ -35,3 +35,21 @@ export async function readStates(sql: Sql, resources: readonly string[]): Promis
     [resources],
   )
 }
+
+/** What view `freshness` says of a resource. */
+export interface Freshness {
+  readonly lastObservedAt: Date | null
+  /** Seconds from one observation to the next; null when none is expected. */
+  readonly everySeconds: number | null
+  readonly isLate: boolean
+}
+
+/** How fresh each resource is that ever ran or is expected to. */
+export async function readFreshness(sql: Sql): Promise<Map<string, Freshness>> {
+  const rows = await sql.query<Freshness & { resource: string }>(
+    `select resource, last_observed_at as "lastObservedAt", is_late as "isLate",
+            extract(epoch from expected_every)::double precision as "everySeconds"
+       from analytics.freshness`,
+  )
+  return new Map(rows.map(({ resource, ...fresh }) => [resource, fresh]))
+}

@@ -1,10 +1,14 @@
 import type { AnyPgTable } from 'drizzle-orm/pg-core'
 import type { Api } from '../api/client.ts'
 import type { WalkProgress } from '../api/pages.ts'
+import type { Misfit } from '../api/wire/record.ts'
 import type { UnknownField } from '../api/wire/unknown.ts'
 import type { Sql } from '../db/database.ts'
 import type { historyShape, RootShape, RowOf } from '../db/history.ts'
 import type { Json } from './hash.ts'
+import type { Personal } from './personal.ts'
+
+export type { KeptTable, Person, Personal } from './personal.ts'
 
 /** Priority class of a resource's requests: live polls go before refreshes, refreshes before a backfill. */
 export type Lane = 'live' | 'refresh' | 'backfill'
@@ -19,8 +23,14 @@ export interface Extraction {
   readonly observedFrom: number
   readonly observedAt: number
   readonly pages: number
+  /** When asking again may bring something new, by this machine's clock; ms since the epoch. Absent: not told. */
+  readonly renewAt?: number | null
   /** What the answer says as a whole, beside its records; for `derive`. */
   readonly facts?: Json
+  /** How many records the API says there are; null or absent: it does not. */
+  readonly count?: number | null
+  /** How often a walk over pages began again because the listing moved under it. */
+  readonly restarts?: number
   /** Why the answer cannot be believed, such as a member list that is shorter than its own total. */
   readonly objection?: string
 }
@@ -28,6 +38,8 @@ export interface Extraction {
 export interface ExtractOptions {
   /** Walk page by page even where the API would give everything at once. */
   readonly walk?: boolean
+  /** Priority class of the requests; default: the resource's own. */
+  readonly lane?: Lane
   readonly signal?: AbortSignal
   readonly onProgress?: (progress: WalkProgress) => void
 }
@@ -64,6 +76,8 @@ export interface SetAside {
   readonly raw: unknown
   readonly path: string
   readonly reason: string
+  /** The field of another type that makes it unreadable, where that is the reason. */
+  readonly misfit?: Misfit | undefined
 }
 
 /** Where the versions of a resource live: a root history table and the part tables that hang on its versions. */
@@ -108,6 +122,30 @@ export interface SampleTable {
   readonly table: AnyPgTable
   /** Property names of the columns that say what is measured. */
   readonly key: readonly string[]
+  /** Property names of the columns that count up: many of them at zero at once are hard to believe. */
+  readonly counters?: readonly string[]
+}
+
+/** A table of samples that grows for ever, partitioned by month: what of its older months stays when they go. */
+export interface GrowingTable {
+  /** Primary key: the key columns, then `observed_at`. */
+  readonly table: AnyPgTable
+  /** Property names of the columns that say what is measured. */
+  readonly key: readonly string[]
+  /** The last row of a key in each of these (UTC) stays, and its first in a month. */
+  readonly cell: 'hour' | 'day' | 'month'
+  /** SQL conditions: of the rows that fulfil one, the last in each cell stays too, with the one after it. */
+  readonly last?: readonly string[]
+  /** SQL conditions: every row that fulfils one stays, with the one after it. */
+  readonly every?: readonly string[]
+  /** A column of which the highest value in each cell stays too. */
+  readonly highest?: string
+  /** Averages by the hour, made before the samples go. */
+  readonly averages?: {
+    readonly table: AnyPgTable
+    /** A query that gives the columns of `table` for the hours of `[$1, $2)`. */
+    readonly of: string
+  }
 }
 
 /** What an answer came to, as `derive` gets it. */
@@ -128,11 +166,15 @@ export interface Recorded {
   /** When it is due, as a cron expression in UTC. */
   readonly schedule: string
   readonly lane: Lane
+  /** Seconds that the API keeps one copy of an answer: asking sooner brings the same (API reference 2.3). */
+  readonly cacheSeconds: number
   readonly history: History
   readonly others?: Readonly<Record<string, OtherHistory>>
   readonly samples?: Readonly<Record<string, SampleTable>>
   /** Whether what changed is also written down field by field, for `*_change`. Needs a document column. */
   readonly changeLog: boolean
+  /** Whether questions rest on when each accepted answer was, so that none of them is ever removed from the ledger. */
+  readonly evidence?: boolean
   /** The natural key of a raw record, or undefined when it has none that can be read. Never throws. */
   keyOf(record: unknown): string | undefined
   /**
@@ -144,8 +186,12 @@ export interface Recorded {
   unknownFields(document: Json): UnknownField[]
   /** Known enum members by JSON pointer (`*` for every element); any other is kept and reported as drift, once. */
   readonly vocabulary: Readonly<Record<string, readonly string[]>>
+  /** Of a resource whose answers tell of people: who they are, and what is kept of them. */
+  readonly personal?: Personal
   /** Set-based SQL for what follows from an answer but is no version of a record, in the answer's own transaction. Returns how many events it wrote. */
   derive?(sql: Sql, answered: Answered): Promise<number>
+  /** The tables that `derive` writes, besides those above. */
+  readonly derived?: readonly AnyPgTable[]
 }
 
 /**

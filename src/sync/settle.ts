@@ -3,6 +3,7 @@ import { FatalError } from '../errors.ts'
 import { closeAbsent, countAbsences, findAbsent, forgetAbsences, pendingAbsences } from './absent.ts'
 import type { DocumentChange } from './field-changes.ts'
 import { historySql } from './history-sql.ts'
+import { forgetTeller } from './privacy.ts'
 import type { History, Recorded, Row } from './resource.ts'
 
 /** Where absences are looked for. */
@@ -16,9 +17,17 @@ export interface Among {
   readonly scope?: string | undefined
 }
 
+/** What an answer lacks. */
+export interface Settled {
+  /** What ended, and when. */
+  readonly closed: readonly DocumentChange[]
+  /** Keys that were missing, but not often enough yet. */
+  readonly waiting: readonly string[]
+}
+
 /**
  * Counts what a complete answer lacks, forgets what is back, and ends the versions of keys that enough consecutive
- * complete answers have lacked. Returns what ended, and when.
+ * complete answers have lacked.
  *
  * @param complete nothing is absent from an answer that is not complete
  * @param absences how many answers are enough
@@ -27,21 +36,21 @@ export async function settleAbsences(
   sql: Sql,
   among: Among,
   { complete, absences, at }: { complete: boolean; absences: number; at: Date },
-): Promise<DocumentChange[]> {
+): Promise<Settled> {
   const { counted, history, seen, scope } = among
   const pending = await pendingAbsences(sql, counted, scope)
   const back = pending.filter(({ key }) => seen.has(key)).map(({ key }) => key)
   await forgetAbsences(sql, counted, back)
-  if (!complete) return []
-  const missing = await findAbsent(sql, history, seen, scope)
-  if (missing.length === 0) return []
+  const missing = complete ? await findAbsent(sql, history, seen, scope) : []
+  if (missing.length === 0) return { closed: [], waiting: [] }
   const missed = await countAbsences(sql, counted, missing, at)
   const gone = missed.filter(({ times }) => times >= absences)
-  if (gone.length === 0) return []
+  const waiting = missed.filter(({ times }) => times < absences).map(({ key }) => key)
+  if (gone.length === 0) return { closed: [], waiting }
   const closed = await closeAbsent(sql, history, gone)
   const keys = gone.map(({ key }) => key)
   await forgetAbsences(sql, counted, keys)
-  return closed
+  return { closed, waiting }
 }
 
 /**
@@ -88,6 +97,7 @@ export async function endGone(
   const missed = await countAbsences(sql, resource.name, [key], at)
   const gone = missed.filter(({ times }) => times >= absences)
   if (gone.length === 0) return { closed: 0, gone: false }
+  if (resource.personal) await forgetTeller(sql, resource.name, key)
   let closed = (await closeAbsent(sql, resource.history, gone)).length
   for (const history of Object.values(resource.others ?? {})) {
     const rest = await findAbsent(sql, history, new Set(), key)

@@ -58,6 +58,8 @@ export const workItem = sync.table(
     records: integer('records'),
     checkedAt: instant('checked_at'),
     leasedUntil: instant('leased_until'),
+    /** Who holds the lease: a run, or a backfill, which takes its own back when it goes on. */
+    leasedBy: text('leased_by'),
     goneAt: instant('gone_at'),
   },
   (self) => [primaryKey({ name: 'work_item_pkey', columns: [self.resource, self.key] })],
@@ -75,7 +77,11 @@ export const observation = sync.table(
     reason: text('reason'),
     runId: uuid('run_id').notNull(),
   },
-  (self) => [index('observation_key').on(self.resource, self.key, self.observedAt)],
+  (self) => [
+    index('observation_key').on(self.resource, self.key, self.observedAt),
+    // Coverage of a worklist: which answers came when, whatever their key.
+    index('observation_received').on(self.resource, self.receivedAt),
+  ],
 )
 
 /** Keys that complete answers have lacked since they were last seen; closed after enough of them (rule: absence is not deletion). */

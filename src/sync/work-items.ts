@@ -4,12 +4,21 @@ import type { LastAccepted } from './guard.ts'
 /** Answers are cached this long (API reference 2.3): asking earlier brings the same copy. Milliseconds. */
 const shortestInterval = 120_000
 /** A claimed key that nobody reports on is free again after this time, in ms: its holder died. */
-const lease = 300_000
+export const lease = 300_000
 /** What the API no longer has is asked for again after this time, in ms. */
-const goneInterval = 7 * 86_400_000
+export const goneInterval = 7 * 86_400_000
 
-/** Takes the most urgent keys of a worklist for this process: staleness times weight, a day for what nobody asked yet. */
-export async function claimKeys(sql: Sql, resource: string, count: number, now: number): Promise<string[]> {
+/**
+ * Takes the most urgent keys of a worklist: staleness times weight, a day for what nobody asked yet.
+ * @param holder whose lease it is: the id of a run
+ */
+export async function claimKeys(
+  sql: Sql,
+  resource: string,
+  count: number,
+  now: number,
+  holder: string,
+): Promise<string[]> {
   const rows = await sql.query<{ key: string }>(
     // Materialized: as a plain subquery the planner may run it several times and lock more keys each time.
     `with urgent as materialized (
@@ -18,7 +27,7 @@ export async function claimKeys(sql: Sql, resource: string, count: number, now: 
           and (checked_at is null or checked_at <= $4) and (gone_at is null or checked_at <= $5)
         order by extract(epoch from $2 - coalesce(checked_at, $2 - interval '1 day')) * weight desc, key
         limit $6 for update skip locked)
-     update sync.work_item item set leased_until = $3 from urgent
+     update sync.work_item item set leased_until = $3, leased_by = $7 from urgent
       where item.resource = urgent.resource and item.key = urgent.key
       returning item.key`,
     [
@@ -28,17 +37,25 @@ export async function claimKeys(sql: Sql, resource: string, count: number, now: 
       new Date(now - shortestInterval),
       new Date(now - goneInterval),
       count,
+      holder,
     ],
   )
   return rows.map(({ key }) => key)
 }
 
 /** Takes named keys, whatever their turn; puts them on the list when they are not there yet. */
-export async function claimNamed(sql: Sql, resource: string, keys: readonly string[], now: number): Promise<string[]> {
+export async function claimNamed(
+  sql: Sql,
+  resource: string,
+  keys: readonly string[],
+  now: number,
+  holder: string,
+): Promise<string[]> {
   await sql.query(
-    `insert into sync.work_item (resource, key, leased_until) select $1, key, $3 from unnest($2::text[]) as named(key)
-     on conflict (resource, key) do update set leased_until = excluded.leased_until`,
-    [resource, keys, new Date(now + lease)],
+    `insert into sync.work_item (resource, key, leased_until, leased_by)
+     select $1, key, $3, $4 from unnest($2::text[]) as named(key)
+     on conflict (resource, key) do update set leased_until = excluded.leased_until, leased_by = excluded.leased_by`,
+    [resource, keys, new Date(now + lease), holder],
   )
   return [...keys]
 }
@@ -74,7 +91,7 @@ export async function settleKey(
   { key, now, accepted, gone = false }: Checked,
 ): Promise<void> {
   await sql.query(
-    `update sync.work_item set checked_at = $3, leased_until = null,
+    `update sync.work_item set checked_at = greatest(checked_at, $3), leased_until = null, leased_by = null,
             observed_at = coalesce($4, observed_at), first_observed_at = coalesce(first_observed_at, $4),
             content_hash = coalesce($5, content_hash), records = coalesce($6, records),
             gone_at = case when $7 then coalesce(gone_at, $3) end
@@ -96,9 +113,17 @@ export async function settleKey(
  * answer that always fails would keep all others waiting.
  */
 export async function postponeKey(sql: Sql, resource: string, key: string, now: number): Promise<void> {
-  await sql.query('update sync.work_item set leased_until = $3 where resource = $1 and key = $2', [
+  await sql.query('update sync.work_item set leased_until = $3, leased_by = null where resource = $1 and key = $2', [
     resource,
     key,
     new Date(now + shortestInterval),
+  ])
+}
+
+/** Gives a claimed key back that was not asked for after all: it keeps its turn. */
+export async function releaseKey(sql: Sql, resource: string, key: string): Promise<void> {
+  await sql.query('update sync.work_item set leased_until = null, leased_by = null where resource = $1 and key = $2', [
+    resource,
+    key,
   ])
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { expiresAt, observedAt } from '../../src/api/answer.ts'
+import { expiresAt, maxAge, observedAt } from '../../src/api/answer.ts'
 
 const now = Date.parse('2026-05-30T13:00:00Z')
 const headers = (entries: Record<string, string>) => new Map(Object.entries(entries))
@@ -54,4 +54,13 @@ describe('the end of a cached copy', () => {
     const instant = expiresAt(headers(entries))
     expect(instant === null ? null : new Date(instant).toISOString()).toBe(expected)
   })
+})
+
+describe('how long the service keeps a copy', () => {
+  test.each([
+    ['max-age, in seconds', cached, 120],
+    ['none for max-age=0', { 'cache-control': 'max-age=0' }, 0],
+    ['unknown without max-age', { 'cache-control': 'no-store', date }, null],
+    ['unknown without the header', {}, null],
+  ])('is %s', (_name, entries, expected) => expect(maxAge(headers(entries))).toBe(expected))
 })

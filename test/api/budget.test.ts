@@ -1,154 +1,348 @@
 import { describe, expect, test } from 'vitest'
-import { createBudget } from '../../src/api/budget.ts'
+import {
+  adopt,
+  available,
+  block,
+  observe,
+  opensAt,
+  PROBE_LASTS,
+  RESERVATION_LASTS,
+  release,
+  remaining,
+  reserve,
+  settle,
+  waitsForTurn,
+} from '../../src/api/budget.ts'
+import { type BudgetState, emptyBudget, type Reservation, readBudgetState } from '../../src/api/budget-state.ts'
 import type { RateLimitReading } from '../../src/api/rate-limit.ts'
+import type { Lane } from '../../src/api/request.ts'
 
 const minute = Date.parse('2026-05-30T12:00:00Z')
 const at = (seconds: number) => minute + seconds * 1000
 
 /** What the server says `seconds` into the minute, in whole seconds left. */
-function reading(seconds: number, remaining: number | null, limit = 50): RateLimitReading {
-  const left = 60 - Math.ceil(seconds % 60 || (seconds > 0 ? 60 : 0))
-  return { bucket: 'GUILD', limit, remaining, resetAt: at(seconds) + left * 1000, resetSlack: 1000 }
+function reading(seconds: number, left: number | null, limit = 50): RateLimitReading {
+  const wait = 60 - Math.ceil(seconds % 60 || (seconds > 0 ? 60 : 0))
+  return { bucket: 'GUILD', limit, remaining: left, resetAt: at(seconds) + wait * 1000, resetSlack: 1000 }
 }
 
-const answered = (told: RateLimitReading | null, seconds: number) => ({
-  reading: told,
-  answered: true,
-  receivedAt: at(seconds),
-})
+/** A budget as one process sees it, whose every state goes through JSON, as in a database. */
+function bucket(assumedLimit = 50) {
+  let state: BudgetState = emptyBudget
+  let taken = 0
+  const keep = (next: BudgetState) => {
+    const stored = readBudgetState(JSON.parse(JSON.stringify(next)))
+    expect(stored).toEqual(next)
+    state = stored ?? emptyBudget
+  }
+  return {
+    get state() {
+      return state
+    },
+    available: (seconds: number, lane: Lane = 'refresh') => available(state, at(seconds), lane),
+    remaining: (seconds: number) => remaining(state, at(seconds)),
+    opensAt: (seconds: number, lane: Lane = 'refresh') => opensAt(state, at(seconds), lane),
+    ask(seconds: number, lane: Lane = 'refresh', route: string | null = null) {
+      const poll = route === null ? null : { route, at: at(seconds) }
+      const made = reserve(state, { id: `r${taken++}`, lane, poll }, at(seconds))
+      keep(made.state)
+      return made.result
+    },
+    take(seconds: number, lane: Lane = 'refresh', route: string | null = null): Reservation {
+      const ticket = this.ask(seconds, lane, route)
+      if (ticket === null) throw new Error(`nothing to take at ${seconds}`)
+      return ticket
+    },
+    settle(ticket: Reservation, told: RateLimitReading | null, seconds: number, answered = true) {
+      const settlement = { reading: told, answered, receivedAt: at(seconds), assumedLimit }
+      keep(settle(state, ticket, settlement, at(seconds)))
+    },
+    observe: (told: RateLimitReading, sent: number, seconds: number) =>
+      keep(observe(state, told, at(sent), at(seconds), at(seconds))),
+    block: (until: number, seconds: number) => keep(block(state, at(until), at(seconds))),
+    release: (ticket: Reservation, seconds: number) => keep(release(state, ticket.id, at(seconds))),
+    adopt: (from: BudgetState, seconds: number) => keep(adopt(state, from, at(seconds))),
+  }
+}
 
-function opened(remaining: number, seconds = 0) {
-  const budget = createBudget(50)
-  const probe = budget.take(at(seconds))
-  budget.settle(probe, answered(reading(seconds, remaining), seconds), at(seconds))
+function opened(left: number, seconds = 0) {
+  const budget = bucket()
+  const probe = budget.take(seconds)
+  budget.settle(probe, reading(seconds, left), seconds)
   return budget
 }
 
 describe('a budget', () => {
   test('lets one request go first, and no other until it is answered', () => {
-    const budget = createBudget(50)
-    expect(budget.available(at(0))).toBe(1)
-    const probe = budget.take(at(0))
-    expect(budget.available(at(0))).toBe(0)
-    expect(budget.opensAt(at(0))).toBeNull()
-    budget.settle(probe, answered(reading(1, 49), 1), at(1))
-    expect(budget.available(at(1))).toBe(49)
+    const budget = bucket()
+    expect(budget.available(0)).toBe(1)
+    const probe = budget.take(0)
+    expect([budget.available(0), budget.available(0, 'live')]).toEqual([0, 0])
+    expect(budget.ask(0)).toBeNull()
+    budget.settle(probe, reading(1, 49), 1)
+    expect(budget.available(1)).toBe(49)
   })
 
-  test('lets another one go when the first brought no answer', () => {
-    const budget = createBudget(50)
-    budget.settle(budget.take(at(0)), { reading: null, answered: false, receivedAt: at(1) }, at(1))
-    expect(budget.available(at(1))).toBe(1)
+  test('lets another one go at the pace of the limit when the first brought no answer: it may have been counted', () => {
+    const budget = bucket()
+    budget.settle(budget.take(0), null, 1, false)
+    expect(budget.opensAt(1)).toBe(at(2.2))
+    expect([budget.available(2.1), budget.available(2.2)]).toEqual([0, 1])
+    budget.settle(budget.take(2.2), reading(3, 30), 3)
+    expect(budget.available(3)).toBe(30)
+  })
+
+  test('never sends more than the limit in any minute while nothing but failures come', () => {
+    const budget = bucket(20)
+    const sent: number[] = []
+    for (let second = 0; second < 300; second += 0.5) {
+      if (budget.available(second) === 0) continue
+      sent.push(second)
+      budget.settle(budget.take(second), null, second, false)
+    }
+    const inMinute = (begin: number) => sent.filter((one) => one >= begin && one < begin + 60).length
+    expect(Math.max(...sent.map(inMinute))).toBe(20)
+  })
+
+  test('lets another one go ten seconds after a first one that nobody hears of again', () => {
+    const budget = bucket()
+    budget.take(0)
+    expect(budget.opensAt(1)).toBe(at(0) + PROBE_LASTS)
+    expect([budget.available(9.9), budget.available(10)]).toEqual([0, 1])
+    const second = budget.take(10)
+    expect(budget.available(10)).toBe(0)
+    budget.settle(second, reading(10, 30), 10)
+    expect(budget.available(10)).toBe(29)
   })
 
   test('counts every request in flight and loses nothing when the answers are in', () => {
     const budget = opened(10)
-    const tickets = Array.from({ length: 8 }, () => budget.take(at(1)))
-    expect(budget.available(at(1))).toBe(2)
+    const tickets = Array.from({ length: 8 }, () => budget.take(1))
+    expect(budget.available(1)).toBe(2)
     tickets.forEach((ticket, index) => {
-      budget.settle(ticket, answered(reading(2, 9 - index), 2), at(2))
-      expect(budget.available(at(2))).toBe(2)
+      budget.settle(ticket, reading(2, 9 - index), 2)
+      expect(budget.available(2)).toBe(2)
     })
+  })
+
+  test('what a dead process had in flight lapses, and its late answer changes nothing twice', () => {
+    const budget = opened(10)
+    const lost = budget.take(1)
+    budget.settle(budget.take(61), reading(61, 40), 61)
+    expect([budget.available(61), budget.available(90.9), budget.available(91)]).toEqual([39, 39, 40])
+    budget.settle(budget.take(91), reading(91, 20), 91)
+    budget.settle(lost, reading(1, 8), 92)
+    budget.settle(lost, null, 92)
+    expect(budget.available(92)).toBe(20)
+    expect(RESERVATION_LASTS).toBe(90_000)
+  })
+
+  test('what lapses in the window it was taken in was counted by the server', () => {
+    const budget = bucket()
+    const long = { ...reading(0, 10), resetAt: at(115) }
+    budget.settle(budget.take(0), long, 0)
+    budget.take(1)
+    expect([budget.available(90), budget.available(92)]).toEqual([9, 9])
+  })
+
+  test('a step that is repeated changes nothing more', () => {
+    const budget = opened(10)
+    const first = budget.take(1)
+    const again = reserve(budget.state, { id: first.id, lane: 'refresh', poll: null }, at(1))
+    expect(again.result).toEqual(first)
+    expect(available(again.state, at(1), 'refresh')).toBe(9)
+    budget.settle(first, null, 1)
+    budget.settle(first, null, 1)
+    expect(budget.available(1)).toBe(9)
+  })
+
+  test('what was never sent is given back', () => {
+    const budget = bucket()
+    budget.release(budget.take(0), 0)
+    expect(budget.available(0)).toBe(1)
+    budget.settle(budget.take(0), reading(0, 5), 0)
+    budget.release(budget.take(1), 1)
+    expect(budget.available(1)).toBe(5)
+  })
+
+  test('a request that ran before its bucket was known counts in it from then on', () => {
+    const [unknown, known] = [bucket(), opened(10)]
+    const early = unknown.take(1, 'live', '/map')
+    known.adopt(unknown.state, 2)
+    known.adopt(unknown.state, 2)
+    expect(known.available(2, 'live')).toBe(9)
+    expect(known.state.pulses).toEqual({ '/map': { lastAt: at(1), everyMs: null, between: [], waiting: [] } })
+    known.settle(early, null, 3)
+    expect(known.available(3, 'live')).toBe(9)
   })
 
   test('answers out of order never raise what remains', () => {
     const budget = opened(10)
-    const [one, two, three] = [budget.take(at(1)), budget.take(at(1)), budget.take(at(1))]
-    budget.settle(three, answered(reading(2, 7), 2), at(2))
-    expect(budget.available(at(2))).toBe(5)
-    budget.settle(one, answered(reading(2, 9), 2), at(2))
-    budget.settle(two, answered(reading(2, 8), 2), at(2))
-    expect(budget.available(at(2))).toBe(7)
+    const [one, two, three] = [budget.take(1), budget.take(1), budget.take(1)]
+    budget.settle(three, reading(2, 7), 2)
+    expect(budget.available(2)).toBe(5)
+    budget.settle(one, reading(2, 9), 2)
+    budget.settle(two, reading(2, 8), 2)
+    expect(budget.available(2)).toBe(7)
   })
 
   test('somebody else on the same address lowers it', () => {
     const budget = opened(40)
-    budget.settle(budget.take(at(1)), answered(reading(1, 3), 1), at(1))
-    expect(budget.available(at(1))).toBe(3)
+    budget.settle(budget.take(1), reading(1, 3), 1)
+    expect(budget.available(1)).toBe(3)
   })
 
   test('after the window only one request goes out until its answer tells the new numbers', () => {
     const budget = opened(0, 30)
-    expect(budget.available(at(30))).toBe(0)
-    expect(budget.opensAt(at(30))).toBe(at(61))
-    expect(budget.available(at(60.9))).toBe(0)
-    expect(budget.available(at(61))).toBe(1)
-    const probe = budget.take(at(61))
-    expect(budget.available(at(61))).toBe(0)
-    budget.settle(probe, answered(reading(61, 20), 61), at(61))
-    expect(budget.available(at(61))).toBe(20)
+    expect(budget.available(30)).toBe(0)
+    expect(budget.opensAt(30)).toBe(at(61))
+    expect(budget.available(60.9)).toBe(0)
+    expect(budget.available(61)).toBe(1)
+    const probe = budget.take(61)
+    expect(budget.available(61)).toBe(0)
+    budget.settle(probe, reading(61, 20), 61)
+    expect(budget.available(61)).toBe(20)
   })
 
   test('a slow answer of the old window says nothing about the new one', () => {
     const budget = opened(50)
-    const slow = budget.take(at(1))
-    budget.settle(budget.take(at(59)), answered(reading(59, 0), 59), at(59))
-    expect(budget.available(at(61))).toBe(1)
-    const probe = budget.take(at(61))
+    const slow = budget.take(1)
+    budget.settle(budget.take(59), reading(59, 0), 59)
+    expect(budget.available(61)).toBe(1)
+    const probe = budget.take(61)
     // Its headers were written at second 1, and it arrived at second 62 with "59 seconds left".
-    budget.settle(slow, answered({ ...reading(1, 49), resetAt: at(62 + 59) }, 62), at(62))
-    expect(budget.available(at(62))).toBe(0)
-    budget.settle(probe, answered(reading(62, 5), 62), at(62))
-    expect(budget.available(at(62))).toBe(5)
+    budget.settle(slow, { ...reading(1, 49), resetAt: at(62 + 59) }, 62)
+    expect(budget.available(62)).toBe(0)
+    budget.settle(probe, reading(62, 5), 62)
+    expect(budget.available(62)).toBe(5)
   })
 
   test('a slow answer within the window does not pass for a later window', () => {
     const budget = opened(50)
-    const slow = budget.take(at(1))
-    budget.settle(budget.take(at(20)), answered(reading(20, 1), 20), at(20))
-    budget.settle(slow, answered({ ...reading(1, 49), resetAt: at(25 + 59) }, 25), at(25))
-    expect(budget.available(at(25))).toBe(1)
-    expect(budget.opensAt(at(25))).toBeLessThanOrEqual(at(61))
+    const slow = budget.take(1)
+    budget.settle(budget.take(20), reading(20, 1), 20)
+    budget.settle(slow, { ...reading(1, 49), resetAt: at(25 + 59) }, 25)
+    expect(budget.available(25)).toBe(1)
+    expect(budget.opensAt(25)).toBeLessThanOrEqual(at(61))
   })
 
   test('an answer of a later window replaces the old numbers before our own timer fires', () => {
     const budget = opened(0)
-    budget.observe(reading(60.5, 42), at(60.4), at(60.5), at(60.5))
-    expect(budget.available(at(60.5))).toBe(42)
+    budget.observe(reading(60.5, 42), 60.4, 60.5)
+    expect(budget.available(60.5)).toBe(42)
   })
 
   test('a missing remaining counts one, and is not zero', () => {
     const budget = opened(10)
-    budget.settle(budget.take(at(1)), answered(reading(1, null), 1), at(1))
-    expect(budget.available(at(1))).toBe(9)
+    budget.settle(budget.take(1), reading(1, null), 1)
+    expect(budget.available(1)).toBe(9)
   })
 
   test('a failed request counts, since the server may have counted it', () => {
     const budget = opened(10)
-    budget.settle(budget.take(at(1)), { reading: null, answered: false, receivedAt: at(2) }, at(2))
-    expect(budget.available(at(2))).toBe(9)
+    budget.settle(budget.take(1), null, 2, false)
+    expect(budget.available(2)).toBe(9)
   })
 
   test('without headers it counts its own requests per minute of the clock', () => {
-    const budget = createBudget(5)
-    for (let sent = 0; sent < 5; sent++) {
-      expect(budget.available(at(10))).toBeGreaterThan(0)
-      budget.settle(budget.take(at(10)), answered(null, 10), at(10))
-    }
-    expect(budget.available(at(10))).toBe(0)
-    expect(budget.opensAt(at(10))).toBe(at(61))
-    expect(budget.available(at(61))).toBe(1)
+    const budget = bucket(5)
+    for (let sent = 0; sent < 5; sent++) budget.settle(budget.take(10), null, 10)
+    expect([budget.available(10), budget.remaining(10)]).toEqual([0, null])
+    expect(budget.opensAt(10)).toBe(at(61))
+    expect(budget.available(61)).toBe(1)
   })
 
   test('headers that come after all replace the assumption', () => {
-    const budget = createBudget(5)
-    budget.settle(budget.take(at(10)), answered(null, 10), at(10))
-    budget.settle(budget.take(at(10)), answered(reading(10, 90, 120), 10), at(10))
-    expect(budget.available(at(10))).toBe(90)
+    const budget = bucket(5)
+    budget.settle(budget.take(10), null, 10)
+    budget.settle(budget.take(10), reading(10, 90, 120), 10)
+    expect(budget.available(10)).toBe(90)
   })
 
   test('a block ends with one request, whatever was said before', () => {
     const budget = opened(40)
-    const late = budget.take(at(5))
-    budget.block(at(9), at(5))
-    expect(budget.available(at(8))).toBe(0)
-    expect(budget.opensAt(at(8))).toBe(at(9))
-    budget.settle(late, answered(reading(6, 30), 6), at(6))
-    expect(budget.available(at(8))).toBe(0)
-    expect(budget.available(at(9))).toBe(1)
-    const probe = budget.take(at(9))
-    expect(budget.available(at(9))).toBe(0)
-    budget.settle(probe, answered(reading(10, 12), 10), at(10))
-    expect(budget.available(at(10))).toBe(12)
+    const late = budget.take(5)
+    budget.block(9, 5)
+    expect([budget.available(8), budget.available(8, 'live'), budget.remaining(8)]).toEqual([0, 0, 0])
+    expect(budget.opensAt(8)).toBe(at(9))
+    budget.settle(late, reading(6, 30), 6)
+    expect(budget.available(8)).toBe(0)
+    expect(budget.available(9)).toBe(1)
+    const probe = budget.take(9)
+    expect(budget.available(9)).toBe(0)
+    budget.settle(probe, reading(10, 12), 10)
+    expect(budget.available(10)).toBe(12)
+  })
+
+  test('a stored state that cannot be read counts as none', () => {
+    expect(readBudgetState({ ...emptyBudget, window: { remaining: 'many' } })).toBeNull()
+    expect(readBudgetState(null)).toBeNull()
+  })
+})
+
+describe('the lanes of a budget', () => {
+  /** Live polls every ten seconds since second -40, each answered at once. */
+  function polled(left: number) {
+    const budget = bucket()
+    for (const second of [-40, -30, -20, -10, 0]) {
+      const poll = budget.take(second, 'live', '/map')
+      budget.settle(poll, { ...reading(0, second < 0 ? 50 : left), resetAt: at(second < 0 ? 0 : 60) }, second)
+    }
+    return budget
+  }
+
+  test('leave a request for every live poll that is due before the window ends', () => {
+    const budget = polled(20)
+    // At 10, 20, 30, 40, 50 and 60: the window may last until 61.
+    expect([budget.available(1, 'live'), budget.available(1), budget.available(1, 'backfill')]).toEqual([20, 14, 14])
+    expect(budget.remaining(1)).toBe(14)
+    expect(budget.available(25)).toBe(20 - 4)
+  })
+
+  test('keep one for a live poll that is late, and none for one that was given up', () => {
+    const budget = polled(20)
+    budget.settle(budget.take(10, 'live', '/map'), reading(10, 19), 10)
+    expect([budget.available(40), budget.available(46)]).toEqual([19 - 3, 19])
+    const early = opened(20)
+    early.settle(early.take(1, 'live', '/map'), reading(1, 19), 1)
+    early.settle(early.take(7, 'live', '/map'), reading(7, 18), 7)
+    expect([early.available(29), early.available(31)]).toEqual([18 - 6, 18])
+  })
+
+  test('do not take a repeat, or a second request of the same poll, for a beat', () => {
+    const budget = polled(20)
+    budget.settle(budget.take(2, 'live', '/map'), reading(2, 19), 2)
+    budget.settle(budget.take(4, 'live'), reading(4, 18), 4)
+    expect(budget.state.pulses['/map']).toMatchObject({ lastAt: at(0), everyMs: 10_000 })
+  })
+
+  test('share a window four to one while refreshes and backfills both want requests', () => {
+    const budget = opened(50)
+    budget.ask(0, 'backfill')
+    budget.ask(0, 'refresh')
+    const given = { refresh: 0, backfill: 0 }
+    for (let turn = 0; turn < 60; turn++) if (budget.ask(0, 'refresh')) given.refresh++
+    expect([budget.available(0), waitsForTurn(budget.state, at(0), 'refresh')]).toEqual([0, true])
+    for (let turn = 0; turn < 60; turn++) if (budget.ask(0, 'backfill')) given.backfill++
+    expect(given).toEqual({ refresh: 39, backfill: 9 })
+  })
+
+  test('let a backfill have what refreshes leave, the later in the window the more', () => {
+    const budget = opened(50)
+    budget.settle(budget.take(0), reading(0, 49), 0)
+    budget.settle(budget.take(20), reading(20, 48), 20)
+    const soon = budget.available(21, 'backfill')
+    // Five seconds after the last refresh nobody wants any.
+    expect([soon, budget.available(26, 'backfill')]).toEqual([48 - 22, 48])
+    budget.settle(budget.take(48), reading(48, 47), 48)
+    expect([budget.available(48, 'backfill'), budget.available(50, 'backfill')]).toEqual([46, 47])
+  })
+
+  test('remember until the next window that a lane asked in vain', () => {
+    const budget = opened(1, 30)
+    budget.take(30)
+    expect(budget.ask(31, 'backfill')).toBeNull()
+    expect(budget.state.wanted.backfill).toBe(at(61) + 5000)
+    expect(budget.opensAt(31, 'backfill')).toBe(at(61))
   })
 })

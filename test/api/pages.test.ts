@@ -64,6 +64,7 @@ function answer(body: Listing, second = 0): Answer<Listing> {
     expiresAt,
     rateLimit: null,
     bytes: 10,
+    maxAge: null,
     attempts: 1,
   }
 }

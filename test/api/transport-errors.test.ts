@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/api/client.ts'
 import * as errors from '../../src/api/errors.ts'
-import { createTransport, type RequestEvent, type TransportOptions } from '../../src/api/transport.ts'
+import { type ApiRequest, createTransport, type RequestEvent, type TransportOptions } from '../../src/api/transport.ts'
 import { seededRandom } from '../../src/clock.ts'
 import { FatalError, RetryableError, UsageError } from '../../src/errors.ts'
 import { type Reply, type Responder, startServer } from './server.ts'
@@ -26,8 +26,8 @@ async function open(respond: Responder, options: Partial<TransportOptions> = {})
   const transport = createTransport({ baseUrl, clock, random: seededRandom(1), onRequest, token, ...options })
   closers.push(server.close, transport.close)
   const quiet = () => events.length === transport.requestsSent()
-  const call = (request = { method: 'GET' as const, route: '/guild/{name}', path: '/guild/Some%20Guild' }) =>
-    clock.playOut(transport.send(request), quiet)
+  const own = { method: 'GET', route: '/guild/{name}', path: '/guild/Some%20Guild', credential: 'required' } as const
+  const call = (request: ApiRequest = own) => clock.playOut(transport.send(request), quiet)
   return { clock, server, events, transport, call }
 }
 
@@ -281,7 +281,8 @@ describe('an exchange', () => {
       receivedAt: start,
       observedAt: Date.parse('2026-05-30T11:30:00Z'),
       expiresAt: Date.parse('2026-05-30T12:30:00Z'),
-      rateLimit: { bucket: 'ITEMS', limit: 50, remaining: 49, resetAt: start + 55_000 },
+      maxAge: 3600,
+      rateLimit: { bucket: 'ITEMS', limit: 50, remaining: 49, reset: 55, resetAt: start + 55_000 },
     })
     const event = { method: 'GET', route: '/guild/{name}', status: 200, attempt: 1, durationMs: 0, waitMs: 0 }
     expect(events).toEqual([{ ...event, bytes: zipped.length, bucket: 'ITEMS' }])

@@ -168,7 +168,17 @@ describe('queues', () => {
     await Promise.all(more)
   })
 
-  test('a route that never names a bucket keeps its own queue with one in flight', async () => {
+  test('routes that never name a bucket share a budget with their neighbours, one request in flight', async () => {
+    const clock = steppedClock(start)
+    const limiter = createLimiter({ clock, limit: 50, reset: 'none' })
+    const { transport, play } = await open(() => limiter.count(), { clock })
+    const routes = ['/guild/list/guild', '/guild/seasons', '/guild/{name}']
+    for (const route of routes) await transport.send(get(route))
+    await play(Promise.all(Array.from({ length: 120 }, (_, index) => transport.send(get(routes[index % 3] ?? '')))))
+    expect([limiter.windows, limiter.refusals()]).toEqual([[50, 50, 23], 0])
+  })
+
+  test('a route that never names a bucket has one request in flight', async () => {
     const { respond, until, release } = holding(() => null)
     const { transport } = await open(respond, { concurrency: 4 })
     const calls = [1, 2, 3].map(() => transport.send(get('/classes')))
@@ -250,13 +260,15 @@ describe('giving up by signal', () => {
 
   test('ends a request in flight at once, and gives its slot to the next', async () => {
     let asked = 0
-    const { transport } = await open(() => (++asked === 1 ? undefined : { body: { fine: true } }), { concurrency: 1 })
+    const answer = () => (++asked === 1 ? undefined : { body: { fine: true } })
+    const { transport, clock } = await open(answer, { concurrency: 1 })
     const stop = new AbortController()
     const stuck = transport.send({ ...get('/item/sets'), signal: stop.signal })
     const next = transport.send(get('/item/sets'))
     while (asked === 0) await tick()
     stop.abort(new Error('enough'))
     await expect(stuck).rejects.toThrow('enough')
+    await clock.advance(1200)
     expect((await next).body).toEqual({ fine: true })
   })
 

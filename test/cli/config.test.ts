@@ -14,6 +14,8 @@ describe('the configuration', () => {
       logLevel: 'info',
       concurrency: 4,
       plausibleShare: 0.9,
+      plausibleShares: {},
+      zeroShare: 0.25,
       absences: 2,
     })
   })
@@ -29,6 +31,39 @@ describe('the configuration', () => {
     expect(readConfig({ baseUrl: url('a') }, environment, folder).baseUrl).toBe(url('a'))
     expect(readConfig({}, environment, folder)).toMatchObject({ baseUrl: url('b'), token: 'from file', absences: 3 })
     expect(readConfig({}, {}, folder).baseUrl).toBe(url('c'))
+  })
+
+  test.each([
+    ['0.5', 0.5, {}],
+    ['0.8, online-players=0.25,items=1', 0.8, { 'online-players': 0.25, items: 1 }],
+    ['guild-list=0', 0.9, { 'guild-list': 0 }],
+  ])('reads the shares %j', async (text, plausibleShare, plausibleShares) => {
+    const read = readConfig({}, { WYNNSYNC_PLAUSIBLE_SHARE: text }, await temporaryFolder())
+    expect(read).toMatchObject({ plausibleShare, plausibleShares })
+  })
+
+  test('reads what is removed when a player restricts something', async () => {
+    const folder = await temporaryFolder()
+    expect(readConfig({}, {}, folder).privacy).toBe('anonymize')
+    expect(readConfig({}, { WYNNSYNC_PRIVACY: 'delete' }, folder).privacy).toBe('delete')
+    expect(() => readConfig({}, { WYNNSYNC_PRIVACY: 'keep' }, folder)).toThrow('must be anonymize or delete')
+  })
+
+  test('reads for how long raw answers are kept', async () => {
+    const folder = await temporaryFolder()
+    expect(readConfig({}, {}, folder)).toMatchObject({ raw: true, rawDays: {} })
+    const given = { WYNNSYNC_RAW: 'off', WYNNSYNC_RAW_DAYS: 'guilds=7, item-sets=forever' }
+    expect(readConfig({}, given, folder)).toMatchObject({ raw: false, rawDays: { guilds: 7, 'item-sets': Infinity } })
+    for (const wrong of ['7', 'guilds=', 'guilds=-1', 'guilds=ever'])
+      expect(() => readConfig({}, { WYNNSYNC_RAW_DAYS: wrong }, folder)).toThrow('WYNNSYNC_RAW_DAYS: must give days')
+    expect(() => readConfig({}, { WYNNSYNC_RAW: 'yes' }, folder)).toThrow('WYNNSYNC_RAW: must be on or off')
+  })
+
+  test.each(['2', 'items', 'items=', '0.5,', '0.5;items=1', 'items=0.5=1'])('refuses the shares %j', async (text) => {
+    const folder = await temporaryFolder()
+    expect(() => readConfig({}, { WYNNSYNC_PLAUSIBLE_SHARE: text }, folder)).toThrow(
+      'WYNNSYNC_PLAUSIBLE_SHARE: must lie between 0 and 1, such as 0.9 or 0.9,online-players=0.5',
+    )
   })
 
   test('is refused with everything that is wrong at once, and without a credential', async () => {

@@ -125,11 +125,11 @@ describe.each(bothKinds)('wynnsync query and status on the %s database', (kind) 
   test('shows in status where every resource stands, as text and as JSON', async () => {
     const { code, out } = await runProgram(['status'], environment)
     expect(code).toBe(0)
-    expect(out).toMatch(/^database \S+\n\nresource +last run/)
+    expect(out).toMatch(/^database \S+, [\d.]+ MB\n\nresource +last run/)
     expect(out).toMatch(/^items +ok .* 3000 +0$/m)
     expect(out).toMatch(/^item-sets +never/m)
     const json = JSON.parse((await runProgram(['status', '--json'], environment)).out)
-    expect(Object.keys(json)).toEqual(['database', 'resources'])
+    expect(Object.keys(json)).toEqual(['database', 'resources', 'budgets', 'gaps', 'failures', 'size'])
     expect(json.resources[0]).toMatchObject({
       resource: 'items',
       status: 'ok',

@@ -205,6 +205,29 @@ describe('wynnsync sync', () => {
     expect(api.requests.map((one) => one.at)).toEqual([instantOf('10:00')])
   })
 
+  test('tells in words what guards did, and heeds the share of a single resource', async () => {
+    const api = await servedApi()
+    const url = await testDatabaseUrl()
+    const sync = async (body: readonly object[], share: string) => {
+      serveItems(api, body)
+      const environment = { DATABASE_URL: url, WYNNSYNC_PLAUSIBLE_SHARE: share }
+      const done = await runProgram(['sync', 'items', '--base-url', api.url], environment)
+      await api.clock.moveTo(api.clock.now() + 3_600_000)
+      return done
+    }
+    await sync(trees, '0.9')
+    const { code, out } = await sync(trees.slice(0, 2), '0.9,items=0.5')
+    expect(code).toBe(0)
+    expect(out).toContain(
+      '\nitems: missing: 2 records (Oak, Yew); not ended before 2 answers in a row lack the same (absence)\n',
+    )
+    const rejected = await sync(trees.slice(0, 1), '0.9')
+    expect(rejected.code).toBe(3)
+    expect(rejected.out.match(/1 record where the last good answer had 2/g)).toHaveLength(1)
+    const misspelt = await sync(trees, '0.9,itms=0.5')
+    expect(misspelt).toMatchObject({ code: 2, err: expect.stringContaining('no resource is called itms') })
+  })
+
   test('says nothing with --quiet but errors', async () => {
     const api = await servedApi()
     serveItems(api, trees)

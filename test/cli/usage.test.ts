@@ -14,6 +14,7 @@ describe('wynnsync', () => {
     [['sync', '--fast'], "unknown option '--fast'"],
     [['sync', 'tiems'], 'no resource is called tiems; there are: items, recipes, item-sets, item-metadata'],
     [['sync', '--concurrency', '0'], '--concurrency'],
+    [['sync', '--accept'], 'name it, as in wynnsync sync items --accept'],
     [['status', '--log-level', 'loud'], 'must be one of trace, debug, info, warn, error, silent'],
     [['migrate', '--database-url', 'sqlite://x'], 'must look like postgres://'],
     [['sandbox', '--port', 'many'], '--port wants a whole number'],

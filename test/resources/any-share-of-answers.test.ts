@@ -1,8 +1,9 @@
 import { array, assert, asyncProperty, constantFrom, integer, record } from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { territories } from '../../src/resources/territories/index.ts'
+import { effort } from '../support/effort.ts'
 import { guildBody, guildId, type MemberFields, place, playerId, syncGuild } from '../support/guild-answers.ts'
-import { bothKinds, testDatabase } from '../support/postgres.ts'
+import { kindsOfLongTests, testDatabase } from '../support/postgres.ts'
 import { emptyTables, instantOf, openWorld, timeOf, type World } from '../support/world.ts'
 
 const minute = 60_000
@@ -30,7 +31,7 @@ function arrivals<S>(
   })
 }
 
-describe.each(bothKinds)('any share of the answers, in any order, on the %s database', (kind) => {
+describe.each(kindsOfLongTests)('any share of the answers, in any order, on the %s database', (kind) => {
   let world: World
   beforeAll(async () => {
     world = await openWorld(await testDatabase(kind))
@@ -90,7 +91,7 @@ describe.each(bothKinds)('any share of the answers, in any order, on the %s data
       )
       expect(overlaps).toEqual([])
     })
-    await assert(property, { numRuns: 25, seed: 20260601 })
+    await assert(property, { numRuns: effort.everyAnswer ? 25 : 12, seed: 20260601 })
   })
 
   test('shows nobody join, leave or rise who did not', async () => {
@@ -150,6 +151,6 @@ describe.each(bothKinds)('any share of the answers, in any order, on the %s data
         for (const [one, { rank }] of shown) expect(found.get(playerId(one))).toBe(rank)
       }
     })
-    await assert(property, { numRuns: 25, seed: 20260602 })
+    await assert(property, { numRuns: effort.everyAnswer ? 25 : 12, seed: 20260602 })
   })
 })

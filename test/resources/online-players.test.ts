@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { expect as expectEvery } from '../../src/sync/coverage.ts'
 import { playerId } from '../support/guild-answers.ts'
 import { onlineBody, profile, syncOnline, syncPlayer } from '../support/player-answers.ts'
 import { bothKinds } from '../support/postgres.ts'
@@ -174,17 +175,18 @@ describe.each(bothKinds)('who is online, on the %s database,', (kind) => {
     ])
   })
 
-  test('learns nothing from a profile that hides the status', async () => {
+  test('learns nothing from a profile that hides the status, and forgets what it knew', async () => {
     await online('10:00', { EU1: [1, 9] }, 1)
     await online('10:01', { EU1: [9] }, 2)
     const before = await sessions()
     const hides = { lastJoin: '09:00', restrictions: { onlineStatus: true } }
     await syncPlayer(world, 1, profile(1, hides), '10:02')
-    expect(await sessions()).toEqual(before)
+    expect(await sessions()).toEqual(before.filter(([player]) => player !== 1))
     expect(await rows('select online, last_join from game.player_status')).toEqual([[null, null]])
   })
 
   test('answers how many there were, by the time that numbers held and somebody looked', async () => {
+    await expectEvery(world.db, { resource: 'online-players', everySeconds: 30, toldBy: 'sync', at: new Date(0) })
     // World EU1 has 2 players for 10 minutes, then 4 for 10 minutes, then nobody looks for 10 minutes, then 1.
     for (const at of minutes(0, 10)) await online(at, { EU1: [1, 2] }, 1)
     for (const at of minutes(10, 20)) await online(at, { EU1: [1, 2, 3, 4] }, 3)

@@ -4,7 +4,7 @@ import { onlinePlayers } from '../../src/resources/online-players/index.ts'
 import { givenGame, hour, start } from '../sandbox/game/given-game.ts'
 import { effort } from '../support/effort.ts'
 import { syncPlayers } from '../support/player-answers.ts'
-import { bothKinds } from '../support/postgres.ts'
+import { kindsOfLongTests } from '../support/postgres.ts'
 import { type World, worldOf } from '../support/world.ts'
 
 /** When somebody really was online, in ms; the logout is infinity when it is still to come. */
@@ -77,7 +77,7 @@ const ms = (value: unknown, otherwise: number) => (value instanceof Date ? value
 
 const hours = effort.gameHours
 
-describe.each(bothKinds)(`what is made of ${hours} h of the game, on the %s database,`, (kind) => {
+describe.each(kindsOfLongTests)(`what is made of ${hours} h of the game, on the %s database,`, (kind) => {
   const world = worldOf(kind)
 
   test.each(Object.keys(weathers))(

@@ -53,19 +53,17 @@ describe.each(bothKinds)('players, on the %s database,', (kind) => {
     await syncPlayer(world, 1, profile(1, { ...shown, firstJoin: '2020-01-01T00:00:00.000Z' }), '10:00')
     await syncPlayer(world, 1, profile(1, { restrictions: { mainAccess: true } }), '11:00')
     expect(await rows('select valid_from, first_join is null, restricted from game.player order by 1')).toEqual([
-      ['10:00', false, []],
+      ['10:00', true, []],
       ['11:00', true, ['mainAccess']],
     ])
-    expect(await counters()).toHaveLength(4)
+    expect(await counters()).toEqual([])
     expect(await rows('select playtime_hours, restricted from analytics.player')).toEqual([[null, ['mainAccess']]])
   })
 
-  test('keep their characters while the list is hidden, absent, or leaves out the hunted ones', async () => {
+  test('keep their characters while the list is absent, or leaves out the hunted ones', async () => {
     const [one, two] = [characterId(1), characterId(2)]
     await syncPlayer(world, 1, profile(1, { characters: { [one]: hero, [two]: hero } }), '10:00')
     for (const at of ['11:00', '11:10', '11:20']) await syncPlayer(world, 1, profile(1), at)
-    for (const at of ['12:00', '12:10', '12:20'])
-      await syncPlayer(world, 1, profile(1, { restrictions: { characterListAccess: true } }), at)
     const hunted = { characters: { [one]: hero }, restrictions: { huntedCharacterAccess: true } }
     for (const at of ['13:00', '13:10', '13:20']) await syncPlayer(world, 1, profile(1, hunted), at)
     expect(await characters()).toEqual([
@@ -96,16 +94,21 @@ describe.each(bothKinds)('players, on the %s database,', (kind) => {
       quests: ['Quest A', 'Quest B', 'Quest A'],
     }
     await syncPlayer(world, 1, profile(1, { characters: { [characterId(1)]: full } }), '10:00')
+    const skills = () =>
+      rows(`select counter, value from game.character_counter where counter like 'skillPoints.%' order by 1`)
+    expect(await skills()).toEqual([
+      ['skillPoints.agility', 0],
+      ['skillPoints.defence', 5],
+      ['skillPoints.dexterity', 0],
+      ['skillPoints.intelligence', 0],
+      ['skillPoints.strength', 40],
+    ])
     const hides = { ...full, skillPoints: { error: 'This player limits it.' }, quests: ['Quest A', 'Quest C'] }
     await syncPlayer(world, 1, profile(1, { characters: { [characterId(1)]: hides } }), '11:00')
+    expect(await skills()).toEqual([])
     expect(await rows('select counter, observed_at, value from game.character_counter order by 1, 2')).toEqual([
       ['dungeons.list.Some Dungeon', '10:00', 2],
       ['dungeons.total', '10:00', 2],
-      ['skillPoints.agility', '10:00', 0],
-      ['skillPoints.defence', '10:00', 5],
-      ['skillPoints.dexterity', '10:00', 0],
-      ['skillPoints.intelligence', '10:00', 0],
-      ['skillPoints.strength', '10:00', 40],
       ['xp', '10:00', 5_000_000_000],
     ])
     expect(await rows('select profession, level, xp_percent from game.character_profession')).toEqual([

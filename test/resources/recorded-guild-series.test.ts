@@ -124,7 +124,7 @@ describe('the recorded series of one guild', () => {
 
     test('of any interval are those of an own computation from the files', async () => {
       const contributed = contributionIn(used)
-      for (let nth = 0; nth < 12; nth++) {
+      for (let nth = 0; nth < (effort.everyAnswer ? 12 : 5); nth++) {
         const [from = new Date(0), to = new Date(0)] = [instant(), instant()].sort((a, b) => a.getTime() - b.getTime())
         const found = await contributionFrom(from, to)
         const expected = contributed(from, to)
@@ -136,7 +136,7 @@ describe('the recorded series of one guild', () => {
     test('of adjacent intervals add up to those of the whole', async () => {
       const cuts = [
         new Date('2026-05-01Z'),
-        ...Array.from({ length: 5 }, instant).sort(),
+        ...Array.from({ length: 3 }, instant).sort(),
         new Date('2026-07-01Z'),
       ].sort((a, b) => a.getTime() - b.getTime())
       const parts = new Map<string, number>()

@@ -106,7 +106,11 @@ describe.each(bothKinds)('territories on the %s database', (kind) => {
     expect(await world.sync(territories, older, '10:00:10')).toMatchObject({ status: 'stale', inserted: 0 })
     expect(await world.sync(territories, now, '10:00:20')).toMatchObject({ status: 'unchanged', inserted: 0 })
     expect(await world.sync(territories, now, '10:00:30')).toMatchObject({ status: 'unchanged', inserted: 0 })
-    expect(await world.rowCounts()).toEqual({ ...before, 'sync.run': (before['sync.run'] ?? 0) + 3 })
+    expect(await world.rowCounts()).toEqual({
+      ...before,
+      'sync.run': (before['sync.run'] ?? 0) + 3,
+      'sync.guard_action': 1,
+    })
   })
 
   test('are not lost by an empty answer or one that is shrunken beyond belief', async () => {

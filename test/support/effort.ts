@@ -2,6 +2,14 @@
 export const effort = {
   /** Hours of the simulated game that are played. */
   gameHours: Number(process.env.WYNNSYNC_TEST_HOURS ?? 1),
-  /** Replay every recorded answer, not only the telling ones. */
+  /** Minutes of a simulated stretch of unattended life. */
+  unattendedMinutes: Number(process.env.WYNNSYNC_TEST_UNATTENDED_MINUTES ?? 5),
+  /** Every recorded answer and not only the telling ones, every fault alone, every kind of unattended day. */
   everyAnswer: process.env.WYNNSYNC_TEST_FULL === '1',
+  /** Guilds of the backfill that is killed again and again; 20000 for all of a game. */
+  backfillGuilds: Number(process.env.WYNNSYNC_TEST_GUILDS ?? 60),
+  /** Path of a Prometheus, such as /usr/bin/prometheus, that scrapes a `start`; empty: none does. */
+  prometheus: process.env.WYNNSYNC_TEST_PROMETHEUS ?? '',
+  /** For how many seconds; 600 seconds of the sandbox pass in each. */
+  prometheusSeconds: Number(process.env.WYNNSYNC_TEST_PROMETHEUS_SECONDS ?? 30),
 } as const

@@ -90,12 +90,20 @@ export async function answerGuild({ sandbox, clock }: World, body: object, at: s
 
 /** Runs the guilds worklist once. */
 export async function syncGuilds(
-  { db, api, clock, log }: World,
+  { db, api, clock, log, raw = false }: World,
   options: Partial<WorklistOptions> = {},
-  { plausibleShare = 0.5, absences = 2, accept = false }: SyncOptions = {},
+  { plausibleShare = 0.5, absences = 2, zeroShare = 0.25, accept = false }: SyncOptions = {},
 ): Promise<RunResult> {
   const lines = (level: string) => (_fields: object, message: string) => void log.push(`${level}: ${message}`)
-  const runLog = { info: lines('info'), warn: lines('warn'), error: lines('error') }
-  const engine = { db, api, clock, program: 'test', guards: { plausibleShare, absences, accept }, log: runLog }
+  const runLog = { debug: () => undefined, info: lines('info'), warn: lines('warn'), error: lines('error') }
+  const engine = {
+    db,
+    api,
+    clock,
+    program: 'test',
+    guards: { plausibleShare, absences, zeroShare, accept },
+    raw,
+    log: runLog,
+  }
   return await runWorklist(guilds, engine, { concurrency: 1, ...options })
 }

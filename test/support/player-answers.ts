@@ -1,5 +1,6 @@
 import { onlinePlayers } from '../../src/resources/online-players/index.ts'
 import { players } from '../../src/resources/players/index.ts'
+import type { PrivacyPolicy } from '../../src/sync/privacy.ts'
 import type { RunResult } from '../../src/sync/run.ts'
 import { runWorklist, type WorklistOptions } from '../../src/sync/run-worklist.ts'
 import { playerId } from './guild-answers.ts'
@@ -24,7 +25,7 @@ export async function syncOnline(world: World, body: object, at: string): Promis
   if (instant > clock.now()) await clock.advanceTo(instant)
   const headers = { 'Cache-Control': 'max-age=30', Expires: new Date(instant + 30_000).toUTCString() }
   sandbox.setAnswer('/player', () => ({ headers, body }))
-  return await world.syncNow(onlinePlayers)
+  return await world.syncNow(onlinePlayers, { raw: world.raw ?? false })
 }
 
 /** A profile as the API sends it (API reference 7.1); instants in `fields.lastJoin` are those of a diary. */
@@ -53,6 +54,7 @@ export async function syncPlayer(
   body: object | null,
   at: string,
   status = 404,
+  privacy: PrivacyPolicy = 'anonymize',
 ): Promise<RunResult> {
   const { sandbox, clock } = world
   const instant = instantOf(at)
@@ -60,20 +62,21 @@ export async function syncPlayer(
   const headers = { 'Cache-Control': 'max-age=120', Expires: new Date(instant + 120_000).toUTCString() }
   const refusal = { status, body: { error: status === 403 ? 'Forbidden' : 'NotFound', detail: 'refused' } }
   sandbox.setAnswer(`/player/${playerId(number)}`, () => (body === null ? refusal : { headers, body }))
-  return await syncPlayers(world, { keys: [playerId(number)] })
+  return await syncPlayers(world, { keys: [playerId(number)] }, privacy)
 }
 
 /** Runs the players worklist once. */
 export async function syncPlayers(
-  { db, api, clock, log }: World,
+  { db, api, clock, log, raw = false }: World,
   options: Partial<WorklistOptions> = {},
+  privacy: PrivacyPolicy = 'anonymize',
 ): Promise<RunResult> {
   const lines = (level: string) => (_fields: object, message: string) => void log.push(`${level}: ${message}`)
-  const runLog = { info: lines('info'), warn: lines('warn'), error: lines('error') }
-  const guards = { plausibleShare: 0.5, absences: 2, accept: false }
+  const runLog = { debug: () => undefined, info: lines('info'), warn: lines('warn'), error: lines('error') }
+  const guards = { plausibleShare: 0.5, absences: 2, zeroShare: 0.25, accept: false }
   return await runWorklist(
     players,
-    { db, api, clock, program: 'test', guards, log: runLog },
+    { db, api, clock, program: 'test', guards, privacy, raw, log: runLog },
     { concurrency: 1, ...options },
   )
 }

@@ -10,9 +10,13 @@ import type { Database } from '../../src/db/database.ts'
 import { openEmbedded } from '../../src/db/embedded.ts'
 import { lockFolder } from '../../src/db/folder-lock.ts'
 import { openServer } from '../../src/db/server.ts'
+import { effort } from './effort.ts'
 
 /** For `describe.each`: every promise about a database is kept by both. */
 export const bothKinds = ['embedded', 'server'] as const
+
+/** The same for what takes long: both when somebody asks for it (WYNNSYNC_TEST_FULL=1), otherwise the quicker one. */
+export const kindsOfLongTests: readonly Database['kind'][] = effort.everyAnswer ? bothKinds : ['server']
 
 interface Wanted {
   /** With the program's tables and views (the default), or quite empty. */

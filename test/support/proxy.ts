@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net'
 
-/** A loopback way to a database server that can be cut, as when the server goes away. */
-export async function cuttableWay(databaseUrl: string): Promise<{ url: string; cut(): void }> {
+/** A loopback way to a database server that can be cut, as when the server goes away, and mended. */
+export async function cuttableWay(databaseUrl: string): Promise<{ url: string; cut(): void; mend(): Promise<void> }> {
   const target = new URL(databaseUrl)
   const sockets = new Set<Socket>()
   const server = createServer((near) => {
@@ -26,5 +26,6 @@ export async function cuttableWay(databaseUrl: string): Promise<{ url: string; c
       server.close()
       for (const socket of sockets) socket.destroy()
     },
+    mend: () => new Promise<void>((resolve) => server.listen(address.port, '127.0.0.1', resolve)),
   }
 }

@@ -20,7 +20,10 @@ const routes: Readonly<Record<string, string>> = {
 }
 
 /** What may differ from one sync of a diary to the next. */
-export interface SyncOptions extends Partial<Guards>, ExtractOptions {}
+export interface SyncOptions extends Partial<Guards>, ExtractOptions {
+  /** Keep what the API sends as it came. */
+  readonly raw?: boolean
+}
 
 /** A simulated API, a real database and a clock, and the words that a diary is written in. */
 export interface World {
@@ -30,6 +33,8 @@ export interface World {
   readonly sandbox: Sandbox
   /** What the engine told the log, as `level: message`. */
   readonly log: string[]
+  /** Keep what the API sends about people as it came. */
+  readonly raw?: boolean
   /** The API answers with `body` (JSON), which speaks for `at`; the resource is synced once. */
   sync(resource: Resource, body: unknown, at: string, options?: SyncOptions): Promise<RunResult>
   /** Syncs whatever the sandbox answers by itself. */
@@ -84,24 +89,26 @@ export function worldOf(kind: Database['kind'], options: { sandbox?: Partial<San
   }
 }
 
-/** Opens a world over a database that is at hand; its clock begins at `start` (ms since the epoch). */
+/** Opens a world over a database that is at hand; its clock begins at `start` (ms since the epoch). Without a `token` its client is a guest. */
 export async function openWorld(
   db: Database,
   sandboxOptions: Partial<SandboxOptions> = {},
   start = instantOf('00:00'),
+  token?: string,
 ): Promise<World> {
   const clock = virtualClock(start, { auto: true })
   const limits = { guest: 100_000, token: 100_000 }
   const sandbox = await startSandbox({ clock, items: { items: [], recipes: [], sets: {} }, limits, ...sandboxOptions })
-  const api = createClient({ baseUrl: sandbox.url, clock, random: seededRandom(1) })
+  const api = createClient({ baseUrl: sandbox.url, clock, random: seededRandom(1), token })
   const log: string[] = []
   const lines = (level: string) => (_fields: object, message: string) => void log.push(`${level}: ${message}`)
-  const runLog = { info: lines('info'), warn: lines('warn'), error: lines('error') }
+  const runLog = { debug: lines('debug'), info: lines('info'), warn: lines('warn'), error: lines('error') }
 
   async function syncNow(resource: Resource, options: SyncOptions = {}): Promise<RunResult> {
-    const { plausibleShare = 0.5, absences = 2, accept = false, ...extract } = options
-    const guards = { plausibleShare, absences, accept }
-    return await runResource(resource, { db, api, clock, program: 'test', guards, log: runLog }, extract)
+    const { plausibleShare = 0.5, plausibleShares = {}, absences = 2, zeroShare = 0.25, ...others } = options
+    const { accept = false, raw = false, ...extract } = others
+    const guards = { plausibleShare, plausibleShares, absences, zeroShare, accept }
+    return await runResource(resource, { db, api, clock, program: 'test', guards, log: runLog, raw }, extract)
   }
 
   async function rows(sql: string): Promise<unknown[][]> {
@@ -159,11 +166,24 @@ export async function emptyTables(db: Database): Promise<void> {
   if (filled.length > 0) await db.query(`truncate ${filled.map(({ name }) => name).join(', ')} cascade`)
 }
 
+/** What the program says of its own work, by its own clock. */
+const ledger = new Set([
+  'sync.run',
+  'sync.guard_action',
+  'sync.budget',
+  'sync.route_bucket',
+  'sync.expectation',
+  'sync.gap',
+  'sync.tier',
+  'sync.raw_answer',
+  'sync.raw_body',
+])
+
 /** Every row of every table, without what differs from run to run by nature: the ledger, its ids, running numbers. */
 export async function contentOf(db: Database): Promise<Record<string, unknown[]>> {
   const content: Record<string, unknown[]> = {}
   for (const table of await tableNames(db)) {
-    if (table === 'sync.run') continue
+    if (ledger.has(table)) continue
     const rows = await db.query<{ row: object }>(
       `select to_jsonb(each) - 'run_id' - 'id' as row from ${table} each order by (to_jsonb(each) - 'run_id' - 'id')::text`,
     )

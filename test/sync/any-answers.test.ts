@@ -1,7 +1,8 @@
 import { array, assert, asyncProperty, boolean, constantFrom, dictionary, record } from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { items } from '../../src/resources/items/index.ts'
-import { bothKinds, testDatabase } from '../support/postgres.ts'
+import { effort } from '../support/effort.ts'
+import { kindsOfLongTests, testDatabase } from '../support/postgres.ts'
 import { emptyTables, incomplete, instantOf, item, openWorld, timeOf, type World } from '../support/world.ts'
 
 /** One answer of the API: the level of each item in it, and how many minutes it lies after the one before, or before it. */
@@ -70,7 +71,7 @@ function createModel() {
 
 const text = (instant: number) => (instant === Infinity ? 'infinity' : timeOf(new Date(instant)))
 
-describe.each(bothKinds)('any sequence of answers on the %s database', (kind) => {
+describe.each(kindsOfLongTests)('any sequence of answers on the %s database', (kind) => {
   let world: World
   beforeAll(async () => {
     world = await openWorld(await testDatabase(kind))
@@ -112,7 +113,7 @@ describe.each(bothKinds)('any sequence of answers on the %s database', (kind) =>
       )
       if (living !== undefined) expect(living).toBe(versions.filter(({ until }) => until === Infinity).length)
     })
-    await assert(property, { numRuns: 60, seed: 20260601 })
+    await assert(property, { numRuns: effort.everyAnswer ? 60 : 30, seed: 20260601 })
   })
 
   const overlaps = `select a.internal_name from game.item a join game.item b on a.internal_name = b.internal_name

@@ -30,7 +30,7 @@ describe.each(bothKinds)('an answer that is hard to believe, on the %s database,
       inserted: 0,
       error: 'the answer holds no records',
     })
-    expect(await rowCounts()).toEqual({ 'sync.run': 1 })
+    expect(await rowCounts()).toEqual({ 'sync.run': 1, 'sync.guard_action': 1 })
   })
 
   test('is rejected when it has shrunk, and history goes on with the next good one', async () => {
@@ -90,7 +90,7 @@ describe.each(bothKinds)('an answer that is hard to believe, on the %s database,
       observedAt: '2026-06-01T11:00:00.000Z',
     })
     expect(await sync(items, two, '10:00')).toMatchObject({ status: 'stale' })
-    expect(await rowCounts()).toEqual({ ...before, 'sync.run': 4 })
+    expect(await rowCounts()).toEqual({ ...before, 'sync.run': 4, 'sync.guard_action': 2 })
     expect(await versions()).toHaveLength(4)
     const [, , stale] = await rows('select status, reason from sync.run order by started_at, observed_at desc')
     expect(stale).toEqual(['stale', 'answer speaks for 2026-06-01T11:00:00.000Z, before 2026-06-01T12:00:00.000Z'])

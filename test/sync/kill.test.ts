@@ -10,7 +10,7 @@ import { bothKinds, testDatabaseUrl, testDataDir } from '../support/postgres.ts'
 import { servedApi } from '../support/served.ts'
 import { contentOf, item } from '../support/world.ts'
 
-const kills = 10
+const kills = 4
 const tree = (index: number, level: number) =>
   item(`Tree ${index}`, {
     requirements: { level, skills: ['cooking'] },
@@ -73,14 +73,15 @@ async function syncToEnd(
 
 async function resultOf(place: Place) {
   const db = await place.open()
-  const [content, ledger] = [
+  const [content, guarded, ledger] = [
     await contentOf(db),
+    await db.values('select resource, guard, reason from sync.guard_action order by at, reason'),
     await db.values(
       'select status, observed_at, inserted, changed, closed from sync.run order by observed_at, started_at',
     ),
   ]
   await db.close()
-  return { content, ledger: ledger.map((row) => row.map(String)) }
+  return { content, guarded, ledger: ledger.map((row) => row.map(String)) }
 }
 
 beforeAll(buildProgram)
@@ -106,6 +107,8 @@ describe.each(bothKinds)('a sync that is killed at any instant, on the %s databa
     const [expected, found] = [await resultOf(quiet), await resultOf(disturbed)]
     expect(found.content).toEqual(expected.content)
     expect(Object.keys(found.content)).toContain('game.field_change')
+    expect(found.guarded).toEqual(expected.guarded)
+    expect(expected.guarded.map(([, guard]) => guard)).toEqual(['absence', 'absence'])
     // A row of the ledger for everything that was written, none twice, and none for what died before.
     const writing = (rows: string[][]) => rows.filter(([, , ...counts]) => counts.some((count) => count !== '0'))
     expect(writing(found.ledger)).toEqual(expected.ledger)

@@ -1,6 +1,9 @@
-import type { Answer } from '../answer.ts'
-import { type CallOptions, readObject } from '../call.ts'
+import { type CallOptions, type ObjectRequest, type ReadableAnswer, readable, readObject } from '../call.ts'
 import type { Transport } from '../transport.ts'
+import { type GuildListEntry, readGuildList } from '../wire/guilds.ts'
+import { type GuildProfile, readGuild, readSeasons, readTerritories } from '../wire/profiles.ts'
+import type { Season } from '../wire/seasons.ts'
+import type { Territory } from '../wire/territories.ts'
 
 /** Which of the two identifiers keys a map of the answer; the record in it carries the other one. */
 export type Identifier = 'username' | 'uuid'
@@ -11,31 +14,34 @@ export interface KeyedCall extends CallOptions {
   readonly identifier?: Identifier | undefined
 }
 
-/** The guild family (API reference 3.5). All bodies are as sent; `wire/guilds.ts` and its neighbours read them. */
+/** The guild family (API reference 3.5). */
 export function guildEndpoints(transport: Transport) {
-  type Body = Promise<Answer<Record<string, unknown>>>
+  type Read<Value> = Promise<ReadableAnswer<Record<string, unknown>, Value>>
+  const one = (asked: ObjectRequest, call: CallOptions) => readable(readObject(transport, asked, call), readGuild)
   return {
     /** `GET /guild/list/territory`: territories by name. Renewed every 10 s; `observedAt` is the tick it speaks for. */
-    territories: (call: CallOptions = {}): Body => readObject(transport, { route: '/guild/list/territory' }, call),
-    /** `GET /guild/list/guild`: every guild, by name or by uuid; for `readGuildList`. */
-    list: ({ identifier, ...call }: KeyedCall = {}): Body =>
-      readObject(transport, { route: '/guild/list/guild', query: { identifier } }, call),
+    territories: (call: CallOptions = {}): Read<Record<string, Territory>> =>
+      readable(readObject(transport, { route: '/guild/list/territory' }, call), readTerritories),
+    /** `GET /guild/list/guild`: every guild, by name or by uuid. */
+    list: ({ identifier, ...call }: KeyedCall = {}): Read<GuildListEntry[]> =>
+      readable(readObject(transport, { route: '/guild/list/guild', query: { identifier } }, call), readGuildList),
     /** `GET /guild/uuid/{uuid}`: one guild; `identifier` keys its members. NotFound when it does not exist any more. */
-    byUuid: (uuid: string, { identifier, ...call }: KeyedCall = {}): Body =>
-      readObject(transport, { route: '/guild/uuid/{uuid}', segments: [uuid], query: { identifier } }, call),
+    byUuid: (uuid: string, { identifier, ...call }: KeyedCall = {}): Read<GuildProfile> =>
+      one({ route: '/guild/uuid/{uuid}', segments: [uuid], query: { identifier } }, call),
     /**
      * `GET /guild/{name}`: one guild by its exact name, spaces at its ends included.
      * @throws MultipleObjectsReturned when several guilds match; ask again by uuid
      */
-    byName: (name: string, { identifier, ...call }: KeyedCall = {}): Body =>
-      readObject(transport, { route: '/guild/{name}', segments: [name], query: { identifier } }, call),
+    byName: (name: string, { identifier, ...call }: KeyedCall = {}): Read<GuildProfile> =>
+      one({ route: '/guild/{name}', segments: [name], query: { identifier } }, call),
     /**
      * `GET /guild/prefix/{prefix}`: one guild by its tag.
      * @throws MultipleObjectsReturned when several guilds match; ask again by uuid
      */
-    byPrefix: (prefix: string, { identifier, ...call }: KeyedCall = {}): Body =>
-      readObject(transport, { route: '/guild/prefix/{prefix}', segments: [prefix], query: { identifier } }, call),
+    byPrefix: (prefix: string, { identifier, ...call }: KeyedCall = {}): Read<GuildProfile> =>
+      one({ route: '/guild/prefix/{prefix}', segments: [prefix], query: { identifier } }, call),
     /** `GET /guild/seasons`: guild seasons by their number, written as text. */
-    seasons: (call: CallOptions = {}): Body => readObject(transport, { route: '/guild/seasons' }, call),
+    seasons: (call: CallOptions = {}): Read<Record<string, Season>> =>
+      readable(readObject(transport, { route: '/guild/seasons' }, call), readSeasons),
   }
 }

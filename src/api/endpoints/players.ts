@@ -1,6 +1,10 @@
-import type { Answer } from '../answer.ts'
-import { type CallOptions, readObject, readObjectOrList } from '../call.ts'
+import { type CallOptions, readable, readObject, readObjectOrList } from '../call.ts'
 import type { Transport } from '../transport.ts'
+import { readAbilityNodes } from '../wire/abilities.ts'
+import { parseCharacter } from '../wire/characters.ts'
+import { parseIdentities } from '../wire/identities.ts'
+import { readOnlineList } from '../wire/players.ts'
+import { readCharacters, readPlayer } from '../wire/profiles.ts'
 import type { KeyedCall } from './guilds.ts'
 
 /** Who is online, and where. */
@@ -20,33 +24,37 @@ const CHARACTERS = `${PLAYER}/characters`
 const CHARACTER = `${CHARACTERS}/{characterUuid}`
 
 /**
- * The player family (API reference 3.2). All bodies are as sent; `wire/players.ts` and its neighbours read them. Ask by
- * dashed uuid where you can: a name may be out of date, or match several players and throw MultipleObjectsReturned.
+ * The player family (API reference 3.2). Ask by dashed uuid where you can: a name may be out of date, or match several
+ * players and throw MultipleObjectsReturned.
  */
 export function playerEndpoints(transport: Transport) {
-  type Body = Promise<Answer<Record<string, unknown>>>
   return {
-    /** `GET /player`: the players online now, by name or by uuid, and their worlds; for `readOnlineList`. */
-    online: ({ identifier, server, ...call }: OnlineCall = {}): Body =>
-      readObject(transport, { route: '/player', query: { identifier, server } }, call),
+    /** `GET /player`: the players online now, by name or by uuid, and their worlds. */
+    online: ({ identifier, server, ...call }: OnlineCall = {}) =>
+      readable(readObject(transport, { route: '/player', query: { identifier, server } }, call), readOnlineList),
     /** `GET /player/{nameOrUuid}`: one player. What its owner hides is left out, or null. */
-    profile: (nameOrUuid: string, { fullResult, ...call }: ProfileCall = {}): Body => {
+    profile: (nameOrUuid: string, { fullResult, ...call }: ProfileCall = {}) => {
       const query = { fullResult: fullResult === true ? (true as const) : undefined }
-      return readObject(transport, { route: PLAYER, segments: [nameOrUuid], query }, call)
+      return readable(readObject(transport, { route: PLAYER, segments: [nameOrUuid], query }, call), readPlayer)
     },
     /** `GET /player/{nameOrUuid}/characters`: light characters by uuid. Forbidden when the list is hidden. */
-    characters: (nameOrUuid: string, call: CallOptions = {}): Body =>
-      readObject(transport, { route: CHARACTERS, segments: [nameOrUuid] }, call),
+    characters: (nameOrUuid: string, call: CallOptions = {}) =>
+      readable(readObject(transport, { route: CHARACTERS, segments: [nameOrUuid] }, call), readCharacters),
     /** `GET /player/{nameOrUuid}/characters/{characterUuid}`: one character in full. */
-    character: (nameOrUuid: string, characterUuid: string, call: CallOptions = {}): Body =>
-      readObject(transport, { route: CHARACTER, segments: [nameOrUuid, characterUuid] }, call),
+    character: (nameOrUuid: string, characterUuid: string, call: CallOptions = {}) => {
+      const asked = { route: CHARACTER, segments: [nameOrUuid, characterUuid] }
+      return readable(readObject(transport, asked, call), parseCharacter)
+    },
     /**
      * `GET /player/{nameOrUuid}/characters/{characterUuid}/abilities`: nodes by page, or a plain list of nodes as until
      * 2025 (API reference 7.2). Forbidden when the build is hidden.
      */
-    abilities: (nameOrUuid: string, characterUuid: string, call: CallOptions = {}) =>
-      readObjectOrList(transport, { route: `${CHARACTER}/abilities`, segments: [nameOrUuid, characterUuid] }, call),
+    abilities: (nameOrUuid: string, characterUuid: string, call: CallOptions = {}) => {
+      const asked = { route: `${CHARACTER}/abilities`, segments: [nameOrUuid, characterUuid] }
+      return readable(readObjectOrList(transport, asked, call), readAbilityNodes)
+    },
     /** `GET /player/whoami`: the player of the credential, by uuid. Unauthorized without one. */
-    whoami: (call: CallOptions = {}): Body => readObject(transport, { route: '/player/whoami' }, call),
+    whoami: (call: CallOptions = {}) =>
+      readable(readObject(transport, { route: '/player/whoami', credential: 'required' }, call), parseIdentities),
   }
 }

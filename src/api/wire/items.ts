@@ -51,7 +51,8 @@ const numbers = z.array(z.number())
 /** A fixed value, or a range whose `min` may exceed its `max`: order by value, not by name. */
 const rolled = z.union([z.number(), z.looseObject({ min: z.number(), raw: z.number().nullish(), max: z.number() })])
 
-const icon = z.looseObject({
+/** How something looks in the inventory. Model numbers change with every resource pack. */
+export const iconSchema = z.looseObject({
   format: known(itemVocabulary.iconFormat).nullish(),
   value: z
     .union([
@@ -94,7 +95,7 @@ export const itemSchema = z.looseObject({
   subType: known(itemVocabulary.subType).nullish(),
   /** A number on ingredients before April 2026. */
   tier: z.union([known(itemVocabulary.tier), z.number()]).nullish(),
-  icon: icon.nullish(),
+  icon: iconSchema.nullish(),
   emblem: text,
   requirements: requirements.nullish(),
   attackSpeed: known(itemVocabulary.attackSpeed).nullish(),
@@ -171,7 +172,7 @@ export const itemSetSchema = z.looseObject({
 const names = z.array(z.string())
 const ids = z.record(z.string(), z.number())
 
-/** `/item/metadata`: with `filters` since release 3.6, the lists on top before; with `?static`, ids by group (5.5). */
+/** `/item/metadata`: with `filters` since release 3.6, the lists on top before (5.5). */
 export const itemMetadataSchema = z.looseObject({
   filters: z
     .looseObject({
@@ -188,9 +189,13 @@ export const itemMetadataSchema = z.looseObject({
   majorIds: z.union([names, ids]).nullish(),
 })
 
+/** `/item/metadata?static`: the numbers of the game's own encoding, by name, in groups such as `identifications`. */
+export const itemIdsSchema = z.record(z.string(), ids)
+
 export type Item = z.output<typeof itemSchema>
 export type ItemSet = z.output<typeof itemSetSchema>
 export type ItemMetadata = z.output<typeof itemMetadataSchema>
+export type ItemIds = z.output<typeof itemIdsSchema>
 
 /** @throws RecordError with the JSON pointer of the first thing that is no item */
 export const parseItem: (record: unknown) => Item = recordParser('item', itemSchema)
@@ -200,3 +205,6 @@ export const parseItemSet: (record: unknown) => ItemSet = recordParser('item set
 
 /** @throws RecordError with the JSON pointer of the first thing that is no item metadata */
 export const parseItemMetadata: (record: unknown) => ItemMetadata = recordParser('item metadata', itemMetadataSchema)
+
+/** @throws RecordError with the JSON pointer of the first thing that is no group of ids */
+export const parseItemIds: (record: unknown) => ItemIds = recordParser('item ids', itemIdsSchema)

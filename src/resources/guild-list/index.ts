@@ -1,7 +1,7 @@
 import { type GuildListEntry, readGuildList } from '../../api/wire/guilds.ts'
 import { RecordError } from '../../errors.ts'
 import { defineResource, type Normalized } from '../../sync/resource.ts'
-import { textField } from '../record.ts'
+import { oneAnswer, textField } from '../record.ts'
 import { guildListHistory } from './tables.ts'
 
 /**
@@ -12,12 +12,13 @@ export const guildList = defineResource({
   name: 'guild-list',
   schedule: '27 * * * *',
   lane: 'refresh',
+  cacheSeconds: 3600,
   changeLog: false,
   history: guildListHistory,
-  extract: async (api, { signal }) => {
+  extract: async (api, { signal, lane }) => {
     // Keyed by uuid a guild with an empty name is told from the others; readers take either keying.
-    const { body, observedAt } = await api.guilds.list({ identifier: 'uuid', signal })
-    return { records: readGuildList(body), complete: true, observedFrom: observedAt, observedAt, pages: 1 }
+    const answer = await api.guilds.list({ identifier: 'uuid', signal, lane })
+    return { records: readGuildList(answer.body), ...oneAnswer(answer) }
   },
   keyOf: (record) => textField(record, 'uuid'),
   normalize: normalizeListing,

@@ -1,7 +1,8 @@
 import { guildMemberSchema, guildSchema, guildVocabulary as known } from '../../api/wire/guilds.ts'
 import { unknownFields } from '../../api/wire/unknown.ts'
 import { defineWorklist } from '../../sync/resource.ts'
-import { textField } from '../record.ts'
+import { inGuilds } from '../personal.ts'
+import { oneAnswer, textField } from '../record.ts'
 import { findGuilds, lookUpGuilds, planGuilds } from './keys.ts'
 import { normalizeGuild, objectionTo } from './normalize.ts'
 import {
@@ -19,7 +20,9 @@ export const guilds = defineWorklist({
   name: 'guilds',
   schedule: '*/2 * * * *',
   lane: 'refresh',
+  cacheSeconds: 120,
   changeLog: false,
+  evidence: true,
   route: '/guild/uuid/{uuid}',
   history: guildHistory,
   others: {
@@ -31,23 +34,24 @@ export const guilds = defineWorklist({
     },
   },
   samples: {
-    guild: { table: guildSample, key: ['guildUuid'] },
+    guild: { table: guildSample, key: ['guildUuid'], counters: ['level', 'wars', 'raids'] },
     seasons: { table: guildSeason, key: ['guildUuid', 'season'] },
     rankings: { table: guildRanking, key: ['guildUuid', 'board'] },
-    counters: { table: memberCounter, key: ['guildUuid', 'playerUuid', 'counter'] },
+    counters: { table: memberCounter, key: ['guildUuid', 'playerUuid', 'counter'], counters: ['value'] },
     presence: { table: memberPresence, key: ['guildUuid', 'playerUuid'] },
   },
   plan: planGuilds,
   find: findGuilds,
   lookUp: lookUpGuilds,
-  extractOne: async (api, uuid, { signal }) => {
-    const { body, observedAt } = await api.guilds.byUuid(uuid, { signal })
-    const objection = objectionTo(body)
-    const answer = { records: [body], complete: true, observedFrom: observedAt, observedAt, pages: 1 }
-    return objection === undefined ? answer : { ...answer, objection }
+  extractOne: async (api, uuid, { signal, lane }) => {
+    const answer = await api.guilds.byUuid(uuid, { signal, lane })
+    const objection = objectionTo(answer.body)
+    const extraction = { records: [answer.body], ...oneAnswer(answer) }
+    return objection === undefined ? extraction : { ...extraction, objection }
   },
   keyOf: (record) => textField(record, 'uuid'),
   normalize: normalizeGuild,
   unknownFields: unknownFields(guildSchema),
   vocabulary: { '/banner/base': known.colour },
+  personal: inGuilds,
 })

@@ -7,15 +7,18 @@ type Api = Parameters<Worklist['lookUp']>[0]
 
 /**
  * Puts every listed guild on the worklist. A guild counts the more the more of its members were online when it was last
- * asked for, and the more territories it holds: that is where something happens.
+ * asked for, and the more territories it holds: that is where something happens. What was more than a month ago tells nothing
+ * of now.
  */
-export async function planGuilds(sql: Sql): Promise<void> {
+export async function planGuilds(sql: Sql, at: Date): Promise<void> {
   await sql.query(
     `insert into sync.work_item as item (resource, key, weight)
      select 'guilds', listed.guild_uuid::text,
             1 + 2 * coalesce(latest.online, 0) + 3 * least(coalesce(held.territories, 0), 20)
        from game.guild_listing listed
        left join lateral (select online from game.guild_sample sample where sample.guild_uuid = listed.guild_uuid
+                             and sample.observed_at > $1::timestamptz - interval '31 days'
+                             and sample.observed_at < $1::timestamptz + interval '1 day'
                            order by observed_at desc limit 1) latest on true
        left join (select guild_uuid, count(*) as territories from game.territory_hold
                    where valid_until = 'infinity' group by guild_uuid) held on held.guild_uuid = listed.guild_uuid
@@ -23,6 +26,7 @@ export async function planGuilds(sql: Sql): Promise<void> {
       -- In one order, so that two processes that plan at once do not wait for each other.
       order by listed.guild_uuid::text
      on conflict (resource, key) do update set weight = excluded.weight where item.weight <> excluded.weight`,
+    [at],
   )
 }
 

@@ -6,6 +6,7 @@ import {
   parseGuild,
   parseGuildMember,
 } from '../../api/wire/guilds.ts'
+import { misfitOf } from '../../api/wire/record.ts'
 import { restrictionsOf } from '../../api/wire/restrictions.ts'
 import { RecordError } from '../../errors.ts'
 import type { Entity, Normalized, Row, SetAside } from '../../sync/resource.ts'
@@ -93,7 +94,9 @@ function placeMembers(guild: Guild): { placed: PlacedMember[]; setAside: SetAsid
       if (!(error instanceof RecordError)) throw error
       const uuid = uuidOf(key, record)
       const known = uuid === undefined ? undefined : `${guild.uuid}/${uuid}`
-      setAside.push({ key: known, raw: record, path: path + String(error.context.path ?? ''), reason: error.message })
+      const misfit = misfitOf(error, '/members/*/*')
+      const { message: reason, context } = error
+      setAside.push({ key: known, raw: record, path: path + String(context.path ?? ''), reason, misfit })
     }
   }
   return { placed, setAside }

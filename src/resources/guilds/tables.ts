@@ -60,7 +60,23 @@ export const guildSample = game.table(
     /** Members who hide whether they are online. */
     hidden: integer(),
   }),
-  (self) => [primaryKey({ name: 'guild_sample_pkey', columns: [self.guildUuid, self.observedAt] })],
+  (self) => [
+    primaryKey({ name: 'guild_sample_pkey', columns: [self.guildUuid, self.observedAt] }),
+    index('guild_sample_time').using('brin', self.observedAt),
+  ],
+)
+
+/** How many members were online, as averages over the answers of an hour: what stays of older samples. */
+export const guildHour = game.table(
+  'guild_hour',
+  snakeCased({
+    guildUuid: uuid().notNull(),
+    hour: instant().notNull(),
+    /** NULL: no answer of the hour told. */
+    onlineAvg: doublePrecision(),
+    onlineMax: integer(),
+  }),
+  (self) => [primaryKey({ name: 'guild_hour_pkey', columns: [self.guildUuid, self.hour] })],
 )
 
 /** A guild's rating in a season whenever it changed. */
@@ -88,7 +104,10 @@ export const guildRanking = game.table(
     observedAt: instant().notNull(),
     position: integer(),
   }),
-  (self) => [primaryKey({ name: 'guild_ranking_pkey', columns: [self.guildUuid, self.board, self.observedAt] })],
+  (self) => [
+    primaryKey({ name: 'guild_ranking_pkey', columns: [self.guildUuid, self.board, self.observedAt] }),
+    index('guild_ranking_time').using('brin', self.observedAt),
+  ],
 )
 
 /** A member's counters, each whenever it changed: contributed, wars, guildRaids.total ... They may fall (design rule 10). */
@@ -106,6 +125,7 @@ export const memberCounter = game.table(
       name: 'member_counter_pkey',
       columns: [self.guildUuid, self.counter, self.playerUuid, self.observedAt],
     }),
+    index('member_counter_time').using('brin', self.observedAt),
   ],
 )
 
@@ -123,6 +143,7 @@ export const memberPresence = game.table(
   (self) => [
     primaryKey({ name: 'member_presence_pkey', columns: [self.guildUuid, self.playerUuid, self.observedAt] }),
     index('member_presence_player').on(self.playerUuid, self.observedAt),
+    index('member_presence_time').using('brin', self.observedAt),
   ],
 )
 

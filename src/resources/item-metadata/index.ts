@@ -20,15 +20,19 @@ export const itemMetadata = defineResource({
   name: 'item-metadata',
   schedule: '22 * * * *',
   lane: 'refresh',
+  cacheSeconds: 180,
   changeLog: true,
   history: enumerationHistory,
-  extract: async (api, { signal }) => {
-    const lists = await api.items.metadata({ signal })
-    const ids = await api.items.metadata({ static: true, signal })
+  extract: async (api, { signal, lane }) => {
+    const lists = await api.items.metadata({ signal, lane })
+    const ids = await api.items.metadata({ static: true, signal, lane })
     const { static: _, ...named } = lists.body
     const instants = [lists.observedAt, ids.observedAt]
+    const halves = [[...membersOf(named, '')], [...membersOf(ids.body, 'static')]]
     return {
-      records: [...membersOf(named, ''), ...membersOf(ids.body, 'static')],
+      records: halves.flat(),
+      // Either half alone may be enough to be plausible, and the other would count as gone.
+      ...(halves.some((half) => half.length === 0) ? { objection: 'one of the two answers holds nothing' } : {}),
       complete: true,
       observedFrom: Math.min(...instants),
       observedAt: Math.max(...instants),

@@ -2,7 +2,7 @@ import { itemSetSchema, parseItemSet } from '../../api/wire/items.ts'
 import { unknownFields } from '../../api/wire/unknown.ts'
 import type { Json } from '../../sync/hash.ts'
 import { defineResource, type Normalized } from '../../sync/resource.ts'
-import { textField } from '../record.ts'
+import { oneAnswer, textField } from '../record.ts'
 import { itemSetHistory } from './tables.ts'
 
 /** Every item set: `GET /item/sets`, an object keyed by the set's name (API reference 3.3, 5.4). */
@@ -10,12 +10,13 @@ export const itemSets = defineResource({
   name: 'item-sets',
   schedule: '17 * * * *',
   lane: 'refresh',
+  cacheSeconds: 120,
   changeLog: true,
   history: itemSetHistory,
-  extract: async (api, { signal }) => {
-    const { body, observedAt } = await api.items.sets({ signal })
-    const records = Object.entries(body).map(([name, set]) => ({ name, set }))
-    return { records, complete: true, observedFrom: observedAt, observedAt, pages: 1 }
+  extract: async (api, { signal, lane }) => {
+    const answer = await api.items.sets({ signal, lane })
+    const records = Object.entries(answer.body).map(([name, set]) => ({ name, set }))
+    return { records, ...oneAnswer(answer) }
   },
   keyOf: (record) => textField(record, 'name'),
   normalize: normalizeItemSet,

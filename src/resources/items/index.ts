@@ -10,6 +10,7 @@ export const items = defineResource({
   name: 'items',
   schedule: '7 * * * *',
   lane: 'refresh',
+  cacheSeconds: 3600,
   changeLog: true,
   history: itemHistory,
   extract: (api, options) => api.items.all(options),

@@ -22,7 +22,8 @@ import type { OnlineFacts } from './normalize.ts'
 export async function deriveListings(sql: Sql, { at, previousAt, facts }: Answered): Promise<number> {
   const { total, players, worlds } = facts as OnlineFacts
   const [before] = await sql.query<{ hidden: number | null }>(
-    'select hidden from game.online_sample order by observed_at desc limit 1',
+    'select hidden from game.online_sample where observed_at <= $1 order by observed_at desc limit 1',
+    [at],
   )
   const listed = players.length
   // Fewer than it lists: a contradiction, which says nothing of the hidden.
@@ -73,22 +74,27 @@ async function appendTotals(
 ) {
   await sql.query(
     `insert into game.online_sample (observed_at, total, listed, hidden)
-     select $1, $2::int, $3::int, $4::int
+     select $1::timestamptz, $2::int, $3::int, $4::int
       where ($2::int, $3::int, $4::int) is distinct from
-            (select (total, listed, hidden) from game.online_sample order by observed_at desc limit 1)`,
+            (select (total, listed, hidden) from game.online_sample where observed_at <= $1::timestamptz
+              order by observed_at desc limit 1)`,
     [at, total, listed, hidden],
   )
 }
 
-/** A world that is up and stands in no line has nobody listed; whether it is down, only the next answer tells. */
+/**
+ * A world that is up and stands in no line has nobody listed; whether it is down, only the next answer tells. Where
+ * somebody's world is not told, it may be that one.
+ */
 async function appendEmptyWorlds(sql: Sql, at: Date, worlds: readonly (string | null)[]) {
-  const named = [...new Set(worlds)].filter((world) => world !== null)
+  if (worlds.includes(null)) return
+  const named = [...new Set(worlds)]
   await sql.query(
     `insert into game.world_sample (world, observed_at, online)
-     select world.world, $2, 0
+     select world.world, $2::timestamptz, 0
        from game.world
       cross join lateral (select online from game.world_sample sample where sample.world = world.world
-                           order by observed_at desc limit 1) latest
+                             and sample.observed_at <= $2::timestamptz order by observed_at desc limit 1) latest
       where world.valid_until = 'infinity' and world.world <> all($1::text[]) and latest.online > 0`,
     [named, at],
   )

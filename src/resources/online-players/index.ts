@@ -1,9 +1,10 @@
 import { readOnlineList } from '../../api/wire/players.ts'
 import { defineResource } from '../../sync/resource.ts'
-import { textField } from '../record.ts'
+import { inOnlineList } from '../personal.ts'
+import { oneAnswer, textField } from '../record.ts'
 import { deriveListings } from './derive.ts'
 import { normalizeWorld, recordsOf } from './normalize.ts'
-import { worldHistory, worldSample } from './tables.ts'
+import { onlineSample, playerHop, playerListing, worldHistory, worldSample } from './tables.ts'
 
 /**
  * Who is listed as online, and where: `GET /player?identifier=uuid`, cached for 30 seconds (API reference 2.3, 7.4).
@@ -13,16 +14,20 @@ export const onlinePlayers = defineResource({
   name: 'online-players',
   schedule: '* * * * *',
   lane: 'live',
+  cacheSeconds: 30,
   changeLog: false,
+  evidence: true,
   history: worldHistory,
   samples: { worlds: { table: worldSample, key: ['world'] } },
-  extract: async (api, { signal }) => {
-    const { body, observedAt } = await api.players.online({ identifier: 'uuid', signal, lane: 'live' })
-    return { ...recordsOf(readOnlineList(body)), complete: true, observedFrom: observedAt, observedAt, pages: 1 }
+  extract: async (api, { signal, lane = 'live' }) => {
+    const answer = await api.players.online({ identifier: 'uuid', signal, lane })
+    return { ...oneAnswer(answer), ...recordsOf(readOnlineList(answer.body)) }
   },
   keyOf: (record) => textField(record, 'world'),
   normalize: normalizeWorld,
   unknownFields: () => [],
   vocabulary: {},
+  personal: inOnlineList,
   derive: deriveListings,
+  derived: [onlineSample, playerListing, playerHop],
 })

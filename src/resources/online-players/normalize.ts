@@ -19,7 +19,7 @@ const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 export function recordsOf({
   total,
   players,
-}: OnlineList): Pick<Extraction, 'records'> & { readonly facts: OnlineFacts } {
+}: OnlineList): Pick<Extraction, 'records' | 'complete'> & { readonly facts: OnlineFacts } {
   const worldOf = new Map<string, string | null>()
   const records: object[] = []
   for (const { key, world } of players) {
@@ -33,6 +33,8 @@ export function recordsOf({
   const sorted = [...worldOf].sort(([a], [b]) => (a < b ? -1 : 1))
   return {
     records,
+    // A world that is not named may be where those are whose world is not told: nothing says that it is down.
+    complete: sorted.every(([, world]) => world !== null),
     facts: {
       total: total !== null && Number.isInteger(total) && Math.abs(total) < 2 ** 31 ? total : null,
       players: sorted.map(([uuid]) => uuid),

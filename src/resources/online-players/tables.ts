@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { index, integer, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { doublePrecision, index, integer, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { instant, snakeCased } from '../../db/columns.ts'
 import { historyTable } from '../../db/history.ts'
 import { game } from '../../db/schemas.ts'
@@ -11,7 +11,23 @@ export const world = historyTable('world', { world: text() }, {})
 export const worldSample = game.table(
   'world_sample',
   snakeCased({ world: text().notNull(), observedAt: instant().notNull(), online: integer().notNull() }),
-  (self) => [primaryKey({ name: 'world_sample_pkey', columns: [self.world, self.observedAt] })],
+  (self) => [
+    primaryKey({ name: 'world_sample_pkey', columns: [self.world, self.observedAt] }),
+    index('world_sample_time').using('brin', self.observedAt),
+  ],
+)
+
+/** The same as averages: what stays of older samples. */
+export const worldHour = game.table(
+  'world_hour',
+  snakeCased({
+    world: text().notNull(),
+    hour: instant().notNull(),
+    /** Over the time of the hour that the world was up and somebody looked. */
+    onlineAvg: doublePrecision().notNull(),
+    onlineMax: integer().notNull(),
+  }),
+  (self) => [primaryKey({ name: 'world_hour_pkey', columns: [self.hour, self.world] })],
 )
 
 /** How many players were online, listed and hidden, whenever one of the numbers changed. */
@@ -29,6 +45,20 @@ export const onlineSample = game.table(
     primaryKey({ name: 'online_sample_pkey', columns: [self.observedAt] }),
     index('online_sample_nobody_hidden').on(self.observedAt).where(sql`hidden = 0`),
   ],
+)
+
+/** The same as averages: what stays of older samples. */
+export const onlineHour = game.table(
+  'online_hour',
+  snakeCased({
+    hour: instant().primaryKey(),
+    /** Over the seconds of the hour in which somebody looked and the service gave a number. NULL: there were none. */
+    totalAvg: doublePrecision(),
+    totalMax: integer(),
+    totalSeconds: doublePrecision().notNull(),
+    hiddenAvg: doublePrecision(),
+    hiddenSeconds: doublePrecision().notNull(),
+  }),
 )
 
 /**

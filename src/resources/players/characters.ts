@@ -1,4 +1,5 @@
 import { type Character, parseCharacter } from '../../api/wire/characters.ts'
+import { misfitOf } from '../../api/wire/record.ts'
 import { restrictionsOf } from '../../api/wire/restrictions.ts'
 import { fieldsOf } from '../../api/wire/unknown.ts'
 import { RecordError } from '../../errors.ts'
@@ -40,7 +41,8 @@ export function charactersOf(playerUuid: string, characters: unknown, restricted
     } catch (error) {
       if (!(error instanceof RecordError)) throw error
       const path = `/characters/${uuid}${error.context.path ?? ''}`
-      setAside.push({ key: known ? key : undefined, raw: record, path, reason: error.message })
+      const misfit = misfitOf(error, '/characters/*')
+      setAside.push({ key: known ? key : undefined, raw: record, path, reason: error.message, misfit })
     }
   }
   const isMap = typeof characters === 'object' && characters !== null && !Array.isArray(characters)

@@ -2,7 +2,8 @@ import { characterSchema } from '../../api/wire/characters.ts'
 import { playerVocabulary as known, playerSchema } from '../../api/wire/players.ts'
 import { unknownFields } from '../../api/wire/unknown.ts'
 import { defineWorklist } from '../../sync/resource.ts'
-import { textField } from '../record.ts'
+import { inProfiles } from '../personal.ts'
+import { oneAnswer, textField } from '../record.ts'
 import { findPlayers, lookUpPlayers, planPlayers } from './keys.ts'
 import { normalizePlayer } from './normalize.ts'
 import {
@@ -26,27 +27,29 @@ export const players = defineWorklist({
   name: 'players',
   schedule: '*/2 * * * *',
   lane: 'refresh',
+  cacheSeconds: 120,
   changeLog: false,
   route: '/player/{nameOrUuid}',
   history: playerHistory,
   others: { characters: { ...characterHistory, absence: 'own', unknownFields: unknownFields(characterSchema) } },
   samples: {
     status: { table: playerStatus, key: ['playerUuid'] },
-    counters: { table: playerCounter, key: ['playerUuid', 'counter'] },
+    counters: { table: playerCounter, key: ['playerUuid', 'counter'], counters: ['value'] },
     rankings: { table: playerRanking, key: ['playerUuid', 'board'] },
-    characterCounters: { table: characterCounter, key: [...ofCharacterKey, 'counter'] },
-    professions: { table: characterProfession, key: [...ofCharacterKey, 'profession'] },
+    characterCounters: { table: characterCounter, key: [...ofCharacterKey, 'counter'], counters: ['value'] },
+    professions: { table: characterProfession, key: [...ofCharacterKey, 'profession'], counters: ['level'] },
     quests: { table: characterQuest, key: [...ofCharacterKey, 'quest'] },
   },
   plan: planPlayers,
   find: findPlayers,
   lookUp: lookUpPlayers,
-  extractOne: async (api, uuid, { signal }) => {
-    const { body, observedAt } = await api.players.profile(uuid, { fullResult: true, signal })
-    return { records: [body], complete: true, observedFrom: observedAt, observedAt, pages: 1 }
+  extractOne: async (api, uuid, { signal, lane }) => {
+    const answer = await api.players.profile(uuid, { fullResult: true, signal, lane })
+    return { records: [answer.body], ...oneAnswer(answer) }
   },
   keyOf: (record) => textField(record, 'uuid'),
   normalize: normalizePlayer,
   unknownFields: unknownFields(playerSchema),
   vocabulary: { '/supportRank': known.supportRank, '/guild/rank': known.guildRank },
+  personal: inProfiles,
 })

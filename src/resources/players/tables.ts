@@ -67,7 +67,10 @@ export const playerStatus = game.table(
     lastJoin: toldInstant(),
     activeCharacter: uuid(),
   }),
-  (self) => [primaryKey({ name: 'player_status_pkey', columns: [self.playerUuid, self.observedAt] })],
+  (self) => [
+    primaryKey({ name: 'player_status_pkey', columns: [self.playerUuid, self.observedAt] }),
+    index('player_status_time').using('brin', self.observedAt),
+  ],
 )
 
 /** A player's counters over all characters, each whenever it changed: playtime (hours), wars, raids.total ... They may fall. */
@@ -79,7 +82,10 @@ export const playerCounter = game.table(
     observedAt: instant().notNull(),
     value: doublePrecision().notNull(),
   }),
-  (self) => [primaryKey({ name: 'player_counter_pkey', columns: [self.playerUuid, self.counter, self.observedAt] })],
+  (self) => [
+    primaryKey({ name: 'player_counter_pkey', columns: [self.playerUuid, self.counter, self.observedAt] }),
+    index('player_counter_time').using('brin', self.observedAt),
+  ],
 )
 
 /** A player's place on a leaderboard whenever it changed. */
@@ -91,7 +97,10 @@ export const playerRanking = game.table(
     observedAt: instant().notNull(),
     position: integer().notNull(),
   }),
-  (self) => [primaryKey({ name: 'player_ranking_pkey', columns: [self.playerUuid, self.board, self.observedAt] })],
+  (self) => [
+    primaryKey({ name: 'player_ranking_pkey', columns: [self.playerUuid, self.board, self.observedAt] }),
+    index('player_ranking_time').using('brin', self.observedAt),
+  ],
 )
 
 /** A character's numbers, each whenever it changed: xp, playtime, skillPoints.strength, dungeons.list.<name> ... */
@@ -109,6 +118,7 @@ export const characterCounter = game.table(
       name: 'character_counter_pkey',
       columns: [self.playerUuid, self.characterUuid, self.counter, self.observedAt],
     }),
+    index('character_counter_time').using('brin', self.observedAt),
   ],
 )
 
@@ -128,6 +138,7 @@ export const characterProfession = game.table(
       name: 'character_profession_pkey',
       columns: [self.playerUuid, self.characterUuid, self.profession, self.observedAt],
     }),
+    index('character_profession_time').using('brin', self.observedAt),
   ],
 )
 

@@ -10,6 +10,7 @@ export const recipes = defineResource({
   name: 'recipes',
   schedule: '12 * * * *',
   lane: 'refresh',
+  cacheSeconds: 3600,
   changeLog: true,
   history: recipeHistory,
   extract: (api, options) => api.recipes.all(options),

@@ -3,7 +3,7 @@ import { unknownFields } from '../../api/wire/unknown.ts'
 import { RecordError } from '../../errors.ts'
 import type { Json } from '../../sync/hash.ts'
 import { defineResource, type Normalized } from '../../sync/resource.ts'
-import { textField } from '../record.ts'
+import { oneAnswer, textField } from '../record.ts'
 import { seasonHistory } from './tables.ts'
 
 /** Definitions of the guild seasons: `GET /guild/seasons`, an object by season number (API reference 6.4). */
@@ -11,12 +11,13 @@ export const seasons = defineResource({
   name: 'seasons',
   schedule: '32 * * * *',
   lane: 'refresh',
+  cacheSeconds: 600,
   changeLog: false,
   history: seasonHistory,
-  extract: async (api, { signal }) => {
-    const { body, observedAt } = await api.guilds.seasons({ signal })
-    const records = Object.entries(body).map(([season, record]) => ({ season, record }))
-    return { records, complete: true, observedFrom: observedAt, observedAt, pages: 1 }
+  extract: async (api, { signal, lane }) => {
+    const answer = await api.guilds.seasons({ signal, lane })
+    const records = Object.entries(answer.body).map(([season, record]) => ({ season, record }))
+    return { records, ...oneAnswer(answer) }
   },
   keyOf: (record) => textField(record, 'season'),
   normalize: normalizeSeason,

@@ -1,7 +1,7 @@
 import { territoryVocabulary as known, territorySchema } from '../../api/wire/territories.ts'
 import { unknownFields } from '../../api/wire/unknown.ts'
 import { defineResource } from '../../sync/resource.ts'
-import { textField } from '../record.ts'
+import { oneAnswer, textField } from '../record.ts'
 import { normalizeTerritory, supersedesHold } from './normalize.ts'
 import { territoryHistory, territoryHold, territoryResource } from './tables.ts'
 
@@ -10,14 +10,15 @@ export const territories = defineResource({
   name: 'territories',
   schedule: '* * * * *',
   lane: 'live',
+  cacheSeconds: 10,
   changeLog: false,
   history: territoryHistory,
   others: { holds: { root: territoryHold, parts: {}, absence: 'with-root', supersedes: supersedesHold } },
   samples: { resources: { table: territoryResource, key: ['territory', 'resource'] } },
-  extract: async (api, { signal }) => {
-    const { body, observedAt } = await api.guilds.territories({ signal, lane: 'live' })
-    const records = Object.entries(body).map(([territory, record]) => ({ territory, record }))
-    return { records, complete: true, observedFrom: observedAt, observedAt, pages: 1 }
+  extract: async (api, { signal, lane = 'live' }) => {
+    const answer = await api.guilds.territories({ signal, lane })
+    const records = Object.entries(answer.body).map(([territory, record]) => ({ territory, record }))
+    return { records, ...oneAnswer(answer) }
   },
   keyOf: (record) => textField(record, 'territory'),
   normalize: normalizeTerritory,

@@ -23,7 +23,7 @@ export function normalizeTerritory(named: unknown): Normalized<typeof territoryH
     document: { ...standing, ...sortedPlace(parsed.location), links } as Entity['document'],
     root: { territory, minX, minZ, maxX, maxZ, isHq: parsed.hq, treasury: parsed.treasury, defences: parsed.defences },
     parts: { links: links.map((linksTo, position) => ({ position, linksTo })) },
-    also: { holds: [holdOf(territory, guild, acquired)] },
+    also: { holds: tellsHolder(guild, acquired) ? [holdOf(territory, guild, acquired)] : [] },
     samples: { resources: resourceRows(territory, resources) },
   }
 }
@@ -40,6 +40,11 @@ function sortedPlace(location: Territory['location']): Pick<Territory, 'location
 /** Corners come in any order. */
 function ends(a: number | undefined, b: number | undefined): [number, number] | [undefined, undefined] {
   return a === undefined || b === undefined ? [undefined, undefined] : [Math.min(a, b), Math.max(a, b)]
+}
+
+/** False when somebody holds it since `acquired`, but the answer does not say by uuid who: that is not nobody. */
+function tellsHolder(guild: Territory['guild'], acquired: Territory['acquired']): boolean {
+  return !acquired || (guild !== undefined && typeof guild !== 'string')
 }
 
 /** Who holds it. The guild itself may be null, or only its fields; then nobody does, since nobody tells when. */

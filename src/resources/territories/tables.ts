@@ -58,6 +58,7 @@ export const territoryResource = game.table(
   }),
   (self) => [
     primaryKey({ name: 'territory_resource_pkey', columns: [self.territory, self.resource, self.observedAt] }),
+    index('territory_resource_time').using('brin', self.observedAt),
   ],
 )
 

@@ -20,6 +20,7 @@ export interface MemberBody {
   readonly lastJoin: string | null
   readonly joined: string
   readonly contributed: number
+  readonly weekly?: object
   readonly globalData?: { readonly guildRaids: { readonly total: number }; readonly wars: number }
   readonly restrictions: Readonly<Record<string, boolean>>
 }
@@ -38,7 +39,7 @@ export interface GuildBody {
 
 export interface OnlineBody {
   readonly total: number
-  readonly players: Readonly<Record<string, string>>
+  readonly players: Readonly<Record<string, string | null>>
 }
 
 export interface ErrorBody {

@@ -1,8 +1,10 @@
 import { seededRandom } from '../../../clock.ts'
+import { type ClassName, classNames } from '../../content/classes.ts'
 import { between, chance, pick } from '../../generator/draw.ts'
 import { nouns } from '../../generator/words.ts'
 import { counter } from '../counters.ts'
 import { mix } from '../economy.ts'
+import type { Hidden } from '../privacy.ts'
 import type { Player } from '../state.ts'
 import { listedDungeons, listedRaids, playtime } from './counted.ts'
 
@@ -43,21 +45,32 @@ export function lightCharacters(player: Player) {
   return Object.fromEntries(natures(player).map((nature) => [nature.uuid, light(player, nature)]))
 }
 
-/** The characters in full, by uuid; what the player hides is absent, or in short. */
-export function fullCharacters(player: Player) {
+/** The characters in full, by uuid; what is hidden is absent, or in short. */
+export function fullCharacters(player: Player, hidden: Hidden) {
   return Object.fromEntries(
     natures(player).map((nature) => [
       nature.uuid,
-      player.hidesCharacterNumbers
+      hidden.characterNumbers
         ? { ...light(player, nature), restrictions: { characterDataAccess: true } }
-        : { ...light(player, nature), ...full(player, nature) },
+        : { ...light(player, nature), ...full(player, nature, hidden) },
     ]),
+  )
+}
+
+/** What a build follows from, by the character's uuid. */
+export function buildsOf(player: Player) {
+  return new Map(
+    natures(player).map(({ uuid, type, level, salt }) => [uuid, { className: className(type), level, salt }] as const),
   )
 }
 
 /** The uuid of the character somebody plays or played last. */
 export function activeCharacter(player: Player): string | null {
   return natures(player)[0]?.uuid ?? null
+}
+
+function className(type: string): ClassName {
+  return classNames.find((one) => one === type.toLowerCase()) ?? 'archer'
 }
 
 function light(player: Player, { type, reskinned, nickname, level, modes: gamemode, died, share, salt }: Nature) {
@@ -74,7 +87,7 @@ function light(player: Player, { type, reskinned, nickname, level, modes: gamemo
   }
 }
 
-function full(player: Player, { share, quests, salt }: Nature) {
+function full(player: Player, { share, quests, salt }: Nature, hidden: Hidden) {
   const part = (whole: number) => Math.floor(whole * share)
   return {
     preEconomy: null,
@@ -90,7 +103,7 @@ function full(player: Player, { share, quests, salt }: Nature) {
     deaths: part(counter(player, 'mobsKilled') / 300),
     discoveries: salt % 130,
     pvp: { kills: part(counter(player, 'pvpKills')), deaths: part(counter(player, 'pvpDeaths')) },
-    ...(player.hidesBuild
+    ...(hidden.build
       ? { skillPoints: null }
       : { skillPoints: Object.fromEntries(skills.map((skill, nth) => [skill, mix(salt, nth) % 100])) }),
     professions: Object.fromEntries(
@@ -105,7 +118,7 @@ function full(player: Player, { share, quests, salt }: Nature) {
     lootruns: part(counter(player, 'lootruns')),
     caves: part(counter(player, 'caves')),
     quests: Array.from({ length: quests }, (_, nth) => `The ${nouns[mix(salt, nth) % nouns.length]} Errand ${nth + 1}`),
-    restrictions: { characterDataAccess: false, characterBuildAccess: player.hidesBuild },
+    restrictions: { characterDataAccess: false, characterBuildAccess: hidden.build },
     removedStat: salt % 50 === 0 ? ['deaths'] : [],
   }
 }

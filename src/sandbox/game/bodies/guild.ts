@@ -2,6 +2,7 @@ import type { Dialect } from '../../answer.ts'
 import { counter } from '../counters.ts'
 import { mix } from '../economy.ts'
 import { worldOf } from '../presence.ts'
+import { hiddenFrom, type Viewer } from '../privacy.ts'
 import { ratingAt } from '../seasons.ts'
 import { type Guild, type Membership, type Rank, type Realm, ranks } from '../state.ts'
 import { stamp } from '../time.ts'
@@ -10,15 +11,25 @@ import { countedTogether, listedRaids, playtime } from './counted.ts'
 /** What the member maps are keyed by; the record carries the other one (API reference 6.2). */
 export type Identifier = 'username' | 'uuid'
 
-/** A guild's profile as of an instant in ms (API reference 6.1). */
-export function guildBody(realm: Realm, guild: Guild, identifier: Identifier, dialect: Dialect, at: number) {
+/**
+ * A guild's profile as of an instant in ms (API reference 6.1).
+ * @param viewer who asks; undefined for guests
+ */
+export function guildBody(
+  realm: Realm,
+  guild: Guild,
+  identifier: Identifier,
+  dialect: Dialect,
+  at: number,
+  viewer?: Viewer | undefined,
+) {
   const members = [...guild.members.values()]
   const byContribution = [...members].sort(
     (one, other) => counter(other.player, 'contributed') - counter(one.player, 'contributed'),
   )
   const position = new Map(byContribution.map((member, nth) => [member, nth + 1]))
   const record = (member: Membership) =>
-    memberBody(realm, member, position.get(member) ?? 0, identifier, dialect, guild.glitchUntil > at)
+    memberBody(realm, member, position.get(member) ?? 0, identifier, dialect, guild.glitchUntil > at, viewer)
   const ofRank = (rank: Rank) =>
     Object.fromEntries(
       members.filter((member) => member.rank === rank).map((member) => [member.player[identifier], record(member)]),
@@ -49,22 +60,25 @@ function memberBody(
   identifier: Identifier,
   dialect: Dialect,
   glitch: boolean,
+  viewer: Viewer | undefined,
 ) {
   const { player } = member
-  const { uuid, username, hidesOnline, hidesMain } = player
+  const { uuid, username } = player
+  const { online: hidesOnline, main: hidesMain } = hiddenFrom(player, viewer)
+  const lastJoin = hidesOnline ? player.shownLastJoin : player.lastJoin
+  const seesWeekly = viewer?.player.membership?.guild === member.guild && maySeeWeekly(viewer)
   const guildRaids = (name: 'guildRaids' | 'currentGuildRaids') =>
     glitch ? { total: 0, list: {} } : listedRaids(counter(player, name))
   const identity = dialect === 'documented' ? { uuid, username } : identifier === 'uuid' ? { username } : { uuid }
   return {
     ...identity,
     online: player.session !== null && !hidesOnline,
-    lastJoin: player.shownLastJoin === null ? null : stamp(player.shownLastJoin),
+    lastJoin: lastJoin === null ? null : stamp(lastJoin),
     server: hidesOnline ? null : (worldOf(realm, player)?.name ?? null),
     contributed: counter(player, 'contributed'),
     contributionRank: position,
     joined: stamp(member.joined),
-    // Only shown to fellow members of high rank.
-    weekly: {},
+    weekly: seesWeekly ? { completed: player.salt % 3 === 0, streak: mix(player.salt, 5) % 40 } : {},
     ...(hidesMain
       ? {}
       : {
@@ -75,8 +89,13 @@ function memberBody(
             playtime: playtime(player),
           },
         }),
-    restrictions: { online_status: hidesOnline, main_access: hidesMain, guild_high_ranked_access: true },
+    restrictions: { online_status: hidesOnline, main_access: hidesMain, guild_high_ranked_access: !seesWeekly },
   }
+}
+
+/** Weekly objectives are shown to fellow members only (API reference 6.2), through applications that may see them. */
+function maySeeWeekly({ scopes }: Viewer): boolean {
+  return !scopes || scopes.includes('guild_high_ranked_access')
 }
 
 function seasonRanks(realm: Realm, guild: Guild, at: number) {
@@ -90,7 +109,8 @@ function seasonRanks(realm: Realm, guild: Guild, at: number) {
 const colours = 'WHITE BLACK RED BLUE LIGHT_BLUE GREEN LIME YELLOW MAGENTA SILVER'.split(' ')
 const patterns = 'BRICKS GRADIENT GRADIENT_UP FLOWER CIRCLE_MIDDLE CROSS RHOMBUS_MIDDLE CURLY_BORDER'.split(' ')
 
-function banner({ salt }: Guild, dialect: Dialect) {
+/** A guild's banner; many have none. */
+export function banner({ salt }: Guild, dialect: Dialect) {
   if (salt % 5 < 2) return null
   const colour = (nth: number) => colours[mix(salt, nth) % colours.length]
   const key = dialect === 'live' ? 'colour' : 'color'

@@ -1,6 +1,6 @@
 import type { Dialect } from '../../answer.ts'
 import type { Realm, Season } from '../state.ts'
-import { stamp } from '../time.ts'
+import { second, stamp } from '../time.ts'
 import type { Identifier } from './guild.ts'
 
 /** `/guild/list/guild`: by name `{uuid, prefix}`, by uuid `{name, prefix}`; documented is always the latter value. */
@@ -42,20 +42,26 @@ function seasonBody({ number, begins, ends, ratingPerHour, ratingPerWar }: Seaso
   }
 }
 
+/** How long after the login the list does not say where somebody is, ms. */
+const arriving = 5 * second
+
 /**
- * `/player`: who is online where. Hidden players are in `total` only (API reference 7.4).
+ * `/player`: who is online where as of an instant in ms. Hidden players are in `total` only, and who has just logged in
+ * is on no world yet (API reference 7.4).
  * @param server a world's name or its number; null for all
  */
-export function onlineBody(realm: Realm, identifier: Identifier, server: string | null) {
+export function onlineBody(realm: Realm, identifier: Identifier, server: string | null, at: number) {
   const worlds = realm.worlds.filter(
     ({ name }) => server === null || name === server || name.replace(/^\D+/, '') === server,
   )
   let total = 0
-  const players: Record<string, string> = {}
+  const players: Record<string, string | null> = {}
   for (const world of worlds)
     for (const player of world.players) {
       total += 1
-      if (!player.hidesOnline) players[player[identifier]] = world.name
+      const placed = player.session !== null && at - player.session.login >= arriving
+      if (player.hidesOnline || (server !== null && !placed)) continue
+      players[player[identifier]] = placed ? world.name : null
     }
   return { total, players }
 }

@@ -1,6 +1,7 @@
 import { counter } from '../counters.ts'
 import { mix } from '../economy.ts'
 import { worldOf } from '../presence.ts'
+import { type Hidden, hiddenFrom } from '../privacy.ts'
 import type { Player, Realm } from '../state.ts'
 import { stamp } from '../time.ts'
 import { activeCharacter, fullCharacters } from './characters.ts'
@@ -30,20 +31,32 @@ export function lightIdentity(player: Player) {
   }
 }
 
+/** What a player is called besides the name; null for most. */
+export function nicknameOf({ salt, username }: Player): string | null {
+  return salt % 9 === 0 ? `${username.slice(0, 6)}y` : null
+}
+
 /**
- * A player's profile (API reference 7.1). Groups that the player hides are absent; a hidden online status reads like
- * being offline.
+ * A player's profile (API reference 7.1). Groups that are hidden are absent; a hidden online status reads like being
+ * offline.
  * @param withCharacters adds `characters`, unless they are hidden
+ * @param hidden what is not shown (default: what guests do not see)
  */
-export function playerBody(realm: Realm, player: Player, withCharacters: boolean) {
-  const { username, uuid, hidesOnline, hidesMain, hidesCharacterList, membership, salt } = player
+export function playerBody(
+  realm: Realm,
+  player: Player,
+  withCharacters: boolean,
+  hidden: Hidden = hiddenFrom(player, undefined),
+) {
+  const { username, uuid, membership, salt } = player
+  const lastJoin = hidden.online ? player.shownLastJoin : player.lastJoin
   const identity = lightIdentity(player)
   return {
     username,
-    online: player.session !== null && !hidesOnline,
-    server: hidesOnline ? null : (worldOf(realm, player)?.name ?? null),
-    activeCharacter: hidesOnline || salt % 6 === 0 ? null : activeCharacter(player),
-    nickname: salt % 9 === 0 ? `${username.slice(0, 6)}y` : null,
+    online: player.session !== null && !hidden.online,
+    server: hidden.online ? null : (worldOf(realm, player)?.name ?? null),
+    activeCharacter: hidden.online || salt % 6 === 0 ? null : activeCharacter(player),
+    nickname: nicknameOf(player),
     uuid,
     rank: identity.rank,
     rankBadge: identity.rankBadge,
@@ -51,7 +64,7 @@ export function playerBody(realm: Realm, player: Player, withCharacters: boolean
     shortenedRank: identity.shortenedRank,
     supportRank: identity.supportRank,
     veteran: salt % 4 === 0 ? null : salt % 40 === 1,
-    lastJoin: player.shownLastJoin === null ? null : stamp(player.shownLastJoin),
+    lastJoin: lastJoin === null ? null : stamp(lastJoin),
     guild: membership && {
       uuid: membership.guild.uuid,
       name: membership.guild.name,
@@ -59,16 +72,16 @@ export function playerBody(realm: Realm, player: Player, withCharacters: boolean
       rank: membership.rank.toUpperCase(),
       rankStars: stars[membership.rank] ?? null,
     },
-    ...(hidesMain ? {} : mainGroups(player)),
+    ...(hidden.main ? {} : mainGroups(player)),
     wallpaper: 'default',
     avatar: 'default',
     restrictions: {
-      mainAccess: hidesMain,
-      onlineStatus: hidesOnline,
-      characterListAccess: hidesCharacterList,
-      characterDataAccess: player.hidesCharacterNumbers,
+      mainAccess: hidden.main,
+      onlineStatus: hidden.online,
+      characterListAccess: hidden.characterList,
+      characterDataAccess: hidden.characterNumbers,
     },
-    ...(withCharacters && !hidesCharacterList ? { characters: fullCharacters(player) } : {}),
+    ...(withCharacters && !hidden.characterList ? { characters: fullCharacters(player, hidden) } : {}),
   }
 }
 

@@ -9,6 +9,7 @@ const lineForm = z.object({
   path: z.string(),
   query: z.string().default(''),
   requestBody: z.unknown().optional(),
+  status: z.number().int().default(200),
   headers: z.record(z.string(), z.string()).default({}),
   body: z.string(),
 })
@@ -23,10 +24,13 @@ export interface Recorded {
   readonly query: string
   /** The JSON that was sent with it, if any. */
   readonly requestBody?: unknown
+  readonly status: number
   /** As they came; empty when they were not kept. */
   readonly headers: Readonly<Record<string, string>>
   /** Path of the gzipped body inside the folder. */
   readonly body: string
+  /** Which line of the index it is, counting from 1. */
+  readonly line: number
 }
 
 /**
@@ -47,10 +51,19 @@ export function readIndex(folder: string): Recorded[] {
   return lines.sort((a, b) => a.at - b.at)
 }
 
+/**
+ * One name for all spellings of a request: parameters sorted, `flag=` the same as `flag`.
+ * @param body what was sent with it, if any
+ */
+export function requestName(method: string, path: string, query: URLSearchParams, body?: unknown): string {
+  const parameters = [...query].map(([name, value]) => `${name}=${value}`)
+  return `${method} ${path}?${parameters.sort().join('&')} ${JSON.stringify(body) ?? ''}`
+}
+
 function parseLine(line: string, number: number, file: string): Recorded {
   try {
     const parsed = lineForm.parse(JSON.parse(line))
-    return { ...parsed, at: Date.parse(parsed.at) }
+    return { ...parsed, at: Date.parse(parsed.at), line: number }
   } catch (cause) {
     throw new FatalError(`recordings index not understood: ${file} line ${number}`, {
       cause,

@@ -1,0 +1,47 @@
+comment on table sync.tier is
+  'How far back each growing table of samples has all of them. Without a row: all the way.';
+comment on column sync.tier.sample_table is
+  'The table, such as game.world_sample.';
+comment on column sync.tier.fine_since is
+  'From then on every sample is there; of older ones what the README''s table of tiers says. NULL: all of them are there.';
+comment on column sync.tier.coarse_since is
+  'From then on the coarser tier is there; older than that is one row per key. NULL: all of it is there.';
+comment on column sync.tier.checked_at is
+  'When the table was last looked after, by the clock of the machine that did.';
+
+comment on table game.world_hour is
+  'How many players were listed on a world in an hour: what stays of the rows of game.world_sample that are older than their retention.';
+comment on column game.world_hour.world is
+  'Name of the world.';
+comment on column game.world_hour.hour is
+  'The full hour (UTC).';
+comment on column game.world_hour.online_avg is
+  'Players listed there, on average over the time that it was up and somebody looked.';
+comment on column game.world_hour.online_max is
+  'The most at once.';
+
+comment on table game.online_hour is
+  'How many players were online in an hour: what stays of the rows of game.online_sample that are older than their retention.';
+comment on column game.online_hour.hour is
+  'The full hour (UTC).';
+comment on column game.online_hour.total_avg is
+  'Players online, hidden ones included, on average over total_seconds. NULL: not known.';
+comment on column game.online_hour.total_max is
+  'The most at once. NULL: not known.';
+comment on column game.online_hour.total_seconds is
+  'Seconds of the hour for which an answer told the total.';
+comment on column game.online_hour.hidden_avg is
+  'Players who hid, on average over hidden_seconds. NULL: not known.';
+comment on column game.online_hour.hidden_seconds is
+  'Seconds of the hour for which the number of hidden players is known.';
+
+comment on table game.guild_hour is
+  'How many members of a guild were online in an hour: what stays of that number in the rows of game.guild_sample that are older than their retention.';
+comment on column game.guild_hour.guild_uuid is
+  'The guild.';
+comment on column game.guild_hour.hour is
+  'The full hour (UTC), in which there was an answer about the guild.';
+comment on column game.guild_hour.online_avg is
+  'Members online by the guild''s own count, on average over the answers of the hour. NULL: none told.';
+comment on column game.guild_hour.online_max is
+  'The most that an answer of the hour told. NULL: none did.';

@@ -1,0 +1,117 @@
+-- From when to when a resource was observed, and how often it should be. Of a resource that is asked for as a whole an
+-- observation lies where its answer speaks for; an identical copy that was asked for again lies as much later as it was
+-- asked for later. Of a worklist it lies where an answer about any of its keys came.
+create or replace function analytics.watch(resource text)
+returns table (is_worklist boolean, first_at timestamptz, last_at timestamptz, until timestamptz, is_told boolean)
+language sql stable parallel safe
+begin atomic
+  select kind.is_worklist, life.first_at, life.last_at, greatest(now(), life.last_at),
+         exists (select from sync.expectation told where told.resource = watch.resource)
+    -- By the latest row, not by whether any exists: an index finds it even where there is none.
+    from (select max(one.received_at) is not null as is_worklist from sync.observation one
+           where one.resource = watch.resource) kind
+   cross join lateral (
+     select (select min(run.observed_at) from sync.run
+              where run.resource = watch.resource and run.status in ('ok', 'unchanged', 'partial')) as first_at,
+            (select latest.observed_at + (max(copy.finished_at) - min(copy.finished_at))
+               from (select max(run.observed_at) as observed_at from sync.run
+                      where run.resource = watch.resource and run.status in ('ok', 'unchanged', 'partial')) latest
+               join sync.run copy on copy.resource = watch.resource and copy.observed_at = latest.observed_at
+                                 and copy.status in ('ok', 'unchanged', 'partial')
+              group by latest.observed_at) as last_at
+      where not kind.is_worklist
+      union all
+     select (select one.received_at from sync.observation one
+              where one.resource = watch.resource and one.status not in ('rejected', 'stale')
+              order by one.received_at limit 1),
+            (select one.received_at from sync.observation one
+              where one.resource = watch.resource and one.status not in ('rejected', 'stale')
+              order by one.received_at desc limit 1)
+      where kind.is_worklist
+   ) life;
+end;
+comment on function analytics.watch(text) is
+'Since when and until when a resource was observed. until is now; is_told says whether anybody told how often it should be. Argument: resource, such as territories.';
+
+create or replace function analytics.expected_every(resource text)
+returns table (begins timestamptz, ends timestamptz, every_seconds double precision)
+language sql stable parallel safe
+begin atomic
+  -- What was told first holds for the time before it, too: of recorded answers, or of a clock that was wrong.
+  select case when lag(told.valid_from) over own is null then '-infinity' else told.valid_from end,
+         lead(told.valid_from, 1, 'infinity') over own, told.every_seconds
+    from sync.expectation told where told.resource = expected_every.resource
+  window own as (order by told.valid_from);
+end;
+comment on function analytics.expected_every(text) is
+'How many seconds should lie between two observations of a resource, from when to when; NULL: none were expected. Argument: resource.';
+
+-- A gap of m missed observations between two made ones is cut in m + 1 equal parts: the first is what the observation
+-- before it still speaks for, and a missed one lies at the beginning of each other. A gap without missed ones is a time
+-- during which none were expected; nothing is known of it either.
+create or replace function analytics.unobserved(resource text, from_time timestamptz, to_time timestamptz)
+returns table (began_at timestamptz, ended_at timestamptz, missed int, reason text)
+language sql stable parallel safe
+begin atomic
+  -- Gaps do not overlap: those that end in the interval, and the one that ends after it.
+  select gap.began_at, gap.ended_at, gap.missed, gap.reason from sync.gap
+   where gap.resource = unobserved.resource and gap.ended_at > from_time and gap.ended_at <= to_time
+   union all
+  select next.began_at, next.ended_at, next.missed, next.reason
+    from (select * from sync.gap
+           where gap.resource = unobserved.resource and gap.ended_at > greatest(from_time, to_time)
+           order by gap.ended_at limit 1) next
+   where next.began_at < to_time
+   union all
+  -- The running one: the next observation is late when half its time has passed again.
+  select part.begins,
+         case when part.every_seconds is null then part.ends
+              else part.begins + make_interval(secs => (part.missed + 1) * part.every_seconds) end,
+         coalesce(part.missed, 0), case when part.every_seconds is null then 'switched off' else 'not observed since' end
+    from (select greatest(told.begins, watch.last_at) as begins, least(told.ends, watch.until) as ends, told.every_seconds,
+                 (ceil(extract(epoch from least(told.ends, watch.until) - greatest(told.begins, watch.last_at))
+                       / told.every_seconds - 0.5) - 1)::int as missed
+            from analytics.watch(unobserved.resource) watch
+           cross join lateral analytics.expected_every(unobserved.resource) told
+           where told.ends > watch.last_at and told.begins < watch.until) part
+   where (part.missed > 0 or part.every_seconds is null and part.ends > part.begins)
+     and part.begins < to_time and part.ends > from_time;
+end;
+comment on function analytics.unobserved(text, timestamptz, timestamptz) is
+'The times in [from_time, to_time) in which a resource was not observed as often as expected: from the last observation before to the first after, how many were missed, and why. missed 0: none were expected. The running gap ends where the next observation would be on time.';
+
+create or replace function analytics.watched(resource text, from_time timestamptz, to_time timestamptz, step interval, origin timestamptz)
+returns table (at timestamptz, coverage real)
+language sql stable parallel safe
+begin atomic
+  with watch as materialized (
+    select seen.first_at, seen.until, seen.is_told from analytics.watch(watched.resource) seen
+  ), blind as materialized (
+    select case when gap.missed = 0 then gap.began_at
+                else gap.began_at + (gap.ended_at - gap.began_at) / (gap.missed + 1) end as begins, gap.ended_at as ends
+      from analytics.unobserved(watched.resource, from_time, to_time) gap
+     union all
+    select '-infinity', coalesce(watch.first_at, 'infinity') from watch
+  ), cell as (
+    select moment.at, greatest(moment.at, from_time) as begins, least(moment.at + step, to_time, watch.until) as ends, watch.is_told
+      from watch
+     cross join lateral generate_series(date_bin(step, from_time, origin), to_time - interval '1 microsecond', step) as moment(at)
+  )
+  select cell.at,
+         case when cell.is_told and cell.ends > cell.begins then
+           greatest(0, 1 - coalesce(unseen.seconds, 0) / extract(epoch from cell.ends - cell.begins)) end
+    from cell
+    left join lateral (
+      select sum(extract(epoch from least(blind.ends, cell.ends) - greatest(blind.begins, cell.begins))) as seconds
+        from blind where blind.begins < cell.ends and blind.ends > cell.begins
+    ) unseen on true;
+end;
+comment on function analytics.watched(text, timestamptz, timestamptz, interval, timestamptz) is
+'How well each step of [from_time, to_time) was watched: the share (0..1) of it for which an observation of the resource speaks. What lies in the future does not count; NULL when all of it does, or nobody told how often to look. Arguments: resource; from_time; to_time; step, the length of a cell; origin, an instant at which one begins.';
+
+create or replace function analytics.watched_share(resource text, from_time timestamptz, to_time timestamptz) returns real
+language sql stable parallel safe
+return (select cell.coverage
+          from analytics.watched(watched_share.resource, from_time, to_time, greatest(to_time - from_time, interval '1 second'), from_time) cell);
+comment on function analytics.watched_share(text, timestamptz, timestamptz) is
+'How well [from_time, to_time) was watched as a whole: the share (0..1) of it for which an observation of the resource speaks; NULL in the future, or when nobody told how often to look. Arguments: resource; from_time; to_time.';

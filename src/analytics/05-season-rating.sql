@@ -1,0 +1,86 @@
+create or replace function analytics.season_rating(season int)
+returns table (guild_uuid uuid, guild_name text, reported_rating bigint, holding_estimate bigint, war_estimate bigint,
+               as_of timestamptz, coverage real, reason text)
+language sql stable parallel safe
+begin atomic
+  with definition as (
+    select version.started_at, version.ends_at, version.territory_holding_sr_per_hour as per_hour, version.sr_per_war as per_war
+      from game.season version where version.season = season_rating.season
+     order by version.valid_from desc limit 1
+  ), map as (
+    select max(observed_at) as seen_at from sync.run
+     where resource = 'territories' and status in ('ok', 'unchanged', 'partial')
+  ), held as (
+    select hold.guild_uuid from game.territory_hold hold
+     cross join definition
+     where hold.guild_uuid is not null and hold.valid_from < coalesce(definition.ends_at, 'infinity')
+       and hold.valid_until > definition.started_at
+     group by hold.guild_uuid
+  ), guild as (
+    select told.guild_uuid from game.guild_season told where told.season = season_rating.season
+     union
+    select held.guild_uuid from held
+  ), rated as (
+    select guild.guild_uuid, latest.rating,
+           -- A rating holds until the last answer about the guild; after the season's end nothing is added.
+           least(coalesce(work.observed_at, map.seen_at), definition.ends_at) as as_of
+      from guild
+     cross join map
+      left join definition on true
+      left join sync.work_item work on work.resource = 'guilds' and work.key = guild.guild_uuid::text
+      left join lateral (select told.rating from game.guild_season told
+                          where told.guild_uuid = guild.guild_uuid and told.season = season_rating.season
+                          order by told.observed_at desc limit 1) latest on true
+  ), share as materialized (
+    -- What is the same for all guilds that were asked at the same instant.
+    select instant.as_of, analytics.watched_share('territories', definition.started_at, instant.as_of) as coverage
+      from (select distinct rated.as_of from rated) instant cross join definition
+  )
+  select rated.guild_uuid, coalesce(named.name, bearer.guild_name), rated.rating,
+         case when definition.per_hour is not null and share.coverage > 0 then floor(coalesce(holding.hours, 0) * definition.per_hour)::bigint end,
+         (wars.fought * definition.per_war)::bigint, rated.as_of, share.coverage,
+         nullif(concat_ws('; ',
+           case when rated.rating is null then 'no answer told a rating' end,
+           case when definition.started_at is null then 'nothing is known of the season'
+                when definition.per_hour is null or definition.per_war is null then 'the season does not tell what it gives' end,
+           case when share.coverage < 1 then 'the map was not watched all the time' end,
+           case when definition.started_at is not null and wars.fought is null then 'the API told no wars'
+                when wars.since > definition.started_at then 'wars before the first answer about the guild are not known' end,
+           case when wars.is_more_later then 'wars after the last answer within the season are not known' end), '')
+    from rated
+    left join definition on true
+    left join share on share.as_of = rated.as_of
+    left join lateral (
+      select sum(extract(epoch from least(hold.valid_until, rated.as_of) - greatest(hold.valid_from, definition.started_at))) / 3600 as hours
+        from game.territory_hold hold
+       where hold.guild_uuid = rated.guild_uuid and hold.valid_from < rated.as_of and hold.valid_until > definition.started_at
+    ) holding on true
+    left join lateral (
+      -- From the last number before the season to the last one: a dip or a jump in between comes to nothing.
+      select greatest(0, last.wars - first.wars) as fought, first.observed_at as since,
+             exists (select from game.guild_sample later
+                      where later.guild_uuid = rated.guild_uuid and later.observed_at > rated.as_of and later.wars > last.wars) as is_more_later
+        from (select sample.wars, sample.observed_at from game.guild_sample sample
+               where sample.guild_uuid = rated.guild_uuid and sample.wars is not null and sample.observed_at <= rated.as_of
+               order by sample.observed_at desc limit 1) last
+       cross join lateral (
+         (select sample.wars, sample.observed_at, 1 as place from game.guild_sample sample
+           where sample.guild_uuid = rated.guild_uuid and sample.wars is not null and sample.observed_at <= definition.started_at
+           order by sample.observed_at desc limit 1)
+          union all
+         (select sample.wars, sample.observed_at, 2 from game.guild_sample sample
+           where sample.guild_uuid = rated.guild_uuid and sample.wars is not null and sample.observed_at > definition.started_at
+           order by sample.observed_at limit 1)
+          order by place limit 1) first
+    ) wars on true
+    left join lateral (select listed.name from game.guild_listing listed where listed.guild_uuid = rated.guild_uuid
+                        order by listed.valid_from desc limit 1) listing on true
+    left join lateral (select coalesce(listing.name, (select profile.name from game.guild profile
+                                                       where profile.guild_uuid = rated.guild_uuid
+                                                       order by profile.valid_from desc limit 1)) as name) named on true
+    left join lateral (select hold.guild_name from game.territory_hold hold where hold.guild_uuid = rated.guild_uuid
+                        order by hold.valid_from desc limit 1) bearer on true
+   order by rated.rating desc nulls last, holding.hours desc nulls last, 2;
+end;
+comment on function analytics.season_rating(int) is
+'The rating that guilds reported in a season, and how much of it is explained by what they held and fought as far as answers show: hours that each territory was held times what the season gives for an hour, and wars times what it gives for a war. As of the last answer about the guild, or the end of the season. coverage: the share (0..1) of the season until then for which the map was watched; reason: why a number is NULL, or too small. Argument: season, its number.';

@@ -1,0 +1,79 @@
+-- What counters of members rose by, robust to all that counters do besides rising.
+create or replace function analytics.member_rise(guild uuid, counter text, from_time timestamptz, to_time timestamptz, is_since_joining boolean)
+returns table (player_uuid uuid, gained double precision, quality text)
+language sql stable parallel safe
+begin atomic
+  with watched as (
+    select min(observed_at) as since from game.guild_sample where guild_uuid = guild
+  ), sample as (
+    -- A spell is the time under one `joined`: who comes back begins again, at 0 where it is counted since joining.
+    select counted.player_uuid, counted.observed_at, counted.value, spell.joined,
+           lag(counted.value) over spell_time as previous,
+           max(counted.value) over (spell_time rows between unbounded preceding and 1 preceding) as highest,
+           -- The highest of all that comes, from here on; backwards in time, because a frame that shrinks is counted anew each time.
+           max(counted.value) over (partition by counted.player_uuid, spell.joined order by counted.observed_at desc
+                                    rows between unbounded preceding and current row) as coming
+      from game.member_counter counted
+     cross join lateral (select member.joined from game.guild_member member
+                          where member.guild_uuid = guild and member.player_uuid = counted.player_uuid
+                            and member.valid_from <= counted.observed_at and counted.observed_at < member.valid_until) spell
+     where counted.guild_uuid = guild and counted.counter = member_rise.counter and counted.value is not null
+    window spell_time as (partition by counted.player_uuid, spell.joined order by counted.observed_at)
+  ), segment as (
+    -- When everything that follows is lower than what was, the counter began again.
+    select sample.*, count(*) filter (where previous > coming)
+                     over (partition by player_uuid, joined order by observed_at) as number
+      from sample
+  ), doubted as (
+    -- A rise that a later answer takes back down to (a doubled counter) is believed only up to there.
+    select risen.player_uuid, risen.observed_at, min(later.value) as level
+      from segment risen
+      join segment later on later.player_uuid = risen.player_uuid and later.joined is not distinct from risen.joined
+                        and later.observed_at > risen.observed_at and later.value >= risen.highest and later.value < risen.value
+     -- Only what lies below something before it takes anything back.
+     where risen.value > risen.highest and later.value < later.highest
+     group by risen.player_uuid, risen.observed_at
+  ), believed as (
+    select segment.*, coalesce(doubted.level, segment.value) as level
+      from segment
+      left join doubted on doubted.player_uuid = segment.player_uuid and doubted.observed_at = segment.observed_at
+  ), rise as (
+    select believed.player_uuid, believed.observed_at,
+           greatest(0, believed.level - coalesce(
+             max(believed.level) over (partition by believed.player_uuid, believed.joined, believed.number
+                                       order by believed.observed_at rows between unbounded preceding and 1 preceding),
+             -- The first of a spell: all of it was made since joining, if it counts from there and we were watching then.
+             case when is_since_joining and believed.number = 0 and believed.joined >= watched.since then 0 else believed.level end)) as gained,
+           case when believed.number = 0 and believed.highest is null
+                     and not coalesce(is_since_joining and believed.joined >= watched.since, false) then 'partial'
+                when believed.previous > believed.coming then 'reset'
+                when believed.value < believed.highest or believed.level < believed.value then 'clamped'
+                else 'exact' end as quality
+      from believed cross join watched
+  )
+  select rise.player_uuid, sum(rise.gained),
+         case when bool_or(rise.quality = 'reset') then 'reset'
+              when bool_or(rise.quality = 'clamped') then 'clamped'
+              when bool_or(rise.quality = 'partial') then 'partial' else 'exact' end
+    from rise where rise.observed_at >= from_time and rise.observed_at < to_time
+   group by rise.player_uuid;
+end;
+comment on function analytics.member_rise(uuid, text, timestamptz, timestamptz, boolean) is
+'By how much a counter of each member of a guild rose in the answers of [from_time, to_time), and how sure that is: what analytics.member_contribution and analytics.member_counter stand on. is_since_joining: the counter begins at 0 when a member joins.';
+
+create or replace function analytics.members_between(guild uuid, from_time timestamptz, to_time timestamptz)
+returns table (player_uuid uuid, username text, rank text, is_answered boolean)
+language sql stable parallel safe
+begin atomic
+  select member.player_uuid, member.username, member.rank, answered.is_answered
+    from (select distinct on (version.player_uuid) version.player_uuid, version.username, version.rank
+            from game.guild_member version
+           where version.guild_uuid = guild and version.valid_from < to_time and version.valid_until > from_time
+           order by version.player_uuid, version.valid_from desc) member
+   cross join (select exists (select from sync.observation
+                               where resource = 'guilds' and key = guild::text
+                                 and observed_at >= from_time and observed_at < to_time
+                                 and status in ('ok', 'unchanged', 'partial')) as is_answered) answered;
+end;
+comment on function analytics.members_between(uuid, timestamptz, timestamptz) is
+'Who was a member of a guild at some time in [from_time, to_time), with the last name and rank then, and whether any answer about the guild lies in that time.';

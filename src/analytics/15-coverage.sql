@@ -1,0 +1,101 @@
+create or replace function analytics.coverage(resource text, from_time timestamptz, to_time timestamptz)
+returns table (hour timestamptz, expected int, observed int, unchanged int, rejected int, missed int, coverage real,
+               stale int, partial int)
+language sql stable parallel safe
+begin atomic
+  with watch as materialized (
+    select seen.is_worklist, seen.is_told, seen.until,
+           greatest(date_trunc('hour', from_time, 'UTC'), date_trunc('hour', seen.first_at, 'UTC')) as begins,
+           least(to_time, seen.until) as ends,
+           -- From here on the ledger is whole; the hours before are counted already.
+           coalesce((select max(folded.hour) + interval '1 hour' from sync.coverage_hour folded
+                      where folded.resource = coverage.resource), '-infinity') as whole_from
+      from analytics.watch(coverage.resource) seen
+     where seen.first_at < to_time
+  ), told as materialized (
+    select every.begins, every.ends, every.every_seconds from analytics.expected_every(coverage.resource) every
+  ), cell as (
+    select moment.hour, watch.whole_from
+      from watch
+     cross join lateral generate_series(watch.begins, date_trunc('hour', watch.ends, 'UTC'), interval '1 hour') as moment(hour)
+     where watch.begins < watch.ends and moment.hour < watch.ends
+  ), answer as (
+    -- An identical copy lies as much later as it was asked for later.
+    select run.observed_at
+             + (run.finished_at - first_value(run.finished_at) over (partition by run.observed_at order by run.finished_at)) as at,
+           run.status
+      from watch
+      join sync.run on run.resource = coverage.resource and run.status in ('ok', 'unchanged', 'partial')
+                   and run.observed_at >= coalesce((select max(before.observed_at) from sync.run before
+                                                     where before.resource = coverage.resource
+                                                       and before.status in ('ok', 'unchanged', 'partial')
+                                                       and before.observed_at <= greatest(watch.begins, watch.whole_from)),
+                                                   watch.begins)
+                   and run.observed_at < watch.ends + interval '1 hour'
+     where not watch.is_worklist
+     union all
+    select one.received_at, case when one.status in ('hidden', 'gone') then 'ok' else one.status end
+      from watch
+      join sync.observation one on one.resource = coverage.resource and one.received_at < watch.ends + interval '1 hour'
+       and one.received_at >= greatest(watch.begins, watch.whole_from)
+                              - make_interval(secs => (select coalesce(max(told.every_seconds), 0) from told))
+     where watch.is_worklist
+     union all
+    select run.started_at, run.status
+      from watch
+      join sync.run on run.resource = coverage.resource and run.status in ('rejected', 'stale')
+                   and run.started_at >= greatest(watch.begins, watch.whole_from) and run.started_at < watch.ends + interval '1 hour'
+     where not watch.is_worklist
+  ), placed as (
+    select answer.at, answer.status,
+           extract(epoch from answer.at - lag(answer.at) over (partition by answer.status in ('rejected', 'stale') order by answer.at))
+             / told.every_seconds as periods
+      from answer
+      left join told on told.begins <= answer.at and answer.at < told.ends
+  ), counted as (
+    select date_trunc('hour', placed.at, 'UTC') as hour,
+           count(*) filter (where placed.status not in ('rejected', 'stale'))::int as observed,
+           count(*) filter (where placed.status = 'unchanged')::int as unchanged,
+           count(*) filter (where placed.status = 'rejected')::int as rejected,
+           count(*) filter (where placed.status = 'stale')::int as stale,
+           count(*) filter (where placed.status = 'partial')::int as partial,
+           -- Who looks more often than expected fills no more than the time between two looks.
+           round(sum(case when placed.periods < 0.5 then placed.periods else 1 end)
+                 filter (where placed.status not in ('rejected', 'stale')))::int as filled
+      from placed group by 1
+  ), lost as (
+    -- So many missed ones lie before an instant, evenly spread over the gap; of two instants the difference lies between.
+    select cell.hour,
+           sum(least(gap.missed, greatest(0, ceil(extract(epoch from cell.hour + interval '1 hour' - gap.began_at) * (gap.missed + 1)
+                                                  / extract(epoch from gap.ended_at - gap.began_at)) - 1))
+               - least(gap.missed, greatest(0, ceil(extract(epoch from cell.hour - gap.began_at) * (gap.missed + 1)
+                                                    / extract(epoch from gap.ended_at - gap.began_at)) - 1)))::int as missed
+      from watch
+     cross join lateral analytics.unobserved(coverage.resource, greatest(watch.begins, watch.whole_from),
+                                             date_trunc('hour', watch.ends, 'UTC') + interval '1 hour') gap
+      join cell on cell.hour < gap.ended_at and cell.hour + interval '1 hour' > gap.began_at
+     where gap.missed > 0
+     group by cell.hour
+  )
+  select cell.hour, expected.total, number.observed, number.unchanged, number.rejected, number.missed,
+         (1 - number.missed / nullif(expected.total, 0)::real)::real, number.stale, number.partial
+    from cell
+   cross join watch
+    left join sync.coverage_hour folded
+           on folded.resource = coverage.resource and folded.hour = cell.hour and cell.hour < cell.whole_from
+    left join counted on counted.hour = cell.hour and cell.hour >= cell.whole_from
+    left join lost on lost.hour = cell.hour and cell.hour >= cell.whole_from
+   cross join lateral (
+     select coalesce(folded.observed, counted.observed, 0) as observed, coalesce(folded.unchanged, counted.unchanged, 0) as unchanged,
+            coalesce(folded.rejected, counted.rejected, 0) as rejected, coalesce(folded.missed, lost.missed, 0) as missed,
+            coalesce(folded.stale, counted.stale, 0) as stale, coalesce(folded.partial, counted.partial, 0) as partial
+   ) number
+   cross join lateral (
+     select case when watch.is_told then coalesce(folded.expected, coalesce(counted.filled, 0) + number.missed) end as total
+   ) expected
+   order by cell.hour;
+end;
+comment on function analytics.coverage(text, timestamptz, timestamptz) is
+'How completely a resource was observed in each full hour (UTC) that begins or lies in [from_time, to_time), from its first observation until now. expected: what was made of what should have been, and missed (asking more often than expected does not make up for what is missed); observed: accepted answers, of a worklist those about all its keys; unchanged and partial: those among them that said what was known, or not everything; rejected, stale: answers that were not believed, or older than what was known; coverage: the share (0..1) of the expected observations that exist, NULL where none were expected; expected is NULL, too, where nobody ever told how often to look. Arguments: resource, such as territories; from_time; to_time.';
+
+drop function if exists analytics.online_coverage(timestamptz, timestamptz);

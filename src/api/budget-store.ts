@@ -1,0 +1,36 @@
+import type { BudgetState } from './budget-state.ts'
+
+/** What a step makes of a state. */
+export interface Step<T> {
+  readonly state: BudgetState
+  readonly result: T
+}
+
+/** Where the budgets of one credential are kept, and which bucket each route draws from. */
+export interface BudgetStore {
+  /**
+   * Changes the state of one bucket; nobody else sees or changes it meanwhile.
+   * @param step from the stored state (null: none yet) to the next; pure, because it may run again
+   * @throws RetryableError when the state cannot be reached now
+   */
+  change<T>(bucket: string, step: (state: BudgetState | null) => Step<T>): Promise<T>
+  /** The bucket that the answers of a route named; null while no answer did. */
+  bucketOf(route: string): Promise<string | null>
+  /** Remembers the bucket that an answer of the route named. */
+  learn(route: string, bucket: string): Promise<void>
+}
+
+/** Budgets that only this process draws from; they end with it. */
+export function memoryBudget(): BudgetStore {
+  const states = new Map<string, BudgetState>()
+  const buckets = new Map<string, string>()
+  return {
+    async change(bucket, step) {
+      const { state, result } = step(states.get(bucket) ?? null)
+      states.set(bucket, state)
+      return result
+    },
+    bucketOf: async (route) => buckets.get(route) ?? null,
+    learn: async (route, bucket) => void buckets.set(route, bucket),
+  }
+}

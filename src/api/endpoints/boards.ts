@@ -1,0 +1,35 @@
+import { type CallOptions, readable, readObject, readObjectOrList } from '../call.ts'
+import type { Transport } from '../transport.ts'
+import { readLeaderboard, readLeaderboardTypes } from '../wire/leaderboards.ts'
+import { readSearch } from '../wire/search.ts'
+
+/** How much of a board. */
+export interface BoardCall extends CallOptions {
+  /** Places; the service gives 100 when left out, and 1000 at least when asked (API reference 3.6). */
+  readonly resultLimit?: number | undefined
+}
+
+/** What to look for. */
+export interface SearchCall extends CallOptions {
+  /** Only this kind: `player`, `guild`, `item`, ...; several separated by commas. */
+  readonly only?: string | undefined
+}
+
+/** Leaderboards, and the search over everything (API reference 3.6). */
+export function boardEndpoints(transport: Transport) {
+  return {
+    leaderboards: {
+      /** `GET /leaderboards/types`: names of the boards, such as `guildLevel`. New ones appear with seasons and raids. */
+      types: (call: CallOptions = {}) =>
+        readable(readObjectOrList(transport, { route: '/leaderboards/types' }, call), readLeaderboardTypes),
+      /** `GET /leaderboards/{type}`: the places of one board. NotFound or BadRequest for a board that does not exist. */
+      get: (type: string, { resultLimit, ...call }: BoardCall = {}) => {
+        const asked = { route: '/leaderboards/{type}', segments: [type], query: { resultLimit } }
+        return readable(readObjectOrList(transport, asked, call), readLeaderboard)
+      },
+    },
+    /** `GET /search/{text}`: players, guilds, items, territories and discoveries with this in their name. */
+    search: (text: string, { only, ...call }: SearchCall = {}) =>
+      readable(readObject(transport, { route: '/search/{text}', segments: [text], query: { only } }, call), readSearch),
+  }
+}

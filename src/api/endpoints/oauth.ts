@@ -1,0 +1,61 @@
+import { RetryableError } from '../../errors.ts'
+import { withBody } from '../answer.ts'
+import { type CallOptions, type ReadableAnswer, readable, readObject } from '../call.ts'
+import type { Transport } from '../transport.ts'
+import { type Grant, parseGrant, parseToken, type Token } from '../wire/oauth.ts'
+
+/** What turns a code into a token. */
+export interface TokenRequest extends CallOptions {
+  /** From the redirect; good once, for five minutes. */
+  readonly code: string
+  /** The one the browser was sent with. */
+  readonly redirectUri: string
+  readonly clientId: string
+  /** Private applications only. */
+  readonly clientSecret?: string | undefined
+  /** `verifier` of `createPkce`; public applications must give it. */
+  readonly codeVerifier?: string | undefined
+}
+
+/** OAuth (API reference 3.1). The page before it is the browser's business: see `authorizeUrl`. */
+export function oauthEndpoints(transport: Transport) {
+  return {
+    /**
+     * `POST /oauth/token`: exchanges a code for an access token, without the client's own credential. Sent once: repeated
+     * only when nobody could be reached, because a code is used up by its first use. `access_token` in the body is not
+     * enumerable: it shows in no log, no `JSON.stringify` and no `util.inspect`, and a spread leaves it behind.
+     * @throws BadRequest, Unauthorized or Forbidden when code, secret or verifier are refused; RetryableError when the
+     *   answer was lost (the code may be used up then: log in again)
+     */
+    async token(request: TokenRequest): Promise<ReadableAnswer<Token, Token>> {
+      const { code, redirectUri, clientId, clientSecret, codeVerifier, ...call } = request
+      const form = {
+        grant_type: 'authorization_code',
+        code,
+        redirect_uri: redirectUri,
+        client_id: clientId,
+        ...(clientSecret === undefined ? {} : { client_secret: clientSecret }),
+        ...(codeVerifier === undefined ? {} : { code_verifier: codeVerifier }),
+      }
+      const secrets = [code, clientSecret, codeVerifier].filter((secret) => secret !== undefined)
+      const route = '/oauth/token'
+      const asked = { method: 'POST', route, form, secrets, credential: 'none', repeatable: false } as const
+      const answer = await readObject(transport, asked, call)
+      const { access_token } = answer.body
+      if (typeof access_token !== 'string' || access_token === '')
+        throw new RetryableError(`unexpected shape: ${route} answered without an access token`)
+      const token = hideToken(parseToken(answer.body))
+      return { ...withBody(answer, token), read: () => token }
+    },
+    /**
+     * `GET /oauth/me`: the application and the players of an OAuth access token, which must be the client's `token`.
+     * @throws Unauthorized or Forbidden without one, with an API token, or when it has been revoked
+     */
+    me: (call: CallOptions = {}): Promise<ReadableAnswer<Record<string, unknown>, Grant>> =>
+      readable(readObject(transport, { route: '/oauth/me', credential: 'required' }, call), parseGrant),
+  }
+}
+
+function hideToken(token: Token): Token {
+  return Object.defineProperty(token, 'access_token', { enumerable: false })
+}

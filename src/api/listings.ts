@@ -1,0 +1,159 @@
+import { RecordError } from '../errors.ts'
+import { withBody } from './answer.ts'
+import { type CallOptions, fillRoute, type ReadableAnswer, readable } from './call.ts'
+import {
+  type Listing,
+  movedTooOften,
+  readListing,
+  type Walk,
+  WalkMoved,
+  type WalkProgress,
+  walkAll,
+  walkPages,
+} from './pages.ts'
+import type { Transport } from './transport.ts'
+
+/** One page of a listing, or all of it. */
+export interface PageOptions extends CallOptions {
+  /** Page number as a controller named it; leave it out for the first page. */
+  readonly page?: number | undefined
+  /** Ask for everything in one body. */
+  readonly fullResult?: boolean | undefined
+}
+
+/** Going through a listing. */
+export interface WalkingOptions extends CallOptions {
+  /** Go page by page instead of asking for everything in one body. */
+  readonly walk?: boolean | undefined
+}
+
+/** A whole listing. */
+export interface AllOptions extends WalkingOptions {
+  readonly onProgress?: ((progress: WalkProgress) => void) | undefined
+}
+
+/** One record after the other. */
+export interface EachOptions extends WalkingOptions {
+  /** Told about a record that cannot be read, which is then left out. Without it, such a record ends the iteration. */
+  readonly onUnreadable?: ((error: RecordError) => void) | undefined
+}
+
+/** A whole listing, and its records with their documented type. */
+export interface ReadableWalk<Value> extends Walk {
+  /** @throws RecordError for the first record that does not fit */
+  read(): Value[]
+}
+
+/** A listing endpoint. */
+export interface ListingRequest<Value> {
+  readonly route: string
+  readonly segments?: readonly string[] | undefined
+  /** Makes it a search: sent by `POST`, as JSON. */
+  readonly filter?: object | undefined
+  /** Its own spelling of "everything in one body"; left out where it has none. */
+  readonly flag?: string | undefined
+  /** Where a record keeps the key that an object of records would have; null for mere positions. Default `displayName`. */
+  readonly keyField?: string | null | undefined
+  /** The natural key of a record, or null when it cannot be read. */
+  readonly keyOf: (record: unknown) => string | null
+  readonly parse: (record: unknown) => Value
+}
+
+// After this the listing moves all the time.
+const MAX_RESTARTS = 3
+
+/** The ways to read a listing endpoint. */
+export function listing<Value>(transport: Transport, request: ListingRequest<Value>) {
+  const { route, filter, flag, keyField, keyOf, parse } = request
+  const sent = filter === undefined ? ({ method: 'GET' } as const) : ({ method: 'POST', json: filter } as const)
+  const read = ({ records }: { readonly records: readonly unknown[] }) => records.map(parse)
+  type Page = ReadableAnswer<Listing, Value[]>
+
+  async function ask({ page, fullResult, lane, signal }: PageOptions): Promise<Page> {
+    const path = fillRoute(route, request.segments)
+    const query = { page, ...(flag === undefined || fullResult !== true ? {} : { [flag]: true as const }) }
+    const answer = await transport.send({ ...sent, route, path, query, lane, signal })
+    return readable(Promise.resolve(withBody(answer, readListing(answer.body, keyField))), read)
+  }
+
+  /** Only the first request carries the flag: a server that ignored it once is walked page by page from then on. */
+  function asker({ walk = false, lane, signal }: WalkingOptions) {
+    let fullResult = !walk
+    return (page: number | undefined) => {
+      signal?.throwIfAborted()
+      const flagged = fullResult
+      fullResult = false
+      return ask({ page, fullResult: flagged, lane, signal })
+    }
+  }
+
+  async function* pages(options: CallOptions = {}): AsyncGenerator<Page, void, void> {
+    try {
+      yield* walkPages(asker({ ...options, walk: true }))
+    } catch (error) {
+      throw error instanceof WalkMoved ? movedTooOften(error, 0) : error
+    }
+  }
+
+  async function* each(options: EachOptions = {}): AsyncGenerator<Value, void, void> {
+    const { onUnreadable, signal } = options
+    const fetchPage = asker(options)
+    const seen = new Set<string>()
+    for (let restarts = 0; ; restarts++) {
+      try {
+        for await (const { body } of walkPages(fetchPage)) {
+          for (const record of body.records) {
+            signal?.throwIfAborted()
+            const key = keyOf(record)
+            if (key !== null && seen.has(key)) continue
+            if (key !== null) seen.add(key)
+            const value = readOr(record, onUnreadable)
+            if (value !== undefined) yield value
+          }
+        }
+        return
+      } catch (error) {
+        if (!(error instanceof WalkMoved)) throw error
+        if (restarts >= MAX_RESTARTS) throw movedTooOften(error, restarts)
+      }
+    }
+  }
+
+  function readOr(record: unknown, onUnreadable: EachOptions['onUnreadable']): Value | undefined {
+    try {
+      return parse(record)
+    } catch (error) {
+      if (onUnreadable === undefined || !(error instanceof RecordError)) throw error
+      onUnreadable(error)
+      return undefined
+    }
+  }
+
+  return {
+    /** One page, or with `fullResult` everything in one body. */
+    page: (options: PageOptions = {}): Promise<Page> => ask(options),
+    /** Everything, and whether it is everything. */
+    all: async (options: AllOptions = {}): Promise<ReadableWalk<Value>> => {
+      const { onProgress, signal } = options
+      const walk = await walkAll({ fetchPage: asker(options), keyOf, onProgress, signal, maxRestarts: MAX_RESTARTS })
+      return { ...walk, read: () => read(walk) }
+    },
+    /** Page after page. @throws RetryableError when the listing changes between two of them */
+    pages,
+    /**
+     * Record after record, each key once. Begins again when the listing changes on the way, at most three times; `all`
+     * tells whether everything came.
+     */
+    each,
+  }
+}
+
+/** The text in a field of a record, as its key. */
+export function keyIn(field: string): (record: unknown) => string | null {
+  return (record) => {
+    if (typeof record !== 'object' || record === null) return null
+    const key: unknown = Reflect.get(record, field)
+    if (typeof key === 'number') return String(key)
+    return typeof key === 'string' ? key : null
+  }
+}

@@ -1,0 +1,146 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { RecordError } from '../errors.ts'
+import { type Api, createClient } from './client.ts'
+import type { Outcome } from './exchange.ts'
+import type { Heard } from './heard.ts'
+import { faultError, judge } from './judgement.ts'
+import { type Recorded, readIndex, requestName } from './recording-index.ts'
+import { type ApiRequest, wireRequest } from './request.ts'
+import { type Transport, toAnswer } from './transport.ts'
+
+/** A folder of recorded answers, to be asked instead of the API. */
+export interface RecordedAnswers {
+  readonly folder: string
+  /** Oldest first. */
+  readonly lines: readonly Recorded[]
+  /** The newest answer to a request that was recorded at or before an instant (ms since the epoch). */
+  newest(name: string, at: number): Recorded | undefined
+  /**
+   * A client that answers as the API did at an instant (ms since the epoch), from the newest recording until then. It
+   * throws BrokenRecording where there is none or it cannot be read, and for recorded refusals what the API's throw.
+   */
+  apiAsOf(at: number): Api
+}
+
+/** A recorded answer is missing or cannot be read; the message names file and line. The others can be. */
+export class BrokenRecording extends RecordError {}
+
+/**
+ * Opens a folder with `index.jsonl` and gzipped bodies.
+ * @throws FatalError when the index cannot be read or a line of it is not understood
+ */
+export function openRecordedAnswers(folder: string): RecordedAnswers {
+  const lines = readIndex(folder)
+  const series = new Map<string, Recorded[]>()
+  for (const one of lines) {
+    const name = nameOf(one)
+    const list = series.get(name)
+    if (list) list.push(one)
+    else series.set(name, [one])
+  }
+  const newest = (name: string, at: number) => series.get(name)?.findLast((one) => one.at <= at)
+
+  function answer(request: ApiRequest, at: number, read: Map<Recorded, Outcome>, hear?: (heard: Heard) => void) {
+    const name = nameOfRequest(request)
+    const found = newest(name, at)
+    if (!found) throw new BrokenRecording(`${name.trim()} was not recorded until ${new Date(at).toISOString()}`)
+    const outcome = read.get(found) ?? outcomeOf(found, folder)
+    read.set(found, outcome)
+    hear?.({ request, outcome, credential: 'guest' })
+    const fault = judge(outcome)
+    if (fault !== null) throw faultError(fault, outcome, request.path, 1)
+    return toAnswer(outcome, 1)
+  }
+
+  return {
+    folder,
+    lines,
+    newest,
+    apiAsOf: (at) => {
+      // Whoever asks it twice does not wait twice for the file.
+      const read = new Map<Recorded, Outcome>()
+      return createClient({ transport: offline(async (request, hear) => answer(request, at, read, hear)) })
+    },
+  }
+}
+
+/** The name of the request that a line answers; the same as `nameOfRequest` of that request. */
+export function nameOf({ method, path, query, requestBody }: Recorded): string {
+  return requestName(method, decoded(path), new URLSearchParams(query), requestBody)
+}
+
+/** The name of a request, for `newest`. */
+export function nameOfRequest(request: ApiRequest): string {
+  const { method, target } = wireRequest(request)
+  const [path = '', query = ''] = target.split('?')
+  return requestName(method, decoded(path), new URLSearchParams(query), request.json)
+}
+
+/** Which requests `ask` makes of a client: each is answered with an empty object, and none is sent. */
+export async function requestsOf(ask: (api: Api) => Promise<unknown>): Promise<ApiRequest[]> {
+  const requests: ApiRequest[] = []
+  const outcome: Outcome = {
+    status: 200,
+    headers: new Map(),
+    body: {},
+    failure: null,
+    seen: '',
+    bytes: 2,
+    receivedAt: 0,
+  }
+  const noting = offline(async (request) => {
+    requests.push(request)
+    return toAnswer(outcome, 1)
+  })
+  // Whoever finds nothing to read in an empty object has asked all the same.
+  await ask(createClient({ transport: noting })).catch(() => undefined)
+  return requests
+}
+
+/** A transport that asks no server: `send` answers. */
+export function offline(send: Transport['send']): Transport {
+  return { send, requestsSent: () => 0, remaining: () => null, close: async () => {} }
+}
+
+function outcomeOf({ at, status, headers, body, line }: Recorded, folder: string): Outcome {
+  const text = readText(folder, body, line)
+  const lowerCase = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+  const bytes = text.length
+  try {
+    const parsed: unknown = JSON.parse(text)
+    const wire = { bytes: Buffer.from(text), isGzip: false }
+    return { status, headers: lowerCase, body: parsed, failure: null, seen: '', bytes, wire, receivedAt: at }
+  } catch {
+    throw broken(folder, body, line, 'is not JSON, or JSON that ended early')
+  }
+}
+
+function readText(folder: string, body: string, line: number): string {
+  const file = join(folder, body)
+  let raw: Uint8Array
+  try {
+    raw = readFileSync(file)
+  } catch {
+    throw broken(folder, body, line, 'cannot be read')
+  }
+  try {
+    return gunzipSync(raw).toString('utf8')
+  } catch {
+    throw broken(folder, body, line, 'is not gzip, or gzip that ended early')
+  }
+}
+
+function broken(folder: string, body: string, line: number, what: string): BrokenRecording {
+  const file = join(folder, body)
+  return new BrokenRecording(`${file} (index.jsonl line ${line}) ${what}`, { context: { file, line } })
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
+}

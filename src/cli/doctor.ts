@@ -1,0 +1,86 @@
+import type { Api } from '../api/client.ts'
+import { migrateDatabase, openApi, openDatabase, openSharedApi } from '../app.ts'
+import type { Database } from '../db/database.ts'
+import { RetryableError } from '../errors.ts'
+import { readFreshness } from '../sync/recent-runs.ts'
+import { type Context, exitCode } from './context.ts'
+import { checkAnswer, checkCredential, checkDisk, type Finding, messageOf } from './doctor-checks.ts'
+import { formatTable } from './table.ts'
+
+/** `doctor`: database, disk, API, clock, headers, credential, freshness; what is wrong and what to do. Returns the exit code. */
+export async function doctorCommand(context: Context): Promise<number> {
+  const { out, flags } = context
+  const findings = await examine(context)
+  if (flags.json)
+    out.write(`${JSON.stringify({ findings: findings.map(({ temporary: _, ...finding }) => finding) })}\n`)
+  else {
+    out.write(
+      formatTable(
+        ['check', 'verdict', 'seen'],
+        findings.map((one) => ({ ...one })),
+      ),
+    )
+    for (const { check, todo } of findings) if (todo) out.write(`\n${check}: ${todo}\n`)
+  }
+  const problems = findings.filter(({ verdict }) => verdict === 'problem')
+  if (problems.length === 0) return exitCode.done
+  return problems.every(({ temporary }) => temporary) ? exitCode.tryLater : exitCode.failed
+}
+
+async function examine(context: Context): Promise<Finding[]> {
+  const { app, signal } = context
+  const findings: Finding[] = []
+  let db: Database | undefined
+  let api: Api | undefined
+  try {
+    db = await openDatabase(app, ['doctor'], { waitMs: 2000 }).catch((error: unknown) => {
+      findings.push(databaseProblem(error))
+      return undefined
+    })
+    if (db) findings.push(...(await checkDatabase(db, context)))
+    findings.push(await checkDisk(app.config, db))
+    api = db ? openSharedApi(app, db) : openApi(app)
+    findings.push(...(await checkAnswer(api, app, signal)))
+    findings.push(await checkCredential(api, app, signal))
+  } finally {
+    await api?.close()
+    await db?.close()
+  }
+  return findings
+}
+
+async function checkDatabase(db: Database, { app }: Context): Promise<Finding[]> {
+  try {
+    const { applied } = await migrateDatabase(db, app)
+    const [row] = await db.query<{ version: string }>(`select current_setting('server_version') as version`)
+    const tables = applied.length > 0 ? `${applied.length} changes applied just now` : 'up to date'
+    const seen = `${db.kind === 'server' ? 'PostgreSQL' : 'embedded PostgreSQL'} ${row?.version} at ${db.place}, ${tables}`
+    return [{ check: 'database', verdict: 'fine', seen }, await checkFreshness(db)]
+  } catch (error) {
+    return [databaseProblem(error)]
+  }
+}
+
+async function checkFreshness(db: Database): Promise<Finding> {
+  const check = 'freshness'
+  const states = [...(await readFreshness(db))]
+  const late = states.flatMap(([resource, { isLate }]) => (isLate ? [resource] : []))
+  if (states.length === 0) return { check, verdict: 'fine', seen: 'nothing was synced yet' }
+  if (late.length === 0) return { check, verdict: 'fine', seen: `${states.length} resources, none is late` }
+  return {
+    check,
+    verdict: 'warning',
+    seen: `late: ${late.join(', ')}`,
+    todo: 'see `wynnsync status` for why; is `wynnsync start`, or the crontab, running?',
+  }
+}
+
+function databaseProblem(error: unknown): Finding {
+  return {
+    check: 'database',
+    verdict: 'problem',
+    seen: messageOf(error),
+    todo: 'set DATABASE_URL to a PostgreSQL 15 or newer that runs, or unset it for the embedded one; if another process has that, end it or wait',
+    temporary: error instanceof RetryableError,
+  }
+}

@@ -1,0 +1,52 @@
+import type { AddressInfo } from 'node:net'
+import { createAdaptorServer } from '@hono/node-server'
+import { Hono } from 'hono'
+import { UsageError } from '../errors.ts'
+import { METRICS_TYPE } from './metrics-text.ts'
+
+/** Where to listen, and what to answer. */
+export interface MetricsServerOptions {
+  readonly host: string
+  /** 0 takes a free one. */
+  readonly port: number
+  /** The text that is scraped. */
+  readonly metrics: () => Promise<string>
+  /** What is wrong; nothing when all is well. */
+  readonly problems: () => Promise<readonly string[]>
+}
+
+/** A server for those who watch. */
+export interface MetricsServer {
+  /** `http://127.0.0.1:9464` */
+  readonly url: string
+  close(): Promise<void>
+}
+
+/**
+ * Serves `/metrics` for Prometheus and `/healthz` (200 when all is well, 503 with what is wrong).
+ * @throws UsageError when the port cannot be had
+ */
+export async function serveMetrics({ host, port, metrics, problems }: MetricsServerOptions): Promise<MetricsServer> {
+  const app = new Hono()
+  app.get('/metrics', async (context) => context.body(await metrics(), 200, { 'content-type': METRICS_TYPE }))
+  app.get('/healthz', async (context) => {
+    const wrong = await problems()
+    return context.json({ healthy: wrong.length === 0, problems: wrong }, wrong.length === 0 ? 200 : 503)
+  })
+  const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(new UsageError(`--metrics-port ${port}: cannot listen on ${host} (${error.code ?? error.message})`)),
+    )
+    server.listen(port, host, () => resolve())
+  })
+  const { address, family, port: taken } = server.address() as AddressInfo
+  return {
+    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        if ('closeAllConnections' in server) server.closeAllConnections()
+      }),
+  }
+}

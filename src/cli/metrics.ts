@@ -1,0 +1,143 @@
+import type { RequestEvent } from '../api/request-event.ts'
+import { version } from '../app.ts'
+import type { Clock } from '../clock.ts'
+import type { Measures } from '../sync/measures.ts'
+import type { RunResult } from '../sync/run.ts'
+import { counter, histogram, type Metric, type Sample } from './metrics-text.ts'
+
+/** What `start` counts of its own work. */
+export interface Meter {
+  /** A request that was sent. */
+  request(event: RequestEvent): void
+  /** A run that ended. */
+  run(result: RunResult): void
+  /** Everything as metrics. @param measures what the database says; null when it does not answer */
+  metrics(measures: Measures | null): Metric[]
+  /** Resources of which no run ended for longer than their schedule explains. */
+  stuck(): string[]
+}
+
+/** A resource and how often it is to be observed, in seconds. */
+export interface Watched {
+  readonly resource: string
+  readonly everySeconds: number
+}
+
+const statuses = ['ok', 'unchanged', 'stale', 'rejected', 'partial', 'skipped', 'failed'] as const
+const kinds = ['inserted', 'changed', 'closed', 'events'] as const
+/** Upper ends of the histogram of run durations, seconds. */
+const durations = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
+/** Seconds that a run may take beyond twice its schedule before the scheduler counts as stuck. */
+const PATIENCE = 1800
+
+/** Begins to count. */
+export function createMeter(watched: readonly Watched[], clock: Clock): Meter {
+  const startedAt = clock.now()
+  const names = watched.map(({ resource }) => resource)
+  const of = (labels: (resource: string) => Record<string, string>[]) => names.flatMap(labels)
+  const requests = counter()
+  const runs = counter(of((resource) => statuses.map((status) => ({ resource, status }))))
+  const rows = counter(of((resource) => kinds.map((kind) => ({ resource, kind }))))
+  const setAside = counter(of((resource) => [{ resource }]))
+  const guarded = counter()
+  const seconds = histogram(durations)
+  const inARow = new Map(names.map((resource) => [resource, 0]))
+  const lastEnd = new Map<string, number>()
+
+  return {
+    request: ({ bucket, status }) => requests.add({ bucket: bucket ?? 'unknown', status: String(status ?? 'none') }),
+    run: (result) => {
+      const { resource, status, guarded: actions = [] } = result
+      runs.add({ resource, status })
+      for (const kind of kinds) rows.add({ resource, kind }, result[kind])
+      setAside.add({ resource }, result.quarantined)
+      for (const { guard } of actions) guarded.add({ resource, guard })
+      if (status !== 'skipped') {
+        seconds.observe({ resource }, result.durationMs / 1000)
+        inARow.set(resource, status === 'failed' ? (inARow.get(resource) ?? 0) + 1 : 0)
+      }
+      lastEnd.set(resource, clock.now())
+    },
+    metrics: (measures) => [
+      gauge('wynnsync_build_info', 'The program.', [{ labels: { version, node: process.version }, value: 1 }]),
+      gauge('wynnsync_start_time_seconds', 'When it was started, Unix time.', [{ value: startedAt / 1000 }]),
+      gauge('process_resident_memory_bytes', 'Memory of the process.', [{ value: process.memoryUsage.rss() }]),
+      total(
+        'wynnsync_requests_total',
+        'Requests that this process sent, by bucket and HTTP status.',
+        requests.samples(),
+      ),
+      total('wynnsync_runs_total', 'Runs of this process that ended, by status.', runs.samples()),
+      total('wynnsync_rows_total', 'What the runs of this process wrote.', rows.samples()),
+      total('wynnsync_set_aside_total', 'Records that the runs of this process set aside.', setAside.samples()),
+      total('wynnsync_guard_actions_total', 'What guards did in the runs of this process.', guarded.samples()),
+      {
+        name: 'wynnsync_run_duration_seconds',
+        type: 'histogram',
+        help: 'How long the runs of this process took.',
+        samples: seconds.samples(),
+      },
+      gauge(
+        'wynnsync_failures_in_a_row',
+        'Runs that failed since the last one that did not.',
+        [...inARow].map(([resource, value]) => ({ labels: { resource }, value })),
+      ),
+      gauge('wynnsync_database_up', 'Whether the database answers.', [{ value: measures ? 1 : 0 }]),
+      ...(measures ? fromDatabase(measures, clock.now()) : []),
+    ],
+    stuck: () =>
+      watched.flatMap(({ resource, everySeconds }) =>
+        clock.now() - (lastEnd.get(resource) ?? startedAt) > 1000 * (2 * everySeconds + PATIENCE) ? [resource] : [],
+      ),
+  }
+}
+
+function fromDatabase({ resources, budgets }: Measures, now: number): Metric[] {
+  const each = (value: (one: Measures['resources'][number]) => number | null): Sample[] =>
+    resources.flatMap((one) => {
+      const number = value(one)
+      return number === null ? [] : [{ labels: { resource: one.resource }, value: number }]
+    })
+  const perBucket = (value: (one: Measures['budgets'][number]) => number | null): Sample[] =>
+    budgets.flatMap((one) => {
+      const number = value(one)
+      return number === null ? [] : [{ labels: { account: one.account, bucket: one.bucket }, value: number }]
+    })
+  const staleness = each(({ observedAt }) => observedAt && (now - observedAt.getTime()) / 1000)
+  return [
+    gauge('wynnsync_staleness_seconds', 'How old the latest accepted answer is, by the time it speaks for.', staleness),
+    total(
+      'wynnsync_gap_seconds_total',
+      'Time without observations that were due, by whomever.',
+      each((one) => one.gapSeconds),
+    ),
+    gauge(
+      'wynnsync_quarantine_records',
+      'Distinct records in quarantine.',
+      each((one) => one.quarantined),
+    ),
+    gauge(
+      'wynnsync_drift',
+      'Things the API sent that the program does not know.',
+      each((one) => one.drift),
+    ),
+    gauge(
+      'wynnsync_budget_limit',
+      'Requests that a window of the bucket allows.',
+      perBucket((one) => one.limit),
+    ),
+    gauge(
+      'wynnsync_budget_remaining',
+      'Requests that the running window still allows.',
+      perBucket((one) => one.remaining),
+    ),
+  ]
+}
+
+function gauge(name: string, help: string, samples: readonly Sample[]): Metric {
+  return { name, type: 'gauge', help, samples }
+}
+
+function total(name: string, help: string, samples: readonly Sample[]): Metric {
+  return { name, type: 'counter', help, samples }
+}

@@ -1,0 +1,159 @@
+import { setMaxListeners } from 'node:events'
+import type { Api } from '../api/client.ts'
+import { type App, engineOf, migrateDatabase, openDatabase, openSharedApi } from '../app.ts'
+import type { Database } from '../db/database.ts'
+import { RetryableError } from '../errors.ts'
+import { resources, resourcesNamed } from '../resources/index.ts'
+import { createBackoff } from '../sync/backoff.ts'
+import { expect } from '../sync/coverage.ts'
+import type { RunResult } from '../sync/run.ts'
+import { expectedSeconds, runSchedule, type Scheduled } from '../sync/schedule.ts'
+import { cronTicker } from '../sync/ticker.ts'
+import { type Context, exitCode } from './context.ts'
+import { messageOf } from './doctor-checks.ts'
+import { schedulesOf } from './schedules.ts'
+import { maintainDatabase, retentionOf } from './upkeep.ts'
+import { openWatch, type Watch, type WatchFlags } from './watched.ts'
+
+/** What requests under way get to end by themselves after a SIGTERM, ms; the rest of ten seconds is for the database. */
+const GRACE = 5000
+/** How often it says that it is alive, and looks after the database; ms. */
+const HOUR = 3_600_000
+
+/** `start`: syncs everything when it is due, until it is told to stop. Returns the exit code. */
+export async function startCommand(context: Context, watching: WatchFlags = {}): Promise<number> {
+  const { app, out, flags } = context
+  // Names that nothing has would be shares that nothing heeds.
+  resourcesNamed(Object.keys(app.config.plausibleShares))
+  retentionOf(app)
+  const { scheduled, off } = schedulesOf(app.config.schedule, resources, app.clock.now())
+  const db = await untilReached(context, () => openDatabase(app, ['start', ...scheduled.map(holdOf)]))
+  if (!db) return exitCode.done
+  let api: Api | undefined
+  let watch: Watch | undefined
+  try {
+    const lock = await untilReached(context, async () => {
+      await migrateDatabase(db, app)
+      return (await db.tryLock('wynnsync start')) ?? 'held'
+    })
+    if (lock === 'held') {
+      out.write(flags.json ? '{"status":"skipped"}\n' : 'skipped: another `wynnsync start` uses this database\n')
+      return exitCode.done
+    }
+    if (!lock) return exitCode.done
+    await untilReached(context, () => tellExpectations(db, { scheduled, off }, app.clock.now()))
+    const watched = scheduled.map((one) => ({
+      resource: one.resource.name,
+      everySeconds: expectedSeconds(one, app.clock.now()),
+    }))
+    watch = await openWatch(app, db, watched, watching)
+    api = openSharedApi(app, db, watch.request)
+    app.log.info({ database: db.place, resources: scheduled.length, off: off.length > 0 ? off : undefined }, 'started')
+    await run(context, { db, api, scheduled, watch })
+    app.log.info({}, 'stopped')
+    return exitCode.done
+  } finally {
+    await watch?.close()
+    await api?.close()
+    await db.close()
+  }
+}
+
+async function run(
+  { app, signal }: Context,
+  { db, api, scheduled, watch }: { db: Database; api: Api; scheduled: readonly Scheduled[]; watch: Watch },
+): Promise<void> {
+  const ending = new AbortController()
+  // Every resource listens to both, and so does each of its requests.
+  setMaxListeners(0, signal, ending.signal)
+  const hurry = () => {
+    app.log.info({}, 'stopping: what is under way may end')
+    watch.stopping()
+    app.clock.sleep(GRACE, ending.signal).then(
+      () => ending.abort(signal.reason),
+      () => undefined,
+    )
+  }
+  if (signal.aborted) hurry()
+  else signal.addEventListener('abort', hurry, { once: true })
+  const tally = hourly(app)
+  const upkeep = keepUpkeep(app, db, signal)
+  await runSchedule(engineOf(app, db, api), {
+    scheduled,
+    ticker: cronTicker,
+    random: app.random,
+    concurrency: app.config.concurrency,
+    stopping: signal,
+    signal: ending.signal,
+    onRun: (result) => {
+      tally(result)
+      watch.run(result)
+    },
+  })
+  ending.abort(signal.reason)
+  await upkeep
+}
+
+/** Makes partitions, thins out what is old, counts old hours: at once and then every hour. */
+async function keepUpkeep(app: App, db: Database, stopping: AbortSignal): Promise<void> {
+  while (!stopping.aborted) {
+    await maintainDatabase(db, app).catch((error: unknown) =>
+      app.log.warn({ err: error }, `upkeep failed, and is tried again in an hour: ${messageOf(error)}`),
+    )
+    await app.clock.sleep(HOUR, stopping).catch(() => undefined)
+  }
+}
+
+/** Repeats what a database that is away keeps from succeeding, until it is there. Undefined: told to stop before. */
+async function untilReached<T>({ app, signal }: Context, reach: () => Promise<T>): Promise<T | undefined> {
+  const backoff = createBackoff({ first: 1000, longest: 60_000 }, app.random)
+  while (!signal.aborted) {
+    try {
+      return await reach()
+    } catch (error) {
+      if (!(error instanceof RetryableError)) throw error
+      const wait = backoff.failed()
+      app.log.warn({}, `${error.message}; trying again in ${Math.round(wait / 1000)} s`)
+      await app.clock.sleep(wait, signal).catch(() => undefined)
+    }
+  }
+  return undefined
+}
+
+async function tellExpectations(
+  db: Database,
+  { scheduled, off }: { scheduled: readonly Scheduled[]; off: readonly string[] },
+  now: number,
+): Promise<void> {
+  const at = new Date(now)
+  for (const one of scheduled) {
+    const everySeconds = expectedSeconds(one, now)
+    await expect(db, { resource: one.resource.name, everySeconds, toldBy: 'start', at })
+  }
+  for (const resource of off) await expect(db, { resource, everySeconds: null, toldBy: 'start', at })
+}
+
+function holdOf({ resource }: Scheduled): string {
+  return `sync ${resource.name}`
+}
+
+/** Says once an hour what the last one brought: a line a poll would drown what matters. */
+function hourly({ clock, log }: App): (result: RunResult) => void {
+  let since = clock.now()
+  const empty = { runs: 0, failed: 0, requests: 0, inserted: 0, changed: 0, events: 0 }
+  let total = { ...empty }
+  return (result) => {
+    total = {
+      runs: total.runs + 1,
+      failed: total.failed + (result.status === 'failed' ? 1 : 0),
+      requests: total.requests + result.requests,
+      inserted: total.inserted + result.inserted,
+      changed: total.changed + result.changed,
+      events: total.events + result.events,
+    }
+    if (clock.now() - since < HOUR) return
+    log.info(total, 'the last hour')
+    since = clock.now()
+    total = { ...empty }
+  }
+}

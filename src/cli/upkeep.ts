@@ -1,0 +1,47 @@
+import type { App } from '../app.ts'
+import type { Database } from '../db/database.ts'
+import { growingTables } from '../resources/growth.ts'
+import { resources } from '../resources/index.ts'
+import { compactCoverage } from '../sync/coverage-compact.ts'
+import { isMaintenanceDue, maintain } from '../sync/maintain.ts'
+import { namesOf } from '../sync/partitions.ts'
+import { expireRaw, rawDays } from '../sync/raw-retention.ts'
+import { daysBefore, type Retention, readRetention } from '../sync/retention.ts'
+
+/**
+ * The configured retention.
+ * @throws UsageError that names every part that cannot be read
+ */
+export function retentionOf({ config }: Pick<App, 'config'>): Retention {
+  return readRetention(
+    config.retention,
+    growingTables.map((growing) => namesOf(growing).table.replace(/^.*\./, '')),
+  )
+}
+
+/**
+ * Looks after the tables that grow, counts the hours of the ledger that are old enough, and tells the log what it did.
+ * @throws RetryableError when the database is away or busy: to be tried again later
+ * @throws UsageError as `retentionOf`
+ */
+export async function maintainDatabase(db: Database, app: Pick<App, 'clock' | 'config' | 'log'>): Promise<void> {
+  const retention = retentionOf(app)
+  const now = new Date(app.clock.now())
+  const done = await maintain(db, { now, tables: growingTables, retention })
+  if (!done) return
+  const ledger = retention.get('ledger')
+  const compacted = ledger ? await compactCoverage(db, { before: daysBefore(now, ledger.fine), resources }) : null
+  const days = rawDays(resources, app.config.rawDays)
+  const expired = await expireRaw(db, { days, now: now.getTime() })
+  if (expired > 0) app.log.info({ answers: expired }, 'old raw answers removed')
+  const { created, moved, rolledUp, removed } = done
+  if (created.length > 0) app.log.info({ partitions: created.length, moved }, 'partitions made')
+  if (rolledUp.length > 0 || removed > 0) app.log.info({ partitions: rolledUp, removed }, 'old samples thinned out')
+  if (compacted && compacted.hours > 0) app.log.info({ ...compacted }, 'old hours of the ledger counted')
+}
+
+/** The same when nobody did it for a day; one small query otherwise. */
+export async function maintainDaily(db: Database, app: Pick<App, 'clock' | 'config' | 'log'>): Promise<void> {
+  if (await isMaintenanceDue(db, { now: new Date(app.clock.now()), tables: growingTables }))
+    await maintainDatabase(db, app)
+}

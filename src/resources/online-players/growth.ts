@@ -1,0 +1,35 @@
+import type { GrowingTable } from '../../sync/resource.ts'
+import { onlineHour, onlineSample, worldHour, worldSample } from './tables.ts'
+
+/** Averages by the hour stay, and all that says when nobody was hidden: logins and logouts rest on that. */
+export const onlineGrowth: readonly GrowingTable[] = [
+  {
+    table: onlineSample,
+    key: [],
+    cell: 'month',
+    every: ['hidden = 0'],
+    averages: {
+      table: onlineHour,
+      of: `select part.hour, sum(part.total * part.seconds) / nullif(sum(part.seconds) filter (where part.total is not null), 0) as total_avg,
+                  max(part.total) as total_max, coalesce(sum(part.seconds) filter (where part.total is not null), 0) as total_seconds,
+                  sum(part.hidden * part.seconds) / nullif(sum(part.seconds) filter (where part.hidden is not null), 0) as hidden_avg,
+                  coalesce(sum(part.seconds) filter (where part.hidden is not null), 0) as hidden_seconds
+             from (select moment.hour, known.total, known.hidden,
+                          extract(epoch from least(known.ends, moment.hour + interval '1 hour')
+                                             - greatest(known.begins, moment.hour))::double precision as seconds
+                     from analytics.online_known($1::timestamptz, $2::timestamptz) known
+                    cross join lateral generate_series(date_trunc('hour', known.begins, 'UTC'), known.ends - interval '1 microsecond',
+                                                       interval '1 hour') as moment(hour)) part
+            group by part.hour`,
+    },
+  },
+  {
+    table: worldSample,
+    key: ['world'],
+    cell: 'month',
+    averages: {
+      table: worldHour,
+      of: 'select world, hour, online_avg, online_max from analytics.world_peak($1::timestamptz, $2::timestamptz)',
+    },
+  },
+]

@@ -1,0 +1,35 @@
+import { between, chance, pick } from '../generator/draw.ts'
+import { attribute } from '../generator/icons.ts'
+import { adjectives, nouns } from '../generator/words.ts'
+import { planAbilities } from './ability-plan.ts'
+import type { ClassName } from './classes.ts'
+import { coloured, drawsFor, hexName, titled } from './draws.ts'
+
+const thresholds = [1, 5, 30, 150]
+const rarities = ['legendary', 'fabled', 'mythic']
+
+/** The body of `/aspects/{class}`: an array, since spring 2026 (API reference 8). */
+export function aspectsBody(seed: number, className: ClassName) {
+  const random = drawsFor(seed, `aspects ${className}`)
+  const { abilities } = planAbilities(seed, className)
+  return Array.from({ length: between(random, 22, 27) }, () => {
+    const ability = pick(random, abilities).name
+    const tiers = chance(random, 0.2) ? 3 : 4
+    return {
+      name: `Aspect of the ${titled(pick(random, adjectives), pick(random, nouns))}`,
+      internalName: hexName(random),
+      icon: attribute(`abilityTree.aspect${titled(className)}`),
+      rarity: pick(random, rarities),
+      requiredClass: className,
+      tiers: Object.fromEntries(
+        thresholds.slice(0, tiers).map((threshold, nth) => [
+          String(nth + 1),
+          {
+            threshold,
+            description: [coloured('AAAAAA', `${ability} gains ${coloured('FFFFFF', `+${(nth + 1) * 5}%`)} damage.`)],
+          },
+        ]),
+      ),
+    }
+  })
+}

@@ -1,0 +1,59 @@
+import { between, chance, pick } from '../generator/draw.ts'
+import { adjectives, nouns } from '../generator/words.ts'
+import { drawsFor, titled } from './draws.ts'
+
+const services = [
+  'Blacksmith',
+  'Potion Merchant',
+  'Item Identifier',
+  'Trade Market',
+  'Bank',
+  'Cave',
+  'Boss Altar',
+  'Dungeon',
+]
+const resources = ['ALDERIN', 'RUSSET', 'TAMRITE', 'ORRIC', 'SWEETGRASS', 'BLUECORN', 'MINNOW', 'BROOKFIN']
+const grounds = ['NODE', 'NODE', 'NODE', 'WALL', 'CORNER'] as const
+
+/** The body of `/map/locations/markers`; coordinates are numbers as text (API reference 3.6). */
+export function markersBody(seed: number) {
+  const random = drawsFor(seed, 'markers')
+  return Array.from({ length: 420 }, () => {
+    const name = pick(random, services)
+    const icon = `Content_${name.replaceAll(' ', '')}.png`
+    const { x, y, z } = place(random)
+    return { name, icon, x: String(x), y: String(y), z: String(z) }
+  })
+}
+
+/** The body of `/map/gathering-nodes`: about as many as the live game has (API reference 11). */
+export function gatheringNodesBody(seed: number) {
+  const random = drawsFor(seed, 'gathering nodes')
+  return Array.from({ length: 16_000 }, () => ({
+    ...place(random),
+    angle: 45 * between(random, 0, 7),
+    type: pick(random, grounds),
+    resource: pick(random, resources),
+    level: 10 * between(random, 0, 11) || 1,
+  }))
+}
+
+/** The body of `/map/quests`. */
+export function questsBody(seed: number) {
+  return { quests: between(drawsFor(seed, 'quests'), 140, 180) }
+}
+
+/** Discoveries as the search shows them: a name and two corners. */
+export function discoveries(seed: number) {
+  const random = drawsFor(seed, 'discoveries')
+  return Array.from({ length: 150 }, () => {
+    const { x, z } = place(random)
+    const name = `${titled(pick(random, adjectives), pick(random, nouns))}${chance(random, 0.2) ? ' Ruins' : ''}`
+    return { name, start: [x, z] as const, end: [x + between(random, 10, 120), z + between(random, 10, 120)] as const }
+  })
+}
+
+/** Somewhere on the map. */
+export function place(random: () => number) {
+  return { x: between(random, -2200, 1400), y: between(random, 8, 160), z: between(random, -5900, -200) }
+}

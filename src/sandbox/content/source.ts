@@ -1,0 +1,104 @@
+import {
+  type AnswerSource,
+  type ApiRequest,
+  type Copy,
+  type Dialect,
+  isRefusal,
+  methodNotAllowed,
+  notFound,
+  type Refusal,
+} from '../answer.ts'
+import { createCopies } from '../copies.ts'
+import type { Item } from '../generator/records.ts'
+import { cutPage, type PageForm, pageNumber } from '../pages.ts'
+import { ttlOf } from '../ttl.ts'
+import { abilityMapBody, abilityTreeBody } from './abilities.ts'
+import { articleBody, articles, articleTypes, newsBody, videosBody } from './articles.ts'
+import { aspectsBody } from './aspects.ts'
+import { type ClassName, classBody, classesBody, classNames } from './classes.ts'
+import { lootPoolsBody, mapContentBody, worldEventsBody } from './happenings.ts'
+import { gatheringNodesBody, markersBody, questsBody } from './places.ts'
+
+/** What the content is made of. */
+export interface ContentSettings extends PageForm {
+  readonly dialect: Dialect
+  readonly seed: number
+  /** Everything dated is older, ms since the epoch. */
+  readonly now: number
+  /** The items that can be found somewhere. */
+  readonly items: () => readonly Item[]
+}
+
+/** A body to be written when no copy is left, as of an instant in ms. */
+type Write = (at: number) => unknown
+
+/** Serves what nobody plays: classes and their abilities, articles, places on the map. All of it follows from the seed. */
+export function contentSource(settings: ContentSettings): AnswerSource {
+  const { seed, dialect, items, now: startedAt } = settings
+  const copies = createCopies()
+  const plain: Readonly<Record<string, Write>> = {
+    '/classes': () => classesBody(seed),
+    '/publisher/videos/list': () => videosBody(seed),
+    '/latest-news': () => newsBody(seed, startedAt),
+    '/map/locations/markers': () => markersBody(seed),
+    '/map/gathering-nodes': () => gatheringNodesBody(seed),
+    '/map/quests': () => questsBody(seed),
+    '/map/world-events': (at) => worldEventsBody(seed, at),
+  }
+  const perClass: Readonly<Record<string, (name: ClassName) => unknown>> = {
+    '/ability/tree/': (name) => abilityTreeBody(seed, name, dialect),
+    '/ability/map/': (name) => abilityMapBody(seed, name),
+    '/aspects/': (name) => aspectsBody(seed, name),
+    '/classes/': (name) => classBody(seed, name),
+  }
+  const perLevel: Readonly<Record<string, (level: number | undefined, at: number) => unknown>> = {
+    '/map/camps': (level, at) => mapContentBody(seed, { type: 'CAMP', level }, items(), at),
+    '/map/raids': (level, at) => mapContentBody(seed, { type: 'RAID', level }, items(), at),
+    '/map/loot-pools': (level, at) => lootPoolsBody(seed, level, items(), at),
+  }
+
+  function answer({ path, query, method }: ApiRequest, now: number): Copy | Refusal {
+    const write = plain[path] ?? ofClass(path) ?? ofLevel(path, query) ?? ofArticles(path, query)
+    if (!write) return notFound()
+    if (isRefusal(write)) return write
+    if (method !== 'GET') return methodNotAllowed(method)
+    const name = `${path} ${query.get('page') ?? ''} ${query.get('level') ?? ''}`
+    return copies(name, ttlOf(path), now, () => write(now))
+  }
+
+  function ofClass(path: string): Write | Refusal | undefined {
+    const [prefix, body] = Object.entries(perClass).find(([start]) => path.startsWith(start)) ?? []
+    if (prefix === undefined || !body) return undefined
+    const name = classNames.find((one) => one === path.slice(prefix.length))
+    return name ? () => body(name) : { status: 400, error: 'InvalidTree', detail: 'There is no such class.' }
+  }
+
+  function ofLevel(path: string, query: URLSearchParams): Write | Refusal | undefined {
+    const body = perLevel[path]
+    if (!body) return undefined
+    const level = query.get('level')
+    if (level !== null && !/^\d{1,3}$/.test(level))
+      return { status: 400, error: 'InvalidQueryParamsError', detail: 'level must be a number.' }
+    return (at) => body(level === null ? undefined : Number(level), at)
+  }
+
+  function ofArticles(path: string, query: URLSearchParams): Write | Refusal | undefined {
+    const [, form, asked, pk] = /^\/publisher\/articles\/(list|fetch)\/([^/]+)(?:\/(\d+))?$/.exec(path) ?? []
+    const type = articleTypes.find((one) => one === asked)
+    if (!type || (form === 'fetch') !== (pk !== undefined)) return undefined
+    const all = articles(seed, type, startedAt)
+    if (form === 'fetch') {
+      const found = all.find(({ summary }) => String(summary.pk) === pk)
+      return found ? () => articleBody(found) : notFound()
+    }
+    const page = pageNumber(query, all.length, settings)
+    if (typeof page !== 'number') return page
+    return () => {
+      const { controller, results } = cutPage(all, page, settings)
+      // Keyed by the place within the page; the key of an article is its pk (API reference 4.1).
+      return { controller, results: Object.fromEntries(results.map(({ summary }, nth) => [String(nth + 1), summary])) }
+    }
+  }
+
+  return { answer }
+}

@@ -1,0 +1,53 @@
+import type { Random } from '../../clock.ts'
+
+/** An answer on its way out. */
+export interface Outgoing {
+  readonly status: number
+  readonly headers: Headers
+  /** Not compressed. */
+  readonly body: Uint8Array<ArrayBuffer>
+  /** How it travels when not as a whole: cut off in the middle, in drops, or not at all. */
+  readonly delivery?: 'cut' | 'drip' | 'reset'
+}
+
+/** What a fault may look at besides the answer. */
+export interface Occasion {
+  /** Below the base path, decoded. */
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly hasCredential: boolean
+  /** Draws the same numbers again for every answer of a run. */
+  readonly random: Random
+  /** Earlier answers to the same request that said something else, oldest first, as they truly were. */
+  readonly earlier: () => readonly Outgoing[]
+}
+
+/** One way in which an answer goes wrong. */
+export interface Fault {
+  /** In a few words, for people. */
+  readonly about: string
+  /** How many answers in a row of one path share a decision (default 1): what lasts for a while. */
+  readonly run?: number
+  /** The spoilt answer, or undefined when there is nothing in this one to spoil. */
+  spoil(answer: Outgoing, occasion: Occasion): Outgoing | undefined
+}
+
+/** The same answer with other headers: null takes one away. */
+export function withHeaders(answer: Outgoing, changed: Readonly<Record<string, string | null>>): Outgoing {
+  const headers = new Headers(answer.headers)
+  for (const [name, value] of Object.entries(changed)) {
+    if (value === null) headers.delete(name)
+    else headers.set(name, value)
+  }
+  return { ...answer, headers }
+}
+
+/** The same answer with another body, sent as it is. */
+export function withBody(answer: Outgoing, body: string, type = 'application/json'): Outgoing {
+  return { ...withHeaders(answer, { 'content-type': type }), body: new TextEncoder().encode(body) }
+}
+
+/** One of several. */
+export function oneOf<T>(options: readonly [T, ...T[]], random: Random): T {
+  return options[Math.floor(random() * options.length)] ?? options[0]
+}

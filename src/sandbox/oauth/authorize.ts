@@ -1,0 +1,62 @@
+import type { Hono } from 'hono'
+import type { MovableClock } from '../clock.ts'
+import { acceptsRedirect, type RegisteredClient } from './clients.ts'
+import type { Codes } from './codes.ts'
+import type { People } from './people.ts'
+import { parseScopes } from './scopes.ts'
+
+/** What the authorize page needs to know. */
+export interface AuthorizeParts {
+  readonly clock: MovableClock
+  readonly clients: readonly RegisteredClient[]
+  readonly codes: Codes
+  readonly people: () => People
+}
+
+/**
+ * `GET /authorize`, next to the base path as on the website (API reference 3.1). Nobody is asked: it redirects at once.
+ * `sandbox_user=<username or uuid>` says who allows it, `sandbox_answer=deny` that it is not allowed. A wrong client or
+ * redirect target is told here with 400, because nobody may be sent there; everything else in the redirect.
+ */
+export function addAuthorize(app: Hono, parts: AuthorizeParts): void {
+  app.get('/authorize', (c) => {
+    const verdict = authorize(new URL(c.req.url).searchParams, parts)
+    if ('refusal' in verdict) return c.text(`${verdict.refusal}\n`, 400)
+    return c.redirect(verdict.location, 302)
+  })
+}
+
+function authorize(asked: URLSearchParams, parts: AuthorizeParts): { location: string } | { refusal: string } {
+  const client = parts.clients.find(({ id }) => id === asked.get('client_id'))
+  if (!client) return { refusal: 'client_id is not a registered application.' }
+  const redirectUri = asked.get('redirect_uri') ?? ''
+  if (!acceptsRedirect(client, redirectUri))
+    return { refusal: 'redirect_uri must be registered, and https unless it is on localhost or 127.0.0.1.' }
+  const back = (answer: Record<string, string>) => {
+    const target = new URL(redirectUri)
+    for (const [name, value] of Object.entries(answer)) target.searchParams.set(name, value)
+    const state = asked.get('state')
+    if (state !== null) target.searchParams.set('state', state)
+    return { location: target.href }
+  }
+  const denied = (error: string, description: string) => back({ error, error_description: description })
+
+  if (asked.get('response_type') !== 'code') return denied('unsupported_response_type', 'response_type must be code.')
+  const scopes = parseScopes(asked.get('scope') ?? '')
+  if (!scopes) return denied('invalid_scope', 'scope must be a space-separated list of known scopes.')
+  const challenge = asked.get('code_challenge') ?? undefined
+  if (challenge === undefined && client.secret === undefined)
+    return denied('invalid_request', 'A public application must send code_challenge.')
+  if (challenge !== undefined && asked.get('code_challenge_method') !== 'S256')
+    return denied('invalid_request', 'code_challenge_method must be S256.')
+  if (challenge !== undefined && !/^[\w-]{43}$/.test(challenge))
+    return denied('invalid_request', 'code_challenge must be a SHA-256 in base64url.')
+  if (asked.get('sandbox_answer') === 'deny') return denied('access_denied', 'The user denied the request.')
+
+  const user = asked.get('sandbox_user')
+  const player = user === null ? parts.people().anyone('') : parts.people().find(user)
+  if (player === undefined) return { refusal: 'sandbox_user is not the name of exactly one player.' }
+  return back({
+    code: parts.codes.issue({ client: client.id, redirectUri, player, scopes, challenge }, parts.clock.now()),
+  })
+}

@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto'
+import type { ApiRequest, Refusal } from '../answer.ts'
+import type { RegisteredClient } from './clients.ts'
+import type { Codes } from './codes.ts'
+import type { Tokens } from './tokens.ts'
+
+/** What an exchange needs to know. */
+export interface ExchangeParts {
+  readonly clients: readonly RegisteredClient[]
+  readonly codes: Codes
+  readonly tokens: Tokens
+}
+
+/** The answer to a code that was accepted (API reference 3.1). */
+export interface Exchanged {
+  readonly access_token: string
+  readonly token_type: 'bearer'
+  readonly scope: string
+}
+
+/**
+ * `POST /oauth/token`: gives a token for a code. Only the known fields are read; each may be given once.
+ * @param now ms of the sandbox clock
+ */
+export function exchange(request: ApiRequest, now: number, { clients, codes, tokens }: ExchangeParts) {
+  const { body, contentType = '' } = request
+  if (!/^application\/x-www-form-urlencoded\b/i.test(contentType))
+    return refused('MalformedPayload', 'Send a form: application/x-www-form-urlencoded.')
+  const form = new URLSearchParams(body ?? '')
+  const twice = [...form.keys()].find((name) => form.getAll(name).length > 1)
+  if (twice !== undefined) return invalid(`${twice} was sent twice.`)
+  if (form.get('grant_type') !== 'authorization_code') return invalid('grant_type must be authorization_code.')
+  const client = clients.find(({ id }) => id === form.get('client_id'))
+  if (!client) return invalid('client_id is not a registered application.')
+  const unproven = checkSecret(client, form.get('client_secret'))
+  if (unproven) return unproven
+
+  const code = form.get('code') ?? ''
+  const permission = codes.find(code, now)
+  if (permission?.token !== undefined) {
+    // Whoever used it second may have stolen it; neither keeps anything.
+    tokens.revoke(permission.token)
+    return invalid('code was used before.')
+  }
+  if (!permission || permission.client !== client.id) return invalid('code is unknown or has expired.')
+  if (permission.redirectUri !== form.get('redirect_uri'))
+    return invalid('redirect_uri is not the one that was authorized.')
+  const verifier = form.get('code_verifier')
+  if (!provesChallenge(verifier, permission.challenge)) return invalid('code_verifier does not match code_challenge.')
+
+  const token = tokens.issueOAuth(client.id, permission.player, permission.scopes, now)
+  codes.spend(code, token)
+  return { access_token: token, token_type: 'bearer', scope: permission.scopes.join(' ') } satisfies Exchanged
+}
+
+function checkSecret(client: RegisteredClient, sent: string | null): Refusal | undefined {
+  if (client.secret === undefined)
+    return sent === null ? undefined : invalid('A public application must not send client_secret.')
+  if (sent === client.secret) return undefined
+  return { status: 403, error: 'Forbidden', detail: 'client_secret is missing or wrong.' }
+}
+
+/** PKCE with S256 (RFC 7636): a verifier is needed exactly when there was a challenge. */
+function provesChallenge(verifier: string | null, challenge: string | undefined): boolean {
+  if (verifier === null || challenge === undefined) return verifier === null && challenge === undefined
+  if (!/^[\w.~-]{43,128}$/.test(verifier)) return false
+  return createHash('sha256').update(verifier).digest('base64url') === challenge
+}
+
+function invalid(detail: string): Refusal {
+  return refused('InvalidFormError', detail)
+}
+
+function refused(error: string, detail: string): Refusal {
+  return { status: 400, error, detail }
+}

@@ -1,0 +1,36 @@
+import type { Sql } from '../db/database.ts'
+import { type BudgetOverview, readBudgets } from './overview.ts'
+
+/** What the database says of one resource, for monitoring. */
+export interface ResourceMeasure {
+  readonly resource: string
+  /** The instant that the latest accepted answer speaks for. */
+  readonly observedAt: Date | null
+  /** Seconds of all gaps in which something was missed, since ever. */
+  readonly gapSeconds: number
+  /** Records in quarantine, each distinct one once. */
+  readonly quarantined: number
+  /** Things the API sent that the program does not know. */
+  readonly drift: number
+}
+
+export interface Measures {
+  readonly resources: readonly ResourceMeasure[]
+  readonly budgets: readonly BudgetOverview[]
+}
+
+/** Reads what monitoring shows beside what the process itself counts. @param now ms since the epoch */
+export async function readMeasures(sql: Sql, names: readonly string[], now: number): Promise<Measures> {
+  const resources = await sql.query<ResourceMeasure>(
+    `select wanted.name as resource, fresh.last_observed_at as "observedAt",
+            coalesce((select sum(extract(epoch from gap.ended_at - gap.began_at)) from sync.gap
+                       where gap.resource = wanted.name and gap.missed > 0), 0)::double precision as "gapSeconds",
+            (select count(*)::int from sync.quarantine bad where bad.resource = wanted.name) as quarantined,
+            (select count(*)::int from sync.drift novel where novel.resource = wanted.name) as drift
+       from unnest($1::text[]) with ordinality as wanted(name, position)
+       left join analytics.freshness fresh on fresh.resource = wanted.name
+      order by wanted.position`,
+    [names],
+  )
+  return { resources, budgets: await readBudgets(sql, now) }
+}

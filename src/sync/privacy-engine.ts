@@ -1,0 +1,113 @@
+/** Instead of the reason, which may quote the value. */
+const instead = 'removed for privacy'
+
+interface Statement {
+  readonly table: string
+  readonly text: string
+}
+
+const isOf = (key: string) =>
+  `(${key} = who.player or starts_with(${key}, who.player || '/') or ${key} like '%/' || who.player)`
+
+const unread: Statement = {
+  table: 'sync.quarantine',
+  text: `update sync.quarantine kept set raw = 'null', reason = '${instead}' from who
+    where kept.resource in ('players', 'guilds', 'online-players') and kept.raw::text <> 'null'
+      and kept.first_seen_at <= who.until
+      and (${isOf('kept.key')} or strpos(lower(kept.raw::text), who.player) > 0
+           or exists (select from unnest(who.names) as name
+                       where strpos(kept.raw::text, '"' || name || '"') > 0 or kept.path like '%/' || name))`,
+}
+
+const examples: Statement = {
+  table: 'sync.drift',
+  text: `update sync.drift kept set example = null from who
+    where kept.example is not null and kept.first_seen_at <= who.until
+      and (${isOf('kept.key')} or strpos(lower(kept.example::text), who.player) > 0)`,
+}
+
+const changes: Statement = {
+  table: 'game.field_change',
+  text: `delete from game.field_change kept using who
+    where kept.resource in ('players', 'guilds') and ${isOf('kept.key')} and kept.changed_at <= who.until`,
+}
+
+const absentCharacters: Statement = {
+  table: 'sync.absence',
+  text: `delete from sync.absence kept using who
+    where kept.resource = 'players/characters' and starts_with(kept.key, who.player || '/')`,
+}
+
+const absentMember: Statement = {
+  table: 'sync.absence',
+  text: `delete from sync.absence kept using who where kept.resource = 'guilds/members' and ${isOf('kept.key')}`,
+}
+
+/** How far the program has come with a player, and what it says of that: what counts answers still counts them. */
+const forgotten: readonly Statement[] = [
+  {
+    table: 'sync.work_item',
+    text: `delete from sync.work_item kept using who where kept.resource = 'players' and kept.key = who.player`,
+  },
+  {
+    table: 'sync.observation',
+    text: `update sync.observation kept set key = 'removed' from who
+      where kept.resource = 'players' and kept.key = who.player and kept.received_at <= who.until`,
+  },
+  {
+    table: 'sync.guard_action',
+    text: `update sync.guard_action kept set key = 'removed' from who
+      where kept.resource = 'players' and kept.key = who.player and kept.at <= who.until`,
+  },
+  {
+    table: 'sync.privacy_restriction',
+    text: `delete from sync.privacy_restriction kept using who where kept.player_uuid = who.player::uuid`,
+  },
+]
+
+const named: Statement = {
+  table: 'sync.privacy_action',
+  text: `update sync.privacy_action kept set player_uuid = null, player_hash = sha256(who.player::bytea) from who
+    where kept.player_uuid = who.player::uuid`,
+}
+
+/**
+ * What removes players from the engine's own tables: records it could not understand, examples of what was new, changes
+ * by field. What it did not understand cannot be taken apart by rule, so all of it goes, also the record of a whole guild
+ * that mentions the player; that there was such a record stays. To be run before the tables that tell the players' names.
+ *
+ * @param names tables and columns with players' names
+ * @returns statements with `$1` players and `$2` until when; each gives rows of player and n
+ */
+export function engineStatements(
+  names: readonly { readonly table: string; readonly username: string }[],
+  fieldGroup: string,
+): Statement[] {
+  const ofCharacters = fieldGroup === 'characterListAccess' || fieldGroup === 'everything'
+  const statements = [unread, examples, changes, ...(ofCharacters ? [absentCharacters] : [])]
+  if (fieldGroup === 'everything') statements.push(absentMember)
+  return statements.map((statement) => counted(statement, names))
+}
+
+/** What a person's purge removes beyond that: that the player was ever asked for. */
+export function forgettingStatements(): Statement[] {
+  return [...forgotten, named].map((statement) => counted(statement, []))
+}
+
+function counted(
+  { table, text }: Statement,
+  names: readonly { readonly table: string; readonly username: string }[],
+): Statement {
+  const named = names.map(
+    (one) => `select ${one.username} from ${one.table} where player_uuid = asked.player_uuid and ${one.username} <> ''`,
+  )
+  return {
+    table,
+    text: `with who as materialized (
+        select asked.player_uuid::text as player, asked.until,
+               ${named.length > 0 ? `array(${named.join(' union ')})` : `'{}'::text[]`} as names
+          from unnest($1::uuid[], $2::timestamptz[]) as asked(player_uuid, until)),
+      gone as (${text} returning who.player)
+      select player, count(*)::int as n from gone group by 1`,
+  }
+}

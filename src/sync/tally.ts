@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto'
+import { RetryableError } from '../errors.ts'
+import { countLosses } from './drift-changes.ts'
+import type { GuardAction } from './guard-actions.ts'
+import { appendDrift, appendRun, type RunRow } from './ledger.ts'
+import { announce } from './notices.ts'
+import type { Recorded } from './resource.ts'
+import { type Engine, type RunResult, reportDrift, resultOf } from './run.ts'
+import { logOfRun, type RunLog } from './run-log.ts'
+
+const zero = { records: 0, inserted: 0, changed: 0, closed: 0, unchanged: 0, events: 0, rejected: 0, quarantined: 0 }
+
+/** What the answer about one key came to. */
+export interface Told extends Readonly<Record<keyof typeof zero, number>> {
+  readonly reason: string | null
+  /** The instant the answer speaks for, ms since the epoch; 0 when it was not accepted. */
+  readonly observedAt: number
+  /** Fields that its record had before and has not any more. */
+  readonly lost?: readonly string[]
+  /** What guards did about it. */
+  readonly guarded: readonly GuardAction[]
+}
+
+/** A run over a worklist, summed up key by key. */
+export interface Tally {
+  /** Id of the run, for the observation rows of its answers. */
+  readonly runId: string
+  /** Its own log. */
+  readonly log: RunLog
+  /** A key was asked for and answered. */
+  add(key: string, told: Told): void
+  /** A key could not be asked for. */
+  miss(key: string, why: string): void
+  /**
+   * Writes the ledger row of the run.
+   * @param asked keys that were asked for
+   * @param failed what ended the run early; undefined when nothing did
+   * @throws what the database throws
+   */
+  close(asked: number, failed?: unknown): Promise<RunResult>
+}
+
+/** Begins to count; the run starts now. */
+export function openTally(resource: Recorded, { db, api, clock, program, announces, ...engine }: Engine): Tally {
+  const startedAt = new Date(clock.now())
+  const sentBefore = api.requestsSent()
+  const runId = randomUUID()
+  const log = logOfRun(engine.log, { resource: resource.name, runId })
+  const total = { ...zero }
+  const reasons: string[] = []
+  const guarded: GuardAction[] = []
+  const losses = countLosses()
+  let observedAt = 0
+  let missed = 0
+
+  return {
+    runId,
+    log,
+    add(key, told) {
+      observedAt = Math.max(observedAt, told.observedAt)
+      for (const count of Object.keys(total) as (keyof typeof total)[]) total[count] += told[count]
+      guarded.push(...told.guarded)
+      if (told.observedAt > 0) losses.add(key, told.lost ?? [])
+      if (told.reason) reasons.push(`${key}: ${told.reason}`)
+    },
+    miss(key, why) {
+      missed += 1
+      reasons.push(`${key}: ${why}`)
+    },
+    async close(asked, failed) {
+      const written = total.inserted + total.changed + total.closed + total.events
+      const doubt = total.rejected + total.quarantined + missed > 0
+      const status = failed !== undefined ? 'failed' : doubt ? 'partial' : written > 0 ? 'ok' : 'unchanged'
+      const row: RunRow & { status: typeof status } = {
+        ...total,
+        runId,
+        resource: resource.name,
+        status,
+        reason: reasons.length > 0 ? reasons.slice(0, 5).join('; ') : null,
+        error: failed === undefined ? null : failed instanceof Error ? failed.message : String(failed),
+        startedAt,
+        finishedAt: new Date(clock.now()),
+        observedAt: observedAt > 0 ? new Date(observedAt) : null,
+        pages: asked,
+        requests: api.requestsSent() - sentBefore,
+        program,
+      }
+      const drift = await db.transaction(async (sql) => {
+        await appendRun(sql, row)
+        const drift = await appendDrift(sql, { ...row, at: row.observedAt ?? row.finishedAt }, losses.found())
+        // What the answers changed was told with each of them.
+        if (announces) await announce(sql, { ...row, at: row.finishedAt, drift })
+        return drift
+      })
+      reportDrift(log, drift)
+      log.info({ keys: asked, ...total }, status)
+      const result = resultOf(row, status, row.error ?? row.reason ?? null)
+      return { ...result, guarded, temporary: failed instanceof RetryableError }
+    },
+  }
+}

@@ -1,0 +1,199 @@
+import { opensAt, reserve, settle, waitsForTurn } from '../../src/api/budget.ts'
+import { type BudgetState, emptyBudget, type Reservation } from '../../src/api/budget-state.ts'
+import { readRateLimit } from '../../src/api/rate-limit.ts'
+import type { Lane } from '../../src/api/request.ts'
+import { seededRandom } from '../../src/clock.ts'
+
+const MINUTE = 60_000
+
+/** A simulated day's beginning: processes that share a budget, a network, and a server that counts per minute. */
+export interface Simulation {
+  readonly seed: number
+  readonly limit: number
+  readonly reset: 'seconds, rounded down' | 'seconds, rounded up' | 'epoch' | 'absent' | 'no headers'
+  /** The lane of each process; all but the live ones have more work than the budget allows. */
+  readonly lanes: readonly Lane[]
+  /** Requests of one process at a time. */
+  readonly concurrency: number
+  /** Longest way to the server, and back, of an ordinary request; ms. */
+  readonly latency: number
+  /** Share of the requests that take up to 25 s. */
+  readonly slow: number
+  /** Mean time until a process is killed, in minutes; it is started again within two seconds. Null: never. */
+  readonly killEvery: number | null
+  readonly minutes: number
+}
+
+/** What the server saw, and how long the live polls waited. */
+export interface Seen {
+  /** Requests by minute and lane. */
+  readonly minutes: readonly Readonly<Record<Lane, number>>[]
+  /** Requests that killed processes had reserved, by the minutes in which these reservations lasted. */
+  readonly lost: readonly number[]
+  /** ms between the wish and the permission, for each poll. */
+  readonly waits: readonly number[]
+  readonly kills: number
+}
+
+interface Sent {
+  readonly ticket: Reservation
+  readonly life: number
+}
+
+/** Plays it, event by event, on a clock of its own. */
+export function simulate(given: Simulation): Seen {
+  const random = seededRandom(given.seed)
+  const events = timeline()
+  const start = Date.parse('2026-05-30T12:00:00Z')
+  const counts = new Map<number, Record<Lane, number>>()
+  const waits: number[] = []
+  /** Reservations of the dead, by the minutes in which they keep others back. */
+  const lost = new Map<number, number>()
+  let state: BudgetState = emptyBudget
+  let ids = 0
+  let kills = 0
+
+  /** The server counts a request and writes the headers of its answer. */
+  function count(now: number, lane: Lane): ReadonlyMap<string, string> {
+    const minute = minuteOf(now)
+    const counted = counts.get(minute) ?? { live: 0, refresh: 0, backfill: 0 }
+    counts.set(minute, { ...counted, [lane]: counted[lane] + 1 })
+    const used = counted.live + counted.refresh + counted.backfill + 1
+    const end = start + (minute + 1) * MINUTE
+    const left = (end - now) / 1000
+    const reset = {
+      'seconds, rounded down': Math.floor(left),
+      'seconds, rounded up': Math.ceil(left),
+      epoch: end / 1000,
+      absent: null,
+      'no headers': null,
+    }[given.reset]
+    const headers = new Map([['date', new Date(now).toUTCString()]])
+    if (given.reset === 'no headers') return headers
+    headers.set('ratelimit-limit', String(given.limit))
+    headers.set('ratelimit-remaining', String(Math.max(0, given.limit - used)))
+    if (reset !== null) headers.set('ratelimit-reset', String(reset))
+    return headers
+  }
+
+  function loseUntil(from: number, until: number): void {
+    for (let minute = minuteOf(from); minute <= minuteOf(until); minute++) lost.set(minute, (lost.get(minute) ?? 0) + 1)
+  }
+
+  function minuteOf(at: number): number {
+    return Math.floor((at - start) / MINUTE)
+  }
+
+  function travel(): number {
+    return random() < given.slow ? random() * 12_500 : random() * given.latency
+  }
+
+  function openProcess(lane: Lane, index: number): void {
+    let life = 0
+    let inFlight = 0
+    let wakeAt = Infinity
+    const own = new Set<string>()
+    /** Since when a poll is wanted that has not left yet. */
+    let wantedAt: number | null = null
+    const route = `/live/${index}`
+
+    function ask(now: number): void {
+      while (inFlight < given.concurrency && (lane !== 'live' || wantedAt !== null)) {
+        const poll = wantedAt === null ? null : { route, at: wantedAt }
+        const id = `${index} ${ids++}`
+        const made = reserve(state, { id, lane, poll }, now)
+        state = made.state
+        if (made.result === null) {
+          waitFor(now)
+          return
+        }
+        if (wantedAt !== null) waits.push(now - wantedAt)
+        wantedAt = null
+        own.add(id)
+        inFlight++
+        send(now, { ticket: made.result, life })
+      }
+    }
+
+    function waitFor(now: number): void {
+      const foreign = state.probe !== null && !own.has(state.probe.id)
+      const look = foreign ? 200 : waitsForTurn(state, now, lane) ? 1000 : Infinity
+      const at = Math.min(now + look, opensAt(state, now, lane) ?? Infinity)
+      if (at >= wakeAt && wakeAt > now) return
+      wakeAt = at
+      const mine = life
+      if (Number.isFinite(at)) events.at(at, (then) => mine === life && at === wakeAt && ask(then))
+    }
+
+    function send(now: number, sent: Sent): void {
+      const leaves = now + random() * 30
+      // A killed process may have written the request before, or not.
+      const isWritten = () => sent.life === life || random() < 0.5
+      events.at(leaves, () => {
+        if (!isWritten()) return
+        events.at(leaves + travel(), (arrived) => {
+          const headers = count(arrived, lane)
+          events.at(arrived + travel(), (received) => end(received, sent, headers))
+        })
+      })
+    }
+
+    function end(now: number, { ticket, life: of }: Sent, headers: ReadonlyMap<string, string>): void {
+      if (of !== life) return
+      inFlight--
+      own.delete(ticket.id)
+      const reading = readRateLimit(headers, now)
+      state = settle(state, ticket, { reading, answered: true, receivedAt: now, assumedLimit: given.limit }, now)
+      ask(now)
+    }
+
+    function scheduleKill(now: number): void {
+      if (given.killEvery === null) return
+      events.at(now + -Math.log(1 - random()) * given.killEvery * MINUTE, (then) => {
+        kills++
+        life++
+        const held = state.reservations.filter((one) => own.has(one.id))
+        for (const { until } of held) loseUntil(then, until)
+        inFlight = 0
+        wakeAt = Infinity
+        own.clear()
+        wantedAt = null
+        const again = life
+        events.at(then + random() * 2000, (restarted) => again === life && ask(restarted))
+        scheduleKill(then)
+      })
+    }
+
+    function poll(now: number): void {
+      wantedAt ??= now
+      ask(now)
+      events.at(now + 10_000 + random() * 300, poll)
+    }
+
+    events.at(start + random() * 1000, lane === 'live' ? poll : ask)
+    scheduleKill(start)
+  }
+
+  given.lanes.forEach(openProcess)
+  events.playUntil(start + given.minutes * MINUTE)
+  const empty = { live: 0, refresh: 0, backfill: 0 }
+  const minutes = Array.from({ length: given.minutes }, (_, minute) => counts.get(minute) ?? empty)
+  return { minutes, lost: minutes.map((_, minute) => lost.get(minute) ?? 0), waits, kills }
+}
+
+type Happening = (now: number) => unknown
+
+function timeline() {
+  const waiting: { readonly at: number; readonly order: number; readonly happen: Happening }[] = []
+  let order = 0
+  return {
+    at(at: number, happen: Happening): void {
+      let index = waiting.length
+      while (index > 0 && (waiting[index - 1]?.at ?? 0) <= at) index--
+      waiting.splice(index, 0, { at, order: order++, happen })
+    },
+    playUntil(end: number): void {
+      for (let next = waiting.pop(); next !== undefined && next.at < end; next = waiting.pop()) next.happen(next.at)
+    },
+  }
+}

@@ -1,0 +1,180 @@
+import { readFileSync } from 'node:fs'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { openServer } from '../../src/db/server.ts'
+import type { Sandbox } from '../../src/sandbox/index.ts'
+import { buildProgram, runProgram, startProgram } from '../support/cli.ts'
+import { guildBody, guildId, place } from '../support/guild-answers.ts'
+import { kindsOfLongTests, testDatabaseUrl, testDataDir } from '../support/postgres.ts'
+import { recordingFolder } from '../support/recording-folder.ts'
+import { servedApi, serveItems } from '../support/served.ts'
+import { item } from '../support/world.ts'
+
+const owner = { 1: { rank: 'owner' } }
+const letters = ['a', 'b', 'c', 'd']
+
+function serveGuilds(api: Sandbox, known: readonly string[] = letters): void {
+  const list = Object.fromEntries(
+    known.map((one) => [guildId(one), { name: `Guild ${one}`, prefix: one > 'b' ? 'CCC' : one.repeat(3) }]),
+  )
+  api.setAnswer('/guild/list/guild', () => ({ body: list }))
+  for (const one of known) api.setAnswer(`/guild/uuid/${guildId(one)}`, () => ({ body: guildBody(one, owner) }))
+}
+
+const paths = ({ requests }: Sandbox) => requests.map(({ path }) => path.replace(/([a-d])\1{7}-.*/, '$1'))
+
+beforeAll(buildProgram)
+
+describe('wynnsync backfill', () => {
+  test('says what it would take without a single request, first by what it assumes and then by what it knows', async () => {
+    const api = await servedApi()
+    serveGuilds(api)
+    const environment = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_BASE_URL: api.url }
+    const plan = async (...args: string[]) =>
+      JSON.parse((await runProgram(['backfill', ...args, '--dry-run', '--json'], environment)).out)
+    const first = await plan('guilds')
+    expect(first).toMatchObject({ resource: 'guilds', keys: 15_500, requests: 15_501, minutes: 311 })
+    expect(first.assumptions).toContainEqual(expect.stringContaining('guild-list was never synced'))
+    expect(await plan('items')).toMatchObject({ keys: 6600, requests: 330, minutes: 7 })
+    expect(api.requests).toHaveLength(0)
+
+    await runProgram(['sync', 'guild-list'], environment)
+    expect(await plan('guilds')).toMatchObject({ keys: 4, requests: 4, minutes: 1, rows: 400 })
+    expect(await plan('guilds', '--limit', '3')).toMatchObject({ keys: 3, requests: 3 })
+    expect(await plan('guilds', '--only', 'aaa', '--only', 'zzz')).toMatchObject({ keys: 2, requests: 3 })
+    const { code, out } = await runProgram(['backfill', 'guilds', '--dry-run'], environment)
+    expect(code).toBe(0)
+    expect(out).toMatch(/^guilds: 4 to ask for in 4 requests, about 1 min; about 400 rows, 1 MB\n {2}assumed: /)
+    expect(api.requests).toHaveLength(1)
+    const db = await openServer(environment.DATABASE_URL)
+    expect(await db.values('select count(*) from sync.work_item')).toEqual([[0]])
+    await db.close()
+  })
+
+  test('syncs the list first when there is none, asks for each guild, and tells everything in one document', async () => {
+    const api = await servedApi()
+    serveGuilds(api)
+    const environment = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_BASE_URL: api.url }
+    const part = await runProgram(['backfill', 'guilds', '--limit', '2', '--json'], environment)
+    expect(part.code, part.err).toBe(0)
+    expect(part.err).toContain('nothing on the list yet: asking for guild-list first')
+    const { plan, run, left } = JSON.parse(part.out)
+    expect([plan.keys, run.status, run.inserted, left]).toEqual([2, 'ok', 2, 2])
+    const named = await runProgram(['backfill', 'guilds', '--only', guildId('d')], environment)
+    expect(named.out).toContain('guilds: 1 are left to ask; call it again to go on')
+    expect((await runProgram(['backfill', 'guilds'], environment)).out).toContain('guilds: nothing is left to ask')
+    const uuid = '/guild/uuid'
+    expect(paths(api)).toEqual(['/guild/list/guild', `${uuid}/a`, `${uuid}/b`, `${uuid}/d`, `${uuid}/c`])
+    const since = await runProgram(['backfill', 'guilds', '--since', '2020-01-01', '--json'], environment)
+    expect(JSON.parse(since.out)).toMatchObject({ plan: { keys: 0 }, run: { status: 'unchanged' }, left: 0 })
+    await runProgram(['backfill', 'guilds', '--limit', '1'], environment)
+    const anew = await runProgram(['backfill', 'guilds', '--restart', '--json'], environment)
+    expect(JSON.parse(anew.out)).toMatchObject({ plan: { keys: 4 }, left: 0 })
+    // By now the answers have told the limit.
+    expect(JSON.parse(anew.out).plan.assumptions.join()).not.toContain('requests a minute')
+    expect(paths(api)).toHaveLength(10)
+  })
+
+  test('walks through the pages of items in the lowest lane', async () => {
+    const api = await servedApi()
+    serveItems(
+      api,
+      ['Ash', 'Elm'].map((name) => item(name)),
+    )
+    const environment = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_BASE_URL: api.url }
+    const { code, out } = await runProgram(['backfill', 'items', '--json'], environment)
+    expect([code, JSON.parse(out)]).toMatchObject([0, { run: { status: 'ok', inserted: 2 }, left: 0 }])
+    expect(api.requests.map(({ query }) => query)).toEqual([''])
+  })
+
+  test('ends with 75 when some could not be asked for, and with 3 when something was set aside', async () => {
+    const api = await servedApi()
+    serveGuilds(api)
+    const environment = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_BASE_URL: api.url }
+    api.setAnswer(`/guild/uuid/${guildId('b')}`, () => ({ status: 400, body: { error: 'BadRequest' } }))
+    const missed = await runProgram(['backfill', 'guilds', '--json'], environment)
+    expect([missed.code, JSON.parse(missed.out)]).toMatchObject([75, { run: { status: 'partial' }, left: 1 }])
+    api.setAnswer(`/guild/uuid/${guildId('b')}`, () => ({ body: { ...guildBody('b', owner), name: 7 } }))
+    const aside = await runProgram(['backfill', 'guilds', '--json'], environment)
+    expect([aside.code, JSON.parse(aside.out)]).toMatchObject([3, { run: { quarantined: 1 }, left: 0 }])
+  })
+
+  test.each([
+    [['backfill'], 'backfill wants one of guilds, players, items, recipes'],
+    [['backfill', 'territories'], 'found territories'],
+    [['backfill', 'items', '--limit', '3'], 'items is a walk over pages'],
+    [['backfill', 'guilds', '--since', 'yesterday'], '--since wants an instant that is over'],
+    [['backfill', 'guilds', '--since', '2999-01-01'], '--since wants an instant that is over'],
+    [['backfill', '--from', '/nowhere'], '--from wants a folder with an index.jsonl'],
+    [['backfill', '--from', '/nowhere', '--limit', '3'], '--from loads all that was recorded'],
+  ])('ends with 2 after %j', async (args, said) => {
+    const { code, err } = await runProgram(args)
+    expect([code, err]).toEqual([2, expect.stringContaining(said)])
+  })
+
+  test('lists all whom a name may mean, and guesses none', async () => {
+    const api = await servedApi()
+    serveGuilds(api)
+    const environment = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_BASE_URL: api.url }
+    const { code, err } = await runProgram(['backfill', 'guilds', '--only', 'CCC'], environment)
+    expect(code).toBe(2)
+    expect(err).toContain(`${guildId('c')}  Guild c [CCC]`)
+    expect(err).toContain(`${guildId('d')}  Guild d [CCC]`)
+  })
+})
+
+describe.each(kindsOfLongTests)('wynnsync backfill on the %s database', (kind) => {
+  test('leaves the work to another backfill of the same that lives, and ends with 0', async () => {
+    const api = await servedApi()
+    serveGuilds(api)
+    const where =
+      kind === 'server' ? { DATABASE_URL: await testDatabaseUrl() } : { WYNNSYNC_DATA_DIR: await testDataDir() }
+    const environment = { ...where, WYNNSYNC_BASE_URL: api.url }
+    let answer = () => {}
+    const asked = new Promise<void>((resolve) => {
+      api.setAnswer(`/guild/uuid/${guildId('a')}`, async () => {
+        resolve()
+        await new Promise<void>((allow) => {
+          answer = allow
+        })
+        return { body: guildBody('a', owner) }
+      })
+    })
+    const first = startProgram(['backfill', 'guilds', '--json'], environment)
+    await asked
+    const second = await runProgram(['backfill', 'guilds', '--json'], environment)
+    expect([second.code, JSON.parse(second.out)]).toEqual([
+      0,
+      { plan: null, run: expect.objectContaining({ status: 'skipped', requests: 0 }), left: null },
+    ])
+    answer()
+    expect(JSON.parse((await first.finished).out)).toMatchObject({ run: { status: 'ok', records: 4 }, left: 0 })
+  })
+
+  test('loads recorded answers without asking anybody, names what is broken or unknown, and ends with 3', async () => {
+    const folder = await recordingFolder([
+      { at: '10:00', path: '/guild/list/territory', body: { Oak: place('a', '09:00') } },
+      { at: '11:00', path: '/guild/list/territory', body: { Oak: place('b', '10:30') } },
+      { at: '11:30', path: '/guild/list/territory', body: Buffer.from('no gzip') },
+      { at: '12:00', path: '/ability/tree/mage', body: {} },
+    ])
+    const where =
+      kind === 'server' ? { DATABASE_URL: await testDatabaseUrl() } : { WYNNSYNC_DATA_DIR: await testDataDir() }
+    const environment = { ...where, WYNNSYNC_BASE_URL: 'http://127.0.0.1:1/v3' }
+    const { code, out } = await runProgram(['backfill', '--from', folder, '--json'], environment)
+    expect(code).toBe(3)
+    expect(JSON.parse(out)).toEqual({
+      from: folder,
+      resources: [expect.objectContaining({ resource: 'territories', answers: 2, inserted: 1, events: 1 })],
+      broken: [expect.stringContaining('index.jsonl line 3')],
+      unknown: [{ request: 'GET /ability/tree/mage', answers: 1 }],
+    })
+    const one = await runProgram(['backfill', 'guilds', '--from', folder], environment)
+    expect([one.code, one.out]).toEqual([0, '(no rows)\n'])
+    const query = await runProgram(
+      ['query', 'territory_owner_at', 'Oak', '2026-06-01T10:45:00Z', '--json'],
+      environment,
+    )
+    expect(query.out).toContain('Guild b')
+    expect(readFileSync(`${folder}/index.jsonl`, 'utf8').split('\n')).toHaveLength(5)
+  })
+})

@@ -1,0 +1,52 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
+import { openEmbedded } from '../../src/db/embedded.ts'
+import { openServer } from '../../src/db/server.ts'
+import { expect as expectEvery } from '../../src/sync/coverage.ts'
+import { buildProgram, runProgram } from '../support/cli.ts'
+import { bothKinds, testDatabaseUrl, testDataDir } from '../support/postgres.ts'
+import { servedApi, serveItems } from '../support/served.ts'
+import { item } from '../support/world.ts'
+
+beforeAll(buildProgram)
+
+describe.each(bothKinds)('what a crontab promises, on the %s database,', (kind) => {
+  test('is told by the first sync of a resource, unless a living `start` has told it', async () => {
+    const api = await servedApi()
+    serveItems(api, [item('Ash')])
+    const dataDir = await testDataDir()
+    const url = kind === 'server' ? await testDatabaseUrl() : undefined
+    const environment: Record<string, string> = url ? { DATABASE_URL: url } : { WYNNSYNC_DATA_DIR: dataDir }
+    const open = () => (url ? openServer(url) : openEmbedded(dataDir, { clock: systemClock }))
+    const sync = async (schedule?: string) => {
+      const told = schedule ? { ...environment, WYNNSYNC_SCHEDULE: schedule } : environment
+      expect(await runProgram(['sync', 'items', '--quiet', '--base-url', api.url], told)).toMatchObject({ code: 0 })
+    }
+    const expectations = async () => {
+      const db = await open()
+      const rows = await db.values('select resource, every_seconds, told_by from sync.expectation order by valid_from')
+      await db.close()
+      return rows
+    }
+    await sync()
+    await sync()
+    expect(await expectations()).toEqual([['items', 3600, 'sync']])
+    await sync('items=*/5 * * * *')
+    expect(await expectations()).toEqual([
+      ['items', 3600, 'sync'],
+      ['items', 300, 'sync'],
+    ])
+
+    const db = await open()
+    await expectEvery(db, { resource: 'items', everySeconds: 60, toldBy: 'start', at: new Date() })
+    if (kind === 'server') {
+      const start = await db.tryLock('wynnsync start')
+      await sync()
+      expect((await expectations()).at(-1)).toEqual(['items', 60, 'start'])
+      await start?.release()
+    }
+    await db.close()
+    await sync()
+    expect((await expectations()).at(-1)).toEqual(['items', 3600, 'sync'])
+  })
+})

@@ -1,0 +1,118 @@
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { openServer } from '../../src/db/server.ts'
+import { buildProgram, runProgram, startProgram } from '../support/cli.ts'
+import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
+import { servedApi } from '../support/served.ts'
+
+beforeAll(buildProgram)
+
+/** Waits until the process has said something on stderr. */
+async function said(child: ReturnType<typeof startProgram>['child'], what: RegExp): Promise<string> {
+  let text = ''
+  return await new Promise((resolve, reject) => {
+    child.stderr?.on('data', (piece: Buffer) => {
+      text += piece.toString()
+      if (what.test(text)) resolve(text)
+    })
+    child.once('close', () => reject(new Error(`it ended before it said ${what}: ${text}`)))
+  })
+}
+
+describe('wynnsync start', () => {
+  test('syncs everything, is alone, and ends within ten seconds of a SIGTERM', async () => {
+    const url = await testDatabaseUrl({ migrated: false })
+    const api = await servedApi({ game: { guilds: 20, players: 60 } })
+    const environment = { DATABASE_URL: url, WYNNSYNC_BASE_URL: api.url, WYNNSYNC_SCHEDULE: 'item-metadata=off' }
+    const { child, finished } = startProgram(['start'], environment)
+    onTestFinished(() => void child.kill('SIGKILL'))
+    await said(child, /territories: ok[\s\S]*online-players: ok|online-players: ok[\s\S]*territories: ok/)
+
+    const second = await runProgram(['start', '--json'], environment)
+    expect(second).toMatchObject({ code: 0, out: '{"status":"skipped"}\n' })
+
+    const asked = Date.now()
+    child.kill('SIGTERM')
+    const { code, err } = await finished
+    expect(code).toBe(0)
+    expect(Date.now() - asked).toBeLessThan(10_000)
+    expect(err).toMatch(/stopped/)
+    expect(err).not.toMatch(/Warning|Unhandled/)
+
+    const db = await openServer(url)
+    onTestFinished(() => db.close())
+    const expected = await db.values(
+      `select resource, every_seconds, told_by from sync.expectation where resource in ('territories', 'items', 'item-metadata') order by 1`,
+    )
+    expect(expected).toEqual([
+      ['item-metadata', null, 'start'],
+      ['items', 3600, 'start'],
+      ['territories', 10, 'start'],
+    ])
+    const [leased] = await db.values('select count(*) from sync.work_item where leased_until > checked_at')
+    expect(leased).toEqual([0])
+  })
+
+  test('waits for a database that is not there yet, and says so', async () => {
+    const environment = {
+      DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
+      WYNNSYNC_BASE_URL: 'http://127.0.0.1:1/v3',
+    }
+    const { child, finished } = startProgram(['start'], environment)
+    await said(child, /trying again in/)
+    child.kill('SIGTERM')
+    expect((await finished).code).toBe(0)
+  })
+
+  test('refuses a schedule that cannot be', async () => {
+    const wrong = {
+      WYNNSYNC_SCHEDULE: 'territories=61 * * * *; moon=off; players=0 0 29 2 *',
+      WYNNSYNC_DATA_DIR: await temporaryFolder(),
+    }
+    const { code, err } = await runProgram(['start'], wrong)
+    expect(code).toBe(2)
+    expect(err).toMatch(/territories=61 \* \* \* \*: minute/)
+    expect(err).toMatch(/moon=off: no resource is called moon/)
+    expect(err).toMatch(/players=0 0 29 2 \*: is not due within a month/)
+  })
+})
+
+describe('wynnsync doctor', () => {
+  test('finds nothing wrong with what is right, and says what there is', async () => {
+    const api = await servedApi({ game: false })
+    api.setAnswer('/guild/seasons', () => ({ headers: { Date: new Date().toUTCString() }, body: {} }))
+    const environment = { WYNNSYNC_BASE_URL: api.url, WYNNSYNC_DATA_DIR: await temporaryFolder() }
+    const { code, out } = await runProgram(['doctor', '--json'], environment)
+    const { findings } = JSON.parse(out) as { findings: { check: string; verdict: string }[] }
+    expect(findings.map(({ check, verdict }) => `${check} ${verdict}`)).toEqual(
+      ['database', 'freshness', 'disk', 'api', 'clock', 'headers', 'credential'].map((check) => `${check} fine`),
+    )
+    expect(code).toBe(0)
+  })
+
+  test('tells a service that is away from one that is wrong', async () => {
+    const environment = { WYNNSYNC_BASE_URL: 'http://127.0.0.1:1/v3', DATABASE_URL: await testDatabaseUrl() }
+    const { code, out } = await runProgram(['doctor'], environment)
+    expect(code).toBe(75)
+    expect(out).toMatch(/^api +problem/m)
+    expect(out).toMatch(/^database +fine/m)
+  })
+
+  test('sees a clock that is off, headers that are missing, and a token that is refused', async () => {
+    const api = await servedApi({ game: { guilds: 5, players: 10 } })
+    api.setAnswer('/guild/seasons', () => ({
+      headers: { Date: new Date(Date.now() - 600_000).toUTCString(), 'RateLimit-Remaining': null },
+      body: {},
+    }))
+    const environment = {
+      WYNNSYNC_BASE_URL: api.url,
+      DATABASE_URL: await testDatabaseUrl(),
+      WYNNSYNC_TOKEN: 'not-a-token',
+    }
+    const { code, out, err } = await runProgram(['doctor'], environment)
+    expect(out).toMatch(/^clock +warning +this machine's clock is (599|600|601) s ahead/m)
+    expect(out).toMatch(/^headers +warning/m)
+    expect(out).toMatch(/^credential +problem/m)
+    expect(code).toBe(1)
+    expect(out + err).not.toContain('not-a-token')
+  })
+})

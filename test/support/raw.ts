@@ -1,0 +1,22 @@
+import type { Database } from '../../src/db/database.ts'
+import type { Resource, Worklist } from '../../src/sync/resource.ts'
+import { isWorklist } from '../../src/sync/resource.ts'
+import { type Engine, runResource } from '../../src/sync/run.ts'
+import { runWorklist } from '../../src/sync/run-worklist.ts'
+import type { World } from './world.ts'
+
+export const guards = { plausibleShare: 0.5, absences: 2, zeroShare: 0.25 }
+
+const silent = () => {}
+
+/** An engine on any database that asks the API of the world. */
+export function engineOn({ api, clock }: World, db: Database, raw: boolean): Engine {
+  const log = { debug: silent, info: silent, warn: silent, error: silent }
+  return { db, api, clock, program: 'test', guards, log, raw }
+}
+
+/** Syncs one resource on any database; of a worklist so many keys. */
+export async function syncOn(engine: Engine, resource: Resource | Worklist, limit = 3) {
+  if (!isWorklist(resource)) return await runResource(resource, engine)
+  return await runWorklist(resource, engine, { limit, concurrency: 1 })
+}

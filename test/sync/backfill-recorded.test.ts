@@ -1,0 +1,149 @@
+import { describe, expect, test } from 'vitest'
+import { openRecordedAnswers } from '../../src/api/recorded.ts'
+import { systemClock } from '../../src/clock.ts'
+import { resourcesNamed } from '../../src/resources/index.ts'
+import { type LoadOptions, loadRecorded } from '../../src/sync/backfill-recorded.ts'
+import { gameDigests } from '../support/backfill.ts'
+import { guildBody, guildId, place } from '../support/guild-answers.ts'
+import { bothKinds } from '../support/postgres.ts'
+import { type Line, recordingFolder } from '../support/recording-folder.ts'
+import { item, type World, worldOf } from '../support/world.ts'
+
+const owner = { 1: { rank: 'owner' } }
+const guild = (letter: string, at: string, fields: object = {}, more: Partial<Line> = {}): Line => ({
+  at,
+  path: `/guild/uuid/${guildId(letter)}`,
+  body: guildBody(letter, owner, fields),
+  ...more,
+})
+const map = (at: string, holder: string, acquired: string): Line => ({
+  at,
+  path: '/guild/list/territory',
+  body: { Oak: place(holder, acquired) },
+})
+
+async function load({ db, log }: World, lines: readonly Line[], options: Partial<LoadOptions> = {}) {
+  const said = (level: string) => (_fields: object, message: string) => void log.push(`${level}: ${message}`)
+  const guards = { plausibleShare: 0.5, absences: 2, zeroShare: 0.25 }
+  const runLog = { debug: () => {}, info: said('info'), warn: said('warn'), error: said('error') }
+  const loading = { db, clock: systemClock, program: 'test', guards, log: runLog }
+  const recorded = openRecordedAnswers(await recordingFolder(lines))
+  return await loadRecorded(recorded, loading, { resources: resourcesNamed([]), ...options })
+}
+
+describe.each(bothKinds)('recorded answers on the %s database', (kind) => {
+  const world = worldOf(kind)
+
+  test('are taken in in the order of time, over all resources, each as of its instant', async () => {
+    const lines = [
+      guild('a', '12:00', { level: 12 }),
+      map('11:00', 'b', '10:30'),
+      guild('a', '10:00', { level: 10 }),
+      map('10:00', 'a', '09:00'),
+    ]
+    const { resources } = await load(world, lines)
+    expect(resources).toMatchObject([
+      { resource: 'territories', answers: 2, inserted: 1, events: 1, stale: 0 },
+      { resource: 'guilds', answers: 2, inserted: 1, stale: 0 },
+    ])
+    expect(await world.rows('select observed_at, level from game.guild_sample order by 1')).toEqual([
+      ['10:00', 10],
+      ['12:00', 12],
+    ])
+    expect(await world.rows('select valid_from, valid_until from game.territory_hold order by 1')).toEqual([
+      ['09:00', '10:30'],
+      ['10:30', 'infinity'],
+    ])
+    expect(await world.rows('select resource, started_at, observed_at, requests from sync.run order by 2, 1')).toEqual([
+      ['guilds', '10:00', '12:00', 0],
+      ['territories', '10:00', '10:00', 0],
+      ['territories', '11:00', '11:00', 0],
+    ])
+    expect(await world.rows('select received_at, observed_at from sync.observation order by 1')).toEqual([
+      ['10:00', '10:00'],
+      ['12:00', '12:00'],
+    ])
+    expect(await world.rows('select checked_at, leased_until from sync.work_item')).toEqual([['12:00', null]])
+  })
+
+  test('speak for the instant that their headers tell, where these were kept', async () => {
+    const headers = { 'Cache-Control': 'max-age=10', Expires: 'Mon, 01 Jun 2026 10:00:07 GMT' }
+    const tick = { ...headers, TerritoryLastTick: '2026-06-01 09:59:56.250+00:00' }
+    await load(world, [{ ...map('10:00', 'a', '09:00'), headers: tick }, guild('a', '10:00', {}, { headers })])
+    expect(await world.rows('select resource, observed_at from sync.run order by 1')).toEqual([
+      ['guilds', '09:59:57'],
+      ['territories', '09:59:56.250Z'],
+    ])
+  })
+
+  test('write nothing when they are loaded again, nor when something newer is known', async () => {
+    const lines = [
+      map('10:00', 'a', '09:00'),
+      map('11:00', 'b', '10:30'),
+      guild('a', '10:00'),
+      guild('a', '11:00', { level: 3 }),
+    ]
+    await load(world, lines)
+    const before = await gameDigests(world.db)
+    const older = [map('10:30', 'c', '10:20'), guild('a', '10:30', { level: 2 })]
+    const { resources } = await load(world, [...lines, ...older])
+    const nothing = { inserted: 0, changed: 0, closed: 0, events: 0, answers: 3, stale: 2, unchanged: 1 }
+    expect(resources).toMatchObject([nothing, nothing])
+    expect(await gameDigests(world.db)).toEqual(before)
+    expect(await world.rows('select checked_at from sync.work_item')).toEqual([['11:00']])
+  })
+
+  test('that cannot be read are told with file and line, and the others are taken in', async () => {
+    const lines = [
+      guild('a', '10:00'),
+      guild('b', '10:01', {}, { body: undefined }),
+      guild('c', '10:02', {}, { body: Buffer.from('no gzip') }),
+      guild('d', '10:03', {}, { body: 'text' }),
+      guild('e', '10:04', {}, { status: 503, body: { message: 'away' } }),
+      guild('f', '10:05'),
+    ]
+    const { broken, resources } = await load(world, lines)
+    expect(broken).toEqual([
+      expect.stringMatching(/bodies\/2\.json\.gz \(index\.jsonl line 2\) cannot be read$/),
+      expect.stringMatching(/bodies\/3\.json\.gz \(index\.jsonl line 3\) is not gzip, or gzip that ended early$/),
+      expect.stringMatching(/^guilds of 2026-06-01T10:03:00.000Z: unexpected shape/),
+      expect.stringMatching(/^guilds of 2026-06-01T10:04:00.000Z: \S+: 503/),
+    ])
+    expect(resources).toMatchObject([{ answers: 2, inserted: 2 }])
+    expect(world.log.filter((line) => line.startsWith('error'))).toHaveLength(4)
+  })
+
+  test('that say no are believed like the API itself', async () => {
+    const gone = { status: 404, body: { error: 'NotFound', code: 404 } }
+    await load(world, [guild('a', '10:00'), guild('a', '11:00', {}, gone), guild('a', '12:00', {}, gone)])
+    expect(await world.rows('select valid_until from game.guild')).toEqual([['11:00']])
+  })
+
+  test('that nobody asks for are counted and named, and so is half of what belongs together', async () => {
+    const lists = { at: '10:00', path: '/item/metadata', body: { filters: { type: ['bow'] } } }
+    const ids = { at: '10:01', path: '/item/metadata?static', body: { type: { bow: 1 } } }
+    const other = { at: '10:00', path: '/guild/list/guild?identifier=username', body: {} }
+    const search = { at: '10:02', path: '/item/search', method: 'POST', body: [item('Oak')] }
+    const { unknown } = await load(world, [lists, other, { ...other, at: '10:05' }, search])
+    expect([...unknown]).toEqual([
+      ['GET /guild/list/guild?identifier=username', 2],
+      ['POST /item/search', 1],
+      ['GET /item/metadata (half of item-metadata; the other was not recorded)', 1],
+    ])
+    const whole = await load(world, [lists, ids])
+    expect(whole).toMatchObject({ resources: [{ resource: 'item-metadata', answers: 1, inserted: 2 }] })
+    expect(whole.unknown.size).toBe(0)
+  })
+
+  test('are taken in up to where it was interrupted, and the rest when it is called again', async () => {
+    const lines = ['10:00', '11:00', '12:00', '13:00'].map((at, level) => guild('a', at, { level }))
+    const ending = new AbortController()
+    const onProgress = (done: number) => {
+      if (done === 2) ending.abort(new Error('interrupted'))
+    }
+    await expect(load(world, lines, { signal: ending.signal, onProgress })).rejects.toThrow('interrupted')
+    expect(await world.rows('select count(*) from game.guild_sample')).toEqual([[2]])
+    expect(await load(world, lines)).toMatchObject({ resources: [{ answers: 4, stale: 1, unchanged: 1 }] })
+    expect(await world.rows('select level from game.guild_sample order by observed_at')).toEqual([[0], [1], [2], [3]])
+  })
+})

@@ -1,0 +1,367 @@
+import { describe, expect, test } from 'vitest'
+import type { Database } from '../../src/db/database.ts'
+import { guilds } from '../../src/resources/guilds/index.ts'
+import { inProfiles } from '../../src/resources/personal.ts'
+import { players } from '../../src/resources/players/index.ts'
+import { hearPrivacy } from '../../src/sync/privacy.ts'
+import { hashOf } from '../../src/sync/privacy-actions.ts'
+import { personKept, purge } from '../../src/sync/privacy-person.ts'
+import { decompressed } from '../../src/sync/raw-text.ts'
+import { guildBody, guildId, playerId, syncGuild } from '../support/guild-answers.ts'
+import { onlineBody, profile, syncOnline, syncPlayer } from '../support/player-answers.ts'
+import { bothKinds } from '../support/postgres.ts'
+import { contentOf, instantOf, type World, worldOf } from '../support/world.ts'
+
+const characterId = (number: number) => `cccccccc-0000-4000-8000-${String(number).padStart(12, '0')}`
+
+/** Values that stand nowhere else, by the rule that hides them. */
+const secrets = {
+  mainAccess: ['70001', '70002', '70003', '70004', '2011-11-11'],
+  onlineStatus: [`SECRET1 of ${playerId(1)}`, `SECRET2 of ${playerId(1)}`, '2012-12-12', characterId(9)],
+  characterListAccess: [characterId(1), characterId(2), 'Quest Secret', '70011', '70012', '70013', '70014'],
+  characterDataAccess: ['Quest Secret', '70011', '70012', '70013', '70014'],
+  characterBuildAccess: ['70013'],
+  huntedCharacterAccess: [characterId(2), '70014'],
+  guildHighRankedAccess: ['70021'],
+  guildHistoryAccess: [`${guildId('b')} of ${playerId(1)}`, 'Guild Before'],
+} as const
+const characterRules = ['characterListAccess', 'characterDataAccess', 'characterBuildAccess', 'huntedCharacterAccess']
+
+const main = {
+  firstJoin: '2011-11-11T00:00:00.000Z',
+  playtime: 70001,
+  globalData: { wars: 70002 },
+  ranking: { level: 70003 },
+}
+const presence = { online: true, server: 'SECRET1', lastJoin: '2012-12-12T00:00:00.000Z' }
+const hero = { type: 'MAGE', level: 40, gamemode: [] as string[], meta: { died: false }, restrictions: {} }
+const characters = {
+  [characterId(1)]: {
+    ...hero,
+    mobsKilled: 70011,
+    professions: { fishing: { level: 70012, xpPercent: 1 } },
+    skillPoints: { strength: 70013 },
+    quests: ['Quest Secret'],
+  },
+  [characterId(2)]: { ...hero, gamemode: ['hunted'], wars: 70014 },
+}
+const guild = { uuid: guildId('a'), name: 'Guild a', prefix: 'aaa', rank: 'RECRUIT' }
+const before = { uuid: guildId('b'), name: 'Guild Before', prefix: 'bbb', rank: 'RECRUIT' }
+
+const open = (fields: object = {}) => {
+  const { lastJoin, ...rest } = presence
+  return {
+    ...profile(1, { ...main, ...rest, activeCharacter: characterId(9), characters, guild, ...fields }),
+    lastJoin,
+  }
+}
+const member = { ...presence, globalData: { wars: 70004 }, weekly: { streak: 70021 }, contributed: 5 }
+const another = { rank: 'owner', online: true, server: 'OTHER', globalData: { wars: 80004 } }
+const guildWith = (fields: object) => guildBody('a', { 1: { ...fields }, 2: another })
+
+/** Everything that can be known of player 1. */
+async function everythingShown(world: World): Promise<void> {
+  await syncGuild(world, guildBody('b', { 1: {}, 3: { rank: 'owner' } }), '08:00')
+  for (const at of ['08:10', '08:20']) await syncGuild(world, guildBody('b', { 3: { rank: 'owner' } }), at)
+  await syncPlayer(world, 1, open({ guild: before }), '08:30')
+  await syncGuild(world, guildWith(member), '09:00')
+  await syncOnline(world, onlineBody({ SECRET1: [1] }), '09:10')
+  await syncOnline(world, onlineBody({ SECRET2: [1] }), '09:11')
+  await syncPlayer(world, 1, open(), '09:12')
+}
+
+/** The profile after a rule took effect: what it hides is absent, as the service leaves it out (API reference 7.3). */
+const hiding: Readonly<Record<string, () => object>> = {
+  mainAccess: () => without(open(), Object.keys(main)),
+  onlineStatus: () => ({ ...open(), online: false, server: null, lastJoin: null, activeCharacter: null }),
+  characterListAccess: () => without(open(), ['characters']),
+  characterDataAccess: () => ({ ...open(), characters: { [characterId(1)]: hero, [characterId(2)]: hero } }),
+  characterBuildAccess: () => {
+    const [one, two] = [characterId(1), characterId(2)]
+    return { ...open(), characters: { ...characters, [one]: { ...characters[one], skillPoints: null }, [two]: hero } }
+  },
+  huntedCharacterAccess: () => ({ ...open(), characters: { [characterId(1)]: characters[characterId(1)] } }),
+  guildHistoryAccess: () => open(),
+}
+
+function without(record: object, names: readonly string[]): object {
+  return Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name)))
+}
+
+/** What only counts players, and tells of none. */
+const counts = /world|guild_hour|guild_listing|game\.guild$|territory/
+
+/** Columns whose digits are random, and might look like a value that is sought. */
+const random = "'{run_id,backfill_id,hash,raw_hash,content_hash,document_hash,player_hash}'"
+
+/** In which tables or raw answers one of the texts stands, as `table: text`; `x of y` is an x in a row that has y too. */
+async function found(db: Database, texts: readonly string[]): Promise<string[]> {
+  const tables = await db.query<{ name: string }>(
+    `select relnamespace::regnamespace || '.' || quote_ident(relname) as name from pg_class
+      where relkind in ('r', 'm') and relnamespace::regnamespace::text in ('game', 'sync', 'partitions')`,
+  )
+  const selects = tables
+    .filter(({ name }) => !counts.test(name))
+    .map(({ name }) => `select '${name}' as name, (to_jsonb(each) - ${random}::text[])::text as row from ${name} each`)
+  const rows = await db.query<{ name: string; row: string }>(selects.join(' union all '))
+  const bodies = await db.query<{ body: Uint8Array }>('select body from sync.raw_body')
+  for (const { body } of bodies) rows.push({ name: 'raw answers', row: (await decompressed(body)).toString() })
+  const has = (row: string, text: string) => text.split(' of ').every((one) => row.includes(one))
+  const hits = rows.flatMap(({ name, row }) => texts.filter((text) => has(row, text)).map((text) => `${name}: ${text}`))
+  return [...new Set(hits)]
+}
+
+describe.each(bothKinds)('what a player restricts, on the %s database,', (kind) => {
+  const world = Object.assign(worldOf(kind), { raw: true })
+  const { rows } = world
+  const actions = () =>
+    rows('select field_group, policy, rows > 0, right(player_uuid::text, 1) from sync.privacy_action order by at, 1')
+  const restrictions = () =>
+    rows(
+      `select right(player_uuid::text, 1), field_group, split_part(told_by, '/', 1), since from sync.privacy_restriction order by 1, 2, 3`,
+    )
+
+  test.each(Object.keys(hiding))('%s, is in no table any more, and what is not restricted stays', async (rule) => {
+    await everythingShown(world)
+    const restricted: readonly string[] = Object.entries(secrets).find(([name]) => name === rule)?.[1] ?? []
+    const texts = (hits: readonly string[]) => [...new Set(hits.map((hit) => hit.slice(hit.indexOf(': ') + 2)))].sort()
+    const ofOthers = Object.entries(secrets).filter(
+      ([name]) => !characterRules.includes(name) || !characterRules.includes(rule),
+    )
+    const others = [...new Set(ofOthers.flatMap(([, values]) => [...values]))].filter(
+      (one) => !restricted.includes(one),
+    )
+    expect(texts(await found(world.db, [...restricted, ...others]))).toEqual([...restricted, ...others].sort())
+    await syncPlayer(world, 1, { ...hiding[rule]?.(), restrictions: { [rule]: true } }, '10:00')
+    expect(await found(world.db, restricted)).toEqual([])
+    expect(texts(await found(world.db, others))).toEqual([...others].sort())
+    expect(await actions()).toContainEqual([rule, 'anonymize', true, '1'])
+    expect(await restrictions()).toEqual([['1', rule, 'players', '10:00']])
+  })
+
+  test('in a guild, goes from profiles too, and other members keep theirs', async () => {
+    await everythingShown(world)
+    const hides = { main_access: true, online_status: true, guild_high_ranked_access: true }
+    await syncGuild(world, guildWith({ contributed: 6, restrictions: hides }), '10:00')
+    const secret = [...secrets.mainAccess, ...secrets.onlineStatus, ...secrets.guildHighRankedAccess]
+    expect(await found(world.db, secret)).toEqual([])
+    expect(await found(world.db, ['OTHER', '80004'])).toHaveLength(4)
+    expect(
+      await rows(
+        `select counter, value from game.member_counter where player_uuid = '${playerId(1)}' order by observed_at`,
+      ),
+    ).toEqual([
+      ['contributed', 0],
+      ['contributed', 5],
+      ['contributed', 6],
+    ])
+    expect((await restrictions()).map(([, group]) => group)).toEqual([
+      'guildHighRankedAccess',
+      'mainAccess',
+      'onlineStatus',
+    ])
+  })
+
+  test('stays away whatever other answers show, until the one that told takes it back', async () => {
+    await everythingShown(world)
+    const hidden = {
+      ...hiding.mainAccess?.(),
+      restrictions: { mainAccess: true, onlineStatus: true },
+      online: false,
+      server: null,
+    }
+    await syncPlayer(world, 1, { ...hidden, lastJoin: null, activeCharacter: null }, '10:00')
+    await syncGuild(world, guildWith({ ...member, contributed: 6 }), '10:01')
+    await syncOnline(world, onlineBody({ SECRET1: [1] }), '10:02')
+    await syncGuild(world, guildWith({ ...member, contributed: 6 }), '10:10')
+    expect(await found(world.db, [...secrets.mainAccess, ...secrets.onlineStatus])).toEqual([])
+    await syncPlayer(world, 1, open(), '11:00')
+    expect(await restrictions()).toEqual([])
+    // The guild says what it said before, and is believed now.
+    await syncGuild(world, guildWith({ ...member, contributed: 6 }), '11:10')
+    await syncOnline(world, onlineBody({ SECRET1: [1] }), '11:11')
+    expect(await found(world.db, ['70001', '70002', '70003', '70004', '2011-11-11'])).not.toEqual([])
+    expect(
+      await rows('select value, observed_at from game.member_counter where value = 70004 order by player_uuid'),
+    ).toEqual([[70004, '11:10']])
+    expect(await rows('select first_listed_at from game.player_listing')).toEqual([['11:11']])
+  })
+
+  test('comes back in the profile when the guild is the last to say so', async () => {
+    await everythingShown(world)
+    await syncGuild(world, guildWith({ contributed: 6, restrictions: { main_access: true } }), '10:00')
+    await syncPlayer(world, 1, open(), '10:10')
+    expect(await found(world.db, secrets.mainAccess)).toEqual([])
+    await syncGuild(world, guildWith({ ...member, contributed: 6 }), '11:00')
+    await syncPlayer(world, 1, open(), '11:10')
+    expect(
+      await rows(`select first_join is null, valid_until from game.player order by valid_from desc limit 1`),
+    ).toEqual([[false, 'infinity']])
+    expect(await rows(`select value, observed_at from game.player_counter where counter = 'playtime'`)).toEqual([
+      [70001, '11:10'],
+    ])
+  })
+
+  test('goes when the API refuses the whole profile (403)', async () => {
+    await everythingShown(world)
+    await syncPlayer(world, 1, null, '10:00', 403)
+    expect(await found(world.db, secrets.mainAccess)).toEqual([])
+    expect(await restrictions()).toEqual([['1', 'mainAccess', 'players', '10:00']])
+    await syncPlayer(world, 1, null, '10:10', 403)
+    expect(await actions()).toEqual([['mainAccess', 'anonymize', true, '1']])
+    await syncPlayer(world, 1, open(), '11:00')
+    expect(await restrictions()).toEqual([])
+    expect(await found(world.db, ['70001'])).not.toEqual([])
+  })
+
+  test('is no change of the player where only the restriction is new, and writes nothing when it is said again', async () => {
+    await everythingShown(world)
+    const hidden = { ...hiding.mainAccess?.(), restrictions: { mainAccess: true } }
+    await syncPlayer(world, 1, hidden, '10:00')
+    const once = await contentOf(world.db)
+    expect(await syncPlayer(world, 1, hidden, '10:10')).toMatchObject({ status: 'unchanged', changed: 0 })
+    const twice = await contentOf(world.db)
+    for (const table of ['sync.observation', 'sync.work_item', 'sync.gap'])
+      for (const one of [once, twice]) delete one[table]
+    expect(twice).toEqual(once)
+  })
+
+  test('is also gone from what could not be understood, what is new, and what no rule is known for', async () => {
+    await syncGuild(world, guildBody('a', { 1: { rank: 'owner', novelty: 'SECRET1' } }), '09:00')
+    await syncPlayer(world, 1, { ...open(), shiny: 'SECRET2', stays: 'NOSECRET' }, '09:10')
+    await syncPlayer(world, 1, { ...open(), playtime: 'SECRET3' }, '09:20')
+    const badMember = { rank: 'owner', contributed: 'SECRET4' }
+    await syncGuild(world, guildBody('a', { 1: badMember }), '09:30')
+    expect(await found(world.db, ['SECRET1', 'SECRET2', 'SECRET3', 'SECRET4', 'NOSECRET'])).not.toEqual([])
+    expect(await rows('select count(*)::int from sync.quarantine')).toEqual([[2]])
+    const hidden = { ...hiding.onlineStatus?.(), stays: 'NOSECRET', restrictions: { onlineStatus: true } }
+    await syncPlayer(world, 1, hidden, '10:00')
+    await syncGuild(world, guildBody('a', { 1: { rank: 'owner', restrictions: { online_status: true } } }), '10:10')
+    const left = await found(world.db, ['SECRET1', 'SECRET2', 'SECRET3', 'SECRET4'])
+    // What is not restricted was not hidden by anybody: only the program could not read it.
+    expect(left).toEqual(['raw answers: SECRET3', 'raw answers: SECRET4'])
+    expect(await rows(`select distinct extra from game.player where extra is not null`)).toEqual([
+      [{ stays: 'NOSECRET' }],
+    ])
+    expect(await rows('select reason, raw from sync.quarantine')).toEqual([
+      ['removed for privacy', null],
+      ['removed for privacy', null],
+    ])
+    expect(await rows('select path from sync.drift order by 1')).toContainEqual(['/shiny'])
+  })
+
+  test('by a rule that nobody knows takes nothing but what no rule is known for', async () => {
+    await everythingShown(world)
+    await syncPlayer(world, 1, { ...open(), wardrobe: 'SECRET5' }, '09:30')
+    await syncPlayer(world, 1, { ...open(), restrictions: { wardrobeAccess: true } }, '10:00')
+    expect(await found(world.db, ['SECRET5'])).toEqual([])
+    expect(await found(world.db, ['70001'])).not.toEqual([])
+    expect(await actions()).toEqual([['wardrobeAccess', 'anonymize', true, '1']])
+  })
+
+  test('makes the program forget the player so far, where that is the policy', async () => {
+    await everythingShown(world)
+    await syncPlayer(world, 1, { ...hiding.mainAccess?.(), restrictions: { mainAccess: true } }, '10:00', 404, 'delete')
+    expect(
+      await found(world.db, [...secrets.mainAccess, secrets.onlineStatus[1], ...secrets.guildHistoryAccess]),
+    ).toEqual([])
+    expect(await rows('select valid_from, guild_name, restricted from game.player')).toEqual([
+      ['10:00', 'Guild a', ['mainAccess']],
+    ])
+    expect(await rows('select field_group, policy, player_uuid, run_id is null from sync.privacy_action')).toEqual([
+      ['everything', 'delete', null, false],
+    ])
+    // The guild's answer is the same as before, and is taken in anew.
+    await syncGuild(world, guildWith(member), '10:10')
+    expect(await rows(`select valid_from from game.guild_member where player_uuid = '${playerId(1)}'`)).toEqual([
+      ['10:10'],
+    ])
+    expect(
+      await rows(
+        `select value, observed_at from game.member_counter where player_uuid = '${playerId(1)}' and counter <> 'weekly.streak'`,
+      ),
+    ).toEqual([[5, '10:10']])
+  })
+
+  test('purged by hand is gone without a name, is not brought back by old answers, and is recorded anew by later ones', async () => {
+    await everythingShown(world)
+    await syncPlayer(world, 1, { ...hiding.mainAccess?.(), restrictions: { mainAccess: true } }, '10:00')
+    await syncPlayer(world, 2, profile(2, main), '10:00')
+    const [own] = (await contentOf(world.db))['game.player_counter'] ?? []
+    const at = new Date(instantOf('11:00'))
+    const removed = await world.db.transaction((sql) => purge(sql, inProfiles, { playerUuid: playerId(1), at }))
+    expect(removed.map(({ table }) => table)).toContain('game.player_character')
+    expect(await found(world.db, [playerId(1)])).toEqual([])
+    expect(await found(world.db, [playerId(2)])).not.toEqual([])
+    expect((await contentOf(world.db))['game.player_counter']).toContainEqual(own)
+    const kept = await personKept(world.db, inProfiles.tables, playerId(1))
+    expect([kept.tables, kept.restrictions]).toEqual([[], []])
+    expect(kept.removals.map(({ fieldGroup, policy }) => [fieldGroup, policy])).toEqual([
+      ['mainAccess', 'anonymize'],
+      ['everything', 'purge'],
+    ])
+    expect(
+      await rows(
+        `select count(*)::int from sync.privacy_action where encode(player_hash, 'hex') = '${hashOf(playerId(1))}'`,
+      ),
+    ).toEqual([[2]])
+    // Recorded before, loaded now.
+    await syncPlayer(world, 1, open(), '09:50')
+    await syncGuild(world, guildBody('c', { 1: { rank: 'owner', ...member } }), '10:50')
+    expect((await personKept(world.db, inProfiles.tables, playerId(1))).tables).toEqual([])
+    await syncGuild(world, guildWith(member), '11:10')
+    await syncPlayer(world, 1, open(), '11:10')
+    expect(await found(world.db, ['70001', '70004'])).not.toEqual([])
+    expect(await rows(`select valid_from from game.guild_member where player_uuid = '${playerId(1)}'`)).toEqual([
+      ['11:10'],
+    ])
+  })
+
+  test('purged by rule leaves the rest', async () => {
+    await everythingShown(world)
+    const at = new Date(instantOf('11:00'))
+    await world.db.transaction((sql) =>
+      purge(sql, inProfiles, { playerUuid: playerId(1), fieldGroup: 'mainAccess', at }),
+    )
+    expect(await found(world.db, secrets.mainAccess)).toEqual([])
+    expect(await found(world.db, secrets.onlineStatus)).not.toEqual([])
+    expect(await actions()).toEqual([['mainAccess', 'purge', true, null]])
+  })
+
+  test('goes although an answer that shows it is being taken in at the same time', async () => {
+    await everythingShown(world)
+    let goOn = () => {}
+    const paused = new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    const telling = (record: object) => ({
+      extraction: { records: [record], complete: true, observedFrom: 0, observedAt: instantOf('10:00'), pages: 1 },
+      runId: guildId('f'),
+    })
+    const shows = world.db.transaction(async (sql) => {
+      const { settle } = await hearPrivacy(sql, guilds, { ...telling(guildWith(member)), scope: guildId('a') })
+      await sql.query(`insert into game.member_counter values ($1, $2, 'late', $3, 70004)`, [
+        ...[guildId('a'), playerId(1)],
+        new Date(instantOf('10:00')),
+      ])
+      await paused
+      await settle()
+    })
+    const restricts = world.db.transaction(async (sql) => {
+      const record = { ...hiding.mainAccess?.(), restrictions: { mainAccess: true } }
+      await (await hearPrivacy(sql, players, { ...telling(record), scope: playerId(1) })).settle()
+    })
+    goOn()
+    await Promise.all([shows, restricts])
+    expect(await found(world.db, ['70004'])).toEqual([])
+  })
+
+  test('is looked for in every table that has players in it', async () => {
+    const tables = await rows(
+      `select distinct attrelid::regclass::text from pg_attribute join pg_class on pg_class.oid = attrelid
+        where attname = 'player_uuid' and relkind in ('r', 'p') and not relispartition
+          and relnamespace::regnamespace::text = 'game' order by 1`,
+    )
+    expect(tables.flat()).toEqual(inProfiles.tables.map(({ table }) => table).sort())
+  })
+})

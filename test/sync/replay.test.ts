@@ -1,0 +1,229 @@
+import { describe, expect, test } from 'vitest'
+import type { Database } from '../../src/db/database.ts'
+import { RecordError } from '../../src/errors.ts'
+import { guildList } from '../../src/resources/guild-list/index.ts'
+import { guilds } from '../../src/resources/guilds/index.ts'
+import { resources as all } from '../../src/resources/index.ts'
+import { items } from '../../src/resources/items/index.ts'
+import { normalizeItem } from '../../src/resources/items/normalize.ts'
+import { onlinePlayers } from '../../src/resources/online-players/index.ts'
+import { players } from '../../src/resources/players/index.ts'
+import { territories } from '../../src/resources/territories/index.ts'
+import { replay } from '../../src/sync/replay.ts'
+import { tablesOf } from '../../src/sync/replay-tables.ts'
+import { isWorklist, type Resource, type Worklist } from '../../src/sync/resource.ts'
+import { kindsOfLongTests, testDatabase } from '../support/postgres.ts'
+import { engineOn, guards, syncOn } from '../support/raw.ts'
+import { contentOf, item, openWorld, worldOf } from '../support/world.ts'
+
+const kept = { raw: true, ...guards }
+
+/** The same resource with a normalizer that sees more in each record. */
+function changed<R extends Resource | Worklist>(resource: R, see: (record: unknown) => object): R {
+  const normalize: R['normalize'] = (record) => {
+    const entity = resource.normalize(record)
+    return { ...entity, document: { ...Object(entity.document), ...see(record) } }
+  }
+  return { ...resource, normalize }
+}
+
+const field = (record: unknown, name: string) => (Reflect.get(Object(record), name) ?? null) as never
+
+describe.each(kindsOfLongTests)('a replay on the %s database', (kind) => {
+  const world = worldOf(kind)
+  const replayed = (resources: readonly (Resource | Worklist)[], options = {}) =>
+    replay(engineOn(world, world.db, false), { resources, swap: true, ...options })
+
+  test('after a change in a normalizer makes what a fresh sync with that normalizer makes', async () => {
+    const fresh = await testDatabase(kind)
+    const start = Date.parse('2026-06-01T12:00:00Z')
+    const game = await openWorld(world.db, { game: {}, seed: 3, dialect: 'live' }, start)
+    const before = [territories, guildList, onlinePlayers, guilds, players]
+    const after = [
+      changed(territories, (record) => ({ hq: field(field(record, 'record'), 'hq') })),
+      changed(guildList, (record) => ({ tag: `${field(record, 'prefix')}!` })),
+      changed(onlinePlayers, () => ({ seen: true })),
+      // In a guild's document level and wars make further versions.
+      changed(guilds, (record) => ({ level: field(record, 'level'), wars: field(record, 'wars') })),
+      changed(players, (record) => ({ playtime: field(record, 'playtime') })),
+    ]
+    try {
+      for (let step = 0; step < 4; step++) {
+        await game.clock.advanceTo(start + step * 300_000)
+        for (const [nth, resource] of before.entries()) {
+          const told = await syncOn(engineOn(game, world.db, true), resource)
+          await syncOn(engineOn(game, fresh, false), after[nth] ?? resource)
+          expect([resource.name, told.status, told.error]).toEqual([
+            resource.name,
+            expect.stringMatching(/^(ok|unchanged)$/),
+            undefined,
+          ])
+        }
+      }
+    } finally {
+      await game.api.close()
+      await game.sandbox.close()
+    }
+    expect(await contentOf(world.db)).not.toEqual(await contentOf(fresh))
+
+    const { lost, swapped, resources, tables } = await replayed(after)
+    expect({ lost, swapped, left: resources.filter((one) => !one.isReplayed) }).toEqual({
+      lost: [],
+      swapped: true,
+      left: [],
+    })
+    expect(tables.find((one) => one.table === 'game.guild')?.onlyAfter).toBeGreaterThan(0)
+    expect(await contentOf(world.db)).toEqual(await contentOf(fresh))
+  }, 60_000)
+
+  test('without a change finds nothing that differs, and later syncs go on from what it made', async () => {
+    await world.sync(items, [item('Elm', { tier: 'rare' }), item('Oak')], '10:00', kept)
+    await world.sync(items, [item('Elm', { tier: 'set' }), item('Oak')], '11:00', kept)
+    await world.sync(items, [item('Elm', { tier: 'rare' })], '12:00', kept)
+    const before = await contentOf(world.db)
+    const { tables, answers } = await replayed([items])
+    expect(answers).toBe(3)
+    expect(tables.filter((one) => one.onlyBefore + one.onlyAfter > 0)).toEqual([])
+    expect(await contentOf(world.db)).toEqual(before)
+    // Oak is missing for the second time, and so it is known to be gone since noon.
+    expect(await world.sync(items, [item('Elm', { tier: 'rare' })], '13:00', kept)).toMatchObject({ closed: 1 })
+    expect(await world.versions()).toEqual([
+      ['Elm', '10:00', '11:00'],
+      ['Elm', '11:00', '12:00'],
+      ['Elm', '12:00', 'infinity'],
+      ['Oak', '10:00', '12:00'],
+    ])
+  })
+
+  test('puts a field that nobody knew where it belongs once a normalizer knows it', async () => {
+    await world.sync(items, [item('Elm', { saga: 'Old.' }), item('Oak')], '10:00', kept)
+    await world.sync(items, [item('Elm'), item('Oak')], '11:00', kept)
+    await world.sync(items, [item('Elm', { saga: 'Back.' }), item('Oak')], '12:00', kept)
+    const rows = () => world.rows('select lore, extra from game.item order by internal_name, valid_from')
+    expect(await rows()).toEqual([
+      [null, { saga: 'Old.' }],
+      [null, null],
+      [null, { saga: 'Back.' }],
+      [null, null],
+    ])
+    const knowing: Resource = {
+      ...items,
+      normalize: (record) => {
+        const entity = normalizeItem(record)
+        return { ...entity, root: { ...entity.root, lore: field(record, 'saga') } }
+      },
+      unknownFields: (document) => items.unknownFields(document).filter(({ path }) => path !== '/saga'),
+    }
+    await replayed([knowing])
+    expect(await rows()).toEqual([
+      ['Old.', null],
+      [null, null],
+      ['Back.', null],
+      [null, null],
+    ])
+    expect(await world.rows('select * from sync.drift')).toEqual([])
+  })
+
+  test('brings back what was in quarantine, and what could not be read at all', async () => {
+    const strict: Resource = {
+      ...items,
+      normalize: (record) => {
+        if (field(record, 'internalName') === 'Oak') throw new RecordError('no Oak')
+        return normalizeItem(record)
+      },
+    }
+    await world.sync(strict, [item('Elm'), item('Oak')], '10:00', kept)
+    await world.sync(strict, 'another shape', '11:00', kept)
+    expect(await world.rows('select status from sync.run order by started_at')).toEqual([['partial'], ['failed']])
+    const understanding: Resource = {
+      ...items,
+      extract: async (api, options) => {
+        const walk = await api.items.all(options).catch(() => undefined)
+        const at = Date.parse('2026-06-01T11:00:00Z')
+        const records = [item('Elm'), item('Oak'), item('Ash')]
+        return walk ?? { records, complete: true, observedFrom: at, observedAt: at, pages: 1 }
+      },
+    }
+    await replayed([understanding])
+    expect(await world.versions()).toEqual([
+      ['Ash', '11:00', 'infinity'],
+      ['Elm', '10:00', 'infinity'],
+      ['Oak', '10:00', 'infinity'],
+    ])
+    expect(await world.rows('select status, quarantined, living from sync.run order by started_at')).toEqual([
+      ['ok', 0, 2],
+      ['ok', 0, 3],
+    ])
+    expect(await world.rows('select * from sync.quarantine')).toEqual([])
+  })
+
+  test('that ends in the middle leaves everything as it was, and can be begun again', async () => {
+    for (const hour of ['10:00', '11:00', '12:00']) await world.sync(items, [item('Elm', { lore: hour })], hour, kept)
+    const before = await contentOf(world.db)
+    const other = [changed(items, () => ({ more: 1 }))]
+    const killed = replayed(other, {
+      onProgress: (done: number) => {
+        if (done === 2) throw new Error('killed')
+      },
+    })
+    await expect(killed).rejects.toThrow('killed')
+    expect(await contentOf(world.db)).toEqual(before)
+    expect(await replayed(other, { swap: false })).toMatchObject({ answers: 3, swapped: false })
+    expect(await contentOf(world.db)).toEqual(before)
+    expect(await replayed(other)).toMatchObject({ answers: 3, swapped: true })
+    expect(await world.rows('select document from game.item limit 1')).toEqual([[expect.objectContaining({ more: 1 })]])
+  })
+
+  test('takes in what a sync brings meanwhile', async () => {
+    for (const hour of ['10:00', '11:00']) await world.sync(items, [item('Elm', { lore: hour })], hour, kept)
+    let meanwhile: Promise<unknown> | undefined
+    const signal = {
+      throwIfAborted() {
+        meanwhile ??= world.sync(items, [item('Elm', { lore: 'new' })], '12:00', kept)
+      },
+    } as AbortSignal
+    const { answers } = await replayed([items], { signal })
+    await meanwhile
+    expect([2, 3]).toContain(answers)
+    expect((await world.versions()).at(-1)).toEqual(['Elm', '12:00', 'infinity'])
+  })
+
+  test('leaves a resource alone that holds more than its raw answers tell', async () => {
+    await world.sync(items, [item('Elm')], '10:00')
+    await world.sync(items, [item('Elm'), item('Oak')], '11:00', kept)
+    const { resources, tables } = await replayed([items])
+    expect(tables).toEqual([])
+    expect(resources).toEqual([
+      {
+        resource: 'items',
+        isReplayed: false,
+        from: new Date('2026-06-01T11:00Z'),
+        missing: new Date('2026-06-01T10:00Z'),
+      },
+    ])
+  })
+
+  test('swaps nothing when it cannot read what was read before', async () => {
+    await world.sync(items, [item('Elm')], '10:00', kept)
+    const before = await contentOf(world.db)
+    const blind: Resource = { ...items, extract: async () => Promise.reject(new RecordError('blind')) }
+    const { lost, swapped } = await replayed([blind])
+    expect({ lost, swapped }).toEqual({ lost: [expect.stringContaining('blind')], swapped: false })
+    expect(await contentOf(world.db)).toEqual(before)
+  })
+
+  test('has a resource for every table of schema game, but those that sum up what retention removes', async () => {
+    const tables = (await tablesIn(world.db)).filter((name) => !name.endsWith('_hour'))
+    const declared = new Set([...all.flatMap((one) => tablesOf(one)), 'game.field_change'])
+    expect(tables.filter((name) => !declared.has(name))).toEqual([])
+    expect(all.filter((one) => one.derive && !isWorklist(one) && !one.derived)).toEqual([])
+  })
+})
+
+async function tablesIn(db: Database): Promise<string[]> {
+  const rows = await db.query<{ name: string }>(
+    `select 'game.' || relname as name from pg_class
+      where relnamespace = 'game'::regnamespace and relkind in ('r', 'p') and not relispartition`,
+  )
+  return rows.map(({ name }) => name)
+}

@@ -1,0 +1,125 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { createClient } from '../../src/api/client.ts'
+import { type Clock, seededRandom, virtualClock } from '../../src/clock.ts'
+import { resourcesNamed } from '../../src/resources/index.ts'
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
+import type { RunResult } from '../../src/sync/run.ts'
+import { runSchedule } from '../../src/sync/schedule.ts'
+import { clockTicker } from '../../src/sync/ticker.ts'
+import { countPending, letPass } from '../support/pending.ts'
+import { testDatabase } from '../support/postgres.ts'
+
+const start = Date.parse('2026-06-01T10:00:05Z')
+
+/** Runs the named resources by their schedules for some minutes of virtual time. */
+async function watched(
+  names: readonly string[],
+  minutes: number,
+  {
+    schedule = {},
+    prepare,
+  }: { schedule?: Record<string, string>; prepare?: (sandbox: Sandbox, clock: Clock) => void } = {},
+) {
+  const pending = countPending()
+  const clock = virtualClock(start, { auto: true, idleMs: 1, busy: pending.busy })
+  const db = pending.watch(await testDatabase('embedded'))
+  const sandbox = await startSandbox({ clock: pending.answering(clock), game: { guilds: 30, players: 100 } })
+  prepare?.(sandbox, clock)
+  const api = createClient({ baseUrl: sandbox.url, clock, random: seededRandom(1), onRequest: pending.answered })
+  onTestFinished(async () => {
+    pending.stop()
+    await api.close()
+    await sandbox.close()
+  })
+  const runs: (RunResult & { readonly at: number })[] = []
+  const log: string[] = []
+  const lines = (_fields: object, message: string) => void log.push(message)
+  const stopping = new AbortController()
+  const guards = { plausibleShare: 0.5, absences: 2, zeroShare: 0.25, accept: false }
+  const engine = {
+    db,
+    api,
+    clock,
+    program: 'test',
+    guards,
+    log: { debug: lines, info: lines, warn: lines, error: lines },
+  }
+  const running = runSchedule(engine, {
+    scheduled: resourcesNamed(names).map((resource) => ({
+      resource,
+      expression: schedule[resource.name] ?? resource.schedule,
+    })),
+    ticker: clockTicker(clock),
+    random: seededRandom(2),
+    concurrency: 4,
+    stopping: stopping.signal,
+    signal: new AbortController().signal,
+    onRun: (result) => runs.push({ ...result, at: clock.now() }),
+  })
+  await letPass(clock, minutes * 60_000)
+  stopping.abort()
+  await running
+  return { runs, log, db, sandbox, clock }
+}
+
+const seconds = (runs: readonly { readonly at: number }[]) => runs.map(({ at }) => (at - start) / 1000)
+
+/** In which minute after 10:00 each run ended. Between two of them this clock may jump by a second more than it should. */
+const minutes = (runs: readonly { readonly at: number }[]) => seconds(runs).map((at) => Math.floor((at + 6) / 60))
+
+describe('the scheduler', () => {
+  test('asks for what is live as soon as the copy that it has expires, and not before', async () => {
+    const { runs, sandbox } = await watched(['territories', 'online-players'], 3)
+    const territories = runs.filter(({ resource }) => resource === 'territories')
+    const gaps = seconds(territories).map((at, index, all) => at - (all[index - 1] ?? Number.NaN))
+    expect(territories.length).toBeGreaterThanOrEqual(15)
+    expect(gaps.slice(1).every((gap) => gap >= 8 && gap <= 13)).toBe(true)
+    const online = runs.filter(({ resource }) => resource === 'online-players').length
+    expect(online).toBeGreaterThanOrEqual(5)
+    expect(online).toBeLessThanOrEqual(7)
+    // Each request brought a copy that was new.
+    expect(runs.filter(({ status }) => status === 'stale')).toEqual([])
+    expect(sandbox.requests.filter(({ status }) => status !== 200)).toEqual([])
+  })
+
+  test('asks once at the start and then by the schedule for what is not live', async () => {
+    const { runs } = await watched(['seasons', 'item-sets'], 20, { schedule: { 'item-sets': '*/5 * * * *' } })
+    expect(minutes(runs.filter(({ resource }) => resource === 'item-sets'))).toEqual([0, 5, 10, 15, 20])
+    expect(runs.filter(({ resource }) => resource === 'seasons')).toHaveLength(1)
+  })
+
+  test('takes a coarser schedule of a live resource at its word', async () => {
+    const { runs } = await watched(['territories'], 11, { schedule: { territories: '*/5 * * * *' } })
+    expect(minutes(runs)).toEqual([0, 5, 10])
+  })
+
+  test('works on guilds all the time, each at most once in two minutes', async () => {
+    const { runs, sandbox } = await watched(['guild-list', 'guilds'], 7)
+    const asked = sandbox.requests.filter(({ path }) => path.startsWith('/guild/uuid/'))
+    const times = new Map<string, number[]>()
+    for (const { path, at } of asked) times.set(path, [...(times.get(path) ?? []), at])
+    expect(times.size).toBe(30)
+    for (const mine of times.values()) {
+      expect(mine.length).toBeGreaterThanOrEqual(2)
+      for (const [index, at] of mine.slice(1).entries()) expect(at - (mine[index] ?? 0)).toBeGreaterThanOrEqual(120_000)
+    }
+    expect(runs.every(({ status }) => status !== 'failed')).toBe(true)
+  })
+
+  test('tries again after a failure, later and later, and keeps its pace when the service is back', async () => {
+    const { runs, log } = await watched(['territories'], 10, {
+      prepare: (sandbox, clock) => {
+        sandbox.setAnswer('/guild/list/territory', () =>
+          clock.now() < start + 6 * 60_000 ? { status: 502, body: '<html>bad gateway</html>' } : undefined,
+        )
+      },
+    })
+    const failed = runs.filter(({ status }) => status === 'failed')
+    expect(failed.length).toBeGreaterThanOrEqual(4)
+    expect(failed.length).toBeLessThanOrEqual(20)
+    const after = runs.filter(({ at }) => at > start + 7 * 60_000)
+    expect(after.length).toBeGreaterThanOrEqual(14)
+    expect(after.every(({ status }) => status === 'ok' || status === 'unchanged')).toBe(true)
+    expect(log.some((line) => line.includes('502'))).toBe(true)
+  })
+})

@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'vitest'
+import { virtualClock } from '../../src/clock.ts'
+import { clockTicker, nextTick, objectionToSchedule, periodSeconds } from '../../src/sync/ticker.ts'
+
+const at = (text: string) => Date.parse(`2026-06-01T${text}Z`)
+
+describe('a cron expression', () => {
+  test('names instants in UTC', () => {
+    expect(nextTick('*/2 * * * *', at('10:00:30'))).toBe(at('10:02:00'))
+    expect(nextTick('7 * * * *', at('10:07:00'))).toBe(at('11:07:00'))
+    expect(nextTick('*/20 * * * * *', at('10:00:25'))).toBe(at('10:00:40'))
+    expect(nextTick('0 3 * * 1', at('10:00:00'))).toBe(Date.parse('2026-06-08T03:00:00Z'))
+  })
+
+  test('has a period', () => {
+    expect(periodSeconds('* * * * *', at('10:00:00'))).toBe(60)
+    expect(periodSeconds('27 * * * *', at('10:00:00'))).toBe(3600)
+  })
+
+  test('that comes less than once a month is none to watch by', () => {
+    expect(nextTick('0 0 29 2 *', at('10:00:00'))).toBe(Number.POSITIVE_INFINITY)
+  })
+
+  test('that is none is explained', () => {
+    expect(objectionToSchedule('61 * * * *')).toMatch(/minute/)
+    expect(objectionToSchedule('often')).toMatch(/5 or 6 fields/)
+    expect(objectionToSchedule('* * * * *')).toBeUndefined()
+  })
+})
+
+test('a ticker of a virtual clock rings at every instant until it is silenced', async () => {
+  const clock = virtualClock(at('10:00:30'))
+  const rang: number[] = []
+  const silence = clockTicker(clock).ring(
+    'one',
+    '* * * * *',
+    () => rang.push(clock.now()),
+    () => undefined,
+  )
+  await clock.advanceTo(at('10:03:10'))
+  silence()
+  await clock.advanceTo(at('10:10:00'))
+  expect(rang).toEqual([at('10:01:00'), at('10:02:00'), at('10:03:00')])
+})
