@@ -1,0 +1,14 @@
+create or replace view analytics.season as
+select season.season, season.started_at, season.ends_at, season.territory_holding_sr_per_hour as rating_per_hour,
+       season.sr_per_war as rating_per_war,
+       (select max(observed_at) from sync.run
+         where resource = 'seasons' and status in ('ok', 'unchanged', 'partial')) as observed_at
+  from game.season
+ where season.valid_until = 'infinity';
+comment on view analytics.season is 'Every season that the API tells of.';
+comment on column analytics.season.season is 'Its number.';
+comment on column analytics.season.started_at is 'When it began.';
+comment on column analytics.season.ends_at is 'When it ends; NULL as long as that is not known.';
+comment on column analytics.season.rating_per_hour is 'Season rating for holding a territory for an hour.';
+comment on column analytics.season.rating_per_war is 'Season rating for a war won.';
+comment on column analytics.season.observed_at is 'When the API last confirmed it.';

