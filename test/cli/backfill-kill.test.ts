@@ -8,7 +8,7 @@ import type { Sandbox } from '../../src/sandbox/index.ts'
 import { gameDigests } from '../support/backfill.ts'
 import { buildProgram, type Environment, runProgram, startProgram } from '../support/cli.ts'
 import { effort } from '../support/effort.ts'
-import { bothKinds, testDatabaseUrl, testDataDir } from '../support/postgres.ts'
+import { type bothKinds, kindsOfLongTests, testDatabaseUrl, testDataDir } from '../support/postgres.ts'
 import { servedApi } from '../support/served.ts'
 
 const guilds = effort.backfillGuilds
@@ -87,7 +87,7 @@ async function digestsOf({ open }: Place) {
 
 beforeAll(buildProgram, 300_000)
 
-describe.each(bothKinds)('a backfill that is killed at any instant, on the %s database,', (kind) => {
+describe.each(kindsOfLongTests)('a backfill that is killed at any instant, on the %s database,', (kind) => {
   test('ends with the tables of one that nobody disturbed, and asks again for nothing but what was in flight', {
     timeout: 60_000 + guilds * 400,
   }, async () => {

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { items } from '../../src/resources/items/index.ts'
 import type { Dialect } from '../../src/sandbox/index.ts'
+import { effort } from '../support/effort.ts'
 import { type bothKinds, testDatabase } from '../support/postgres.ts'
 import {
   type Fields,
@@ -69,15 +70,15 @@ const series = [
   { name: 'of March 2025', folder: 'recordings-2025', counts: [[207, 10, 0]] },
 ] as const
 
-// Neither dialect nor database knows of the other, so each is met with each series once.
+// Neither dialect nor database knows of the other, so each is met with each series once; in CI each is met once.
 const settings: readonly ((typeof series)[number] & { kind: (typeof bothKinds)[number]; dialect: Dialect })[] = [
   { ...series[0], kind: 'embedded', dialect: 'live' },
   { ...series[0], kind: 'server', dialect: 'documented' },
-  { ...series[1], kind: 'server', dialect: 'live' },
-  { ...series[1], kind: 'embedded', dialect: 'documented' },
+  { ...series[1], kind: 'server', dialect: 'documented' },
+  { ...series[1], kind: 'embedded', dialect: 'live' },
 ]
 
-describe.each(settings)(
+describe.each(settings.filter((_, nth) => effort.everyAnswer || nth % 2 === 1))(
   'the recorded items $name, served in the $dialect dialect, on the $kind database',
   ({ kind, dialect, folder: name, counts }) => {
     const folder = recordedFolder(name)
