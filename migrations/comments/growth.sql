@@ -1,11 +1,11 @@
 comment on table sync.tier is
-  'How far back each growing table of samples has all of them. Without a row: all the way.';
+  'How far back each growing table has all of its rows, and the ledger all accepted answers of a resource. Without a row: all the way.';
 comment on column sync.tier.sample_table is
-  'The table, such as game.world_sample.';
+  'The table, such as game.world_sample; ledger/ and a resource, such as ledger/guilds.';
 comment on column sync.tier.fine_since is
-  'From then on every sample is there; of older ones what the README''s table of tiers says. NULL: all of them are there.';
+  'From then on every row is there; of older ones what the README''s table of tiers says. NULL: all of them are there.';
 comment on column sync.tier.coarse_since is
-  'From then on the coarser tier is there; older than that is one row per key. NULL: all of it is there.';
+  'From then on the coarser tier is there; older than that is one row per key, and nothing of the ledger. NULL: all of it is there.';
 comment on column sync.tier.checked_at is
   'When the table was last looked after, by the clock of the machine that did.';
 
@@ -45,3 +45,12 @@ comment on column game.guild_hour.online_avg is
   'Members online by the guild''s own count, on average over the answers of the hour. NULL: none told.';
 comment on column game.guild_hour.online_max is
   'The most that an answer of the hour told. NULL: none did.';
+
+comment on table sync.answer_span is
+  'From when to when accepted answers of a resource came without a break: what stays of the runs that are older than the retention of the ledger.';
+comment on column sync.answer_span.resource is
+  'The resource.';
+comment on column sync.answer_span.began_at is
+  'The instant that the first of the answers speaks for.';
+comment on column sync.answer_span.ended_at is
+  'The instant that the last of them speaks for; of online-players, each answer is at most 90 seconds after the one before.';

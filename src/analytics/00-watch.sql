@@ -5,7 +5,10 @@ create or replace function analytics.watch(resource text)
 returns table (is_worklist boolean, first_at timestamptz, last_at timestamptz, until timestamptz, is_told boolean)
 language sql stable parallel safe
 begin atomic
-  select kind.is_worklist, life.first_at, life.last_at, greatest(now(), life.last_at),
+  select kind.is_worklist,
+         -- What was counted of the time before is gone.
+         greatest(life.first_at, (select tier.coarse_since from sync.tier where tier.sample_table = 'ledger/' || watch.resource)),
+         life.last_at, greatest(now(), life.last_at),
          exists (select from sync.expectation told where told.resource = watch.resource)
     -- By the latest row, not by whether any exists: an index finds it even where there is none.
     from (select max(one.received_at) is not null as is_worklist from sync.observation one
@@ -31,7 +34,7 @@ begin atomic
    ) life;
 end;
 comment on function analytics.watch(text) is
-'Since when and until when a resource was observed. until is now; is_told says whether anybody told how often it should be. Argument: resource, such as territories.';
+'Since when and until when a resource was observed, as far as the retention of the ledger reaches. until is now; is_told says whether anybody told how often it should be. Argument: resource, such as territories.';
 
 create or replace function analytics.expected_every(resource text)
 returns table (begins timestamptz, ends timestamptz, every_seconds double precision)

@@ -13,12 +13,12 @@ begin atomic
       left join lateral (
         select greatest(max(sample.last_join),
                         -- Seen online until the last answer that still said so, not until the first that did not.
-                        max(case when sample.online then
+                        max(case when sample.online then greatest(sample.observed_at,
                               (select max(looked.observed_at) from looked
                                  join game.guild_member there
                                    on there.guild_uuid = member.guild_uuid and there.player_uuid = member.player_uuid
                                   and there.valid_from <= looked.observed_at and looked.observed_at < there.valid_until
-                                where looked.observed_at >= sample.observed_at and looked.observed_at < sample.until) end)) as last_seen
+                                where looked.observed_at >= sample.observed_at and looked.observed_at < sample.until)) end)) as last_seen
           from (select online, last_join, observed_at,
                        coalesce(lead(observed_at) over (order by observed_at), 'infinity') as until
                   from game.member_presence
@@ -42,4 +42,4 @@ begin atomic
    order by seen.last_seen nulls last, seen.username;
 end;
 comment on function analytics.member_activity(uuid, timestamptz) is
-'Who of a guild''s members at an instant was active (seen in the last seven days), inactive, or cannot be known, with the reason. last_seen is the end of the last time online that answers show, or the last login the API told.';
+'Who of a guild''s members at an instant was active (seen in the last seven days), inactive, or cannot be known, with the reason. last_seen is the end of the last time online that answers show, or the last login the API told; of time before the retention of the ledger, on the same day.';

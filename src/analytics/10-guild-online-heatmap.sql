@@ -3,8 +3,9 @@ returns table (dow int, hour int, online_avg double precision, online_max int, c
 language sql stable parallel safe
 begin atomic
   with fine as (
-    -- Older samples are gone; of them there are the averages of full hours.
-    select greatest(from_time, (select tier.fine_since from sync.tier where tier.sample_table = 'game.guild_sample')) as since
+    -- Older samples or answers are gone; of them there are the averages of full hours.
+    select greatest(from_time, (select max(tier.fine_since) from sync.tier
+                                 where tier.sample_table in ('game.guild_sample', 'ledger/guilds'))) as since
   ), answer as (
     select one.observed_at, numbers.online
       from fine
@@ -37,4 +38,4 @@ begin atomic
    order by cell.dow, cell.hour;
 end;
 comment on function analytics.guild_online_heatmap(uuid, timestamptz, timestamptz) is
-'How many members of a guild are online at which hour of the week in [from_time, to_time): dow 1 Monday .. 7 Sunday, hour 0..23 UTC; a row for each that lies in the interval. By the guild''s own count, which has the members who hide, too; who they are it does not tell. The average is over hours, each the average of its answers; coverage is the share (0..1) of the hours with an answer about the guild; NULL average and coverage 0 where nobody looked, coverage NULL in the future. Of time before the retention of game.guild_sample, an hour is known as a whole. Arguments: guild, its uuid; from_time; to_time.';
+'How many members of a guild are online at which hour of the week in [from_time, to_time): dow 1 Monday .. 7 Sunday, hour 0..23 UTC; a row for each that lies in the interval. By the guild''s own count, which has the members who hide, too; who they are it does not tell. The average is over hours, each the average of its answers; coverage is the share (0..1) of the hours with an answer about the guild; NULL average and coverage 0 where nobody looked, coverage NULL in the future. Of time before the retention of game.guild_sample or of the ledger, an hour is known as a whole. Arguments: guild, its uuid; from_time; to_time.';

@@ -1,19 +1,65 @@
+-- What is known of when accepted answers about who is online were: exact instants, and before the retention of the ledger
+-- spans in which each answer came at most 90 seconds after the one before.
+create or replace function analytics.online_span(from_time timestamptz, to_time timestamptz)
+returns table (first_at timestamptz, last_at timestamptz, next_at timestamptz)
+language sql stable parallel safe
+begin atomic
+  select known.first_at, known.last_at, lead(known.first_at) over (order by known.first_at)
+    from (select span.began_at as first_at, span.ended_at as last_at from sync.answer_span span
+           where span.resource = 'online-players' and span.ended_at >= from_time and span.began_at <= to_time
+           union all
+          select distinct accepted.observed_at, accepted.observed_at from sync.run accepted
+           where accepted.resource = 'online-players' and accepted.status in ('ok', 'unchanged', 'partial')
+             and accepted.observed_at >= from_time and accepted.observed_at <= to_time
+             and accepted.observed_at > coalesce((select max(old.ended_at) from sync.answer_span old
+                                                   where old.resource = 'online-players'), '-infinity')) known;
+end;
+comment on function analytics.online_span(timestamptz, timestamptz) is
+'When there were accepted answers about who is online, as far as that lies in [from_time, to_time]: each alone, or, where it is long ago, those that came at most 90 seconds apart as one; and when the next came.';
+
 -- An answer holds until the next one. Where that is more than 90 seconds away somebody looked too seldom to know, and it
 -- holds for the 30 seconds that it is cached.
 create or replace function analytics.online_answer(from_time timestamptz, to_time timestamptz)
 returns table (observed_at timestamptz, holds_until timestamptz)
 language sql stable parallel safe
 begin atomic
-  select answer.observed_at,
-         case when answer.next_at - answer.observed_at <= interval '90 seconds' then answer.next_at
-              else answer.observed_at + interval '30 seconds' end
-    from (select run.observed_at, lead(run.observed_at) over (order by run.observed_at) as next_at
-            from (select distinct accepted.observed_at from sync.run accepted
-                   where accepted.resource = 'online-players' and accepted.status in ('ok', 'unchanged', 'partial')
-                     and accepted.observed_at > from_time - interval '90 seconds'
-                     and accepted.observed_at <= to_time + interval '90 seconds') run) answer
-   where answer.observed_at < to_time
-     and (answer.observed_at >= from_time or answer.next_at > from_time or answer.observed_at + interval '30 seconds' > from_time);
+  select answer.first_at,
+         case when answer.next_at - answer.last_at <= interval '90 seconds' then answer.next_at
+              else answer.last_at + interval '30 seconds' end
+    from analytics.online_span(from_time - interval '90 seconds', to_time + interval '90 seconds') answer
+   where answer.first_at < to_time
+     and (answer.last_at >= from_time or answer.next_at > from_time or answer.last_at + interval '30 seconds' > from_time);
 end;
 comment on function analytics.online_answer(timestamptz, timestamptz) is
-'The accepted answers about who is online that speak for [from_time, to_time), and until when each holds: until the next one, or for 30 seconds where that is more than 90 seconds away.';
+'The accepted answers about who is online that speak for [from_time, to_time), and until when each holds: until the next one, or for 30 seconds where that is more than 90 seconds away. Of time before the retention of the ledger, those that came at most 90 seconds apart are one.';
+
+-- Where only a span is known, an answer lies in every 90 seconds of it: the bound is on the safe side.
+create or replace function analytics.online_answer_before(at timestamptz) returns timestamptz
+language sql stable parallel safe
+return coalesce(
+  (select greatest(span.began_at, online_answer_before.at - interval '90 seconds')
+     from (select began_at, ended_at from sync.answer_span
+            where resource = 'online-players' and began_at < online_answer_before.at order by began_at desc limit 1) span
+    where span.ended_at >= online_answer_before.at),
+  greatest((select span.ended_at from sync.answer_span span
+             where span.resource = 'online-players' and span.began_at < online_answer_before.at order by span.began_at desc limit 1),
+           (select max(run.observed_at) from sync.run
+             where run.resource = 'online-players' and run.status in ('ok', 'unchanged', 'partial')
+               and run.observed_at < online_answer_before.at)));
+comment on function analytics.online_answer_before(timestamptz) is
+'The last accepted answer about who is online before an instant; up to 90 seconds earlier before the retention of the ledger. NULL: there was none, or nothing is known of it any more.';
+
+create or replace function analytics.online_answer_after(at timestamptz) returns timestamptz
+language sql stable parallel safe
+return coalesce(
+  (select least(span.ended_at, online_answer_after.at + interval '90 seconds')
+     from (select began_at, ended_at from sync.answer_span
+            where resource = 'online-players' and began_at < online_answer_after.at order by began_at desc limit 1) span
+    where span.ended_at >= online_answer_after.at),
+  least((select min(span.began_at) from sync.answer_span span
+          where span.resource = 'online-players' and span.began_at >= online_answer_after.at),
+        (select min(run.observed_at) from sync.run
+          where run.resource = 'online-players' and run.status in ('ok', 'unchanged', 'partial')
+            and run.observed_at >= online_answer_after.at)));
+comment on function analytics.online_answer_after(timestamptz) is
+'The first accepted answer about who is online at an instant or after; up to 90 seconds later before the retention of the ledger. NULL: there was none.';

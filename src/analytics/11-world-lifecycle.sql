@@ -10,9 +10,7 @@ with seen as (
   select version.world, 'down', version.valid_until from game.world version where version.valid_until < 'infinity'
 )
 select change.world, change.event, change.at, change.at as observed_at,
-       (select max(run.observed_at) from sync.run
-         where run.resource = 'online-players' and run.status in ('ok', 'unchanged', 'partial')
-           and run.observed_at < change.at) as not_before
+       analytics.online_answer_before(change.at) as not_before
   from change;
 comment on view analytics.world_lifecycle is 'Worlds that came up or went down, as far as the list of online players shows: a world on which nobody is listed cannot be told from one that is down. Those of the first answer were up already.';
 comment on column analytics.world_lifecycle.world is 'Name of the world.';

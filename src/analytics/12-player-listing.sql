@@ -23,9 +23,7 @@ with listing as (
 )
 select part.player_uuid,
        case when part.cut is null then part.first_listed_at
-            else (select min(run.observed_at) from sync.run
-                   where run.resource = 'online-players' and run.status in ('ok', 'unchanged', 'partial')
-                     and run.observed_at >= part.cut) end as listed_from,
+            else least(coalesce(analytics.online_answer_after(part.cut), part.cut), part.next_cut) end as listed_from,
        bounds.listed_until,
        case when part.next_cut is null then part.last_listed_at is null else false end as is_listed,
        coalesce(part.cut, exact.login, bounds.login_earliest) as login_earliest,
@@ -38,9 +36,7 @@ select part.player_uuid,
   from part
  cross join lateral (
    select case when part.next_cut is null then part.until
-               else (select max(run.observed_at) from sync.run
-                      where run.resource = 'online-players' and run.status in ('ok', 'unchanged', 'partial')
-                        and run.observed_at < part.next_cut) end as listed_until,
+               else greatest(analytics.online_answer_before(part.next_cut), part.first_listed_at) end as listed_until,
           -- Offline is who a profile says so of without hiding it, and who is not listed when nobody is hidden.
           greatest(part.login_earliest,
                    (select max(told.observed_at) from analytics.player_evidence told

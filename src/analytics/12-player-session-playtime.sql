@@ -28,16 +28,15 @@ begin atomic
             select tstzrange(listing.listed_until, listing.logout_earliest) from listing
              where listing.listed_until < listing.logout_earliest
             union all
-            select tstzrange(step.observed_at, step.next_at)
+            select tstzrange(step.begins, step.ends)
               from listing
              cross join lateral (
-               select run.observed_at, lead(run.observed_at) over (order by run.observed_at) as next_at
-                 from (select distinct accepted.observed_at from sync.run accepted
-                        where accepted.resource = 'online-players' and accepted.status in ('ok', 'unchanged', 'partial')
-                          and accepted.observed_at >= greatest(listing.listed_from, from_time - interval '90 seconds')
-                          and accepted.observed_at <= least(listing.listed_until, to_time + interval '90 seconds')) run) step
-             where listing.listed_from < to_time and listing.listed_until > from_time
-               and step.next_at - step.observed_at <= interval '90 seconds') shown
+               select greatest(span.first_at, listing.listed_from) as begins,
+                      least(case when span.next_at - span.last_at <= interval '90 seconds' then span.next_at else span.last_at end,
+                            listing.listed_until) as ends
+                 from analytics.online_span(greatest(listing.listed_from, from_time - interval '90 seconds'),
+                                            least(listing.listed_until, to_time + interval '90 seconds')) span) step
+             where listing.listed_from < to_time and listing.listed_until > from_time and step.begins < step.ends) shown
   ), possible as (
     -- Where a bound is not known, the sessions before and after it are the limit.
     select range_agg(tstzrange(coalesce(session.login_earliest, session.before_until, '-infinity'),
@@ -71,8 +70,11 @@ begin atomic
     select range_agg(tstzrange(answer.observed_at, answer.holds_until)) as spans
       from analytics.online_answer(from_time - interval '90 seconds', to_time + interval '90 seconds') answer
   )
-  select cell.day, coalesce(fewest.seconds, 0), coalesce(most.seconds, 0), watch.coverage
+  select cell.day, case when kept.is_kept then coalesce(fewest.seconds, 0) end,
+         case when kept.is_kept then coalesce(most.seconds, 0) end, watch.coverage
     from cell
+   cross join lateral (select not exists (select from sync.tier where tier.sample_table = 'game.player_listing'
+                                             and tier.fine_since > cell.begins) as is_kept) kept
     join analytics.watched('online-players', from_time, to_time, interval '24 hours', 'epoch') watch on watch.at = cell.at
    cross join certain cross join possible cross join secret cross join hidden cross join removed cross join looked
    cross join lateral (
@@ -89,4 +91,4 @@ begin atomic
    order by cell.day;
 end;
 comment on function analytics.player_playtime(uuid, timestamptz, timestamptz) is
-'How long a player was online on each day (UTC) of [from_time, to_time), in seconds: at least what the answers show, at most what the bounds of the sessions allow. Somebody who may have been hidden may have been online; what happened while nobody looked shows in coverage alone.';
+'How long a player was online on each day (UTC) of [from_time, to_time), in seconds: at least what the answers show, at most what the bounds of the sessions allow. Somebody who may have been hidden may have been online; what happened while nobody looked shows in coverage alone. NULL on days that the retention of game.player_listing has removed.';

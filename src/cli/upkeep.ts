@@ -1,8 +1,9 @@
 import type { App } from '../app.ts'
 import type { Database } from '../db/database.ts'
-import { growingTables } from '../resources/growth.ts'
+import { growingTables, passingTables } from '../resources/growth.ts'
 import { resources } from '../resources/index.ts'
 import { compactCoverage } from '../sync/coverage-compact.ts'
+import { expireLedger, expirePassing, passingName } from '../sync/expiry.ts'
 import { isMaintenanceDue, maintain } from '../sync/maintain.ts'
 import { namesOf } from '../sync/partitions.ts'
 import { expireRaw, rawDays } from '../sync/raw-retention.ts'
@@ -16,6 +17,7 @@ export function retentionOf({ config }: Pick<App, 'config'>): Retention {
   return readRetention(
     config.retention,
     growingTables.map((growing) => namesOf(growing).table.replace(/^.*\./, '')),
+    passingTables.map(passingName),
   )
 }
 
@@ -31,6 +33,8 @@ export async function maintainDatabase(db: Database, app: Pick<App, 'clock' | 'c
   if (!done) return
   const ledger = retention.get('ledger')
   const compacted = ledger ? await compactCoverage(db, { before: daysBefore(now, ledger.fine), resources }) : null
+  const gone = await expire(db, retention, now)
+  if (gone > 0) app.log.info({ rows: gone }, 'what is older than all retention removed')
   const days = rawDays(resources, app.config.rawDays)
   const expired = await expireRaw(db, { days, now: now.getTime() })
   if (expired > 0) app.log.info({ answers: expired }, 'old raw answers removed')
@@ -38,6 +42,19 @@ export async function maintainDatabase(db: Database, app: Pick<App, 'clock' | 'c
   if (created.length > 0) app.log.info({ partitions: created.length, moved }, 'partitions made')
   if (rolledUp.length > 0 || removed > 0) app.log.info({ partitions: rolledUp, removed }, 'old samples thinned out')
   if (compacted && compacted.hours > 0) app.log.info({ ...compacted }, 'old hours of the ledger counted')
+}
+
+/** Removes what no coarser tier keeps: of the ledger, and of tables that have none. Returns how many rows went. */
+async function expire(db: Database, retention: Retention, now: Date): Promise<number> {
+  let gone = 0
+  for (const passing of passingTables) {
+    const keep = retention.get(passingName(passing))
+    if (keep) gone += await expirePassing(db, passing, daysBefore(now, keep.fine), now)
+  }
+  const coarse = retention.get('ledger')?.coarse
+  for (const { name } of coarse === undefined ? [] : resources)
+    gone += await expireLedger(db, name, daysBefore(now, coarse ?? 0))
+  return gone
 }
 
 /** The same when nobody did it for a day; one small query otherwise. */

@@ -1,6 +1,7 @@
+import type { PassingTable } from '../sync/expiry.ts'
 import type { GrowingTable } from '../sync/resource.ts'
 import { guildGrowth } from './guilds/growth.ts'
-import { onlineGrowth } from './online-players/growth.ts'
+import { onlineGrowth, onlinePassing } from './online-players/growth.ts'
 import { playerGrowth } from './players/growth.ts'
 import { territoryGrowth } from './territories/growth.ts'
 
@@ -11,3 +12,6 @@ export const growingTables: readonly GrowingTable[] = [
   ...guildGrowth,
   ...playerGrowth,
 ]
+
+/** Every table of events that people cause day by day, and of which nothing coarser is known. */
+export const passingTables: readonly PassingTable[] = onlinePassing

@@ -1,4 +1,5 @@
 import type { Database, Sql } from '../db/database.ts'
+import { countOf, thinEvidence, unnamed } from './evidence.ts'
 import type { Recorded } from './resource.ts'
 
 /** What compacting came to. */
@@ -14,10 +15,10 @@ export interface Compacted {
 const chunk = 7 * 86_400_000
 
 /**
- * Counts the observations of the hours before an instant, and removes the rows of the ledger that nothing else needs: of
- * runs those that wrote nothing, of observations all. What questions rest on stays: every accepted answer of a resource
- * that is evidence, the first and the latest answer of each, what drift, quarantine or a guard names. Hours after the
- * latest observation wait, because what was missed in them is known only when the next one comes. May be interrupted at
+ * Counts the observations of the hours before an instant, and removes the rows of the ledger that nothing else needs. What
+ * stays: the first and the latest answer of each resource, the latest run of each status, what drift, quarantine or a guard
+ * names; and of a resource of which questions rest on when its answers were, what it says that stays of that. Hours after
+ * the latest observation wait, because what was missed in them is known only when the next one comes. May be interrupted at
  * any time and called again.
  * @param before the hour that it lies in, and all after it, are left as they are
  */
@@ -32,13 +33,15 @@ export async function compactCoverage(
       for (const count of ['hours', 'runs', 'observations'] as const) total[count] += done[count]
       last = done.last
     }
+    const thinned = await thinEvidence(db, resource, before)
+    if (resource.evidence) total['spans' in resource.evidence ? 'runs' : 'observations'] += thinned
   }
   return total
 }
 
 async function foldOnce(
   sql: Sql,
-  { name, evidence = false }: Pick<Recorded, 'name' | 'evidence'>,
+  { name, evidence }: Pick<Recorded, 'name' | 'evidence'>,
   before: Date,
 ): Promise<Compacted & { last: boolean }> {
   const [span] = await sql.query<{ from: Date | null; until: Date | null }>(
@@ -56,56 +59,45 @@ async function foldOnce(
      on conflict do nothing returning 1`,
     [name, span.from, until],
   )
-  const runs = await removeRuns(sql, name, evidence, until)
-  const observations = await removeObservations(sql, name, evidence, until)
+  const runs = await removeRuns(sql, name, evidence !== undefined && 'spans' in evidence, until)
+  const observations = await removeObservations(sql, name, evidence !== undefined && 'days' in evidence, until)
   return { hours: hours.length, runs, observations, last: until >= span.until }
 }
 
-async function removeRuns(sql: Sql, resource: string, evidence: boolean, until: Date): Promise<number> {
+/** @param isEvidence accepted answers stay for now */
+async function removeRuns(sql: Sql, resource: string, isEvidence: boolean, until: Date): Promise<number> {
   const accepted = (more: string, order: string) =>
     `(select observed_at from sync.run where resource = $1 and status in ('ok', 'unchanged', 'partial') ${more}
        order by observed_at ${order} limit 1)`
-  const [removed] = await sql.query<{ rows: number }>(
-    `with kept as (
-       select ${accepted('', 'asc')} as first_at, ${accepted('', 'desc')} as last_at,
-              ${accepted('and complete', 'desc')} as complete_at
-     ), removed as (
-       delete from sync.run using kept
-        where run.resource = $1 and run.started_at < $2 and run.finished_at < $2 and (run.observed_at < $2) is not false
-          and (run.status in ('stale', 'failed', 'skipped') or run.status = 'unchanged' and not $3)
-          -- Of evidence that came key by key, the runs whose answers stay.
-          and not ($3 and run.pages > 0 and exists (select from sync.work_item item where item.resource = $1))
-          and (run.status <> 'unchanged' or run.observed_at not in (kept.first_at, kept.last_at)
-                                            and run.observed_at is distinct from kept.complete_at)
-          and run.started_at < (select max(latest.started_at) from sync.run latest
-                                 where latest.resource = $1 and latest.status = run.status)
-          and not exists (select from sync.drift named where named.run_id = run.run_id)
-          and not exists (select from sync.quarantine named where named.run_id = run.run_id)
-          and not exists (select from sync.guard_action named where named.run_id = run.run_id)
-        returning 1
-     )
-     select count(*)::int as rows from removed`,
-    [resource, until, evidence],
+  return await countOf(
+    sql,
+    `delete from sync.run using
+         (select ${accepted('', 'asc')} as first_at, ${accepted('', 'desc')} as last_at,
+                 -- What is counted from here on is reckoned from it.
+                 ${accepted('and observed_at < $2', 'desc')} as before_at,
+                 ${accepted('and complete', 'desc')} as complete_at) kept
+      where run.resource = $1 and run.started_at < $2 and run.finished_at < $2 and (run.observed_at < $2) is not false
+        and (run.status not in ('ok', 'unchanged', 'partial')
+             or not $3 and run.observed_at not in (kept.first_at, kept.last_at, kept.before_at)
+                and run.observed_at is distinct from kept.complete_at)
+        and run.started_at < (select max(latest.started_at) from sync.run latest
+                               where latest.resource = $1 and latest.status = run.status)
+        and ${unnamed}`,
+    [resource, until, isEvidence],
   )
-  return removed?.rows ?? 0
 }
 
-async function removeObservations(sql: Sql, resource: string, evidence: boolean, until: Date): Promise<number> {
+async function removeObservations(sql: Sql, resource: string, isEvidence: boolean, until: Date): Promise<number> {
   const answered = (which: string, order: string) =>
     `(select received_at from sync.observation where resource = $1 and ${which} order by received_at ${order} limit 1)`
-  const [removed] = await sql.query<{ rows: number }>(
-    `with kept as (
-       select ${answered("status not in ('rejected', 'stale')", 'asc')} as first_at,
-              ${answered("status = 'ok'", 'desc')} as changed_at
-     ), removed as (
-       delete from sync.observation one using kept
-        where one.resource = $1 and one.received_at < $2
-          and (not $3 or one.status not in ('ok', 'unchanged', 'partial'))
-          and one.received_at is distinct from kept.first_at and one.received_at is distinct from kept.changed_at
-        returning 1
-     )
-     select count(*)::int as rows from removed`,
-    [resource, until, evidence],
+  return await countOf(
+    sql,
+    `delete from sync.observation one using
+         (select ${answered("status not in ('rejected', 'stale')", 'asc')} as first_at,
+                 ${answered("status = 'ok'", 'desc')} as changed_at) kept
+      where one.resource = $1 and one.received_at < $2
+        and (not $3 or one.status not in ('ok', 'unchanged', 'partial'))
+        and one.received_at is distinct from kept.first_at and one.received_at is distinct from kept.changed_at`,
+    [resource, until, isEvidence],
   )
-  return removed?.rows ?? 0
 }

@@ -141,12 +141,22 @@ export interface GrowingTable {
   /** A column of which the highest value in each cell stays too. */
   readonly highest?: string
   /** Averages by the hour, made before the samples go. */
-  readonly averages?: {
-    readonly table: AnyPgTable
-    /** A query that gives the columns of `table` for the hours of `[$1, $2)`. */
-    readonly of: string
-  }
+  readonly averages?: Averages
 }
+
+/** Numbers by the hour that stay when what they are made of goes. */
+export interface Averages {
+  readonly table: AnyPgTable
+  /** A query that gives the columns of `table` for the hours of `[$1, $2)`. */
+  readonly of: string
+}
+
+/**
+ * What stays of the instants of accepted answers when they are older than the retention of the ledger. `spans`: from when
+ * to when they came at most so many seconds apart. `days`: of each key the first and the last of a day (UTC); what rests on
+ * the others is made before they go.
+ */
+export type Evidence = { readonly spans: number } | { readonly days: Averages }
 
 /** What an answer came to, as `derive` gets it. */
 export interface Answered {
@@ -173,8 +183,8 @@ export interface Recorded {
   readonly samples?: Readonly<Record<string, SampleTable>>
   /** Whether what changed is also written down field by field, for `*_change`. Needs a document column. */
   readonly changeLog: boolean
-  /** Whether questions rest on when each accepted answer was, so that none of them is ever removed from the ledger. */
-  readonly evidence?: boolean
+  /** Of a resource of which questions rest on when each accepted answer was: what stays of that in the long run. */
+  readonly evidence?: Evidence
   /** The natural key of a raw record, or undefined when it has none that can be read. Never throws. */
   keyOf(record: unknown): string | undefined
   /**

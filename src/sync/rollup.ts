@@ -1,7 +1,7 @@
 import type { Database, Sql } from '../db/database.ts'
 import { bulkTable } from './bulk-table.ts'
 import { type GrowingNames, instant, namesOf, type Part, partsOf } from './partitions.ts'
-import type { GrowingTable } from './resource.ts'
+import type { Averages, GrowingTable } from './resource.ts'
 
 /** What came of old rows. */
 export interface RolledUp {
@@ -36,14 +36,7 @@ async function rollUpMonth(
   const [columns, kept] = [names.columns.join(', '), `${stem}_kept`]
   // What is removed from it meanwhile (a player's wish) must not come back with what is kept.
   await sql.query(`lock table ${part.name} in share mode`)
-  if (growing.averages) {
-    const averages = bulkTable(growing.averages.table)
-    const targets = [...averages.columns.values()].map((column) => column.name).join(', ')
-    await sql.query(
-      `insert into ${averages.name} (${targets}) select ${targets} from (${growing.averages.of}) average on conflict do nothing`,
-      [part.from, part.to],
-    )
-  }
+  if (growing.averages && part.from && part.to) await keepAverages(sql, growing.averages, part.from, part.to)
   await sql.query(`create table ${kept} as ${keptRows(growing, names, part.name)}`)
   const [count] = await sql.query<{ removed: number }>(
     `select ((select count(*) from ${part.name}) - (select count(*) from ${kept}))::int as removed`,
@@ -65,6 +58,16 @@ async function rollUpMonth(
     [table, part.to, now],
   )
   return count?.removed ?? 0
+}
+
+/** Makes the averages of the hours of `[from, to)` that are not there yet. */
+export async function keepAverages(sql: Sql, { table, of }: Averages, from: Date, to: Date): Promise<void> {
+  const { name, columns } = bulkTable(table)
+  const targets = [...columns.values()].map((column) => column.name).join(', ')
+  await sql.query(`insert into ${name} (${targets}) select ${targets} from (${of}) average on conflict do nothing`, [
+    from,
+    to,
+  ])
 }
 
 /** The rows of a month that stay: see `GrowingTable`. */

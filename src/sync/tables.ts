@@ -41,6 +41,8 @@ export const run = sync.table(
       .on(self.resource, self.observedAt.desc())
       .where(sql`status in ('ok', 'unchanged', 'partial')`),
     index('run_recent').on(self.resource, self.startedAt.desc()),
+    // The latest of each status stays, however old it is.
+    index('run_status').on(self.resource, self.status, self.startedAt.desc()),
   ],
 )
 
@@ -112,7 +114,10 @@ export const quarantine = sync.table(
     firstSeenAt: instant('first_seen_at').notNull(),
     runId: uuid('run_id').notNull(),
   },
-  (self) => [unique('quarantine_record').on(self.resource, self.rawHash)],
+  (self) => [
+    unique('quarantine_record').on(self.resource, self.rawHash),
+    index('quarantine_time').on(self.resource, self.firstSeenAt),
+  ],
 )
 
 /** What the API sent that this program did not know, each thing once: fields and enum members. */

@@ -3,6 +3,7 @@ import { unknownFields } from '../../api/wire/unknown.ts'
 import { defineWorklist } from '../../sync/resource.ts'
 import { inGuilds } from '../personal.ts'
 import { oneAnswer, textField } from '../record.ts'
+import { guildHours } from './growth.ts'
 import { findGuilds, lookUpGuilds, planGuilds } from './keys.ts'
 import { normalizeGuild, objectionTo } from './normalize.ts'
 import {
@@ -22,7 +23,7 @@ export const guilds = defineWorklist({
   lane: 'refresh',
   cacheSeconds: 120,
   changeLog: false,
-  evidence: true,
+  evidence: { days: guildHours },
   route: '/guild/uuid/{uuid}',
   history: guildHistory,
   others: {

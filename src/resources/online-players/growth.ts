@@ -1,5 +1,6 @@
+import type { PassingTable } from '../../sync/expiry.ts'
 import type { GrowingTable } from '../../sync/resource.ts'
-import { onlineHour, onlineSample, worldHour, worldSample } from './tables.ts'
+import { onlineHour, onlineSample, playerHop, playerListing, worldHour, worldSample } from './tables.ts'
 
 /** Averages by the hour stay, and all that says when nobody was hidden: logins and logouts rest on that. */
 export const onlineGrowth: readonly GrowingTable[] = [
@@ -32,4 +33,10 @@ export const onlineGrowth: readonly GrowingTable[] = [
       of: 'select world, hour, online_avg, online_max from analytics.world_peak($1::timestamptz, $2::timestamptz)',
     },
   },
+]
+
+/** Who was listed from when to when, and went from where to where: a row each time somebody comes, goes or moves. */
+export const onlinePassing: readonly PassingTable[] = [
+  { table: playerListing, over: 'lastListedAt' },
+  { table: playerHop, over: 'latest' },
 ]

@@ -105,7 +105,10 @@ export const playerHop = game.table(
     /** The first answer that had the player on the other one. */
     latest: instant().notNull(),
   }),
-  (self) => [primaryKey({ name: 'player_hop_pkey', columns: [self.playerUuid, self.latest] })],
+  (self) => [
+    primaryKey({ name: 'player_hop_pkey', columns: [self.playerUuid, self.latest] }),
+    index('player_hop_time').using('brin', self.latest),
+  ],
 )
 
 export const worldHistory = { root: world, parts: {} }
