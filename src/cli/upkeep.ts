@@ -9,11 +9,14 @@ import { namesOf } from '../sync/partitions.ts'
 import { expireRaw, rawDays } from '../sync/raw-retention.ts'
 import { daysBefore, type Retention, readRetention } from '../sync/retention.ts'
 
+/** What of the app it takes to look after its tables. */
+type Kept = Pick<App, 'clock' | 'log'> & { readonly config: Pick<App['config'], 'retention' | 'rawDays'> }
+
 /**
  * The configured retention.
  * @throws UsageError that names every part that cannot be read
  */
-export function retentionOf({ config }: Pick<App, 'config'>): Retention {
+export function retentionOf({ config }: Pick<Kept, 'config'>): Retention {
   return readRetention(
     config.retention,
     growingTables.map((growing) => namesOf(growing).table.replace(/^.*\./, '')),
@@ -26,7 +29,7 @@ export function retentionOf({ config }: Pick<App, 'config'>): Retention {
  * @throws RetryableError when the database is away or busy: to be tried again later
  * @throws UsageError as `retentionOf`
  */
-export async function maintainDatabase(db: Database, app: Pick<App, 'clock' | 'config' | 'log'>): Promise<void> {
+export async function maintainDatabase(db: Database, app: Kept): Promise<void> {
   const retention = retentionOf(app)
   const now = new Date(app.clock.now())
   const done = await maintain(db, { now, tables: growingTables, retention })
@@ -58,7 +61,7 @@ async function expire(db: Database, retention: Retention, now: Date): Promise<nu
 }
 
 /** The same when nobody did it for a day; one small query otherwise. */
-export async function maintainDaily(db: Database, app: Pick<App, 'clock' | 'config' | 'log'>): Promise<void> {
+export async function maintainDaily(db: Database, app: Kept): Promise<void> {
   if (await isMaintenanceDue(db, { now: new Date(app.clock.now()), tables: growingTables }))
     await maintainDatabase(db, app)
 }

@@ -1,5 +1,4 @@
-import type { PassingTable } from '../sync/expiry.ts'
-import type { GrowingTable } from '../sync/resource.ts'
+import type { GrowingTable, PassingTable } from '../sync/resource.ts'
 import { guildGrowth } from './guilds/growth.ts'
 import { onlineGrowth, onlinePassing } from './online-players/growth.ts'
 import { playerGrowth } from './players/growth.ts'

@@ -1,14 +1,7 @@
-import type { AnyPgTable } from 'drizzle-orm/pg-core'
 import type { Database, SqlValue } from '../db/database.ts'
 import { bulkTable } from './bulk-table.ts'
 import { unnamed } from './evidence.ts'
-
-/** A table of events of which questions know nothing coarser: what is older than its retention goes. */
-export interface PassingTable {
-  readonly table: AnyPgTable
-  /** The property that says when a row was over; an index leads there. NULL: it is not over. */
-  readonly over: string
-}
+import type { PassingTable } from './resource.ts'
 
 /** Rows removed in one transaction. */
 const batch = 10_000

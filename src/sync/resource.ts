@@ -5,9 +5,11 @@ import type { Misfit } from '../api/wire/record.ts'
 import type { UnknownField } from '../api/wire/unknown.ts'
 import type { Sql } from '../db/database.ts'
 import type { historyShape, RootShape, RowOf } from '../db/history.ts'
+import type { Evidence } from './growth.ts'
 import type { Json } from './hash.ts'
 import type { Personal } from './personal.ts'
 
+export type { Averages, Evidence, GrowingTable, PassingTable } from './growth.ts'
 export type { KeptTable, Person, Personal } from './personal.ts'
 
 /** Priority class of a resource's requests: live polls go before refreshes, refreshes before a backfill. */
@@ -125,38 +127,6 @@ export interface SampleTable {
   /** Property names of the columns that count up: many of them at zero at once are hard to believe. */
   readonly counters?: readonly string[]
 }
-
-/** A table of samples that grows for ever, partitioned by month: what of its older months stays when they go. */
-export interface GrowingTable {
-  /** Primary key: the key columns, then `observed_at`. */
-  readonly table: AnyPgTable
-  /** Property names of the columns that say what is measured. */
-  readonly key: readonly string[]
-  /** The last row of a key in each of these (UTC) stays, and its first in a month. */
-  readonly cell: 'hour' | 'day' | 'month'
-  /** SQL conditions: of the rows that fulfil one, the last in each cell stays too, with the one after it. */
-  readonly last?: readonly string[]
-  /** SQL conditions: every row that fulfils one stays, with the one after it. */
-  readonly every?: readonly string[]
-  /** A column of which the highest value in each cell stays too. */
-  readonly highest?: string
-  /** Averages by the hour, made before the samples go. */
-  readonly averages?: Averages
-}
-
-/** Numbers by the hour that stay when what they are made of goes. */
-export interface Averages {
-  readonly table: AnyPgTable
-  /** A query that gives the columns of `table` for the hours of `[$1, $2)`. */
-  readonly of: string
-}
-
-/**
- * What stays of the instants of accepted answers when they are older than the retention of the ledger. `spans`: from when
- * to when they came at most so many seconds apart. `days`: of each key the first and the last of a day (UTC); what rests on
- * the others is made before they go.
- */
-export type Evidence = { readonly spans: number } | { readonly days: Averages }
 
 /** What an answer came to, as `derive` gets it. */
 export interface Answered {

@@ -92,3 +92,36 @@ export async function asked(db: Database, from: Date, to: Date): Promise<Record<
   for (const question of questions) told[question] = await db.values(question, [from, to])
   return told
 }
+
+/** Inserts what the program notes of its own work in `[from, to)`: runs that came to nothing, gaps, guards, what was unread; and who came and went. */
+export async function work(db: Database, from: Date, to: Date): Promise<void> {
+  const hours = `generate_series($1::timestamptz, $2::timestamptz - interval '1 minute', interval '4 hours') with ordinality as hour(at, n)`
+  for (const statement of [
+    `insert into sync.run (run_id, resource, program, started_at, finished_at, status, observed_at)
+     select gen_random_uuid(), resource, 'test', hour.at, hour.at, status, case when status <> 'failed' then hour.at end
+       from ${hours} cross join unnest(array['territories', 'online-players', 'players', 'items'],
+                                       array['ok', 'rejected', 'ok', 'failed']) as kind(resource, status)`,
+    `insert into sync.run (run_id, resource, program, started_at, finished_at, status, observed_at, complete, records, living, content_hash)
+     select gen_random_uuid(), 'items', 'test', $1::timestamptz, $1::timestamptz, 'ok', $1::timestamptz, true, 1, 1, '\\x00' where $2::timestamptz > $1`,
+    `insert into sync.guard_action (at, resource, guard, reason, run_id)
+     select one.started_at, one.resource, 'plausibility', 'too few', one.run_id from sync.run one
+      where one.status = 'rejected' and one.started_at >= $1 and one.started_at < $2`,
+    `insert into sync.quarantine (resource, path, reason, raw, raw_hash, first_seen_at, run_id)
+     select 'territories', '', 'not understood', '{}', sha256(hour.at::text::bytea), hour.at, gen_random_uuid() from ${hours}`,
+    `insert into sync.gap (resource, began_at, ended_at, missed, reason)
+     select 'territories', hour.at, hour.at + interval '4 hours', 3, 'nobody asked' from ${hours}`,
+    `insert into sync.observation (resource, key, observed_at, received_at, status, run_id)
+     select 'players', gen_random_uuid(), hour.at, hour.at, 'ok', gen_random_uuid() from ${hours}`,
+    `insert into game.player_listing (player_uuid, first_listed_at, last_listed_at, first_unlisted_at)
+     select ${member('(1 + hour.n % 3)')}, hour.at, hour.at + interval '1 hour', hour.at + interval '61 minutes' from ${hours}`,
+    `insert into game.player_hop (player_uuid, from_world, to_world, earliest, latest)
+     select ${member('(1 + hour.n % 3)')}, 'EU1', 'NA2', hour.at, hour.at + interval '1 minute' from ${hours}`,
+    `insert into sync.raw_body (hash, body, bytes, first_at) select sha256(hour.at::text::bytea), '', 0, hour.at from ${hours}`,
+    `insert into sync.raw_answer (answer_id, position, resource, request, http_status, headers, credential, received_at, observed_at,
+                                  taken_at, status, hash, run_id)
+     select nextval('sync.raw_answer_number'), 0, 'territories', 'GET /', 200, '{}', 'guest', hour.at, hour.at, hour.at, 'ok',
+            sha256(hour.at::text::bytea), gen_random_uuid() from ${hours}`,
+  ]) {
+    await db.query(statement, [from, to])
+  }
+}

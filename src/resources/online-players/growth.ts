@@ -1,5 +1,4 @@
-import type { PassingTable } from '../../sync/expiry.ts'
-import type { GrowingTable } from '../../sync/resource.ts'
+import type { GrowingTable, PassingTable } from '../../sync/resource.ts'
 import { onlineHour, onlineSample, playerHop, playerListing, worldHour, worldSample } from './tables.ts'
 
 /** Averages by the hour stay, and all that says when nobody was hidden: logins and logouts rest on that. */
