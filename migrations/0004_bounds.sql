@@ -7,4 +7,5 @@ CREATE TABLE "sync"."answer_span" (
 --> statement-breakpoint
 CREATE INDEX "quarantine_time" ON "sync"."quarantine" USING btree ("resource","first_seen_at");--> statement-breakpoint
 CREATE INDEX "run_status" ON "sync"."run" USING btree ("resource","status","started_at" DESC NULLS LAST);--> statement-breakpoint
+CREATE INDEX "raw_answer_refused" ON "sync"."raw_answer" USING btree ("resource") WHERE status in ('rejected', 'failed');--> statement-breakpoint
 CREATE INDEX "player_hop_time" ON "game"."player_hop" USING brin ("latest");

@@ -1,7 +1,7 @@
 comment on table sync.tier is
   'How far back each growing table has all of its rows, and the ledger all accepted answers of a resource. Without a row: all the way.';
 comment on column sync.tier.sample_table is
-  'The table, such as game.world_sample; ledger/ and a resource, such as ledger/guilds.';
+  'The table, such as game.world_sample; ledger/ and a resource, such as ledger/guilds; raw/ and a resource for the raw answers of what the ledger does not know any more.';
 comment on column sync.tier.fine_since is
   'From then on every row is there; of older ones what the README''s table of tiers says. NULL: all of them are there.';
 comment on column sync.tier.coarse_since is

@@ -1,5 +1,5 @@
 import type { Database, Sql } from '../db/database.ts'
-import { countOf, thinEvidence, unnamed } from './evidence.ts'
+import { countOf, noteUnkept, thinEvidence, unnamed } from './evidence.ts'
 import type { Recorded } from './resource.ts'
 
 /** What compacting came to. */
@@ -59,6 +59,7 @@ async function foldOnce(
      on conflict do nothing returning 1`,
     [name, span.from, until],
   )
+  await noteUnkept(sql, name, until)
   const runs = await removeRuns(sql, name, evidence !== undefined && 'spans' in evidence, until)
   const observations = await removeObservations(sql, name, evidence !== undefined && 'days' in evidence, until)
   return { hours: hours.length, runs, observations, last: until >= span.until }
@@ -78,8 +79,8 @@ async function removeRuns(sql: Sql, resource: string, isEvidence: boolean, until
                  ${accepted('and complete', 'desc')} as complete_at) kept
       where run.resource = $1 and run.started_at < $2 and run.finished_at < $2 and (run.observed_at < $2) is not false
         and (run.status not in ('ok', 'unchanged', 'partial')
-             or not $3 and run.observed_at not in (kept.first_at, kept.last_at, kept.before_at)
-                and run.observed_at is distinct from kept.complete_at)
+             or not $3 and run.observed_at > kept.first_at and run.observed_at < kept.last_at
+                and run.observed_at < kept.before_at and run.observed_at is distinct from kept.complete_at)
         and run.started_at < (select max(latest.started_at) from sync.run latest
                                where latest.resource = $1 and latest.status = run.status)
         and ${unnamed}`,

@@ -43,6 +43,7 @@ async function thinOnce(sql: Sql, name: string, evidence: Evidence, before: Date
   )
   if (!row?.from || !row.until || row.from >= row.until) return { removed: 0, last: true }
   const span = { from: row.from, until: new Date(Math.min(row.until.getTime(), row.from.getTime() + chunk)) }
+  await noteUnkept(sql, name, span.until)
   const removed = isSpans
     ? await mergeRuns(sql, name, evidence.spans, span.until)
     : await thinObservations(sql, name, evidence.days, span)
@@ -87,7 +88,7 @@ async function mergeRuns(sql: Sql, name: string, seconds: number, until: Date): 
                    order by observed_at desc limit 1) as complete_at) kept
       where run.resource = $1 and run.${accepted} and run.observed_at > kept.first_at
         and run.observed_at < (select max(ended_at) from sync.answer_span where resource = $1)
-        and run.observed_at not in (kept.last_at, kept.complete_at)
+        and run.observed_at < kept.last_at and run.observed_at is distinct from kept.complete_at
         and run.started_at < (select max(latest.started_at) from sync.run latest
                                where latest.resource = $1 and latest.status = run.status)
         and ${unnamed}`,
@@ -121,6 +122,32 @@ async function thinObservations(
         and told.received_at is distinct from (select received_at from sync.observation where resource = $1 and status = 'ok'
                                                 order by received_at desc limit 1)`,
     [name, from, until],
+  )
+}
+
+/**
+ * Says, before accepted answers from before an instant leave the ledger, which is the latest of them that no raw answer is
+ * left of: from there back, a replay could not make the tables again.
+ */
+export async function noteUnkept(sql: Sql, name: string, until: Date): Promise<void> {
+  await sql.query(
+    `insert into sync.tier (sample_table, fine_since, checked_at)
+     select 'raw/' || $1, max(gone.at), $2
+       from (select coalesce(max(fine_since), '-infinity') as at from sync.tier where sample_table = 'raw/' || $1) noted
+      cross join lateral (
+             select max(answer.observed_at) as at from sync.run answer
+              where answer.resource = $1 and answer.${accepted} and answer.observed_at > noted.at and answer.observed_at < $2
+                and not exists (select from sync.work_item item where item.resource = $1)
+                and not exists (select from sync.raw_answer raw where raw.resource = $1 and raw.key is null
+                                                                  and raw.observed_at = answer.observed_at)
+              union all
+             select max(answer.received_at) from sync.observation answer
+              where answer.resource = $1 and answer.${accepted} and answer.received_at > noted.at and answer.received_at < $2
+                and not exists (select from sync.raw_answer raw where raw.resource = $1 and raw.key = answer.key
+                                                                  and raw.observed_at = answer.observed_at)) gone
+     having max(gone.at) is not null
+     on conflict (sample_table) do update set fine_since = greatest(tier.fine_since, excluded.fine_since), checked_at = excluded.checked_at`,
+    [name, until],
   )
 }
 

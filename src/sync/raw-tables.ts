@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import { bigint, boolean, index, integer, jsonb, primaryKey, smallint, text, uuid } from 'drizzle-orm/pg-core'
 import { bytes, instant } from '../db/columns.ts'
 import { sync } from '../db/schemas.ts'
@@ -49,5 +50,7 @@ export const rawAnswer = sync.table(
     index('raw_answer_key').on(self.resource, self.key, self.observedAt),
     index('raw_answer_taken').on(self.resource, self.takenAt),
     index('raw_answer_body').on(self.hash),
+    // No table tells whom they are about.
+    index('raw_answer_refused').on(self.resource).where(sql`status in ('rejected', 'failed')`),
   ],
 )

@@ -2,7 +2,7 @@ import type { Api } from '../api/client.ts'
 import { type Heard, lineOf, tellingHeaders, textOf } from '../api/heard.ts'
 import type { Sql } from '../db/database.ts'
 import { sha256 } from './hash.ts'
-import { erasedText, type Target } from './raw-erase.ts'
+import { erasedText, isUnkeepable, type Target } from './raw-erase.ts'
 import { compressed } from './raw-text.ts'
 import type { Engine } from './run.ts'
 
@@ -59,6 +59,9 @@ export async function keepRaw(sql: Sql, heard: readonly Heard[], taken: Taken): 
   if (heard.length === 0 || taken.status === 'stale') return
   // Of a profile that may not be kept nothing would be left but the player's uuid.
   if (taken.hidden?.some((one) => one.fieldGroup === 'everything' && one.playerUuid === taken.key)) return
+  if (taken.status === 'failed') {
+    for (const one of heard) if (await isUnkeepable(sql, taken.resource, textOf(one))) return
+  }
   const texts = heard.map((one) => erasedText(textOf(one), taken.resource, taken.hidden ?? []))
   const hashes = texts.map((text) => sha256(text))
   const { resource, key = null, runId, takenAt, observedAt, status, accepted = false } = taken

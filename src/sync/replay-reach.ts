@@ -1,4 +1,5 @@
 import type { Sql } from '../db/database.ts'
+import { tablesOf } from './replay-tables.ts'
 import { isWorklist, type Resource, type Worklist } from './resource.ts'
 
 /** How far back the raw answers of a resource go, and whether they are all there. */
@@ -6,7 +7,10 @@ export interface Reach {
   readonly resource: string
   /** When the oldest raw answer was taken in; null when there is none. */
   readonly from: Date | null
-  /** An accepted answer that is in the tables and of which no raw one is left: the latest. Null when none is missing. */
+  /**
+   * The latest accepted answer that is in the tables and of which no raw one is left; or, where retention has thinned out
+   * what they told, the instant since when it has not. Null when nothing is missing.
+   */
   readonly missing: Date | null
 }
 
@@ -23,6 +27,10 @@ const missingWhole = `
      where resource = $1 and observed > 0
     having min(hour) + interval '1 hour' < (select min(taken_at) from sync.raw_answer where resource = $1)
   ) missing`
+
+/** What a replay would make anew of a table that is thinned out, and of an answer that the ledger does not know any more. */
+const thinned = `
+  select max(fine_since) as at from sync.tier where sample_table = 'raw/' || $1 or sample_table = any($2::text[])`
 
 const missingKeys = `
   select max(at) as at from (
@@ -50,5 +58,7 @@ export async function reachOf(sql: Sql, resource: Resource | Worklist): Promise<
     [name],
   )
   const [missing] = await sql.query<{ at: Date | null }>(isWorklist(resource) ? missingKeys : missingWhole, [name])
-  return { resource: name, from: oldest?.at ?? null, missing: missing?.at ?? null }
+  const [gone] = await sql.query<{ at: Date | null }>(thinned, [name, tablesOf(resource)])
+  const since = [missing, gone].flatMap((one) => one?.at?.getTime() ?? [])
+  return { resource: name, from: oldest?.at ?? null, missing: since.length > 0 ? new Date(Math.max(...since)) : null }
 }

@@ -2,7 +2,7 @@ import type { AnyPgTable } from 'drizzle-orm/pg-core'
 import type { Sql } from '../db/database.ts'
 import { bulkTable } from './bulk-table.ts'
 import { shadowName } from './replay-shadow.ts'
-import type { Recorded } from './resource.ts'
+import { isWorklist, type Recorded, type Resource, type Worklist } from './resource.ts'
 
 /** How the rows of a table differ from those that a replay made. */
 export interface TableDifference {
@@ -60,6 +60,30 @@ async function difference(
     where ? [resources.map((one) => one.name)] : [],
   )
   return { table: name, ...(row ?? { onlyBefore: 0, onlyAfter: 0, equal: 0 }) }
+}
+
+/**
+ * Puts into the shadow what is known of drift and cannot be found again: what went missing from answers about many keys,
+ * what failed answers showed that cannot be read now either, and that it came back.
+ */
+export async function keepDrift(sql: Sql, resources: readonly (Resource | Worklist)[]): Promise<void> {
+  const columns = (await columnsOf(sql, 'sync.drift')).join(', ')
+  const named = resources.map((one) => one.name)
+  const byKey = resources.filter(isWorklist).map((one) => one.name)
+  for (const which of [
+    `(kept.kind = 'missing_field' and split_part(resource, '/', 1) = any($2::text[])
+      or kept.kind = 'retyped_field' and kept.path = ''
+        and not exists (select from sync_replay.run again where again.run_id = kept.run_id)
+        and not exists (select from sync_replay.observation again where again.run_id = kept.run_id and again.key = kept.key))`,
+    `kept.kind = 'returned_field'
+       and exists (select from sync_replay.drift gone where gone.resource = kept.resource and gone.path = kept.path
+                                                        and gone.kind in ('missing_field', 'retyped_field'))`,
+  ])
+    await sql.query(
+      `insert into sync_replay.drift (${columns}) select ${columns} from sync.drift kept where ${ofResource} and ${which}
+         and cardinality($2::text[]) >= 0 on conflict do nothing`,
+      [named, byKey],
+    )
 }
 
 /** Columns that rows are written with: not those that Postgres numbers itself. */

@@ -5,7 +5,7 @@ import { listKeys } from './backfill-campaign.ts'
 import { apiOf, countAnswers, type KeptAnswer, NotKept, nextAnswers } from './raw-source.ts'
 import { type Reach, reachOf } from './replay-reach.ts'
 import { createShadow, dropShadow, shadowOf } from './replay-shadow.ts'
-import { differences, swapTables, type TableDifference } from './replay-tables.ts'
+import { differences, keepDrift, swapTables, type TableDifference } from './replay-tables.ts'
 import { type Extraction, isWorklist, type Resource, type Worklist } from './resource.ts'
 import { type Engine, runResource } from './run.ts'
 import { refresh } from './run-worklist.ts'
@@ -60,6 +60,7 @@ export async function replay(engine: Omit<Engine, 'api'>, options: ReplayOptions
     await createShadow(db, names)
     const walk = openWalk(engine, able, options)
     await walk.on(shadowOf(db), db)
+    await keepDrift(db, able)
     const tables = await differences(db, able)
     const swapped = options.swap && walk.lost.length === 0
     if (swapped) await swap(engine, able, walk)
@@ -80,6 +81,7 @@ async function swap({ db }: Omit<Engine, 'api'>, resources: readonly (Resource |
       const { missing } = await reachOf(sql, resource)
       if (missing) throw new FatalError(`nothing was swapped: an answer of ${resource.name} came that was not kept`)
     }
+    await keepDrift(sql, resources)
     await swapTables(sql, resources)
   })
 }

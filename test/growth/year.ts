@@ -75,7 +75,7 @@ const exact = [
 /** Questions of which the end of each hour or day knows the exact answer. */
 const atTheEnd = [
   `select player_uuid, contributed, quality from analytics.member_contribution('${guild}', $1, $2) order by 1`,
-  `select player_uuid, last_seen, status from analytics.member_activity('${guild}', $2) where $1 < $2 order by 1`,
+  `select player_uuid, date_trunc('day', last_seen, 'UTC'), status from analytics.member_activity('${guild}', $2) where $1 < $2 order by 1`,
   `select distinct on (date_trunc('day', observed_at, 'UTC')) observed_at, wars from game.guild_sample
     where observed_at >= $1 and observed_at < $2 order by date_trunc('day', observed_at, 'UTC'), observed_at desc`,
   `select distinct on (date_trunc('hour', at, 'UTC')) at, stored from analytics.territory_economy('${guild}', $1, $2) order by date_trunc('hour', at, 'UTC'), at desc`,

@@ -1,10 +1,13 @@
+import { randomUUID } from 'node:crypto'
 import { brotliDecompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
+import type { Heard } from '../../src/api/heard.ts'
 import { guilds } from '../../src/resources/guilds/index.ts'
 import { items } from '../../src/resources/items/index.ts'
 import { onlinePlayers } from '../../src/resources/online-players/index.ts'
 import { players } from '../../src/resources/players/index.ts'
-import { eraseRaw } from '../../src/sync/raw-erase.ts'
+import { keepRaw } from '../../src/sync/raw.ts'
+import { eraseRaw, isUnkeepable } from '../../src/sync/raw-erase.ts'
 import { expireRaw, rawDays } from '../../src/sync/raw-retention.ts'
 import { runResource } from '../../src/sync/run.ts'
 import { runWorklist } from '../../src/sync/run-worklist.ts'
@@ -80,6 +83,49 @@ describe.each(bothKinds)('raw answers on the %s database', (kind) => {
     expect(await expireRaw(world.db, { days: rawDays([items], { items: 1 }), now })).toBe(2)
     expect(await counts()).toEqual([2, 2])
     expect(() => rawDays([items], { itmes: 1 })).toThrow('no resource is called itmes')
+  })
+
+  test('that were refused or of an unknown shape are looked into too, whomever the tables know', async () => {
+    const [a, guild] = [playerId(1), guildId('z')]
+    const said = async (resource: string, key: string | undefined, status: string, text: string) => {
+      const outcome = { status: 200, headers: new Headers(), body: JSON.parse(text) as unknown, receivedAt: 0 }
+      const heard = { request: { method: 'GET', path: '/' }, outcome, credential: 'guest' } as unknown as Heard
+      const taken = { resource, runId: randomUUID(), takenAt: new Date(0), observedAt: null, status }
+      await world.db.transaction((sql) => keepRaw(sql, [heard], key === undefined ? taken : { ...taken, key }))
+    }
+    await world.db.query(
+      `insert into game.guild_member (guild_uuid, player_uuid, username, rank, joined, valid_from, hash)
+       values ($1, $2, 'Somebody', 'recruit', $3, $3, '\\x00')`,
+      [guildId('a'), a, new Date(0)],
+    )
+    const member = { globalData: { wars: 7700 } }
+    await said('guilds', guild, 'rejected', JSON.stringify(guildBody('z', { 1: member, 2: member })))
+    await said('guilds', guild, 'failed', JSON.stringify([{ [a.toUpperCase()]: { wars: 7701 } }]))
+    await said('guilds', guild, 'failed', JSON.stringify({ Members: { Somebody: { wars: 7702 } } }))
+    await said('online-players', undefined, 'rejected', JSON.stringify({ total: 9, players: { [a]: 'EU7703' } }))
+    await said('players', a, 'failed', JSON.stringify(['7704']))
+    await said('guilds', guild, 'failed', JSON.stringify([{ [playerId(2)]: { wars: 7705 } }]))
+    expect(await counts()).toEqual([6, 6])
+    const all = ['mainAccess', 'onlineStatus'].map((fieldGroup) => ({ playerUuid: a, fieldGroup }))
+    await world.db.transaction((sql) => eraseRaw(sql, all))
+    const left = (await bodies()).join(' ')
+    expect([...left.matchAll(/770\d/g)].map(([text]) => text).sort()).toEqual(['7700', '7705'])
+    expect(await counts()).toEqual([3, 3])
+    // Who hides something is not shown by what nobody can take apart; nor is anybody by what is no JSON.
+    await world.db.query(
+      `insert into sync.privacy_restriction (player_uuid, field_group, told_by, since) values ($1, 'mainAccess', 'players/x', $2)`,
+      [a, new Date(0)],
+    )
+    await said('guilds', guild, 'failed', JSON.stringify([{ [a]: { wars: 7706 } }]))
+    expect((await bodies()).join(' ')).not.toContain('7706')
+  })
+
+  test('that are no JSON are kept where they cannot tell of people', async () => {
+    const text = Buffer.from('{"Elm": {"a')
+    await world.db.transaction(async (sql) => {
+      expect(await isUnkeepable(sql, 'items', text)).toBe(false)
+      expect(await isUnkeepable(sql, 'guilds', text)).toBe(true)
+    })
   })
 
   test('lose what a player hides, and all of a player who is purged', async () => {

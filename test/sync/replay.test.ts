@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Database } from '../../src/db/database.ts'
 import { RecordError } from '../../src/errors.ts'
+import { growingTables } from '../../src/resources/growth.ts'
 import { guildList } from '../../src/resources/guild-list/index.ts'
 import { guilds } from '../../src/resources/guilds/index.ts'
 import { resources as all } from '../../src/resources/index.ts'
@@ -9,12 +10,17 @@ import { normalizeItem } from '../../src/resources/items/normalize.ts'
 import { onlinePlayers } from '../../src/resources/online-players/index.ts'
 import { players } from '../../src/resources/players/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
+import { expect as expectEvery } from '../../src/sync/coverage.ts'
+import { compactCoverage } from '../../src/sync/coverage-compact.ts'
+import { maintain } from '../../src/sync/maintain.ts'
 import { replay } from '../../src/sync/replay.ts'
 import { tablesOf } from '../../src/sync/replay-tables.ts'
 import { isWorklist, type Resource, type Worklist } from '../../src/sync/resource.ts'
+import { readRetention } from '../../src/sync/retention.ts'
+import { guildBody, guildId, place, syncGuild } from '../support/guild-answers.ts'
 import { kindsOfLongTests, testDatabase } from '../support/postgres.ts'
 import { engineOn, guards, syncOn } from '../support/raw.ts'
-import { contentOf, item, openWorld, worldOf } from '../support/world.ts'
+import { contentOf, instantOf, item, openWorld, worldOf } from '../support/world.ts'
 
 const kept = { raw: true, ...guards }
 
@@ -201,6 +207,61 @@ describe.each(kindsOfLongTests)('a replay on the %s database', (kind) => {
         missing: new Date('2026-06-01T10:00Z'),
       },
     ])
+  })
+
+  test('leaves a resource alone whose samples retention has thinned out, and says since when they are whole', async () => {
+    const map = (stored: number) => ({ Oak: place('a', '08:00', { resources: [{ type: 'ORE', stored }] }) })
+    for (const minute of ['10:00', '10:01', '10:02'])
+      await world.sync(territories, map(Number(minute.slice(-1))), minute, kept)
+    expect((await replayed([territories], { swap: false })).resources).toMatchObject([{ isReplayed: true }])
+    const retention = readRetention('territory_resource=30d', ['territory_resource'])
+    await maintain(world.db, { now: new Date('2026-09-01Z'), tables: growingTables, retention })
+    const before = await contentOf(world.db)
+    expect((await replayed([territories])).resources).toEqual([
+      {
+        resource: 'territories',
+        isReplayed: false,
+        from: expect.any(Date),
+        missing: new Date('2026-08-01Z'),
+      },
+    ])
+    expect(await contentOf(world.db)).toEqual(before)
+  })
+
+  test('leaves a resource alone of which an answer was not kept that the ledger does not know any more either', async () => {
+    await expectEvery(world.db, { resource: 'items', everySeconds: 3600, toldBy: 'sync', at: new Date(0) })
+    await world.sync(items, [item('Elm')], '10:00', kept)
+    await world.sync(items, [item('Elm', { lore: 'unkept' })], '11:00')
+    for (const at of ['12:00', '13:00', '14:00']) await world.sync(items, [item('Elm', { lore: at })], at, kept)
+    await compactCoverage(world.db, { before: new Date(instantOf('14:00')), resources: [items] })
+    expect(await world.rows(`select observed_at from sync.run where observed_at = '2026-06-01 11:00Z'`)).toEqual([])
+    const { resources } = await replayed([items])
+    expect(resources).toMatchObject([{ isReplayed: false, missing: new Date(instantOf('11:00')) }])
+  })
+
+  test('keeps what answers showed to be missing or of another shape, also those that cannot be read', async () => {
+    const map = { Oak: place('a', '08:00'), Elm: place('b', '08:00') }
+    await world.sync(territories, map, '10:00', kept)
+    await world.sync(territories, Object.values(map), '11:00', kept)
+    await world.sync(territories, { ...map, Ash: place('a', '08:00') }, '12:00', kept)
+    await syncGuild({ ...world, raw: true }, guildBody('a', { 1: {} }), '12:30')
+    // What is counted over answers about many keys is not to be found in one of them.
+    await world.db.query(
+      `insert into sync.drift (resource, kind, path, member, key, first_seen_at, run_id)
+       values ('guilds', 'missing_field', '/over/many', '', $1, $2, gen_random_uuid())`,
+      [guildId('a'), new Date(instantOf('13:00'))],
+    )
+    const drift = () => world.rows('select kind, path, member, key, first_seen_at from sync.drift order by 1, 2, 3')
+    const before = await drift()
+    expect(before.map(([kind, path]) => `${kind} ${path}`)).toEqual([
+      'missing_field /over/many',
+      'retyped_field ',
+      'returned_field ',
+    ])
+    const { tables, swapped } = await replayed([territories, guilds])
+    expect(tables.filter((one) => one.onlyBefore + one.onlyAfter > 0)).toEqual([])
+    expect(swapped).toBe(true)
+    expect(await drift()).toEqual(before)
   })
 
   test('swaps nothing when it cannot read what was read before', async () => {
