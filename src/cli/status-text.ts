@@ -3,7 +3,7 @@ import { formatTable } from './table.ts'
 
 /** The overview for a person. @param now ms since the epoch */
 export function statusText(overview: Overview, now: number): string {
-  const { database, resources, budgets, gaps, failures, size } = overview
+  const { database, resources, budgets, gaps, failures, size, tiers } = overview
   const parts = [`database ${database}, ${sizeOf(size.bytes)}\n`, resourceTable(resources, now)]
   if (resources.every((state) => state.status === null))
     parts.push('Nothing was synced yet. Start with: wynnsync sync items\n')
@@ -12,6 +12,7 @@ export function statusText(overview: Overview, now: number): string {
   if (gaps.length > 0) parts.push(`Not observed, in the last day\n${gapTable(gaps)}`)
   if (failures.length > 0) parts.push(`Failures of the last day\n${failureTable(failures, now)}`)
   if (size.tables.length > 0) parts.push(`Largest tables\n${sizeTable(size.tables)}`)
+  if (tiers.length > 0) parts.push(`Older than its retention\n${tierTable(tiers)}`)
   return parts.join('\n')
 }
 
@@ -71,6 +72,13 @@ function sizeTable(tables: Overview['size']['tables']): string {
   return formatTable(
     ['table', 'size', 'rows'],
     tables.map((one) => ({ ...one, size: sizeOf(one.bytes) })),
+  )
+}
+
+function tierTable(tiers: Overview['tiers']): string {
+  return formatTable(
+    ['table', 'whole since', 'coarser since'],
+    tiers.map((one) => ({ ...one, 'whole since': one.fineSince, 'coarser since': one.coarseSince })),
   )
 }
 

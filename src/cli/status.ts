@@ -2,7 +2,7 @@ import { migrateDatabase, openDatabase } from '../app.ts'
 import type { Database } from '../db/database.ts'
 import { resources } from '../resources/index.ts'
 import { readDrift } from '../sync/drift-overview.ts'
-import { readBudgets, readFailures, readGaps, readSizes } from '../sync/overview.ts'
+import { readBudgets, readFailures, readGaps, readSizes, readTiers } from '../sync/overview.ts'
 import { readFreshness, readStates } from '../sync/recent-runs.ts'
 import { type Context, exitCode } from './context.ts'
 import { driftText } from './status-drift.ts'
@@ -65,5 +65,6 @@ async function readOverview(db: Database, now: number) {
     gaps: await readGaps(db, yesterday, 5),
     failures: await readFailures(db, yesterday, 5),
     size: await readSizes(db, 5),
+    tiers: await readTiers(db),
   }
 }

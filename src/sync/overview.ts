@@ -86,6 +86,22 @@ export async function readSizes(sql: Sql, limit: number): Promise<{ bytes: numbe
   return { bytes: whole?.bytes ?? 0, tables }
 }
 
+/** Since when a table, or the ledger of a resource, has everything; and since when anything. Null: from the beginning. */
+export interface TierOverview {
+  /** Such as `game.world_sample` or `ledger/guilds`. */
+  readonly table: string
+  readonly fineSince: Date | null
+  readonly coarseSince: Date | null
+}
+
+/** What retention has thinned out or removed. */
+export async function readTiers(sql: Sql): Promise<TierOverview[]> {
+  return await sql.query<TierOverview>(
+    `select sample_table as "table", fine_since as "fineSince", coarse_since as "coarseSince" from sync.tier
+      where (fine_since is not null or coarse_since is not null) and not starts_with(sample_table, 'raw/') order by 1`,
+  )
+}
+
 /** A failure that the ledger remembers. */
 export interface FailureOverview {
   readonly resource: string

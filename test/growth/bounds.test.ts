@@ -5,6 +5,7 @@ import type { Database } from '../../src/db/database.ts'
 import { createLog } from '../../src/log.ts'
 import { resources } from '../../src/resources/index.ts'
 import { expect as expectEvery } from '../../src/sync/coverage.ts'
+import { readTiers } from '../../src/sync/overview.ts'
 import { monthOf } from '../../src/sync/partitions.ts'
 import { effort } from '../support/effort.ts'
 import { kindsOfLongTests, testDatabase } from '../support/postgres.ts'
@@ -136,5 +137,25 @@ describe.each(kindsOfLongTests)('with a retention, on the %s database,', (kind) 
       return { name, early, late, isLevel: early > 0 && late <= early * 1.1 }
     })
     expect(told.filter(({ isLevel }) => !isLevel)).toEqual([])
+
+    // What is gone is not taken for nothing: nobody watched then, as far as is known.
+    const day = [start, new Date(start.getTime() + 86_400_000)]
+    const player = '00000000-0000-4000-8000-000000000001'
+    expect(
+      await db.values(`select seconds_min, seconds_max from analytics.player_playtime('${player}', $1, $2)`, day),
+    ).toEqual([[null, null]])
+    expect(await db.values(`select * from analytics.coverage('online-players', $1, $2)`, day)).toEqual([])
+    const tiers = new Map((await readTiers(db)).map((one) => [one.table, one]))
+    const end = monthOf(start, months).getTime()
+    const since = (days: number) => new Date(end - days * 86_400_000)
+    expect([
+      tiers.get('ledger/online-players'),
+      tiers.get('game.player_listing'),
+      tiers.get('game.world_hour'),
+    ]).toEqual([
+      { table: 'ledger/online-players', fineSince: since(30), coarseSince: since(90) },
+      { table: 'game.player_listing', fineSince: since(90), coarseSince: null },
+      undefined,
+    ])
   }, 120_000)
 })
