@@ -255,8 +255,8 @@ describe.each(kindsOfLongTests)('a replay on the %s database', (kind) => {
     const before = await drift()
     expect(before.map(([kind, path]) => `${kind} ${path}`)).toEqual([
       'missing_field /over/many',
-      'retyped_field ',
       'returned_field ',
+      'retyped_field ',
     ])
     const { tables, swapped } = await replayed([territories, guilds])
     expect(tables.filter((one) => one.onlyBefore + one.onlyAfter > 0)).toEqual([])
