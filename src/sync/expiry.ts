@@ -17,7 +17,8 @@ export async function expirePassing(db: Database, { table, over }: PassingTable,
   const column = columns.get(over)?.name
   // Nobody is to take for unseen what is about to go.
   await db.query(
-    `insert into sync.tier (sample_table, fine_since, checked_at) values ($1, $2, $3)
+    `insert into sync.tier (sample_table, fine_since, checked_at)
+     select $1, $2, $3 where exists (select from ${name} where ${column} < $2)
      on conflict (sample_table) do update set fine_since = greatest(tier.fine_since, excluded.fine_since), checked_at = excluded.checked_at`,
     [name, before, now],
   )

@@ -129,7 +129,7 @@ describe.each(bothKinds)('wynnsync query and status on the %s database', (kind) 
     expect(out).toMatch(/^items +ok .* 3000 +0$/m)
     expect(out).toMatch(/^item-sets +never/m)
     const json = JSON.parse((await runProgram(['status', '--json'], environment)).out)
-    expect(Object.keys(json)).toEqual(['database', 'resources', 'budgets', 'gaps', 'failures', 'size'])
+    expect(Object.keys(json)).toEqual(['database', 'resources', 'budgets', 'gaps', 'failures', 'size', 'tiers'])
     expect(json.resources[0]).toMatchObject({
       resource: 'items',
       status: 'ok',
