@@ -91,8 +91,8 @@ const bounds: Readonly<Record<string, readonly string[]>> = {
   ],
   'nothing: a row each time a person says something else': ['sync.backfill', 'sync.expectation'],
 }
-/** All of a year when somebody asks for it; a part of it shows as much. */
-const months = effort.everyAnswer ? 14 : 10
+/** All of a year when somebody asks for it; a part of it shows as much. A February is too short for a month to go in time. */
+const months = effort.everyAnswer ? 12 : 10
 const [inTheYear = ''] = Object.keys(bounds)
 
 async function tablesOf(db: Database): Promise<string[]> {
