@@ -8,6 +8,7 @@ import { type Credential, chooseCredential, NOTE_EVERY_MS, noteUse, readCredenti
 import { connect } from './db/connect.ts'
 import type { Database } from './db/database.ts'
 import { type Migrated, migrate } from './db/migrate.ts'
+import { admitReader, hasReader, NO_READER } from './db/reader.ts'
 import { createLog, type Log } from './log.ts'
 import { accountOf, databaseBudget } from './sync/budget-store.ts'
 import type { Engine } from './sync/run.ts'
@@ -143,9 +144,21 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Brings the database up to date: tables by migration, then comments, views and functions where their SQL changed. */
-export function migrateDatabase(db: Database, { clock }: Pick<App, 'clock'>): Promise<Migrated> {
-  return migrate(db, { folder: fileURLToPath(new URL('migrations', packageRoot)), repeatable: repeatableSql(), clock })
+/**
+ * Brings the database up to date: tables by migration, then comments, views and functions where their SQL changed, and
+ * the role that may ask them.
+ * @param app its log is told, once, when there is no such role
+ */
+export async function migrateDatabase(db: Database, app: Pick<App, 'clock'> & Partial<App>): Promise<Migrated> {
+  const folder = fileURLToPath(new URL('migrations', packageRoot))
+  const migrated = await migrate(db, { folder, repeatable: repeatableSql(), clock: app.clock })
+  if (app.log && migrated.applied.length > 0 && !(await hasReader(db))) app.log.info(NO_READER)
+  return migrated
+}
+
+/** Gives the role that may ask its rights again: somebody may have made it since they were given. */
+export function admitReaders(db: Database): Promise<void> {
+  return admitReader(db, fileURLToPath(new URL('src/analytics/99-reader.sql', packageRoot)))
 }
 
 /** SQL that may run again at any time: the comments on the tables, then the public views in the order of their names. */

@@ -1,4 +1,4 @@
-import { migrateDatabase, openDatabase } from '../app.ts'
+import { admitReaders, migrateDatabase, openDatabase } from '../app.ts'
 import { type Context, exitCode } from './context.ts'
 
 /** `migrate`: brings the database up to date. Returns the exit code. */
@@ -6,6 +6,7 @@ export async function migrateCommand({ app, out, flags }: Context): Promise<numb
   const db = await openDatabase(app, ['migrate'])
   try {
     const { applied } = await migrateDatabase(db, app)
+    await admitReaders(db)
     if (flags.json) out.write(`${JSON.stringify({ database: db.place, applied })}\n`)
     else if (!flags.quiet) {
       out.write(applied.length > 0 ? `${applied.join('\n')}\n` : '')

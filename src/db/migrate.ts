@@ -39,6 +39,9 @@ interface Script extends RepeatableSql {
   readonly sha256: string
 }
 
+/** Whoever changes what is installed holds this until the end of the transaction. */
+export const MIGRATE_LOCK = `select pg_advisory_xact_lock(hashtextextended('wynnsync migrate', 0))`
+
 const INSTALLED_SQL = `
 create schema if not exists sync;
 create table if not exists sync.installed_sql (
@@ -66,7 +69,7 @@ export async function migrate(db: Database, options: MigrateOptions): Promise<Mi
   const scripts = await Promise.all(options.repeatable.map(readScript))
   if (await isUpToDate(db, migrations, scripts)) return { applied: [] }
   return db.transaction(async (sql) => {
-    await sql.query(`select pg_advisory_xact_lock(hashtextextended('wynnsync migrate', 0))`)
+    await sql.query(MIGRATE_LOCK)
     const applied = await runMigrations(sql, options.folder, migrations)
     await sql.query(INSTALLED_SQL)
     return { applied: [...applied, ...(await runScripts(sql, scripts, options.clock))] }

@@ -1,0 +1,60 @@
+-- Who may ask: the group role wynnsync_reader sees this schema and nothing else. This comes last, because a function that is
+-- replaced forgets what is said here.
+do $$
+declare
+  -- What questions are made of. These have no rights of their own, so that Postgres can inline them: a function with the
+  -- rights of its owner is planned by itself, before version 18 without looking at its arguments.
+  parts constant oid[] := array(
+    select oid from pg_proc
+     where pronamespace = 'analytics'::regnamespace
+       and proname in ('watch', 'expected_every', 'unobserved', 'watched', 'watched_share', 'online_answer', 'online_known',
+                       'members_between', 'member_rise'));
+  one record;
+begin
+  -- Views read with the rights of their owner, functions with those of whoever calls them. So a question that reads tables
+  -- borrows the owner's rights; one that reads only views does not need to.
+  for one in
+    select asked.oid::regprocedure as name
+      from pg_proc asked
+     where asked.pronamespace = 'analytics'::regnamespace and asked.prokind = 'f' and pg_has_role(asked.proowner, 'USAGE')
+       and asked.oid <> all (parts)
+       and (asked.prosqlbody is null or exists (
+             select from pg_depend
+               left join pg_class relation on relation.oid = refobjid and refclassid = 'pg_class'::regclass
+              where classid = 'pg_proc'::regclass and objid = asked.oid
+                and (relation.relnamespace <> 'analytics'::regnamespace
+                     or refclassid = 'pg_proc'::regclass and refobjid = any (parts))))
+  loop
+    execute format('alter function %s security definer set search_path = pg_catalog, pg_temp', one.name);
+  end loop;
+
+  if to_regrole('wynnsync_reader') is null then
+    begin
+      create role wynnsync_reader nologin;
+      comment on role wynnsync_reader is 'May ask the analytics schema of wynnsync, and nothing else.';
+    exception
+      -- Roles belong to the whole server: somebody migrates another database at the same time.
+      when duplicate_object or unique_violation then null;
+      -- `wynnsync migrate` does the rest when somebody who may has made the role.
+      when insufficient_privilege then return;
+    end;
+  end if;
+  grant usage on schema analytics to wynnsync_reader;
+  for one in
+    select view.oid::regclass as name from pg_class view
+     where view.relnamespace = 'analytics'::regnamespace and view.relkind in ('v', 'm') and pg_has_role(view.relowner, 'USAGE')
+  loop
+    execute format('grant select on %s to wynnsync_reader', one.name);
+  end loop;
+  for one in
+    select asked.oid::regprocedure as name, asked.oid = any (parts) as is_part from pg_proc asked
+     where asked.pronamespace = 'analytics'::regnamespace and asked.prokind = 'f' and pg_has_role(asked.proowner, 'USAGE')
+  loop
+    -- Postgres lets everybody call a new function, also one that borrows rights.
+    execute format('revoke execute on function %s from public', one.name);
+    if not one.is_part then
+      execute format('grant execute on function %s to wynnsync_reader', one.name);
+    end if;
+  end loop;
+end
+$$;

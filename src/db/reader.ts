@@ -1,0 +1,27 @@
+import { readFile } from 'node:fs/promises'
+import type { Database, Sql } from './database.ts'
+import { MIGRATE_LOCK } from './migrate.ts'
+
+/** The group role that may ask the analytics schema and nothing else. */
+export const READER = 'wynnsync_reader'
+
+/** What is told where the role is missing. */
+export const NO_READER = `there is no role ${READER} for dashboards, and this user may not create roles; somebody who may: create role ${READER}; then: wynnsync migrate`
+
+/** Whether the server has the role. */
+export async function hasReader(sql: Sql): Promise<boolean> {
+  const [row] = await sql.query<{ there: boolean }>('select to_regrole($1) is not null as there', [READER])
+  return row?.there === true
+}
+
+/**
+ * Lets the role ask what is installed, also when it was made after that.
+ * @param path of the SQL that gives it its rights
+ */
+export async function admitReader(db: Database, path: string): Promise<void> {
+  const grants = await readFile(path, 'utf8')
+  await db.transaction(async (sql) => {
+    await sql.query(MIGRATE_LOCK)
+    await sql.query(grants)
+  })
+}

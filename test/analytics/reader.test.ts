@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { readQuestions } from '../../src/analytics/questions.ts'
+import { admitReaders, migrateDatabase } from '../../src/app.ts'
+import { systemClock } from '../../src/clock.ts'
+import type { Database, Sql } from '../../src/db/database.ts'
+import { openServer } from '../../src/db/server.ts'
+import { bothKinds, testDatabase, testDatabaseUrl } from '../support/postgres.ts'
+
+/** What questions are made of; nobody asks these. */
+const parts = new Set(
+  ['watch', 'expected_every', 'unobserved', 'watched', 'watched_share', 'online_answer', 'online_known'].concat(
+    'members_between',
+    'member_rise',
+  ),
+)
+
+/** A value for each type of argument. */
+const values: Readonly<Record<string, string>> = {
+  text: 'wars',
+  uuid: '00000000-0000-4000-8000-000000000001',
+  'timestamp with time zone': '2026-06-01T00:00:00Z',
+  interval: '1 hour',
+  integer: '1',
+  boolean: 'true',
+  'double precision': '1',
+}
+
+/** What went wrong with each question. */
+async function refusals(owner: Sql, reader: Sql): Promise<string[]> {
+  const refused: string[] = []
+  for (const { name, kind, parameters } of await readQuestions(owner)) {
+    if (parts.has(name)) continue
+    const given = parameters.map(({ type }) => `'${values[type]}'::${type}`).join(', ')
+    const asked = kind === 'view' ? `analytics.${name}` : `analytics.${name}(${given})`
+    await reader
+      .query(`select * from ${asked}`)
+      .catch((error: Error) => refused.push(`${asked}: ${error.message.replace(/\n.*/s, '')}`))
+  }
+  return refused
+}
+
+/** Statements that nobody who only asks may run. */
+async function forbidden(owner: Sql): Promise<string[]> {
+  const tables = await owner.values(
+    `select schemaname || '.' || tablename from pg_tables where schemaname in ('game', 'sync')`,
+  )
+  return [
+    ...tables.map(([table]) => `select * from ${table}`),
+    `select * from analytics.watch('territories')`,
+    `insert into game.world (world, valid_from, hash) values ('EU1', now(), '\\x00')`,
+    'delete from analytics.territory_hold',
+    'create table analytics.mine (id int)',
+    'create table public.mine (id int)',
+    'drop view analytics.patch',
+    'create schema mine',
+    `select table_to_xml('game.world', true, false, '')`,
+  ]
+}
+
+async function permitted(owner: Sql, reader: Sql): Promise<string[]> {
+  const let_through: string[] = []
+  for (const statement of await forbidden(owner)) {
+    const done = await reader.query(statement).then(
+      () => true,
+      () => false,
+    )
+    if (done) let_through.push(statement)
+  }
+  return let_through
+}
+
+/** A connection of somebody who was let in as a reader. */
+async function logIn(owner: Database, url: string): Promise<Database> {
+  const name = `asker_${randomUUID().replaceAll('-', '')}`
+  await owner.query(`create role ${name} login password 'of the asker' in role wynnsync_reader`)
+  const own = new URL(url)
+  own.username = name
+  own.password = 'of the asker'
+  const reader = await openServer(own.href)
+  onTestFinished(async () => {
+    await reader.close()
+    const admin = await openServer(inject('serverUrl'))
+    await admin.query(`drop role ${name}`)
+    await admin.close()
+  })
+  return reader
+}
+
+describe('somebody with the role wynnsync_reader, on a server,', () => {
+  test('may ask every question and see nothing else, also after everything was installed anew', async () => {
+    const url = await testDatabaseUrl()
+    const owner = await openServer(url)
+    onTestFinished(() => owner.close())
+    const reader = await logIn(owner, url)
+    expect(await refusals(owner, reader)).toEqual([])
+    expect(await permitted(owner, reader)).toEqual([])
+    await owner.query(`update sync.installed_sql set sha256 = 'old' where name like '%00-watch'`)
+    await owner.query('drop view analytics.patch')
+    await migrateDatabase(owner, { clock: systemClock })
+    expect(await refusals(owner, reader)).toEqual([])
+    expect(await permitted(owner, reader)).toEqual([])
+  })
+
+  test('is let in by a migration of its own when the role came later', async () => {
+    const url = await testDatabaseUrl()
+    const owner = await openServer(url)
+    onTestFinished(() => owner.close())
+    // As a server has it on which somebody without the right to create roles installed everything.
+    await owner.query('revoke all on schema analytics from wynnsync_reader')
+    const reader = await logIn(owner, url)
+    expect((await refusals(owner, reader)).length).toBeGreaterThan(20)
+    await admitReaders(owner)
+    expect(await refusals(owner, reader)).toEqual([])
+  })
+})
+
+describe.each(bothKinds)('on the %s database', (kind) => {
+  test('the role has no right outside of analytics, and what borrows rights cannot be led astray', async () => {
+    const db = await testDatabase(kind)
+    const [elsewhere] = await db.values(
+      `select count(*)::int from pg_class where relnamespace::regnamespace::text in ('game', 'sync', 'partitions')
+         and relkind in ('r', 'p', 'v') and has_table_privilege('wynnsync_reader', oid, 'select, insert, update, delete')`,
+    )
+    expect(elsewhere).toEqual([0])
+    const unpinned = await db.values(
+      `select proname from pg_proc where pronamespace = 'analytics'::regnamespace and prosecdef
+         and (proconfig is null or not 'search_path=pg_catalog, pg_temp' = any(proconfig))`,
+    )
+    expect(unpinned).toEqual([])
+    const open = await db.values(
+      `select proname from pg_proc where pronamespace = 'analytics'::regnamespace and has_function_privilege('public', oid, 'execute')`,
+    )
+    expect(open).toEqual([])
+  })
+})
+
+test('the embedded database answers its reader every question, and nothing else', async () => {
+  const db = await testDatabase('embedded')
+  const reader: Sql = {
+    ...db,
+    query: (text) =>
+      db.transaction(async (sql) => {
+        await sql.query('set local role wynnsync_reader')
+        return await sql.query(text)
+      }),
+  }
+  expect(await refusals(db, reader)).toEqual([])
+  expect(await permitted(db, reader)).toEqual([])
+})
