@@ -1,5 +1,6 @@
 import type { Sql } from '../db/database.ts'
 import { UsageError } from '../errors.ts'
+import { byTopic } from './catalogue.ts'
 
 /** One parameter of a question that is a function. */
 export interface Parameter {
@@ -9,6 +10,14 @@ export interface Parameter {
   readonly optional: boolean
 }
 
+/** One column of an answer. */
+export interface Column {
+  readonly name: string
+  readonly type: string
+  /** Of a view; what a function gives is told in the comment on the function. */
+  readonly comment: string | null
+}
+
 /** A view or function of schema `analytics`, as the database itself describes it. */
 export interface Question {
   readonly name: string
@@ -16,60 +25,129 @@ export interface Question {
   readonly comment: string | null
   /** Of a function. */
   readonly parameters: readonly Parameter[]
-  /** Of a view: its columns in order. */
-  readonly columns: readonly string[]
+  /** What comes out, in order. */
+  readonly columns: readonly Column[]
 }
 
-/** Everything that can be asked. The catalogue is the list, so that it cannot fall behind. */
+/** Everything that can be asked, by topic. The catalogue of the database is the list, so that it cannot fall behind. */
 export async function readQuestions(sql: Sql): Promise<Question[]> {
-  return await sql.query<Question>(
+  const questions = await sql.query<Question>(
     `select relname as name, 'view' as kind, obj_description(pg_class.oid, 'pg_class') as comment, '[]'::jsonb as parameters,
-            (select jsonb_agg(attname order by attnum) from pg_attribute
-              where attrelid = pg_class.oid and attnum > 0 and not attisdropped) as columns
+            (select jsonb_agg(jsonb_build_object('name', attname, 'type', format_type(atttypid, atttypmod),
+                                                 'comment', col_description(attrelid, attnum)) order by attnum)
+               from pg_attribute where attrelid = pg_class.oid and attnum > 0 and not attisdropped) as columns
        from pg_class where relnamespace = 'analytics'::regnamespace and relkind = 'v'
      union all
      select proname, 'function', obj_description(pg_proc.oid, 'pg_proc'),
             coalesce((select jsonb_agg(jsonb_build_object('name', proargnames[position], 'type', format_type(argument, null),
                                               'optional', position > pronargs - pronargdefaults) order by position)
-               from unnest(proargtypes::oid[]) with ordinality as given(argument, position)), '[]'), '[]'
+               from unnest(proargtypes::oid[]) with ordinality as given(argument, position)), '[]'),
+            coalesce((select jsonb_agg(jsonb_build_object('name', proargnames[position], 'type', format_type(argument, null),
+                                              'comment', null) order by position)
+               from unnest(proallargtypes) with ordinality as given(argument, position) where proargmodes[position] = 't'),
+              jsonb_build_array(jsonb_build_object('name', proname, 'type', format_type(prorettype, null), 'comment', null)))
        from pg_proc where pronamespace = 'analytics'::regnamespace
       order by name`,
   )
+  return byTopic(questions).flatMap(({ members }) => members)
 }
 
 /** What is to be asked, as SQL with parameters. */
 export interface Statement {
   readonly text: string
-  readonly values: readonly (string | null)[]
+  readonly values: readonly string[]
+}
+
+/** An argument of a function, or the filter `column = value` of a view. */
+export interface Argument {
+  /** Of the parameter or column. */
+  readonly name: string
+  readonly type: string
+  readonly value: string
 }
 
 /**
- * The statement for a question. Arguments of a function go by position; those of a view are `column=value` filters.
- * @param limit at most that many rows; 0 for all
- * @throws UsageError when the arguments do not fit
+ * What was given, told apart: of a function by position, of a view as `column=value`.
+ * @param week the ends of the last seven days, for `from_time` and `to_time` when both are left out
+ * @throws UsageError when it does not fit; the message says how to ask
  */
-export function statementFor(question: Question, given: readonly string[], limit: number): Statement {
-  const end = limit > 0 ? ` limit ${limit}` : ''
-  if (question.kind === 'function') {
-    const { parameters, name } = question
-    const required = parameters.filter(({ optional }) => !optional)
-    if (given.length < required.length || given.length > parameters.length) throw new UsageError(usageOf(question))
-    const casts = given.map((_, index) => `$${index + 1}::text::${parameters[index]?.type}`)
-    return { text: `select * from analytics.${name}(${casts.join(', ')})${end}`, values: given }
-  }
-  const filters = given.map((filter) => {
-    const [, column = '', value = ''] = /^([a-z_0-9]+)=(.*)$/s.exec(filter) ?? []
-    if (!question.columns.includes(column)) throw new UsageError(usageOf(question))
-    return { column, value }
+export function argumentsOf(question: Question, given: readonly string[], week: readonly [string, string]): Argument[] {
+  if (question.kind === 'view') return given.map((filter) => filterOf(question, filter))
+  const { parameters } = question
+  const from = parameters.findIndex(({ name }) => name === 'from_time')
+  const isOpen = from >= 0 && given.length === parameters.length - 2
+  const all = isOpen ? [...given.slice(0, from), ...week, ...given.slice(from)] : given
+  const required = parameters.filter(({ optional }) => !optional)
+  if (all.length < required.length) throw new UsageError(`${question.name} wants more arguments\n${usageOf(question)}`)
+  return all.map((value, index) => {
+    const parameter = parameters[index]
+    if (!parameter) throw new UsageError(`${question.name} has no use for ${value}\n${usageOf(question)}`)
+    return { name: parameter.name, type: parameter.type, value }
   })
-  const conditions = filters.map(({ column }, index) => `${column}::text = $${index + 1}`)
+}
+
+function filterOf(question: Question, filter: string): Argument {
+  const [, column = '', value = ''] = /^([a-z_0-9]+)=(.*)$/s.exec(filter) ?? []
+  const found = question.columns.find(({ name }) => name === column)
+  if (!found) throw new UsageError(`${question.name} cannot be narrowed down by ${filter}\n${usageOf(question)}`)
+  return { name: found.name, type: found.type, value }
+}
+
+/**
+ * The statement for a question.
+ * @param limit at most that many rows; 0 for all
+ */
+export function statementFor(
+  { name, kind }: Pick<Question, 'name' | 'kind'>,
+  given: readonly Argument[],
+  limit: number,
+): Statement {
+  const end = limit > 0 ? ` limit ${limit}` : ''
+  const casts = given.map(({ type }, index) =>
+    type === 'text' ? `$${index + 1}::text` : `$${index + 1}::text::${type}`,
+  )
+  const values = given.map(({ value }) => value)
+  if (kind === 'function') return { text: `select * from analytics.${name}(${casts.join(', ')})${end}`, values }
+  const conditions = given.map((filter, index) => `${filter.name} = ${casts[index]}`)
   const where = conditions.length > 0 ? ` where ${conditions.join(' and ')}` : ''
-  return { text: `select * from analytics.${question.name}${where}${end}`, values: filters.map(({ value }) => value) }
+  return { text: `select * from analytics.${name}${where}${end}`, values }
+}
+
+/** The statement with its values in their places, for people to take elsewhere. Never to be run by this program. */
+export function shownStatement({ text, values }: Statement): string {
+  const whole = text.replace(/\$(\d+)(?:::text(?!::text))?/g, (_, index: string) =>
+    literal(values[Number(index) - 1] ?? ''),
+  )
+  return `${whole};`
+}
+
+/** As a server reads it, also one with the setting of old for backslashes. */
+function literal(value: string): string {
+  const quoted = `'${value.replaceAll("'", "''")}'`
+  return quoted.includes('\\') ? `E${quoted.replaceAll('\\', '\\\\')}` : quoted
 }
 
 /** How a question is asked, for a message. */
 export function usageOf({ name, kind, parameters, columns }: Question): string {
-  if (kind === 'view') return `ask: wynnsync query ${name} [column=value ...]\ncolumns: ${columns.join(', ')}`
-  const shown = parameters.map((one) => (one.optional ? `[${one.name}]` : `<${one.name}>`))
-  return `ask: wynnsync query ${name} ${shown.join(' ')}\n${parameters.map((one) => `  ${one.name}: ${one.type}`).join('\n')}`
+  if (kind === 'view')
+    return `ask: wynnsync query ${name} [column=value ...]\ncolumns: ${columns.map((one) => one.name).join(', ')}`
+  const hasTimes = parameters.some((one) => one.name === 'from_time')
+  const shown = parameters.map((one) =>
+    one.optional || /^(from|to)_time$/.test(one.name) ? `[${one.name}]` : `<${one.name}>`,
+  )
+  return [
+    `ask: wynnsync query ${[name, ...shown].join(' ')}`,
+    ...parameters.map((one) => `  ${one.name}: ${wanted(one)}`),
+    ...(hasTimes ? ['without from_time and to_time: the last seven days'] : []),
+  ].join('\n')
+}
+
+const examples: Readonly<Record<string, string>> = {
+  'timestamp with time zone': 'an instant (UTC): 2026-05-01, 2026-05-01T20:00Z, now, today, yesterday, -7d, -12h',
+  interval: 'a length of time: 1 hour, 1 day',
+}
+
+function wanted({ name, type }: Parameter): string {
+  if (type === 'uuid') return name === 'guild' ? 'uuid, prefix or exact name' : 'uuid or name'
+  return examples[type] ?? type
 }

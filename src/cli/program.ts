@@ -6,6 +6,7 @@ import { addBackfill } from './backfill-commands.ts'
 import { type CommonFlags, createContext, exitCode, type Terminal } from './context.ts'
 import { collect, command, concurrency, examples, type Run } from './flags.ts'
 import { addPrivacy } from './privacy-commands.ts'
+import { addQuestions } from './question-commands.ts'
 import { addReplay } from './replay-commands.ts'
 import { addUnattended } from './unattended-commands.ts'
 
@@ -74,23 +75,7 @@ function createProgram(terminal: Terminal, run: Run): Command {
       await run(self, (context) => statusCommand(options, context))
     })
 
-  command(program, 'query [question] [args...]', 'ask one question of the analytics schema')
-    .option('--list', 'the questions there are')
-    .option('--csv', 'as CSV')
-    .option('--sql', 'print the statement instead of asking it')
-    .option('--limit <rows>', 'at most that many rows, 0 for all (default: 50 in a table)')
-    .addHelpText(
-      'after',
-      examples([
-        'wynnsync query --list',
-        'wynnsync query item_identification identification=rawStrength',
-        'wynnsync query recipes_using "Ash Plank" --csv > ash.csv',
-      ]),
-    )
-    .action(async (name: string | undefined, given: string[], options, self: Command) => {
-      const { queryCommand } = await import('./query.ts')
-      await run(self, (context) => queryCommand(name, given, options, context))
-    })
+  addQuestions(program, run)
 
   command(program, 'migrate', 'bring the database up to date and exit')
     .addHelpText('after', examples(['DATABASE_URL=postgres://me@localhost/wynn wynnsync migrate']))

@@ -8,7 +8,8 @@ export type CopyValue = string | number | bigint | boolean | null | undefined | 
 export interface Sql {
   /**
    * Runs one statement and returns its rows as objects.
-   * Comes back the same from both databases: int8 and numeric as number, timestamptz as Date, json parsed, uuid as text,
+   * Comes back the same from both databases: int8 and numeric as number (text where a whole number is beyond
+   * 2^53), timestamptz as Date, json parsed, uuid as text,
    * bytea as Uint8Array. Goes in the same: string, number, boolean, null, Date, Uint8Array, arrays of these
    * (`$1::text[]`, `uuid[]`, `bytea[]`, `timestamptz[]`), and plain objects for jsonb.
    */

@@ -60,6 +60,15 @@ const readBytes: Reader = (text) => new Uint8Array(Buffer.from(text.slice(2), 'h
 const readJson: Reader = (text) => JSON.parse(text)
 const readText: Reader = (text) => text
 
+/** A whole number that a number cannot hold exactly stays text. */
+function readWhole(text: string): number | string {
+  const value = Number(text)
+  return Number.isSafeInteger(value) ? value : text
+}
+
+/** A fraction is as close as a number comes. */
+const readNumeric: Reader = (text) => (/^-?\d+$/.test(text) ? readWhole(text) : Number(text))
+
 /**
  * How each type is read, with the oids of the type and of its array (from pg_type, which never changes for these).
  * `date` and `timestamp` stay text: they name no instant. Types that are not listed come as text.
@@ -69,7 +78,7 @@ const READERS: readonly (readonly [oid: number, arrayOid: number, read: Reader])
   [17, 1001, readBytes],
   [18, 1002, readText],
   [19, 1003, readText],
-  [20, 1016, Number],
+  [20, 1016, readWhole],
   [21, 1005, Number],
   [23, 1007, Number],
   [25, 1009, readText],
@@ -84,7 +93,7 @@ const READERS: readonly (readonly [oid: number, arrayOid: number, read: Reader])
   [1114, 1115, readText],
   [1184, 1185, readInstant],
   [1186, 1187, readText],
-  [1700, 1231, Number],
+  [1700, 1231, readNumeric],
   [2950, 2951, readText],
   [3802, 3807, readJson],
 ]

@@ -1,5 +1,6 @@
 import { BadRequest, MultipleObjectsReturned, NotFound } from '../../api/errors.ts'
 import type { Named, Worklist } from '../../sync/resource.ts'
+import type { Bearer } from '../bearer.ts'
 import { textField } from '../record.ts'
 
 type Sql = Parameters<Worklist['plan']>[0]
@@ -32,17 +33,39 @@ export async function planGuilds(sql: Sql, at: Date): Promise<void> {
 
 /** Guilds that go by a uuid, an exact name, or a prefix. */
 export async function findGuilds(sql: Sql, name: string): Promise<Named[]> {
-  return await sql.query<Named>(
-    `select distinct on (key) key, label
-       from (select guild_uuid::text as key, name, prefix, format('%s [%s]', name, prefix) as label, 1 as place
-               from game.guild_listing where valid_until = 'infinity'
+  const bearers = await guildsCalled(sql, name)
+  const living = new Map(bearers.filter(({ until }) => until === null).map((one) => [one.uuid, one]))
+  return [...living.values()].map((one) => ({ key: one.uuid, label: `${one.name} [${one.prefix}]` }))
+}
+
+/**
+ * Guilds that go or went by a uuid, an exact name, or a prefix, as far as the tables know: a row for each name and prefix
+ * under which they did.
+ */
+export async function guildsCalled(sql: Sql, name: string): Promise<Bearer[]> {
+  return await sql.query<Bearer>(
+    `select guild_uuid::text as uuid, name, prefix, min(valid_from) as since,
+            case when max(valid_until) < 'infinity' then max(valid_until) end as until
+       from (select guild_uuid, name, prefix, valid_from, valid_until, 1 as place from game.guild_listing
              union all
-             select guild_uuid::text, name, prefix, format('%s [%s]', name, prefix), 2
-               from game.guild where valid_until = 'infinity') known
-      where key = lower($1) or name = $1 or prefix = $1
-      order by key, place`,
+             select guild_uuid, name, prefix, valid_from, valid_until, 2 from game.guild) known
+      where guild_uuid::text = lower($1) or name = $1 or prefix = $1
+      group by guild_uuid, name, prefix
+      -- What the list of all guilds says is newer than what a guild was asked for.
+      order by until desc nulls first, uuid, min(place) desc`,
     [name],
   )
+}
+
+/** Names of guilds that are written nearly like this, or have it in them; five at most. */
+export async function guildsLike(sql: Sql, name: string): Promise<string[]> {
+  const rows = await sql.query<{ label: string }>(
+    `select format('%s [%s]', name, prefix) as label from game.guild_listing
+      where valid_until = 'infinity' and (strpos(lower(name), lower($1)) > 0 or lower(prefix) = lower($1))
+      group by name, prefix order by length(name), name limit 5`,
+    [name],
+  )
+  return rows.map(({ label }) => label)
 }
 
 /** Guilds that the API knows under a uuid, prefix or name. */

@@ -1,5 +1,6 @@
 import { BadRequest, MultipleObjectsReturned, NotFound } from '../../api/errors.ts'
 import type { Named, Worklist } from '../../sync/resource.ts'
+import type { Bearer } from '../bearer.ts'
 import { textField } from '../record.ts'
 
 type Sql = Parameters<Worklist['plan']>[0]
@@ -46,22 +47,41 @@ export async function planPlayers(sql: Sql, at: Date): Promise<void> {
 
 /** Players who go by a uuid or a name: those who bear it now, or else those who bore it. */
 export async function findPlayers(sql: Sql, name: string): Promise<Named[]> {
-  return await sql.query<Named>(
-    `with known as (
-       select player_uuid::text as key, username as label, valid_until = 'infinity' as is_current
-         from game.player where player_uuid::text = lower($1) or lower(username) = lower($1)
-       union
-       select player_uuid::text, username, valid_until = 'infinity'
-         from game.guild_member where player_uuid::text = lower($1) or lower(username) = lower($1)
-       union
-       select player_uuid::text, player_uuid::text, last_listed_at is null
-         from game.player_listing where player_uuid::text = lower($1)
-     )
-     select key, max(label) as label from known
-      where is_current or not exists (select from known other where other.is_current)
-      group by key order by 2, 1`,
+  const bearers = await playersCalled(sql, name)
+  const living = bearers.filter(({ until }) => until === null)
+  const labels = new Map<string, string>()
+  for (const one of living.length > 0 ? living : bearers)
+    labels.set(one.uuid, one.name ?? labels.get(one.uuid) ?? one.uuid)
+  return [...labels].map(([key, label]) => ({ key, label }))
+}
+
+/** Players who go or went by a uuid or a name, as far as the tables know: a row for each name under which they did. */
+export async function playersCalled(sql: Sql, name: string): Promise<Bearer[]> {
+  return await sql.query<Bearer>(
+    `select player_uuid::text as uuid, username as name, null as prefix, min(valid_from) as since,
+            case when max(valid_until) < 'infinity' then max(valid_until) end as until
+       from (select player_uuid, username, valid_from, valid_until from game.player
+              where player_uuid::text = lower($1) or lower(username) = lower($1)
+             union all
+             select player_uuid, username, valid_from, valid_until from game.guild_member
+              where player_uuid::text = lower($1) or lower(username) = lower($1)
+             union all
+             select player_uuid, null, first_listed_at, coalesce(last_listed_at, 'infinity') from game.player_listing
+              where player_uuid::text = lower($1)) known
+      group by player_uuid, username
+      order by until desc nulls first, name nulls first, uuid`,
     [name],
   )
+}
+
+/** Names of players that begin like this; five at most. */
+export async function playersLike(sql: Sql, name: string): Promise<string[]> {
+  const rows = await sql.query<{ username: string }>(
+    `select username from (select username from game.player union select username from game.guild_member) known
+      where starts_with(lower(username), lower($1)) order by length(username), username limit 5`,
+    [name],
+  )
+  return rows.map(({ username }) => username)
 }
 
 /** Players whom the API knows under a uuid or name. A name that several bear gives them all: which is meant, it cannot know. */

@@ -1,0 +1,65 @@
+/** A question that people ask, and the views and functions that answer it. */
+export interface Topic {
+  /** `1` .. `15`, or a word for what is no question. */
+  readonly number: string
+  readonly title: string
+  readonly names: readonly string[]
+}
+
+/** What can be asked, in the order in which it is told of everywhere. */
+export const topics: readonly Topic[] = [
+  { number: '1', title: 'Who held a territory at an instant?', names: ['territory_owner_at'] },
+  { number: '2', title: 'How long was it held?', names: ['territory_hold'] },
+  { number: '3', title: 'Who captured what, and who takes from whom?', names: ['territory_capture', 'capture_matrix'] },
+  { number: '4', title: 'The map at a moment; empires over time', names: ['map_at', 'guild_territory_count'] },
+  { number: '5', title: 'What explains a season rating?', names: ['season_rating'] },
+  { number: '6', title: "What moved in a guild's economy?", names: ['territory_economy'] },
+  { number: '7', title: 'Who is inactive?', names: ['member_activity'] },
+  { number: '8', title: 'Who contributed how much?', names: ['member_contribution'] },
+  {
+    number: '9',
+    title: 'Who joined, left, was promoted; who stays?',
+    names: ['membership_event', 'member_retention'],
+  },
+  { number: '10', title: 'When is a guild online?', names: ['guild_online_heatmap'] },
+  {
+    number: '11',
+    title: 'When are worlds full, up and down; how many hide?',
+    names: ['world_peak', 'world_lifecycle', 'online_total'],
+  },
+  {
+    number: '12',
+    title: "A player's sessions, playtime, names and guilds",
+    names: ['player_session', 'player_playtime', 'player_biography'],
+  },
+  { number: '13', title: 'Wars and raids of each member', names: ['member_counter'] },
+  {
+    number: '14',
+    title: 'What changed in items and recipes; what were they?',
+    names: ['item_change', 'recipe_change', 'item_at', 'recipe_at', 'patch', 'recipes_using'],
+  },
+  { number: '15', title: 'How complete and fresh is all this?', names: ['coverage', 'freshness'] },
+  {
+    number: 'now',
+    title: 'The current state',
+    names: ['item', 'item_identification', 'recipe', 'territory', 'guild', 'guild_member', 'player', 'world'],
+  },
+]
+
+/** Where a name belongs that no topic names: what questions are made of. */
+export const rest = { number: 'parts', title: 'What the answers are made of' }
+
+/** The named things by topic, none left out. */
+export function byTopic<Named extends { readonly name: string }>(
+  all: readonly Named[],
+): { readonly number: string; readonly title: string; readonly members: readonly Named[] }[] {
+  const named = new Map(all.map((one) => [one.name, one]))
+  const found = topics.map(({ number, title, names }) => ({
+    number,
+    title,
+    members: names.flatMap((name) => named.get(name) ?? []),
+  }))
+  const told = new Set(topics.flatMap(({ names }) => names))
+  const others = { ...rest, members: all.filter(({ name }) => !told.has(name)) }
+  return [...found, others].filter(({ members }) => members.length > 0)
+}

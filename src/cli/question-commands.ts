@@ -1,0 +1,32 @@
+import type { Command } from 'commander'
+import { command, examples, type Run } from './flags.ts'
+
+/** The commands for people who ask: one question, what the words mean, a port for other programs. */
+export function addQuestions(program: Command, run: Run): void {
+  command(program, 'query [question] [args...]', 'ask one question of the analytics schema')
+    .option('--list', 'the questions there are')
+    .option('--csv', 'as CSV')
+    .option('--sql', 'print the statement instead of asking it')
+    .option('--limit <rows>', 'at most that many rows, 0 for all (default: 50 in a table)')
+    // An argument may be -7d.
+    .allowUnknownOption()
+    .addHelpText(
+      'after',
+      `
+A guild is its uuid, prefix or exact name; a player is a uuid or a name. A name that several bear or bore is reported with
+all of them. Instants are ISO 8601 (UTC), now, today, yesterday, -12h, -7d; of questions about [from_time, to_time), both
+may be left out: the last seven days. A view takes column=value.
+${examples([
+  'wynnsync query --list',
+  'wynnsync query member_contribution GLD -30d now',
+  'wynnsync query player_session player_uuid=Somebody --limit 10',
+  'wynnsync query item_identification identification=rawStrength',
+  'wynnsync query recipes_using "Ash Plank" --csv > ash.csv',
+  'wynnsync query world_peak --sql | psql "$DATABASE_URL"',
+])}`,
+    )
+    .action(async (name: string | undefined, given: string[], options, self: Command) => {
+      const { queryCommand } = await import('./query.ts')
+      await run(self, (context) => queryCommand(name, given, options, context))
+    })
+}
