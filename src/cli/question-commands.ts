@@ -29,4 +29,13 @@ ${examples([
       const { queryCommand } = await import('./query.ts')
       await run(self, (context) => queryCommand(name, given, options, context))
     })
+
+  command(program, 'dictionary', 'what every view, function, table and column means')
+    .option('--html', 'as a page that needs no network (default: Markdown)')
+    .option('--out <file>', 'write a file instead of stdout')
+    .addHelpText('after', examples(['wynnsync dictionary | less', 'wynnsync dictionary --html --out dictionary.html']))
+    .action(async (options, self: Command) => {
+      const { dictionaryCommand } = await import('./dictionary.ts')
+      await run(self, (context) => dictionaryCommand(options, context))
+    })
 }

@@ -1,0 +1,76 @@
+import { byTopic } from './catalogue.ts'
+import type { Dictionary, Table } from './dictionary.ts'
+import type { Question } from './questions.ts'
+
+/** One part of the dictionary, however it is shown. */
+export type Block =
+  | { readonly kind: 'heading'; readonly level: 1 | 2 | 3 | 4; readonly text: string; readonly isCode?: boolean }
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'rows'; readonly columns: readonly string[]; readonly rows: readonly (readonly string[])[] }
+  | { readonly kind: 'diagram'; readonly schema: string; readonly tables: readonly Table[] }
+
+/** The dictionary from top to bottom: questions in their order, then the tables below them. */
+export function pageOf({ questions, schemas }: Dictionary): Block[] {
+  const commentOn = (schema: string) => schemas.find(({ name }) => name === schema)?.comment ?? ''
+  return [
+    heading(1, 'Data dictionary'),
+    text('Made by `wynnsync dictionary` from the comments in the database. Instants are UTC, intervals half open.'),
+    heading(2, 'analytics'),
+    text(commentOn('analytics')),
+    ...byTopic(questions).flatMap(({ number, title, members }) => [
+      heading(3, /^\d/.test(number) ? `${number}. ${title}` : title),
+      ...members.flatMap(questionBlocks),
+    ]),
+    ...schemas
+      .filter(({ tables }) => tables.length > 0)
+      .flatMap(({ name, comment, tables }): Block[] => [
+        heading(2, name),
+        text(comment ?? ''),
+        { kind: 'diagram', schema: name, tables },
+        ...tables.flatMap((table) => tableBlocks(name, table)),
+      ]),
+  ]
+}
+
+function questionBlocks({ name, kind, comment, parameters, columns }: Question): Block[] {
+  const given = parameters.map((one) => `${one.name} ${short(one.type)}${one.optional ? ' = now()' : ''}`)
+  const rows = columns.map((one) => [`\`${one.name}\``, short(one.type), one.comment ?? ''])
+  const shown: Block =
+    kind === 'view'
+      ? { kind: 'rows', columns: ['column', 'type', 'meaning'], rows }
+      : { kind: 'rows', columns: ['column', 'type'], rows: rows.map((row) => row.slice(0, 2)) }
+  return [heading(4, kind === 'view' ? name : `${name}(${given.join(', ')})`, true), text(comment ?? ''), shown]
+}
+
+function tableBlocks(schema: string, table: Table): Block[] {
+  const traits = [
+    ...(table.isHistory ? ['Versions: `valid_from` until `valid_until`.'] : []),
+    ...(table.isPartitioned ? ['Partitioned by month.'] : []),
+    ...(table.root ? [`Part of \`${schema}.${table.root.name}\`, by ${table.root.columns.join(', ')}.`] : []),
+  ]
+  const rows = table.columns.map((one) => [
+    `\`${one.name}\``,
+    `${short(one.type)}${one.isKey ? ', key' : ''}${one.nullable ? '' : ', not null'}`.replace(
+      ', key, not null',
+      ', key',
+    ),
+    one.comment ?? '',
+  ])
+  return [
+    heading(3, `${schema}.${table.name}`, true),
+    text([table.comment ?? '', ...traits].join(' ')),
+    { kind: 'rows', columns: ['column', 'type', 'meaning'], rows },
+  ]
+}
+
+function heading(level: 1 | 2 | 3 | 4, title: string, isCode = false): Block {
+  return { kind: 'heading', level, text: title, isCode }
+}
+
+function text(words: string): Block {
+  return { kind: 'text', text: words }
+}
+
+function short(type: string): string {
+  return type.replace('timestamp with time zone', 'timestamptz')
+}
