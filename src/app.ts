@@ -7,6 +7,7 @@ import { type Config, secretsIn } from './config.ts'
 import { type Credential, chooseCredential, NOTE_EVERY_MS, noteUse, readCredential } from './credential.ts'
 import { connect } from './db/connect.ts'
 import type { Database } from './db/database.ts'
+import type { EmbeddedDatabase } from './db/embedded.ts'
 import { type Migrated, migrate } from './db/migrate.ts'
 import { admitReader, hasReader, NO_READER } from './db/reader.ts'
 import { createLog, type Log } from './log.ts'
@@ -58,6 +59,16 @@ export function openDatabase(
   { frugal = false, waitMs = 30_000 } = {},
 ): Promise<Database> {
   return connect({ databaseUrl: config.databaseUrl, dataDir: config.dataDir, clock, holds, waitMs, frugal })
+}
+
+/** Opens the embedded database as `openDatabase` does, with the protocol that others can ask it in. */
+export async function openEmbeddedDatabase(
+  { config, clock }: App,
+  holds: readonly string[],
+  waitMs = 30_000,
+): Promise<EmbeddedDatabase> {
+  const { openEmbedded } = await import('./db/embedded.ts')
+  return openEmbedded(config.dataDir, { clock, holds, waitMs })
 }
 
 /**

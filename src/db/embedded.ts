@@ -10,6 +10,7 @@ import type { Database, Sql, SqlValue } from './database.ts'
 import { createCluster } from './embedded-create.ts'
 import { housekeeping } from './embedded-housekeeping.ts'
 import { lockFolder } from './folder-lock.ts'
+import type { Engine } from './gate.ts'
 import { asOurs, passedOver } from './sql-errors.ts'
 import { readers, toText } from './values.ts'
 
@@ -37,6 +38,9 @@ const CHECK_LOG_EVERY = 500
 /** How much of a COPY is handed over at once, in characters: PGlite reads from memory, not from a stream. */
 const COPY_CHUNK = 256 * 1024
 
+/** The embedded database, whose one session also speaks the Postgres protocol. */
+export type EmbeddedDatabase = Database & Engine
+
 export interface EmbeddedOptions {
   readonly clock: Clock
   /** How long to wait for another process that has the folder open, in milliseconds. Default 0. */
@@ -56,7 +60,7 @@ export interface EmbeddedOptions {
  *
  * @throws RetryableError when another process has the folder open
  */
-export async function openEmbedded(dataDir: string, options: EmbeddedOptions): Promise<Database> {
+export async function openEmbedded(dataDir: string, options: EmbeddedOptions): Promise<EmbeddedDatabase> {
   const unlock = await lockFolder(dataDir, options)
   const folder = join(dataDir, 'postgres')
   try {
@@ -75,7 +79,7 @@ type Session = Pick<Transaction, 'query' | 'exec'>
 /** Runs work in one transaction: the one that is open, or one of its own. */
 type Atomically = <T>(work: (session: Session) => Promise<T>) => Promise<T>
 
-function over(engine: PGlite, dataDir: string, unlock: () => Promise<void>): Database {
+function over(engine: PGlite, dataDir: string, unlock: () => Promise<void>): EmbeddedDatabase {
   const held = new Set<string>()
   const settle = housekeeping(engine, dataDir)
   const inside = new AsyncLocalStorage<{ open: boolean }>()
@@ -124,6 +128,12 @@ function over(engine: PGlite, dataDir: string, unlock: () => Promise<void>): Dat
       held.add(name)
       return lock
     },
+    exchange: (message) =>
+      engine.runExclusive(async () => {
+        const parts: Uint8Array[] = []
+        await engine.execProtocolRawStream(message, { onRawData: (bytes) => void parts.push(bytes.slice()) })
+        return Buffer.concat(parts)
+      }),
     close: async () => {
       if (!engine.closed) await engine.close()
       await unlock()

@@ -4,7 +4,7 @@ import { buildProgram, runProgram, startProgram } from '../support/cli.ts'
 import { testDatabaseUrl } from '../support/postgres.ts'
 import { servedApi } from '../support/served.ts'
 
-const commands = ['sync', 'status', 'query', 'migrate', 'demo', 'sandbox']
+const commands = ['sync', 'status', 'query', 'dictionary', 'serve-db', 'migrate', 'demo', 'sandbox']
 
 beforeAll(buildProgram)
 

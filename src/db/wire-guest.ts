@@ -1,0 +1,116 @@
+import type { Socket } from 'node:net'
+import { Cancelled, type Gate, type Guest } from './gate.ts'
+import { errorMessage, MessageReader, messageOf, type Opening, READY, readOpening, withOwnNames } from './wire.ts'
+
+/** Everybody who is connected, and what they share. */
+export interface Visitors {
+  readonly gate: Gate
+  /** Settings that clients are told at the beginning. */
+  readonly reported: ReadonlyMap<string, string>
+  readonly random: () => number
+  /** By the number that a client may cancel its statements with. */
+  readonly present: Map<number, { readonly guest: Guest; readonly secret: number }>
+}
+
+/** Parameters of a connection that are no settings. */
+const notSettings = new Set(['user', 'database', 'replication', 'options'])
+
+/** Talks with one client until one of the two hangs up. Never rejects. */
+export async function serveGuest(socket: Socket, id: number, visitors: Visitors): Promise<void> {
+  const { gate, present } = visitors
+  const guest: Guest = {
+    id,
+    settings: new Map(),
+    send: (bytes) => void (socket.writable && socket.write(bytes)),
+    dismiss: (message) => {
+      socket.write(message)
+      socket.destroySoon()
+    },
+  }
+  socket.on('error', () => socket.destroy())
+  try {
+    const reader = new MessageReader()
+    const conversation = converse(guest, reader, visitors)
+    await conversation.next()
+    for await (const chunk of socket) {
+      reader.push(chunk)
+      if ((await conversation.next()).done) break
+    }
+  } catch {
+    // What is no protocol, or a session that is gone: either way nothing more can be said here.
+  } finally {
+    present.delete(id)
+    socket.end()
+    await gate.leave(guest).catch(() => {})
+  }
+}
+
+/** Answers all messages that have arrived, each time it is called; done when the client says goodbye. */
+async function* converse(guest: Guest, reader: MessageReader, visitors: Visitors): AsyncGenerator<void, void> {
+  const { gate } = visitors
+  for (let isOpen = false; !isOpen; ) {
+    const first = reader.opening()
+    if (!first) {
+      yield
+      continue
+    }
+    const opening = readOpening(first)
+    if (opening.kind === 'encrypt') guest.send(Buffer.from('N'))
+    else if (opening.kind === 'start') {
+      welcome(guest, opening, visitors)
+      isOpen = true
+    } else {
+      if (opening.kind === 'cancel') cancel(opening, visitors)
+      return
+    }
+  }
+  let skipping = false
+  for (;;) {
+    const message = reader.message()
+    if (!message) {
+      yield
+      continue
+    }
+    const letter = String.fromCharCode(message[0] ?? 0)
+    if (letter === 'X') return
+    if (skipping) {
+      skipping = letter !== 'S'
+      if (!skipping) guest.send(READY)
+      continue
+    }
+    try {
+      await gate.pass(guest, withOwnNames(message, `${guest.id}:`))
+    } catch (error) {
+      if (!(error instanceof Cancelled)) throw error
+      guest.send(errorMessage('ERROR', '57014', 'canceling statement due to user request'))
+      if (letter === 'Q') guest.send(READY)
+      else skipping = true
+    }
+  }
+}
+
+function welcome(
+  guest: Guest,
+  { parameters }: Opening & { kind: 'start' },
+  { present, reported, random }: Visitors,
+): void {
+  const secret = Math.floor(random() * 2 ** 31)
+  present.set(guest.id, { guest, secret })
+  guest.settings = new Map([
+    ...[...parameters].filter(([name]) => !notSettings.has(name)),
+    // `-c name=value`, as PGOPTIONS has it.
+    ...[...(parameters.get('options') ?? '').matchAll(/-c\s*([\w.]+)=(\S+)/g)].map(
+      ([, name = '', value = '']) => [name, value] as const,
+    ),
+  ])
+  guest.send(messageOf('R', 0))
+  const told = new Map([...reported, ...[...parameters].filter(([name]) => reported.has(name))])
+  for (const [name, value] of told) guest.send(messageOf('S', name, value))
+  guest.send(messageOf('K', guest.id, secret))
+  guest.send(READY)
+}
+
+function cancel({ id, secret }: Opening & { kind: 'cancel' }, { gate, present }: Visitors): void {
+  const known = present.get(id)
+  if (known?.secret === secret) gate.cancel(known.guest)
+}

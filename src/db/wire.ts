@@ -1,0 +1,105 @@
+/*
+ * Messages of the Postgres protocol, version 3 (manual, chapter "Frontend/Backend Protocol"): a letter, the length of the
+ * rest with itself (int32), the rest. Only the very first ones of a connection have no letter.
+ */
+
+/** What a connection begins with. */
+export type Opening =
+  | { readonly kind: 'start'; readonly parameters: ReadonlyMap<string, string> }
+  | { readonly kind: 'encrypt' }
+  | { readonly kind: 'cancel'; readonly id: number; readonly secret: number }
+  | { readonly kind: 'unknown' }
+
+const CODES: Readonly<Record<number, Opening['kind']>> = {
+  80877102: 'cancel',
+  80877103: 'encrypt',
+  80877104: 'encrypt',
+}
+
+/** The longest message that is waited for, in bytes. */
+const LONGEST = 64 * 1024 * 1024
+
+/** Cuts what arrives into whole messages. Bytes that are not whole yet wait for the next call. */
+export class MessageReader {
+  #rest: Buffer = Buffer.alloc(0)
+
+  push(chunk: Uint8Array): void {
+    this.#rest = this.#rest.length === 0 ? Buffer.from(chunk) : Buffer.concat([this.#rest, chunk])
+  }
+
+  /** The next message that has no letter. */
+  opening(): Buffer | undefined {
+    return this.#take(0)
+  }
+
+  /** @throws RangeError when what comes is no protocol */
+  message(): Buffer | undefined {
+    return this.#take(1)
+  }
+
+  #take(letters: 0 | 1): Buffer | undefined {
+    if (this.#rest.length < 4 + letters) return undefined
+    const length = this.#rest.readInt32BE(letters)
+    if (length < 4 || length > LONGEST) throw new RangeError('this is not the Postgres protocol')
+    const end = length + letters
+    if (this.#rest.length < end) return undefined
+    const message = this.#rest.subarray(0, end)
+    this.#rest = this.#rest.subarray(end)
+    return message
+  }
+}
+
+/** What the first message of a connection wants. */
+export function readOpening(message: Buffer): Opening {
+  const code = message.length >= 8 ? message.readInt32BE(4) : 0
+  const kind = CODES[code]
+  if (kind === 'encrypt') return { kind }
+  if (kind === 'cancel' && message.length === 16)
+    return { kind, id: message.readInt32BE(8), secret: message.readInt32BE(12) }
+  if (code >> 16 !== 3) return { kind: 'unknown' }
+  const words = message.toString('utf8', 8).split('\0')
+  const parameters = new Map<string, string>()
+  for (let at = 0; words[at]; at += 2) parameters.set(words[at] ?? '', words[at + 1] ?? '')
+  return { kind: 'start', parameters }
+}
+
+/** A message to a client: the letter and what follows, texts with their closing zero. */
+export function messageOf(letter: string, ...parts: readonly (string | number | Uint8Array)[]): Buffer {
+  const body = Buffer.concat(
+    parts.map((part) => {
+      if (typeof part === 'string') return Buffer.from(`${part}\0`)
+      if (typeof part !== 'number') return part
+      const number = Buffer.alloc(4)
+      number.writeInt32BE(part)
+      return number
+    }),
+  )
+  const head = Buffer.alloc(5)
+  head.write(letter, 'latin1')
+  head.writeInt32BE(body.length + 4, 1)
+  return Buffer.concat([head, body])
+}
+
+/** An error as a client expects it. */
+export function errorMessage(severity: 'ERROR' | 'FATAL', sqlState: string, message: string): Buffer {
+  return messageOf('E', `S${severity}`, `V${severity}`, `C${sqlState}`, `M${message}`, new Uint8Array(1))
+}
+
+/** Says that the next statement may come, and that no transaction is open. */
+export const READY = messageOf('Z', Buffer.from('I'))
+
+/**
+ * The message with the name of its prepared statement made one of this client's own, since all share one session. Portals
+ * need none: they end with the transaction, and during that nobody else is served.
+ * @param prefix of this client
+ */
+export function withOwnNames(message: Buffer, prefix: string): Buffer {
+  const letter = String.fromCharCode(message[0] ?? 0)
+  let at = -1
+  if (letter === 'P') at = 5
+  else if (letter === 'B') at = message.indexOf(0, 5) + 1
+  else if ((letter === 'D' || letter === 'C') && message[5] === 'S'.charCodeAt(0)) at = 6
+  // The one without a name stays so: it is gone when somebody else is served.
+  if (at < 0 || message[at] === 0) return message
+  return messageOf(letter, message.subarray(5, at), Buffer.from(prefix), message.subarray(at))
+}

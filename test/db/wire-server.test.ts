@@ -1,0 +1,166 @@
+import { existsSync } from 'node:fs'
+import { connect } from 'node:net'
+import postgres from 'postgres'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
+import { openEmbedded } from '../../src/db/embedded.ts'
+import { serveWire, type WireServer } from '../../src/db/wire-server.ts'
+import { buildProgram, runProgram, startCommand, startProgram } from '../support/cli.ts'
+import { testDataDir } from '../support/postgres.ts'
+
+let server: WireServer
+let close: () => Promise<void>
+
+beforeAll(async () => {
+  const db = await openEmbedded(await testDataDir(), { clock: systemClock })
+  await db.query(`insert into game.territory_hold (territory, guild_uuid, guild_name, observed_at, valid_from, hash, document)
+    select 'Oak ' || n, gen_random_uuid(), 'Elms', '2026-06-01Z', '2026-06-01Z', '\\x00', '{}' from generate_series(1, 500) n`)
+  server = await serveWire(db, { host: '127.0.0.1', port: 0, clock: systemClock, random: Math.random })
+  close = async () => {
+    await server.close()
+    await db.close()
+  }
+})
+afterAll(() => close())
+
+function client(options: postgres.Options<Record<string, never>> = {}): postgres.Sql {
+  const sql = postgres({
+    host: '127.0.0.1',
+    port: server.port,
+    user: 'me',
+    max: 1,
+    fetch_types: false,
+    onnotice: () => {},
+    ...options,
+  })
+  onTestFinished(() => sql.end({ timeout: 1 }))
+  return sql
+}
+
+describe('the embedded database as a server', () => {
+  test('answers with rows, types and parameters, and large answers whole', async () => {
+    const sql = client()
+    const [row] = await sql`select * from analytics.territory_owner_at(${'Oak 7'}, ${new Date('2026-06-02T00:00Z')})`
+    expect(row).toMatchObject({ guild_name: 'Elms', held_from: new Date('2026-06-01T00:00Z'), held_until: null })
+    expect(
+      await sql`select repeat('x', 1000) as x, t.* from analytics.territory_hold t, generate_series(1, 5)`,
+    ).toHaveLength(2500)
+  })
+
+  test('says what is wrong, and goes on', async () => {
+    const sql = client()
+    await expect(sql`select * from analytics.nothing`).rejects.toMatchObject({ code: '42P01' })
+    await expect(sql.unsafe('select 1; selct 2')).rejects.toMatchObject({ code: '42601' })
+    expect(await sql`select 1 as one`).toEqual([{ one: 1 }])
+  })
+
+  test('lets nobody write, or see what is not for readers', async () => {
+    const sql = client()
+    for (const statement of [
+      'select * from game.item',
+      'select * from sync.run',
+      `insert into game.world (world, valid_from, hash) values ('EU1', now(), '\\x00')`,
+      'create table mine (id int)',
+      'begin read write; create schema mine',
+      'reset role; delete from game.territory_hold',
+      'reset session authorization; delete from game.territory_hold',
+      'drop view analytics.territory',
+      'copy game.world from stdin',
+    ]) {
+      await expect(sql.unsafe(statement), statement).rejects.toMatchObject({
+        code: expect.stringMatching(/^(42501|25006|3F000)$/),
+      })
+      await sql.unsafe('rollback')
+    }
+  })
+
+  test('serves two clients at once: each has its own prepared statements and settings', async () => {
+    const [one, two] = [client({ connection: { TimeZone: 'Europe/Berlin' } }), client()]
+    const ask = (sql: postgres.Sql, n: number) =>
+      sql.unsafe<{ n: number; zone: string }[]>(
+        `select $1::int + ${sql === one ? 0 : 100} as n, current_setting('TimeZone') as zone`,
+        [n],
+        {
+          prepare: true,
+        },
+      )
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => [ask(one, n), ask(two, n)]).flat())
+    expect(answers.map(([row]) => row)).toEqual(
+      Array.from({ length: 20 }, (_, n) => [
+        { n, zone: 'Europe/Berlin' },
+        { n: 100 + n, zone: 'UTC' },
+      ]).flat(),
+    )
+    await one.unsafe(`set statement_timeout = '7s'`)
+    expect(await two`show statement_timeout`).toEqual([{ statement_timeout: '0' }])
+    expect(await one`show statement_timeout`).toEqual([{ statement_timeout: '7s' }])
+  })
+
+  test('lets others wait for the end of a transaction, also of one whose client went away', async () => {
+    const [one, two] = [client(), client()]
+    const told: string[] = []
+    await one.begin(async (sql) => {
+      await sql`select 1`
+      const waiting = two`select 2`.then(() => told.push('other'))
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      await sql`select 3`
+      told.push('first')
+      return [waiting]
+    })
+    await two`select 4`
+    expect(told).toEqual(['first', 'other'])
+    const gone = postgres({ host: '127.0.0.1', port: server.port, user: 'me', max: 1, fetch_types: false })
+    await gone.unsafe('begin')
+    const after = two`select 5 as five`
+    await gone.end({ timeout: 0 })
+    expect(await after).toEqual([{ five: 5 }])
+  })
+
+  test('ends what waits when it is cancelled', async () => {
+    const [one, two] = [client(), client()]
+    await two`select 1`
+    await one.begin(async (sql) => {
+      await sql`select 1`
+      const query = two`select 2`
+      const refused = expect(query).rejects.toMatchObject({ code: '57014' })
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      query.cancel()
+      await refused
+    })
+    expect(await two`select 3 as three`).toEqual([{ three: 3 }])
+  })
+
+  test('shows who is no client the door', async () => {
+    const socket = connect(server.port, '127.0.0.1')
+    socket.write('GET / HTTP/1.1\r\n\r\n')
+    await new Promise((resolve) => socket.once('close', resolve))
+    expect(await client()`select 1 as one`).toEqual([{ one: 1 }])
+  })
+})
+
+describe('wynnsync serve-db', () => {
+  beforeAll(buildProgram)
+
+  test('says how to connect, keeps others out, and stops when it is told to', async () => {
+    const environment = { WYNNSYNC_DATA_DIR: await testDataDir() }
+    const { child, finished } = startProgram(['serve-db', '--port', '0', '--json'], environment)
+    const url = await new Promise<string>((resolve, reject) => {
+      child.stdout?.on('data', (text: string) => resolve(JSON.parse(text).url))
+      void finished.then(({ err }) => reject(new Error(err)))
+    })
+    const sql = postgres(url, { max: 1, fetch_types: false })
+    expect(await sql`select count(*)::int as n from analytics.freshness`).toEqual([{ n: 0 }])
+    if (existsSync('/usr/bin/psql')) {
+      const asked = startCommand('psql', [url, '-Atc', 'select 1', '-c', '\\d analytics.patch'], {})
+      expect(await asked.finished).toMatchObject({ code: 0, out: expect.stringMatching(/^1\npatch\|integer/), err: '' })
+    }
+    child.kill('SIGTERM')
+    expect(await finished).toMatchObject({ code: 0 })
+    await sql.end({ timeout: 1 })
+  })
+
+  test('is not for servers', async () => {
+    const { code, err } = await runProgram(['serve-db'], { DATABASE_URL: 'postgres://me@127.0.0.1:1/x' })
+    expect([code, err]).toEqual([2, expect.stringContaining('speaks the protocol itself')])
+  })
+})
