@@ -110,7 +110,6 @@ describe.each(bothKinds)('wynnsync query and status on the %s database', (kind) 
     [['item', '--limit', 'few'], '--limit wants a whole number'],
     [['item_at', 'Bow 3', 'yesterweek'], 'yesterweek'],
     [['member_activity', 'Nobody'], 'no guild called Nobody is known'],
-    [['guild', 'guild_uuid=Nobody'], 'no guild called Nobody is known'],
     [['item', '--fast'], "unknown option '--fast'"],
   ])('ends with 2 for %j and says how to ask', async (args, said) => {
     const { code, out, err } = await query(...args)

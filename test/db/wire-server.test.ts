@@ -2,12 +2,14 @@ import { existsSync } from 'node:fs'
 import { connect } from 'node:net'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
+import { systemClock, virtualClock } from '../../src/clock.ts'
 import { openEmbedded } from '../../src/db/embedded.ts'
+import { MessageReader, messageOf } from '../../src/db/wire.ts'
 import { serveWire, type WireServer } from '../../src/db/wire-server.ts'
 import { buildProgram, runProgram, startCommand, startProgram } from '../support/cli.ts'
 import { testDataDir } from '../support/postgres.ts'
 
+const clock = virtualClock(Date.UTC(2026, 5, 1))
 let server: WireServer
 let close: () => Promise<void>
 
@@ -15,7 +17,7 @@ beforeAll(async () => {
   const db = await openEmbedded(await testDataDir(), { clock: systemClock })
   await db.query(`insert into game.territory_hold (territory, guild_uuid, guild_name, observed_at, valid_from, hash, document)
     select 'Oak ' || n, gen_random_uuid(), 'Elms', '2026-06-01Z', '2026-06-01Z', '\\x00', '{}' from generate_series(1, 500) n`)
-  server = await serveWire(db, { host: '127.0.0.1', port: 0, clock: systemClock, random: Math.random })
+  server = await serveWire(db, { host: '127.0.0.1', port: 0, clock, random: Math.random })
   close = async () => {
     await server.close()
     await db.close()
@@ -35,6 +37,37 @@ function client(options: postgres.Options<Record<string, never>> = {}): postgres
   })
   onTestFinished(() => sql.end({ timeout: 1 }))
   return sql
+}
+
+const NOTHING = new Uint8Array(2)
+const SYNC = messageOf('S')
+
+/** Sends messages as they are, and tells the letters of the answer, with the first value of each row. */
+async function plainClient(): Promise<(...messages: Buffer[]) => Promise<string>> {
+  const socket = connect(server.port, '127.0.0.1')
+  onTestFinished(() => void socket.destroy())
+  const reader = new MessageReader()
+  let heard = ''
+  socket.on('data', (chunk) => {
+    reader.push(chunk)
+    for (let message = reader.message(); message; message = reader.message()) {
+      const letter = String.fromCharCode(message[0] ?? 0)
+      heard += letter === 'D' ? `D:${message.toString('utf8', 11)}:` : letter
+    }
+  })
+  const answer = async () => {
+    await expect.poll(() => heard).toMatch(/Z$/)
+    const all = heard
+    heard = ''
+    return all
+  }
+  const start = Buffer.from([0, 0, 0, 17, 0, 3, 0, 0, ...Buffer.from('user\0me\0\0')])
+  socket.write(start)
+  await answer()
+  return (...messages) => {
+    socket.write(Buffer.concat(messages))
+    return answer()
+  }
 }
 
 describe('the embedded database as a server', () => {
@@ -96,6 +129,20 @@ describe('the embedded database as a server', () => {
     expect(await one`show statement_timeout`).toEqual([{ statement_timeout: '7s' }])
   })
 
+  test('keeps statements apart that two clients call the same', async () => {
+    const [one, two] = await Promise.all([plainClient(), plainClient()])
+    const prepare = (answer: string) => [messageOf('P', 's', `select '${answer}'`, NOTHING), SYNC]
+    const execute = [messageOf('B', '', 's', NOTHING, NOTHING, NOTHING), messageOf('E', '', 0), SYNC]
+    expect(await one(...prepare('mine'))).toBe('1Z')
+    expect(await two(...prepare('yours'))).toBe('1Z')
+    expect(await one(...execute)).toBe('2D:mine:CZ')
+    expect(await two(...execute)).toBe('2D:yours:CZ')
+    // One without a name is forgotten when somebody else is served, and never taken for another's.
+    expect(await one(messageOf('P', '', `select 'unnamed'`, NOTHING), SYNC)).toBe('1Z')
+    expect(await two(messageOf('P', '', `select 'other'`, NOTHING), SYNC)).toBe('1Z')
+    expect(await one(messageOf('B', '', '', NOTHING, NOTHING, NOTHING), messageOf('E', '', 0), SYNC)).toBe('EZ')
+  })
+
   test('lets others wait for the end of a transaction, also of one whose client went away', async () => {
     const [one, two] = [client(), client()]
     const told: string[] = []
@@ -114,6 +161,20 @@ describe('the embedded database as a server', () => {
     const after = two`select 5 as five`
     await gone.end({ timeout: 0 })
     expect(await after).toEqual([{ five: 5 }])
+  })
+
+  test('ends a transaction that rests while others wait, and no other', async () => {
+    let isClosed = false
+    const [one, two] = [client({ onclose: () => (isClosed = true) }), client()]
+    await one.unsafe('begin')
+    await clock.advance(60_000)
+    expect(await one`select 1 as one`).toEqual([{ one: 1 }])
+    expect(isClosed).toBe(false)
+    const waiting = two`select 2 as two`.execute()
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    await clock.advance(31_000)
+    expect(await waiting).toEqual([{ two: 2 }])
+    await expect.poll(() => isClosed).toBe(true)
   })
 
   test('ends what waits when it is cancelled', async () => {
