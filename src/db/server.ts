@@ -49,7 +49,7 @@ export async function openServer(url: string, options: { applicationName?: strin
       },
     })
   const sessions = sessionPool(open, POOL)
-  const locks = sessionLocks(() => open(() => {}))
+  const locks = sessionLocks(open)
   const onAnySession: OnSession = (work) => ours(place, () => sessions.use(work))
 
   const database: Database = {
