@@ -47,6 +47,8 @@ export interface BudgetState {
   readonly lastLimit: number | null
   /** Requests that ended in the running minute of the clock. */
   readonly counted: { readonly minute: number; readonly requests: number }
+  /** When requests ended of the last minutes whose answers, if any, told nothing: whether they count, nobody knows. */
+  readonly silent: readonly number[]
   /** How often live requests come, per route. */
   readonly pulses: Readonly<Record<string, Pulse>>
   /** Until when each lane counts as wanting requests. */
@@ -75,6 +77,7 @@ const schema = z.object({
   ),
   lastLimit: count.nullable(),
   counted: z.object({ minute: z.number(), requests: count }),
+  silent: z.array(instant).default([]),
   pulses: z.record(
     z.string(),
     z.object({ lastAt: instant, everyMs: z.number().nullable(), between: z.array(instant), waiting: z.array(instant) }),
@@ -91,6 +94,7 @@ export const emptyBudget: BudgetState = {
   reservations: [],
   lastLimit: null,
   counted: { minute: 0, requests: 0 },
+  silent: [],
   pulses: {},
   wanted: { refresh: 0, backfill: 0 },
 }

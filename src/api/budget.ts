@@ -21,7 +21,8 @@ const SECOND = 1000
  * - answers come out of order: one of the same window can only lower `remaining`, one of an earlier window says nothing;
  * - when the window has ended, and at the very start, one request goes out alone, because somebody else may be using
  *   the same address or token: its answer tells the numbers of the new window. When it tells nothing, the next one follows
- *   at the pace of the limit.
+ *   at the pace of the limit;
+ * - what ended in silence counts in its window, whatever later answers say.
  * Without headers it counts its own requests per minute of the clock against an assumed limit. `reserve`, `settle` and
  * `release` do nothing new when they are repeated for the same reservation: a transaction whose commit was lost on the
  * way may run again.
@@ -33,7 +34,18 @@ export function available(state: BudgetState, now: number, lane: Lane): number {
   const { window, blockedUntil, probe, reservations } = current
   if (blockedUntil !== null && now < blockedUntil) return 0
   if (window === null) return probe === null ? 1 : 0
-  return Math.max(0, roomFor(current, window, window.remaining - reservations.length, now, lane))
+  const left = window.remaining - reservations.length - silentIn(current, window)
+  return Math.max(0, roomFor(current, window, left, now, lane))
+}
+
+/**
+ * Requests of a window that ended in silence. Its later answers may not have counted them: an error of what stands before
+ * the API is none of its requests. But they were sent, and they count as sent.
+ */
+function silentIn({ silent }: BudgetState, { earliest, openedAt, assumed }: Window): number {
+  // Our own count, from which an assumed window began, has those before.
+  const since = assumed ? openedAt + 1 : earliest - MINUTE
+  return silent.filter((at) => at >= since).length
 }
 
 /**
@@ -117,11 +129,13 @@ export function settle(state: BudgetState, ticket: Reservation, settlement: Sett
   if (reading !== null && reading.remaining !== null) return observe(next, reading, ticket.sentAt, receivedAt, now)
   next = { ...next, lastLimit: reading?.limit ?? next.lastLimit }
   if (!isOpen) return next
+  if (!answered) next = { ...next, silent: [...next.silent, receivedAt] }
   const { window, blockedUntil } = next
+  if (window !== null && !answered) return next
   if (window !== null) return { ...next, window: { ...window, remaining: Math.max(0, window.remaining - 1) } }
   if (blockedUntil !== null && now < blockedUntil) return next
   if (!answered) {
-    // Counted or not, nobody knows: at this pace as many as leave in a minute are no more than one window's.
+    // At this pace as many as leave in a minute are no more than one window's.
     const until = now + Math.ceil(MINUTE / (next.lastLimit ?? settlement.assumedLimit))
     return { ...next, probe: { id: `after ${ticket.id}`, until } }
   }
@@ -215,6 +229,9 @@ export function lapse(state: BudgetState, now: number): BudgetState {
     closedAt,
     probe: probe !== null && probe.until <= now ? null : probe,
     reservations: lapsed.length === 0 ? reservations : reservations.filter((one) => one.until > now),
+    silent: state.silent.some((at) => at <= now - 2 * MINUTE)
+      ? state.silent.filter((at) => at > now - 2 * MINUTE)
+      : state.silent,
     pulses: forgetSilent(state.pulses, now),
   }
 }

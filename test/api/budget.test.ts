@@ -73,6 +73,26 @@ function opened(left: number, seconds = 0) {
 }
 
 describe('a budget', () => {
+  test('counts what ended in silence, although later answers do not', () => {
+    const budget = opened(49)
+    const tickets = Array.from({ length: 4 }, () => budget.take(1))
+    for (const [nth, ticket] of tickets.entries()) budget.settle(ticket, null, 2 + nth, false)
+    expect(budget.available(6)).toBe(45)
+    // The server counted two requests, and six were sent.
+    budget.settle(budget.take(7), reading(7, 48), 7)
+    expect(budget.available(7)).toBe(44)
+    budget.settle(budget.take(62), reading(62, 49), 62)
+    expect(budget.available(62)).toBe(49)
+  })
+
+  test('counts in a window what ended in silence before its first answer', () => {
+    const budget = bucket()
+    budget.settle(budget.take(0), null, 0, false)
+    budget.settle(budget.take(2), null, 2, false)
+    budget.settle(budget.take(4), reading(4, 49), 4)
+    expect(budget.available(4)).toBe(47)
+  })
+
   test('lets one request go first, and no other until it is answered', () => {
     const budget = bucket()
     expect(budget.available(0)).toBe(1)
@@ -83,13 +103,13 @@ describe('a budget', () => {
     expect(budget.available(1)).toBe(49)
   })
 
-  test('lets another one go at the pace of the limit when the first brought no answer: it may have been counted', () => {
+  test('lets another one go at the pace of the limit when the first brought no answer', () => {
     const budget = bucket()
     budget.settle(budget.take(0), null, 1, false)
     expect(budget.opensAt(1)).toBe(at(2.2))
     expect([budget.available(2.1), budget.available(2.2)]).toEqual([0, 1])
     budget.settle(budget.take(2.2), reading(3, 30), 3)
-    expect(budget.available(3)).toBe(30)
+    expect(budget.available(3)).toBe(29)
   })
 
   test('never sends more than the limit in any minute while nothing but failures come', () => {
