@@ -1,9 +1,22 @@
 import { connect, createServer, type Socket } from 'node:net'
 
-/** A loopback way to a database server that can be cut, as when the server goes away, and mended. */
-export async function cuttableWay(databaseUrl: string): Promise<{ url: string; cut(): void; mend(): Promise<void> }> {
+/** A loopback way to a database server that can fail, as when the server or the network goes away, and be mended. */
+export interface CuttableWay {
+  readonly url: string
+  /** Ends all connections, and refuses new ones. */
+  cut(): void
+  /** Ends all connections, in the middle of what they carry; new ones are taken. */
+  snap(): void
+  /** Nothing passes any more, though nobody is told. */
+  freeze(): void
+  /** Takes connections again, and lets pass what waited. */
+  mend(): Promise<void>
+}
+
+export async function cuttableWay(databaseUrl: string): Promise<CuttableWay> {
   const target = new URL(databaseUrl)
   const sockets = new Set<Socket>()
+  let isFrozen = false
   const server = createServer((near) => {
     const far = connect(Number(target.port || 5432), target.hostname)
     for (const [one, other] of [
@@ -11,21 +24,40 @@ export async function cuttableWay(databaseUrl: string): Promise<{ url: string; c
       [far, near],
     ] as const) {
       sockets.add(one)
-      one.on('error', () => {}).on('close', () => other.destroy())
-      one.pipe(other)
+      one
+        .on('error', () => {})
+        .on('close', () => {
+          sockets.delete(one)
+          other.destroy()
+        })
+        .on('data', (chunk) => void other.write(chunk))
+      if (isFrozen) one.pause()
     }
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  const snap = () => {
+    for (const socket of sockets) socket.destroy()
+  }
+  await listen(0)
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('no port')
   const url = new URL(databaseUrl)
   url.host = `127.0.0.1:${address.port}`
   return {
     url: url.href,
+    snap,
     cut: () => {
       server.close()
-      for (const socket of sockets) socket.destroy()
+      snap()
     },
-    mend: () => new Promise<void>((resolve) => server.listen(address.port, '127.0.0.1', resolve)),
+    freeze: () => {
+      isFrozen = true
+      for (const socket of sockets) socket.pause()
+    },
+    mend: async () => {
+      isFrozen = false
+      for (const socket of sockets) socket.resume()
+      if (!server.listening) await listen(address.port)
+    },
   }
 }

@@ -1,0 +1,71 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { effort } from '../support/effort.ts'
+import { testDatabaseUrl } from '../support/postgres.ts'
+import { coverageSums, live, unledgered, untoldBlindTimes } from './bad-day/blind-times.ts'
+import { play } from './bad-day/play.ts'
+import { leftBehind } from './bad-day/remains.ts'
+import { openTheatre, type Theatre } from './bad-day/theatre.ts'
+import { brokenChains, unheardFacts } from './bad-day/unheard-facts.ts'
+import { inventedEvents, wrongMap } from './bad-day/untrue-facts.ts'
+import { createWitness } from './bad-day/witness.ts'
+
+const MINUTE = 60_000
+const minutes = effort.unattendedMinutes
+/** Leases of the dead are over after so long. */
+const calm = 6
+const limit = 20
+
+describe.each(effort.seeds)(
+  'start, three crontab lines and a backfill on a day when everything fails (seed %i)',
+  (seed) => {
+    const witness = createWitness()
+    const unhandled: unknown[] = []
+    let theatre: Theatre
+
+    beforeAll(async () => {
+      const note = (reason: unknown) => void unhandled.push(reason)
+      process.on('unhandledRejection', note)
+      theatre = await openTheatre(await testDatabaseUrl(), { limit, seed, tell: witness.hear })
+      await play(theatre, { seed, minutes, calm })
+      return async () => {
+        await theatre.close()
+        process.off('unhandledRejection', note)
+      }
+    }, minutes * 60_000)
+
+    test('leaves no fact that nobody told, and none that did not happen', async () => {
+      expect(await unheardFacts(theatre.db, witness)).toEqual([])
+      expect(await inventedEvents(theatre.db, theatre.sandbox.history())).toEqual([])
+      expect(await wrongMap(theatre.db, theatre.sandbox.history())).toEqual([])
+      expect(await brokenChains(theatre.db)).toEqual([])
+    })
+
+    test('knows when it was blind', async () => {
+      const { db } = theatre
+      for (const one of live) {
+        const claims = witness.answersOf(one.path)
+        expect([one.resource, await untoldBlindTimes(db, one, claims)]).toEqual([one.resource, []])
+        expect([one.resource, await unledgered(db, one)]).toEqual([one.resource, []])
+        const { sum, accepted, periods, missed, gaps, undelivered } = await coverageSums(db, one, claims)
+        expect(sum?.observed).toBe(accepted)
+        expect(Math.abs((sum?.expected ?? 0) - periods)).toBeLessThan(periods / 500)
+        expect(Math.abs((sum?.missed ?? 0) - missed)).toBeLessThanOrEqual(2)
+        expect(gaps).toBeGreaterThanOrEqual(undelivered)
+      }
+    })
+
+    test('leaves nothing behind, and nothing unsaid', async () => {
+      expect(await leftBehind(theatre.db, theatre.clock.now())).toEqual([])
+      expect(unhandled).toEqual([])
+    })
+
+    test('asks for no more than is allowed', () => {
+      const windows = new Map<string, number>()
+      for (const { at, bucket } of theatre.door.visits) {
+        const window = `${bucket} ${new Date(Math.floor(at / MINUTE) * MINUTE).toISOString()}`
+        windows.set(window, (windows.get(window) ?? 0) + 1)
+      }
+      expect([...windows].filter(([, count]) => count > limit)).toEqual([])
+    })
+  },
+)

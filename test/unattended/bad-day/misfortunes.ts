@@ -1,0 +1,50 @@
+import { type Random, seededRandom } from '../../../src/clock.ts'
+
+/**
+ * What goes wrong around the actors: the database is away (`away`), hangs (`frozen`), loses its connections (`snapped`)
+ * or throws everybody out as when it restarts (`restarted`); the API refuses connections, answers 5xx, or hangs.
+ */
+export type Trouble = 'away' | 'frozen' | 'snapped' | 'restarted' | 'refuses' | 'errors' | 'hangs'
+
+/** One misfortune, in ms since the beginning of the play. */
+export interface Misfortune {
+  readonly trouble: Trouble
+  readonly from: number
+  readonly until: number
+}
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+
+const ofDatabase = ['away', 'frozen', 'snapped', 'restarted'] as const
+const ofApi = ['refuses', 'errors', 'hangs'] as const
+
+/** The misfortunes of a play of so many minutes, from a seed, in order of time; those of the API and the database overlap. */
+export function misfortunesOf(minutes: number, seed: number): Misfortune[] {
+  const random = seededRandom(seed * 7919 + 1)
+  random()
+  const end = minutes * MINUTE
+  return [...series(ofDatabase, end, 45_000, random), ...series(ofApi, end, 90_000, random)].sort(
+    (a, b) => a.from - b.from,
+  )
+}
+
+/** One after the other, with quiet in between. */
+function* series(kinds: readonly Trouble[], end: number, quietMs: number, random: Random): Generator<Misfortune> {
+  // From seconds to an hour, but never most of the play.
+  const longest = Math.min(HOUR, end / 5)
+  for (let from = waitOf(quietMs, random); from < end; ) {
+    const trouble = kinds[Math.floor(random() * kinds.length)] ?? 'away'
+    const isInstant = trouble === 'snapped' || trouble === 'restarted'
+    // Most are short: as many between two and four seconds as between half an hour and an hour.
+    const lasts = isInstant ? 0 : 2000 * (longest / 2000) ** random()
+    const until = Math.min(end, from + lasts)
+    yield { trouble, from, until }
+    from = until + waitOf(quietMs, random)
+  }
+}
+
+/** A wait that is over at any instant with the same likelihood; ms. */
+export function waitOf(meanMs: number, random: Random): number {
+  return -Math.log(1 - random()) * meanMs
+}

@@ -1,0 +1,62 @@
+import type { Database } from '../../../src/db/database.ts'
+import type { GameHistory } from '../../../src/sandbox/index.ts'
+
+/** Further off than this no clock of the API was; ms. */
+const skew = 10 * 60_000
+
+/** Captures, losses, joinings and leavings that did not happen. */
+export async function inventedEvents(db: Database, history: GameHistory): Promise<unknown[]> {
+  const held = new Set(history.holds.map(({ territory, guild, from }) => `${territory} ${guild} ${Date.parse(from)}`))
+  const holds = await db.query<{ territory: string; guild: string | null; from: Date; acquired: Date | null }>(
+    'select territory, guild_uuid::text as guild, valid_from as from, acquired from game.territory_hold',
+  )
+  const isHeldAbout = (name: string, guild: string | null, at: number) =>
+    history.holds.some(
+      ({ territory, guild: holder, from, until }) =>
+        territory === name &&
+        (guild === null || holder === guild) &&
+        Date.parse(from) < at + (guild === null ? -skew : skew) &&
+        (until === null || Date.parse(until) > at + (guild === null ? skew : -skew)),
+    )
+  const wrongHolds = holds.filter(({ territory, guild, from, acquired }) => {
+    if (guild === null) return isHeldAbout(territory, null, from.getTime())
+    if (acquired?.getTime() === from.getTime()) return !held.has(`${territory} ${guild} ${from.getTime()}`)
+    return !isHeldAbout(territory, guild, from.getTime())
+  })
+  const memberships = new Set<string>()
+  for (const { guild, player, at, event, otherGuild } of history.memberships) {
+    if (event !== 'left') memberships.add(`joined ${guild} ${player} ${Date.parse(at)}`)
+    if (event === 'left') memberships.add(`left ${guild} ${player}`)
+    if (event === 'transferred') memberships.add(`left ${otherGuild} ${player}`)
+  }
+  const events = await db.query<{ event: string; guild: string; player: string; at: Date }>(
+    `select event, guild_uuid::text as guild, player_uuid::text as player, at
+       from analytics.membership_event where event in ('joined', 'left')`,
+  )
+  const wrongEvents = events.filter(({ event, guild, player, at }) => {
+    const told = event === 'joined' ? ` ${at.getTime()}` : ''
+    return !memberships.has(`${event} ${guild} ${player}${told}`)
+  })
+  return [...wrongHolds, ...wrongEvents]
+}
+
+/** Who holds what by the table and not by the game, at the instant of the latest answer that was taken. */
+export async function wrongMap(db: Database, history: GameHistory): Promise<unknown[]> {
+  const [latest] = await db.query<{ at: Date }>(
+    `select max(observed_at) as at from sync.run where resource = 'territories' and status in ('ok', 'unchanged', 'partial')`,
+  )
+  const at = latest?.at.getTime() ?? 0
+  const truly = new Map(
+    history.holds
+      .filter(({ from, until }) => Date.parse(from) <= at && (until === null || Date.parse(until) > at))
+      .map(({ territory, guild }) => [territory, guild]),
+  )
+  const current = await db.query<{ territory: string; guild: string }>(
+    `select territory, guild_uuid::text as guild from game.territory_hold
+      where valid_until = 'infinity' and guild_uuid is not null`,
+  )
+  const told = new Map(current.map(({ territory, guild }) => [territory, guild]))
+  return [...new Set([...truly.keys(), ...told.keys()])].flatMap((territory) =>
+    truly.get(territory) === told.get(territory) ? [] : [[territory, truly.get(territory), told.get(territory)]],
+  )
+}
