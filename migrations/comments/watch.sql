@@ -77,7 +77,7 @@ comment on column sync.guard_action.resource is
 comment on column sync.guard_action.key is
   'The key it was about. NULL: the whole answer.';
 comment on column sync.guard_action.guard is
-  'staleness, plausibility, absence, zero-glitch or walk.';
+  'staleness, plausibility, clock, absence, zero-glitch or walk.';
 comment on column sync.guard_action.reason is
   'What was seen and what was done, in words.';
 comment on column sync.guard_action.run_id is

@@ -5,6 +5,7 @@ import { appendFieldChanges, type DocumentChange } from './field-changes.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import { judge, type LastAccepted } from './guard.ts'
 import { absenceActions, type GuardAction, type Lacking, walkActions, zeroActions } from './guard-actions.ts'
+import { objectionToClock } from './guard-clock.ts'
 import { type Json, sha256 } from './hash.ts'
 import { appendQuarantine, type RunStatus } from './ledger.ts'
 import { type Loaded, loadVersions } from './load.ts'
@@ -34,6 +35,8 @@ export interface Guards {
 export interface Answer extends Telling {
   readonly preparation: Preparation
   readonly last: (LastAccepted & { readonly living: number }) | undefined
+  /** When it came, by the clock of this machine; ms since the epoch. */
+  readonly receivedAt: number
   readonly guards: Guards
 }
 
@@ -79,9 +82,11 @@ export async function absorb(sql: Sql, resource: Recorded, answer: Answer): Prom
     return { ...outcome, quarantined: 0, status, reason, guarded: [{ guard: 'staleness', reason }] }
   }
   const objection = verdict.status === 'load' ? (verdict.overruled ?? extraction.objection) : extraction.objection
-  const reason = verdict.status === 'rejected' ? verdict.reason : guards.accept ? undefined : objection
+  const implausible = verdict.status === 'rejected' ? verdict.reason : guards.accept ? undefined : objection
+  const future = guards.accept ? undefined : await objectionToClock(sql, resource.name, answer)
+  const reason = future ?? implausible
   if (reason !== undefined) {
-    const guarded = [{ guard: 'plausibility', reason }] as const
+    const guarded = [{ guard: future ? 'clock' : 'plausibility', reason }] as const
     const hidden = await hiddenIn(sql, resource, answer)
     return { ...outcome, hidden, quarantined: 0, status: 'rejected', reason, rejected: 1, guarded }
   }

@@ -6,7 +6,7 @@ import { guardAction } from './watch-tables.ts'
 
 /** One thing that a guard did about an answer. */
 export interface GuardAction {
-  readonly guard: 'staleness' | 'plausibility' | 'absence' | 'zero-glitch' | 'walk'
+  readonly guard: 'staleness' | 'plausibility' | 'clock' | 'absence' | 'zero-glitch' | 'walk'
   /** What was seen and what was done, in words. */
   readonly reason: string
   /** The key that the answer was about; absent: the whole resource. */

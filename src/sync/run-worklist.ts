@@ -192,7 +192,8 @@ export async function refresh(
       await tell(sql, { ...nothingAbsorbed, status: 'gone', closed, guarded })
       return { ...nothingAbsorbed, closed, observedAt: 0, guarded }
     }
-    const answer = { extraction, preparation, last, guards, privacy: engine.privacy, runId, scope: key }
+    const { privacy } = engine
+    const answer = { extraction, preparation, last, receivedAt: now, guards, privacy, runId, scope: key }
     const absorbed = await absorb(sql, resource, answer)
     const { status, reason, contentHash, records } = absorbed
     await forgetAbsences(sql, resource.name, [key])

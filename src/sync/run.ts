@@ -99,7 +99,7 @@ export async function runResource(
       log.warn({ key: bad.key, path: bad.path }, `record set aside: ${bad.reason}`)
     }
     const { guards, privacy } = engine
-    const answer = { extraction, preparation, guards, privacy, runId }
+    const answer = { extraction, preparation, guards, privacy, runId, receivedAt: clock.now() }
     const { row, drift, guarded } = await db.transaction(async (sql) => {
       await announceRaw(sql, ear.heard)
       const last = await lastAccepted(sql, resource.name)

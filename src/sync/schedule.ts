@@ -75,7 +75,7 @@ async function keepUp(engine: Engine, one: Scheduled, options: ScheduleOptions):
         return failedResult(resource.name, error)
       })
       onRun?.(result)
-      if (result.status === 'failed') {
+      if (result.status === 'failed' || isTooEarly(one, result, clock.now())) {
         await pause(clock.sleep(backoff.failed(), stopping))
         continue
       }
@@ -97,6 +97,14 @@ async function runOnce(engine: Engine, one: Scheduled, options: ScheduleOptions)
   const endless = periodSeconds(expression, now) < WITHOUT_PAUSE
   const until = endless ? { until: nextTick(expression, now) } : {}
   return await runWorklist(resource, engine, { signal, stopping, concurrency, lane: resource.lane, ...until })
+}
+
+/**
+ * An answer dated before the last one, which was dated too late or was newer: any of the next may be worth more, and the
+ * next tick of a coarse schedule is far.
+ */
+function isTooEarly({ resource, expression }: Scheduled, { status }: RunResult, now: number): boolean {
+  return status === 'stale' && !isContinuous(resource, periodSeconds(expression, now))
 }
 
 /** How long to rest after a run that did not fail, ms. */

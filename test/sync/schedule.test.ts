@@ -122,4 +122,22 @@ describe('the scheduler', () => {
     expect(after.every(({ status }) => status === 'ok' || status === 'unchanged')).toBe(true)
     expect(log.some((line) => line.includes('502'))).toBe(true)
   })
+
+  test('asks again before the next tick when an answer was older than what is known', async () => {
+    let asked = 0
+    const { runs } = await watched(['seasons'], 8, {
+      prepare: (sandbox, clock) => {
+        // The clock of the API is five minutes ahead in its first answer.
+        const expires = () => new Date(clock.now() + (asked++ === 0 ? 6 : 1) * 60_000).toUTCString()
+        sandbox.setAnswer('/guild/seasons', () => ({
+          headers: { 'Cache-Control': 'max-age=60', Expires: expires() },
+          body: { [asked]: { initDate: '2026-05-01T00:00:00.000Z', endDate: null } },
+        }))
+      },
+      schedule: { seasons: '0,2 * * * *' },
+    })
+    expect(runs.map(({ status }) => status).slice(0, 2)).toEqual(['ok', 'stale'])
+    expect(runs.at(-1)?.status).not.toBe('stale')
+    expect(runs.length).toBeLessThan(12)
+  })
 })

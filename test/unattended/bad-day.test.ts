@@ -2,10 +2,11 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { effort } from '../support/effort.ts'
 import { testDatabaseUrl } from '../support/postgres.ts'
 import { coverageSums, live, unledgered, untoldBlindTimes } from './bad-day/blind-times.ts'
+import { brokenChains, takenTooLate } from './bad-day/order.ts'
 import { play } from './bad-day/play.ts'
 import { leftBehind } from './bad-day/remains.ts'
 import { openTheatre, type Theatre } from './bad-day/theatre.ts'
-import { brokenChains, unheardFacts } from './bad-day/unheard-facts.ts'
+import { unheardFacts } from './bad-day/unheard-facts.ts'
 import { inventedEvents, wrongMap } from './bad-day/untrue-facts.ts'
 import { createWitness } from './bad-day/witness.ts'
 
@@ -38,6 +39,7 @@ describe.each(effort.seeds)(
       expect(await inventedEvents(theatre.db, theatre.sandbox.history())).toEqual([])
       expect(await wrongMap(theatre.db, theatre.sandbox.history())).toEqual([])
       expect(await brokenChains(theatre.db)).toEqual([])
+      expect(await takenTooLate(theatre.db)).toEqual([])
     })
 
     test('knows when it was blind', async () => {

@@ -27,10 +27,7 @@ const onTime = ({ everySeconds }: Live) => 2.5 * everySeconds * 1000 + 6000
  */
 export async function untoldBlindTimes(db: Database, one: Live, claims: readonly Claim[]): Promise<unknown[]> {
   const { first, last } = await watched(db, one)
-  const instants = claims
-    .map(({ claimed }) => claimed)
-    .filter((at) => at >= first && at <= last)
-    .sort((a, b) => a - b)
+  const instants = spokenFor(claims).filter((at) => at >= first && at <= last)
   const gaps = await gapsOf(db, one)
   return instants.flatMap((at, nth) => {
     const before = instants[nth - 1] ?? first
@@ -66,8 +63,7 @@ export async function coverageSums(db: Database, one: Live, claims: readonly Cla
     'select coalesce(sum(missed), 0)::int as missed from sync.gap where resource = $1',
     [resource],
   )
-  const instants = claims.map(({ claimed }) => claimed).filter((at) => at >= first && at <= last)
-  const delivered = instants.sort((a, b) => a - b)
+  const delivered = spokenFor(claims).filter((at) => at >= first && at <= last)
   const pauses = delivered.map((at, nth) => at - (delivered[nth - 1] ?? first))
   return {
     sum,
@@ -87,12 +83,24 @@ export async function coverageSums(db: Database, one: Live, claims: readonly Cla
 
 const HOUR = 3_600_000
 
+/** The instants that answers speak for, in order. A copy that is handed out again says that nothing is newer. */
+function spokenFor(claims: readonly Claim[]): number[] {
+  const firstAt = new Map<number, number>()
+  const instants = claims.map(({ claimed, at }) => {
+    const first = firstAt.get(claimed) ?? at
+    firstAt.set(claimed, first)
+    return claimed + at - first
+  })
+  return instants.sort((a, b) => a - b)
+}
+
 async function watched(db: Database, { resource }: Live) {
-  const rows = await db.query<{ at: Date }>(
-    `select observed_at as at from sync.run where resource = $1 and status in ('ok', 'unchanged', 'partial') order by 1`,
+  const rows = await db.query<{ claimed: Date; at: Date }>(
+    `select observed_at as claimed, finished_at as at from sync.run
+      where resource = $1 and status in ('ok', 'unchanged', 'partial') order by finished_at`,
     [resource],
   )
-  const runs = rows.map(({ at }) => at.getTime())
+  const runs = spokenFor(rows.map(({ claimed, at }) => ({ claimed: claimed.getTime(), at: at.getTime() })))
   return { runs, first: runs[0] ?? 0, last: runs.at(-1) ?? 0 }
 }
 

@@ -20,7 +20,8 @@ export async function play(theatre: Theatre, { seed, minutes, calm }: Lengths): 
   const { clock, sandbox, curtain } = theatre
   const mortality = { isOver: () => isOver }
   let isOver = false
-  sandbox.setFaults('all:0.01', seed)
+  // Old copies are what a history suffers from most.
+  sandbox.setFaults('all:0.01,stale:0.1', seed)
   const actors = [
     playStart(theatre, seed * 10 + 1, mortality),
     playCrontab(theatre, seed * 10 + 2, mortality, ['* * * * *', 'territories']),

@@ -38,28 +38,6 @@ export async function unheardFacts(db: Database, witness: Witness): Promise<unkn
   return wrong
 }
 
-/** Versions that overlap, lie the wrong way round, or of which more than one is current; by table. */
-export async function brokenChains(db: Database): Promise<unknown[]> {
-  const tables = await db.query<{ table: string; key: string[] }>(
-    `select 'game.' || root.relname as table,
-            (select array_agg(column_name.attname::text) from pg_attribute column_name
-              where column_name.attrelid = root.oid and column_name.attnum = any(pk.indkey) and column_name.attname <> 'valid_from') as key
-       from pg_class root join pg_index pk on pk.indrelid = root.oid and pk.indisprimary
-      where root.relnamespace = 'game'::regnamespace
-        and exists (select from pg_attribute where attrelid = root.oid and attname = 'previous_until')`,
-  )
-  const broken: unknown[] = []
-  for (const { table, key } of tables) {
-    const rows = await db.query(
-      `select * from (select ${key.join(', ')}, valid_from, valid_until, previous_until,
-                             lag(valid_until) over (partition by ${key.join(', ')} order by valid_from) as before from ${table}) version
-        where valid_from >= valid_until or before is distinct from previous_until or before > valid_from`,
-    )
-    broken.push(...rows.map((row) => [table, row]))
-  }
-  return broken
-}
-
 function ms(value: unknown): number | null {
   if (value === null || value === undefined) return null
   const at = value instanceof Date ? value.getTime() : Date.parse(String(value))
