@@ -32,7 +32,7 @@ describe.each(effort.seeds)(
         await theatre.close()
         process.off('unhandledRejection', note)
       }
-    }, minutes * 60_000)
+    }, (minutes + calm) * 60_000)
 
     test('leaves no fact that nobody told, and none that did not happen', async () => {
       expect(await unheardFacts(theatre.db, witness)).toEqual([])
