@@ -23,16 +23,19 @@ describe.each(effort.seeds)(
     const unhandled: unknown[] = []
     let theatre: Theatre
 
-    beforeAll(async () => {
-      const note = (reason: unknown) => void unhandled.push(reason)
-      process.on('unhandledRejection', note)
-      theatre = await openTheatre(await testDatabaseUrl(), { limit, seed, tell: witness.hear })
-      await play(theatre, { seed, minutes, calm })
-      return async () => {
-        await theatre.close()
-        process.off('unhandledRejection', note)
-      }
-    }, (minutes + calm) * 60_000)
+    beforeAll(
+      async () => {
+        const note = (reason: unknown) => void unhandled.push(reason)
+        process.on('unhandledRejection', note)
+        theatre = await openTheatre(await testDatabaseUrl(), { limit, seed, tell: witness.hear })
+        await play(theatre, { seed, minutes, calm })
+        return async () => {
+          await theatre.close()
+          process.off('unhandledRejection', note)
+        }
+      },
+      (minutes + calm) * 60_000,
+    )
 
     test('leaves no fact that nobody told, and none that did not happen', async () => {
       expect(await unheardFacts(theatre.db, witness)).toEqual([])

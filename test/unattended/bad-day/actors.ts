@@ -74,11 +74,17 @@ export async function playCrontab(
   for (;;) {
     await rest(clock, nextTick(expression, clock.now()) - clock.now(), curtain.signal)
     if (curtain.signal.aborted) break
-    const diesAfter = mortality.isOver() || random() < 0.6 ? null : waitOf(3000, random)
-    const life = live(theatre, `cron ${name}`, Math.floor(random() * 1e9), diesAfter, ({ engine, death }) => {
-      const options = { concurrency: 4, signal: death.signal }
-      return isWorklist(resource) ? runWorklist(resource, engine, options) : runResource(resource, engine, options)
-    })
+    const diesAfter = random() < 0.6 ? null : waitOf(3000, random)
+    const life = live(
+      theatre,
+      `cron ${name}`,
+      Math.floor(random() * 1e9),
+      { diesAfter, mortality },
+      ({ engine, death }) => {
+        const options = { concurrency: 4, signal: death.signal }
+        return isWorklist(resource) ? runWorklist(resource, engine, options) : runResource(resource, engine, options)
+      },
+    )
     lives.push(life)
   }
   await Promise.all(lives)

@@ -24,7 +24,8 @@ export async function supervise(
   const { clock, curtain } = theatre
   const random = seededRandom(seed)
   while (!curtain.signal.aborted) {
-    await live(theatre, role, Math.floor(random() * 1e9), mortality.isOver() ? null : waitOf(LIFESPAN, random), play)
+    const diesAfter = waitOf(LIFESPAN, random)
+    await live(theatre, role, Math.floor(random() * 1e9), { diesAfter, mortality }, play)
     await rest(clock, 1000 + REBIRTH * random(), curtain.signal)
   }
 }
@@ -34,7 +35,7 @@ export async function live(
   theatre: Theatre,
   role: string,
   seed: number,
-  diesAfter: number | null,
+  { diesAfter, mortality }: { readonly diesAfter: number | null; readonly mortality: Mortality },
   play: (life: Life, random: Random) => Promise<unknown>,
 ): Promise<void> {
   const { clock, curtain } = theatre
@@ -53,7 +54,10 @@ export async function live(
       return 'played' as const
     },
   )
-  const fate = await Promise.race([played, killed.then(() => (curtain.signal.aborted ? played : 'killed'))])
+  const fate = await Promise.race([
+    played,
+    killed.then(() => (curtain.signal.aborted || mortality.isOver() ? played : 'killed')),
+  ])
   ended.abort()
   if (fate === 'killed') theatre.kill(life)
   else await theatre.end(life)
