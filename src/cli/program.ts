@@ -77,6 +77,24 @@ function createProgram(terminal: Terminal, run: Run): Command {
 
   addQuestions(program, run)
 
+  command(program, 'report', 'what happened in a period, with pictures, as one HTML file that needs no other')
+    .option('--from <instant>', 'since when (default: seven days before the end, or the first observation)')
+    .option('--to <instant>', 'until when (default: the latest observation)')
+    .option('--guild <name>', 'the guild that gets a page, by uuid, prefix or exact name (default: the biggest one)')
+    .option('--out <file>', 'where to write it (default: report.html)')
+    .addHelpText(
+      'after',
+      examples([
+        'wynnsync report',
+        'wynnsync report --from 2026-05-01 --to 2026-06-01 --out may.html',
+        'wynnsync report --guild ANO --out ano.html',
+      ]),
+    )
+    .action(async (options, self: Command) => {
+      const { reportCommand } = await import('./report.ts')
+      await run(self, (context) => reportCommand(options, context))
+    })
+
   command(program, 'migrate', 'bring the database up to date and exit')
     .addHelpText('after', examples(['DATABASE_URL=postgres://me@localhost/wynn wynnsync migrate']))
     .action(async (_options, self: Command) => {

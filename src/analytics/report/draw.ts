@@ -1,0 +1,73 @@
+import * as Plot from '@observablehq/plot'
+import { raw } from 'hono/html'
+import { parseHTML } from 'linkedom'
+
+/** What a picture is drawn on. Lengths are in CSS pixels. */
+export interface Sheet {
+  readonly width: number
+  /** True on the sheet for phones, where little text fits. */
+  readonly isNarrow: boolean
+}
+
+/** A picture as markup: drawn once for wide and once for narrow screens; the style sheet shows one of them. */
+export type Picture = ReturnType<typeof raw>
+
+const sheets: readonly Sheet[] = [
+  { width: 960, isNarrow: false },
+  { width: 336, isNarrow: true },
+]
+
+/** Plot needs a document only to create elements in. */
+const { document } = parseHTML('<html><body></body></html>')
+
+/**
+ * Draws a picture as SVG.
+ * @param label what it shows, for those who cannot see it
+ * @param options what is drawn on a sheet; several are set below each other
+ */
+export function draw(
+  label: string,
+  options: (sheet: Sheet) => Plot.PlotOptions | readonly Plot.PlotOptions[],
+): Picture {
+  const drawn = sheets.map((sheet) => {
+    const parts = [options(sheet)].flat() as Plot.PlotOptions[]
+    const svgs = parts.map((part, index) => svgOf(part, sheet, index === 0 ? label : ''))
+    return `<div class="${sheet.isNarrow ? 'narrow' : 'wide'}">${svgs.join('')}</div>`
+  })
+  return raw(drawn.join(''))
+}
+
+function svgOf(options: Plot.PlotOptions, { width }: Sheet, label: string): string {
+  const svg = Plot.plot({ width, className: 'plot', ...options, document: document as never }) as unknown as SvgElement
+  // The page has one style sheet of its own and allows no other.
+  for (const style of svg.querySelectorAll('style')) style.remove()
+  for (const name of ['width', 'height', 'font-family', 'font-size']) svg.removeAttribute(name)
+  svg.setAttribute('role', label === '' ? 'presentation' : 'img')
+  if (label !== '') svg.setAttribute('aria-label', label)
+  for (const element of svg.querySelectorAll('path, rect, text, line, g')) round(element)
+  return svg.outerHTML
+}
+
+const geometry = ['d', 'x', 'y', 'width', 'height', 'transform', 'fill-opacity', 'x1', 'x2', 'y1', 'y2']
+
+/** A tenth of a pixel is all that one can see. */
+function round(element: SvgElement): void {
+  for (const name of geometry) {
+    const value = element.getAttribute(name)
+    if (value && /\.\d{3}/.test(value)) {
+      element.setAttribute(
+        name,
+        value.replace(/-?\d+\.\d{3,}/g, (text) => String(Number(Number(text).toFixed(2)))),
+      )
+    }
+  }
+}
+
+/** What is used of an element; the compiler knows no browser here. */
+interface SvgElement {
+  readonly outerHTML: string
+  querySelectorAll(selector: string): Iterable<SvgElement & { remove(): void }>
+  getAttribute(name: string): string | null
+  setAttribute(name: string, value: string): void
+  removeAttribute(name: string): void
+}

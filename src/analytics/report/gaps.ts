@@ -1,0 +1,97 @@
+import * as Plot from '@observablehq/plot'
+import type { Sql } from '../../db/database.ts'
+import { draw } from './draw.ts'
+import { type Figure, missing } from './figure.ts'
+import { type Frame, stepOf } from './frame.ts'
+import { legendLine } from './swatch.ts'
+import { endOf, timeAxis, type Watched } from './time.ts'
+import { count, length, moment, number, percent } from './words.ts'
+
+interface Gap {
+  readonly resource: string
+  readonly began: Date
+  readonly ended: Date
+  readonly missed: number
+  readonly reason: string
+}
+
+type Cell = Watched & { readonly resource: string }
+
+/** f. What was watched how well, and what was missed why. */
+export async function gapsFigure(sql: Sql, frame: Frame): Promise<Figure> {
+  const { from, to } = frame
+  const step = stepOf(frame, 84)
+  const cells = await sql.query<Cell>(
+    `select resource, cell.at, cell.coverage
+       from analytics.freshness
+      cross join lateral analytics.watched(resource, $1, $2, make_interval(secs => $3), $1) cell order by resource, cell.at`,
+    [from, to, step],
+  )
+  if (cells.length === 0) return missing('gaps', 'Nothing was watched yet', 'wynnsync start')
+  const gaps = await sql.query<Gap>(
+    `select resource, gap.began_at as began, gap.ended_at as ended, gap.missed, gap.reason
+       from analytics.freshness cross join lateral analytics.unobserved(resource, $1, $2) gap order by gap.began_at, resource`,
+    [from, to],
+  )
+  const missed = gaps.reduce((sum, gap) => sum + gap.missed, 0)
+  const resources = [...new Set(cells.map(({ resource }) => resource))]
+  return {
+    id: 'gaps',
+    title:
+      missed === 0
+        ? 'No expected observation is missing in this period'
+        : `${count(missed, 'expected observation')} missed in ${count(gaps.length, 'gap')}`,
+    lead: `Share of the time that was watched, per ${length(step)}. What nobody watched is not zero, it is not known.`,
+    legend: legendLine([
+      { fill: 'var(--cover)', label: 'watched as often as expected' },
+      { fill: 'var(--cover)', opacity: 0.4, label: 'partly' },
+      { fill: 'url(#unknown)', label: 'not watched, or nobody told how often to look' },
+    ]),
+    picture: draw('How well each resource was watched over time.', (sheet) => {
+      const span = {
+        x1: 'at',
+        x2: (one: Cell) => endOf(one.at, step, frame),
+        y: 'resource',
+        insetTop: 1,
+        insetBottom: 1,
+      }
+      return {
+        height: resources.length * 20 + 24,
+        marginLeft: sheet.isNarrow ? 92 : 110,
+        marginRight: 12,
+        marginTop: 2,
+        marginBottom: 22,
+        x: { ...timeAxis(frame, sheet), ...(sheet.isNarrow && { ticks: 3 }) },
+        y: { domain: resources, label: null, tickSize: 0 },
+        opacity: { type: 'identity' },
+        marks: [
+          Plot.barX(
+            cells.filter(({ coverage }) => !coverage),
+            { ...span, fill: 'url(#unknown)', title: described },
+          ),
+          Plot.barX(
+            cells.filter(({ coverage }) => coverage),
+            {
+              ...span,
+              fill: 'var(--cover)',
+              fillOpacity: (one: Cell) => 0.25 + 0.75 * (one.coverage ?? 0),
+              title: described,
+            },
+          ),
+        ],
+      }
+    }),
+    table: {
+      columns: ['Resource', 'From (UTC)', 'To (UTC)', 'Missed', 'Why'],
+      rows: gaps.map(({ resource, began, ended, missed, reason }) => [resource, began, ended, missed, reason]),
+      note:
+        gaps.length === 0
+          ? `No gap; the latest moment of this period is ${moment(to)}.`
+          : `${number(gaps.length)} gaps.`,
+    },
+  }
+}
+
+function described({ resource, at, coverage }: Cell): string {
+  return `${resource}, ${moment(at)}: ${coverage === null ? 'nobody told how often to look' : `${percent(coverage)} watched`}`
+}

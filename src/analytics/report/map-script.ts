@@ -1,0 +1,48 @@
+/**
+ * The one script of the page: moves the map through time. Reads what to show from the JSON beside it and changes only
+ * attributes and text, so that no name is ever read as markup. Without it, the page shows the last moment.
+ */
+export const mapScript = `
+const states = document.getElementById('map-states')
+if (states) moveMap(JSON.parse(states.textContent))
+// Folded tables are printed, too.
+addEventListener('beforeprint', () => { for (const one of document.querySelectorAll('details')) one.open = true })
+
+function moveMap({ times, fills, labels, names, changes }) {
+  const slider = document.getElementById('map-slider')
+  const legend = [...document.querySelectorAll('#map-legend [data-guild]')]
+  const drawings = [...document.querySelectorAll('#map svg.plot')].map((svg) => ({
+    rects: [...svg.querySelectorAll('g[aria-label=rect] rect')],
+    texts: [...svg.querySelectorAll('g[aria-label=text] text')],
+  }))
+  const holderAt = (list, step) => {
+    let holder = -1
+    for (const [from, guild] of list) if (from <= step) holder = guild
+    return holder
+  }
+  const show = (step) => {
+    const held = new Map()
+    changes.forEach(([territory, list], place) => {
+      const guild = holderAt(list, step)
+      held.set(guild, (held.get(guild) ?? 0) + 1)
+      for (const { rects, texts } of drawings) {
+        rects[place].setAttribute('fill', guild < 0 ? 'url(#unknown)' : fills[guild])
+        rects[place].querySelector('title').textContent = territory + ': ' + (guild < 0 ? 'no holder known' : names[guild])
+        if (texts[place]) texts[place].textContent = guild < 0 ? ' ' : labels[guild]
+      }
+    })
+    document.getElementById('map-time').textContent = times[step] + ' UTC'
+    slider.setAttribute('aria-valuetext', times[step] + ' UTC')
+    for (const item of legend) {
+      const number = held.get(Number(item.dataset.guild)) ?? 0
+      item.querySelector('b').textContent = number
+      item.classList.toggle('none', number === 0)
+    }
+  }
+  slider.addEventListener('input', () => show(slider.valueAsNumber))
+  // A browser may remember where the slider was.
+  slider.value = slider.max
+  document.getElementById('map-control').hidden = false
+  show(slider.valueAsNumber)
+}
+`

@@ -1,0 +1,61 @@
+import type { Sql } from '../../db/database.ts'
+import { captureMatrixFigure } from './capture-matrix.ts'
+import { capturesFigure } from './captures.ts'
+import { empiresFigure } from './empires.ts'
+import type { Chapter } from './figure.ts'
+import { type Frame, type Period, periodOf } from './frame.ts'
+import { freshnessFigure } from './freshness.ts'
+import { gapsFigure } from './gaps.ts'
+import { biggestGuild, guildChapter } from './guild-chapter.ts'
+import { mapFigure } from './map.ts'
+import { onlineTotalFigure } from './online-total.ts'
+import { pageOf } from './page.ts'
+import { patchFigure } from './patch.ts'
+import { readRoster } from './roster.ts'
+import { worldsFigure } from './worlds.ts'
+
+/** What a report is wanted about. */
+export interface Wanted extends Partial<Period> {
+  /** Uuid of the guild that gets a page; the biggest one when left out. */
+  readonly guild?: string | undefined
+  readonly writtenAt: Date
+  /** Version of the program, for the foot of the page. */
+  readonly version: string
+}
+
+/** A report: one HTML file that needs no other. */
+export interface Report extends Period {
+  readonly guild: string | null
+  readonly html: string
+}
+
+/** Asks the questions of schema `analytics` and writes their answers as a page with pictures. */
+export async function composeReport(sql: Sql, { version, writtenAt, ...wanted }: Wanted): Promise<Report> {
+  const period = await periodOf(sql, wanted, writtenAt)
+  const guild = wanted.guild ?? (await biggestGuild(sql))
+  const frame: Frame = { ...period, guild, writtenAt, roster: await readRoster(sql, period) }
+  const territories = [mapFigure, empiresFigure, capturesFigure, captureMatrixFigure]
+  const chapters: Chapter[] = [
+    { id: 'territories', heading: 'Territories', figures: await each(territories, (draw) => draw(sql, frame)) },
+    await guildChapter(sql, frame),
+    {
+      id: 'players',
+      heading: 'Players online',
+      figures: await each([onlineTotalFigure, worldsFigure], (draw) => draw(sql, frame)),
+    },
+    { id: 'game', heading: 'The last patch', figures: [await patchFigure(sql, frame)] },
+    {
+      id: 'completeness',
+      heading: 'How complete this is',
+      figures: [await freshnessFigure(sql, writtenAt), await gapsFigure(sql, frame)],
+    },
+  ]
+  return { ...period, guild, html: await pageOf(chapters, frame, version) }
+}
+
+/** One after the other: a small database answers one question at a time. */
+async function each<In, Out>(items: readonly In[], work: (item: In) => Promise<Out>): Promise<Out[]> {
+  const results: Out[] = []
+  for (const item of items) results.push(await work(item))
+  return results
+}

@@ -1,0 +1,60 @@
+const DAY = 86_400_000
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+/** `2026-05-03 22:00`, UTC; NULL is a dash. */
+export function instant(at: Date | null): string {
+  return at === null ? '–' : at.toISOString().slice(0, 16).replace('T', ' ')
+}
+
+/** `3 May, 22:00`, UTC; for sentences. */
+export function moment(at: Date): string {
+  return `${day(at)}, ${clockTime(at)}`
+}
+
+/** `3 May`, UTC. */
+export function day(at: Date): string {
+  return `${at.getUTCDate()} ${months[at.getUTCMonth()]}`
+}
+
+/** `22:00`, UTC. */
+export function clockTime(at: Date): string {
+  return at.toISOString().slice(11, 16)
+}
+
+/** A tick of a time axis: the day at midnight, the hour otherwise. */
+export function tick(at: Date): string {
+  return at.getTime() % DAY === 0 ? day(at) : clockTime(at)
+}
+
+/** `1,234.5`; NULL is a question mark, because it is not known. */
+export function number(value: number | null | undefined, digits = 0): string {
+  if (value === null || value === undefined) return '?'
+  return value.toLocaleString('en-US', { maximumFractionDigits: digits })
+}
+
+/** `93 %` of a share from 0 to 1; NULL is a question mark. */
+export function percent(share: number | null | undefined): string {
+  if (share === null || share === undefined) return '?'
+  // What is nearly whole is not whole.
+  const rounded = share < 1 ? Math.min(99, Math.round(share * 100)) : 100
+  return `${rounded} %`
+}
+
+/** `1 capture`, `2 captures`. */
+export function count(amount: number, one: string, many = `${one}s`): string {
+  return `${number(amount)} ${amount === 1 ? one : many}`
+}
+
+/** A length of time in the largest fitting unit: `3 days`, `2 hours`, `40 seconds`. */
+export function length(seconds: number): string {
+  if (seconds >= 2 * 86_400) return count(Math.round(seconds / 86_400), 'day')
+  if (seconds >= 7200) return count(Math.round(seconds / 3600), 'hour')
+  if (seconds >= 120) return count(Math.round(seconds / 60), 'minute')
+  return count(Math.round(seconds), 'second')
+}
+
+/** A text that fits beside a bar: at most `most` characters. */
+export function shortened(text: string, most: number): string {
+  const letters = [...text]
+  return letters.length <= most ? text : `${letters.slice(0, most - 1).join('')}…`
+}
