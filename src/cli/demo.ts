@@ -7,12 +7,14 @@ import type { Database } from '../db/database.ts'
 import { FatalError } from '../errors.ts'
 import { resourcesNamed } from '../resources/index.ts'
 import { type Sandbox, startSandbox } from '../sandbox/index.ts'
+import { expect } from '../sync/coverage.ts'
 import { isWorklist } from '../sync/resource.ts'
 import { type Engine, type RunResult, runResource } from '../sync/run.ts'
 import { runWorklist } from '../sync/run-worklist.ts'
 import { type Context, exitCode } from './context.ts'
 import { showAnswers } from './demo-answers.ts'
 import { wholeNumber } from './numbers.ts'
+import { writeReport } from './report.ts'
 import { formatTable } from './table.ts'
 
 export interface DemoFlags {
@@ -30,7 +32,7 @@ const keysEachTime = 4
 /** Hours between two rounds of what is asked often. */
 const hoursBetween = 2
 
-/** `demo`: a simulated API, an embedded database in a temporary folder, three days of play, some answers. Returns the exit code. */
+/** `demo`: a simulated API, an embedded database in a temporary folder, three days of play, some answers and a report. Returns the exit code. */
 export async function demoCommand({ seed: seedText = '1' }: DemoFlags, context: Context): Promise<number> {
   const { out, progress } = context
   const seed = wholeNumber('--seed', seedText, 2 ** 32 - 1)
@@ -48,16 +50,18 @@ export async function demoCommand({ seed: seedText = '1' }: DemoFlags, context: 
   const app = createApp(config, { clock, logLevel: 'error' })
   out.write(`A simulated API at ${sandbox.url}, an embedded Postgres in ${folder}.\n`)
   const db = await openDatabase(app, ['demo'])
+  let report: string
   try {
     await migrateDatabase(db, app)
     await playDays({ app, db, sandbox, context })
     await showAnswers(db, out)
+    report = await drawReport(db, app, folder)
   } finally {
     progress.end()
     await db.close()
     await sandbox.close()
   }
-  out.write(whatNext(folder))
+  out.write(whatNext(folder, report))
   return exitCode.done
 }
 
@@ -74,6 +78,7 @@ async function playDays({ app, db, sandbox, context }: Stage): Promise<void> {
   const api = openApi(app)
   const engine = engineOf(app, db, api)
   try {
+    await tellPace(db, app.clock.now())
     for (let day = 0; day < DAYS; day++) {
       const total = new Map<string, RunResult>()
       for (let hour = 0; hour < 24; hour += hoursBetween) {
@@ -92,6 +97,13 @@ async function playDays({ app, db, sandbox, context }: Stage): Promise<void> {
   } finally {
     await api.close()
   }
+}
+
+/** Says how often everything is asked for, so that coverage can tell what is missing. */
+async function tellPace(db: Database, now: number): Promise<void> {
+  const told = { toldBy: 'sync', at: new Date(now) } as const
+  for (const resource of daily) await expect(db, { resource, everySeconds: (24 * HOUR) / 1000, ...told })
+  for (const resource of often) await expect(db, { resource, everySeconds: (hoursBetween * HOUR) / 1000, ...told })
 }
 
 async function syncOnce(name: string, engine: Engine): Promise<RunResult> {
@@ -121,8 +133,23 @@ function summary(runs: readonly RunResult[]): string {
   return formatTable(['resource', 'requests', 'new', 'changed', 'gone', 'events'], rows).replace(/^(?=.)/gm, '  ')
 }
 
-function whatNext(folder: string): string {
-  return `The database stays where it is. Type next:
+/** Writes the report into the working directory; where that cannot be, into the demo's own folder. Returns its path. */
+async function drawReport(db: Database, app: App, folder: string): Promise<string> {
+  const wanted = { writtenAt: new Date(app.clock.now()) }
+  try {
+    return (await writeReport(db, wanted, 'report.html')).path
+  } catch (error) {
+    if (!(error instanceof FatalError)) throw error
+    return (await writeReport(db, wanted, join(folder, 'report.html'))).path
+  }
+}
+
+function whatNext(folder: string, report: string): string {
+  return `All of this with pictures, for a browser:
+
+  ${report}
+
+The database stays where it is. Type next:
 
   node dist/main.js query --list --data-dir ${folder}
   node dist/main.js query territory_capture --data-dir ${folder}

@@ -28,14 +28,15 @@ export async function captureMatrixFigure(sql: Sql, { from, to, roster }: Frame)
   const [first] = wars
   if (!first)
     return missing('matrix', 'No guild took anything from another in this period', 'wynnsync sync territories')
-  const most = Math.max(...pairs.map(({ captures }) => captures))
+  const most = first.captures
+  const isOwn = ({ attackerId, defenderId }: Pair) => attackerId === defenderId
   return {
     id: 'matrix',
     title: `${first.attacker} took most from ${first.defender ?? 'nobody'}: ${count(first.captures, 'time')}`,
-    lead: 'Rows took, columns lost. On the diagonal a guild took its own place again. An empty cell: no capture was seen.',
+    lead: 'Rows took, columns lost. On the diagonal, without colour, a guild took its own place again. An empty cell: no capture was seen.',
     legend: heatLegend(most, 'captures', null),
     picture: draw('Who took territories from whom, as a grid of numbers.', ({ isNarrow }) => {
-      const names = fighters(pairs, isNarrow ? 9 : 18)
+      const names = fighters(wars, isNarrow ? 9 : 18).filter((one) => !isNarrow || one !== nobody)
       const label = (uuid: string) => labelOf(uuid, pairs, roster)
       const cells = pairs.filter((one) => names.includes(one.attackerId) && names.includes(one.defenderId ?? nobody))
       const at = { x: (one: Pair) => one.defenderId ?? nobody, y: 'attackerId' }
@@ -47,18 +48,20 @@ export async function captureMatrixFigure(sql: Sql, { from, to, roster }: Frame)
         marginBottom: 4,
         x: { axis: 'top', domain: names, tickFormat: label, label: null, tickSize: 0 },
         y: { domain: names.filter((one) => one !== nobody), tickFormat: label, label: null, tickSize: 0 },
+        color: { type: 'identity' },
         marks: [
           Plot.cell(cells, {
             ...at,
             inset: 0.5,
-            fill: 'var(--heat)',
-            fillOpacity: (one: Pair) => heat(one.captures, most),
+            fill: (one: Pair) => (isOwn(one) ? 'none' : 'var(--heat)'),
+            fillOpacity: (one: Pair) => (isOwn(one) ? 1 : heat(one.captures, most)),
+            stroke: (one: Pair) => (isOwn(one) ? 'var(--rule)' : 'none'),
             title: described,
           }),
           Plot.text(cells, {
             ...at,
             text: (one: Pair) => String(one.captures),
-            fill: (one: Pair) => (one.captures > most * 0.55 ? 'var(--on-heat)' : 'var(--ink)'),
+            fill: (one: Pair) => (one.captures > most * 0.55 && !isOwn(one) ? 'var(--on-heat)' : 'var(--ink)'),
             pointerEvents: 'none',
           }),
         ],

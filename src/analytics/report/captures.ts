@@ -5,7 +5,7 @@ import { type Figure, missing } from './figure.ts'
 import { expectedEvery, type Frame } from './frame.ts'
 import { legendLine } from './swatch.ts'
 import { coverageStrip, endOf, readWatched, seriesStep, timeAxis, timeMargins, unknownBands } from './time.ts'
-import { count, length, moment, number } from './words.ts'
+import { count, every, length, moment, number } from './words.ts'
 
 interface Step {
   readonly at: Date
@@ -38,7 +38,7 @@ export async function capturesFigure(sql: Sql, frame: Frame): Promise<Figure> {
   return {
     id: 'captures',
     title: `${count(total, 'capture')}, most of them around ${moment(most.at)}: ${number(most.taken + most.retaken)} in ${length(step)}`,
-    lead: `Captures per ${length(step)}, by the game's own clock. A place that changed hands several times between two answers counts once; where nobody watched, the bars are the least that happened.`,
+    lead: `Captures per ${every(step)}, by the game's own clock. A place that changed hands several times between two answers counts once; where nobody watched, the bars are the least that happened.`,
     legend: legendLine([
       { fill: 'var(--g4)', label: 'taken from another guild, or from nobody' },
       { fill: 'url(#g1-lines)', label: 'taken again by its holder' },

@@ -17,8 +17,11 @@ interface Size {
 export async function empiresFigure(sql: Sql, frame: Frame): Promise<Figure> {
   const step = seriesStep(frame, await expectedEvery(sql, 'territories'))
   const sizes = await sql.query<Size>(
-    `select at, guild_uuid::text as uuid, territories from analytics.guild_territory_count($1, $2, make_interval(secs => $3))`,
-    [frame.from, frame.to, step],
+    // The last moment, too: what it has is what the map has.
+    `select at, guild_uuid::text as uuid, territories from analytics.guild_territory_count($1, $2, make_interval(secs => $3))
+      union all
+     select at, guild_uuid::text, territories from analytics.guild_territory_count($4, $2, interval '1 day') order by at`,
+    [frame.from, frame.to, step, new Date(frame.to.getTime() - 1)],
   )
   const moments = [...new Set(sizes.map(({ at }) => at.getTime()))]
   const [first, last] = [moments[0], moments.at(-1)]
@@ -45,7 +48,12 @@ export async function empiresFigure(sql: Sql, frame: Frame): Promise<Figure> {
         shown.map((guild, index) => [guild.uuid, { fx: index % columns, fy: Math.floor(index / columns) }]),
       )
       const points = shown.flatMap((guild) =>
-        moments.map((at) => ({ ...cell.get(guild.uuid), guild, at: new Date(at), y: size(guild, at) })),
+        moments.map((at) => ({
+          ...cell.get(guild.uuid),
+          guild,
+          at: new Date(at),
+          y: size(guild, at),
+        })),
       )
       return {
         height: Math.ceil(shown.length / columns) * (isNarrow ? 74 : 86) + 24,

@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/database.ts'
 import { type Figure, missing } from './figure.ts'
-import { count, length } from './words.ts'
+import { count, length, number } from './words.ts'
 
 interface Fresh {
   readonly resource: string
@@ -25,7 +25,7 @@ export async function freshnessFigure(sql: Sql, writtenAt: Date): Promise<Figure
     title:
       late.length === 0
         ? `Nothing was late: ${count(rows.length, 'resource')}`
-        : `Late: ${late.map(({ resource }) => resource).join(', ')}`,
+        : `${number(late.length)} of ${count(rows.length, 'resource')} late: ${late.map(({ resource }) => resource).join(', ')}`,
     lead: 'As of when the report was written.',
     isTableShown: true,
     table: {

@@ -5,7 +5,7 @@ import { type Figure, missing } from './figure.ts'
 import { type Frame, stepOf } from './frame.ts'
 import { legendLine } from './swatch.ts'
 import { endOf, timeAxis, type Watched } from './time.ts'
-import { count, length, moment, number, percent } from './words.ts'
+import { count, every, moment, number, percent } from './words.ts'
 
 interface Gap {
   readonly resource: string
@@ -28,12 +28,13 @@ export async function gapsFigure(sql: Sql, frame: Frame): Promise<Figure> {
     [from, to, step],
   )
   if (cells.length === 0) return missing('gaps', 'Nothing was watched yet', 'wynnsync start')
-  const gaps = await sql.query<Gap>(
+  const found = await sql.query<Gap>(
     `select resource, gap.began_at as began, gap.ended_at as ended, gap.missed, gap.reason
        from analytics.freshness cross join lateral analytics.unobserved(resource, $1, $2) gap order by gap.began_at, resource`,
     [from, to],
   )
-  const missed = gaps.reduce((sum, gap) => sum + gap.missed, 0)
+  const gaps = found.map((gap) => ({ ...gap, missed: missedIn(gap, frame) })).filter(({ missed }) => missed !== 0)
+  const missed = gaps.reduce((sum, gap) => sum + (gap.missed ?? 0), 0)
   const resources = [...new Set(cells.map(({ resource }) => resource))]
   return {
     id: 'gaps',
@@ -41,7 +42,7 @@ export async function gapsFigure(sql: Sql, frame: Frame): Promise<Figure> {
       missed === 0
         ? 'No expected observation is missing in this period'
         : `${count(missed, 'expected observation')} missed in ${count(gaps.length, 'gap')}`,
-    lead: `Share of the time that was watched, per ${length(step)}. What nobody watched is not zero, it is not known.`,
+    lead: `Share of the time that was watched, per ${every(step)}. What nobody watched is not zero, it is not known.`,
     legend: legendLine([
       { fill: 'var(--cover)', label: 'watched as often as expected' },
       { fill: 'var(--cover)', opacity: 0.4, label: 'partly' },
@@ -83,13 +84,27 @@ export async function gapsFigure(sql: Sql, frame: Frame): Promise<Figure> {
     }),
     table: {
       columns: ['Resource', 'From (UTC)', 'To (UTC)', 'Missed', 'Why'],
-      rows: gaps.map(({ resource, began, ended, missed, reason }) => [resource, began, ended, missed, reason]),
+      rows: gaps.map(({ resource, began, ended, missed, reason }) => [
+        resource,
+        began,
+        ended,
+        missed ?? 'none expected',
+        reason,
+      ]),
       note:
         gaps.length === 0
           ? `No gap; the latest moment of this period is ${moment(to)}.`
           : `${number(gaps.length)} gaps.`,
     },
   }
+}
+
+/** How many of a gap's missed observations lie in the period; NULL where none were expected. They divide it evenly. */
+function missedIn({ began, ended, missed }: Gap, { from, to }: Frame): number | null {
+  if (missed === 0) return null
+  const apart = (ended.getTime() - began.getTime()) / (missed + 1)
+  const before = (at: Date) => Math.min(missed, Math.max(0, Math.ceil((at.getTime() - began.getTime()) / apart) - 1))
+  return before(to) - before(from)
 }
 
 function described({ resource, at, coverage }: Cell): string {

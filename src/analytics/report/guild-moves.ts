@@ -5,7 +5,7 @@ import { type Figure, missing } from './figure.ts'
 import { type Frame, stepOf } from './frame.ts'
 import { legendLine } from './swatch.ts'
 import { endOf, timeAxis, timeMargins } from './time.ts'
-import { count, length, moment, number } from './words.ts'
+import { count, every, moment, number } from './words.ts'
 
 interface Move {
   readonly at: Date
@@ -34,7 +34,7 @@ export async function movesFigure(sql: Sql, guild: string, frame: Frame): Promis
   return {
     id,
     title: `${count(of('joined').length, 'member')} joined, ${number(of('left').length)} left; ${count(of('promoted', 'demoted').length, 'rank')} changed`,
-    lead: `Joins above the line and leaves below it, per ${length(step)}. Joining has the API's own time, everything else the time when it was first seen.`,
+    lead: `Joins above the line and leaves below it, per ${every(step)}. Joining has the API's own time, everything else the time when it was first seen.`,
     legend: legendLine([
       { fill: 'var(--g4)', label: 'joined' },
       { fill: 'url(#g5-lines)', label: 'left' },

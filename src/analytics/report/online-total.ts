@@ -6,7 +6,7 @@ import { expectedEvery, type Frame } from './frame.ts'
 import { type OnlineStep, readOnline } from './online.ts'
 import { legendLine } from './swatch.ts'
 import { coverageStrip, endOf, seriesStep, timeAxis, timeMargins } from './time.ts'
-import { length, moment, number, percent } from './words.ts'
+import { every, moment, number, percent } from './words.ts'
 
 /** c. How many are online in all over time, and how many of them hide. */
 export async function onlineTotalFigure(sql: Sql, frame: Frame): Promise<Figure> {
@@ -24,7 +24,7 @@ export async function onlineTotalFigure(sql: Sql, frame: Frame): Promise<Figure>
   return {
     id: 'online-total',
     title: `At most ${number(peak.peak)} players at once, around ${moment(peak.at)}; ${percent(share)} of all hid`,
-    lead: `Players online, averages per ${length(step)}; who hides is counted by the API and listed nowhere.`,
+    lead: `Players online, averages per ${every(step)}; who hides is counted by the API and listed nowhere.`,
     legend: legendLine([
       { fill: 'var(--g4)', label: 'listed' },
       { fill: 'url(#g1-lines)', label: 'hidden' },
@@ -37,7 +37,7 @@ export async function onlineTotalFigure(sql: Sql, frame: Frame): Promise<Figure>
         x: timeAxis(frame, sheet),
         y: { label: null, ticks: 4, grid: true, nice: true, zero: true },
         marks: [
-          Plot.rectY(
+          Plot.rect(
             steps.filter(({ total }) => total === null),
             { ...span, fill: 'url(#unknown)', title: described },
           ),

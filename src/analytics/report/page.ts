@@ -5,6 +5,7 @@ import { type Chapter, chapterMarkup } from './figure.ts'
 import type { Frame } from './frame.ts'
 import { mapScript } from './map-script.ts'
 import { style } from './style.ts'
+import type { Markup } from './table.ts'
 import { instant, moment } from './words.ts'
 
 /** Nothing may be loaded, and only this script and this style sheet count; whatever a name smuggles in does not run. */
@@ -23,20 +24,23 @@ export async function pageOf(
   version: string,
 ): Promise<string> {
   const period = `${moment(from)} to ${moment(to)}`
-  const figures = chapters.flatMap((chapter) => chapter.figures)
   const page = await html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${raw(policy)}">
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="generator" content="wynnsync ${version}">
 <title>wynnsync: ${period}</title><style>${raw(style)}</style></head><body>${patterns}
 <header><h1>What happened, ${period}</h1>
 <p class="soft">Written ${instant(writtenAt)}. All times are UTC. Hatched is what nobody knows; it is not zero.</p>
-<nav aria-label="Findings"><ul>${figures.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}</ul></nav></header>
+<nav aria-label="Findings"><dl>${chapters.map(contents)}</dl></nav></header>
 <main>${chapters.map(chapterMarkup)}</main>
 <footer>wynnsync ${version}, from the schema <code>analytics</code>; <code>wynnsync query --list</code> shows what else can be
 asked. Not affiliated with the makers of the game or of its API.</footer>
 <script>${raw(mapScript)}</script></body></html>
 `
   return String(page)
+}
+
+function contents({ id, heading, figures }: Chapter): Markup {
+  return html`<dt><a href="#${id}">${heading}</a></dt>${figures.map((one) => html`<dd><a href="#${one.id}">${one.title}</a></dd>`)}`
 }
 
 function hashOf(text: string): string {

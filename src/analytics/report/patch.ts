@@ -37,8 +37,8 @@ export async function patchFigure(sql: Sql, { from, to }: Period): Promise<Figur
       columns: ['Item or recipe', 'What', 'Before', 'After', 'Taken back'],
       rows: changes.map(({ name, path, before, after, isRevert }) =>
         path === ''
-          ? [name, before === null ? 'appeared' : 'disappeared', '', '', isRevert]
-          : [name, readablePath(path), shown(before), shown(after), isRevert],
+          ? [name, before === null ? 'appeared' : 'disappeared', '', '', isRevert ? 'yes' : '']
+          : [name, readablePath(path), shown(before), shown(after), isRevert ? 'yes' : ''],
       ),
       note:
         found.length > most
@@ -78,8 +78,8 @@ function picture(shifts: readonly Shift[]) {
     const far = Math.max(...shown.map(({ relative }) => Math.abs(relative)))
     return {
       height: shown.length * (isNarrow ? 36 : 24) + 28,
-      marginLeft: isNarrow ? 6 : 300,
-      marginRight: isNarrow ? 6 : 16,
+      marginLeft: isNarrow ? 20 : 300,
+      marginRight: isNarrow ? 20 : 24,
       marginTop: 2,
       x: {
         label: null,
@@ -127,5 +127,5 @@ function picture(shifts: readonly Shift[]) {
 
 function shown(value: unknown): string {
   if (value === null || value === undefined) return '–'
-  return shortened(typeof value === 'string' ? value : JSON.stringify(value), 200)
+  return shortened(typeof value === 'string' ? value : JSON.stringify(value), 120)
 }

@@ -21,8 +21,9 @@ a { color: var(--link); text-decoration-thickness: 1px; text-underline-offset: 2
 p { margin: 0 } .soft, .lead, .note { color: var(--soft) } .lead { max-width: 68ch; font-size: 15px }
 .note { font-size: 13px; margin-top: 6px }
 code { font: 0.92em ui-monospace, 'Liberation Mono', monospace; color: var(--ink) }
-nav ul { list-style: none; padding: 0; margin: 22px 0 0; display: grid; gap: 5px }
-nav li { padding-left: 14px; text-indent: -14px; line-height: 1.4 } nav li::before { content: '– '; color: var(--soft) }
+nav dl { margin: 24px 0 0; display: grid; grid-template-columns: 150px 1fr; gap: 3px 20px; line-height: 1.4 }
+nav dt { grid-column: 1; margin-top: 8px; font-weight: 600 } nav dt a { color: var(--ink); text-decoration: none }
+nav dd { grid-column: 2; margin: 0 } nav dt + dd { margin-top: 8px }
 figure { margin: 30px 0 0; break-inside: avoid-page } figcaption { margin-bottom: 12px }
 svg.plot { display: block; width: 100%; height: auto; overflow: visible; font: 11px system-ui, sans-serif; color: var(--soft) }
 svg.plot text { white-space: pre }
@@ -42,12 +43,13 @@ table { border-collapse: collapse; font-size: 13px; line-height: 1.35; min-width
 th, td { text-align: left; padding: 4px 10px; vertical-align: top; overflow-wrap: normal; max-width: 42ch }
 td { border-top: 1px solid var(--rule) }
 th { position: sticky; top: 0; background: var(--paper); color: var(--soft); font-weight: 600; box-shadow: 0 1px var(--rule) }
-.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap } .unknown { color: var(--soft) }
+time { white-space: nowrap } .n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap } .unknown { color: var(--soft) }
 footer { margin-top: 56px; border-top: 1px solid var(--rule); padding-top: 10px; font-size: 13px; color: var(--soft) }
 :focus-visible { outline: 2px solid var(--link); outline-offset: 2px }
 @media screen and (max-width: 740px) {
   body { padding: 18px 12px 40px } h1 { font-size: 25px } h3 { font-size: 18px } h2 { margin-top: 44px }
   .wide { display: none } .narrow { display: block } .map-body { grid-template-columns: 1fr; gap: 12px }
+  nav dl { grid-template-columns: 1fr } nav dd, nav dt { grid-column: 1 } nav dt + dd { margin-top: 0 }
   #map-control { flex-wrap: wrap; gap: 2px 12px } #map-control input { order: 3; flex-basis: 100% } #map-control output { margin-left: auto }
   #map-legend { display: grid; grid-template-columns: 1fr 1fr; gap: 2px 14px } #map-legend .prefix { display: none }
 }

@@ -31,7 +31,7 @@ export function tableMarkup({ columns, rows, note }: Table): Markup {
 
 function cellMarkup(cell: Cell): Markup | string {
   if (cell === null) return html`<span class="unknown" title="not known">?</span>`
-  if (cell instanceof Date) return instant(cell)
+  if (cell instanceof Date) return html`<time>${instant(cell)}</time>`
   if (typeof cell === 'number') return number(cell, 2)
   if (typeof cell === 'boolean') return cell ? 'yes' : 'no'
   return cell

@@ -11,7 +11,7 @@ export interface Watched {
 }
 
 /** Left and right of every picture over time, so that those below each other share an axis. */
-export const timeMargins = ({ isNarrow }: Sheet) => ({ marginLeft: isNarrow ? 36 : 56, marginRight: isNarrow ? 8 : 16 })
+export const timeMargins = ({ isNarrow }: Sheet) => ({ marginLeft: isNarrow ? 50 : 56, marginRight: isNarrow ? 8 : 16 })
 
 /** The time axis, in UTC. */
 export function timeAxis({ from, to }: Period, { isNarrow }: Sheet): Plot.ScaleOptions {
@@ -59,11 +59,13 @@ export function coverageStrip(cells: readonly Watched[], step: number, period: P
 
 /** The same as bands behind a picture, where a step is not known at all. */
 export function unknownBands(cells: readonly Watched[], step: number, period: Period): Plot.Markish {
-  return Plot.rectY(
+  return Plot.rect(
     cells.filter(({ coverage }) => coverage === 0),
     { x1: 'at', x2: (one: Watched) => endOf(one.at, step, period), fill: 'url(#unknown)', title: () => 'not watched' },
   )
 }
 
-/** Steps of pictures over time; a poll that is rarer than them would leave holes between. */
-export const seriesStep = (period: Period, every: number): number => stepOf(period, 96, every)
+/** The step of a picture over time: long enough that one expected observation, a little late or early, lies in each. */
+export function seriesStep(period: Period, every: number, most = 96): number {
+  return stepOf(period, most, every * 1.5)
+}

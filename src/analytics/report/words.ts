@@ -48,9 +48,14 @@ export function count(amount: number, one: string, many = `${one}s`): string {
 /** A length of time in the largest fitting unit: `3 days`, `2 hours`, `40 seconds`. */
 export function length(seconds: number): string {
   if (seconds >= 2 * 86_400) return count(Math.round(seconds / 86_400), 'day')
-  if (seconds >= 7200) return count(Math.round(seconds / 3600), 'hour')
+  if (seconds >= 3600) return count(Math.round(seconds / 3600), 'hour')
   if (seconds >= 120) return count(Math.round(seconds / 60), 'minute')
   return count(Math.round(seconds), 'second')
+}
+
+/** The same after `per`: `hour`, `3 hours`. */
+export function every(seconds: number): string {
+  return length(seconds).replace(/^1 /, '')
 }
 
 /** A text that fits beside a bar: at most `most` characters. */

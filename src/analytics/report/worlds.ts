@@ -2,11 +2,11 @@ import * as Plot from '@observablehq/plot'
 import type { Sql } from '../../db/database.ts'
 import { draw } from './draw.ts'
 import { type Figure, missing } from './figure.ts'
-import { expectedEvery, type Frame, stepOf, stepsOf } from './frame.ts'
+import { expectedEvery, type Frame, stepsOf } from './frame.ts'
 import { readOnline } from './online.ts'
 import { heat, heatLegend } from './swatch.ts'
-import { coverageStrip, endOf, timeAxis, timeMargins } from './time.ts'
-import { length, moment, number } from './words.ts'
+import { coverageStrip, endOf, seriesStep, timeAxis, timeMargins } from './time.ts'
+import { every, moment, number } from './words.ts'
 import { type Cell, cellsOf, type Hour } from './world-cells.ts'
 
 /** c. Who is online where: a heat map of worlds and time. */
@@ -18,10 +18,10 @@ export async function worldsFigure(sql: Sql, frame: Frame): Promise<Figure> {
   const [first, ...rest] = hours
   if (!first) return missing('worlds', 'Nobody looked at the worlds in this period', 'wynnsync sync online-players')
   const fullest = rest.reduce((a, b) => ((b.most ?? 0) > (a.most ?? 0) ? b : a), first)
-  const every = Math.max(3600, await expectedEvery(sql, 'online-players'))
-  const fine = stepOf(frame, 170, every)
+  const poll = Math.max(2400, await expectedEvery(sql, 'online-players'))
+  const fine = seriesStep(frame, poll, 170)
   const gridOf = async (step: number) => ({ step, watched: await readOnline(sql, frame, step) })
-  const grids = { wide: await gridOf(fine), narrow: await gridOf(stepOf(frame, 40, every)) }
+  const grids = { wide: await gridOf(fine), narrow: await gridOf(seriesStep(frame, poll, 40)) }
   const worlds = [...new Set(hours.map(({ world }) => world))].sort((a, b) =>
     a.localeCompare(b, 'en', { numeric: true }),
   )
@@ -30,7 +30,7 @@ export async function worldsFigure(sql: Sql, frame: Frame): Promise<Figure> {
   return {
     id: 'worlds',
     title: `${fullest.world} was the fullest world: ${number(fullest.most)} players on ${moment(fullest.hour)}`,
-    lead: `Listed players per world and ${length(fine)}, averages of the time that was watched. Blank: the world was not up. Half hatched: less than nine tenths were watched.`,
+    lead: `Listed players per world and ${every(fine)}, averages of the time that was watched. Blank: the world was not up. Half hatched: less than nine tenths were watched.`,
     legend: heatLegend(most, 'players'),
     picture: draw('Players per world over time, as a grid.', (sheet) => {
       const { step, watched } = sheet.isNarrow ? grids.narrow : grids.wide
