@@ -87,7 +87,7 @@ function createProgram(terminal: Terminal, run: Run): Command {
       examples([
         'wynnsync report',
         'wynnsync report --from 2026-05-01 --to 2026-06-01 --out may.html',
-        'wynnsync report --guild ANO --out ano.html',
+        'wynnsync report --guild PREFIX --out guild.html',
       ]),
     )
     .action(async (options, self: Command) => {

@@ -15,14 +15,32 @@ const dots = (place: number) =>
 const pattern = (id: string, content: string) =>
   `<pattern id="${id}" width="6" height="6" patternUnits="userSpaceOnUse">${content}</pattern>`
 
+/** The place in `colours` of every pattern, and which round of the colours it belongs to. */
+const patterned = [
+  ...[1, 4, 5].map((place) => ({ id: `g${place}-lines`, place, round: 1 })),
+  ...Array.from({ length: fills - colours.length }, (_, index) => ({
+    id: `g${index + colours.length}`,
+    place: index % colours.length,
+    round: index < colours.length ? 1 : 2,
+  })),
+]
+
+/**
+ * What stands for the patterns on paper: paler fills with an outline, and a dashed outline for what is not known. Browsers
+ * print each patterned shape as an image, which makes hundreds of megabytes of a page.
+ */
+export const printedFills = [
+  '[fill="url(#unknown)"] { fill: none; stroke: var(--unknown); stroke-dasharray: 2 2 }',
+  ...patterned.map(
+    ({ id, place, round }) =>
+      `[fill="url(#${id})"] { fill: var(--g${place}); fill-opacity: ${round === 1 ? 0.5 : 0.2}; stroke: var(--g${place}) }`,
+  ),
+].join('\n  ')
+
 /** Patterns that pictures are filled with: a second and third round of the colours, and what is not known. */
 export const patterns = raw(
   `<svg class="patterns" width="0" height="0" aria-hidden="true"><defs>${[
     pattern('unknown', '<path d="M-1 1L1 -1M0 6L6 0M5 7L7 5" stroke="var(--unknown)" stroke-width="1"/>'),
-    ...[1, 4, 5].map((place) => pattern(`g${place}-lines`, stripes(place))),
-    ...Array.from({ length: fills - colours.length }, (_, index) => {
-      const place = index % colours.length
-      return pattern(`g${index + colours.length}`, index < colours.length ? stripes(place) : dots(place))
-    }),
+    ...patterned.map(({ id, place, round }) => pattern(id, round === 1 ? stripes(place) : dots(place))),
   ].join('')}</defs></svg>`,
 )

@@ -20,7 +20,7 @@ export interface Roster {
 export const fills = 21
 const others = 'var(--others)'
 
-/** Every guild that held or took something in the period, in the order of what it held on average; 200 at most moments. */
+/** Every guild that held or took something in the period, in the order of what it held on average. */
 export async function readRoster(sql: Sql, { from, to }: Period): Promise<Roster> {
   const rows = await sql.query<{ uuid: string; name: string; prefix: string | null }>(
     `with held as (

@@ -1,4 +1,4 @@
-import { colourProperties } from './colours.ts'
+import { colourProperties, printedFills } from './colours.ts'
 
 /** The style sheet of the page: light and dark, phone and print. */
 export const style = `
@@ -21,9 +21,9 @@ a { color: var(--link); text-decoration-thickness: 1px; text-underline-offset: 2
 p { margin: 0 } .soft, .lead, .note { color: var(--soft) } .lead { max-width: 68ch; font-size: 15px }
 .note { font-size: 13px; margin-top: 6px }
 code { font: 0.92em ui-monospace, 'Liberation Mono', monospace; color: var(--ink) }
-nav dl { margin: 24px 0 0; display: grid; grid-template-columns: 150px 1fr; gap: 3px 20px; line-height: 1.4 }
-nav dt { grid-column: 1; margin-top: 8px; font-weight: 600 } nav dt a { color: var(--ink); text-decoration: none }
-nav dd { grid-column: 2; margin: 0 } nav dt + dd { margin-top: 8px }
+nav dl { margin: 24px 0 0; display: grid; gap: 10px; line-height: 1.4 }
+nav div { display: grid; grid-template-columns: 150px 1fr; gap: 2px 20px } nav dd { margin: 0; display: grid; gap: 3px }
+nav dt a { font-weight: 600; color: var(--ink); text-decoration: none } nav dd a { justify-self: start }
 figure { margin: 30px 0 0; break-inside: avoid-page } figcaption { margin-bottom: 12px }
 svg.plot { display: block; width: 100%; height: auto; overflow: visible; font: 11px system-ui, sans-serif; color: var(--soft) }
 svg.plot text { white-space: pre }
@@ -49,7 +49,7 @@ footer { margin-top: 56px; border-top: 1px solid var(--rule); padding-top: 10px;
 @media screen and (max-width: 740px) {
   body { padding: 18px 12px 40px } h1 { font-size: 25px } h3 { font-size: 18px } h2 { margin-top: 44px }
   .wide { display: none } .narrow { display: block } .map-body { grid-template-columns: 1fr; gap: 12px }
-  nav dl { grid-template-columns: 1fr } nav dd, nav dt { grid-column: 1 } nav dt + dd { margin-top: 0 }
+  nav div { grid-template-columns: 1fr }
   #map-control { flex-wrap: wrap; gap: 2px 12px } #map-control input { order: 3; flex-basis: 100% } #map-control output { margin-left: auto }
   #map-legend { display: grid; grid-template-columns: 1fr 1fr; gap: 2px 14px } #map-legend .prefix { display: none }
 }
@@ -57,7 +57,9 @@ footer { margin-top: 56px; border-top: 1px solid var(--rule); padding-top: 10px;
   @page { margin: 14mm } body { max-width: none; padding: 0; font-size: 10pt; --paper: #fff }
   details::details-content { content-visibility: visible; display: block } summary { list-style: none }
   .scroll { overflow: visible; max-height: none; border: 0 } table { font-size: 6.5pt } th, td { padding: 1px 4px; overflow-wrap: anywhere }
-  th { position: static } tr { break-inside: avoid } #map-control { display: none !important } figcaption, .legend { break-after: avoid }
+  th { position: static } tr { break-inside: avoid } #map-control { display: none !important }
+  h2, h3, figcaption, .legend, summary { break-after: avoid } figcaption { break-inside: avoid }
   .map-body { grid-template-columns: 62% 1fr } figure { break-inside: auto } .wide { break-inside: avoid }
+  ${printedFills}
 }
 `

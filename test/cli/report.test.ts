@@ -1,0 +1,66 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { openServer } from '../../src/db/server.ts'
+import { buildProgram, type Environment, runProgram } from '../support/cli.ts'
+import { guildBody, guildId, syncGuild } from '../support/guild-answers.ts'
+import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
+import { openWorld } from '../support/world.ts'
+
+beforeAll(buildProgram)
+
+describe('wynnsync report', () => {
+  let environment: Environment
+  let folder: string
+  const report = (...args: string[]) => runProgram(['report', ...args], environment, folder)
+
+  beforeAll(async () => {
+    environment = { DATABASE_URL: await testDatabaseUrl() }
+    folder = await temporaryFolder()
+    const db = await openServer(environment.DATABASE_URL ?? '')
+    const world = await openWorld(db)
+    for (const letter of ['a', 'b']) {
+      await syncGuild(world, guildBody(letter, { 1: { rank: 'owner' } }, { prefix: 'two' }), '10:00')
+    }
+    await Promise.all([world.api.close(), world.sandbox.close(), db.close()])
+  })
+
+  test('writes report.html into the working directory and its path on stdout', async () => {
+    const { code, out, err } = await report('--quiet')
+    expect([code, out, err]).toEqual([0, `${join(folder, 'report.html')}\n`, ''])
+    expect(await readFile(join(folder, 'report.html'), 'utf8')).toMatch(/^<!doctype html>/)
+  })
+
+  test('takes a guild by its name, a period and a file; tells them as JSON', async () => {
+    const period = ['--from', '2026-06-01', '--to', '2026-06-02']
+    const { code, out } = await report('--guild', 'Guild b', ...period, '--out', 'b.html', '--json')
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toEqual({
+      path: join(folder, 'b.html'),
+      from: '2026-06-01T00:00:00.000Z',
+      to: '2026-06-02T00:00:00.000Z',
+      guild: guildId('b'),
+      bytes: expect.any(Number),
+    })
+    expect(await readFile(join(folder, 'b.html'), 'utf8')).toContain('Guild b [two]')
+  })
+
+  test.each([
+    [
+      ['--guild', 'two'],
+      [guildId('a'), guildId('b')],
+    ],
+    [['--guild', 'nobody'], ['--guild: no guild is known as nobody']],
+    [['--from', 'yesterday'], ['--from wants an instant']],
+  ])('%j is wrong usage, and says what', async (args, messages) => {
+    const { code, out, err } = await report(...args)
+    expect([code, out]).toEqual([2, ''])
+    for (const message of messages) expect(err).toContain(message)
+  })
+
+  test('a file that cannot be written is a failure', async () => {
+    const { code, err } = await report('--out', join(folder, 'nowhere', 'x.html'))
+    expect(code).toBe(1)
+    expect(err).toContain('the report cannot be written to')
+  })
+})
