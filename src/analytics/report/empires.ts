@@ -2,7 +2,7 @@ import * as Plot from '@observablehq/plot'
 import type { Sql } from '../../db/database.ts'
 import { draw } from './draw.ts'
 import { type Figure, missing } from './figure.ts'
-import { expectedEvery, type Frame } from './frame.ts'
+import { expectedEvery, type Frame, observedOf } from './frame.ts'
 import type { Shown } from './roster.ts'
 import { seriesStep, timeAxis } from './time.ts'
 import { count, number, shortened } from './words.ts'
@@ -23,10 +23,14 @@ export async function empiresFigure(sql: Sql, frame: Frame): Promise<Figure> {
      select at, guild_uuid::text, territories from analytics.guild_territory_count($4, $2, interval '1 day') order by at`,
     [frame.from, frame.to, step, new Date(frame.to.getTime() - 1)],
   )
-  const moments = [...new Set(sizes.map(({ at }) => at.getTime()))]
+  // Outside of what was observed, holds are known that reach there, but not who held the rest.
+  const seen = await observedOf(sql, 'territories')
+  const isSeen = (at: number) =>
+    seen !== null && at + step * 1000 > seen.first.getTime() && at - step * 1000 < seen.last.getTime()
+  const moments = [...new Set(sizes.map(({ at }) => at.getTime()))].filter(isSeen)
   const [first, last] = [moments[0], moments.at(-1)]
   if (first === undefined || last === undefined) {
-    return missing('empires', 'Nobody is known to hold anything in this period', 'wynnsync sync territories')
+    return missing('empires', 'Nobody looked who holds what in this period', 'wynnsync sync territories')
   }
   const byGuild = new Map<string, Map<number, number>>()
   for (const { at, uuid, territories } of sizes) {

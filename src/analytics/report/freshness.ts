@@ -22,8 +22,9 @@ export async function freshnessFigure(sql: Sql, writtenAt: Date): Promise<Figure
   const late = rows.filter((row) => isLate(row, writtenAt))
   return {
     id: 'freshness',
-    title:
-      late.length === 0
+    title: rows.every(({ every }) => every === null)
+      ? 'Nobody told how often to look, so nothing counts as late'
+      : late.length === 0
         ? `Nothing was late: ${count(rows.length, 'resource')}`
         : `${number(late.length)} of ${count(rows.length, 'resource')} late: ${late.map(({ resource }) => resource).join(', ')}`,
     lead: 'As of when the report was written.',

@@ -38,8 +38,9 @@ export async function gapsFigure(sql: Sql, frame: Frame): Promise<Figure> {
   const resources = [...new Set(cells.map(({ resource }) => resource))]
   return {
     id: 'gaps',
-    title:
-      missed === 0
+    title: cells.every(({ coverage }) => coverage === null)
+      ? 'Nobody told how often to look, so nothing counts as missed'
+      : missed === 0
         ? 'No expected observation is missing in this period'
         : `${count(missed, 'expected observation')} missed in ${count(gaps.length, 'gap')}`,
     lead: `Share of the time that was watched, per ${every(step)}. What nobody watched is not zero, it is not known.`,

@@ -3,7 +3,7 @@ import { html, raw } from 'hono/html'
 import type { Sql } from '../../db/database.ts'
 import { draw } from './draw.ts'
 import { type Figure, missing } from './figure.ts'
-import type { Frame } from './frame.ts'
+import { type Frame, observedOf } from './frame.ts'
 import { type MapHistory, readMapHistory } from './map-history.ts'
 import { fills, type Roster } from './roster.ts'
 import { swatch } from './swatch.ts'
@@ -14,6 +14,8 @@ import { count, instant, moment, number, shortened } from './words.ts'
 export async function mapFigure(sql: Sql, { roster, ...period }: Frame): Promise<Figure> {
   const history = await readMapHistory(sql, period)
   const last = history.steps.at(-1) ?? period.to
+  const seen = await observedOf(sql, 'territories')
+  const isOld = seen !== null && seen.last < period.from
   if (history.places.length === 0) return missing('map', 'No territory is known yet', 'wynnsync sync territories')
   const holders = history.changes.map((changes) => roster.of(changes.at(-1)?.[1] ?? null))
   const held = new Map<string | undefined, number>()
@@ -25,9 +27,9 @@ export async function mapFigure(sql: Sql, { roster, ...period }: Frame): Promise
     : `Nobody is known to hold any of ${count(history.places.length, 'territory', 'territories')}`
   return {
     id: 'map',
-    title,
+    title: isOld ? `As last seen ${instant(seen.last)}, before this period: ${title}` : title,
     lead: html`Each rectangle is a territory in the colour of the guild that held it; hatched: no holder known. The table
-has the last moment, ${instant(last)} UTC.${history.elsewhere > 0 ? ` ${count(history.elsewhere, 'hold')} of territories that are not on the map any more are left out.` : ''}`,
+has the last moment, ${instant(last)} UTC; nobody looked after ${instant(seen?.last ?? null)}.${history.elsewhere > 0 ? ` ${count(history.elsewhere, 'hold')} of territories that are not on the map any more are left out.` : ''}`,
     picture: html`${slider(history)}<div class="map-body">${mapPicture(history, roster)}${legendOf(roster, held)}</div>
 <script type="application/json" id="map-states">${raw(states(history, roster))}</script>`,
     table: {
