@@ -36,6 +36,7 @@ describe.each(bothKinds)('the report on the %s database', (kind) => {
         ['Guild b', hostile.guild, '1'],
         ['Guild b', 'Guild b', '1'],
       ])
+      expect(tableOf(report, 'empires').slice(-1)).toEqual([['2026-06-01 17:00', '1', '2']])
       expect(tableOf(report, 'members').slice(1)).toEqual([
         ['Player2', 'chief', 'inactive', '2026-05-02 10:00', '30.29', ''],
         [hostile.player, 'owner', 'active', '2026-06-01 11:00', '0.25', ''],
@@ -123,6 +124,9 @@ describe.each(bothKinds)('the report on the %s database', (kind) => {
       expect(tableOf(early, 'matrix').slice(1)).toEqual([['Guild b', hostile.guild, '1']])
       expect(tableOf(early, 'moves').slice(1)).toHaveLength(1)
       expect(titleOf(early, 'patch')).toBe('No patch was seen yet')
+      const late = await reportOf(world, { from: new Date(instantOf('02 00:00')), to: new Date(instantOf('02 06:00')) })
+      expect(titleOf(late, 'map')).toMatch(/^As last seen 2026-06-01 17:00, before this period: /)
+      expect(titleOf(late, 'empires')).toBe('Nobody looked who holds what in this period')
     })
   })
 
