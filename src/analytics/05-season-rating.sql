@@ -1,21 +1,40 @@
 create or replace function analytics.season_rating(season int)
 returns table (guild_uuid uuid, guild_name text, reported_rating bigint, holding_estimate bigint, war_estimate bigint,
                as_of timestamptz, coverage real, reason text)
-language sql stable parallel safe
+language sql stable parallel safe set jit = off
 begin atomic
-  with definition as (
+  with recursive definition as (
     select version.started_at, version.ends_at, version.territory_holding_sr_per_hour as per_hour, version.sr_per_war as per_war
       from game.season version where version.season = season_rating.season
      order by version.valid_from desc limit 1
   ), map as (
     select max(observed_at) as seen_at from sync.run
      where resource = 'territories' and status in ('ok', 'unchanged', 'partial')
+  ), begun as materialized (
+    select standing.guild_uuid, standing.valid_from, standing.valid_until
+      from definition
+     cross join analytics.territory_held place
+     cross join lateral (select one.guild_uuid, one.valid_from, one.valid_until from game.territory_hold one
+                          where one.territory = place.territory and one.valid_from <= definition.started_at
+                          order by one.valid_from desc limit 1) standing
+     where standing.valid_until > definition.started_at
+  ), holder (guild_uuid) as (
+    -- A loose index scan: one entry per guild, however much it held.
+    (select hold.guild_uuid from game.territory_hold hold where hold.guild_uuid is not null order by hold.guild_uuid limit 1)
+    union all
+    select (select hold.guild_uuid from game.territory_hold hold
+             where hold.guild_uuid > holder.guild_uuid order by hold.guild_uuid limit 1)
+      from holder where holder.guild_uuid is not null
   ), held as (
-    select hold.guild_uuid from game.territory_hold hold
-     cross join definition
-     where hold.guild_uuid is not null and hold.valid_from < coalesce(definition.ends_at, 'infinity')
-       and hold.valid_until > definition.started_at
-     group by hold.guild_uuid
+    -- Those who held something when it began, and those who captured something since.
+    select standing.guild_uuid from begun standing
+      join definition on definition.started_at < coalesce(definition.ends_at, 'infinity')
+     where standing.guild_uuid is not null
+     union
+    select holder.guild_uuid from holder cross join definition
+     where exists (select from game.territory_hold hold
+                    where hold.guild_uuid = holder.guild_uuid and hold.valid_from > definition.started_at
+                      and hold.valid_from < coalesce(definition.ends_at, 'infinity'))
   ), guild as (
     select told.guild_uuid from game.guild_season told where told.season = season_rating.season
      union
@@ -51,9 +70,12 @@ begin atomic
     left join definition on true
     left join share on share.as_of = rated.as_of
     left join lateral (
-      select sum(extract(epoch from least(hold.valid_until, rated.as_of) - greatest(hold.valid_from, definition.started_at))) / 3600 as hours
-        from game.territory_hold hold
-       where hold.guild_uuid = rated.guild_uuid and hold.valid_from < rated.as_of and hold.valid_until > definition.started_at
+      select extract(epoch from sum(part.held)) / 3600 as hours
+        from (select least(hold.valid_until, rated.as_of) - hold.valid_from as held from game.territory_hold hold
+               where hold.guild_uuid = rated.guild_uuid and hold.valid_from > definition.started_at and hold.valid_from < rated.as_of
+               union all
+              select least(standing.valid_until, rated.as_of) - definition.started_at from begun standing
+               where standing.guild_uuid = rated.guild_uuid and standing.valid_from < rated.as_of) part
     ) holding on true
     left join lateral (
       -- From the last number before the season to the last one: a dip or a jump in between comes to nothing.

@@ -1,29 +1,37 @@
 create or replace function analytics.member_activity(guild uuid, at timestamptz default now())
 returns table (player_uuid uuid, username text, rank text, last_seen timestamptz, days_inactive real, status text, reason text)
-language sql stable parallel safe
+language sql stable parallel safe set jit = off
 begin atomic
-  with looked as (
-    select distinct observed_at from sync.observation
-     where resource = 'guilds' and key = guild::text and observed_at <= member_activity.at
-       and status in ('ok', 'unchanged', 'partial')
-  ), seen as (
+  with seen as (
     select member.player_uuid, member.username, member.rank, 'onlineStatus' = any(coalesce(member.restricted, '{}')) as hides,
-           presence.last_seen
+           greatest(login.last_join, online.seen_at) as last_seen
       from game.guild_member member
+      left join lateral (select told.last_join from game.member_presence told
+                          where told.guild_uuid = guild and told.player_uuid = member.player_uuid
+                            and told.observed_at <= member_activity.at and told.last_join is not null
+                          order by told.last_join desc limit 1) login on true
       left join lateral (
-        select greatest(max(sample.last_join),
-                        -- Seen online until the last answer that still said so, not until the first that did not.
-                        max(case when sample.online then greatest(sample.observed_at,
-                              (select max(looked.observed_at) from looked
-                                 join game.guild_member there
-                                   on there.guild_uuid = member.guild_uuid and there.player_uuid = member.player_uuid
-                                  and there.valid_from <= looked.observed_at and looked.observed_at < there.valid_until
-                                where looked.observed_at >= sample.observed_at and looked.observed_at < sample.until)) end)) as last_seen
-          from (select online, last_join, observed_at,
-                       coalesce(lead(observed_at) over (order by observed_at), 'infinity') as until
-                  from game.member_presence
-                 where guild_uuid = member.guild_uuid and player_uuid = member.player_uuid
-                   and observed_at <= member_activity.at) sample) presence on true
+        -- Seen online until the last answer that still said so, not until the first that did not.
+        select greatest(sample.observed_at, still.observed_at) as seen_at
+          from game.member_presence sample
+         cross join lateral (
+           select coalesce(min(next.observed_at), 'infinity') as at from game.member_presence next
+            where next.guild_uuid = guild and next.player_uuid = member.player_uuid and next.observed_at > sample.observed_at
+         ) until
+          left join lateral (
+           select looked.observed_at
+             from sync.observation looked
+            where looked.resource = 'guilds' and looked.key = guild::text and looked.status in ('ok', 'unchanged', 'partial')
+              and looked.observed_at >= sample.observed_at and looked.observed_at < until.at
+              and looked.observed_at <= member_activity.at
+              and exists (select from game.guild_member there
+                           where there.guild_uuid = guild and there.player_uuid = member.player_uuid
+                             and there.valid_from <= looked.observed_at and looked.observed_at < there.valid_until)
+            order by looked.observed_at desc limit 1
+         ) still on true
+         where sample.guild_uuid = guild and sample.player_uuid = member.player_uuid
+           and sample.observed_at <= member_activity.at and sample.online
+         order by sample.observed_at desc limit 1) online on true
      where member.guild_uuid = guild
        and member.valid_from <= member_activity.at and member_activity.at < member.valid_until
   )
@@ -38,7 +46,9 @@ begin atomic
               when is_late.is_late then 'no answer about the guild in the last seven days' end
     from seen
    cross join (select coalesce(max(looked.observed_at), '-infinity') <= member_activity.at - interval '7 days' as is_late
-                 from looked) is_late
+                 from sync.observation looked
+                where looked.resource = 'guilds' and looked.key = guild::text and looked.observed_at <= member_activity.at
+                  and looked.status in ('ok', 'unchanged', 'partial')) is_late
    order by seen.last_seen nulls last, seen.username;
 end;
 comment on function analytics.member_activity(uuid, timestamptz) is

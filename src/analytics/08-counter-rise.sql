@@ -5,33 +5,48 @@ language sql stable parallel safe
 begin atomic
   with watched as (
     select min(observed_at) as since from game.guild_sample where guild_uuid = guild
-  ), sample as (
-    -- A spell is the time under one `joined`: who comes back begins again, at 0 where it is counted since joining.
-    select counted.player_uuid, counted.observed_at, counted.value, spell.joined,
-           lag(counted.value) over spell_time as previous,
-           max(counted.value) over (spell_time rows between unbounded preceding and 1 preceding) as highest,
+  ), spell as materialized (
+    -- A spell is the time under one `joined`: who comes back begins again, at 0 where it is counted since joining. Those
+    -- that do not touch the interval have no rise in it.
+    select version.player_uuid, version.joined, version.valid_from, version.valid_until
+      from (select member.*, bool_or(member.valid_from < to_time and member.valid_until > from_time)
+                               over (partition by member.player_uuid, member.joined) as is_touched
+              from game.guild_member member where member.guild_uuid = guild) version
+     where version.is_touched
+  ), told as materialized (
+    select spell.player_uuid, counted.observed_at, counted.value, spell.joined,
+           lag(counted.value) over (partition by spell.player_uuid, spell.joined order by counted.observed_at) as previous
+      from spell
+     cross join lateral (select one.observed_at, one.value from game.member_counter one
+                          where one.guild_uuid = guild and one.player_uuid = spell.player_uuid
+                            and one.counter = member_rise.counter and one.value is not null
+                            and one.observed_at >= spell.valid_from and one.observed_at < spell.valid_until
+                         offset 0) counted
+  ), uneven as materialized (
+    -- Most counters only ever rise, and then each rise is what it looks like. The others are looked at more closely.
+    select distinct told.player_uuid from told where told.value < told.previous
+  ), sample as materialized (
+    select told.*,
+           max(told.value) over (spell_time rows between unbounded preceding and 1 preceding) as highest,
            -- The highest of all that comes, from here on; backwards in time, because a frame that shrinks is counted anew each time.
-           max(counted.value) over (partition by counted.player_uuid, spell.joined order by counted.observed_at desc
-                                    rows between unbounded preceding and current row) as coming
-      from game.member_counter counted
-     cross join lateral (select member.joined from game.guild_member member
-                          where member.guild_uuid = guild and member.player_uuid = counted.player_uuid
-                            and member.valid_from <= counted.observed_at and counted.observed_at < member.valid_until) spell
-     where counted.guild_uuid = guild and counted.counter = member_rise.counter and counted.value is not null
-    window spell_time as (partition by counted.player_uuid, spell.joined order by counted.observed_at)
+           max(told.value) over (partition by told.player_uuid, told.joined order by told.observed_at desc
+                                 rows between unbounded preceding and current row) as coming
+      from told where told.player_uuid in (select uneven.player_uuid from uneven)
+    window spell_time as (partition by told.player_uuid, told.joined order by told.observed_at)
   ), segment as (
     -- When everything that follows is lower than what was, the counter began again.
     select sample.*, count(*) filter (where previous > coming)
                      over (partition by player_uuid, joined order by observed_at) as number
       from sample
   ), doubted as (
-    -- A rise that a later answer takes back down to (a doubled counter) is believed only up to there.
+    -- A rise that a later answer takes back down to (a doubled counter) is believed only up to there. Only what lies below
+    -- something before it takes anything back, and there is little of that.
     select risen.player_uuid, risen.observed_at, min(later.value) as level
-      from segment risen
-      join segment later on later.player_uuid = risen.player_uuid and later.joined is not distinct from risen.joined
-                        and later.observed_at > risen.observed_at and later.value >= risen.highest and later.value < risen.value
-     -- Only what lies below something before it takes anything back.
-     where risen.value > risen.highest and later.value < later.highest
+      from (select sample.player_uuid, sample.joined, sample.observed_at, sample.value from sample
+             where sample.value < sample.highest) later
+      join sample risen on risen.player_uuid = later.player_uuid and risen.joined is not distinct from later.joined
+                       and risen.observed_at < later.observed_at and later.value >= risen.highest and later.value < risen.value
+     where risen.value > risen.highest
      group by risen.player_uuid, risen.observed_at
   ), believed as (
     select segment.*, coalesce(doubted.level, segment.value) as level
@@ -50,6 +65,15 @@ begin atomic
                 when believed.value < believed.highest or believed.level < believed.value then 'clamped'
                 else 'exact' end as quality
       from believed cross join watched
+     union all
+    select told.player_uuid, told.observed_at,
+           greatest(0, told.value - coalesce(told.previous, case when first.is_whole then 0 else told.value end)),
+           case when told.previous is null and not first.is_whole then 'partial' else 'exact' end
+      from told
+     cross join watched
+     cross join lateral (select coalesce(is_since_joining and told.joined >= watched.since, false) as is_whole) first
+     where told.player_uuid not in (select uneven.player_uuid from uneven)
+       and told.observed_at >= from_time and told.observed_at < to_time
   )
   select rise.player_uuid, sum(rise.gained),
          case when bool_or(rise.quality = 'reset') then 'reset'

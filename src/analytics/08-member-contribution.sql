@@ -1,6 +1,6 @@
 create or replace function analytics.member_contribution(guild uuid, from_time timestamptz, to_time timestamptz)
 returns table (player_uuid uuid, username text, rank text, contributed bigint, share real, "position" int, quality text)
-language sql stable parallel safe
+language sql stable parallel safe set jit = off
 begin atomic
   select member.player_uuid, member.username, member.rank,
          case when member.is_answered then coalesce(rise.gained, 0)::bigint end,

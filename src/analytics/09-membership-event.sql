@@ -9,7 +9,8 @@ with version as (
   select member.guild_uuid, member.player_uuid, member.username, member.rank, member.joined, member.valid_from,
          member.valid_until,
          -- The first answer about a guild shows who is in it, not who joined.
-         member.valid_from > min(member.valid_from) over (partition by member.guild_uuid) as is_news,
+         member.valid_from > (select first.valid_from from game.guild_member first where first.guild_uuid = member.guild_uuid
+                               order by first.valid_from limit 1) as is_news,
          lag(member.valid_until) over key as before_until, lag(member.rank) over key as before_rank,
          lag(member.joined) over key as before_joined,
          lead(member.valid_from) over key as next_from, lead(member.joined) over key as next_joined

@@ -1,14 +1,16 @@
 create or replace function analytics.member_retention(guild uuid, from_time timestamptz, to_time timestamptz)
 returns table (joined_in timestamptz, joined int, still_after_30d int, still_after_90d int)
-language sql stable parallel safe
+language sql stable parallel safe set jit = off
 begin atomic
-  with spell as (
+  with event as materialized (
+    select one.player_uuid, one.at, one.event from analytics.membership_event one
+     where one.guild_uuid = guild and one.event in ('joined', 'left')
+  ), spell as (
     select event.player_uuid, event.at,
-           (select min(gone.at) from analytics.membership_event gone
-             where gone.guild_uuid = guild and gone.player_uuid = event.player_uuid
-               and gone.event = 'left' and gone.at > event.at) as left_at
-      from analytics.membership_event event
-     where event.guild_uuid = guild and event.event = 'joined' and event.at >= from_time and event.at < to_time
+           (select min(gone.at) from event gone
+             where gone.player_uuid = event.player_uuid and gone.event = 'left' and gone.at > event.at) as left_at
+      from event
+     where event.event = 'joined' and event.at >= from_time and event.at < to_time
   ), seen as (
     select max(observed_at) as until from sync.work_item where resource = 'guilds' and key = guild::text
   )

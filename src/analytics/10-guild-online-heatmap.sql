@@ -1,20 +1,32 @@
 create or replace function analytics.guild_online_heatmap(guild uuid, from_time timestamptz, to_time timestamptz)
 returns table (dow int, hour int, online_avg double precision, online_max int, coverage real)
-language sql stable parallel safe
+language sql stable parallel safe set jit = off
 begin atomic
   with fine as (
     -- Older samples or answers are gone; of them there are the averages of full hours.
     select greatest(from_time, (select max(tier.fine_since) from sync.tier
                                  where tier.sample_table in ('game.guild_sample', 'ledger/guilds'))) as since
-  ), answer as (
-    select one.observed_at, numbers.online
+  ), sample as materialized (
+    select numbers.observed_at, numbers.online
       from fine
-     cross join sync.observation one
-      left join lateral (select sample.online from game.guild_sample sample
-                          where sample.guild_uuid = guild and sample.observed_at <= one.observed_at
-                          order by sample.observed_at desc limit 1) numbers on true
-     where one.resource = 'guilds' and one.key = guild::text and one.status in ('ok', 'unchanged', 'partial')
-       and one.observed_at >= fine.since and one.observed_at < to_time
+      join game.guild_sample numbers
+        on numbers.observed_at >= coalesce((select max(before.observed_at) from game.guild_sample before
+                                             where before.guild_uuid = guild and before.observed_at <= fine.since), fine.since)
+     where numbers.guild_uuid = guild and numbers.observed_at < to_time
+  ), stamped as (
+    -- Answers and samples in one row of time, so that each answer knows the last sample at or before it.
+    select told.at, told.is_answer, max(told.sample_at) over (order by told.at) as sample_at
+      from (select one.observed_at as at, true as is_answer, null::timestamptz as sample_at
+              from fine
+              join sync.observation one on one.observed_at >= fine.since and one.observed_at < to_time
+             where one.resource = 'guilds' and one.key = guild::text and one.status in ('ok', 'unchanged', 'partial')
+             union all
+            select sample.observed_at, false, sample.observed_at from sample) told
+  ), answer as (
+    select stamped.at as observed_at, sample.online
+      from stamped
+      left join sample on sample.observed_at = stamped.sample_at
+     where stamped.is_answer
   ), counted as (
     -- An hour counts once, however often somebody looked in it.
     select date_trunc('hour', answer.observed_at, 'UTC') as at, avg(answer.online)::double precision as online_avg,

@@ -1,6 +1,6 @@
 create or replace function analytics.online_total(from_time timestamptz, to_time timestamptz, step interval)
 returns table (at timestamptz, total_avg double precision, total_max int, hidden_avg double precision, coverage real)
-language sql stable parallel safe
+language sql stable parallel safe set jit = off
 begin atomic
   with fixed as (
     -- A length that does not depend on the calendar, and so not on the time zone of who asks.

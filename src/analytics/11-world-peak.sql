@@ -1,6 +1,6 @@
 create or replace function analytics.world_peak(from_time timestamptz, to_time timestamptz)
 returns table (world text, hour timestamptz, online_avg double precision, online_max int, coverage real)
-language sql stable parallel safe
+language sql stable parallel safe set jit = off
 begin atomic
   with fine as (
     -- Older samples are gone; of them there are the averages of full hours.
@@ -20,7 +20,7 @@ begin atomic
        select numbers.observed_at, numbers.online,
               lead(numbers.observed_at, 1, to_time) over (order by numbers.observed_at) as until
          from game.world_sample numbers
-        where numbers.world = version.world and numbers.observed_at < to_time
+        where numbers.world = version.world and numbers.observed_at < least(to_time, version.valid_until)
           and numbers.observed_at >= coalesce((select max(before.observed_at) from game.world_sample before
                                                 where before.world = version.world
                                                   and before.observed_at <= greatest(fine.since, version.valid_from)), fine.since)
@@ -31,11 +31,11 @@ begin atomic
     select known.*, date_bin('1 hour', known.begins, 'epoch') as hour from known where known.begins < known.ends
   ), weighed as (
     -- Most lie within one hour; the others are cut.
-    select begun.world, begun.hour, begun.online, begun.ends - begun.begins as held
+    select begun.world, begun.hour, begun.online, date_part('epoch', begun.ends - begun.begins) as held
       from begun where begun.ends <= begun.hour + interval '1 hour'
      union all
     select begun.world, moment.hour, begun.online,
-           least(begun.ends, moment.hour + interval '1 hour') - greatest(begun.begins, moment.hour)
+           date_part('epoch', least(begun.ends, moment.hour + interval '1 hour') - greatest(begun.begins, moment.hour))
       from begun
      cross join lateral generate_series(begun.hour, begun.ends - interval '1 microsecond', interval '1 hour') as moment(hour)
      where begun.ends > begun.hour + interval '1 hour'
@@ -44,7 +44,7 @@ begin atomic
       from weighed group by weighed.world, weighed.hour
   )
   select known.world, known.hour, known.online_avg, known.online_max, watch.coverage
-    from (select counted.world, counted.hour, (extract(epoch from counted.sum) / extract(epoch from counted.held))::double precision as online_avg,
+    from (select counted.world, counted.hour, counted.sum / counted.held as online_avg,
                  counted.online_max
             from counted
            union all

@@ -1,6 +1,6 @@
 create or replace function analytics.player_biography(player uuid)
 returns table (valid_from timestamptz, valid_until timestamptz, username text, guild_uuid uuid, guild_name text, guild_rank text)
-language sql stable parallel safe
+language sql stable parallel safe set jit = off
 begin atomic
   with version as (
     select profile.valid_from, profile.valid_until, profile.previous_until, profile.username, profile.guild_uuid, profile.guild_name,

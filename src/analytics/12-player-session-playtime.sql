@@ -4,7 +4,7 @@
 -- be removed. Nothing is said of the time after the latest answer.
 create or replace function analytics.player_playtime(player uuid, from_time timestamptz, to_time timestamptz)
 returns table (day date, seconds_min double precision, seconds_max double precision, coverage real)
-language sql stable parallel safe
+language sql stable parallel safe set jit = off
 begin atomic
   with cell as (
     select moment.at, (moment.at at time zone 'UTC')::date as day, greatest(moment.at, from_time) as begins,
@@ -12,14 +12,19 @@ begin atomic
       from generate_series(date_trunc('day', from_time, 'UTC'), to_time - interval '1 microsecond', interval '24 hours') as moment(at)
      cross join (select max(observed_at) as at from sync.run
                   where resource = 'online-players' and status in ('ok', 'unchanged', 'partial')) seen
-  ), session as materialized (
+  ), listing as materialized (
+    select part.login_earliest, part.login_latest, part.listed_from, part.listed_until, part.logout_earliest, part.logout_latest,
+           count(*) filter (where part.is_continued is not true) over (order by part.listed_from) as session
+      from analytics.player_listing part where part.player_uuid = player
+  ), session as (
+    -- What analytics.player_session says, of listings that are at hand.
     select one.login_earliest, one.logout_latest, one.listed_from, one.listed_until,
            lag(one.listed_until) over own as before_until, lead(one.listed_from) over own as after_from
-      from analytics.player_session one where one.player_uuid = player
+      from (select min(listing.listed_from) as listed_from, max(listing.listed_until) as listed_until,
+                   (array_agg(listing.login_earliest order by listing.listed_from))[1] as login_earliest,
+                   (array_agg(listing.logout_latest order by listing.listed_from desc))[1] as logout_latest
+              from listing group by listing.session) one
     window own as (order by one.listed_from)
-  ), listing as materialized (
-    select part.login_latest, part.listed_from, part.listed_until, part.logout_earliest from analytics.player_listing part
-     where part.player_uuid = player
   ), certain as (
     select range_agg(shown.during) as spans
       from (select tstzrange(listing.login_latest, listing.listed_from) as during from listing

@@ -1,21 +1,25 @@
 create or replace view analytics.player_session as
-with numbered as (
-  select part.*, count(*) filter (where part.is_continued is not true)
-                   over (partition by part.player_uuid order by part.listed_from) as number
-    from analytics.player_listing part
-), session as (
-  select numbered.player_uuid, numbered.number, min(numbered.listed_from) as listed_from, max(numbered.listed_until) as listed_until,
-         (array_agg(numbered.world order by numbered.listed_from))[1] as world,
-         (array_agg(numbered.last_world order by numbered.listed_from desc))[1] as last_world,
-         (array_agg(numbered.login_earliest order by numbered.listed_from))[1] as login_earliest,
-         (array_agg(numbered.login_latest order by numbered.listed_from))[1] as login_latest,
-         (array_agg(numbered.logout_earliest order by numbered.listed_from desc))[1] as logout_earliest,
-         (array_agg(numbered.logout_latest order by numbered.listed_from desc))[1] as logout_latest,
-         bool_or(numbered.is_listed) as is_listed
-    from numbered
-   group by numbered.player_uuid, numbered.number
+with named as (
+  -- The latest name that a profile told, or else a guild. Who was never named comes last.
+  select profile.player_uuid, profile.username from game.player profile
+   where profile.username is not null
+     and not exists (select from game.player later where later.player_uuid = profile.player_uuid
+                        and later.username is not null and later.valid_from > profile.valid_from)
+  union all
+  select told.player_uuid, told.username
+    from (select member.player_uuid, member.username from game.guild_member member
+           where member.username is not null
+             and not exists (select from game.guild_member later where later.player_uuid = member.player_uuid
+                                and later.username is not null
+                                and (later.valid_from, later.guild_uuid) > (member.valid_from, member.guild_uuid))) told
+   where not exists (select from game.player profile where profile.player_uuid = told.player_uuid and profile.username is not null)
+  union all
+  select nameless.player_uuid, null
+    from (select distinct listed.player_uuid from game.player_listing listed) nameless
+   where not exists (select from game.player profile where profile.player_uuid = nameless.player_uuid and profile.username is not null)
+     and not exists (select from game.guild_member member where member.player_uuid = nameless.player_uuid and member.username is not null)
 )
-select session.player_uuid, coalesce(profile.username, member.username) as username, session.world,
+select named.player_uuid, named.username, session.world,
        session.login_earliest, session.login_latest,
        case when session.logout_latest is not null or not session.is_listed then session.logout_earliest end as logout_earliest,
        session.logout_latest,
@@ -25,13 +29,22 @@ select session.player_uuid, coalesce(profile.username, member.username) as usern
          case when session.logout_latest is null then
            case when session.is_listed then 'still online' else 'left the list, may be hidden' end end), '') as reason,
        session.last_world, session.listed_from, session.listed_until
-  from session
-  left join lateral (select known.username from game.player known
-                      where known.player_uuid = session.player_uuid and known.username is not null
-                      order by known.valid_from desc limit 1) profile on true
-  left join lateral (select known.username from game.guild_member known
-                      where known.player_uuid = session.player_uuid and known.username is not null and profile.username is null
-                      order by known.valid_from desc limit 1) member on true;
+  from named
+ -- One player after another: a question about one, by name or uuid, reads nothing of the others.
+ cross join lateral (
+   select min(part.listed_from) as listed_from, max(part.listed_until) as listed_until,
+          (array_agg(part.world order by part.listed_from))[1] as world,
+          (array_agg(part.last_world order by part.listed_from desc))[1] as last_world,
+          (array_agg(part.login_earliest order by part.listed_from))[1] as login_earliest,
+          (array_agg(part.login_latest order by part.listed_from))[1] as login_latest,
+          (array_agg(part.logout_earliest order by part.listed_from desc))[1] as logout_earliest,
+          (array_agg(part.logout_latest order by part.listed_from desc))[1] as logout_latest,
+          bool_or(part.is_listed) as is_listed
+     from (select listing.*, count(*) filter (where listing.is_continued is not true)
+                               over (order by listing.listed_from) as number
+             from analytics.player_listing listing where listing.player_uuid = named.player_uuid) part
+    group by part.number
+ ) session;
 comment on view analytics.player_session is 'When players were online, with the earliest and latest login and logout that all answers allow. Times that a player hid throughout are not here. Logging out and in again between two answers shows only where a profile or guild was asked afterwards.';
 comment on column analytics.player_session.player_uuid is 'The player.';
 comment on column analytics.player_session.username is 'The player''s latest name, where a profile or guild told one.';

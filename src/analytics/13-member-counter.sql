@@ -1,6 +1,6 @@
 create or replace function analytics.member_counter(guild uuid, counter text, from_time timestamptz, to_time timestamptz)
 returns table (player_uuid uuid, username text, delta double precision, quality text)
-language sql stable parallel safe
+language sql stable parallel safe set jit = off
 begin atomic
   select member.player_uuid, member.username,
          case when member.is_answered and told.is_told then coalesce(rise.gained, 0) end,

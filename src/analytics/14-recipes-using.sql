@@ -1,6 +1,6 @@
 create or replace function analytics.recipes_using(material text)
 returns table (internal_name text, type text, skill text, level_min int, level_max int, amount int)
-language sql stable parallel safe
+language sql stable parallel safe set jit = off
 begin atomic
   select recipe.internal_name, recipe.type, recipe.skill, recipe.level_min, recipe.level_max, part.amount
     from game.recipe_material part

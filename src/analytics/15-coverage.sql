@@ -1,7 +1,7 @@
 create or replace function analytics.coverage(resource text, from_time timestamptz, to_time timestamptz)
 returns table (hour timestamptz, expected int, observed int, unchanged int, rejected int, missed int, coverage real,
                stale int, partial int)
-language sql stable parallel safe
+language sql stable parallel safe set jit = off
 begin atomic
   with watch as materialized (
     select seen.is_worklist, seen.is_told, seen.until,
@@ -12,6 +12,16 @@ begin atomic
                       where folded.resource = coverage.resource), '-infinity') as whole_from
       from analytics.watch(coverage.resource) seen
      where seen.first_at < to_time
+  ), since as materialized (
+    -- The last answer before is looked for once, not for each answer.
+    select watch.is_worklist, watch.ends + interval '1 hour' as ends, greatest(watch.begins, watch.whole_from) as begins,
+           coalesce((select max(before.observed_at) from sync.run before
+                      where before.resource = coverage.resource and before.status in ('ok', 'unchanged', 'partial')
+                        and before.observed_at <= greatest(watch.begins, watch.whole_from)), watch.begins) as answered,
+           greatest(watch.begins, watch.whole_from)
+             - make_interval(secs => (select coalesce(max(every.every_seconds), 0)
+                                        from analytics.expected_every(coverage.resource) every)) as received
+      from watch
   ), told as materialized (
     select every.begins, every.ends, every.every_seconds from analytics.expected_every(coverage.resource) every
   ), cell as (
@@ -24,28 +34,28 @@ begin atomic
     select run.observed_at
              + (run.finished_at - first_value(run.finished_at) over (partition by run.observed_at order by run.finished_at)) as at,
            run.status
-      from watch
-      join sync.run on run.resource = coverage.resource and run.status in ('ok', 'unchanged', 'partial')
-                   and run.observed_at >= coalesce((select max(before.observed_at) from sync.run before
-                                                     where before.resource = coverage.resource
-                                                       and before.status in ('ok', 'unchanged', 'partial')
-                                                       and before.observed_at <= greatest(watch.begins, watch.whole_from)),
-                                                   watch.begins)
-                   and run.observed_at < watch.ends + interval '1 hour'
-     where not watch.is_worklist
+      from since
+     cross join lateral (select accepted.observed_at, accepted.finished_at, accepted.status from sync.run accepted
+                          where accepted.resource = coverage.resource and accepted.status in ('ok', 'unchanged', 'partial')
+                            and accepted.observed_at >= since.answered and accepted.observed_at < since.ends
+                         offset 0) run
+     where not since.is_worklist
      union all
     select one.received_at, case when one.status in ('hidden', 'gone') then 'ok' else one.status end
-      from watch
-      join sync.observation one on one.resource = coverage.resource and one.received_at < watch.ends + interval '1 hour'
-       and one.received_at >= greatest(watch.begins, watch.whole_from)
-                              - make_interval(secs => (select coalesce(max(told.every_seconds), 0) from told))
-     where watch.is_worklist
+      from since
+     cross join lateral (select answered.received_at, answered.status from sync.observation answered
+                          where answered.resource = coverage.resource
+                            and answered.received_at >= since.received and answered.received_at < since.ends
+                         offset 0) one
+     where since.is_worklist
      union all
     select run.started_at, run.status
-      from watch
-      join sync.run on run.resource = coverage.resource and run.status in ('rejected', 'stale')
-                   and run.started_at >= greatest(watch.begins, watch.whole_from) and run.started_at < watch.ends + interval '1 hour'
-     where not watch.is_worklist
+      from since
+     cross join lateral (select refused.started_at, refused.status from sync.run refused
+                          where refused.resource = coverage.resource and refused.status in ('rejected', 'stale')
+                            and refused.started_at >= since.begins and refused.started_at < since.ends
+                         offset 0) run
+     where not since.is_worklist
   ), placed as (
     select answer.at, answer.status,
            extract(epoch from answer.at - lag(answer.at) over (partition by answer.status in ('rejected', 'stale') order by answer.at))

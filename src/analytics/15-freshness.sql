@@ -19,12 +19,12 @@ select every.resource, seen.observed_at as last_observed_at, changed.observed_at
        seen.received_at as last_received_at
   from every
   left join lateral (select run.status from sync.run where run.resource = every.resource
-                      order by run.started_at desc limit 1) latest on true
+                      order by run.started_at desc nulls last limit 1) latest on true
   left join lateral (
     select max(accepted.observed_at) as observed_at, max(accepted.received_at) as received_at
       from ((select run.observed_at, run.finished_at as received_at from sync.run
               where run.resource = every.resource and run.status in ('ok', 'unchanged', 'partial')
-              order by run.observed_at desc nulls last, run.finished_at desc limit 1)
+              order by run.observed_at desc nulls last, run.finished_at desc nulls last limit 1)
              union all
             (select one.observed_at, one.received_at from sync.observation one
               where one.resource = every.resource and one.status in ('ok', 'unchanged', 'partial')

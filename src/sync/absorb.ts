@@ -3,7 +3,7 @@ import { closeAbsent, pendingAbsences } from './absent.ts'
 import { lostBy, noteDrift } from './drift-changes.ts'
 import { appendFieldChanges, type DocumentChange } from './field-changes.ts'
 import { fingerprintOf } from './fingerprint.ts'
-import { judge, type LastAccepted } from './guard.ts'
+import { type Guards, judge, type LastAccepted } from './guard.ts'
 import { absenceActions, type GuardAction, type Lacking, walkActions, zeroActions } from './guard-actions.ts'
 import { objectionToClock } from './guard-clock.ts'
 import { type Json, sha256 } from './hash.ts'
@@ -16,20 +16,6 @@ import type { Target } from './privacy-erase.ts'
 import type { Recorded } from './resource.ts'
 import { appendSamples, type Sampled } from './samples.ts'
 import { endFormerStays, type Settled, settleAbsences } from './settle.ts'
-
-/** What a person may set about the guards. */
-export interface Guards {
-  /** An answer with fewer records than this share (0..1) of the last good one is rejected. */
-  readonly plausibleShare: number
-  /** The same for single resources, by name, where another share is right. */
-  readonly plausibleShares?: Readonly<Record<string, number>>
-  /** In how many consecutive complete answers a key must be missing before its version ends. */
-  readonly absences: number
-  /** From which share (0..1) on counters that fall to zero at once are taken for a glitch. */
-  readonly zeroShare: number
-  /** Take the answer although it looks implausible. */
-  readonly accept?: boolean
-}
 
 /** One answer, understood as far as it can be, and what is known of the one before it. */
 export interface Answer extends Telling {

@@ -1,3 +1,17 @@
+/** What a person may set about the guards. */
+export interface Guards {
+  /** An answer with fewer records than this share (0..1) of the last good one is rejected. */
+  readonly plausibleShare: number
+  /** The same for single resources, by name, where another share is right. */
+  readonly plausibleShares?: Readonly<Record<string, number>>
+  /** In how many consecutive complete answers a key must be missing before its version ends. */
+  readonly absences: number
+  /** From which share (0..1) on counters that fall to zero at once are taken for a glitch. */
+  readonly zeroShare: number
+  /** Take the answer although it looks implausible. */
+  readonly accept?: boolean
+}
+
 /** What the ledger remembers of the last answer that was accepted. */
 export interface LastAccepted {
   /** Milliseconds since the epoch, UTC. */

@@ -22,10 +22,10 @@ export async function lastAccepted(
             -- An incomplete answer says nothing about how many records there should be.
             coalesce((select records from sync.run
                        where resource = $1 and status in ('ok', 'unchanged', 'partial') and complete
-                       order by observed_at desc, started_at desc limit 1), latest.records) as records
+                       order by observed_at desc nulls last, started_at desc limit 1), latest.records) as records
        from sync.run latest
       where latest.resource = $1 and latest.status in ('ok', 'unchanged', 'partial')
-      order by latest.observed_at desc, latest.started_at desc limit 1`,
+      order by latest.observed_at desc nulls last, latest.started_at desc limit 1`,
     [resource],
   )
   if (!row) return undefined

@@ -38,7 +38,7 @@ export const run = sync.table(
   (self) => [
     // The last accepted answer is looked up before every load, and nothing else of the ledger is.
     index('run_accepted')
-      .on(self.resource, self.observedAt.desc())
+      .on(self.resource, self.observedAt.desc(), self.finishedAt.desc())
       .where(sql`status in ('ok', 'unchanged', 'partial')`),
     index('run_recent').on(self.resource, self.startedAt.desc()),
     // The latest of each status stays, however old it is.

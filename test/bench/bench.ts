@@ -12,6 +12,7 @@ import { measurePreparation } from './preparation.ts'
 import { readyText, readyValues } from './raw-copy.ts'
 import { startPostgres } from './server.ts'
 import { measureSync } from './sync.ts'
+import { measureYear, wholeYear } from './year/year.ts'
 
 /** Rows that each kind of database is given; PGlite gets fewer, as it shares one thread with the loader. */
 const ROWS = { server: 1_000_000, embedded: 200_000 }
@@ -19,16 +20,23 @@ const ROWS = { server: 1_000_000, embedded: 200_000 }
 const ROUNDS = { loader: 3, sync: 5 }
 
 /** What the bench is made of; `npm run bench -- loader` runs that part alone. */
-const PARTS = ['prepare', 'loader', 'sync'] as const
+const PARTS = ['prepare', 'loader', 'sync', 'year'] as const
 
 /**
  * Runs the bench and prints its tables. Its data is the same in every run.
  * @param options.program the compiled command, for what is measured as processes of their own
  * @param options.folder an empty place for databases; the caller removes it
  * @param options.only the parts wanted; none named: all
+ * @param options.days how much history the questions are asked of, and of how many guilds
  */
-export async function bench(options: { program: string; folder: string; only: readonly string[] }): Promise<void> {
-  const { program, folder, only } = options
+export async function bench(options: {
+  program: string
+  folder: string
+  only: readonly string[]
+  days: number
+  guilds: number
+}): Promise<void> {
+  const { program, folder, only, days, guilds } = options
   const wanted = (part: (typeof PARTS)[number]) => only.length === 0 || only.includes(part)
   const started = performance.now()
   const postgres = await startPostgres()
@@ -49,6 +57,7 @@ export async function bench(options: { program: string; folder: string; only: re
       const rows = await measureSync({ program, folder, rounds: ROUNDS.sync, createDatabase: postgres.createDatabase })
       say(`\nsync items as a process, sandbox beside it, median of ${ROUNDS.sync}\n${tableOf(rows)}`)
     }
+    if (wanted('year')) await askYear(program, await postgres.createDatabase('year'), { days, guilds })
   } finally {
     await postgres.stop()
   }
@@ -71,6 +80,20 @@ async function loadIntoEmbedded(program: string, dataDir: string) {
   const db = await openEmbedded(dataDir, { clock: systemClock })
   try {
     return await measureLoader(db, itemAnswers(ROWS.embedded), readyValues(db), ROUNDS.loader)
+  } finally {
+    await db.close()
+  }
+}
+
+async function askYear(program: string, url: string, extent: { days: number; guilds: number }) {
+  await runNode([program, 'migrate'], { DATABASE_URL: url })
+  const db = await openServer(url)
+  try {
+    // Full hours, so that what is asked does not depend on the minute.
+    const until = new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000)
+    await measureYear(db, { ...wholeYear, ...extent, until }, (title, rows) =>
+      say(`\n${title}\n${tableOf(rows.map((row) => ({ ...row })))}`),
+    )
   } finally {
     await db.close()
   }

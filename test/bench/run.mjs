@@ -3,10 +3,16 @@ import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { promisify } from 'node:util'
+import { parseArgs, promisify } from 'node:util'
 
 // The bench is TypeScript, which Node 20 does not run: it is compiled, with the sources it measures, into a folder of
 // its own. Commands are measured as installed, from `dist`.
+
+// A week of a tenth of the guilds; `npm run bench -- year --days 365 --guilds 500` is a whole year.
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { days: { type: 'string', default: '7' }, guilds: { type: 'string', default: '50' } },
+})
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const folder = await mkdtemp(join(tmpdir(), 'wynnsync-bench-'))
@@ -27,7 +33,13 @@ try {
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(project))
   await promisify(execFile)(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', folder])
   const { bench } = await import(pathToFileURL(join(folder, 'test/bench/bench.js')).href)
-  await bench({ program: join(root, 'dist/main.js'), folder, only: process.argv.slice(2) })
+  await bench({
+    program: join(root, 'dist/main.js'),
+    folder,
+    only: positionals,
+    days: Number(values.days),
+    guilds: Number(values.guilds),
+  })
 } finally {
   await rm(folder, { recursive: true, force: true, maxRetries: 3 })
 }

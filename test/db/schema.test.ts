@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { migrateDatabase } from '../../src/app.ts'
+import { systemClock } from '../../src/clock.ts'
 import { bothKinds, testDatabase } from '../support/postgres.ts'
 
 describe.each(bothKinds)('the migrated schema on the %s database', (kind) => {
@@ -20,5 +22,20 @@ describe.each(bothKinds)('the migrated schema on the %s database', (kind) => {
          select from pg_constraint where conrelid = attrelid and conname = relname || '_chain')`,
     )
     expect(unchained).toEqual([])
+  })
+
+  test('tells Postgres not to compile plans, unless somebody told it otherwise', async () => {
+    const db = await testDatabase(kind, { migrated: false })
+    const told = () =>
+      db.values(
+        `select setconfig from pg_db_role_setting join pg_database on pg_database.oid = setdatabase
+          where datname = current_database()`,
+      )
+    await migrateDatabase(db, { clock: systemClock })
+    expect(await told()).toEqual([[['jit=off']]])
+    await db.query(`do $$ begin execute format('alter database %I set jit = on', current_database()); end $$`)
+    await db.query('delete from sync.installed_sql')
+    await migrateDatabase(db, { clock: systemClock })
+    expect(await told()).toEqual([[['jit=on']]])
   })
 })

@@ -83,6 +83,7 @@ describe.each(bothKinds)('a %s database from before the tables were partitioned'
         `select indexname from pg_indexes where schemaname = 'game' and tablename in ('member_presence', 'online_sample') order by 1`,
       ),
     ).toEqual([
+      ['member_presence_login'],
       ['member_presence_pkey'],
       ['member_presence_player'],
       ['member_presence_time'],

@@ -36,7 +36,13 @@ export const guildMember = historyTable(
     /** What the member hides from us, in the API's camelCase; what is hidden is NULL elsewhere, never false or 0. */
     restricted: text().array(),
   },
-  { indexes: (self) => [index('guild_member_player').on(self.playerUuid, self.validFrom)] },
+  {
+    indexes: (self) => [
+      index('guild_member_player').on(self.playerUuid, self.validFrom),
+      index('guild_member_begun').on(self.guildUuid, self.validFrom),
+      index('guild_member_username').on(self.username),
+    ],
+  },
 )
 
 const count = () => bigint({ mode: 'number' })
@@ -143,6 +149,7 @@ export const memberPresence = game.table(
   (self) => [
     primaryKey({ name: 'member_presence_pkey', columns: [self.guildUuid, self.playerUuid, self.observedAt] }),
     index('member_presence_player').on(self.playerUuid, self.observedAt),
+    index('member_presence_login').on(self.playerUuid, self.lastJoin),
     index('member_presence_time').using('brin', self.observedAt),
   ],
 )

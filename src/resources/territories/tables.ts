@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import { bigint, boolean, index, integer, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import { instant, snakeCased, toldInstant } from '../../db/columns.ts'
 import { historyTable, partTable } from '../../db/history.ts'
@@ -41,7 +42,18 @@ export const territoryHold = historyTable(
     acquired: toldInstant(),
     observedAt: instant().notNull(),
   },
-  { document: true, indexes: (self) => [index('territory_hold_guild').on(self.guildUuid, self.validFrom)] },
+  {
+    document: true,
+    indexes: (self) => [
+      // With the end, so that hours held are summed up from the index alone.
+      index('territory_hold_by_guild').on(self.guildUuid, self.validFrom, self.validUntil),
+      index('territory_hold_captured').on(sql`(coalesce(acquired, valid_from))`),
+      index('territory_hold_captured_place').on(self.territory, sql`(coalesce(acquired, valid_from))`),
+      index('territory_hold_current').on(self.territory).where(sql`valid_until = 'infinity'`),
+      // Seen before it was captured, by the clock of an answer: there should be none.
+      index('territory_hold_foretold').on(self.territory).where(sql`acquired > valid_from`),
+    ],
+  },
 )
 
 /** A territory's resources whenever one of the values changed. Per hour; in emeralds or pieces. */
