@@ -1,0 +1,220 @@
+import { seededRandom } from '../../../src/clock.ts'
+import type { Database } from '../../../src/db/database.ts'
+import { resources } from '../../../src/resources/index.ts'
+import type { AnswerSource } from '../../../src/sandbox/answer.ts'
+import { createGame, type Game } from '../../../src/sandbox/game/game.ts'
+import { gameSource } from '../../../src/sandbox/game/routes.ts'
+import { createItemWorld, type GameHistory, type ItemWorld, patchItems } from '../../../src/sandbox/index.ts'
+import { worldSource } from '../../../src/sandbox/world-source.ts'
+import { expect as expectEvery } from '../../../src/sync/coverage.ts'
+import { isWorklist, type Resource, type Worklist } from '../../../src/sync/resource.ts'
+import { type Engine, runResource } from '../../../src/sync/run.ts'
+import { refresh } from '../../../src/sync/run-worklist.ts'
+import { openTally } from '../../../src/sync/tally.ts'
+import { apiOf } from './api-of-game.ts'
+import { type Paces, type Polled, pacesFor, polled, type Slot, timetable } from './timetable.ts'
+
+export const hour = 3_600_000
+
+/** One answer that was taken in. */
+export interface Accepted {
+  /** The instant it speaks for, ms. */
+  readonly at: number
+  /** When it was asked for, ms. */
+  readonly askedAt: number
+  /** Of a guild or player. */
+  readonly key?: string
+}
+
+/** A game that was played and watched, and everything that is true of it. */
+export interface Played {
+  readonly db: Database
+  readonly game: Game
+  /** Everything that happened, from before anybody watched. */
+  readonly history: GameHistory
+  /** When watching began and ended, ms. */
+  readonly from: number
+  readonly until: number
+  readonly paces: Paces
+  readonly slots: readonly Slot[]
+  readonly accepted: Readonly<Record<Polled, readonly Accepted[]>>
+  /** How things were when the game began, before any history. */
+  readonly first: {
+    readonly territories: readonly string[]
+    readonly guilds: ReadonlyMap<string, { readonly name: string; readonly prefix: string | null }>
+    readonly usernames: ReadonlyMap<string, string>
+    readonly wars: ReadonlyMap<string, number | null>
+    readonly lastJoin: ReadonlyMap<string, number | null>
+  }
+  /** Guilds and players that are asked for in turn. */
+  readonly guilds: readonly string[]
+  readonly players: readonly string[]
+  /** The items from each instant (ms) on. */
+  readonly itemWorlds: readonly { readonly at: number; readonly world: ItemWorld }[]
+  /** What answers about the map said of a few territories. */
+  readonly places: readonly PlaceAnswer[]
+}
+
+/** What one answer said of one territory that no history tells. */
+export interface PlaceAnswer {
+  readonly at: number
+  readonly territory: string
+  readonly hq?: boolean
+  readonly treasury: string
+  readonly defences: string
+  readonly resources: readonly {
+    readonly type: string
+    readonly generation: number
+    readonly stored: number
+    readonly limit: number
+  }[]
+}
+
+const guards = { plausibleShare: 0.4, absences: 2, zeroShare: 0.25 }
+const silent = () => undefined
+const log = { debug: silent, info: silent, warn: silent, error: silent }
+
+/**
+ * Plays a game, watches it for `hours` and takes in what is seen.
+ * @param skipped hours that are played before anybody watches
+ */
+export async function play(db: Database, seed: number, hours: number, skipped: number): Promise<Played> {
+  const startedAt = Date.parse('2026-06-01T00:00:00Z')
+  const [from, until] = [startedAt + skipped * hour, startedAt + (skipped + hours) * hour]
+  let now = startedAt
+  const items = worldSource(smallItemWorld(seed), 'live', seed, { size: 50, firstPage: 1 })
+  const itemWorlds = [{ at: startedAt, world: items.itemWorld() }]
+  const game = createGame({
+    seed,
+    startedAt,
+    guilds: 90,
+    players: 700,
+    patchItems: (patch) => {
+      const { changed, added, removed, ...world } = patchItems(items.itemWorld(), patch, 6)
+      items.setItemWorld(world)
+      // The game says when only afterwards.
+      itemWorlds.push({ at: Number.NaN, world })
+      return { changed, added, removed }
+    },
+  })
+  const first = firstOf(game)
+  game.advanceTo(from)
+  const people = gameSource(game, 'live', hours > 24 ? 4 * 3600 : 900)
+  const source: AnswerSource = {
+    answer: (request, at) => {
+      game.advanceTo(at)
+      return /^\/(guild|player)(\/|$)/.test(request.path) ? people.answer(request, at) : items.answer(request, at)
+    },
+  }
+  const api = apiOf(source, () => now)
+  const engine: Engine = {
+    db,
+    api,
+    program: 'test',
+    guards,
+    log,
+    clock: { now: () => now, sleep: async () => undefined },
+  }
+  const random = seededRandom(seed)
+  const playing = [...game.realm.guilds.values()].slice(0, 60).filter(({ members }) => members.size > 3)
+  // Large and small ones, and all that disband meanwhile are looked for among the small.
+  const guilds = playing.filter((_, nth) => nth < 7 || nth % 5 === 0).map(({ uuid }) => uuid)
+  const players = [...game.realm.people]
+    .filter((one) => one.habit !== null && random() < 0.5)
+    .slice(0, 36)
+    .map(({ uuid }) => uuid)
+  const paces = pacesFor(hours)
+  const slots = timetable(from, until, paces)
+  for (const resource of polled)
+    await expectEvery(db, { resource, everySeconds: paces[resource], toldBy: 'start', at: new Date(from - hour) })
+
+  const accepted = Object.fromEntries(polled.map((name) => [name, [] as Accepted[]])) as Record<Polled, Accepted[]>
+  const places: PlaceAnswer[] = []
+  const watched = new Set([...first.territories].filter((_, nth) => nth % 40 === 0))
+  const byName = new Map([...resources].map((one) => [one.name, one]))
+  const tallies = new Map<string, ReturnType<typeof openTally>>()
+  const turns: Readonly<Record<string, readonly string[]>> = { guilds, players }
+  for (const { resource: name, nth, at, isLost } of slots) {
+    if (isLost) continue
+    now = at
+    const resource = byName.get(name)
+    if (!resource) throw new Error(`no resource ${name}`)
+    const keys = turns[name] ?? []
+    const taken = await (isWorklist(resource)
+      ? takeKey(resource, engine, keys[nth % keys.length] ?? '', tallies)
+      : takeWhole(resource, engine))
+    if (taken) accepted[name].push({ ...taken, askedAt: at })
+    if (name === 'territories') places.push(...(await placesIn(engine, watched)))
+  }
+  for (const tally of tallies.values()) await tally.close(1)
+  game.advanceTo(until)
+  const history = game.history(0, until)
+  const dated = itemWorlds.map(({ at, world }, nth) => ({
+    at: nth === 0 ? at : Date.parse(history.itemPatches[nth - 1]?.at ?? ''),
+    world,
+  }))
+  return {
+    db,
+    game,
+    history,
+    from,
+    until,
+    paces,
+    slots,
+    accepted,
+    first,
+    guilds,
+    players,
+    itemWorlds: dated,
+    places,
+  }
+}
+
+async function takeWhole(resource: Resource, engine: Engine): Promise<Omit<Accepted, 'askedAt'>> {
+  const { status, observedAt, quarantined, error } = await runResource(resource, engine)
+  if (!['ok', 'unchanged', 'partial'].includes(status) || quarantined > 0)
+    throw new Error(`${resource.name} was ${status} at ${new Date(engine.clock.now()).toISOString()}: ${error}`)
+  return { at: Date.parse(observedAt ?? '') }
+}
+
+async function takeKey(
+  resource: Worklist,
+  engine: Engine,
+  key: string,
+  tallies: Map<string, ReturnType<typeof openTally>>,
+): Promise<Omit<Accepted, 'askedAt'> | undefined> {
+  const tally = tallies.get(resource.name) ?? openTally(resource, engine)
+  tallies.set(resource.name, tally)
+  const told = await refresh(resource, engine, tally.runId, key, {})
+  tally.add(key, told)
+  // A guild that is no more has no answer.
+  return told.observedAt === 0 ? undefined : { at: told.observedAt, key }
+}
+
+/** The same copy once more, for what the history does not tell. */
+async function placesIn({ api }: Engine, watched: ReadonlySet<string>): Promise<PlaceAnswer[]> {
+  const { body, observedAt: at } = await api.guilds.territories()
+  return Object.entries(body as Readonly<Record<string, Omit<PlaceAnswer, 'at' | 'territory'>>>).flatMap(
+    ([territory, { hq, treasury, defences, resources }]) =>
+      watched.has(territory)
+        ? [{ at, territory, ...(hq === undefined ? {} : { hq }), treasury, defences, resources }]
+        : [],
+  )
+}
+
+function firstOf({ realm }: Game): Played['first'] {
+  const guilds = [...realm.guilds.values()]
+  const players = [...realm.players.values()]
+  return {
+    territories: [...realm.territories].map(({ name }) => name),
+    guilds: new Map(guilds.map(({ uuid, name, prefix }) => [uuid, { name, prefix }])),
+    usernames: new Map(players.map(({ uuid, username }) => [uuid, username])),
+    wars: new Map(guilds.map(({ uuid, wars }) => [uuid, wars])),
+    lastJoin: new Map(players.map(({ uuid, lastJoin }) => [uuid, lastJoin])),
+  }
+}
+
+function smallItemWorld(seed: number): ItemWorld {
+  const { items, recipes, sets } = createItemWorld(seed)
+  return { items: items.filter((_, nth) => nth % 25 === 0), recipes: recipes.filter((_, nth) => nth % 12 === 0), sets }
+}

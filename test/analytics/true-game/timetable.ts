@@ -1,0 +1,68 @@
+import { type Random, seededRandom } from '../../../src/clock.ts'
+
+/** How often each resource is asked for, in seconds: what somebody tells the program to expect. */
+export type Paces = Readonly<Record<Polled, number>>
+
+/** What is asked for; of guilds and players one key at a time, in turn. */
+export const polled = [
+  'territories',
+  'online-players',
+  'guilds',
+  'players',
+  'guild-list',
+  'seasons',
+  'items',
+  'recipes',
+] as const
+export type Polled = (typeof polled)[number]
+
+/** One time that a resource was to be asked for. */
+export interface Slot {
+  readonly resource: Polled
+  /** Counts the slots of a resource from 0. */
+  readonly nth: number
+  /** When it is asked for, ms since the epoch. */
+  readonly at: number
+  /** Its answer never came. */
+  readonly isLost: boolean
+}
+
+/** A few hours are watched closely, a month as closely as its computing allows. */
+export function pacesFor(hours: number): Paces {
+  const isLong = hours > 24
+  return {
+    territories: isLong ? 600 : 180,
+    'online-players': isLong ? 75 : 60,
+    guilds: isLong ? 240 : 120,
+    players: isLong ? 600 : 120,
+    'guild-list': 3600,
+    seasons: isLong ? 7200 : 1800,
+    items: isLong ? 7200 : 3600,
+    recipes: isLong ? 43_200 : 3600,
+  }
+}
+
+const minute = 60_000
+
+/**
+ * Every slot of the time from `from` until `until` (ms), in order of time. One answer in twenty is lost, and now and then
+ * nothing comes for 14 minutes; of what is asked for once an hour or less, nothing is lost but in such outages.
+ */
+export function timetable(from: number, until: number, paces: Paces, random: Random = seededRandom(20)): Slot[] {
+  const outages = Array.from(
+    { length: Math.ceil((until - from) / (8 * 60 * minute)) },
+    () => from + 30 * minute + random() * (until - from - 60 * minute),
+  )
+  const slots = polled.flatMap((resource, place) => {
+    const every = paces[resource] * 1000
+    // Not on the full minute, where an answer that is a little older than the slot would lie in the hour before.
+    const first = from + 20_000 + 3000 * place
+    const count = Math.floor((until - first) / every)
+    return Array.from({ length: count }, (_, nth): Slot => {
+      const at = first + nth * every
+      const isOut = outages.some((begin) => at >= begin && at < begin + 14 * minute)
+      return { resource, nth, at, isLost: nth > 0 && (isOut || (every < 60 * minute && random() < 0.05)) }
+    })
+  })
+  return slots.sort((one, other) => one.at - other.at)
+}
