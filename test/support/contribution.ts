@@ -26,8 +26,11 @@ interface Gain {
 
 const severity: readonly string[] = ['exact', 'partial', 'clamped', 'reset']
 
-/** The function that tells contributed and quality by player, for any interval [from, to). */
-export function contributionIn(answers: readonly Answered[]) {
+/**
+ * The function that tells contributed and quality by player, for any interval [from, to).
+ * @param sinceJoining false for a counter that does not begin at 0 when somebody joins
+ */
+export function contributionIn(answers: readonly Answered[], sinceJoining = true) {
   const since = answers[0]?.at.getTime() ?? 0
   const spells = new Map<string, { player: string; joined: number; values: { at: number; value: number }[] }>()
   for (const { at, members } of answers)
@@ -37,12 +40,15 @@ export function contributionIn(answers: readonly Answered[]) {
       spells.set(name, spell)
       spell.values.push({ at: at.getTime(), value: contributed })
     }
-  const gains = [...spells.values()].flatMap((spell) => gainsOf(spell.player, spell.joined >= since, spell.values))
+  const gains = [...spells.values()].flatMap((spell) =>
+    gainsOf(spell.player, sinceJoining && spell.joined >= since, spell.values),
+  )
 
   return (from: Date, to: Date): Map<string, { contributed: number | null; quality: string }> => {
     const [begin, end] = [from.getTime(), to.getTime()]
     const within = (at: number) => at >= begin && at < end
-    const isKnown = answers.some(({ at }) => within(at.getTime()))
+    // An answer that there is no such guild any more tells of nobody.
+    const isKnown = answers.some(({ at, members }) => members.size > 0 && within(at.getTime()))
     const found = new Map<string, { contributed: number | null; quality: string }>()
     for (const player of present(answers, begin, end))
       found.set(player, isKnown ? { contributed: 0, quality: 'exact' } : { contributed: null, quality: 'unknown' })

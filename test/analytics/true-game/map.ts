@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { seededRandom } from '../../../src/clock.ts'
 import { hour, type Played } from './play.ts'
-import { inOrder, momentsOf, plain } from './rows.ts'
+import { inOrder, momentsOf, once, plain } from './rows.ts'
 import { holdsAt, type Stretch, stretchesSeen, TrueMap } from './true-map.ts'
 
 /** Questions 1 to 4 and 6: who held what. */
@@ -169,13 +169,4 @@ function countsAt(stretches: readonly Stretch[], at: number): [string, number][]
   for (const one of stretches)
     if (one.guild !== null && holdsAt(one, at)) counts.set(one.guild, (counts.get(one.guild) ?? 0) + 1)
   return [...counts]
-}
-
-/** Remembers what was computed first. */
-function once<T>(make: () => T): () => T {
-  let made: T | undefined
-  return () => {
-    made ??= make()
-    return made
-  }
 }

@@ -2,7 +2,7 @@ import { seededRandom } from '../../../src/clock.ts'
 import type { Database } from '../../../src/db/database.ts'
 import { resources } from '../../../src/resources/index.ts'
 import type { AnswerSource } from '../../../src/sandbox/answer.ts'
-import { createGame, type Game } from '../../../src/sandbox/game/game.ts'
+import { createGame, type Game, type GameSettings } from '../../../src/sandbox/game/game.ts'
 import { gameSource } from '../../../src/sandbox/game/routes.ts'
 import { createItemWorld, type GameHistory, type ItemWorld, patchItems } from '../../../src/sandbox/index.ts'
 import { worldSource } from '../../../src/sandbox/world-source.ts'
@@ -38,6 +38,8 @@ export interface Played {
   readonly paces: Paces
   readonly slots: readonly Slot[]
   readonly accepted: Readonly<Record<Polled, readonly Accepted[]>>
+  /** When a guild was asked for that is no more, or not yet. */
+  readonly gone: readonly Required<Accepted>[]
   /** How things were when the game began, before any history. */
   readonly first: {
     readonly territories: readonly string[]
@@ -84,11 +86,10 @@ export async function play(db: Database, seed: number, hours: number, skipped: n
   let now = startedAt
   const items = worldSource(smallItemWorld(seed), 'live', seed, { size: 50, firstPage: 1 })
   const itemWorlds = [{ at: startedAt, world: items.itemWorld() }]
+  const settings = { seed, startedAt, guilds: 90, players: 700 }
+  const ends = whatEnds(settings, from, until)
   const game = createGame({
-    seed,
-    startedAt,
-    guilds: 90,
-    players: 700,
+    ...settings,
     patchItems: (patch) => {
       const { changed, added, removed, ...world } = patchItems(items.itemWorld(), patch, 6)
       items.setItemWorld(world)
@@ -117,8 +118,8 @@ export async function play(db: Database, seed: number, hours: number, skipped: n
   }
   const random = seededRandom(seed)
   const playing = [...game.realm.guilds.values()].slice(0, 60).filter(({ members }) => members.size > 3)
-  // Large and small ones, and all that disband meanwhile are looked for among the small.
-  const guilds = playing.filter((_, nth) => nth < 7 || nth % 5 === 0).map(({ uuid }) => uuid)
+  const chosen = playing.filter((_, nth) => nth < 6 || nth % 6 === 0).map(({ uuid }) => uuid)
+  const guilds = [...new Set([...chosen, ...ends])]
   const players = [...game.realm.people]
     .filter((one) => one.habit !== null && random() < 0.5)
     .slice(0, 36)
@@ -129,6 +130,7 @@ export async function play(db: Database, seed: number, hours: number, skipped: n
     await expectEvery(db, { resource, everySeconds: paces[resource], toldBy: 'start', at: new Date(from - hour) })
 
   const accepted = Object.fromEntries(polled.map((name) => [name, [] as Accepted[]])) as Record<Polled, Accepted[]>
+  const gone: Required<Accepted>[] = []
   const places: PlaceAnswer[] = []
   const watched = new Set([...first.territories].filter((_, nth) => nth % 40 === 0))
   const byName = new Map([...resources].map((one) => [one.name, one]))
@@ -144,6 +146,7 @@ export async function play(db: Database, seed: number, hours: number, skipped: n
       ? takeKey(resource, engine, keys[nth % keys.length] ?? '', tallies)
       : takeWhole(resource, engine))
     if (taken) accepted[name].push({ ...taken, askedAt: at })
+    else gone.push({ at, askedAt: at, key: keys[nth % keys.length] ?? '' })
     if (name === 'territories') places.push(...(await placesIn(engine, watched)))
   }
   for (const tally of tallies.values()) await tally.close(1)
@@ -162,12 +165,23 @@ export async function play(db: Database, seed: number, hours: number, skipped: n
     paces,
     slots,
     accepted,
+    gone,
     first,
     guilds,
     players,
     itemWorlds: dated,
     places,
   }
+}
+
+/** Guilds that disband or are founded while somebody watches, from a game that goes the same way; a few of them. */
+function whatEnds(settings: GameSettings, from: number, until: number): string[] {
+  const ahead = createGame({ ...settings, patchItems: () => ({ changed: [], added: [], removed: [] }) })
+  ahead.advanceTo(until)
+  const { guilds } = ahead.history(from, until)
+  const again = guilds.filter(({ event }) => event === 'refounded').slice(0, 3)
+  const others = guilds.filter(({ event }) => event === 'disbanded' || event === 'founded').slice(0, 3)
+  return [...again.flatMap(({ guild, former = guild }) => [former, guild]), ...others.map(({ guild }) => guild)]
 }
 
 async function takeWhole(resource: Resource, engine: Engine): Promise<Omit<Accepted, 'askedAt'>> {

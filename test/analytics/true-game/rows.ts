@@ -19,3 +19,12 @@ export function momentsOf(answers: readonly number[], random: Random, count = 40
       : Math.floor(first + random() * (last - first)),
   )
 }
+
+/** Remembers what was computed first. */
+export function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}
