@@ -6,13 +6,8 @@ import { givenGame, hour, start } from '../sandbox/game/given-game.ts'
 import { effort } from '../support/effort.ts'
 import { syncPlayers } from '../support/player-answers.ts'
 import { kindsOfLongTests } from '../support/postgres.ts'
+import { ms, secondsPlayed, type TrueSession, trueSessions, untrueSessions } from '../support/true-sessions.ts'
 import { type World, worldOf } from '../support/world.ts'
-
-/** When somebody really was online, in ms; the logout is infinity when it is still to come. */
-interface TrueSession {
-  readonly login: number
-  readonly logout: number
-}
 
 /** How badly answers travel: shares of those that are lost, late, or come twice; and times when none comes. */
 interface Weather {
@@ -74,8 +69,6 @@ async function deliver(world: World, { path, body, at, maxAge, due }: Delivery):
   world.sandbox.setAnswer(path, null)
 }
 
-const ms = (value: unknown, otherwise: number) => (value instanceof Date ? value.getTime() : otherwise)
-
 const hours = effort.gameHours
 
 describe.each(kindsOfLongTests)(`what is made of ${hours} h of the game, on the %s database,`, (kind) => {
@@ -89,14 +82,7 @@ describe.each(kindsOfLongTests)(`what is made of ${hours} h of the game, on the 
       const until = start + hours * hour
       const game = givenGame({ seed: 11, guilds: 60, players: 500 })
       for (const one of deliveries(game, until, weather, random)) await deliver(world, one)
-      const truth = new Map<string, TrueSession[]>()
-      for (const { player, login, logout } of game.game.history(0, until).sessions) {
-        const one = {
-          login: Date.parse(login),
-          logout: logout === null ? Number.POSITIVE_INFINITY : Date.parse(logout),
-        }
-        truth.set(player, [...(truth.get(player) ?? []), one])
-      }
+      const truth = trueSessions(game.game.history(0, until))
       const accepted = (
         await world.db.query<{ at: Date }>(
           `select distinct observed_at as at from sync.run where resource = 'online-players' and status in ('ok', 'unchanged')`,
@@ -105,31 +91,8 @@ describe.each(kindsOfLongTests)(`what is made of ${hours} h of the game, on the 
       const last = Math.max(...accepted)
 
       const sessions = () => world.db.query<Record<string, unknown>>('select * from analytics.player_session')
-      const isWrong = (row: Record<string, unknown>) => {
-        const mine = truth.get(String(row.player_uuid)) ?? []
-        const first = mine.findLast(
-          ({ login }) => login >= ms(row.login_earliest, Number.NEGATIVE_INFINITY) && login <= ms(row.login_latest, 0),
-        )
-        const ends = mine.filter(
-          ({ logout }) =>
-            logout >= ms(row.logout_earliest, Number.NEGATIVE_INFINITY) &&
-            logout <= ms(row.logout_latest, Number.POSITIVE_INFINITY),
-        )
-        if (row.is_open === true && !mine.some(({ login, logout }) => login <= last && logout > last)) return true
-        // A session is one unless the player came back between two answers, when nobody looked.
-        return !ends.some((end) => {
-          const between = mine.filter(({ login }) => first && login > first.login && login <= end.login)
-          return (
-            first &&
-            between.every(({ login }) => {
-              const before = Math.max(...mine.filter((one) => one.login < login).map(({ logout }) => logout))
-              return !accepted.some((at) => at >= before && at < login)
-            })
-          )
-        })
-      }
       const rows = await sessions()
-      expect(rows.filter(isWrong)).toEqual([])
+      expect(untrueSessions(rows, truth, accepted)).toEqual([])
       expect(rows.length).toBeGreaterThan(hours * 20)
       // The bounds are worth something: many logouts are known, and many logins exactly.
       const exact = rows.filter((row) => ms(row.login_earliest, 0) === ms(row.login_latest, 1))
@@ -160,11 +123,7 @@ describe.each(kindsOfLongTests)(`what is made of ${hours} h of the game, on the 
             days.reduce((sum, day) => sum + day.seconds_min, 0),
             days.reduce((sum, day) => sum + day.seconds_max, 0),
           ]
-          const played = sessions.reduce(
-            (sum, { login, logout }) =>
-              sum + Math.max(0, Math.min(logout, to.getTime()) - Math.max(login, from.getTime())) / 1000,
-            0,
-          )
+          const played = secondsPlayed(sessions, [{ from: from.getTime(), until: to.getTime() }])
           sum += least
           expect(least).toBeLessThanOrEqual(played + 0.001)
           if (name === 'fine') expect(most).toBeGreaterThanOrEqual(played - 0.001)
@@ -181,7 +140,7 @@ describe.each(kindsOfLongTests)(`what is made of ${hours} h of the game, on the 
       )
       expect(await thinEvidence(world.db, onlinePlayers, tomorrow)).toBeGreaterThan(accepted.length / 2)
       const later = await sessions()
-      expect(later.filter(isWrong)).toEqual([])
+      expect(untrueSessions(later, truth, accepted)).toEqual([])
       expect(later.length).toBe(rows.length)
       expect(await checkPlaytime()).toBeGreaterThan(0.97 * seconds)
     },

@@ -3,36 +3,10 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { items } from '../../src/resources/items/index.ts'
 import type { Dialect } from '../../src/sandbox/index.ts'
 import { effort } from '../support/effort.ts'
+import { byPlace, type Difference, differences } from '../support/item-differences.ts'
 import { type bothKinds, testDatabase } from '../support/postgres.ts'
-import {
-  type Fields,
-  isFields,
-  itemsOf,
-  type RecordedAnswer,
-  recordedAnswers,
-  recordedFolder,
-} from '../support/recorded.ts'
+import { type Fields, itemsOf, type RecordedAnswer, recordedAnswers, recordedFolder } from '../support/recorded.ts'
 import { openWorld, type World } from '../support/world.ts'
-
-type Difference = [key: string, path: string, before: unknown, after: unknown]
-
-/** Every field that differs: objects are entered, everything else is compared as a whole. */
-function differences(before: Map<string, Fields>, after: Map<string, Fields>): Difference[] {
-  const found: Difference[] = []
-  const compare = (key: string, path: string, old: unknown, young: unknown) => {
-    if (isDeepStrictEqual(old, young)) return
-    if (!isFields(old) || !isFields(young)) return void found.push([key, path, old ?? null, young ?? null])
-    for (const name of new Set([...Object.keys(old), ...Object.keys(young)])) {
-      compare(key, `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, old[name], young[name])
-    }
-  }
-  for (const key of new Set([...before.keys(), ...after.keys()])) compare(key, '', before.get(key), after.get(key))
-  return found.sort(byPlace)
-}
-
-function byPlace(a: Difference, b: Difference): number {
-  return `${a[0]}\n${a[1]}` < `${b[0]}\n${b[1]}` ? -1 : 1
-}
 
 async function changesAt({ db }: World, at: Date): Promise<Difference[]> {
   const rows = await db.query<{ key: string; path: string; old: unknown; young: unknown }>(

@@ -58,7 +58,8 @@ export function questionsOfWorlds(of: () => Played): void {
             value: online,
           }))
           const watched = within(known, begin, Math.min(begin + hour, to))
-          const parts = watched.flatMap((one) => within(numbers, one.from, one.until))
+          const near = within(numbers, begin, Math.min(begin + hour, to))
+          const parts = watched.flatMap((one) => within(near, one.from, one.until))
           if (parts.length > 0) sums.set(world, [...(sums.get(world) ?? []), ...parts])
         }
         for (const [world, parts] of sums)

@@ -6,6 +6,7 @@ import { createGame, type Game, type GameSettings } from '../../../src/sandbox/g
 import { gameSource } from '../../../src/sandbox/game/routes.ts'
 import { createItemWorld, type GameHistory, type ItemWorld, patchItems } from '../../../src/sandbox/index.ts'
 import { worldSource } from '../../../src/sandbox/world-source.ts'
+import { listKeys } from '../../../src/sync/backfill-campaign.ts'
 import { expect as expectEvery } from '../../../src/sync/coverage.ts'
 import { isWorklist, type Resource, type Worklist } from '../../../src/sync/resource.ts'
 import { type Engine, runResource } from '../../../src/sync/run.ts'
@@ -91,7 +92,8 @@ export async function play(db: Database, seed: number, hours: number, skipped: n
   const game = createGame({
     ...settings,
     patchItems: (patch) => {
-      const { changed, added, removed, ...world } = patchItems(items.itemWorld(), patch, 6)
+      const { changed, added, removed, ...patched } = patchItems(items.itemWorld(), patch, 6)
+      const world = { ...patched, recipes: retuned(patched.recipes, patch) }
       items.setItemWorld(world)
       // The game says when only afterwards.
       itemWorlds.push({ at: Number.NaN, world })
@@ -119,7 +121,7 @@ export async function play(db: Database, seed: number, hours: number, skipped: n
   const random = seededRandom(seed)
   const playing = [...game.realm.guilds.values()].slice(0, 60).filter(({ members }) => members.size > 3)
   const chosen = playing.filter((_, nth) => nth < 6 || nth % 6 === 0).map(({ uuid }) => uuid)
-  const guilds = [...new Set([...chosen, ...ends])]
+  const guilds = [...new Set([...ends, ...chosen])]
   const players = [...game.realm.people]
     .filter((one) => one.habit !== null && random() < 0.5)
     .slice(0, 36)
@@ -128,6 +130,8 @@ export async function play(db: Database, seed: number, hours: number, skipped: n
   const slots = timetable(from, until, paces)
   for (const resource of polled)
     await expectEvery(db, { resource, everySeconds: paces[resource], toldBy: 'start', at: new Date(from - hour) })
+  await listKeys(db, 'guilds', guilds)
+  await listKeys(db, 'players', players)
 
   const accepted = Object.fromEntries(polled.map((name) => [name, [] as Accepted[]])) as Record<Polled, Accepted[]>
   const gone: Required<Accepted>[] = []
@@ -179,9 +183,11 @@ function whatEnds(settings: GameSettings, from: number, until: number): string[]
   const ahead = createGame({ ...settings, patchItems: () => ({ changed: [], added: [], removed: [] }) })
   ahead.advanceTo(until)
   const { guilds } = ahead.history(from, until)
+  const ended = guilds.filter(({ event }) => event === 'disbanded').slice(0, 3)
   const again = guilds.filter(({ event }) => event === 'refounded').slice(0, 3)
-  const others = guilds.filter(({ event }) => event === 'disbanded' || event === 'founded').slice(0, 3)
-  return [...again.flatMap(({ guild, former = guild }) => [former, guild]), ...others.map(({ guild }) => guild)]
+  const founded = guilds.filter(({ event }) => event === 'founded').slice(0, 2)
+  const former = again.map((one) => one.former ?? one.guild)
+  return [...ended.map(({ guild }) => guild), ...former, ...[...again, ...founded].map(({ guild }) => guild)]
 }
 
 async function takeWhole(resource: Resource, engine: Engine): Promise<Omit<Accepted, 'askedAt'>> {
@@ -226,6 +232,11 @@ function firstOf({ realm }: Game): Played['first'] {
     wars: new Map(guilds.map(({ uuid, wars }) => [uuid, wars])),
     lastJoin: new Map(players.map(({ uuid, lastJoin }) => [uuid, lastJoin])),
   }
+}
+
+/** The game patches items only; here one recipe goes with them. */
+function retuned(recipes: ItemWorld['recipes'], patch: number): ItemWorld['recipes'] {
+  return recipes.map((recipe, nth) => (nth === patch % recipes.length ? { ...recipe, xp: recipe.xp + 7 } : recipe))
 }
 
 function smallItemWorld(seed: number): ItemWorld {

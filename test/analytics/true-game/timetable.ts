@@ -31,10 +31,10 @@ export interface Slot {
 export function pacesFor(hours: number): Paces {
   const isLong = hours > 24
   return {
-    territories: isLong ? 600 : 180,
+    territories: isLong ? 600 : 240,
     'online-players': isLong ? 75 : 60,
-    guilds: isLong ? 240 : 120,
-    players: isLong ? 600 : 120,
+    guilds: isLong ? 240 : 180,
+    players: isLong ? 600 : 180,
     'guild-list': 3600,
     seasons: isLong ? 7200 : 1800,
     items: isLong ? 7200 : 3600,
@@ -57,7 +57,7 @@ export function timetable(from: number, until: number, paces: Paces, random: Ran
     const every = paces[resource] * 1000
     // Not on the full minute, where an answer that is a little older than the slot would lie in the hour before.
     const first = from + 20_000 + 3000 * place
-    const count = Math.floor((until - first) / every)
+    const count = Math.ceil((until - first) / every)
     return Array.from({ length: count }, (_, nth): Slot => {
       const at = first + nth * every
       const isOut = outages.some((begin) => at >= begin && at < begin + 14 * minute)
