@@ -56,7 +56,7 @@ begin atomic
       from (select distinct rated.as_of from rated) instant cross join definition
   )
   select rated.guild_uuid, coalesce(named.name, bearer.guild_name), rated.rating,
-         case when definition.per_hour is not null and share.coverage > 0 then floor(coalesce(holding.hours, 0) * definition.per_hour)::bigint end,
+         case when definition.per_hour is not null and share.coverage > 0 then floor(coalesce(holding.seconds, 0) * definition.per_hour / 3600)::bigint end,
          (wars.fought * definition.per_war)::bigint, rated.as_of, share.coverage,
          nullif(concat_ws('; ',
            case when rated.rating is null then 'no answer told a rating' end,
@@ -70,7 +70,7 @@ begin atomic
     left join definition on true
     left join share on share.as_of = rated.as_of
     left join lateral (
-      select extract(epoch from sum(part.held)) / 3600 as hours
+      select extract(epoch from sum(part.held)) as seconds
         from (select least(hold.valid_until, rated.as_of) - hold.valid_from as held from game.territory_hold hold
                where hold.guild_uuid = rated.guild_uuid and hold.valid_from > definition.started_at and hold.valid_from < rated.as_of
                union all
@@ -102,7 +102,7 @@ begin atomic
                                                        order by profile.valid_from desc limit 1)) as name) named on true
     left join lateral (select hold.guild_name from game.territory_hold hold where hold.guild_uuid = rated.guild_uuid
                         order by hold.valid_from desc limit 1) bearer on true
-   order by rated.rating desc nulls last, holding.hours desc nulls last, 2;
+   order by rated.rating desc nulls last, holding.seconds desc nulls last, 2;
 end;
 comment on function analytics.season_rating(int) is
 'The rating that guilds reported in a season, and how much of it is explained by what they held and fought as far as answers show: hours that each territory was held times what the season gives for an hour, and wars times what it gives for a war. As of the last answer about the guild, or the end of the season. coverage: the share (0..1) of the season until then for which the map was watched; reason: why a number is NULL, or too small. Argument: season, its number.';

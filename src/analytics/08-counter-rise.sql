@@ -14,14 +14,28 @@ begin atomic
               from game.guild_member member where member.guild_uuid = guild) version
      where version.is_touched
   ), told as materialized (
-    select spell.player_uuid, counted.observed_at, counted.value, spell.joined,
-           lag(counted.value) over (partition by spell.player_uuid, spell.joined order by counted.observed_at) as previous
-      from spell
-     cross join lateral (select one.observed_at, one.value from game.member_counter one
-                          where one.guild_uuid = guild and one.player_uuid = spell.player_uuid
-                            and one.counter = member_rise.counter and one.value is not null
-                            and one.observed_at >= spell.valid_from and one.observed_at < spell.valid_until
-                         offset 0) counted
+    select known.*, lag(known.value) over (partition by known.player_uuid, known.joined order by known.observed_at) as previous
+      from (select spell.player_uuid, counted.observed_at, counted.value, spell.joined
+              from spell
+             cross join lateral (select one.observed_at, one.value from game.member_counter one
+                                  where one.guild_uuid = guild and one.player_uuid = spell.player_uuid
+                                    and one.counter = member_rise.counter and one.value is not null
+                                    and one.observed_at >= spell.valid_from and one.observed_at < spell.valid_until
+                                 offset 0) counted
+             union all
+            -- A sample is a change: who comes back with the number of before has none of it, and yet it is known.
+            select again.player_uuid, again.begins, latest.value, again.joined
+              from (select stay.* from (select spell.player_uuid, spell.joined, min(spell.valid_from) as begins
+                                          from spell group by spell.player_uuid, spell.joined) stay
+                     where exists (select from game.guild_member earlier
+                                    where earlier.guild_uuid = guild and earlier.player_uuid = stay.player_uuid
+                                      and earlier.valid_from < stay.begins)
+                    offset 0) again
+             cross join lateral (select one.observed_at, one.value from game.member_counter one
+                                  where one.guild_uuid = guild and one.player_uuid = again.player_uuid
+                                    and one.counter = member_rise.counter and one.observed_at <= again.begins
+                                  order by one.observed_at desc limit 1) latest
+             where latest.observed_at < again.begins and latest.value is not null) known
   ), uneven as materialized (
     -- Most counters only ever rise, and then each rise is what it looks like. The others are looked at more closely.
     select distinct told.player_uuid from told where told.value < told.previous

@@ -103,6 +103,14 @@ describe.each(bothKinds)('questions about guilds in numbers, on the %s database'
       )
     })
 
+    test('a part of an hour is not rounded down twice', async () => {
+      await world.sync(seasons, season(), '09:00')
+      // 6 h 20 min at 120 an hour are 760 exactly; in hours they are a fraction without end.
+      await world.sync(territories, { Oak: place('a', '08:00') }, '10:00')
+      await world.sync(territories, { Oak: place('b', '16:20') }, '16:30')
+      expect((await rating()).find(([uuid]) => uuid === a)?.[3]).toBe(760)
+    })
+
     test('nothing is estimated where the season does not tell, or nobody knows it', async () => {
       await world.sync(seasons, season({ territoryHoldingSrPerHour: null, srPerWar: null }), '09:00')
       await world.sync(territories, { Oak: place('a', '08:00') }, '10:00')
@@ -147,6 +155,16 @@ describe.each(bothKinds)('questions about guilds in numbers, on the %s database'
         [null, 'unknown'],
         [null, 'unknown'],
       ])
+    })
+
+    test('counts on from the number with which somebody came back, also when it is the one of before', async () => {
+      const owner = { 1: { rank: 'owner' } }
+      await sync({ ...owner, 2: counted(50, { joined: '09:00' }) }, '10:00')
+      for (const when of ['10:10', '10:20']) await sync(owner, when)
+      await sync({ ...owner, 2: counted(50, { joined: '10:25' }) }, '10:30')
+      await sync({ ...owner, 2: counted(55, { joined: '10:25' }) }, '10:40')
+      expect((await counter('10:25', '11:00'))[0]).toEqual(['Player2', 5, 'partial'])
+      expect((await counter('10:40', '11:00'))[0]).toEqual(['Player2', 5, 'exact'])
     })
 
     test('counts what is counted since joining from zero, as the contribution does', async () => {

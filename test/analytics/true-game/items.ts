@@ -38,14 +38,15 @@ export function questionsOfItems(of: () => Played): void {
         return differences(before, records).map((difference) => ({ at, difference }))
       })
     const changes = { items: changesOf('items'), recipes: changesOf('recipes') }
-    return { db: played.db, known, changes, random: seededRandom(14) }
+    const isPatched = played.itemWorlds.some(({ at }) => at > played.from)
+    return { db: played.db, isPatched, known, changes, random: seededRandom(14) }
   })
 
   test.each([
     ['items', 'item_change'],
     ['recipes', 'recipe_change'],
   ] as const)('14: what changed in %s, field by field', async (kind, view) => {
-    const { db, changes } = told()
+    const { db, changes, isPatched } = told()
     const rows = await db.query<{ at: Date; key: string; path: string; old: unknown; young: unknown }>(
       `select changed_at as at, internal_name as key, path, old_value as old, new_value as young from analytics.${view}`,
     )
@@ -57,7 +58,7 @@ export function questionsOfItems(of: () => Played): void {
       const expected = changes[kind].filter(({ at }) => at === instant).map(({ difference }) => difference)
       expect(shown).toEqual(expected.sort(byPlace))
     }
-    expect(instants.length).toBeGreaterThan(0)
+    if (isPatched) expect(instants.length).toBeGreaterThan(0)
   })
 
   test.each([

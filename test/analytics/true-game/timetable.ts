@@ -31,10 +31,10 @@ export interface Slot {
 export function pacesFor(hours: number): Paces {
   const isLong = hours > 24
   return {
-    territories: isLong ? 600 : 240,
-    'online-players': isLong ? 75 : 60,
-    guilds: isLong ? 240 : 180,
-    players: isLong ? 600 : 180,
+    territories: isLong ? 900 : 240,
+    'online-players': isLong ? 90 : 60,
+    guilds: isLong ? 360 : 180,
+    players: isLong ? 1200 : 180,
     'guild-list': 3600,
     seasons: isLong ? 7200 : 1800,
     items: isLong ? 7200 : 3600,
