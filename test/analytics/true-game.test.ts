@@ -14,7 +14,9 @@ const hours = Math.max(4, effort.gameHours)
 /** A few hours are taken from where much happens at once: a season ends, guilds come and go, items are patched. */
 const skipped = hours > 24 ? 0 : 37.6
 
-describe(`of ${hours} hours of the simulated game, each question has the answer of the true history`, () => {
+describe(`of ${hours} hours of the simulated game, each question has the answer of the true history`, {
+  timeout: 900_000,
+}, () => {
   let played: Played
 
   beforeAll(async () => {

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { seededRandom } from '../../src/clock.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { testDatabase } from '../support/postgres.ts'
 import { isFields, type RecordedAnswer, recordedAnswers, recordedFolder } from '../support/recorded.ts'
@@ -110,4 +111,85 @@ describe.each([
       expect(shown).toEqual(new Map([...standingsOf(body)].map(([territory, { guild }]) => [territory, guild])))
     }
   })
+
+  test('name the holder of a place at any moment, and how many places each guild held', async () => {
+    const random = seededRandom(3)
+    const [first = 0, last = 0] = [answers[0], answers.at(-1)].map((one) => one?.at.getTime())
+    const holding = (at: number) =>
+      expected.holds.filter(({ from, until }) => Date.parse(from) <= at && (until === null || at < Date.parse(until)))
+    for (let nth = 0; nth < 10; nth++) {
+      const at = Math.floor(first + random() * (last - first))
+      const then = holding(at)
+      const one = then[Math.floor(random() * then.length)]
+      const rows = await world.db.values(
+        'select guild_uuid, held_from, held_until from analytics.territory_owner_at($1, $2)',
+        [one?.territory ?? null, new Date(at)],
+      )
+      expect(rows.map((row) => row.map(text))).toEqual([[one?.guild, one?.from, one?.until]])
+      const counts = await world.db.query<{ guild_uuid: string; territories: number }>(
+        `select guild_uuid, territories from analytics.guild_territory_count($1, $2, '1 hour')`,
+        [new Date(at), new Date(at + 1000)],
+      )
+      expect(Object.fromEntries(counts.map((row) => [row.guild_uuid, row.territories]))).toEqual(
+        tallied(then.map(({ guild }) => guild)),
+      )
+    }
+  })
+
+  test('count who takes how many from whom between two snapshots', async () => {
+    for (const [nth, { at }] of answers.slice(0, -1).entries()) {
+      const until = answers[nth + 1]?.at ?? at
+      const rows = await world.db.values(
+        'select attacker_uuid, defender_uuid, captures from analytics.capture_matrix($1, $2)',
+        [at, until],
+      )
+      const then = expected.captures.filter(([, acquired]) => {
+        const instant = Date.parse(String(acquired))
+        return instant >= at.getTime() && instant < until.getTime()
+      })
+      const found = rows.map(([attacker, defender, captures]): [string, unknown] => [
+        `${attacker} ${defender}`,
+        captures,
+      ])
+      expect(Object.fromEntries(found)).toEqual(tallied(then.map((capture) => `${capture[4]} ${capture[3]}`)))
+    }
+  })
+
+  test('tell what a guild had in its territories, whenever it was another number', async () => {
+    const holders = Object.entries(tallied(expected.holds.map(({ guild }) => guild))).sort(
+      (one, two) => two[1] - one[1],
+    )
+    for (const [guild] of holders.slice(0, 3)) {
+      const shown = new Map<string, string>()
+      const stored: unknown[][] = []
+      for (const { at, body } of answers)
+        for (const [territory, record] of Object.entries(isFields(body) ? body : {}))
+          for (const one of isFields(record) && Array.isArray(record.resources) ? record.resources : []) {
+            const said = JSON.stringify([one.generation, one.baseGeneration, one.stored, one.limit])
+            if (shown.get(`${territory} ${one.type}`) === said) continue
+            shown.set(`${territory} ${one.type}`, said)
+            if (standingsOf({ [territory]: record }).get(territory)?.guild !== guild) continue
+            stored.push([
+              territory,
+              at.toISOString(),
+              one.type,
+              one.stored ?? null,
+              one.limit ?? null,
+              one.generation ?? null,
+            ])
+          }
+      const rows = await world.db.values(
+        `select territory, at, resource, stored, storage_limit, generation from analytics.territory_economy($1, $2, $3)`,
+        [guild, answers[0]?.at ?? null, new Date('2030-01-01Z')],
+      )
+      const byPlace = (list: readonly (readonly unknown[])[]) => list.map(String).sort()
+      expect(byPlace(rows.map((row) => row.map(text)))).toEqual(byPlace(stored))
+    }
+  })
 })
+
+function tallied(names: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const name of names) counts[name] = (counts[name] ?? 0) + 1
+  return counts
+}

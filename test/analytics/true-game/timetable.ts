@@ -31,10 +31,10 @@ export interface Slot {
 export function pacesFor(hours: number): Paces {
   const isLong = hours > 24
   return {
-    territories: isLong ? 900 : 240,
+    territories: isLong ? 1200 : 240,
     'online-players': isLong ? 90 : 60,
-    guilds: isLong ? 360 : 180,
-    players: isLong ? 1200 : 180,
+    guilds: isLong ? 600 : 180,
+    players: isLong ? 1800 : 180,
     'guild-list': 3600,
     seasons: isLong ? 7200 : 1800,
     items: isLong ? 7200 : 3600,
@@ -43,6 +43,11 @@ export function pacesFor(hours: number): Paces {
 }
 
 const minute = 60_000
+
+/** Of a month, who is online is looked at closely in the evening only; besides, at every tenth slot. */
+function isSkipped({ resource, nth, at }: Omit<Slot, 'isLost'>, isLong: boolean): boolean {
+  return isLong && resource === 'online-players' && nth % 10 !== 0 && new Date(at).getUTCHours() < 19
+}
 
 /**
  * Every slot of the time from `from` until `until` (ms), in order of time. One answer in twenty is lost, and now and then
@@ -61,7 +66,9 @@ export function timetable(from: number, until: number, paces: Paces, random: Ran
     return Array.from({ length: count }, (_, nth): Slot => {
       const at = first + nth * every
       const isOut = outages.some((begin) => at >= begin && at < begin + 14 * minute)
-      return { resource, nth, at, isLost: nth > 0 && (isOut || (every < 60 * minute && random() < 0.05)) }
+      const isMissed = every < 60 * minute && random() < 0.05
+      const slot = { resource, nth, at }
+      return { ...slot, isLost: nth > 0 && (isOut || isMissed || isSkipped(slot, until - from > 24 * 60 * minute)) }
     })
   })
   return slots.sort((one, other) => one.at - other.at)
