@@ -7,13 +7,13 @@ import { changesBetween, type Member, membersIn } from '../support/membership-ch
 import { testDatabase } from '../support/postgres.ts'
 import { type RecordedAnswer, recordedAnswers, recordedFolder, recordedPaths } from '../support/recorded.ts'
 import { openWorld, type World } from '../support/world.ts'
+import { questionsOfSeries, type SeriesAnswer, seriesAnswer } from './recorded-guild-questions.ts'
 
 const folder = recordedFolder('recordings')
 /** Every answer of these ten hours, with a gap of two among them; of the other days those where a member came, went or changed. */
 const wholeTime = '2026-05-26T1'
 
-interface Known {
-  readonly at: Date
+interface Known extends SeriesAnswer {
   readonly members: Map<string, Member>
 }
 
@@ -54,7 +54,7 @@ describe('the recorded series of one guild', () => {
   beforeAll(async () => {
     all = recordedAnswers(folder, path)
       .filter(({ at }) => at.getUTCFullYear() === 2026)
-      .map(({ at, body }: RecordedAnswer) => ({ at, members: membersIn(body) }))
+      .map((answer: RecordedAnswer) => ({ ...seriesAnswer(answer), members: membersIn(answer.body) }))
     used = every ? all : telling(all)
     world = await openWorld(await testDatabase('server'), { recordings: folder }, used[0]?.at.getTime() ?? 0)
     for (const { at } of used) {
@@ -107,6 +107,8 @@ describe('the recorded series of one guild', () => {
       )
     }
   })
+
+  questionsOfSeries(() => ({ db: world.db, key, answers: used }))
 
   describe('contributions', () => {
     const random = seededRandom(8)

@@ -31,10 +31,10 @@ export interface Slot {
 export function pacesFor(hours: number): Paces {
   const isLong = hours > 24
   return {
-    territories: isLong ? 1200 : 240,
-    'online-players': isLong ? 90 : 60,
-    guilds: isLong ? 600 : 180,
-    players: isLong ? 1800 : 180,
+    territories: isLong ? 1200 : 300,
+    'online-players': isLong ? 90 : 75,
+    guilds: isLong ? 600 : 240,
+    players: isLong ? 1800 : 300,
     'guild-list': 3600,
     seasons: isLong ? 7200 : 1800,
     items: isLong ? 7200 : 3600,
