@@ -226,7 +226,10 @@ export function questionsOfMembers(of: () => Played): void {
     const names = namesOf(played)
     for (const player of played.players) {
       const expected: unknown[][] = []
-      for (const { at } of played.accepted.players.filter(({ key }) => key === player)) {
+      const asked = played.accepted.players.filter(({ key }) => key === player)
+      // Whose profile never came is known from guilds alone.
+      if (asked.length === 0) continue
+      for (const { at } of asked) {
         const stay = people.stayAt(player, at)
         const guild = stay ? [stay.guild, names(stay.guild, at), people.rankAt(stay, at)] : [null, null, null]
         const told = [people.usernameAt(player, at), ...guild]

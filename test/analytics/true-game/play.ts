@@ -124,7 +124,7 @@ export async function play(db: Database, seed: number, hours: number, skipped: n
   const guilds = [...new Set([...ends, ...chosen])]
   const players = [...game.realm.people]
     .filter((one) => one.habit !== null && random() < 0.5)
-    .slice(0, 36)
+    .slice(0, 24)
     .map(({ uuid }) => uuid)
   const paces = pacesFor(hours)
   const slots = timetable(from, until, paces)
