@@ -1,12 +1,15 @@
 import { beforeAll, describe } from 'vitest'
 import { effort } from '../support/effort.ts'
 import { testDatabase } from '../support/postgres.ts'
+import { questionsOfBiographies } from './true-game/biography.ts'
 import { questionsOfCoverage } from './true-game/coverage.ts'
+import { questionsOfHours } from './true-game/guild-hours.ts'
 import { questionsOfItems } from './true-game/items.ts'
 import { questionsOfTheMap } from './true-game/map.ts'
 import { questionsOfMembers } from './true-game/members.ts'
 import { questionsOfWorlds } from './true-game/online.ts'
-import { type Played, play } from './true-game/play.ts'
+import { play } from './true-game/play.ts'
+import type { Played } from './true-game/played.ts'
 import { questionsOfPresence } from './true-game/presence.ts'
 import { questionsOfSeasons } from './true-game/season.ts'
 
@@ -26,6 +29,8 @@ describe(`of ${hours} hours of the simulated game, each question has the answer 
   questionsOfTheMap(() => played)
   questionsOfSeasons(() => played)
   questionsOfMembers(() => played)
+  questionsOfHours(() => played)
+  questionsOfBiographies(() => played)
   questionsOfWorlds(() => played)
   questionsOfPresence(() => played)
   questionsOfItems(() => played)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hour, type Played } from './play.ts'
+import { hour, type Played } from './played.ts'
 import { polled } from './timetable.ts'
 
 /** Question 15: how complete and fresh it is. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { seededRandom } from '../../../src/clock.ts'
 import { byPlace, type Difference, differences } from '../../support/item-differences.ts'
 import { type Fields, itemsOf } from '../../support/recorded.ts'
-import type { Played } from './play.ts'
+import type { Played } from './played.ts'
 import { momentsOf, once } from './rows.ts'
 
 /** What answers showed of items or recipes from an instant (ms) on, by internal name. */

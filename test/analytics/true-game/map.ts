@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { seededRandom } from '../../../src/clock.ts'
-import { hour, type Played } from './play.ts'
+import { hour, type Played } from './played.ts'
 import { inOrder, momentsOf, once, plain } from './rows.ts'
 import { holdsAt, type Stretch, stretchesSeen, TrueMap } from './true-map.ts'
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { seededRandom } from '../../../src/clock.ts'
 import type { CounterName } from '../../../src/sandbox/index.ts'
 import { contributionIn } from '../../support/contribution.ts'
-import type { Played } from './play.ts'
+import type { Played } from './played.ts'
 import { inOrder, momentsOf, once, plain } from './rows.ts'
 import { answersAbout, changesIn } from './true-guild.ts'
 import { TruePeople } from './true-people.ts'
@@ -183,78 +183,8 @@ export function questionsOfMembers(of: () => Played): void {
       expect(plain(rows)).toEqual(expected)
     }
   })
-
-  test('10: how many of a guild are online at which hour of the week, hidden ones included', async () => {
-    const { db, people, guilds } = told()
-    for (const { guild, answers } of guilds) {
-      const shown = answers.filter(({ members }) => members.size > 0)
-      const [from, to] = [shown[0]?.at ?? new Date(0), shown.at(-1)?.at ?? new Date(0)]
-      const hours = new Map<number, number[]>()
-      for (const { at, members } of shown.slice(0, -1)) {
-        const online = [...members.keys()].filter((player) => people.isOnline(player, at.getTime())).length
-        const begin = Math.floor(at.getTime() / 3_600_000)
-        hours.set(begin, [...(hours.get(begin) ?? []), online])
-      }
-      const cells = new Map<string, { averages: number[]; most: number; cells: number }>()
-      for (let at = Math.floor(from.getTime() / 3_600_000); at * 3_600_000 < to.getTime(); at++) {
-        const when = new Date(at * 3_600_000)
-        const name = `${when.getUTCDay() || 7} ${when.getUTCHours()}`
-        const cell = cells.get(name) ?? { averages: [], most: -1, cells: 0 }
-        const counts = hours.get(at) ?? []
-        if (counts.length > 0) cell.averages.push(counts.reduce((sum, one) => sum + one) / counts.length)
-        cells.set(name, { ...cell, most: Math.max(cell.most, ...counts), cells: cell.cells + 1 })
-      }
-      const rows = await db.query<Record<'dow' | 'hour' | 'coverage', number> & Record<string, number | null>>(
-        'select * from analytics.guild_online_heatmap($1, $2, $3)',
-        [guild, from, to],
-      )
-      expect(rows.length).toBe(cells.size)
-      for (const { dow, hour, online_avg: average, online_max: most, coverage } of rows) {
-        const cell = cells.get(`${dow} ${hour}`)
-        const { averages = [], most: highest = -1 } = cell ?? {}
-        if (averages.length === 0) expect([average, most, coverage]).toEqual([null, null, 0])
-        else {
-          expect(average).toBeCloseTo(averages.reduce((sum, one) => sum + one) / averages.length)
-          expect([most, coverage]).toEqual([highest, expect.closeTo(averages.length / (cell?.cells ?? 1))])
-        }
-      }
-    }
-  })
-
-  test('12: the names, guilds and ranks of a player', async () => {
-    const { db, people, played } = told()
-    const names = namesOf(played)
-    for (const player of played.players) {
-      const expected: unknown[][] = []
-      const asked = played.accepted.players.filter(({ key }) => key === player)
-      // Whose profile never came is known from guilds alone.
-      if (asked.length === 0) continue
-      for (const { at } of asked) {
-        const stay = people.stayAt(player, at)
-        const guild = stay ? [stay.guild, names(stay.guild, at), people.rankAt(stay, at)] : [null, null, null]
-        const told = [people.usernameAt(player, at), ...guild]
-        const last = expected.at(-1)
-        if (last && String(last.slice(2)) === String(told)) continue
-        if (last) last[1] = new Date(at).toISOString()
-        expected.push([new Date(at).toISOString(), null, ...told])
-      }
-      const rows = await db.values(
-        `select valid_from, valid_until, username, guild_uuid::text, guild_name, guild_rank
-           from analytics.player_biography($1)`,
-        [player],
-      )
-      expect(plain(rows)).toEqual(expected)
-    }
-  })
 }
 
 function monthOf(at: number): string {
   return `${new Date(at).toISOString().slice(0, 7)}-01T00:00:00.000Z`
-}
-
-function namesOf({ first, history }: Played) {
-  return (guild: string, at: number) =>
-    history.guilds.findLast((one) => one.guild === guild && Date.parse(one.at) <= at)?.name ??
-    first.guilds.get(guild)?.name ??
-    null
 }

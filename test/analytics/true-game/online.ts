@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hour, type Played } from './play.ts'
+import { hour, type Played } from './played.ts'
 import { inOrder, once, plain } from './rows.ts'
 import { holding, type Known, onlineAnswers, worldsUp } from './true-online.ts'
 

@@ -4,7 +4,7 @@ import { resources } from '../../../src/resources/index.ts'
 import type { AnswerSource } from '../../../src/sandbox/answer.ts'
 import { createGame, type Game, type GameSettings } from '../../../src/sandbox/game/game.ts'
 import { gameSource } from '../../../src/sandbox/game/routes.ts'
-import { createItemWorld, type GameHistory, type ItemWorld, patchItems } from '../../../src/sandbox/index.ts'
+import { patchItems } from '../../../src/sandbox/index.ts'
 import { worldSource } from '../../../src/sandbox/world-source.ts'
 import { listKeys } from '../../../src/sync/backfill-campaign.ts'
 import { expect as expectEvery } from '../../../src/sync/coverage.ts'
@@ -13,65 +13,9 @@ import { type Engine, runResource } from '../../../src/sync/run.ts'
 import { refresh } from '../../../src/sync/run-worklist.ts'
 import { openTally } from '../../../src/sync/tally.ts'
 import { apiOf } from './api-of-game.ts'
-import { type Paces, type Polled, pacesFor, polled, type Slot, timetable } from './timetable.ts'
-
-export const hour = 3_600_000
-
-/** One answer that was taken in. */
-export interface Accepted {
-  /** The instant it speaks for, ms. */
-  readonly at: number
-  /** When it was asked for, ms. */
-  readonly askedAt: number
-  /** Of a guild or player. */
-  readonly key?: string
-}
-
-/** A game that was played and watched, and everything that is true of it. */
-export interface Played {
-  readonly db: Database
-  readonly game: Game
-  /** Everything that happened, from before anybody watched. */
-  readonly history: GameHistory
-  /** When watching began and ended, ms. */
-  readonly from: number
-  readonly until: number
-  readonly paces: Paces
-  readonly slots: readonly Slot[]
-  readonly accepted: Readonly<Record<Polled, readonly Accepted[]>>
-  /** When a guild was asked for that is no more, or not yet. */
-  readonly gone: readonly Required<Accepted>[]
-  /** How things were when the game began, before any history. */
-  readonly first: {
-    readonly territories: readonly string[]
-    readonly guilds: ReadonlyMap<string, { readonly name: string; readonly prefix: string | null }>
-    readonly usernames: ReadonlyMap<string, string>
-    readonly wars: ReadonlyMap<string, number | null>
-    readonly lastJoin: ReadonlyMap<string, number | null>
-  }
-  /** Guilds and players that are asked for in turn. */
-  readonly guilds: readonly string[]
-  readonly players: readonly string[]
-  /** The items from each instant (ms) on. */
-  readonly itemWorlds: readonly { readonly at: number; readonly world: ItemWorld }[]
-  /** What answers about the map said of a few territories. */
-  readonly places: readonly PlaceAnswer[]
-}
-
-/** What one answer said of one territory that no history tells. */
-export interface PlaceAnswer {
-  readonly at: number
-  readonly territory: string
-  readonly hq?: boolean
-  readonly treasury: string
-  readonly defences: string
-  readonly resources: readonly {
-    readonly type: string
-    readonly generation: number
-    readonly stored: number
-    readonly limit: number
-  }[]
-}
+import { retuned, smallItemWorld } from './item-world.ts'
+import { type Accepted, hour, type PlaceAnswer, type Played } from './played.ts'
+import { type Polled, pacesFor, polled, timetable } from './timetable.ts'
 
 const guards = { plausibleShare: 0.4, absences: 2, zeroShare: 0.25 }
 const silent = () => undefined
@@ -232,14 +176,4 @@ function firstOf({ realm }: Game): Played['first'] {
     wars: new Map(guilds.map(({ uuid, wars }) => [uuid, wars])),
     lastJoin: new Map(players.map(({ uuid, lastJoin }) => [uuid, lastJoin])),
   }
-}
-
-/** The game patches items only; here one recipe goes with them. */
-function retuned(recipes: ItemWorld['recipes'], patch: number): ItemWorld['recipes'] {
-  return recipes.map((recipe, nth) => (nth === patch % recipes.length ? { ...recipe, xp: recipe.xp + 7 } : recipe))
-}
-
-function smallItemWorld(seed: number): ItemWorld {
-  const { items, recipes, sets } = createItemWorld(seed)
-  return { items: items.filter((_, nth) => nth % 25 === 0), recipes: recipes.filter((_, nth) => nth % 12 === 0), sets }
 }

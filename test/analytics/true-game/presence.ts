@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { secondsPlayed, trueSessions, untrueSessions } from '../../support/true-sessions.ts'
-import { hour, type Played } from './play.ts'
+import { hour, type Played } from './played.ts'
 import { once } from './rows.ts'
 import { holding } from './true-online.ts'
 

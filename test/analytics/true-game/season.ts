@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hour, type Played } from './play.ts'
+import { hour, type Played } from './played.ts'
 import { once } from './rows.ts'
 import { stretchesSeen, TrueMap } from './true-map.ts'
 

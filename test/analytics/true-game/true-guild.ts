@@ -1,6 +1,6 @@
 import type { Member } from '../../support/membership-changes.ts'
 import { changesBetween } from '../../support/membership-changes.ts'
-import type { Played } from './play.ts'
+import type { Played } from './played.ts'
 import type { TruePeople } from './true-people.ts'
 
 /** What one answer about a guild could show of its members; nobody where the guild is no more. */

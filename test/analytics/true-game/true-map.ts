@@ -1,4 +1,4 @@
-import type { Played } from './play.ts'
+import type { Played } from './played.ts'
 
 /** One guild's, or nobody's, time at one territory, as answers could show it; ms since the epoch. */
 export interface Stretch {

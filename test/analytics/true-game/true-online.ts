@@ -1,4 +1,4 @@
-import type { Played } from './play.ts'
+import type { Played } from './played.ts'
 
 /** What one answer about who is online could show; ms since the epoch. */
 export interface OnlineAnswer {

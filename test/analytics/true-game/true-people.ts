@@ -1,5 +1,5 @@
 import type { GameHistory } from '../../../src/sandbox/index.ts'
-import type { Played } from './play.ts'
+import type { Played } from './played.ts'
 
 const never = Number.POSITIVE_INFINITY
 const ms = (text: string) => Date.parse(text)
