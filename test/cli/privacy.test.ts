@@ -2,12 +2,12 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { buildProgram, type Environment, runProgram } from '../support/cli.ts'
 import { playerId } from '../support/guild-answers.ts'
 import { profile } from '../support/player-answers.ts'
-import { bothKinds, testDatabaseUrl, testDataDir } from '../support/postgres.ts'
+import { kindsOfLongTests, testDatabaseUrl, testDataDir } from '../support/postgres.ts'
 import { servedApi } from '../support/served.ts'
 
 beforeAll(buildProgram)
 
-describe.each(bothKinds)('wynnsync privacy on the %s database', (kind) => {
+describe.each(kindsOfLongTests)('wynnsync privacy on the %s database', (kind) => {
   let environment: Environment
   const privacy = (...args: string[]) => runProgram(['privacy', ...args], environment)
 

@@ -8,7 +8,7 @@ import type { Database } from '../../src/db/database.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { growingTables } from '../../src/resources/growth.ts'
 import { maintain } from '../../src/sync/maintain.ts'
-import { bothKinds, temporaryFolder, testDatabase } from '../support/postgres.ts'
+import { kindsOfLongTests, temporaryFolder, testDatabase } from '../support/postgres.ts'
 import { begin, live } from './year.ts'
 
 const migrations = fileURLToPath(new URL('../../migrations', import.meta.url))
@@ -41,7 +41,7 @@ async function migrateAsBefore(db: Database): Promise<void> {
   })
 }
 
-describe.each(bothKinds)('a %s database from before the tables were partitioned', (kind) => {
+describe.each(kindsOfLongTests)('a %s database from before the tables were partitioned', (kind) => {
   test('keeps every row, and its indexes, and its views read the new tables', async () => {
     const db = await testDatabase(kind, { migrated: false })
     await migrateAsBefore(db)
@@ -102,7 +102,7 @@ describe.each(bothKinds)('a %s database from before the tables were partitioned'
   })
 })
 
-describe.each(bothKinds)('looking for the latest sample on the %s database', (kind) => {
+describe.each(kindsOfLongTests)('looking for the latest sample on the %s database', (kind) => {
   test('asks the newest month first, and the others only when it has none', async () => {
     const db = await testDatabase(kind)
     await live(db, from, to)

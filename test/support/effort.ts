@@ -4,6 +4,8 @@ export const effort = {
   gameHours: Number(process.env.WYNNSYNC_TEST_HOURS ?? 1),
   /** Minutes of a simulated stretch of unattended life. */
   unattendedMinutes: Number(process.env.WYNNSYNC_TEST_UNATTENDED_MINUTES ?? 5),
+  /** The same of one on which everything fails. */
+  badMinutes: Number(process.env.WYNNSYNC_TEST_UNATTENDED_MINUTES ?? 3),
   /** What decides over everything that goes wrong in such a stretch; several with commas. */
   seeds: (process.env.WYNNSYNC_TEST_SEEDS ?? '1').split(',').map(Number),
   /** Every recorded answer and not only the telling ones, every fault alone, every kind of unattended day. */

@@ -6,7 +6,7 @@ import { openEmbedded } from '../../src/db/embedded.ts'
 import { openServer } from '../../src/db/server.ts'
 import type { Sandbox } from '../../src/sandbox/index.ts'
 import { buildProgram, type Environment, startProgram } from '../support/cli.ts'
-import { bothKinds, testDatabaseUrl, testDataDir } from '../support/postgres.ts'
+import { type bothKinds, kindsOfLongTests, testDatabaseUrl, testDataDir } from '../support/postgres.ts'
 import { servedApi } from '../support/served.ts'
 import { contentOf, item } from '../support/world.ts'
 
@@ -86,7 +86,7 @@ async function resultOf(place: Place) {
 
 beforeAll(buildProgram)
 
-describe.each(bothKinds)('a sync that is killed at any instant, on the %s database,', (kind) => {
+describe.each(kindsOfLongTests)('a sync that is killed at any instant, on the %s database,', (kind) => {
   test('leaves, run again, the same tables as one that nobody disturbed', async () => {
     const random = seededRandom(7)
     const [quiet, disturbed] = [await placeOf(kind), await placeOf(kind)]

@@ -11,7 +11,7 @@ import { inventedEvents, wrongMap } from './bad-day/untrue-facts.ts'
 import { createWitness } from './bad-day/witness.ts'
 
 const MINUTE = 60_000
-const minutes = effort.unattendedMinutes
+const minutes = effort.badMinutes
 /** Leases of the dead are over after so long. */
 const calm = 6
 const limit = 20
