@@ -4,7 +4,7 @@ import { openRecordedAnswers, type RecordedAnswers } from '../api/recorded.ts'
 import { engineOf, migrateDatabase, openDatabase, version } from '../app.ts'
 import { UsageError } from '../errors.ts'
 import { resourcesNamed } from '../resources/index.ts'
-import { type LoadedFolder, loadRecorded } from '../sync/backfill-recorded.ts'
+import { type LoadedFolder, loadRecorded } from '../sync/backfill/recorded.ts'
 import { type Context, exitCode } from './context.ts'
 import { formatTable } from './table.ts'
 

@@ -1,7 +1,7 @@
 import { FatalError } from '../errors.ts'
-import { createBackoff } from '../sync/backoff.ts'
 import type { Resource, Worklist } from '../sync/resource.ts'
 import { type Engine, failedResult, type RunResult, runResource } from '../sync/run.ts'
+import { createBackoff } from '../sync/schedule/backoff.ts'
 import { keyCount, sourceOf } from './backfill-price.ts'
 import type { Context } from './context.ts'
 

@@ -3,7 +3,7 @@ import type { Database } from '../db/database.ts'
 import { readHolder } from '../db/folder-lock.ts'
 import { FatalError, UsageError } from '../errors.ts'
 import { resourcesNamed } from '../resources/index.ts'
-import { type BackfillResult, walkBackfill } from '../sync/backfill.ts'
+import { type BackfillResult, walkBackfill } from '../sync/backfill/backfill.ts'
 import {
   beginCampaign,
   countOpen,
@@ -11,8 +11,8 @@ import {
   listKeys,
   setSince,
   unfinishedCampaign,
-} from '../sync/backfill-campaign.ts'
-import type { Price } from '../sync/backfill-plan.ts'
+} from '../sync/backfill/campaign.ts'
+import type { Price } from '../sync/backfill/plan.ts'
 import { isWorklist, type Resource, type Worklist } from '../sync/resource.ts'
 import { type Engine, type RunResult, skippedResult } from '../sync/run.ts'
 import { priceOfPages, priceOfWorklist, showPrice, type Wanted } from './backfill-price.ts'

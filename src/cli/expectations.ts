@@ -1,9 +1,9 @@
 import type { App } from '../app.ts'
 import type { Database } from '../db/database.ts'
 import { resources } from '../resources/index.ts'
-import { expect, expectationAt } from '../sync/coverage.ts'
+import { expect, expectationAt } from '../sync/coverage/coverage.ts'
 import type { Resource, Worklist } from '../sync/resource.ts'
-import { periodSeconds } from '../sync/ticker.ts'
+import { periodSeconds } from '../sync/schedule/ticker.ts'
 import { schedulesOf } from './schedules.ts'
 
 /**

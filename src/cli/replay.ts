@@ -3,7 +3,7 @@ import { offline } from '../api/recorded.ts'
 import { engineOf, migrateDatabase, openDatabase } from '../app.ts'
 import { FatalError } from '../errors.ts'
 import { resourcesNamed } from '../resources/index.ts'
-import { type Replayed, replay } from '../sync/replay.ts'
+import { type Replayed, replay } from '../sync/replay/replay.ts'
 import { type Context, exitCode } from './context.ts'
 import { formatTable } from './table.ts'
 

@@ -1,7 +1,7 @@
 import { UsageError } from '../errors.ts'
 import type { Resource, Worklist } from '../sync/resource.ts'
-import type { Scheduled } from '../sync/schedule.ts'
-import { nextTick, objectionToSchedule } from '../sync/ticker.ts'
+import type { Scheduled } from '../sync/schedule/schedule.ts'
+import { nextTick, objectionToSchedule } from '../sync/schedule/ticker.ts'
 
 /**
  * When each resource is due: as it declares itself, unless the configuration says otherwise.

@@ -1,4 +1,4 @@
-import type { DriftOverview } from '../sync/drift-overview.ts'
+import type { DriftOverview } from '../sync/drift/overview.ts'
 import { formatTable } from './table.ts'
 
 /** What drifted, for a person: each thing once, with where and when. */

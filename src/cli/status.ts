@@ -1,7 +1,7 @@
 import { migrateDatabase, openDatabase } from '../app.ts'
 import type { Database } from '../db/database.ts'
 import { resources } from '../resources/index.ts'
-import { readDrift } from '../sync/drift-overview.ts'
+import { readDrift } from '../sync/drift/overview.ts'
 import { readBudgets, readFailures, readGaps, readSizes, readTiers } from '../sync/overview.ts'
 import { readFreshness, readStates } from '../sync/recent-runs.ts'
 import { type Context, exitCode } from './context.ts'

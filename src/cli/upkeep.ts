@@ -2,12 +2,12 @@ import type { App } from '../app.ts'
 import type { Database } from '../db/database.ts'
 import { growingTables, passingTables } from '../resources/growth.ts'
 import { resources } from '../resources/index.ts'
-import { compactCoverage } from '../sync/coverage-compact.ts'
-import { expireLedger, expirePassing, passingName } from '../sync/expiry.ts'
-import { isMaintenanceDue, maintain } from '../sync/maintain.ts'
-import { namesOf } from '../sync/partitions.ts'
-import { expireRaw, rawDays } from '../sync/raw-retention.ts'
-import { daysBefore, type Retention, readRetention } from '../sync/retention.ts'
+import { compactCoverage } from '../sync/coverage/compact.ts'
+import { expireLedger, expirePassing, passingName } from '../sync/growth/expiry.ts'
+import { isMaintenanceDue, maintain } from '../sync/growth/maintain.ts'
+import { namesOf } from '../sync/growth/partitions.ts'
+import { daysBefore, type Retention, readRetention } from '../sync/growth/retention.ts'
+import { expireRaw, rawDays } from '../sync/raw/retention.ts'
 
 /** What of the app it takes to look after its tables. */
 type Kept = Pick<App, 'clock' | 'log'> & { readonly config: Pick<App['config'], 'retention' | 'rawDays'> }

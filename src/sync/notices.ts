@@ -1,5 +1,5 @@
 import type { Sql } from '../db/database.ts'
-import type { GuardAction } from './guard-actions.ts'
+import type { GuardAction } from './guard/actions.ts'
 import type { RunRow } from './ledger.ts'
 
 /** What an answer, or the end of a run, has to tell. */

@@ -1,6 +1,6 @@
 import { type Misfit, misfitOf } from '../api/wire/record.ts'
 import { FatalError, RecordError } from '../errors.ts'
-import { extraOf } from './drift.ts'
+import { extraOf } from './drift/drift.ts'
 import { canonicalJson, type Json, sha256 } from './hash.ts'
 import type { Entity, Recorded, SetAside } from './resource.ts'
 import { type RowCheck, rowCheck } from './row-check.ts'

@@ -5,12 +5,12 @@ import type { Misfit } from '../api/wire/record.ts'
 import type { UnknownField } from '../api/wire/unknown.ts'
 import type { Sql } from '../db/database.ts'
 import type { historyShape, RootShape, RowOf } from '../db/history.ts'
-import type { Evidence } from './growth.ts'
+import type { Evidence } from './growth/growth.ts'
 import type { Json } from './hash.ts'
-import type { Personal } from './personal.ts'
+import type { Personal } from './privacy/personal.ts'
 
-export type { Averages, Evidence, GrowingTable, PassingTable } from './growth.ts'
-export type { KeptTable, Person, Personal } from './personal.ts'
+export type { Averages, Evidence, GrowingTable, PassingTable } from './growth/growth.ts'
+export type { KeptTable, Person, Personal } from './privacy/personal.ts'
 
 /** Priority class of a resource's requests: live polls go before refreshes, refreshes before a backfill. */
 export type Lane = 'live' | 'refresh' | 'backfill'

@@ -1,6 +1,6 @@
 import type { Sql } from '../db/database.ts'
 import { bulkTable } from './bulk-table.ts'
-import type { Fall } from './guard-actions.ts'
+import type { Fall } from './guard/actions.ts'
 import type { Row, SampleTable } from './resource.ts'
 
 /** What came of the samples of an answer. */

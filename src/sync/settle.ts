@@ -3,7 +3,7 @@ import { FatalError } from '../errors.ts'
 import { closeAbsent, countAbsences, findAbsent, forgetAbsences, pendingAbsences } from './absent.ts'
 import type { DocumentChange } from './field-changes.ts'
 import { historySql } from './history-sql.ts'
-import { forgetTeller } from './privacy.ts'
+import { forgetTeller } from './privacy/privacy.ts'
 import type { History, Recorded, Row } from './resource.ts'
 
 /** Where absences are looked for. */

@@ -1,5 +1,5 @@
 import type { Sql } from '../db/database.ts'
-import type { LastAccepted } from './guard.ts'
+import type { LastAccepted } from './guard/guard.ts'
 
 /** Answers are cached this long (API reference 2.3): asking earlier brings the same copy. Milliseconds. */
 const shortestInterval = 120_000

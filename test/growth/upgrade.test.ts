@@ -7,7 +7,7 @@ import { systemClock } from '../../src/clock.ts'
 import type { Database } from '../../src/db/database.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { growingTables } from '../../src/resources/growth.ts'
-import { maintain } from '../../src/sync/maintain.ts'
+import { maintain } from '../../src/sync/growth/maintain.ts'
 import { kindsOfLongTests, temporaryFolder, testDatabase } from '../support/postgres.ts'
 import { begin, live } from './year.ts'
 

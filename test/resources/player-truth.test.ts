@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Random, seededRandom } from '../../src/clock.ts'
 import { onlinePlayers } from '../../src/resources/online-players/index.ts'
-import { thinEvidence } from '../../src/sync/evidence.ts'
+import { thinEvidence } from '../../src/sync/growth/evidence.ts'
 import { givenGame, hour, start } from '../sandbox/game/given-game.ts'
 import { effort } from '../support/effort.ts'
 import { syncPlayers } from '../support/player-answers.ts'

@@ -1,14 +1,14 @@
 import { seededRandom } from '../../src/clock.ts'
 import type { Database } from '../../src/db/database.ts'
 import { guilds } from '../../src/resources/guilds/index.ts'
-import { type BackfillOptions, type BackfillResult, walkBackfill } from '../../src/sync/backfill.ts'
+import { type BackfillOptions, type BackfillResult, walkBackfill } from '../../src/sync/backfill/backfill.ts'
 import {
   beginCampaign,
   type Campaign,
   countOpen,
   freeLeases,
   unfinishedCampaign,
-} from '../../src/sync/backfill-campaign.ts'
+} from '../../src/sync/backfill/campaign.ts'
 import { tableNames, type World } from './world.ts'
 
 /** Goes on with the backfill of guilds that was not finished, or begins one. */

@@ -4,7 +4,7 @@ import { seededRandom, type VirtualClock, virtualClock } from '../../src/clock.t
 import type { Database } from '../../src/db/database.ts'
 import { FOREVER } from '../../src/db/values.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts'
-import type { Guards } from '../../src/sync/guard.ts'
+import type { Guards } from '../../src/sync/guard/guard.ts'
 import type { ExtractOptions, Resource } from '../../src/sync/resource.ts'
 import { type RunResult, runResource } from '../../src/sync/run.ts'
 import { testDatabase } from './postgres.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { items } from '../../src/resources/items/index.ts'
-import { farAhead } from '../../src/sync/guard-clock.ts'
+import { farAhead } from '../../src/sync/guard/clock.ts'
 import { bothKinds } from '../support/postgres.ts'
 import { instantOf, item, worldOf } from '../support/world.ts'
 

@@ -1,0 +1,128 @@
+import type { Sql } from '../../db/database.ts'
+import { bulkTable } from '../bulk-table.ts'
+import type { Recorded } from '../resource.ts'
+
+/** What a backfill will take, before it begins. */
+export interface Price {
+  readonly resource: string
+  /** What there is to ask: guilds, players, items, recipes. */
+  readonly keys: number
+  readonly requests: number
+  /** At the limit per minute, when nobody else asks. */
+  readonly minutes: number
+  /** Rows that may come, at most about so many. */
+  readonly rows: number
+  readonly bytes: number
+  /** What was not known and had to be assumed, in words. */
+  readonly assumptions: readonly string[]
+}
+
+/** What is taken for granted of a resource of which the database has too little to measure. */
+export interface Assumed {
+  readonly keys: number
+  readonly rowsPerKey: number
+}
+
+/** What there is to ask. */
+export interface Demand {
+  readonly keys: number
+  /** Keys that were never answered. */
+  readonly fresh: number
+  /** Keys of which each new answer is likely to bring what one of them brought on average. */
+  readonly again: number
+  readonly requests: number
+  /** Requests per minute that the budget allows. */
+  readonly perMinute: number
+  readonly assumptions: readonly string[]
+}
+
+/** Fewer known keys say little about the others. */
+const enoughKeys = 10
+const assumedRowBytes = 250
+/** Counting the rows of a bigger table takes long; its statistics are good enough. */
+const countUpTo = 50_000_000
+
+/** Prices a backfill by what the keys known so far have brought. */
+export async function priceOf(sql: Sql, resource: Recorded, demand: Demand, assumed: Assumed): Promise<Price> {
+  const { keys, fresh, again, requests, perMinute } = demand
+  const assumptions = [...demand.assumptions]
+  const size = await sizeOf(sql, resource)
+  const known = await knownKeys(sql, resource)
+  const measured = known.keys >= enoughKeys && size.rows > 0
+  const rowsPerKey = measured ? size.rows / known.keys : assumed.rowsPerKey
+  if (!measured && fresh > 0) assumptions.push(`${assumed.rowsPerKey} rows per key: too few are known to measure`)
+  const perAnswer = known.answers > 0 ? size.rows / known.answers : 0
+  const rows = Math.round(fresh * rowsPerKey + again * perAnswer)
+  const bytes = Math.round(rows * (measured ? size.bytes / size.rows : assumedRowBytes))
+  return {
+    resource: resource.name,
+    keys,
+    requests,
+    minutes: Math.ceil(requests / perMinute),
+    rows,
+    bytes,
+    assumptions,
+  }
+}
+
+/** Rows and bytes of all tables that a resource fills. */
+async function sizeOf(sql: Sql, resource: Recorded): Promise<{ rows: number; bytes: number }> {
+  const histories = [resource.history, ...Object.values(resource.others ?? {})]
+  const tables = [
+    ...histories.flatMap(({ root, parts }) => [root, ...Object.values(parts)]),
+    ...Object.values(resource.samples ?? {}).map(({ table }) => table),
+  ].map((table) => bulkTable(table).name)
+  const sizes = await sql.query<{ name: string; bytes: number; estimate: number }>(
+    // A partitioned table is the sum of its parts.
+    `select name, sum(pg_total_relation_size(pg_class.oid))::float8 as bytes, sum(greatest(reltuples, 0))::float8 as estimate
+       from unnest($1::text[]) as filled(name)
+       join pg_class on pg_class.oid = name::regclass
+                     or pg_class.oid in (select relid from pg_partition_tree(name::regclass))
+      group by name`,
+    [tables],
+  )
+  let rows = 0
+  for (const { name, bytes, estimate } of sizes) {
+    rows += bytes > countUpTo && estimate > 0 ? estimate : await countRows(sql, name)
+  }
+  return { rows, bytes: sizes.reduce((sum, one) => sum + one.bytes, 0) }
+}
+
+async function countRows(sql: Sql, table: string): Promise<number> {
+  const [row] = await sql.query<{ rows: number }>(`select count(*) as rows from ${table}`)
+  return row?.rows ?? 0
+}
+
+/** Keys that were answered, and how many answers about them there were. */
+async function knownKeys(sql: Sql, resource: Recorded): Promise<{ keys: number; answers: number }> {
+  const [row] = await sql.query<{ keys: number; answers: number }>(
+    `select case when listed.keys > 0 then listed.keys else coalesce(whole.living, 0) end as keys,
+            case when listed.keys > 0 then greatest(listed.keys, told.answers) else coalesce(whole.living, 0) end as answers
+       from (select count(*) as keys from sync.work_item where resource = $1 and observed_at is not null) listed,
+            (select count(*) as answers from sync.observation
+              where resource = $1 and status in ('ok', 'unchanged', 'partial')) told
+       left join lateral (select living from sync.run where resource = $1 and living is not null
+                           order by observed_at desc limit 1) whole on true`,
+    [resource.name],
+  )
+  return row ?? { keys: 0, answers: 0 }
+}
+
+/**
+ * The limit per minute that the headers of a route last told; undefined when none did.
+ * @param server origin of the API
+ * @param guest whether it is asked without credential
+ */
+export async function toldLimit(
+  sql: Sql,
+  { route, server, guest }: { route: string; server: string; guest: boolean },
+): Promise<number | undefined> {
+  const [row] = await sql.query<{ limit: number | null }>(
+    `select coalesce((state #>> '{window,limit}')::int, (state ->> 'lastLimit')::int) as "limit"
+       from sync.route_bucket join sync.budget using (account, bucket)
+      where route = $1 and starts_with(account, $2 || ' ') and (account = $2 || ' guest') = $3
+      order by changed_at desc limit 1`,
+    [route, server, guest],
+  )
+  return row?.limit || undefined
+}

@@ -1,0 +1,104 @@
+import type { Database, Sql } from '../../db/database.ts'
+import { countOf, noteUnkept, thinEvidence, unnamed } from '../growth/evidence.ts'
+import type { Recorded } from '../resource.ts'
+
+/** What compacting came to. */
+export interface Compacted {
+  /** Hours that are counted now. */
+  readonly hours: number
+  /** Rows of the ledger that were removed. */
+  readonly runs: number
+  readonly observations: number
+}
+
+/** What is folded in one transaction, ms: so much of the ledger is read at once. */
+const chunk = 7 * 86_400_000
+
+/**
+ * Counts the observations of the hours before an instant, and removes the rows of the ledger that nothing else needs. What
+ * stays: the first and the latest answer of each resource, the latest run of each status, what drift, quarantine or a guard
+ * names; and of a resource of which questions rest on when its answers were, what it says that stays of that. Hours after
+ * the latest observation wait, because what was missed in them is known only when the next one comes. May be interrupted at
+ * any time and called again.
+ * @param before the hour that it lies in, and all after it, are left as they are
+ */
+export async function compactCoverage(
+  db: Database,
+  { before, resources }: { before: Date; resources: readonly Pick<Recorded, 'name' | 'evidence'>[] },
+): Promise<Compacted> {
+  const total = { hours: 0, runs: 0, observations: 0 }
+  for (const resource of resources) {
+    for (let last = false; !last; ) {
+      const done = await db.transaction((sql) => foldOnce(sql, resource, before))
+      for (const count of ['hours', 'runs', 'observations'] as const) total[count] += done[count]
+      last = done.last
+    }
+    const thinned = await thinEvidence(db, resource, before)
+    if (resource.evidence) total['spans' in resource.evidence ? 'runs' : 'observations'] += thinned
+  }
+  return total
+}
+
+async function foldOnce(
+  sql: Sql,
+  { name, evidence }: Pick<Recorded, 'name' | 'evidence'>,
+  before: Date,
+): Promise<Compacted & { last: boolean }> {
+  const [span] = await sql.query<{ from: Date | null; until: Date | null }>(
+    `select greatest(date_trunc('hour', watch.first_at, 'UTC'),
+                     (select max(hour) + interval '1 hour' from sync.coverage_hour where resource = $1)) as from,
+            date_trunc('hour', least($2, watch.last_at), 'UTC') as until
+       from analytics.watch($1) watch where watch.is_told`,
+    [name, before],
+  )
+  if (!span?.from || !span.until || span.from >= span.until) return { hours: 0, runs: 0, observations: 0, last: true }
+  const until = new Date(Math.min(span.until.getTime(), span.from.getTime() + chunk))
+  const hours = await sql.query(
+    `insert into sync.coverage_hour (resource, hour, expected, observed, unchanged, partial, stale, rejected, missed)
+     select $1, hour, expected, observed, unchanged, partial, stale, rejected, missed from analytics.coverage($1, $2, $3)
+     on conflict do nothing returning 1`,
+    [name, span.from, until],
+  )
+  await noteUnkept(sql, name, until)
+  const runs = await removeRuns(sql, name, evidence !== undefined && 'spans' in evidence, until)
+  const observations = await removeObservations(sql, name, evidence !== undefined && 'days' in evidence, until)
+  return { hours: hours.length, runs, observations, last: until >= span.until }
+}
+
+/** @param isEvidence accepted answers stay for now */
+async function removeRuns(sql: Sql, resource: string, isEvidence: boolean, until: Date): Promise<number> {
+  const accepted = (more: string, order: string) =>
+    `(select observed_at from sync.run where resource = $1 and status in ('ok', 'unchanged', 'partial') ${more}
+       order by observed_at ${order} limit 1)`
+  return await countOf(
+    sql,
+    `delete from sync.run using
+         (select ${accepted('', 'asc')} as first_at, ${accepted('', 'desc')} as last_at,
+                 -- What is counted from here on is reckoned from it.
+                 ${accepted('and observed_at < $2', 'desc')} as before_at,
+                 ${accepted('and complete', 'desc')} as complete_at) kept
+      where run.resource = $1 and run.started_at < $2 and run.finished_at < $2 and (run.observed_at < $2) is not false
+        and (run.status not in ('ok', 'unchanged', 'partial')
+             or not $3 and run.observed_at > kept.first_at and run.observed_at < kept.last_at
+                and run.observed_at < kept.before_at and run.observed_at is distinct from kept.complete_at)
+        and run.started_at < (select max(latest.started_at) from sync.run latest
+                               where latest.resource = $1 and latest.status = run.status)
+        and ${unnamed}`,
+    [resource, until, isEvidence],
+  )
+}
+
+async function removeObservations(sql: Sql, resource: string, isEvidence: boolean, until: Date): Promise<number> {
+  const answered = (which: string, order: string) =>
+    `(select received_at from sync.observation where resource = $1 and ${which} order by received_at ${order} limit 1)`
+  return await countOf(
+    sql,
+    `delete from sync.observation one using
+         (select ${answered("status not in ('rejected', 'stale')", 'asc')} as first_at,
+                 ${answered("status = 'ok'", 'desc')} as changed_at) kept
+      where one.resource = $1 and one.received_at < $2
+        and (not $3 or one.status not in ('ok', 'unchanged', 'partial'))
+        and one.received_at is distinct from kept.first_at and one.received_at is distinct from kept.changed_at`,
+    [resource, until, isEvidence],
+  )
+}

@@ -1,0 +1,36 @@
+import type { Json } from '../hash.ts'
+import type { Prepared } from '../prepare.ts'
+import type { Recorded } from '../resource.ts'
+import { type Novelty, unknownFieldNovelties, unknownMembers } from './drift.ts'
+
+type Found = Novelty & { readonly key: string }
+
+/**
+ * What the given entities hold, and those of other histories that came with them, that the program does not know; each
+ * thing once, with one entity that has it. Paths of another history begin with its name.
+ */
+export function noveltiesOf(resource: Recorded, entities: readonly Prepared[]): Found[] {
+  const once = new Map<string, Found>()
+  const add = (one: Found) => {
+    const name = `${one.kind} ${one.path} ${one.member}`
+    if (!once.has(name)) once.set(name, one)
+  }
+  for (const entity of entities) {
+    const document = documentOf(entity)
+    const fields = unknownFieldNovelties(resource.unknownFields(document))
+    for (const one of [...fields, ...unknownMembers(document, resource.vocabulary)]) add({ ...one, key: entity.key })
+    for (const [name, history] of Object.entries(resource.others ?? {})) {
+      if (!history.unknownFields) continue
+      for (const other of entity.also[name] ?? []) {
+        for (const one of unknownFieldNovelties(history.unknownFields(documentOf(other)))) {
+          add({ ...one, path: `/${name}/*${one.path}`, key: other.key })
+        }
+      }
+    }
+  }
+  return [...once.values()]
+}
+
+export function documentOf(entity: Prepared): Json {
+  return JSON.parse(entity.documentText) as Json
+}

@@ -1,0 +1,71 @@
+import type { Database, Sql } from '../../db/database.ts'
+import type { GrowingTable } from '../resource.ts'
+import { namesOf, repairPartitions } from './partitions.ts'
+import { daysBefore, type Retention } from './retention.ts'
+import { removeCoarse, rollUp } from './rollup.ts'
+
+/** What the tables that grow are looked after with. */
+export interface Upkeep {
+  readonly now: Date
+  readonly tables: readonly GrowingTable[]
+  readonly retention: Retention
+}
+
+/** What looking after them came to. */
+export interface Maintained {
+  /** Partitions that are new. */
+  readonly created: string[]
+  /** Rows that moved into their month. */
+  readonly moved: number
+  /** Months that were replaced by their coarser tier. */
+  readonly rolledUp: string[]
+  /** Rows that are gone. */
+  readonly removed: number
+}
+
+/** From then on the tables are to be looked after again, ms. */
+const enough = 86_400_000
+
+/**
+ * Makes the partitions of the months to come, gives rows without a month theirs, and replaces what is older than its
+ * retention by its coarser tier. Many short transactions; may be interrupted at any time, and called as often as one likes.
+ * @returns null when another process is at it
+ * @throws RetryableError when the database is away or somebody else's statement stands in the way for good
+ */
+export async function maintain(db: Database, { now, tables, retention }: Upkeep): Promise<Maintained | null> {
+  const lock = await db.tryLock('wynnsync maintain')
+  if (!lock) return null
+  try {
+    const total = { created: [] as string[], moved: 0, rolledUp: [] as string[], removed: 0 }
+    for (const growing of tables) {
+      const repaired = await repairPartitions(db, growing, now)
+      total.created.push(...repaired.created)
+      total.moved += repaired.moved
+      const { table } = namesOf(growing)
+      const keep = retention.get(table.replace(/^.*\./, ''))
+      if (keep) {
+        const rolled = await rollUp(db, growing, daysBefore(now, keep.fine), now)
+        total.rolledUp.push(...rolled.months)
+        total.removed += rolled.removed
+        if (keep.coarse !== undefined) total.removed += await removeCoarse(db, growing, daysBefore(now, keep.coarse))
+      }
+      await db.query(
+        `insert into sync.tier (sample_table, checked_at) values ($1, $2)
+         on conflict (sample_table) do update set checked_at = excluded.checked_at`,
+        [table, now],
+      )
+    }
+    return total
+  } finally {
+    await lock.release()
+  }
+}
+
+/** Whether a table was not looked after for a day: one small query, for commands that are done at once. */
+export async function isMaintenanceDue(sql: Sql, { now, tables }: Pick<Upkeep, 'now' | 'tables'>): Promise<boolean> {
+  const [state] = await sql.query<{ fresh: number }>(
+    'select count(*)::int as fresh from sync.tier where sample_table = any($1::text[]) and checked_at > $2',
+    [tables.map((growing) => namesOf(growing).table), new Date(now.getTime() - enough)],
+  )
+  return (state?.fresh ?? 0) < tables.length
+}

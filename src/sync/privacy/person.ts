@@ -1,0 +1,108 @@
+import type { Sql } from '../../db/database.ts'
+import { FOREVER } from '../../db/values.ts'
+import { hashOf, noteActions } from './actions.ts'
+import { forgettingStatements } from './engine.ts'
+import { erase, everything, type Gone, type Removed, whoFrom, whoseRows } from './erase.ts'
+import type { KeptTable, Personal } from './personal.ts'
+import { lockPrivacy } from './privacy.ts'
+import { askAnew } from './reopen.ts'
+
+/** What is kept of a player in one table. */
+export interface KeptRows {
+  readonly table: string
+  readonly rows: number
+  /** The oldest and the youngest of them. */
+  readonly first: Date | null
+  readonly last: Date | null
+}
+
+/** What is known of a player's privacy. */
+export interface PersonKept {
+  readonly tables: readonly KeptRows[]
+  readonly restrictions: readonly { readonly fieldGroup: string; readonly toldBy: string; readonly since: Date }[]
+  readonly removals: readonly {
+    readonly at: Date
+    readonly fieldGroup: string
+    readonly policy: string
+    readonly rows: number
+    readonly reason: string
+  }[]
+}
+
+/** Records that were not understood, and raw answers that are all about the player; lists and guilds mention others too. */
+const ofEngine = [
+  [
+    'sync.quarantine',
+    `select count(*)::int as rows, min(first_seen_at) as first, max(first_seen_at) as last from sync.quarantine
+      where resource in ('players', 'guilds', 'online-players') and strpos(lower(raw::text), $1) > 0`,
+  ],
+  [
+    'sync.raw_answer',
+    `select count(*)::int as rows, min(received_at) as first, max(received_at) as last from sync.raw_answer
+      where resource = 'players' and key = $1`,
+  ],
+] as const
+
+/** What is kept of a player, what is restricted, and what was removed because of it; tables with nothing are left out. */
+export async function personKept(sql: Sql, tables: readonly KeptTable[], playerUuid: string): Promise<PersonKept> {
+  const found: KeptRows[] = []
+  for (const table of tables) {
+    const [row] = await sql.query<Omit<KeptRows, 'table'>>(
+      `select count(*)::int as rows, min(kept.${table.since}) as first, max(kept.${table.since}) as last
+         from ${table.table} kept, ${whoFrom(table)} where ${whoseRows(table)}`,
+      [[playerUuid], [FOREVER]],
+    )
+    if (row && row.rows > 0) found.push({ table: table.table, ...row })
+  }
+  for (const [table, text] of ofEngine) {
+    const [row] = await sql.query<Omit<KeptRows, 'table'>>(text, [playerUuid])
+    if (row && row.rows > 0) found.push({ table, ...row })
+  }
+  return {
+    tables: found,
+    restrictions: await sql.query(
+      `select field_group as "fieldGroup", told_by as "toldBy", since from sync.privacy_restriction
+        where player_uuid = $1 order by 1, 2`,
+      [playerUuid],
+    ),
+    removals: await sql.query(
+      `select at, field_group as "fieldGroup", policy, rows, reason from sync.privacy_action
+        where player_uuid = $1 or player_hash = decode($2, 'hex') order by at`,
+      [playerUuid, hashOf(playerUuid)],
+    ),
+  }
+}
+
+/** Rules that something is kept under, in the order of the alphabet. */
+export function knownGroups(tables: readonly KeptTable[]): string[] {
+  return [
+    ...new Set(tables.flatMap(({ rows = {}, blank = {} }) => [...Object.keys(rows), ...Object.keys(blank)])),
+  ].sort()
+}
+
+/**
+ * Removes what is kept of a player, or what of it falls under one rule, as of now: what was observed until then does not
+ * come back, what the API shows later is recorded as of anybody. In a transaction.
+ * @param fieldGroup one of `knownGroups`; undefined for everything
+ * @returns what went, by table
+ */
+export async function purge(
+  sql: Sql,
+  personal: Personal,
+  { playerUuid, fieldGroup = everything, at }: { playerUuid: string; fieldGroup?: string | undefined; at: Date },
+): Promise<Removed[]> {
+  // In the order of every answer's transaction.
+  await sql.query('lock table sync.raw_answer in row exclusive mode')
+  await lockPrivacy(sql)
+  // What the API shows of the player now may be the same as it was.
+  await askAnew(sql, personal, [playerUuid])
+  const removed = await erase(sql, personal, [{ playerUuid, fieldGroup }])
+  if (fieldGroup === everything) {
+    for (const { table, text } of forgettingStatements()) {
+      const gone = await sql.query<Gone>(text, [[playerUuid], [FOREVER]])
+      removed.push(...gone.map(({ player, n }) => ({ playerUuid: player, fieldGroup, table, rows: n })))
+    }
+  }
+  await noteActions(sql, removed, { at, policy: 'purge', reason: 'a person asked for it', runId: null, isNamed: false })
+  return removed
+}

@@ -1,0 +1,116 @@
+import { membersOf } from '../../api/wire/guilds.ts'
+import { fieldsOf } from '../../api/wire/unknown.ts'
+import type { Sql } from '../../db/database.ts'
+import { rewriteBody } from '../raw/erase.ts'
+import { strip } from '../raw/strip.ts'
+import type { Person, Personal } from './personal.ts'
+
+interface Rewritten {
+  readonly playerUuid: string
+  readonly table: string
+  readonly rows: number
+}
+
+/**
+ * Removes from the raw answers about a key the fields that its latest answer does not have any more of those people: what
+ * no rule is known for may be gone for any rule.
+ */
+export async function eraseVanishedRaw(
+  sql: Sql,
+  resource: string,
+  key: string,
+  people: readonly Person[],
+): Promise<Rewritten[]> {
+  const rows = new Map<string, number>()
+  await rewriteAbout(sql, resource, [key], (body, answers) => {
+    const met = people.filter(({ playerUuid, fields }) => removeVanished(body, resource, playerUuid, new Set(fields)))
+    for (const { playerUuid } of met) rows.set(playerUuid, (rows.get(playerUuid) ?? 0) + answers)
+    return met.length > 0
+  })
+  return [...rows].map(([playerUuid, n]) => ({ playerUuid, table, rows: n }))
+}
+
+/** Removes from the raw answers that players were in guilds where they are not any more. */
+export async function eraseFormerGuilds(
+  sql: Sql,
+  personal: Personal,
+  players: readonly string[],
+): Promise<Rewritten[]> {
+  const former = await sql.query<{ player: string; guild: string }>(
+    `select who.player_uuid::text as player, former.guild_uuid::text as guild
+       from unnest($1::uuid[]) as who(player_uuid) cross join lateral (${personal.formerGuilds}) former(guild_uuid)`,
+    [players],
+  )
+  const rewritten: Rewritten[] = []
+  for (const playerUuid of new Set(former.map(({ player }) => player))) {
+    const guilds = former.filter(({ player }) => player === playerUuid).map(({ guild }) => guild)
+    const all = { playerUuid, fieldGroup: 'everything' }
+    const inGuilds = await rewriteAbout(sql, 'guilds', guilds, (body) => strip(body, 'guilds', all))
+    const inProfiles = await rewriteAbout(sql, 'players', [playerUuid], (body) => leave(body, guilds))
+    if (inGuilds + inProfiles > 0) rewritten.push({ playerUuid, table, rows: inGuilds + inProfiles })
+  }
+  return rewritten
+}
+
+const table = 'sync.raw_body'
+
+/** Returns how many answers were changed. */
+async function rewriteAbout(
+  sql: Sql,
+  resource: string,
+  keys: readonly string[],
+  change: (body: unknown, answers: number) => boolean,
+): Promise<number> {
+  const places = await sql.query<{ answerId: number; position: number; hash: Uint8Array }>(
+    `select answer_id as "answerId", position, hash from sync.raw_answer where resource = $1 and key = any($2::text[])`,
+    [resource, keys],
+  )
+  const alike = new Map<string, typeof places>()
+  for (const one of places) {
+    const name = Buffer.from(one.hash).toString('base64')
+    alike.set(name, [...(alike.get(name) ?? []), one])
+  }
+  let rows = 0
+  for (const same of alike.values()) {
+    const changed = await rewriteBody(sql, same, (body) =>
+      body !== undefined && change(body, same.length) ? 'other' : 'same',
+    )
+    if (changed) rows += same.length
+  }
+  return rows
+}
+
+/** The records of a player in an answer: the profile with its characters, or the member. */
+function recordsOf(body: unknown, resource: string, playerUuid: string): Record<string, unknown>[] {
+  const records: unknown[] = []
+  if (resource === 'players') {
+    const characters = fieldsOf(body).find(([name]) => name === 'characters')?.[1]
+    records.push(body, ...fieldsOf(characters).map(([, character]) => character))
+  } else {
+    for (const { key, record } of membersOf({ members: fieldsOf(body).find(([name]) => name === 'members')?.[1] })) {
+      const uuid = fieldsOf(record).find(([name]) => name === 'uuid')?.[1]
+      if ([key, uuid].some((one) => String(one).toLowerCase() === playerUuid)) records.push(record)
+    }
+  }
+  return records.filter(isRecord)
+}
+
+function removeVanished(body: unknown, resource: string, playerUuid: string, shown: ReadonlySet<string>): boolean {
+  let found = false
+  for (const record of recordsOf(body, resource, playerUuid)) {
+    for (const name of Object.keys(record).filter((one) => !shown.has(one))) found = delete record[name]
+  }
+  return found
+}
+
+function leave(profile: unknown, guilds: readonly string[]): boolean {
+  if (!isRecord(profile)) return false
+  const uuid = fieldsOf(profile.guild).find(([name]) => name === 'uuid')?.[1]
+  if (typeof uuid !== 'string' || !guilds.includes(uuid.toLowerCase())) return false
+  profile.guild = null
+  return true
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,48 @@
+import type { Sql } from '../../db/database.ts'
+import type { Personal } from './personal.ts'
+
+/**
+ * Makes the next answers about these players be taken in anew where nobody hides the field group any more: what they show
+ * was removed, or not kept, while they stayed the same.
+ */
+export async function reopen(
+  sql: Sql,
+  personal: Personal,
+  ended: readonly { readonly player: string; readonly group: string }[],
+): Promise<void> {
+  const open = await sql.query<{ player: string; group: string }>(
+    `select ended.player, ended."group" from unnest($1::text[], $2::text[]) as ended(player, "group")
+      where not exists (select from sync.privacy_restriction other
+                         where other.player_uuid = ended.player::uuid and other.field_group = ended."group")`,
+    [ended.map((one) => one.player), ended.map((one) => one.group)],
+  )
+  const players = [...new Set(open.map((one) => one.player))]
+  if (players.length === 0) return
+  await askAnew(sql, personal, players)
+  for (const { table, versionsOf, blank = {} } of personal.tables) {
+    for (const [group, { columns, where }] of Object.entries(blank)) {
+      const again = open.filter((one) => one.group === group).map((one) => one.player)
+      if (versionsOf === undefined || where !== undefined || again.length === 0) continue
+      await sql.query(
+        `update ${table} set hash = sha256(hash) where player_uuid = any($1::uuid[]) and valid_until = 'infinity'
+            and ${columns.map((column) => `${column} is null`).join(' and ')}`,
+        [again],
+      )
+    }
+  }
+}
+
+/** Makes the next answers about these players be taken in whatever they say: what they said is not kept any more. */
+export async function askAnew(sql: Sql, personal: Personal, players: readonly string[]): Promise<void> {
+  await sql.query(
+    // Those that are locked are being asked for right now.
+    `with asked as (
+       select item.resource, item.key from sync.work_item item
+         join (select told.resource, told.key from unnest($1::uuid[]) as who(player_uuid)
+                cross join lateral (${personal.answersAbout}) told(resource, key)) told using (resource, key)
+          for update of item skip locked)
+     update sync.work_item item set content_hash = sha256(item.content_hash) from asked
+      where item.resource = asked.resource and item.key = asked.key`,
+    [players],
+  )
+}

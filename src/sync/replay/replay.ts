@@ -1,0 +1,182 @@
+import { Forbidden, NotFound } from '../../api/errors.ts'
+import type { Database, Sql } from '../../db/database.ts'
+import { FatalError, RetryableError } from '../../errors.ts'
+import { listKeys } from '../backfill/campaign.ts'
+import { apiOf, countAnswers, type KeptAnswer, NotKept, nextAnswers } from '../raw/source.ts'
+import { type Extraction, isWorklist, type Resource, type Worklist } from '../resource.ts'
+import { type Engine, runResource } from '../run.ts'
+import { refresh } from '../run-worklist.ts'
+import { type Reach, reachOf } from './reach.ts'
+import { createShadow, dropShadow, shadowOf } from './shadow.ts'
+import { differences, keepDrift, swapTables, type TableDifference } from './tables.ts'
+
+export interface ReplayOptions {
+  readonly resources: readonly (Resource | Worklist)[]
+  /** Put what was made in the place of what is there. */
+  readonly swap: boolean
+  /** Leave the shadow tables for somebody to look into. */
+  readonly keep?: boolean
+  readonly signal?: AbortSignal
+  /** Told after each answer: how many are done, of how many. */
+  readonly onProgress?: (done: number, of: number) => void
+}
+
+/** What came of a replay. */
+export interface Replayed {
+  /** `skipped`: another replay is running. */
+  readonly status: 'ok' | 'skipped'
+  readonly resources: readonly (Reach & { readonly isReplayed: boolean })[]
+  readonly answers: number
+  /** Answers that were taken in then and cannot be read now: nothing is swapped where there are any. */
+  readonly lost: readonly string[]
+  readonly tables: readonly TableDifference[]
+  readonly swapped: boolean
+}
+
+/** Raw answers in memory at once. */
+const batch = 50
+
+/**
+ * Makes the tables of resources anew, from all their raw answers in the order in which they were taken in, through the
+ * readers and guards of today: into shadow tables, which are compared with what is there and then put in its place when
+ * that is wished. A resource that holds more than its raw answers tell is left alone. Syncs may go on meanwhile; until
+ * the swap, and when it does not come, nothing but the shadow is touched.
+ * @param engine its API is not asked
+ * @throws RetryableError when the database is away, or what ended the signal
+ */
+export async function replay(engine: Omit<Engine, 'api'>, options: ReplayOptions): Promise<Replayed> {
+  const { db } = engine
+  const nothing = { status: 'ok', resources: [], answers: 0, lost: [], tables: [], swapped: false } as const
+  const lock = await db.tryLock('wynnsync replay')
+  if (!lock) return { ...nothing, status: 'skipped' }
+  try {
+    const reaches = await Promise.all(options.resources.map((resource) => reachOf(db, resource)))
+    const isWhole = ({ name }: Resource | Worklist) =>
+      reaches.some((one) => one.resource === name && one.from !== null && one.missing === null)
+    const able = options.resources.filter(isWhole)
+    const resources = reaches.map((one) => ({ ...one, isReplayed: able.some(({ name }) => name === one.resource) }))
+    if (able.length === 0) return { ...nothing, resources }
+    const names = able.map(({ name }) => name)
+    await createShadow(db, names)
+    const walk = openWalk(engine, able, options)
+    await walk.on(shadowOf(db), db)
+    await keepDrift(db, able)
+    const tables = await differences(db, able)
+    const swapped = options.swap && walk.lost.length === 0
+    if (swapped) await swap(engine, able, walk)
+    if (!options.keep || swapped) await dropShadow(db)
+    return { status: 'ok', resources, answers: walk.answers(), lost: walk.lost, tables, swapped }
+  } finally {
+    await lock.release()
+  }
+}
+
+/** Takes in what came in the meantime, and swaps, while nobody else takes in an answer. */
+async function swap({ db }: Omit<Engine, 'api'>, resources: readonly (Resource | Worklist)[], walk: Walk) {
+  await db.transaction(async (sql) => {
+    await sql.query('lock table sync.raw_answer in share row exclusive mode')
+    await walk.on(shadowOf(db, sql), sql)
+    if (walk.lost.length > 0) throw new FatalError(`nothing was swapped: ${walk.lost[0]}`)
+    for (const resource of resources) {
+      const { missing } = await reachOf(sql, resource)
+      if (missing) throw new FatalError(`nothing was swapped: an answer of ${resource.name} came that was not kept`)
+    }
+    await keepDrift(sql, resources)
+    await swapTables(sql, resources)
+  })
+}
+
+/** A walk over raw answers that can be gone on with. */
+interface Walk {
+  /** Takes in, through this database, all answers that the source has and that were not taken in yet. */
+  on(db: Database, source: Sql): Promise<void>
+  answers(): number
+  readonly lost: string[]
+}
+
+function openWalk(
+  engine: Omit<Engine, 'api'>,
+  resources: readonly (Resource | Worklist)[],
+  { signal, onProgress }: ReplayOptions,
+): Walk {
+  const byName = new Map(resources.map((one) => [one.name, one]))
+  const names = [...byName.keys()]
+  const lost: string[] = []
+  let last = -1
+  let done = 0
+
+  async function on(db: Database, source: Sql): Promise<void> {
+    const of = done + (await countAnswers(source, names, last))
+    for (;;) {
+      const answers = await nextAnswers(source, names, last, batch)
+      if (answers.length === 0) return
+      for (const answer of answers) {
+        signal?.throwIfAborted()
+        const resource = byName.get(answer.resource)
+        const unread = resource && (await takeAgain(resource, engine, db, answer))
+        // What could not be read then either is no loss.
+        if (unread && answer.status !== 'failed') lost.push(unread)
+        last = answer.answerId
+        done += 1
+        onProgress?.(done, Math.max(of, done))
+      }
+    }
+  }
+
+  return { on, answers: () => done, lost }
+}
+
+/** Takes in one answer as it was taken in then; returns what is wrong when it cannot be read. */
+async function takeAgain(
+  resource: Resource | Worklist,
+  { clock, guards, ...rest }: Omit<Engine, 'api'>,
+  db: Database,
+  answer: KeptAnswer,
+): Promise<string | undefined> {
+  const { key, runId, takenAt, accepted } = answer
+  const engine: Engine = {
+    ...rest,
+    db,
+    api: apiOf(answer),
+    // Whatever the ledger says of it is as of then.
+    clock: { ...clock, now: () => takenAt.getTime() },
+    guards: { ...guards, accept: accepted },
+    raw: false,
+    announces: false,
+    runId,
+  }
+  let refusal: unknown
+  let extraction: Extraction | undefined
+  try {
+    extraction = await extractAgain(resource, answer)
+  } catch (error) {
+    const isAnswer = isWorklist(resource) && (error instanceof NotFound || error instanceof Forbidden)
+    if (!isAnswer) return `${resource.name} ${key ?? ''} of ${takenAt.toISOString()}: ${messageOf(error)}`
+    refusal = error
+  }
+  const extract = async () => {
+    if (!extraction) throw refusal
+    return extraction
+  }
+  if (isWorklist(resource)) {
+    await listKeys(db, resource.name, [key ?? ''])
+    await refresh({ ...resource, extractOne: extract }, engine, runId, key ?? '', {})
+    return undefined
+  }
+  const { status, error, temporary } = await runResource({ ...resource, extract }, engine)
+  if (status === 'failed') throw temporary ? new RetryableError(`${error}`) : new FatalError(`${error}`)
+  return undefined
+}
+
+/** Asks what was asked then: everything at once, or where that was not asked, page by page. */
+async function extractAgain(resource: Resource | Worklist, answer: KeptAnswer): Promise<Extraction> {
+  if (isWorklist(resource)) return await resource.extractOne(apiOf(answer), answer.key ?? '', {})
+  return await resource.extract(apiOf(answer), {}).catch((error: unknown) => {
+    if (!(error instanceof NotKept)) throw error
+    return resource.extract(apiOf(answer), { walk: true })
+  })
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,62 @@
+import type { Database, Sql } from '../../db/database.ts'
+
+/** Beside every table of schema `game` and `sync` there is an empty one in these while a replay runs. */
+const shadowSchemas = ['game_replay', 'sync_replay']
+
+/** `game.item` and `"sync"."run"` where a statement names a table. */
+const qualifier = /(?<![\w.$])("?)(game|sync)\1(?=\."?\w)/g
+
+/** The name of the table's shadow. */
+export function shadowName(table: string): string {
+  return table.replace(qualifier, '$1$2_replay$1')
+}
+
+/** Makes the shadow tables anew, empty but for what is not told by answers: what people had removed. */
+export async function createShadow(db: Database, resources: readonly string[]): Promise<void> {
+  await dropShadow(db)
+  const tables = await db.query<{ name: string }>(
+    `select relnamespace::regnamespace || '.' || quote_ident(relname) as name from pg_class
+      where relnamespace::regnamespace::text in ('game', 'sync') and relkind in ('r', 'p') and not relispartition
+      order by 1`,
+  )
+  await db.transaction(async (sql) => {
+    for (const schema of shadowSchemas) await sql.query(`create schema ${schema}`)
+    // Nobody needs them after a crash: the next replay begins anew.
+    for (const { name } of tables)
+      await sql.query(
+        `create unlogged table ${shadowName(name)} (like ${name} including all excluding comments excluding statistics)`,
+      )
+    await sql.query('insert into sync_replay.privacy_action select * from sync.privacy_action')
+    await sql.query(
+      `insert into sync_replay.privacy_restriction select * from sync.privacy_restriction
+        where split_part(told_by, '/', 1) <> all($1::text[])`,
+      [resources],
+    )
+  })
+}
+
+/** Removes the shadow tables, also those that a replay left that was killed. */
+export async function dropShadow(sql: Sql): Promise<void> {
+  await sql.query(`drop schema if exists ${shadowSchemas.join(', ')} cascade`)
+}
+
+/** A database whose every statement is about the shadow tables. Nobody is notified of what is said there. */
+export function shadowOf(db: Database, inside?: Sql): Database {
+  return {
+    ...shadowed(inside ?? db),
+    kind: db.kind,
+    place: db.place,
+    transaction: async (work) => (inside ? work(shadowed(inside)) : db.transaction((sql) => work(shadowed(sql)))),
+    // Whoever syncs the resource meanwhile is not in the way.
+    tryLock: async () => ({ release: async () => {} }),
+    close: async () => {},
+  }
+}
+
+function shadowed(sql: Sql): Sql {
+  return {
+    query: async (text, params) => (text.includes('pg_notify(') ? [] : sql.query(shadowName(text), params)),
+    values: async (text, params) => sql.values(shadowName(text), params),
+    copy: async (table, columns, rows) => sql.copy(shadowName(table), columns, rows),
+  }
+}

@@ -1,0 +1,154 @@
+import type { Random } from '../../clock.ts'
+import { isWorklist, type Resource, type Worklist } from '../resource.ts'
+import { type Engine, failedResult, type RunResult, runResource } from '../run.ts'
+import { runWorklist } from '../run-worklist.ts'
+import { createBackoff } from './backoff.ts'
+import { nextTick, periodSeconds, type Ticker } from './ticker.ts'
+
+/** A resource and when it is due. */
+export interface Scheduled {
+  readonly resource: Resource | Worklist
+  /** Cron expression in UTC. */
+  readonly expression: string
+}
+
+/** What the scheduler needs besides the engine. */
+export interface ScheduleOptions {
+  readonly scheduled: readonly Scheduled[]
+  readonly ticker: Ticker
+  readonly random: Random
+  /** Keys of a worklist asked for at once. */
+  readonly concurrency: number
+  /** Nothing new begins once it is aborted; requests under way go on. */
+  readonly stopping: AbortSignal
+  /** Ends requests that are under way. */
+  readonly signal: AbortSignal
+  /** Told how each run ended. */
+  readonly onRun?: (result: RunResult) => void
+}
+
+/** A schedule of every minute, the finest that crontabs know, means: as often as the API has something new. */
+const CONTINUOUS = 60
+/** A worklist whose schedule is finer than this, in seconds, is worked on all the time. */
+const WITHOUT_PAUSE = 300
+/** Seconds after which a run is tried again after a failure: at first, and at most; for a live poll, its own pace. */
+const FIRST_WAIT = 5
+const LONGEST_WAIT = 300
+const LONGEST_LIVE_WAIT = 60
+
+/**
+ * Runs every resource when it is due, until `stopping` is aborted and what was under way has ended. Never throws: whatever
+ * the API or the database does, it tries again, later and later, and the time without observation is in the ledger.
+ */
+export async function runSchedule(engine: Engine, options: ScheduleOptions): Promise<void> {
+  await Promise.all(options.scheduled.map((one) => keepUp(engine, one, options)))
+}
+
+/** Seconds between two observations that a schedule promises: what coverage is measured against. */
+export function expectedSeconds({ resource, expression }: Scheduled, now: number): number {
+  const period = periodSeconds(expression, now)
+  return isContinuous(resource, period) ? Math.min(period, resource.cacheSeconds) : period
+}
+
+function isContinuous(resource: Resource | Worklist, period: number): boolean {
+  return !isWorklist(resource) && resource.lane === 'live' && period <= CONTINUOUS
+}
+
+async function keepUp(engine: Engine, one: Scheduled, options: ScheduleOptions): Promise<void> {
+  const { resource, expression } = one
+  const { clock, log } = engine
+  const { stopping, random, onRun } = options
+  const live = resource.lane === 'live'
+  const backoff = createBackoff(
+    { first: FIRST_WAIT * 1000, longest: (live ? LONGEST_LIVE_WAIT : LONGEST_WAIT) * 1000 },
+    random,
+  )
+  const bell = createBell()
+  const silence = options.ticker.ring(resource.name, expression, bell.ring, (at) =>
+    log.warn({ resource: resource.name, due: at.toISOString() }, 'a run was missed: the machine slept or was busy'),
+  )
+  try {
+    while (!stopping.aborted) {
+      bell.quiet()
+      const result = await runOnce(engine, one, options).catch((error: unknown) => {
+        log.error({ resource: resource.name, err: error }, error instanceof Error ? error.message : String(error))
+        return failedResult(resource.name, error)
+      })
+      onRun?.(result)
+      if (result.status === 'failed' || isTooEarly(one, result, clock.now())) {
+        await pause(clock.sleep(backoff.failed(), stopping))
+        continue
+      }
+      backoff.worked()
+      const wait = restOf(one, result, clock.now(), random)
+      if (wait === 'until the bell') await pause(bell.rung(stopping))
+      else await pause(clock.sleep(wait, stopping))
+    }
+  } finally {
+    silence()
+  }
+}
+
+async function runOnce(engine: Engine, one: Scheduled, options: ScheduleOptions): Promise<RunResult> {
+  const { resource, expression } = one
+  const { signal, stopping, concurrency } = options
+  if (!isWorklist(resource)) return await runResource(resource, engine, { signal, lane: resource.lane })
+  const now = engine.clock.now()
+  const endless = periodSeconds(expression, now) < WITHOUT_PAUSE
+  const until = endless ? { until: nextTick(expression, now) } : {}
+  return await runWorklist(resource, engine, { signal, stopping, concurrency, lane: resource.lane, ...until })
+}
+
+/**
+ * An answer dated before the last one, which was dated too late or was newer: any of the next may be worth more, and the
+ * next tick of a coarse schedule is far.
+ */
+function isTooEarly({ resource, expression }: Scheduled, { status }: RunResult, now: number): boolean {
+  return status === 'stale' && !isContinuous(resource, periodSeconds(expression, now))
+}
+
+/** How long to rest after a run that did not fail, ms. */
+function restOf({ resource, expression }: Scheduled, result: RunResult, now: number, random: Random) {
+  const period = periodSeconds(expression, now)
+  if (isWorklist(resource)) return period < WITHOUT_PAUSE ? 0 : 'until the bell'
+  if (!isContinuous(resource, period)) return 'until the bell'
+  const cache = resource.cacheSeconds * 1000
+  // Another process has just asked; what it got expires in a while.
+  if (result.status === 'skipped') return cache / 2
+  // The header counts whole seconds, and a little jitter keeps many clients from asking at the same instant.
+  const jitter = 250 + 500 * random()
+  const renewal = (result.renewAt ?? now + cache) - now
+  // A copy that has expired already, or will not for ages, tells nothing: its own time to live does.
+  return (renewal > 0 && renewal <= 2 * cache ? renewal : cache) + jitter
+}
+
+/** Rests until the promise settles; what ends a rest early is no failure. */
+async function pause(rest: Promise<void>): Promise<void> {
+  await rest.catch(() => undefined)
+}
+
+/** Remembers that it was rung while nobody listened: a tick during a run makes the next run due at once. */
+function createBell() {
+  let rang = false
+  let wake: (() => void) | null = null
+  return {
+    ring: () => {
+      rang = true
+      wake?.()
+    },
+    quiet: () => {
+      rang = false
+    },
+    rung: (signal: AbortSignal) =>
+      new Promise<void>((resolve) => {
+        if (rang || signal.aborted) return resolve()
+        const done = () => {
+          wake = null
+          signal.removeEventListener('abort', done)
+          resolve()
+        }
+        wake = done
+        signal.addEventListener('abort', done, { once: true })
+      }),
+  }
+}
