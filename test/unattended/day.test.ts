@@ -105,7 +105,8 @@ describe.each(effort.everyAnswer ? days : days.slice(0, 1))(
         const perMinute = guilds.length / (minutes - (first - Math.floor(dawn / MINUTE)))
         const live = polls('/guild/list/territory').length / minutes
         if (day.toldLimit) expect(perMinute).toBeGreaterThanOrEqual((day.limit - live - 1) * 0.97)
-        if (minutes > 15) expect(listed.size).toBe(320)
+        // In a day some are founded and some disbanded.
+        if (minutes > 15) expect(listed.size).toBeGreaterThanOrEqual(320)
       },
       minutes * 60_000,
     )
