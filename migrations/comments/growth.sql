@@ -6,6 +6,8 @@ comment on column sync.tier.fine_since is
   'From then on every row is there; of older ones what the README''s table of tiers says. NULL: all of them are there.';
 comment on column sync.tier.coarse_since is
   'From then on the coarser tier is there; older than that is one row per key, and nothing of the ledger. NULL: all of it is there.';
+comment on column sync.tier.averaged_until is
+  'Before then there are averages of every full hour although its samples are there too. NULL: averages are made when samples go.';
 comment on column sync.tier.checked_at is
   'When the table was last looked after, by the clock of the machine that did.';
 

@@ -19,19 +19,40 @@ comment on function analytics.online_span(timestamptz, timestamptz) is
 
 -- An answer holds until the next one. Where that is more than 90 seconds away somebody looked too seldom to know, and it
 -- holds for the 30 seconds that it is cached.
-create or replace function analytics.online_answer(from_time timestamptz, to_time timestamptz)
-returns table (observed_at timestamptz, holds_until timestamptz)
-language sql stable parallel safe
+create or replace function analytics.online_watched(from_time timestamptz, to_time timestamptz)
+returns table (begins timestamptz, ends timestamptz)
+language sql stable parallel safe set jit = off
 begin atomic
-  select answer.first_at,
-         case when answer.next_at - answer.last_at <= interval '90 seconds' then answer.next_at
-              else answer.last_at + interval '30 seconds' end
-    from analytics.online_span(from_time - interval '90 seconds', to_time + interval '90 seconds') answer
-   where answer.first_at < to_time
-     and (answer.last_at >= from_time or answer.next_at > from_time or answer.last_at + interval '30 seconds' > from_time);
+  -- Only the answers at the edges of a stretch make a row.
+  with answer as (
+    select known.first_at, known.last_at, lag(known.last_at) over own as before_at, lead(known.first_at) over own as next_at
+      from (select span.began_at as first_at, span.ended_at as last_at from sync.answer_span span
+             where span.resource = 'online-players' and span.ended_at >= from_time - interval '90 seconds'
+               and span.began_at <= to_time + interval '90 seconds'
+             union all
+            select accepted.observed_at, accepted.observed_at from sync.run accepted
+             where accepted.resource = 'online-players' and accepted.status in ('ok', 'unchanged', 'partial')
+               and accepted.observed_at >= from_time - interval '90 seconds' and accepted.observed_at <= to_time + interval '90 seconds'
+               and accepted.observed_at > coalesce((select max(old.ended_at) from sync.answer_span old
+                                                     where old.resource = 'online-players'), '-infinity')) known
+    window own as (order by known.first_at)
+  ), edge as (
+    select one.first_at, one.last_at, one.is_first, one.is_last
+      from (select answer.first_at, answer.last_at,
+                   answer.before_at is null or answer.first_at - answer.before_at > interval '90 seconds' as is_first,
+                   answer.next_at is null or answer.next_at - answer.last_at > interval '90 seconds' as is_last
+              from answer) one
+     where one.is_first or one.is_last
+  ), stretch as (
+    select edge.is_first, greatest(edge.first_at, from_time) as begins,
+           least(case when edge.is_last then edge.last_at else lead(edge.last_at) over (order by edge.first_at) end
+                 + interval '30 seconds', to_time) as ends
+      from edge
+  )
+  select stretch.begins, stretch.ends from stretch where stretch.is_first and stretch.begins < stretch.ends;
 end;
-comment on function analytics.online_answer(timestamptz, timestamptz) is
-'The accepted answers about who is online that speak for [from_time, to_time), and until when each holds: until the next one, or for 30 seconds where that is more than 90 seconds away. Of time before the retention of the ledger, those that came at most 90 seconds apart are one.';
+comment on function analytics.online_watched(timestamptz, timestamptz) is
+'The stretches of [from_time, to_time) for which accepted answers about who is online speak: each until the next one, or for 30 seconds where that is more than 90 seconds away. No stretch touches another.';
 
 -- Where only a span is known, an answer lies in every 90 seconds of it: the bound is on the safe side.
 create or replace function analytics.online_answer_before(at timestamptz) returns timestamptz

@@ -3,10 +3,7 @@ returns table (begins timestamptz, ends timestamptz, total int, hidden int)
 language sql stable parallel safe
 begin atomic
   with watched as (
-    select lower(part.span) as begins, upper(part.span) as ends
-      from (select range_agg(tstzrange(answer.observed_at, answer.holds_until)) as spans
-              from analytics.online_answer(from_time, to_time) answer) every
-     cross join lateral unnest(every.spans) as part(span)
+    select stretch.begins, stretch.ends from analytics.online_watched(from_time, to_time) stretch
   ), sample as (
     select numbers.observed_at, numbers.total, numbers.hidden,
            lead(numbers.observed_at, 1, to_time) over (order by numbers.observed_at) as until

@@ -2,31 +2,40 @@ create or replace function analytics.world_peak(from_time timestamptz, to_time t
 returns table (world text, hour timestamptz, online_avg double precision, online_max int, coverage real)
 language sql stable parallel safe set jit = off
 begin atomic
-  with fine as (
-    -- Older samples are gone; of them there are the averages of full hours.
-    select greatest(from_time, (select tier.fine_since from sync.tier where tier.sample_table = 'game.world_sample')) as since
+  with tier as (
+    select max(one.fine_since) as fine_since, max(one.averaged_until) as averaged_until
+      from sync.tier one where one.sample_table = 'game.world_sample'
+  ), fine as (
+    -- Older samples are gone; of them there are the averages of full hours. Of others, too, as far as they are made ahead.
+    select tier.fine_since, since.at as since, date_bin('1 hour', since.at + interval '1 hour' - interval '1 microsecond', 'epoch') as full_from,
+           least(date_bin('1 hour', to_time, 'epoch'), coalesce(tier.averaged_until, '-infinity')) as full_to
+      from tier
+     cross join lateral (select greatest(from_time, tier.fine_since) as at) since
+  ), part as (
+    select fine.since, least(fine.full_from, to_time) as until from fine where fine.full_from < fine.full_to
+     union all
+    select case when fine.full_from < fine.full_to then fine.full_to else fine.since end, to_time from fine
   ), watched as (
-    select lower(part.span) as begins, upper(part.span) as ends
-      from (select range_agg(tstzrange(answer.observed_at, answer.holds_until)) as spans
-              from fine
-             cross join lateral analytics.online_answer(fine.since, to_time) answer) every
-     cross join lateral unnest(every.spans) as part(span)
+    select part.since, part.until, stretch.begins, stretch.ends
+      from part
+     cross join lateral analytics.online_watched(part.since, part.until) stretch
+     where part.since < part.until
   ), known as (
-    select version.world, sample.online, greatest(sample.observed_at, version.valid_from, watched.begins, fine.since) as begins,
-           least(sample.until, version.valid_until, watched.ends, to_time) as ends
-      from fine
+    select version.world, sample.online, greatest(sample.observed_at, version.valid_from, watched.begins, part.since) as begins,
+           least(sample.until, version.valid_until, watched.ends, part.until) as ends
+      from part
      cross join game.world version
      cross join lateral (
        select numbers.observed_at, numbers.online,
-              lead(numbers.observed_at, 1, to_time) over (order by numbers.observed_at) as until
+              lead(numbers.observed_at, 1, part.until) over (order by numbers.observed_at) as until
          from game.world_sample numbers
-        where numbers.world = version.world and numbers.observed_at < least(to_time, version.valid_until)
+        where numbers.world = version.world and numbers.observed_at < least(part.until, version.valid_until)
           and numbers.observed_at >= coalesce((select max(before.observed_at) from game.world_sample before
                                                 where before.world = version.world
-                                                  and before.observed_at <= greatest(fine.since, version.valid_from)), fine.since)
+                                                  and before.observed_at <= greatest(part.since, version.valid_from)), part.since)
      ) sample
-      join watched on watched.begins < sample.until and watched.ends > sample.observed_at
-     where version.valid_from < to_time and version.valid_until > fine.since
+      join watched on watched.since = part.since and watched.begins < sample.until and watched.ends > sample.observed_at
+     where part.since < part.until and version.valid_from < part.until and version.valid_until > part.since
   ), begun as (
     select known.*, date_bin('1 hour', known.begins, 'epoch') as hour from known where known.begins < known.ends
   ), weighed as (
@@ -50,7 +59,12 @@ begin atomic
            union all
           select rolled.world, rolled.hour, rolled.online_avg, rolled.online_max
             from fine
-            join game.world_hour rolled on rolled.hour >= date_trunc('hour', from_time, 'UTC') and rolled.hour < least(fine.since, to_time)
+            join game.world_hour rolled on rolled.hour >= fine.full_from and rolled.hour < fine.full_to
+           union all
+          select rolled.world, rolled.hour, rolled.online_avg, rolled.online_max
+            from fine
+            join game.world_hour rolled on rolled.hour >= date_trunc('hour', from_time, 'UTC')
+                                       and rolled.hour < fine.fine_since and rolled.hour < to_time
          ) known
     join analytics.watched('online-players', from_time, to_time, interval '1 hour', 'epoch') watch on watch.at = known.hour
    order by known.hour, known.world;

@@ -2,74 +2,81 @@
 -- `lastJoin` tells of a login in between. A login at j that was told at e means that there was no login in (j, e].
 create or replace view analytics.player_listing as
 with listing as (
-  select one.player_uuid, one.first_listed_at, one.last_listed_at, one.first_unlisted_at, one.login_earliest, one.logout_latest,
+  select one.player_uuid, one.first_listed_at, one.last_listed_at, one.login_earliest, one.logout_latest,
          one.world, one.last_world, coalesce(one.last_listed_at, greatest(seen.at, one.first_listed_at)) as until,
          lag(one.last_listed_at) over own as before_until, lead(one.first_listed_at) over own as after_from
     from game.player_listing one
    cross join (select max(observed_at) as at from sync.run
                 where resource = 'online-players' and status in ('ok', 'unchanged', 'partial')) seen
   window own as (partition by one.player_uuid order by one.first_listed_at)
-), part as (
-  select listing.*, login.at as cut, lead(login.at) over (partition by listing.player_uuid, listing.first_listed_at
-                                                          order by login.at nulls first) as next_cut
-    from listing
-   cross join lateral (
-     select null::timestamptz as at
-      union
-     select told.last_join from analytics.player_evidence told
-      where told.player_uuid = listing.player_uuid
-        and told.last_join > listing.first_listed_at and told.last_join <= listing.until
-   ) login
+), evidence as (
+  -- Read once, into arrays in the order of time: width_bucket tells how many of their instants are not after another one.
+  select told.player_uuid,
+         array_agg(told.observed_at order by told.observed_at) filter (where not told.online) as offline_at,
+         array_agg(distinct told.last_join order by told.last_join) filter (where told.last_join is not null) as login_at,
+         array_agg(told.observed_at order by told.observed_at, told.last_join) filter (where told.last_join is not null) as dated_at,
+         array_agg(told.last_join order by told.observed_at, told.last_join) filter (where told.last_join is not null) as dated_login,
+         array_agg(told.last_join order by told.last_join) filter (where told.online and told.last_join is not null) as online_login,
+         array_agg(told.online_at order by told.last_join) filter (where told.online and told.last_join is not null) as online_at
+    from (select one.player_uuid, one.observed_at, one.online, one.last_join,
+                 -- The last answer that had the player online since this login or an earlier one.
+                 max(one.observed_at) filter (where one.online) over (partition by one.player_uuid order by one.last_join) as online_at
+            from analytics.player_evidence one) told
+   group by told.player_uuid
+), shown as materialized (
+  select array_agg(numbers.observed_at order by numbers.observed_at) as at from game.online_sample numbers where numbers.hidden = 0
 )
-select part.player_uuid,
-       case when part.cut is null then part.first_listed_at
-            else least(coalesce(analytics.online_answer_after(part.cut), part.cut), part.next_cut) end as listed_from,
-       bounds.listed_until,
-       case when part.next_cut is null then part.last_listed_at is null else false end as is_listed,
-       coalesce(part.cut, exact.login, bounds.login_earliest) as login_earliest,
-       coalesce(part.cut, exact.login, part.first_listed_at) as login_latest,
-       coalesce(part.cut, exact.login) as login_exact,
-       greatest(bounds.listed_until, still.online_at) as logout_earliest,
-       coalesce(part.next_cut, over.logout_latest) as logout_latest,
-       part.cut is null and exact.login <= part.before_until as is_continued,
-       part.world, part.last_world
-  from part
+select listing.player_uuid, known.listed_from, known.listed_until, known.is_listed, known.login_earliest, known.login_latest,
+       known.login_exact, known.logout_earliest, known.logout_latest, known.is_continued, listing.world, listing.last_world
+  from listing
+  left join evidence on evidence.player_uuid = listing.player_uuid
  cross join lateral (
-   select case when part.next_cut is null then part.until
-               else greatest(analytics.online_answer_before(part.next_cut), part.first_listed_at) end as listed_until,
+   select coalesce(width_bucket(listing.first_listed_at, evidence.login_at), 0) as first_cut,
+          coalesce(width_bucket(listing.until, evidence.login_at), 0) as last_cut,
+          listing.first_listed_at - interval '1 microsecond' as just_before
+ ) span
+ cross join lateral generate_series(span.first_cut, span.last_cut) as part(number)
+ cross join lateral (
+   select case when part.number > span.first_cut then evidence.login_at[part.number] end as cut,
+          case when part.number < span.last_cut then evidence.login_at[part.number + 1] end as next_cut
+ ) login
+ cross join lateral (
+   select case when login.next_cut is null then listing.until
+               else greatest(analytics.online_answer_before(login.next_cut), listing.first_listed_at) end as listed_until,
           -- Offline is who a profile says so of without hiding it, and who is not listed when nobody is hidden.
-          greatest(part.login_earliest,
-                   (select max(told.observed_at) from analytics.player_evidence told
-                     where told.player_uuid = part.player_uuid and not told.online and told.observed_at < part.first_listed_at),
-                   (select max(numbers.observed_at) from game.online_sample numbers
-                     where part.login_earliest is null and numbers.hidden = 0 and numbers.observed_at < part.first_listed_at
-                       and numbers.observed_at > coalesce(part.before_until, '-infinity'))) as login_earliest
+          greatest(listing.login_earliest, evidence.offline_at[width_bucket(span.just_before, evidence.offline_at)],
+                   case when listing.login_earliest is null then
+                     (select empty.at from (select (select at from shown)[width_bucket(span.just_before, (select at from shown))] as at) empty
+                       where empty.at > coalesce(listing.before_until, '-infinity')) end) as login_earliest,
+          evidence.dated_login[width_bucket(span.just_before, evidence.dated_at) + 1] as first_told
+   offset 0
  ) bounds
-  left join lateral (
-    select told.last_join as login
-      from (select other.last_join from analytics.player_evidence other
-             where other.player_uuid = part.player_uuid and other.observed_at >= part.first_listed_at
-               and other.last_join is not null and part.cut is null
-             order by other.observed_at limit 1) told
-     where told.last_join <= part.first_listed_at and told.last_join >= coalesce(bounds.login_earliest, '-infinity')
-  ) exact on true
  cross join lateral (
-   select least(part.logout_latest,
-                min(told.observed_at) filter (where not told.online and told.observed_at > bounds.listed_until),
-                min(told.last_join) filter (where told.last_join > bounds.listed_until),
-                (select min(numbers.observed_at) from game.online_sample numbers
-                  where part.logout_latest is null and part.last_listed_at is not null and numbers.hidden = 0
-                    and numbers.observed_at > part.last_listed_at
-                    and numbers.observed_at < coalesce(part.after_from, 'infinity'))) as logout_latest
-     from analytics.player_evidence told
-    where told.player_uuid = part.player_uuid
- ) over
+   select case when login.cut is null and bounds.first_told <= listing.first_listed_at
+                and bounds.first_told >= coalesce(bounds.login_earliest, '-infinity') then bounds.first_told end as login,
+          -- Who is told of as online, logged in before, is online still.
+          case when login.next_cut is null then evidence.online_at[width_bucket(bounds.listed_until, evidence.online_login)] end as online_at
+ ) exact
  cross join lateral (
-   select max(told.observed_at) as online_at
-     from analytics.player_evidence told
-    where told.player_uuid = part.player_uuid and part.next_cut is null
-      and told.online and told.observed_at > bounds.listed_until and told.last_join <= bounds.listed_until
- ) still;
+   select case when login.cut is null then listing.first_listed_at
+               else least(coalesce(analytics.online_answer_after(login.cut), login.cut), login.next_cut) end as listed_from,
+          bounds.listed_until,
+          case when login.next_cut is null then listing.last_listed_at is null else false end as is_listed,
+          coalesce(login.cut, exact.login, bounds.login_earliest) as login_earliest,
+          coalesce(login.cut, exact.login, listing.first_listed_at) as login_latest,
+          coalesce(login.cut, exact.login) as login_exact,
+          greatest(bounds.listed_until, exact.online_at) as logout_earliest,
+          coalesce(login.next_cut,
+            least(listing.logout_latest,
+                  evidence.offline_at[width_bucket(bounds.listed_until, evidence.offline_at) + 1],
+                  evidence.login_at[width_bucket(bounds.listed_until, evidence.login_at) + 1],
+                  case when listing.logout_latest is null then
+                    (select empty.at from (select (select at from shown)[width_bucket(listing.last_listed_at, (select at from shown)) + 1] as at) empty
+                      where empty.at < coalesce(listing.after_from, 'infinity')) end)) as logout_latest,
+          login.cut is null and exact.login <= listing.before_until as is_continued
+   -- Whatever comes after sorts these few columns, not the arrays.
+   offset 0
+ ) known;
 comment on view analytics.player_listing is 'Times during which every answer listed a player as online, with what they and all that profiles and guilds tell say about the login before and the logout after. The parts of analytics.player_session.';
 comment on column analytics.player_listing.player_uuid is 'The player.';
 comment on column analytics.player_listing.listed_from is 'The first answer that listed the player.';

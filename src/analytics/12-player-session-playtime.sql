@@ -58,22 +58,24 @@ begin atomic
                     select '-infinity', null::boolean) status) told
      where told.online is null and told.observed_at < told.until
   ), hidden as (
-    select range_agg(tstzrange(numbers.observed_at, numbers.until)) as spans
-      from (select sample.hidden, sample.observed_at,
-                   lead(sample.observed_at, 1, 'infinity') over (order by sample.observed_at) as until
-              from game.online_sample sample
-             where sample.observed_at < to_time
-               and sample.observed_at >= coalesce((select max(before.observed_at) from game.online_sample before
-                                                    where before.observed_at <= from_time), from_time)) numbers
-     where numbers.hidden is distinct from 0
+    -- Of many numbers in a row only the first that has somebody hidden, and the first that has nobody.
+    select range_agg(tstzrange(turn.observed_at, turn.until)) as spans
+      from (select marked.is_hidden, marked.observed_at,
+                   lead(marked.observed_at, 1, 'infinity') over (order by marked.observed_at) as until
+              from (select sample.observed_at, sample.hidden is distinct from 0 as is_hidden,
+                           lag(sample.hidden is distinct from 0) over (order by sample.observed_at) as was_hidden
+                      from game.online_sample sample
+                     where sample.observed_at < to_time
+                       and sample.observed_at >= coalesce((select max(before.observed_at) from game.online_sample before
+                                                            where before.observed_at <= from_time), from_time)) marked
+             where marked.is_hidden is distinct from marked.was_hidden) turn
+     where turn.is_hidden
   ), removed as (
     select range_agg(tstzrange('-infinity', action.at)) as spans from sync.privacy_action action
      where action.field_group in ('onlineStatus', 'everything')
        and (action.player_uuid = player or action.player_hash = sha256(player::text::bytea))
   ), looked as (
-    -- A little more than was asked for: what happened around its ends lies between two answers.
-    select range_agg(tstzrange(answer.observed_at, answer.holds_until)) as spans
-      from analytics.online_answer(from_time - interval '90 seconds', to_time + interval '90 seconds') answer
+    select range_agg(tstzrange(stretch.begins, stretch.ends)) as spans from analytics.online_watched(from_time, to_time) stretch
   )
   select cell.day, case when kept.is_kept then coalesce(fewest.seconds, 0) end,
          case when kept.is_kept then coalesce(most.seconds, 0) end, watch.coverage
@@ -97,3 +99,6 @@ begin atomic
 end;
 comment on function analytics.player_playtime(uuid, timestamptz, timestamptz) is
 'How long a player was online on each day (UTC) of [from_time, to_time), in seconds: at least what the answers show, at most what the bounds of the sessions allow. Somebody who may have been hidden may have been online; what happened while nobody looked shows in coverage alone. NULL on days that the retention of game.player_listing has removed.';
+
+-- Until here the bodies of an older version stand on it.
+drop function if exists analytics.online_answer(timestamptz, timestamptz);

@@ -7,7 +7,7 @@ declare
   parts constant oid[] := array(
     select oid from pg_proc
      where pronamespace = 'analytics'::regnamespace
-       and proname in ('watch', 'expected_every', 'unobserved', 'watched', 'watched_share', 'online_answer', 'online_known',
+       and proname in ('watch', 'expected_every', 'unobserved', 'watched', 'watched_share', 'online_known',
                        'members_between', 'member_rise'));
   one record;
 begin

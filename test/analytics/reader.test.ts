@@ -9,7 +9,7 @@ import { bothKinds, testDatabase, testDatabaseUrl } from '../support/postgres.ts
 
 /** What questions are made of; nobody asks these. */
 const parts = new Set(
-  ['watch', 'expected_every', 'unobserved', 'watched', 'watched_share', 'online_answer', 'online_known'].concat(
+  ['watch', 'expected_every', 'unobserved', 'watched', 'watched_share', 'online_known'].concat(
     'members_between',
     'member_rise',
   ),

@@ -31,6 +31,10 @@ export const onlineGrowth: readonly GrowingTable[] = [
       table: worldHour,
       of: 'select world, hour, online_avg, online_max from analytics.world_peak($1::timestamptz, $2::timestamptz)',
     },
+    // No answer is taken that is older than the last one; but a world that it lacks may have been down since then.
+    settled: `select least(min(run.observed_at), (select min(began_at) from sync.answer_span where resource = 'online-players')) as since,
+                     least(max(run.observed_at), (select min(first_missed_at) from sync.absence where resource = 'online-players')) as until
+                from sync.run where run.resource = 'online-players' and run.status in ('ok', 'unchanged', 'partial')`,
   },
 ]
 

@@ -16,7 +16,7 @@ export const onlinePlayers = defineResource({
   lane: 'live',
   cacheSeconds: 30,
   changeLog: false,
-  // Answers that are further apart say nothing of the time between them: see analytics.online_answer.
+  // Answers that are further apart say nothing of the time between them: see analytics.online_watched.
   evidence: { spans: 90 },
   history: worldHistory,
   samples: { worlds: { table: worldSample, key: ['world'] } },

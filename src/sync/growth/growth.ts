@@ -16,6 +16,11 @@ export interface GrowingTable {
   readonly highest?: string
   /** Averages by the hour, made before the samples go. */
   readonly averages?: Averages
+  /**
+   * A query that gives `since` and `until`, between which answers to come change nothing: averages of its full hours are
+   * made ahead, for questions about weeks.
+   */
+  readonly settled?: string
 }
 
 /** Numbers by the hour that stay when what they are made of goes. */

@@ -2,7 +2,7 @@ import type { Database, Sql } from '../../db/database.ts'
 import type { GrowingTable } from '../resource.ts'
 import { namesOf, repairPartitions } from './partitions.ts'
 import { daysBefore, type Retention } from './retention.ts'
-import { removeCoarse, rollUp } from './rollup.ts'
+import { averageAhead, removeCoarse, rollUp } from './rollup.ts'
 
 /** What the tables that grow are looked after with. */
 export interface Upkeep {
@@ -49,6 +49,7 @@ export async function maintain(db: Database, { now, tables, retention }: Upkeep)
         total.removed += rolled.removed
         if (keep.coarse !== undefined) total.removed += await removeCoarse(db, growing, daysBefore(now, keep.coarse))
       }
+      await averageAhead(db, growing, now)
       await db.query(
         `insert into sync.tier (sample_table, checked_at) values ($1, $2)
          on conflict (sample_table) do update set checked_at = excluded.checked_at`,

@@ -70,6 +70,54 @@ export async function keepAverages(sql: Sql, { table, of }: Averages, from: Date
   ])
 }
 
+/** How much is averaged in one transaction, ms, and in how many of them at most: a year the first time, which takes a minute. */
+const stride = 86_400_000
+const strides = 400
+
+/**
+ * Makes averages of hours that are over, while their samples stay. What is long to make is made piece by piece, the rest
+ * the next time. Returns how many stretches were averaged.
+ */
+export async function averageAhead(db: Database, growing: GrowingTable, now: Date): Promise<number> {
+  const { averages, settled } = growing
+  if (!averages || !settled) return 0
+  const { table } = namesOf(growing)
+  let done = 0
+  while (done < strides && (await db.transaction((sql) => averageStride(sql, { table, averages, settled, now }))))
+    done++
+  return done
+}
+
+async function averageStride(
+  sql: Sql,
+  { table, averages, settled, now }: { table: string; averages: Averages; settled: string; now: Date },
+): Promise<boolean> {
+  await sql.query('insert into sync.tier (sample_table, checked_at) values ($1, $2) on conflict do nothing', [
+    table,
+    now,
+  ])
+  // A replay that puts other samples in their place waits, or is waited for.
+  const [state] = await sql.query<{ fine: Date | null; until: Date | null }>(
+    'select fine_since as fine, averaged_until as until from sync.tier where sample_table = $1 for update',
+    [table],
+  )
+  const [known] = await sql.query<{ since: Date | null; until: Date | null }>(settled)
+  if (!state || !known?.since || !known.until) return false
+  const begin = hourOf(Math.max(...[state.fine, state.until ?? known.since].map((at) => at?.getTime() ?? 0)))
+  const end = Math.min(hourOf(known.until.getTime()), begin + stride)
+  if (end <= begin) return false
+  const [from, to] = [new Date(begin), new Date(end)]
+  // What somebody made of other samples.
+  await sql.query(`delete from ${bulkTable(averages.table).name} where hour >= $1`, [from])
+  await keepAverages(sql, averages, from, to)
+  await sql.query('update sync.tier set averaged_until = $2 where sample_table = $1', [table, to])
+  return true
+}
+
+function hourOf(ms: number): number {
+  return ms - (ms % 3_600_000)
+}
+
 /** The rows of a month that stay: see `GrowingTable`. */
 function keptRows(growing: GrowingTable, { key, columns }: GrowingNames, part: string): string {
   const series = `partition by ${key.join(', ')}`

@@ -10,6 +10,8 @@ export const tier = sync.table('tier', {
   fineSince: instant('fine_since'),
   /** From then on the coarser tier is there; before, one row per key. NULL: all of it is there. */
   coarseSince: instant('coarse_since'),
+  /** Before then averages by the hour are there although every sample is. NULL: they are made when samples go. */
+  averagedUntil: instant('averaged_until'),
   /** When the table was last looked after, by the clock of the machine that did. */
   checkedAt: instant('checked_at').notNull(),
 })

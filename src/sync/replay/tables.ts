@@ -104,6 +104,8 @@ async function columnsOf(sql: Sql, table: string): Promise<string[]> {
 export async function swapTables(sql: Sql, resources: readonly Recorded[]): Promise<void> {
   const names = resources.map((one) => one.name)
   const own = resources.flatMap(tablesOf)
+  // Averages of what goes are made anew. Who is at it waits for this row, and then sees what came.
+  await sql.query('update sync.tier set averaged_until = null where sample_table = any($1::text[])', [own])
   await sql.query(`truncate ${own.join(', ')}`)
   for (const { name, where } of shared) await sql.query(`delete from ${name} where ${where}`, [names])
   for (const name of [...own, ...shared.map((one) => one.name)]) {

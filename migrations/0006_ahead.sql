@@ -1,0 +1,1 @@
+ALTER TABLE "sync"."tier" ADD COLUMN "averaged_until" timestamp with time zone;
