@@ -11,13 +11,13 @@ import {
   syncGuilds,
 } from '../support/guild-answers.ts'
 import { onlineBody, profile, syncOnline, syncPlayer } from '../support/player-answers.ts'
-import { bothKinds } from '../support/postgres.ts'
+import { kindsOfLongTests } from '../support/postgres.ts'
 import { instantOf, worldOf } from '../support/world.ts'
 
 const [a, b] = ['a', 'b'].map(guildId)
 const at = (time: string, day = '01') => `timestamptz '2026-06-${day}T${time}Z'`
 
-describe.each(bothKinds)('guilds that change, end or hide, on the %s database,', (kind) => {
+describe.each(kindsOfLongTests)('guilds that change, end or hide, on the %s database,', (kind) => {
   const world = worldOf(kind)
   const { rows } = world
   const guild = (letter: string, players: Readonly<Record<number, MemberFields>>, when: string, fields = {}) =>

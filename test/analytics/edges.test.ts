@@ -4,13 +4,13 @@ import { territories } from '../../src/resources/territories/index.ts'
 import { expect as expectEvery } from '../../src/sync/coverage/coverage.ts'
 import { guildBody, guildId, type MemberFields, place, playerId, syncGuild } from '../support/guild-answers.ts'
 import { onlineBody, syncOnline } from '../support/player-answers.ts'
-import { bothKinds } from '../support/postgres.ts'
+import { kindsOfLongTests } from '../support/postgres.ts'
 import { worldOf } from '../support/world.ts'
 
 const [a, _b] = ['a', 'b'].map(guildId)
 const at = (time: string, day = '01') => `timestamptz '2026-06-${day}T${time}Z'`
 
-describe.each(bothKinds)('at the edges, on the %s database,', (kind) => {
+describe.each(kindsOfLongTests)('at the edges, on the %s database,', (kind) => {
   const world = worldOf(kind)
   const { rows } = world
   const guild = (letter: string, players: Readonly<Record<number, MemberFields>>, when: string, fields = {}) =>

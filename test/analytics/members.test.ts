@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { guildBody, guildId, type MemberFields, playerId, syncGuild, syncGuilds } from '../support/guild-answers.ts'
-import { bothKinds } from '../support/postgres.ts'
+import { kindsOfLongTests } from '../support/postgres.ts'
 import { worldOf } from '../support/world.ts'
 
 const guild = guildId('a')
 const at = (time: string, day = '01') => `timestamptz '2026-06-${day}T${time}Z'`
 
-describe.each(bothKinds)('questions about members on the %s database', (kind) => {
+describe.each(kindsOfLongTests)('questions about members on the %s database', (kind) => {
   const world = worldOf(kind)
   const sync = (players: Readonly<Record<number, MemberFields>>, when: string) =>
     syncGuild(world, guildBody('a', players), when)

@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { territories } from '../../src/resources/territories/index.ts'
 import { guildId, place } from '../support/guild-answers.ts'
-import { bothKinds } from '../support/postgres.ts'
+import { kindsOfLongTests } from '../support/postgres.ts'
 import { worldOf } from '../support/world.ts'
 
 const [a, b] = ['a', 'b'].map(guildId)
 const at = (time: string) => `timestamptz '2026-06-01T${time}Z'`
 
-describe.each(bothKinds)('questions about territories on the %s database', (kind) => {
+describe.each(kindsOfLongTests)('questions about territories on the %s database', (kind) => {
   const world = worldOf(kind)
 
   // Oak: a from 08:00, b from 10:10, b again from 10:20, nobody from 10:40, a from 10:50.

@@ -4,13 +4,13 @@ import { openEmbedded } from '../../src/db/embedded.ts'
 import { openServer } from '../../src/db/server.ts'
 import { expect as expectEvery } from '../../src/sync/coverage/coverage.ts'
 import { buildProgram, runProgram } from '../support/cli.ts'
-import { bothKinds, testDatabaseUrl, testDataDir } from '../support/postgres.ts'
+import { kindsOfLongTests, testDatabaseUrl, testDataDir } from '../support/postgres.ts'
 import { servedApi, serveItems } from '../support/served.ts'
 import { item } from '../support/world.ts'
 
 beforeAll(buildProgram)
 
-describe.each(bothKinds)('what a crontab promises, on the %s database,', (kind) => {
+describe.each(kindsOfLongTests)('what a crontab promises, on the %s database,', (kind) => {
   test('is told by the first sync of a resource, unless a living `start` has told it', async () => {
     const api = await servedApi()
     serveItems(api, [item('Ash')])

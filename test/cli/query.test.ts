@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { topics } from '../../src/analytics/catalogue.ts'
 import { buildProgram, type Environment, mainFile, runProgram, startCommand } from '../support/cli.ts'
-import { bothKinds, testDatabaseUrl, testDataDir } from '../support/postgres.ts'
+import { kindsOfLongTests, testDatabaseUrl, testDataDir } from '../support/postgres.ts'
 import { servedApi, serveItems } from '../support/served.ts'
 import { item } from '../support/world.ts'
 
@@ -22,7 +22,7 @@ const recipe = {
 
 beforeAll(buildProgram)
 
-describe.each(bothKinds)('wynnsync query and status on the %s database', (kind) => {
+describe.each(kindsOfLongTests)('wynnsync query and status on the %s database', (kind) => {
   let environment: Environment
   const query = (...args: string[]) => runProgram(['query', ...args], environment)
 

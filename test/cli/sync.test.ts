@@ -4,7 +4,7 @@ import { systemClock } from '../../src/clock.ts'
 import { openEmbedded } from '../../src/db/embedded.ts'
 import { openServer } from '../../src/db/server.ts'
 import { buildProgram, runProgram, startProgram } from '../support/cli.ts'
-import { bothKinds, testDatabaseUrl, testDataDir } from '../support/postgres.ts'
+import { kindsOfLongTests, testDatabaseUrl, testDataDir } from '../support/postgres.ts'
 import { cuttableWay } from '../support/proxy.ts'
 import { servedApi, serveItems } from '../support/served.ts'
 import { instantOf, item } from '../support/world.ts'
@@ -18,7 +18,7 @@ const trees = ['Ash', 'Elm', 'Oak', 'Yew'].map((name) => item(name))
 
 beforeAll(buildProgram)
 
-describe.each(bothKinds)('wynnsync sync on the %s database', (kind) => {
+describe.each(kindsOfLongTests)('wynnsync sync on the %s database', (kind) => {
   async function place() {
     if (kind === 'server') {
       const url = await testDatabaseUrl()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { guildBody, guildId, type MemberFields, playerId, syncGuild } from '../support/guild-answers.ts'
-import { bothKinds } from '../support/postgres.ts'
+import { kindsOfLongTests } from '../support/postgres.ts'
 import { worldOf } from '../support/world.ts'
 
 const members = `select player_uuid, username, rank, valid_from, valid_until from game.guild_member order by 1, 4`
@@ -10,7 +10,7 @@ const two = playerId(2)
 
 type Members = Readonly<Record<number, MemberFields>>
 
-describe.each(bothKinds)('memberships on the %s database', (kind) => {
+describe.each(kindsOfLongTests)('memberships on the %s database', (kind) => {
   const world = worldOf(kind)
   const sync = (players: Members, at: string, fields: object = {}) =>
     syncGuild(world, guildBody('a', players, fields), at)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { guildBody, type MemberFields, playerId, syncGuild } from '../support/guild-answers.ts'
-import { bothKinds } from '../support/postgres.ts'
+import { kindsOfLongTests } from '../support/postgres.ts'
 import { worldOf } from '../support/world.ts'
 
 const events = `select event, username, from_rank, to_rank, at, observed_at from analytics.membership_event order by 6, 5, 1 desc, 2`
@@ -9,7 +9,7 @@ const two = playerId(2)
 
 type Members = Readonly<Record<number, MemberFields>>
 
-describe.each(bothKinds)('guilds on the %s database', (kind) => {
+describe.each(kindsOfLongTests)('guilds on the %s database', (kind) => {
   const world = worldOf(kind)
   const sync = (players: Members, at: string, fields: object = {}) =>
     syncGuild(world, guildBody('a', players, fields), at)

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { expect as expectEvery } from '../../src/sync/coverage/coverage.ts'
 import { playerId } from '../support/guild-answers.ts'
 import { onlineBody, profile, syncOnline, syncPlayer } from '../support/player-answers.ts'
-import { bothKinds } from '../support/postgres.ts'
+import { kindsOfLongTests } from '../support/postgres.ts'
 import { contentOf, instantOf, worldOf } from '../support/world.ts'
 
-describe.each(bothKinds)('who is online, on the %s database,', (kind) => {
+describe.each(kindsOfLongTests)('who is online, on the %s database,', (kind) => {
   const world = worldOf(kind)
   const { rows, versions } = world
   const online = (at: string, who: Parameters<typeof onlineBody>[0], hidden?: number | null) =>

@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest'
 import { players } from '../../src/resources/players/index.ts'
 import { guildBody, guildId, playerId, syncGuild } from '../support/guild-answers.ts'
 import { onlineBody, profile, syncOnline, syncPlayer, syncPlayers } from '../support/player-answers.ts'
-import { bothKinds } from '../support/postgres.ts'
+import { kindsOfLongTests } from '../support/postgres.ts'
 import { contentOf, instantOf, worldOf } from '../support/world.ts'
 
 const characterId = (number: number) => `cccccccc-0000-4000-8000-${String(number).padStart(12, '0')}`
 const hero = { type: 'MAGE', level: 40, xp: 5_000_000_000, gamemode: [], meta: { died: false }, restrictions: {} }
 const shown = { playtime: 12.5, globalData: { wars: 3, raids: { total: 2, list: { 'Some Raid': 2 } } } }
 
-describe.each(bothKinds)('players, on the %s database,', (kind) => {
+describe.each(kindsOfLongTests)('players, on the %s database,', (kind) => {
   const world = worldOf(kind)
   const { rows } = world
   const characters = () =>

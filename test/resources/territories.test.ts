@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { territories } from '../../src/resources/territories/index.ts'
 import { place } from '../support/guild-answers.ts'
-import { bothKinds } from '../support/postgres.ts'
+import { kindsOfLongTests } from '../support/postgres.ts'
 import { instantOf, worldOf } from '../support/world.ts'
 
 const holds = `select territory, guild_name, valid_from, valid_until from game.territory_hold order by territory, valid_from`
 
-describe.each(bothKinds)('territories on the %s database', (kind) => {
+describe.each(kindsOfLongTests)('territories on the %s database', (kind) => {
   const world = worldOf(kind)
 
   test('keep seat, treasury, defences, routes and place as history, the corners sorted', async () => {

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { territories } from '../../src/resources/territories/index.ts'
 import { place } from '../support/guild-answers.ts'
-import { bothKinds } from '../support/postgres.ts'
+import { kindsOfLongTests } from '../support/postgres.ts'
 import { worldOf } from '../support/world.ts'
 
 const captures = `select territory, from_guild_name, to_guild_name, is_recapture, captured_at, observed_at
                     from analytics.territory_capture order by captured_at, territory`
 const holds = `select territory, guild_name, valid_from, valid_until from game.territory_hold order by territory, valid_from`
 
-describe.each(bothKinds)('holds of territories on the %s database', (kind) => {
+describe.each(kindsOfLongTests)('holds of territories on the %s database', (kind) => {
   const world = worldOf(kind)
 
   test('begin with holds since they were acquired, and no capture: the first answer is where memory begins', async () => {

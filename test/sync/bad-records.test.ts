@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { itemSets } from '../../src/resources/item-sets/index.ts'
 import { items } from '../../src/resources/items/index.ts'
-import { bothKinds } from '../support/postgres.ts'
+import { kindsOfLongTests } from '../support/postgres.ts'
 import { item, worldOf } from '../support/world.ts'
 
 const elm = item('Elm', { requirements: { level: 1 } })
 const badElm = item('Elm', { requirements: { level: 'high' } })
 const oak = item('Oak')
 
-describe.each(bothKinds)('a record that cannot be understood, on the %s database,', (kind) => {
+describe.each(kindsOfLongTests)('a record that cannot be understood, on the %s database,', (kind) => {
   const world = worldOf(kind)
   const { sync, versions, rows, rowCounts } = world
   const quarantine = () => rows('select key, path, reason, raw, first_seen_at from sync.quarantine order by id')

@@ -8,7 +8,7 @@ import { compactCoverage } from '../../src/sync/coverage/compact.ts'
 import { expect as expectEvery } from '../../src/sync/coverage/coverage.ts'
 import { guildBody, guildId, place, playerId, syncGuild } from '../support/guild-answers.ts'
 import { onlineBody, profile, syncOnline, syncPlayer } from '../support/player-answers.ts'
-import { bothKinds } from '../support/postgres.ts'
+import { kindsOfLongTests } from '../support/postgres.ts'
 import { instantOf, item, worldOf } from '../support/world.ts'
 
 const day = ["'2026-06-01 00:00Z'", "'2026-06-02 00:00Z'"]
@@ -45,7 +45,7 @@ function callsOf({ name, kind, parameters }: Question): string[] {
   })
 }
 
-describe.each(bothKinds)('compacting the ledger of the %s database', (kind) => {
+describe.each(kindsOfLongTests)('compacting the ledger of the %s database', (kind) => {
   const world = worldOf(kind)
   const until = (when: string) => ({ before: new Date(instantOf(when)), resources })
 

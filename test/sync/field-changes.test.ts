@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest'
 import { itemSets } from '../../src/resources/item-sets/index.ts'
 import { items } from '../../src/resources/items/index.ts'
 import { recipes } from '../../src/resources/recipes/index.ts'
-import { bothKinds } from '../support/postgres.ts'
+import { kindsOfLongTests } from '../support/postgres.ts'
 import { item, worldOf } from '../support/world.ts'
 
 const recipe = (xp: number) => ({ internalName: 'Boots1-3', type: 'boots', skill: 'tailoring', xp })
 
-describe.each(bothKinds)('the changes of fields on the %s database', (kind) => {
+describe.each(kindsOfLongTests)('the changes of fields on the %s database', (kind) => {
   const { sync, rows } = worldOf(kind)
   const changes = () =>
     rows(

@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest'
 import { items } from '../../src/resources/items/index.ts'
 import { answerGuild, guildBody, guildId, type MemberFields, syncGuild, syncGuilds } from '../support/guild-answers.ts'
 import { profile, syncPlayer } from '../support/player-answers.ts'
-import { bothKinds } from '../support/postgres.ts'
+import { kindsOfLongTests } from '../support/postgres.ts'
 import { incomplete, instantOf, item, worldOf } from '../support/world.ts'
 
 const all = ['Ash', 'Elm', 'Oak', 'Yew'].map((name) => item(name))
 const two = all.slice(0, 2)
 const strict = { plausibleShare: 0.9 }
 
-describe.each(bothKinds)('the ledger of guards on the %s database', (kind) => {
+describe.each(kindsOfLongTests)('the ledger of guards on the %s database', (kind) => {
   const world = worldOf(kind)
   const { sync, rows, versions } = world
   const actions = async (columns = 'guard, reason') =>

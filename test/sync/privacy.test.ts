@@ -9,7 +9,7 @@ import { hearPrivacy } from '../../src/sync/privacy/privacy.ts'
 import { decompressed } from '../../src/sync/raw/text.ts'
 import { guildBody, guildId, playerId, syncGuild } from '../support/guild-answers.ts'
 import { onlineBody, profile, syncOnline, syncPlayer } from '../support/player-answers.ts'
-import { bothKinds } from '../support/postgres.ts'
+import { kindsOfLongTests } from '../support/postgres.ts'
 import { contentOf, instantOf, type World, worldOf } from '../support/world.ts'
 
 const characterId = (number: number) => `cccccccc-0000-4000-8000-${String(number).padStart(12, '0')}`
@@ -111,7 +111,7 @@ async function found(db: Database, texts: readonly string[]): Promise<string[]> 
   return [...new Set(hits)]
 }
 
-describe.each(bothKinds)('what a player restricts, on the %s database,', (kind) => {
+describe.each(kindsOfLongTests)('what a player restricts, on the %s database,', (kind) => {
   const world = Object.assign(worldOf(kind), { raw: true })
   const { rows } = world
   const actions = () =>
