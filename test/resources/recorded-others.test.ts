@@ -6,14 +6,14 @@ import { items } from '../../src/resources/items/index.ts'
 import { recipes } from '../../src/resources/recipes/index.ts'
 import { bulkTable } from '../../src/sync/bulk-table.ts'
 import type { Resource } from '../../src/sync/resource.ts'
-import { bothKinds, testDatabase } from '../support/postgres.ts'
+import { kindsOfLongTests, testDatabase } from '../support/postgres.ts'
 import { type Fields, isFields, itemsOf, recordedAnswers, recordedFolder } from '../support/recorded.ts'
 import { openWorld, type World } from '../support/world.ts'
 
 /** Columns that are empty by their nature as long as all goes well. */
 const mayBeEmpty = /\.(extra|previous_until)$/
 
-describe.each(bothKinds)('the recorded recipes, sets and enumerations on the %s database', (kind) => {
+describe.each(kindsOfLongTests)('the recorded recipes, sets and enumerations on the %s database', (kind) => {
   const folder = recordedFolder('recordings')
   const older = recordedFolder('recordings-2025')
   if (folder === undefined || older === undefined) return void test('were not synced: recorded data absent', () => {})
