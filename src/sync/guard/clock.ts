@@ -7,7 +7,10 @@ export interface Dated {
   readonly receivedAt: number
 }
 
-/** Clocks that differ do so by minutes, and copies are older than now, never newer; ms. */
+const day = 86_400_000
+/** Clocks of small machines may be behind, and that of a simulated API may be moved or fast; a year is wrong. ms. */
+const far = 180 * day
+/** Two that tell the same time do so within minutes; ms. */
 const tolerance = 15 * 60_000
 
 /**
@@ -17,12 +20,12 @@ const tolerance = 15 * 60_000
  */
 export function farAhead(answer: Dated, last: Dated | undefined, refused: Dated | undefined): string | undefined {
   const ahead = answer.observedAt - answer.receivedAt
-  if (ahead <= tolerance) return undefined
-  if (last && strayed(last, answer) <= tolerance) return undefined
+  if (ahead <= far) return undefined
+  if (last && strayed(last, answer) <= far) return undefined
   const isCopy = refused?.observedAt === answer.observedAt
   if (refused && !isCopy && Math.abs(strayed(refused, answer)) <= tolerance) return undefined
   const instant = new Date(answer.observedAt).toISOString()
-  return `answer speaks for ${instant}, ${Math.round(ahead / 60_000)} minutes ahead of this machine's clock; taken when another one says so too`
+  return `answer speaks for ${instant}, ${Math.round(ahead / day)} days ahead of this machine's clock; taken when another one says so too`
 }
 
 /** By how much more the one clock went on than the other between two answers, ms. */
