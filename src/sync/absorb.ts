@@ -60,7 +60,7 @@ export async function absorb(sql: Sql, resource: Recorded, answer: Answer): Prom
   const none = { inserted: 0, changed: 0, closed: 0, unchanged: 0, events: 0, rejected: 0, living: null, drift: [] }
   const outcome = { ...none, hidden: [], records, quarantined: quarantined.length, contentHash: fingerprint }
 
-  const plausibleShare = guards.plausibleShares?.[resource.name] ?? guards.plausibleShare
+  const plausibleShare = guards.plausibleShares?.[resource.name] ?? resource.plausibleShare ?? guards.plausibleShare
   const candidate = { ...extraction, records, contentHash: fingerprint }
   const verdict = judge(candidate, last, { plausibleShare, accept: guards.accept ?? false })
   if (verdict.status === 'stale') {

@@ -146,6 +146,8 @@ export interface Recorded {
   /** When it is due, as a cron expression in UTC. */
   readonly schedule: string
   readonly lane: Lane
+  /** The share (0..1) below which an answer is implausible, where the default is not right; a person may set another. */
+  readonly plausibleShare?: number
   /** Seconds that the API keeps one copy of an answer: asking sooner brings the same (API reference 2.3). */
   readonly cacheSeconds: number
   readonly history: History

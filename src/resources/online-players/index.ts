@@ -16,6 +16,8 @@ export const onlinePlayers = defineResource({
   lane: 'live',
   cacheSeconds: 30,
   changeLog: false,
+  // From one poll to the next little changes; but after an hour away a sixth of the worlds may be down, and stay so.
+  plausibleShare: 0.25,
   // Answers that are further apart say nothing of the time between them: see analytics.online_watched.
   evidence: { spans: 90 },
   history: worldHistory,
