@@ -70,7 +70,7 @@ export async function keepAverages(sql: Sql, { table, of }: Averages, from: Date
   ])
 }
 
-/** How much is averaged in one transaction, ms, and in how many of them at most: a year the first time, which takes a minute. */
+/** How much is averaged in one transaction, ms, and in how many of them at most: a year and more the first time. */
 const stride = 86_400_000
 const strides = 400
 
