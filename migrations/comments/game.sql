@@ -454,6 +454,25 @@ comment on column game.territory_hold.hash is
 comment on column game.territory_hold.extra is
   'Fields that the API sent and that have no column, in the shape it sent them; elements of an array by their number. NULL: there are none.';
 
+comment on table game.territory_capture is
+  'Holds that began with a capture, beside what was there before: every capture that an answer showed, also by the guild that already held the place. The first answer about a territory shows its owner, not a capture.';
+comment on column game.territory_capture.territory is
+  'Exact name of the territory.';
+comment on column game.territory_capture.captured_at is
+  'When it happened: acquired of the hold; valid_from of the hold where the API did not tell.';
+comment on column game.territory_capture.held_from is
+  'valid_from of the hold in territory_hold that began with it.';
+comment on column game.territory_capture.observed_at is
+  'The instant the answer speaks for that showed it first.';
+comment on column game.territory_capture.from_guild_uuid is
+  'The guild of the hold before. NULL: nobody held it, as far as answers show.';
+comment on column game.territory_capture.from_guild_name is
+  'Name of that guild when its hold was first seen.';
+comment on column game.territory_capture.to_guild_uuid is
+  'The guild that captured it.';
+comment on column game.territory_capture.to_guild_name is
+  'Name of that guild when the hold was first seen.';
+
 comment on table game.territory_resource is
   'What a territory stored and produced of a resource, a row whenever one of the values changed.';
 comment on column game.territory_resource.territory is

@@ -1,22 +1,71 @@
+-- A step of a few hours is about as long as a place is held in times of war: every hold is read once then, and counted for the
+-- steps that it lasts. Over longer steps holds outnumber what is asked for: one look per place and step finds who held it.
 create or replace function analytics.guild_territory_count(from_time timestamptz, to_time timestamptz, step interval)
 returns table (at timestamptz, guild_uuid uuid, guild_name text, territories int)
-language sql stable parallel safe set jit = off
+language sql stable parallel safe set jit = off set enable_sort = off set work_mem = '32MB'
 begin atomic
-  with named as (
-    -- A guild that was renamed has holds under both names.
-    select moment.at, hold.guild_uuid, hold.guild_name, count(*) as holds, max(hold.valid_from) as latest
-      from generate_series(from_time, to_time - interval '1 microsecond', step) as moment(at)
+  with recursive way as (
+    select step > interval '0' and step < interval '6 hours' as is_short
+  ), moment as materialized (
+    select moment.at, moment.nth
+      from generate_series(from_time, to_time - interval '1 microsecond', step) with ordinality as moment(at, nth)
+  ), instants as materialized (
+    select array_agg(moment.at order by moment.nth) as all_of_them,
+           array_agg(moment.at + interval '1 microsecond' order by moment.nth) as all_over
+      from moment
+  ), holder (guild_uuid) as (
+    -- A loose index scan: one entry per guild, however much it held.
+    (select hold.guild_uuid from game.territory_hold hold
+      where (select way.is_short from way) and hold.guild_uuid is not null order by hold.guild_uuid limit 1)
+    union all
+    select (select hold.guild_uuid from game.territory_hold hold
+             where hold.guild_uuid > holder.guild_uuid order by hold.guild_uuid limit 1)
+      from holder where holder.guild_uuid is not null
+  ), held as (
+    select standing.guild_uuid, standing.guild_name, standing.valid_from, standing.valid_until
+      from analytics.territory_held place
+     cross join lateral (select * from game.territory_hold one
+                          where one.territory = place.territory and one.valid_from <= from_time
+                          order by one.valid_from desc limit 1) standing
+     where (select way.is_short from way) and standing.guild_uuid is not null and standing.valid_until > from_time
+     union all
+    select later.guild_uuid, later.guild_name, later.valid_from, later.valid_until
+      from holder
+      join game.territory_hold later
+        on later.guild_uuid = holder.guild_uuid and later.valid_from > from_time and later.valid_from < to_time
+  ), lasting as (
+    -- From the first step that is not before its beginning to the last one before its end.
+    select held.guild_uuid, held.guild_name, width_bucket(held.valid_from, instants.all_over) + 1 as first,
+           width_bucket(held.valid_until, instants.all_over) as last
+      from held cross join instants
+    offset 0
+  ), counted as (
+    select generate_series(lasting.first, lasting.last) as nth, lasting.guild_uuid, lasting.guild_name
+      from lasting where lasting.first <= lasting.last
+     union all
+    select moment.nth::int, hold.guild_uuid, hold.guild_name
+      from moment
      cross join analytics.territory_held place
-     cross join lateral (select one.guild_uuid, one.guild_name, one.valid_from, one.valid_until from game.territory_hold one
+     cross join lateral (select * from game.territory_hold one
                           where one.territory = place.territory and one.valid_from <= moment.at
                           order by one.valid_from desc limit 1) hold
-     where moment.at < hold.valid_until and hold.guild_uuid is not null
-     group by moment.at, hold.guild_uuid, hold.guild_name
+     where not (select way.is_short from way) and moment.at < hold.valid_until and hold.guild_uuid is not null
+  ), summed as materialized (
+    select counted.nth, counted.guild_uuid, count(*)::int as territories,
+           min(counted.guild_name) as name, max(counted.guild_name) as other, count(counted.guild_name) as named
+      from counted
+     group by counted.nth, counted.guild_uuid
   )
-  select named.at, named.guild_uuid, (array_agg(named.guild_name order by named.latest desc))[1], sum(named.holds)::int
-    from named
-   group by named.at, named.guild_uuid
-   order by named.at, 4 desc, 3;
+  select instants.all_of_them[summed.nth], summed.guild_uuid,
+         -- A guild that was renamed has holds under both names: that of the last one counts.
+         case when summed.name = summed.other and summed.named = summed.territories then summed.name
+              else (select hold.guild_name from game.territory_hold hold
+                     where hold.guild_uuid = summed.guild_uuid and hold.valid_from <= instants.all_of_them[summed.nth]
+                       and hold.valid_until > instants.all_of_them[summed.nth]
+                     order by hold.valid_from desc limit 1) end,
+         summed.territories
+    from summed cross join instants
+   order by 1, 4 desc, 3;
 end;
 comment on function analytics.guild_territory_count(timestamptz, timestamptz, interval) is
 'How many territories each guild held at every step of [from_time, to_time).';

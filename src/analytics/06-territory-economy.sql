@@ -4,39 +4,48 @@ returns table (at timestamptz, territory text, resource text, stored bigint, sto
 language sql stable parallel safe set jit = off
 begin atomic
   with recursive held as materialized (
-    select standing.territory, standing.valid_from, standing.valid_until
+    select standing.territory, from_time as began, least(standing.valid_until, to_time) as ended
       from analytics.territory_held place
      cross join lateral (select * from game.territory_hold one
                           where one.territory = place.territory and one.valid_from <= from_time
                           order by one.valid_from desc limit 1) standing
      where standing.guild_uuid = guild and standing.valid_until > from_time
      union all
-    select later.territory, later.valid_from, later.valid_until from game.territory_hold later
+    select later.territory, later.valid_from, least(later.valid_until, to_time) from game.territory_hold later
      where later.guild_uuid = guild and later.valid_from > from_time and later.valid_from < to_time
   ), stored (territory, resource) as (
-    -- A loose index scan: one entry per resource, however often it was told.
+    -- A loose index scan: one entry per resource, however often it was told. Only in the months that are asked for, as a whole.
     select place.territory, (select sample.resource from game.territory_resource sample
-                              where sample.territory = place.territory order by sample.resource limit 1)
+                              where sample.territory = place.territory
+                                and sample.observed_at >= date_trunc('month', from_time, 'UTC') and sample.observed_at < to_time
+                              order by sample.resource limit 1)
       from (select distinct held.territory from held) place
      union all
     select stored.territory, (select sample.resource from game.territory_resource sample
                                where sample.territory = stored.territory and sample.resource > stored.resource
+                                 and sample.observed_at >= date_trunc('month', from_time, 'UTC') and sample.observed_at < to_time
                                order by sample.resource limit 1)
       from stored where stored.resource is not null
   )
-  select sample.observed_at, sample.territory, sample.resource, sample.stored, sample.storage_limit, sample.generation,
-         standing.treasury, standing.defences, standing.is_hq
+  select sample.observed_at, hold.territory, stored.resource, sample.stored, sample.storage_limit, sample.generation,
+         sample.treasury, sample.defences, sample.is_hq
     from held hold
     join stored on stored.territory = hold.territory
-   cross join lateral (select * from game.territory_resource one
-                        where one.territory = hold.territory and one.resource = stored.resource
-                          and one.observed_at >= greatest(hold.valid_from, from_time)
-                          and one.observed_at < least(hold.valid_until, to_time)
-                       offset 0) sample
-    left join lateral (select * from game.territory version
-                        where version.territory = sample.territory and version.valid_from <= sample.observed_at
-                        order by version.valid_from desc limit 1) standing on sample.observed_at < standing.valid_until
-   order by sample.observed_at, sample.territory, sample.resource;
+   cross join lateral (
+     -- How the place stood is read once for a hold, not for each of its samples.
+     select one.observed_at, one.stored, one.storage_limit, one.generation, standing.treasury, standing.defences, standing.is_hq
+       from (select * from game.territory_resource measured
+              where measured.territory = hold.territory and measured.resource = stored.resource
+                and measured.observed_at >= hold.began and measured.observed_at < hold.ended
+             offset 0) one
+       left join (select version.valid_from, version.valid_until, version.treasury, version.defences, version.is_hq
+                    from game.territory version
+                   where version.territory = hold.territory and version.valid_from < hold.ended
+                     and version.valid_from >= coalesce((select max(first.valid_from) from game.territory first
+                                                          where first.territory = hold.territory and first.valid_from <= hold.began),
+                                                        '-infinity')
+                  offset 0) standing on one.observed_at >= standing.valid_from and one.observed_at < standing.valid_until) sample
+   order by sample.observed_at, hold.territory, stored.resource;
 end;
 comment on function analytics.territory_economy(uuid, timestamptz, timestamptz) is
 'What was stored and produced in the territories of a guild while it held them in [from_time, to_time), a row whenever a value changed. Per hour; emeralds or pieces.';

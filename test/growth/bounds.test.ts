@@ -83,6 +83,7 @@ const bounds: Readonly<Record<string, readonly string[]>> = {
     'game.season',
     'game.season_reward',
     'game.territory',
+    'game.territory_capture',
     'game.territory_hold',
     'game.territory_link',
     'game.world',

@@ -2,8 +2,9 @@ import { territoryVocabulary as known, territorySchema } from '../../api/wire/te
 import { unknownFields } from '../../api/wire/unknown.ts'
 import { defineResource } from '../../sync/resource.ts'
 import { oneAnswer, textField } from '../record.ts'
+import { deriveCaptures } from './derive.ts'
 import { normalizeTerritory, supersedesHold } from './normalize.ts'
-import { territoryHistory, territoryHold, territoryResource } from './tables.ts'
+import { territoryCapture, territoryHistory, territoryHold, territoryResource } from './tables.ts'
 
 /** Every territory and who holds it: `GET /guild/list/territory`, cached for ten seconds (API reference 2.3, 6.3). */
 export const territories = defineResource({
@@ -24,4 +25,6 @@ export const territories = defineResource({
   normalize: normalizeTerritory,
   unknownFields: unknownFields(territorySchema),
   vocabulary: { '/treasury': known.level, '/defences': known.level },
+  derive: deriveCaptures,
+  derived: [territoryCapture],
 })

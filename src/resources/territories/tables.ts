@@ -45,15 +45,38 @@ export const territoryHold = historyTable(
   {
     document: true,
     indexes: (self) => [
-      // With the end, so that hours held are summed up from the index alone.
-      index('territory_hold_by_guild').on(self.guildUuid, self.validFrom, self.validUntil),
-      index('territory_hold_captured').on(sql`(coalesce(acquired, valid_from))`),
-      index('territory_hold_captured_place').on(self.territory, sql`(coalesce(acquired, valid_from))`),
+      // With the end and the name, so that hours held and places are counted from the index alone.
+      index('territory_hold_by_guild').on(self.guildUuid, self.validFrom, self.validUntil, self.guildName),
       index('territory_hold_current').on(self.territory).where(sql`valid_until = 'infinity'`),
       // Seen before it was captured, by the clock of an answer: there should be none.
       index('territory_hold_foretold').on(self.territory).where(sql`acquired > valid_from`),
     ],
   },
+)
+
+/**
+ * Holds that began with a capture, beside what was there before. What came before a hold never changes, so it is looked up
+ * once, when the hold is written, and not for each of a year's captures whenever somebody asks.
+ */
+export const territoryCapture = game.table(
+  'territory_capture',
+  snakeCased({
+    territory: text().notNull(),
+    capturedAt: instant().notNull(),
+    heldFrom: instant().notNull(),
+    observedAt: instant().notNull(),
+    fromGuildUuid: uuid(),
+    fromGuildName: text(),
+    toGuildUuid: uuid().notNull(),
+    toGuildName: text(),
+  }),
+  (self) => [
+    // Two captures may be told of the same instant; two holds never begin at one.
+    primaryKey({ name: 'territory_capture_pkey', columns: [self.territory, self.capturedAt, self.heldFrom] }),
+    // With both sides, so that who takes from whom is counted from the index alone.
+    index('territory_capture_time').on(self.capturedAt, self.toGuildUuid, self.fromGuildUuid),
+    index('territory_capture_guild').on(self.toGuildUuid, self.capturedAt),
+  ],
 )
 
 /** A territory's resources whenever one of the values changed. Per hour; in emeralds or pieces. */

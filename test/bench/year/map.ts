@@ -19,6 +19,15 @@ const holds = `
     from capture window own as (partition by territory order by nth)
    order by at`
 
+/** What begins each hold but the first of a place, beside what was there before. */
+const captures = `
+  insert into game.territory_capture (territory, captured_at, held_from, observed_at, from_guild_uuid, from_guild_name, to_guild_uuid, to_guild_name)
+  select territory, acquired, valid_from, observed_at, from_uuid, from_name, guild_uuid, guild_name
+    from (select hold.*, lag(guild_uuid) over own as from_uuid, lag(guild_name) over own as from_name
+            from game.territory_hold hold window own as (partition by territory order by valid_from)) hold
+   where previous_until is not null
+   order by acquired`
+
 /** What a place is worth rises with the time held: a version of it twice a day. */
 const places = `
   insert into game.territory (territory, min_x, min_z, max_x, max_z, is_hq, treasury, defences, valid_from, valid_until, previous_until, hash)
@@ -58,4 +67,4 @@ const polls = `
    where year.watched(at)`
 
 /** In this order. */
-export const mapStatements = [holds, places, links, resources, polls]
+export const mapStatements = [holds, captures, places, links, resources, polls]

@@ -1,0 +1,33 @@
+import type { Sql } from '../../db/database.ts'
+import type { Answered } from '../../sync/resource.ts'
+
+/**
+ * Writes down which of the holds that an answer showed first began with a capture. The first answer about a territory
+ * shows its owner, not a capture.
+ * @returns 0: the holds themselves have been counted
+ */
+export async function deriveCaptures(sql: Sql, { at }: Pick<Answered, 'at'>): Promise<number> {
+  await sql.query(
+    `insert into game.territory_capture
+       (territory, captured_at, held_from, observed_at, from_guild_uuid, from_guild_name, to_guild_uuid, to_guild_name)
+     select hold.territory, coalesce(hold.acquired, hold.valid_from), hold.valid_from, hold.observed_at,
+            before.guild_uuid, before.guild_name, hold.guild_uuid, hold.guild_name
+       from game.territory_hold hold
+      cross join lateral (select * from game.territory_hold one
+                           where one.territory = hold.territory and one.valid_until = hold.previous_until limit 1) before
+      where hold.valid_until = 'infinity' and hold.observed_at = $1 and hold.guild_uuid is not null
+        -- Another owner, or a later capture by the same one.
+        and (hold.guild_uuid is distinct from before.guild_uuid or hold.acquired > before.acquired)
+        -- A hold that was seen before and comes back, after answers that did not tell of it, is not captured once more.
+        -- That can only be where a hold begins later than it was captured, or an earlier one of the place before it was.
+        and not ((hold.acquired < hold.valid_from
+                  or exists (select from game.territory_hold foretold
+                              where foretold.territory = hold.territory and foretold.acquired > foretold.valid_from))
+                 and exists (select from game.territory_hold earlier
+                              where earlier.territory = hold.territory and earlier.valid_from < hold.valid_from
+                                and earlier.guild_uuid = hold.guild_uuid and earlier.acquired >= hold.acquired))
+     on conflict do nothing`,
+    [at],
+  )
+  return 0
+}
