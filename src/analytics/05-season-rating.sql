@@ -71,10 +71,10 @@ begin atomic
     left join share on share.as_of = rated.as_of
     left join lateral (
       select extract(epoch from sum(part.held)) as seconds
-        from (select least(hold.valid_until, rated.as_of) - hold.valid_from as held from game.territory_hold hold
+        from (select sum(least(hold.valid_until, rated.as_of) - hold.valid_from) as held from game.territory_hold hold
                where hold.guild_uuid = rated.guild_uuid and hold.valid_from > definition.started_at and hold.valid_from < rated.as_of
                union all
-              select least(standing.valid_until, rated.as_of) - definition.started_at from begun standing
+              select sum(least(standing.valid_until, rated.as_of) - definition.started_at) from begun standing
                where standing.guild_uuid = rated.guild_uuid and standing.valid_from < rated.as_of) part
     ) holding on true
     left join lateral (
