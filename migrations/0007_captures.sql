@@ -40,4 +40,5 @@ ALTER TABLE "game"."territory_hold" SET (autovacuum_vacuum_insert_scale_factor =
 -- By hand, until here.
 CREATE INDEX "territory_capture_time" ON "game"."territory_capture" USING btree ("captured_at","to_guild_uuid","from_guild_uuid");--> statement-breakpoint
 CREATE INDEX "territory_capture_guild" ON "game"."territory_capture" USING btree ("to_guild_uuid","captured_at");--> statement-breakpoint
+CREATE INDEX "territory_hold_first" ON "game"."territory_hold" USING btree ("territory") WHERE previous_until is null;--> statement-breakpoint
 CREATE INDEX "territory_hold_by_guild" ON "game"."territory_hold" USING btree ("guild_uuid","valid_from","valid_until","guild_name");

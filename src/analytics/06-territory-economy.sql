@@ -26,25 +26,25 @@ begin atomic
                                  and sample.observed_at >= date_trunc('month', from_time, 'UTC') and sample.observed_at < to_time
                                order by sample.resource limit 1)
       from stored where stored.resource is not null
+  ), standing as materialized (
+    -- How the place stood is read once for a hold, not for each of its samples.
+    select hold.territory, hold.began, version.valid_from, version.valid_until, version.treasury, version.defences, version.is_hq
+      from held hold
+      join game.territory version
+        on version.territory = hold.territory and version.valid_from < hold.ended
+       and version.valid_from >= coalesce((select max(first.valid_from) from game.territory first
+                                            where first.territory = hold.territory and first.valid_from <= hold.began), '-infinity')
   )
   select sample.observed_at, hold.territory, stored.resource, sample.stored, sample.storage_limit, sample.generation,
-         sample.treasury, sample.defences, sample.is_hq
+         standing.treasury, standing.defences, standing.is_hq
     from held hold
     join stored on stored.territory = hold.territory
-   cross join lateral (
-     -- How the place stood is read once for a hold, not for each of its samples.
-     select one.observed_at, one.stored, one.storage_limit, one.generation, standing.treasury, standing.defences, standing.is_hq
-       from (select * from game.territory_resource measured
-              where measured.territory = hold.territory and measured.resource = stored.resource
-                and measured.observed_at >= hold.began and measured.observed_at < hold.ended
-             offset 0) one
-       left join (select version.valid_from, version.valid_until, version.treasury, version.defences, version.is_hq
-                    from game.territory version
-                   where version.territory = hold.territory and version.valid_from < hold.ended
-                     and version.valid_from >= coalesce((select max(first.valid_from) from game.territory first
-                                                          where first.territory = hold.territory and first.valid_from <= hold.began),
-                                                        '-infinity')
-                  offset 0) standing on one.observed_at >= standing.valid_from and one.observed_at < standing.valid_until) sample
+   cross join lateral (select * from game.territory_resource one
+                        where one.territory = hold.territory and one.resource = stored.resource
+                          and one.observed_at >= hold.began and one.observed_at < hold.ended
+                       offset 0) sample
+    left join standing on standing.territory = hold.territory and standing.began = hold.began
+                      and sample.observed_at >= standing.valid_from and sample.observed_at < standing.valid_until
    order by sample.observed_at, hold.territory, stored.resource;
 end;
 comment on function analytics.territory_economy(uuid, timestamptz, timestamptz) is

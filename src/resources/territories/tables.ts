@@ -48,6 +48,8 @@ export const territoryHold = historyTable(
       // With the end and the name, so that hours held and places are counted from the index alone.
       index('territory_hold_by_guild').on(self.guildUuid, self.validFrom, self.validUntil, self.guildName),
       index('territory_hold_current').on(self.territory).where(sql`valid_until = 'infinity'`),
+      // One of each place: every place there ever was, however often it changed hands.
+      index('territory_hold_first').on(self.territory).where(sql`previous_until is null`),
       // Seen before it was captured, by the clock of an answer: there should be none.
       index('territory_hold_foretold').on(self.territory).where(sql`acquired > valid_from`),
     ],
