@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { territories } from '../../src/resources/territories/index.ts'
 import { guildId, place } from '../support/guild-answers.ts'
@@ -74,6 +75,19 @@ describe.each(kindsOfLongTests)('questions about territories on the %s database'
       ['10:20', '10:21', 'Oak', b, 'Guild b', b, 'Guild b', true],
       ['10:50', '11:00', 'Oak', null, null, a, 'Guild a', false],
     ])
+  })
+
+  test('3: captures of holds from before there was a table of them are what would have been written down', async () => {
+    const written = await world.rows('select * from game.territory_capture order by captured_at, territory')
+    expect(written).toHaveLength(4)
+    const scripts = readdirSync('migrations').filter((name) => name.endsWith('.sql'))
+    const statements = scripts.flatMap((name) =>
+      readFileSync(`migrations/${name}`, 'utf8').split('--> statement-breakpoint'),
+    )
+    const filling = statements.filter((one) => one.includes('INSERT INTO "game"."territory_capture"'))
+    await world.db.query('delete from game.territory_capture')
+    for (const statement of filling) await world.db.query(statement)
+    expect(await world.rows('select * from game.territory_capture order by captured_at, territory')).toEqual(written)
   })
 
   test('3: who takes from whom in an interval that holds its beginning and not its end', async () => {
