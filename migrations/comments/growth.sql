@@ -56,3 +56,16 @@ comment on column sync.answer_span.began_at is
   'The instant that the first of the answers speaks for.';
 comment on column sync.answer_span.ended_at is
   'The instant that the last of them speaks for; of online-players, each answer is at most 90 seconds after the one before.';
+
+comment on table game.member_counter_dip is
+  'Hours in which a counter of a member of a guild was told lower than before: only these counters have to be looked at closely. Made ahead, until sync.tier.averaged_until.';
+comment on column game.member_counter_dip.guild_uuid is
+  'The guild.';
+comment on column game.member_counter_dip.player_uuid is
+  'The member.';
+comment on column game.member_counter_dip.counter is
+  'The counter, such as contributed.';
+comment on column game.member_counter_dip.hour is
+  'The full hour (UTC).';
+comment on column game.member_counter_dip.fell_at is
+  'The instant of the last answer of the hour that told less than the one before.';

@@ -13,10 +13,42 @@ begin atomic
                                over (partition by member.player_uuid, member.joined) as is_touched
               from game.guild_member member where member.guild_uuid = guild) version
      where version.is_touched
+  ), tier as (
+    -- Where counters fell is known ahead, but for the last hours.
+    select coalesce(max(one.averaged_until), '-infinity') as until from sync.tier one where one.sample_table = 'game.member_counter'
+  ), stay as materialized (
+    select member.player_uuid, max(member.joined) as joined, min(member.valid_from) as begins, max(member.valid_until) as ends,
+           count(distinct member.joined) + max((member.joined is null)::int) > 1
+             or sum(extract(epoch from least(member.valid_until, '9999-01-01') - member.valid_from))
+                < extract(epoch from least(max(member.valid_until), '9999-01-01') - min(member.valid_from)) as is_broken
+      from game.guild_member member
+     where member.guild_uuid = guild and member.player_uuid in (select spell.player_uuid from spell)
+     group by member.player_uuid
+  ), uneven as materialized (
+    -- Who stayed all the time and whose counter never fell made the difference of two numbers. Others are looked at closely.
+    select stay.player_uuid
+      from stay
+     cross join tier
+      left join lateral (
+        select bool_or(late.value < late.previous) as fell
+          from (select one.value, lag(one.value) over (order by one.observed_at) as previous
+                  from game.member_counter one
+                 where one.guild_uuid = guild and one.counter = member_rise.counter and one.player_uuid = stay.player_uuid
+                   and one.value is not null
+                   and one.observed_at >= coalesce((select before.observed_at from game.member_counter before
+                                                     where before.guild_uuid = guild and before.counter = member_rise.counter
+                                                       and before.player_uuid = stay.player_uuid and before.value is not null
+                                                       and before.observed_at < tier.until
+                                                     order by before.observed_at desc limit 1), '-infinity')) late
+      ) recent on not stay.is_broken
+     where stay.is_broken or recent.fell
+        or exists (select from game.member_counter_dip dip
+                    where dip.guild_uuid = guild and dip.counter = member_rise.counter and dip.player_uuid = stay.player_uuid
+                      and dip.hour < tier.until)
   ), told as materialized (
     select known.*, lag(known.value) over (partition by known.player_uuid, known.joined order by known.observed_at) as previous
       from (select spell.player_uuid, counted.observed_at, counted.value, spell.joined
-              from spell
+              from (select * from spell where spell.player_uuid in (select uneven.player_uuid from uneven)) spell
              cross join lateral (select one.observed_at, one.value from game.member_counter one
                                   where one.guild_uuid = guild and one.player_uuid = spell.player_uuid
                                     and one.counter = member_rise.counter and one.value is not null
@@ -26,7 +58,8 @@ begin atomic
             -- A sample is a change: who comes back with the number of before has none of it, and yet it is known.
             select again.player_uuid, again.begins, latest.value, again.joined
               from (select stay.* from (select spell.player_uuid, spell.joined, min(spell.valid_from) as begins
-                                          from spell group by spell.player_uuid, spell.joined) stay
+                                          from spell where spell.player_uuid in (select uneven.player_uuid from uneven)
+                                         group by spell.player_uuid, spell.joined) stay
                      where exists (select from game.guild_member earlier
                                     where earlier.guild_uuid = guild and earlier.player_uuid = stay.player_uuid
                                       and earlier.valid_from < stay.begins)
@@ -36,16 +69,13 @@ begin atomic
                                     and one.counter = member_rise.counter and one.observed_at <= again.begins
                                   order by one.observed_at desc limit 1) latest
              where latest.observed_at < again.begins and latest.value is not null) known
-  ), uneven as materialized (
-    -- Most counters only ever rise, and then each rise is what it looks like. The others are looked at more closely.
-    select distinct told.player_uuid from told where told.value < told.previous
   ), sample as materialized (
     select told.*,
            max(told.value) over (spell_time rows between unbounded preceding and 1 preceding) as highest,
            -- The highest of all that comes, from here on; backwards in time, because a frame that shrinks is counted anew each time.
            max(told.value) over (partition by told.player_uuid, told.joined order by told.observed_at desc
                                  rows between unbounded preceding and current row) as coming
-      from told where told.player_uuid in (select uneven.player_uuid from uneven)
+      from told
     window spell_time as (partition by told.player_uuid, told.joined order by told.observed_at)
   ), segment as (
     -- When everything that follows is lower than what was, the counter began again.
@@ -80,14 +110,26 @@ begin atomic
                 else 'exact' end as quality
       from believed cross join watched
      union all
-    select told.player_uuid, told.observed_at,
-           greatest(0, told.value - coalesce(told.previous, case when first.is_whole then 0 else told.value end)),
-           case when told.previous is null and not first.is_whole then 'partial' else 'exact' end
-      from told
+    select stay.player_uuid, latest.observed_at,
+           greatest(0, latest.value - coalesce(before.value, case when first.is_whole then 0 else earliest.value end)),
+           case when before.value is null and not first.is_whole then 'partial' else 'exact' end
+      from stay
      cross join watched
-     cross join lateral (select coalesce(is_since_joining and told.joined >= watched.since, false) as is_whole) first
-     where told.player_uuid not in (select uneven.player_uuid from uneven)
-       and told.observed_at >= from_time and told.observed_at < to_time
+     cross join lateral (select coalesce(is_since_joining and stay.joined >= watched.since, false) as is_whole) first
+     cross join lateral (select one.observed_at, one.value from game.member_counter one
+                          where one.guild_uuid = guild and one.counter = member_rise.counter and one.player_uuid = stay.player_uuid
+                            and one.value is not null and one.observed_at >= greatest(stay.begins, from_time)
+                            and one.observed_at < least(stay.ends, to_time)
+                          order by one.observed_at desc limit 1) latest
+      left join lateral (select one.value from game.member_counter one
+                          where one.guild_uuid = guild and one.counter = member_rise.counter and one.player_uuid = stay.player_uuid
+                            and one.value is not null and one.observed_at >= stay.begins and one.observed_at < from_time
+                          order by one.observed_at desc limit 1) before on true
+      left join lateral (select one.value from game.member_counter one
+                          where one.guild_uuid = guild and one.counter = member_rise.counter and one.player_uuid = stay.player_uuid
+                            and one.value is not null and one.observed_at >= greatest(stay.begins, from_time)
+                          order by one.observed_at limit 1) earliest on before.value is null and not first.is_whole
+     where stay.player_uuid not in (select uneven.player_uuid from uneven)
   )
   select rise.player_uuid, sum(rise.gained),
          case when bool_or(rise.quality = 'reset') then 'reset'

@@ -2,32 +2,42 @@ create or replace function analytics.guild_online_heatmap(guild uuid, from_time 
 returns table (dow int, hour int, online_avg double precision, online_max int, coverage real)
 language sql stable parallel safe set jit = off
 begin atomic
-  with fine as (
-    -- Older samples or answers are gone; of them there are the averages of full hours.
-    select greatest(from_time, (select max(tier.fine_since) from sync.tier
-                                 where tier.sample_table in ('game.guild_sample', 'ledger/guilds'))) as since
+  with tier as (
+    select max(one.fine_since) as fine_since, max(one.averaged_until) filter (where one.sample_table = 'game.guild_sample') as averaged_until
+      from sync.tier one where one.sample_table in ('game.guild_sample', 'ledger/guilds')
+  ), fine as (
+    -- Older samples or answers are gone; of them there are the averages of full hours. Of others, too, as far as they are made ahead.
+    select tier.fine_since, since.at as since, date_bin('1 hour', since.at + interval '1 hour' - interval '1 microsecond', 'epoch') as full_from,
+           least(date_bin('1 hour', to_time, 'epoch'), coalesce(tier.averaged_until, '-infinity')) as full_to
+      from tier
+     cross join lateral (select greatest(from_time, tier.fine_since) as at) since
+  ), part as (
+    select fine.since, least(fine.full_from, to_time) as until from fine where fine.full_from < fine.full_to
+     union all
+    select case when fine.full_from < fine.full_to then fine.full_to else fine.since end, to_time from fine
   ), sample as materialized (
-    select numbers.observed_at, numbers.online
-      from fine
+    select part.since, numbers.observed_at, numbers.online
+      from part
       join game.guild_sample numbers
         on numbers.observed_at >= coalesce((select max(before.observed_at) from game.guild_sample before
-                                             where before.guild_uuid = guild and before.observed_at <= fine.since), fine.since)
-     where numbers.guild_uuid = guild and numbers.observed_at < to_time
+                                             where before.guild_uuid = guild and before.observed_at <= part.since), part.since)
+       and numbers.observed_at < part.until
+     where numbers.guild_uuid = guild and part.since < part.until
   ), stamped as (
     -- Answers and samples in one row of time, so that each answer knows the last sample at or before it.
-    select told.at, told.is_answer, max(told.sample_at) over (order by told.at) as sample_at
-      from (select one.observed_at as at, true as is_answer, null::timestamptz as sample_at
-              from fine
-              join sync.observation one on one.observed_at >= fine.since and one.observed_at < to_time
+    select told.since, told.at, told.is_answer, max(told.sample_at) over (partition by told.since order by told.at) as sample_at
+      from (select part.since, one.observed_at as at, true as is_answer, null::timestamptz as sample_at
+              from part
+              join sync.observation one on one.observed_at >= part.since and one.observed_at < part.until
              where one.resource = 'guilds' and one.key = guild::text and one.status in ('ok', 'unchanged', 'partial')
              union all
-            select sample.observed_at, false, sample.observed_at from sample) told
+            select sample.since, sample.observed_at, false, sample.observed_at from sample) told
   ), answer as (
     select stamped.at as observed_at, sample.online
       from stamped
-      left join sample on sample.observed_at = stamped.sample_at
+      left join sample on sample.since = stamped.since and sample.observed_at = stamped.sample_at
      where stamped.is_answer
-  ), counted as (
+  ), counted as materialized (
     -- An hour counts once, however often somebody looked in it.
     select date_trunc('hour', answer.observed_at, 'UTC') as at, avg(answer.online)::double precision as online_avg,
            max(answer.online) as online_max
@@ -35,12 +45,17 @@ begin atomic
      union all
     select rolled.hour, rolled.online_avg, rolled.online_max
       from fine
-      join game.guild_hour rolled on rolled.hour >= date_trunc('hour', from_time, 'UTC') and rolled.hour < least(fine.since, to_time)
+      join game.guild_hour rolled on rolled.hour >= fine.full_from and rolled.hour < fine.full_to
+     where rolled.guild_uuid = guild
+     union all
+    select rolled.hour, rolled.online_avg, rolled.online_max
+      from fine
+      join game.guild_hour rolled on rolled.hour >= date_trunc('hour', from_time, 'UTC') and rolled.hour < fine.fine_since and rolled.hour < to_time
      where rolled.guild_uuid = guild
   ), cell as (
     select moment.at, extract(isodow from moment.at at time zone 'UTC')::int as dow,
            extract(hour from moment.at at time zone 'UTC')::int as hour,
-           moment.at < greatest(now(), (select max(answer.observed_at) from answer)) as is_past
+           moment.at < now() or moment.at <= (select max(counted.at) from counted) as is_past
       from generate_series(date_trunc('hour', from_time, 'UTC'), to_time - interval '1 microsecond', interval '1 hour') as moment(at)
   )
   select cell.dow, cell.hour, avg(counted.online_avg), max(counted.online_max),

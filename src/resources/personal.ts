@@ -31,18 +31,20 @@ const countersOfGuilds = `with recursive step(guild_uuid, counter) as (
 
 const ofCharacters = { characterListAccess: all, characterDataAccess: all, huntedCharacterAccess: isHunted }
 
+/** What counters of members fall under, and which are a player's. */
+const ofCounters: Pick<KeptTable, 'rows' | 'narrowed'> = {
+  rows: {
+    mainAccess: `kept.counter <> all(array['contributed', 'weekly.streak'])`,
+    guildHighRankedAccess: `kept.counter = 'weekly.streak'`,
+    guildHistoryAccess: isFormerGuild,
+  },
+  narrowed: { from: countersOfGuilds, where: 'kept.guild_uuid = own.guild_uuid and kept.counter = own.counter' },
+}
+
 /** Before the tables that they look into to find their rows. */
 export const keptTables: readonly KeptTable[] = [
-  {
-    table: 'game.member_counter',
-    since: 'observed_at',
-    rows: {
-      mainAccess: `kept.counter <> all(array['contributed', 'weekly.streak'])`,
-      guildHighRankedAccess: `kept.counter = 'weekly.streak'`,
-      guildHistoryAccess: isFormerGuild,
-    },
-    narrowed: { from: countersOfGuilds, where: 'kept.guild_uuid = own.guild_uuid and kept.counter = own.counter' },
-  },
+  { ...ofCounters, table: 'game.member_counter_dip', since: 'fell_at' },
+  { ...ofCounters, table: 'game.member_counter', since: 'observed_at' },
   {
     table: 'game.member_presence',
     since: 'observed_at',

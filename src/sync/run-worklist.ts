@@ -5,6 +5,7 @@ import { RetryableError } from '../errors.ts'
 import { forgetAbsences } from './absent.ts'
 import { type Absorbed, absorb } from './absorb.ts'
 import { reshaped } from './drift/changes.ts'
+import { averageAgain } from './growth/rollup.ts'
 import { appendGuardActions, type GuardAction, goneActions, type LastSaid, notSaidYet } from './guard/actions.ts'
 import { appendDrift, appendObservation } from './ledger.ts'
 import { announce, type News } from './notices.ts'
@@ -200,6 +201,7 @@ export async function refresh(
     const accepted = status === 'ok' || status === 'unchanged' || status === 'partial'
     const observedAt = new Date(extraction.observedAt)
     await appendObservation(sql, { ...ledger, observedAt, status, reason })
+    if (accepted) await averageAgain(sql, resource, observedAt)
     await settleKey(
       sql,
       resource.name,

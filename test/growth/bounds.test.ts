@@ -39,6 +39,7 @@ const bounds: Readonly<Record<string, readonly string[]>> = {
     'game.character_counter',
     'game.character_profession',
     'game.guild_ranking',
+    'game.member_counter_dip',
     'game.player_counter',
     'game.player_ranking',
     'game.player_status',

@@ -1,5 +1,5 @@
 import type { Averages, GrowingTable } from '../../sync/resource.ts'
-import { guildHour, guildRanking, guildSample, memberCounter, memberPresence } from './tables.ts'
+import { guildHour, guildRanking, guildSample, memberCounter, memberCounterDip, memberPresence } from './tables.ts'
 
 /** How many members of each guild were online in the hours in which there was an answer about it. */
 export const guildHours: Averages = {
@@ -15,6 +15,33 @@ export const guildHours: Averages = {
         group by 1, 2`,
 }
 
+/** Where counters of members fell: only these cannot be reckoned from their first and last number. */
+const counterDips: Averages = {
+  table: memberCounterDip,
+  of: `select told.guild_uuid, told.player_uuid, told.counter, date_trunc('hour', told.observed_at, 'UTC') as hour,
+              max(told.observed_at) as fell_at
+         from (select one.guild_uuid, one.player_uuid, one.counter, one.observed_at, one.value,
+                      lag(one.value) over (partition by one.guild_uuid, one.counter, one.player_uuid order by one.observed_at) as previous
+                 from game.member_counter one
+                where one.observed_at >= $1::timestamptz and one.observed_at < $2::timestamptz and one.value is not null) told
+         left join lateral (select before.value from game.member_counter before
+                             where before.guild_uuid = told.guild_uuid and before.counter = told.counter
+                               and before.player_uuid = told.player_uuid and before.observed_at < $1::timestamptz
+                               and before.value is not null
+                             order by before.observed_at desc limit 1) before on told.previous is null
+        where told.value < coalesce(told.previous, before.value)
+        group by 1, 2, 3, 4`,
+}
+
+/**
+ * From the first answer about any guild to an hour before the last. An answer that is older than that when it comes opens
+ * its hour again.
+ */
+const settledGuilds = `select greatest(min(item.first_observed_at),
+                          (select max(fine_since) from sync.tier where sample_table = 'ledger/guilds')) as since,
+                          max(item.observed_at) - interval '1 hour' as until
+                     from sync.work_item item where item.resource = 'guilds'`
+
 /** A day is often enough for what is long ago, but for how many were online. */
 export const guildGrowth: readonly GrowingTable[] = [
   {
@@ -24,6 +51,7 @@ export const guildGrowth: readonly GrowingTable[] = [
     // An answer may lack it, and a season is reckoned from the last one that did not.
     last: ['wars is not null'],
     averages: guildHours,
+    settled: settledGuilds,
   },
   { table: guildRanking, key: ['guildUuid', 'board'], cell: 'day' },
   {
@@ -33,6 +61,8 @@ export const guildGrowth: readonly GrowingTable[] = [
     last: ['value is not null'],
     // A counter that rises above what it once was, has risen by no more than that.
     highest: 'value',
+    averages: counterDips,
+    settled: settledGuilds,
   },
   // When somebody was online last, and until when, and the last login that was told.
   { table: memberPresence, key: ['guildUuid', 'playerUuid'], cell: 'day', last: ['online', 'last_join is not null'] },

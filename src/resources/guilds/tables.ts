@@ -135,6 +135,28 @@ export const memberCounter = game.table(
   ],
 )
 
+/**
+ * Hours in which a counter of a member was told lower than before. There are few, and only what was made of such a counter
+ * has to be looked at closely.
+ */
+export const memberCounterDip = game.table(
+  'member_counter_dip',
+  snakeCased({
+    guildUuid: uuid().notNull(),
+    playerUuid: uuid().notNull(),
+    counter: text().notNull(),
+    hour: instant().notNull(),
+    /** The last time in that hour. */
+    fellAt: instant().notNull(),
+  }),
+  (self) => [
+    primaryKey({
+      name: 'member_counter_dip_pkey',
+      columns: [self.guildUuid, self.counter, self.playerUuid, self.hour],
+    }),
+  ],
+)
+
 /** Whether a member was online, and where, whenever that changed. NULL: hidden. */
 export const memberPresence = game.table(
   'member_presence',

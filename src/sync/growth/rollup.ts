@@ -1,6 +1,6 @@
 import type { Database, Sql } from '../../db/database.ts'
 import { bulkTable } from '../bulk-table.ts'
-import type { Averages, GrowingTable } from '../resource.ts'
+import type { Averages, GrowingTable, Recorded } from '../resource.ts'
 import { type GrowingNames, instant, namesOf, type Part, partsOf } from './partitions.ts'
 
 /** What came of old rows. */
@@ -92,6 +92,7 @@ async function averageStride(
   sql: Sql,
   { table, averages, settled, now }: { table: string; averages: Averages; settled: string; now: Date },
 ): Promise<boolean> {
+  await sql.query(`select pg_advisory_xact_lock(${averaging})`)
   await sql.query('insert into sync.tier (sample_table, checked_at) values ($1, $2) on conflict do nothing', [
     table,
     now,
@@ -112,6 +113,25 @@ async function averageStride(
   await keepAverages(sql, averages, from, to)
   await sql.query('update sync.tier set averaged_until = $2 where sample_table = $1', [table, to])
   return true
+}
+
+const averaging = `hashtextextended('wynnsync averages', 0)`
+
+/**
+ * Makes averages that were made ahead be made again, from the hour of an accepted answer on, where it came late. In the
+ * transaction of the answer, when its rows are there: whoever averages meanwhile waits for it, or is waited for.
+ */
+export async function averageAgain(
+  sql: Sql,
+  { samples = {} }: Pick<Recorded, 'samples'>,
+  observedAt: Date,
+): Promise<void> {
+  await sql.query(`select pg_advisory_xact_lock_shared(${averaging})`)
+  await sql.query(
+    `update sync.tier set averaged_until = date_trunc('hour', $2::timestamptz, 'UTC')
+      where sample_table = any($1::text[]) and averaged_until > $2`,
+    [Object.values(samples).map(({ table }) => bulkTable(table).name), observedAt],
+  )
 }
 
 function hourOf(ms: number): number {
