@@ -48,7 +48,7 @@ comment on column sync.gap.reason is
   'Why, as far as is known: what the attempts in between failed with, or that nobody asked.';
 
 comment on table sync.coverage_hour is
-  'The observations of each hour, counted: what remains of the ledger when its rows are removed.';
+  'The observations of each hour, counted: what questions about weeks rest on, and what remains of the ledger when its rows are removed.';
 comment on column sync.coverage_hour.resource is
   'The resource, such as territories.';
 comment on column sync.coverage_hour.hour is
@@ -67,6 +67,15 @@ comment on column sync.coverage_hour.rejected is
   'Answers that were not believed.';
 comment on column sync.coverage_hour.missed is
   'Observations that were expected and not made.';
+
+comment on table sync.coverage_reach is
+  'How far the hours of each resource are counted in sync.coverage_hour. What comes late or is told anew takes it back, and removes what is counted from there on; the upkeep counts it again.';
+comment on column sync.coverage_reach.resource is
+  'The resource, such as territories.';
+comment on column sync.coverage_reach.counted_until is
+  'Hours before it are counted, and questions read them instead of the ledger. -infinity: none are any more.';
+comment on column sync.coverage_reach.thinned_until is
+  'Rows of the ledger from before it may be gone, as its retention says: what is counted of them is never counted again. NULL: none are gone.';
 
 comment on table sync.guard_action is
   'Each time a guard kept an answer, or a part of one, from being believed.';

@@ -5,9 +5,20 @@ begin atomic
   with fixed as (
     -- A length that does not depend on the calendar, and so not on the time zone of who asks.
     select make_interval(secs => extract(epoch from step)::double precision) as length
+  ), tier as (
+    select max(one.fine_since) as fine_since, max(one.averaged_until) as averaged_until
+      from sync.tier one where one.sample_table = 'game.online_sample'
   ), fine as (
-    -- Older samples are gone; of them there are the averages of full hours.
-    select greatest(from_time, (select tier.fine_since from sync.tier where tier.sample_table = 'game.online_sample')) as since
+    -- Older samples are gone; of them there are the averages of full hours. Of others, too, as far as they are made ahead:
+    -- enough where every cell is made of full hours.
+    select greatest(from_time, rolled.until) as since, rolled.until as rolled_until
+      from fixed
+     cross join tier
+     cross join lateral (
+       select case when mod(extract(epoch from fixed.length), 3600) = 0 and date_bin('1 hour', from_time, 'epoch') = from_time
+                   then greatest(tier.fine_since, least(date_bin('1 hour', to_time, 'epoch'), coalesce(tier.averaged_until, '-infinity')))
+                   else tier.fine_since end as until
+     ) rolled
   ), begun as (
     select known.*, date_bin(fixed.length, known.begins, from_time) as at, fixed.length
       from fine
@@ -31,7 +42,7 @@ begin atomic
     select moment.at, rolled.total_avg, rolled.total_max, rolled.hidden_avg, rolled.total_seconds * share.share, rolled.hidden_seconds * share.share
       from fine
      cross join fixed
-      join game.online_hour rolled on rolled.hour > from_time - interval '1 hour' and rolled.hour < least(fine.since, to_time)
+      join game.online_hour rolled on rolled.hour > from_time - interval '1 hour' and rolled.hour < fine.rolled_until and rolled.hour < to_time
      cross join lateral (select greatest(rolled.hour, from_time) as begins, least(rolled.hour + interval '1 hour', to_time) as ends) part
      cross join lateral generate_series(date_bin(fixed.length, part.begins, from_time),
                                         part.ends - interval '1 microsecond', fixed.length) as moment(at)

@@ -7,17 +7,18 @@ begin atomic
     select seen.is_worklist, seen.is_told, seen.until,
            greatest(date_trunc('hour', from_time, 'UTC'), date_trunc('hour', seen.first_at, 'UTC')) as begins,
            least(to_time, seen.until) as ends,
-           -- From here on the ledger is whole; the hours before are counted already.
-           coalesce((select max(folded.hour) + interval '1 hour' from sync.coverage_hour folded
-                      where folded.resource = coverage.resource), '-infinity') as whole_from
+           -- The hours before are counted already; from here on the ledger tells.
+           coalesce((select reach.counted_until from sync.coverage_reach reach
+                      where reach.resource = coverage.resource), '-infinity') as whole_from
       from analytics.watch(coverage.resource) seen
      where seen.first_at < to_time
   ), since as materialized (
-    -- The last answer before is looked for once, not for each answer.
+    -- The last answer before is looked for once, not for each answer; an hour earlier, because copies of one that were asked
+    -- for late may lie after the next one.
     select watch.is_worklist, watch.ends + interval '1 hour' as ends, greatest(watch.begins, watch.whole_from) as begins,
            coalesce((select max(before.observed_at) from sync.run before
                       where before.resource = coverage.resource and before.status in ('ok', 'unchanged', 'partial')
-                        and before.observed_at <= greatest(watch.begins, watch.whole_from)), watch.begins) as answered,
+                        and before.observed_at <= greatest(watch.begins, watch.whole_from) - interval '1 hour'), '-infinity') as answered,
            greatest(watch.begins, watch.whole_from)
              - make_interval(secs => (select coalesce(max(every.every_seconds), 0)
                                         from analytics.expected_every(coverage.resource) every)) as received

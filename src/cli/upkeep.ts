@@ -3,6 +3,7 @@ import type { Database } from '../db/database.ts'
 import { growingTables, passingTables } from '../resources/growth.ts'
 import { resources } from '../resources/index.ts'
 import { compactCoverage } from '../sync/coverage/compact.ts'
+import { countAhead } from '../sync/coverage/count.ts'
 import { expireLedger, expirePassing, passingName } from '../sync/growth/expiry.ts'
 import { isMaintenanceDue, maintain } from '../sync/growth/maintain.ts'
 import { namesOf } from '../sync/growth/partitions.ts'
@@ -25,7 +26,7 @@ export function retentionOf({ config }: Pick<Kept, 'config'>): Retention {
 }
 
 /**
- * Looks after the tables that grow, counts the hours of the ledger that are old enough, and tells the log what it did.
+ * Looks after the tables that grow, counts the hours of the ledger, thins it out, and tells the log what it did.
  * @throws RetryableError when the database is away or busy: to be tried again later
  * @throws UsageError as `retentionOf`
  */
@@ -34,6 +35,7 @@ export async function maintainDatabase(db: Database, app: Kept): Promise<void> {
   const now = new Date(app.clock.now())
   const done = await maintain(db, { now, tables: growingTables, retention })
   if (!done) return
+  await countAhead(db, { now, resources })
   const ledger = retention.get('ledger')
   const compacted = ledger ? await compactCoverage(db, { before: daysBefore(now, ledger.fine), resources }) : null
   const gone = await expire(db, retention, now)
@@ -44,7 +46,7 @@ export async function maintainDatabase(db: Database, app: Kept): Promise<void> {
   const { created, moved, rolledUp, removed } = done
   if (created.length > 0) app.log.info({ partitions: created.length, moved }, 'partitions made')
   if (rolledUp.length > 0 || removed > 0) app.log.info({ partitions: rolledUp, removed }, 'old samples thinned out')
-  if (compacted && compacted.hours > 0) app.log.info({ ...compacted }, 'old hours of the ledger counted')
+  if (compacted && compacted.runs + compacted.observations > 0) app.log.info({ ...compacted }, 'old ledger thinned out')
 }
 
 /** Removes what no coarser tier keeps: of the ledger, and of tables that have none. Returns how many rows went. */

@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts'
 import type { Database } from '../db/database.ts'
 import { RetryableError } from '../errors.ts'
 import { type Absorbed, absorb } from './absorb.ts'
+import { uncountFrom } from './coverage/count.ts'
 import { noteGap } from './coverage/coverage.ts'
 import { reshaped } from './drift/changes.ts'
 import { appendGuardActions, type GuardAction, movedActions } from './guard/actions.ts'
@@ -111,8 +112,9 @@ export async function runResource(
         ...instantsOf(extraction),
         finishedAt: new Date(clock.now()),
       }
-      const { observedAt, finishedAt } = written
+      const { observedAt, startedAt, finishedAt } = written
       const { cacheSeconds } = resource
+      await uncountFrom(sql, resource.name, written.living === null ? startedAt : observedAt)
       // Before the row itself: the gap reaches back to the one before.
       if (written.living !== null)
         await noteGap(sql, { resource: resource.name, cacheSeconds, observedAt, receivedAt: finishedAt })

@@ -61,7 +61,7 @@ export const gap = sync.table(
   ],
 )
 
-/** Observations of an hour, counted: what remains of the ledger when its rows are removed. */
+/** Observations of an hour, counted: what questions about weeks rest on, and what remains of the ledger when its rows go. */
 export const coverageHour = sync.table(
   'coverage_hour',
   {
@@ -78,6 +78,15 @@ export const coverageHour = sync.table(
   },
   (self) => [primaryKey({ name: 'coverage_hour_pkey', columns: [self.resource, self.hour] })],
 )
+
+/** How far the hours of a resource are counted, and how far its ledger is still there to count them again. */
+export const coverageReach = sync.table('coverage_reach', {
+  resource: text('resource').primaryKey(),
+  /** Hours before are in `sync.coverage_hour`, and nowhere else looked for; of those after, the ledger alone tells. */
+  countedUntil: instant('counted_until').notNull(),
+  /** Rows of the ledger from before are gone: what is counted of them stays as it is. NULL: none are gone. */
+  thinnedUntil: instant('thinned_until'),
+})
 
 /** Each time a guard kept something from being believed, or ended something. */
 export const guardAction = sync.table(

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { seededRandom } from '../../src/clock.ts'
 import { growingTables } from '../../src/resources/growth.ts'
@@ -9,6 +10,8 @@ import { kindsOfLongTests } from '../support/postgres.ts'
 import { engineOn, guards } from '../support/raw.ts'
 import { instantOf, worldOf } from '../support/world.ts'
 
+/** Cells of whole hours, and others. */
+const steps = ['1 hour', '2 hours', '30 minutes', '90 minutes']
 /** Whole hours, and such as begin and end anywhere. */
 const intervals = [
   ['10:00', '14:00'],
@@ -23,8 +26,14 @@ describe.each(kindsOfLongTests)('averages that are made ahead, on the %s databas
   const world = worldOf(kind)
   const upkeep = () =>
     maintain(world.db, { now: new Date(world.clock.now()), tables: growingTables, retention: new Map() })
-  const until = async () =>
-    (await world.rows(`select averaged_until from sync.tier where sample_table = 'game.world_sample'`))[0]?.[0]
+  const until = async (table = 'world_sample') =>
+    (await world.rows(`select averaged_until from sync.tier where sample_table = 'game.${table}'`))[0]?.[0]
+  const totals = async (interval: readonly string[], step: string) =>
+    await world.db.values(
+      `select at, round(total_avg::numeric, 9)::text, total_max, round(hidden_avg::numeric, 9)::text, coverage
+         from analytics.online_total($1, $2, $3::text::interval)`,
+      [...interval.map((at) => new Date(instantOf(at))), step],
+    )
   const asked = async () => {
     const answers: unknown[][] = []
     for (const interval of intervals) {
@@ -33,6 +42,7 @@ describe.each(kindsOfLongTests)('averages that are made ahead, on the %s databas
         interval.map((at) => new Date(instantOf(at))),
       )
       answers.push([...interval, ...rows])
+      for (const step of steps) answers.push([...interval, step, ...(await totals(interval, step))])
     }
     return answers
   }
@@ -55,7 +65,9 @@ describe.each(kindsOfLongTests)('averages that are made ahead, on the %s databas
     let answers = 0
     for (let minute = 0; minute < 230; minute += random() < 0.1 ? 25 : 1 + Math.floor(random() * 6)) {
       const at = `${10 + Math.floor(minute / 60)}:${String(minute % 60).padStart(2, '0')}`
-      await syncOnline(world, onlineBody({ ...listed(), AS1: [99] }), at)
+      const body = onlineBody({ ...listed(), AS1: [99] }, Math.floor(random() * 4))
+      // The service does not always count.
+      await syncOnline(world, random() < 0.2 ? { ...body, total: null } : body, at)
       if (answers++ % 4 === 0) {
         await upkeep()
         made.push(await until())
@@ -64,14 +76,25 @@ describe.each(kindsOfLongTests)('averages that are made ahead, on the %s databas
     expect(await syncOnline(world, onlineBody({ EU1: [7, 8, 9] }), '10:40')).toMatchObject({ status: 'stale' })
     await upkeep()
     expect(new Set(made).size).toBeGreaterThan(2)
-    expect(await until()).toBe('13:00')
+    expect([await until(), await until('online_sample')]).toEqual(['13:00', '13:00'])
     const ahead = await asked()
-    expect(ahead.map((one) => one.length).filter((length) => length < 5)).toEqual([])
-    // Nothing is read of them but what is said to be there.
+    expect(ahead.map((one) => one.length).filter((length) => length < 4)).toEqual([])
+    // They are read, but only what is said to be there.
     await world.db.query(`update game.world_hour set online_max = online_max + 100 where hour >= $1`, [
       new Date(instantOf('12:00')),
     ])
-    expect(await asked()).not.toEqual(ahead)
+    await world.db.query('update game.online_hour set total_max = total_max + 100')
+    const wrong = await asked()
+    const differing = wrong.flatMap((one, nth) =>
+      isDeepStrictEqual(one, ahead[nth]) ? [] : [one.slice(0, 3).join(' ')],
+    )
+    expect(differing.filter((one) => /minutes|hour/.test(one))).toEqual([
+      '10:00 14:00 1 hour',
+      '10:00 14:00 2 hours',
+      '12:00 13:00 1 hour',
+      '12:00 13:00 2 hours',
+    ])
+    expect(differing.length).toBeGreaterThan(4)
     expect(await sampled()).toEqual(ahead)
     await upkeep()
     expect(await asked()).toEqual(ahead)
@@ -99,7 +122,7 @@ describe.each(kindsOfLongTests)('averages that are made ahead, on the %s databas
 
     const engine = { ...engineOn(world, world.db, false), guards: { ...guards, absences: 3 } }
     expect(await replay(engine, { resources: [onlinePlayers], swap: true })).toMatchObject({ swapped: true, lost: [] })
-    expect(await until()).toBeNull()
+    expect([await until(), await until('online_sample')]).toEqual([null, null])
     await upkeep()
     expect([await until(), await asked()]).toEqual(['12:00', ahead])
   })

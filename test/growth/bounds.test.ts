@@ -49,6 +49,7 @@ const bounds: Readonly<Record<string, readonly string[]>> = {
     'game.enumeration',
     'sync.absence',
     'sync.budget',
+    'sync.coverage_reach',
     'sync.installed_sql',
     'sync.privacy_restriction',
     'sync.route_bucket',

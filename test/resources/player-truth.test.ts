@@ -135,7 +135,7 @@ describe.each(kindsOfLongTests)(`what is made of ${hours} h of the game, on the 
       // Long after, when of the answers only spans are left, the bounds are as true, and little wider.
       const tomorrow = new Date(start + 86_400_000)
       await world.db.query(
-        `insert into sync.coverage_hour select 'online-players', $1, 0, 0, 0, 0, 0, 0, 0 where true`,
+        `insert into sync.coverage_reach (resource, counted_until, thinned_until) values ('online-players', $1, $1)`,
         [tomorrow],
       )
       expect(await thinEvidence(world.db, onlinePlayers, tomorrow)).toBeGreaterThan(accepted.length / 2)

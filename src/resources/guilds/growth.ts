@@ -34,13 +34,15 @@ const counterDips: Averages = {
 }
 
 /**
- * From the first answer about any guild to an hour before the last. An answer that is older than that when it comes opens
- * its hour again.
+ * From the first answer about any guild, or a later instant, to an hour before the last. An answer that is older than that
+ * when it comes opens its hour again.
  */
-const settledGuilds = `select greatest(min(item.first_observed_at),
-                          (select max(fine_since) from sync.tier where sample_table = 'ledger/guilds')) as since,
-                          max(item.observed_at) - interval '1 hour' as until
-                     from sync.work_item item where item.resource = 'guilds'`
+const settledSince = (later: string) =>
+  `select greatest(min(item.first_observed_at), ${later}) as since, max(item.observed_at) - interval '1 hour' as until
+     from sync.work_item item where item.resource = 'guilds'`
+
+/** Older answers or samples are gone, and averages are all that is left of them. */
+const thinned = `(select max(fine_since) from sync.tier where sample_table in ('game.guild_sample', 'ledger/guilds'))`
 
 /** A day is often enough for what is long ago, but for how many were online. */
 export const guildGrowth: readonly GrowingTable[] = [
@@ -51,7 +53,7 @@ export const guildGrowth: readonly GrowingTable[] = [
     // An answer may lack it, and a season is reckoned from the last one that did not.
     last: ['wars is not null'],
     averages: guildHours,
-    settled: settledGuilds,
+    settled: settledSince(thinned),
   },
   { table: guildRanking, key: ['guildUuid', 'board'], cell: 'day' },
   {
@@ -62,7 +64,8 @@ export const guildGrowth: readonly GrowingTable[] = [
     // A counter that rises above what it once was, has risen by no more than that.
     highest: 'value',
     averages: counterDips,
-    settled: settledGuilds,
+    // What is left of older samples falls where they did, or nowhere.
+    settled: settledSince('null'),
   },
   // When somebody was online last, and until when, and the last login that was told.
   { table: memberPresence, key: ['guildUuid', 'playerUuid'], cell: 'day', last: ['online', 'last_join is not null'] },

@@ -1,6 +1,15 @@
 import type { GrowingTable, PassingTable } from '../../sync/resource.ts'
 import { onlineHour, onlineSample, playerHop, playerListing, worldHour, worldSample } from './tables.ts'
 
+/**
+ * From the first accepted answer whose samples are still there to the last one: none is taken that is older than that.
+ * @param until another end
+ */
+const settled = (table: string, until = 'max(run.observed_at)') =>
+  `select greatest(least(min(run.observed_at), (select min(began_at) from sync.answer_span where resource = 'online-players')),
+                   (select fine_since from sync.tier where sample_table = '${table}')) as since, ${until} as until
+     from sync.run where run.resource = 'online-players' and run.status in ('ok', 'unchanged', 'partial')`
+
 /** Averages by the hour stay, and all that says when nobody was hidden: logins and logouts rest on that. */
 export const onlineGrowth: readonly GrowingTable[] = [
   {
@@ -22,6 +31,7 @@ export const onlineGrowth: readonly GrowingTable[] = [
                                                        interval '1 hour') as moment(hour)) part
             group by part.hour`,
     },
+    settled: settled('game.online_sample'),
   },
   {
     table: worldSample,
@@ -31,10 +41,11 @@ export const onlineGrowth: readonly GrowingTable[] = [
       table: worldHour,
       of: 'select world, hour, online_avg, online_max from analytics.world_peak($1::timestamptz, $2::timestamptz)',
     },
-    // No answer is taken that is older than the last one; but a world that it lacks may have been down since then.
-    settled: `select least(min(run.observed_at), (select min(began_at) from sync.answer_span where resource = 'online-players')) as since,
-                     least(max(run.observed_at), (select min(first_missed_at) from sync.absence where resource = 'online-players')) as until
-                from sync.run where run.resource = 'online-players' and run.status in ('ok', 'unchanged', 'partial')`,
+    // A world that the last answer lacks may have been down since then.
+    settled: settled(
+      'game.world_sample',
+      `least(max(run.observed_at), (select min(first_missed_at) from sync.absence where resource = 'online-players'))`,
+    ),
   },
 ]
 

@@ -1,6 +1,7 @@
 import type { Database, Sql } from '../../db/database.ts'
 import { countOf, noteUnkept, thinEvidence, unnamed } from '../growth/evidence.ts'
 import type { Recorded } from '../resource.ts'
+import { countHours } from './count.ts'
 
 /** What compacting came to. */
 export interface Compacted {
@@ -11,7 +12,7 @@ export interface Compacted {
   readonly observations: number
 }
 
-/** What is folded in one transaction, ms: so much of the ledger is read at once. */
+/** What is removed in one transaction, ms: so much of the ledger is read at once. */
 const chunk = 7 * 86_400_000
 
 /**
@@ -28,9 +29,10 @@ export async function compactCoverage(
 ): Promise<Compacted> {
   const total = { hours: 0, runs: 0, observations: 0 }
   for (const resource of resources) {
+    total.hours += await countHours(db, resource.name, before)
     for (let last = false; !last; ) {
-      const done = await db.transaction((sql) => foldOnce(sql, resource, before))
-      for (const count of ['hours', 'runs', 'observations'] as const) total[count] += done[count]
+      const done = await db.transaction((sql) => removeOnce(sql, resource, before))
+      for (const count of ['runs', 'observations'] as const) total[count] += done[count]
       last = done.last
     }
     const thinned = await thinEvidence(db, resource, before)
@@ -39,30 +41,29 @@ export async function compactCoverage(
   return total
 }
 
-async function foldOnce(
+async function removeOnce(
   sql: Sql,
   { name, evidence }: Pick<Recorded, 'name' | 'evidence'>,
   before: Date,
-): Promise<Compacted & { last: boolean }> {
-  const [span] = await sql.query<{ from: Date | null; until: Date | null }>(
-    `select greatest(date_trunc('hour', watch.first_at, 'UTC'),
-                     (select max(hour) + interval '1 hour' from sync.coverage_hour where resource = $1)) as from,
-            date_trunc('hour', least($2, watch.last_at), 'UTC') as until
-       from analytics.watch($1) watch where watch.is_told`,
+): Promise<Omit<Compacted, 'hours'> & { last: boolean }> {
+  // What comes late waits, so that it takes nothing back that is not there to be counted again.
+  const [span] = await sql.query<{ from: Date; until: Date }>(
+    `select span.from, span.until
+       from sync.coverage_reach reach
+      cross join lateral analytics.watch($1) watch
+      cross join lateral (select coalesce(reach.thinned_until, date_trunc('hour', watch.first_at, 'UTC')) as from,
+                                 date_trunc('hour', least($2, reach.counted_until), 'UTC') as until) span
+      where reach.resource = $1 and span.from < span.until
+        for update of reach`,
     [name, before],
   )
-  if (!span?.from || !span.until || span.from >= span.until) return { hours: 0, runs: 0, observations: 0, last: true }
+  if (!span) return { runs: 0, observations: 0, last: true }
   const until = new Date(Math.min(span.until.getTime(), span.from.getTime() + chunk))
-  const hours = await sql.query(
-    `insert into sync.coverage_hour (resource, hour, expected, observed, unchanged, partial, stale, rejected, missed)
-     select $1, hour, expected, observed, unchanged, partial, stale, rejected, missed from analytics.coverage($1, $2, $3)
-     on conflict do nothing returning 1`,
-    [name, span.from, until],
-  )
+  await sql.query('update sync.coverage_reach set thinned_until = $2 where resource = $1', [name, until])
   await noteUnkept(sql, name, until)
   const runs = await removeRuns(sql, name, evidence !== undefined && 'spans' in evidence, until)
   const observations = await removeObservations(sql, name, evidence !== undefined && 'days' in evidence, until)
-  return { hours: hours.length, runs, observations, last: until >= span.until }
+  return { runs, observations, last: until >= span.until }
 }
 
 /** @param isEvidence accepted answers stay for now */
@@ -75,7 +76,7 @@ async function removeRuns(sql: Sql, resource: string, isEvidence: boolean, until
     `delete from sync.run using
          (select ${accepted('', 'asc')} as first_at, ${accepted('', 'desc')} as last_at,
                  -- What is counted from here on is reckoned from it.
-                 ${accepted('and observed_at < $2', 'desc')} as before_at,
+                 ${accepted("and observed_at < $2::timestamptz - interval '1 hour'", 'desc')} as before_at,
                  ${accepted('and complete', 'desc')} as complete_at) kept
       where run.resource = $1 and run.started_at < $2 and run.finished_at < $2 and (run.observed_at < $2) is not false
         and (run.status not in ('ok', 'unchanged', 'partial')

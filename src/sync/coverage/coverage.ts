@@ -1,4 +1,5 @@
-import type { Sql } from '../../db/database.ts'
+import type { Database, Sql } from '../../db/database.ts'
+import { uncountFrom } from './count.ts'
 import { type Expected, gapsBetween } from './gap.ts'
 
 /** How often a resource is to be observed from an instant on. */
@@ -26,14 +27,18 @@ export async function expectationAt(
 }
 
 /** Says how often a resource is to be observed from `at` on; writes a row only when that differs from what is in force. */
-export async function expect(sql: Sql, { resource, everySeconds, toldBy, at }: Expectation): Promise<void> {
-  const inForce = await expectationAt(sql, resource, at)
+export async function expect(db: Database, { resource, everySeconds, toldBy, at }: Expectation): Promise<void> {
+  const inForce = await expectationAt(db, resource, at)
   if (inForce && inForce.everySeconds === everySeconds) return
-  await sql.query(
-    `insert into sync.expectation (resource, valid_from, every_seconds, told_by) values ($1, $2, $3, $4)
-     on conflict (resource, valid_from) do update set every_seconds = excluded.every_seconds, told_by = excluded.told_by`,
-    [resource, at, everySeconds, toldBy],
-  )
+  await db.transaction(async (sql) => {
+    // What is told first holds for the time before it, too.
+    await uncountFrom(sql, resource, inForce ? at : null)
+    await sql.query(
+      `insert into sync.expectation (resource, valid_from, every_seconds, told_by) values ($1, $2, $3, $4)
+       on conflict (resource, valid_from) do update set every_seconds = excluded.every_seconds, told_by = excluded.told_by`,
+      [resource, at, everySeconds, toldBy],
+    )
+  })
 }
 
 /** An answer of a resource that is asked for as a whole. */

@@ -14,7 +14,7 @@ export const unnamed = ['drift', 'quarantine', 'guard_action']
 
 /**
  * Replaces the instants of accepted answers of whole days (UTC) before an instant by what the resource says that stays of
- * them. Only hours that are counted go. May be interrupted at any time and called again.
+ * them. Only hours go that are counted for good. May be interrupted at any time and called again.
  * @returns rows of the ledger that are gone
  */
 export async function thinEvidence(
@@ -38,7 +38,8 @@ async function thinOnce(sql: Sql, name: string, evidence: Evidence, before: Date
     : 'select received_at from sync.observation where resource = $1 order by received_at limit 1'
   const [row] = await sql.query<{ from: Date | null; until: Date | null }>(
     `select coalesce((select fine_since from sync.tier where sample_table = 'ledger/' || $1), date_trunc('day', (${first}), 'UTC')) as from,
-            date_trunc('day', least($2, (select max(hour) + interval '1 hour' from sync.coverage_hour where resource = $1)), 'UTC') as until`,
+            (select date_trunc('day', least($2, thinned_until), 'UTC') from sync.coverage_reach
+              where resource = $1 and thinned_until is not null) as until`,
     [name, before],
   )
   if (!row?.from || !row.until || row.from >= row.until) return { removed: 0, last: true }

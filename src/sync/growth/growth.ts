@@ -17,8 +17,8 @@ export interface GrowingTable {
   /** Averages by the hour, made before the samples go. */
   readonly averages?: Averages
   /**
-   * A query that gives `since` and `until`, between which answers to come change nothing: averages of its full hours are
-   * made ahead, for questions about weeks.
+   * A query that gives `since` and `until`, between which answers to come change nothing, and all that averages are made
+   * of is still there: those of its full hours are made ahead, for questions about weeks.
    */
   readonly settled?: string
 }

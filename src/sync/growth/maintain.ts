@@ -42,6 +42,8 @@ export async function maintain(db: Database, { now, tables, retention }: Upkeep)
       total.created.push(...repaired.created)
       total.moved += repaired.moved
       const { table } = namesOf(growing)
+      // First, so that of a month that goes no averages stay that somebody made of other samples.
+      await averageAhead(db, growing, now)
       const keep = retention.get(table.replace(/^.*\./, ''))
       if (keep) {
         const rolled = await rollUp(db, growing, daysBefore(now, keep.fine), now)
@@ -49,7 +51,6 @@ export async function maintain(db: Database, { now, tables, retention }: Upkeep)
         total.removed += rolled.removed
         if (keep.coarse !== undefined) total.removed += await removeCoarse(db, growing, daysBefore(now, keep.coarse))
       }
-      await averageAhead(db, growing, now)
       await db.query(
         `insert into sync.tier (sample_table, checked_at) values ($1, $2)
          on conflict (sample_table) do update set checked_at = excluded.checked_at`,

@@ -71,8 +71,8 @@ export async function keepAverages(sql: Sql, { table, of }: Averages, from: Date
 }
 
 /** How much is averaged in one transaction, ms, and in how many of them at most: a year and more the first time. */
-const stride = 86_400_000
-const strides = 400
+const stride = 7 * 86_400_000
+const strides = 60
 
 /**
  * Makes averages of hours that are over, while their samples stay. What is long to make is made piece by piece, the rest
@@ -97,14 +97,15 @@ async function averageStride(
     table,
     now,
   ])
-  // A replay that puts other samples in their place waits, or is waited for.
-  const [state] = await sql.query<{ fine: Date | null; until: Date | null }>(
-    'select fine_since as fine, averaged_until as until from sync.tier where sample_table = $1 for update',
+  // A replay that puts other samples in their place waits; where it came first, the next upkeep averages those. To wait for it
+  // here would be a circle: it waits for answers, and these for whoever averages.
+  const [state] = await sql.query<{ until: Date | null }>(
+    'select averaged_until as until from sync.tier where sample_table = $1 for update skip locked',
     [table],
   )
   const [known] = await sql.query<{ since: Date | null; until: Date | null }>(settled)
   if (!state || !known?.since || !known.until) return false
-  const begin = hourOf(Math.max(...[state.fine, state.until ?? known.since].map((at) => at?.getTime() ?? 0)))
+  const begin = hourOf(Math.max(known.since.getTime(), state.until?.getTime() ?? 0))
   const end = Math.min(hourOf(known.until.getTime()), begin + stride)
   if (end <= begin) return false
   const [from, to] = [new Date(begin), new Date(end)]

@@ -16,7 +16,7 @@ export interface Reach {
 
 const accepted = `status in ('ok', 'unchanged', 'partial')`
 
-/** Accepted answers in the ledger without a raw one; and, where the ledger was compacted, the hour in which it begins. */
+/** Accepted answers in the ledger without a raw one; and, where the ledger was thinned out, the hour in which it begins. */
 const missingWhole = `
   select max(at) as at from (
     select observed_at as at from sync.run answer
@@ -25,6 +25,7 @@ const missingWhole = `
     union all
     select min(hour) from sync.coverage_hour
      where resource = $1 and observed > 0
+       and hour < (select thinned_until from sync.coverage_reach where resource = $1)
     having min(hour) + interval '1 hour' < (select min(taken_at) from sync.raw_answer where resource = $1)
   ) missing`
 

@@ -1,6 +1,7 @@
 import type { AnyPgTable } from 'drizzle-orm/pg-core'
 import type { Sql } from '../../db/database.ts'
 import { bulkTable } from '../bulk-table.ts'
+import { uncountFrom } from '../coverage/count.ts'
 import { isWorklist, type Recorded, type Resource, type Worklist } from '../resource.ts'
 import { shadowName } from './shadow.ts'
 
@@ -106,6 +107,7 @@ export async function swapTables(sql: Sql, resources: readonly Recorded[]): Prom
   const own = resources.flatMap(tablesOf)
   // Averages of what goes are made anew. Who is at it waits for this row, and then sees what came.
   await sql.query('update sync.tier set averaged_until = null where sample_table = any($1::text[])', [own])
+  for (const name of names) await uncountFrom(sql, name, null)
   await sql.query(`truncate ${own.join(', ')}`)
   for (const { name, where } of shared) await sql.query(`delete from ${name} where ${where}`, [names])
   for (const name of [...own, ...shared.map((one) => one.name)]) {

@@ -1,5 +1,7 @@
 import type { Database } from '../../../src/db/database.ts'
 import { growingTables } from '../../../src/resources/growth.ts'
+import { resources } from '../../../src/resources/index.ts'
+import { countAhead } from '../../../src/sync/coverage/count.ts'
 import { maintain } from '../../../src/sync/growth/maintain.ts'
 import { instant, monthOf, namesOf } from '../../../src/sync/growth/partitions.ts'
 import { createDraws, dropDraws, type Extent } from './draws.ts'
@@ -51,6 +53,7 @@ export async function fillYear(
   await lane('gaps', lastStatements)
   const maintained = await maintain(db, upkeep)
   if (maintained?.moved !== 0) throw new Error('the generated rows do not lie in their months')
+  await countAhead(db, { now: extent.until, resources })
   await dropDraws(db)
   await filling('analyze', async () => void (await db.query('vacuum (analyze)')))
 }
