@@ -187,14 +187,16 @@ describe.each(kindsOfLongTests)('hours that are counted while the ledger is whol
 
   test('wait for what is being written down', async () => {
     await live()
-    let counting: Promise<number> | undefined
     const answer = { resource: 'guilds', key: guildId('c'), runId: randomUUID(), receivedAt: at('11:20'), status: 'ok' }
-    await world.db.transaction(async (sql) => {
-      await appendObservation(sql, answer)
-      counting = upkeep(at('20:00'))
-      await Promise.race([counting, setTimeout(300)])
+    let writing: Promise<void> | undefined
+    await new Promise<void>((begun) => {
+      writing = world.db.transaction(async (sql) => {
+        await appendObservation(sql, answer)
+        begun()
+        await setTimeout(500)
+      })
     })
-    await counting
+    await Promise.all([writing, upkeep(at('20:00'))])
     expect(await until('guilds')).toBe('13:00')
     await isTrue()
   })
