@@ -73,18 +73,24 @@ export async function beginLife(
   }
 }
 
+/** No request takes longer of real time, ms; of some that are cut off undici never tells the end. */
+const LONGEST = 5000
+
 /** Counts the requests that a life has under way; undici tells of each. */
 function countRequests(name: string) {
-  const underWay = new Set<object>()
+  const underWay = new Map<object, number>()
   const began = (message: unknown) => {
     const { request } = message as Told
-    if (request.headers[request.headers.indexOf('user-agent') + 1] === name) underWay.add(request)
+    if (request.headers[request.headers.indexOf('user-agent') + 1] === name) underWay.set(request, performance.now())
   }
   const ended = (message: unknown) => void underWay.delete((message as Told).request)
   diagnostics.subscribe('undici:request:create', began)
   for (const end of ends) diagnostics.subscribe(end, ended)
   return {
-    underWay: () => underWay.size,
+    underWay: () => {
+      for (const [request, since] of underWay) if (performance.now() - since > LONGEST) underWay.delete(request)
+      return underWay.size
+    },
     stop() {
       diagnostics.unsubscribe('undici:request:create', began)
       for (const end of ends) diagnostics.unsubscribe(end, ended)
