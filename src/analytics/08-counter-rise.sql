@@ -17,16 +17,28 @@ begin atomic
     -- Where counters fell is known ahead, but for the last hours.
     select coalesce(max(one.averaged_until), '-infinity') as until from sync.tier one where one.sample_table = 'game.member_counter'
   ), stay as materialized (
-    select member.player_uuid, max(member.joined) as joined, min(member.valid_from) as begins, max(member.valid_until) as ends,
-           count(distinct member.joined) + max((member.joined is null)::int) > 1
-             or sum(extract(epoch from least(member.valid_until, '9999-01-01') - member.valid_from))
-                < extract(epoch from least(max(member.valid_until), '9999-01-01') - min(member.valid_from)) as is_broken
-      from game.guild_member member
-     where member.guild_uuid = guild and member.player_uuid in (select spell.player_uuid from spell)
-     group by member.player_uuid
+    select spell.player_uuid, spell.joined, min(spell.valid_from) as begins, max(spell.valid_until) as ends,
+           sum(extract(epoch from least(spell.valid_until, '9999-01-01') - spell.valid_from))
+             < extract(epoch from least(max(spell.valid_until), '9999-01-01') - min(spell.valid_from)) as is_broken
+      from spell
+     group by spell.player_uuid, spell.joined
+  ), again as materialized (
+    -- A sample is a change: who comes back with the number of before has none of it, and yet it is known.
+    select back.player_uuid, back.joined, back.begins, latest.value
+      from (select stay.* from stay
+             where exists (select from game.guild_member earlier
+                            where earlier.guild_uuid = guild and earlier.player_uuid = stay.player_uuid
+                              and earlier.valid_from < stay.begins)
+            offset 0) back
+     cross join lateral (select one.observed_at, one.value from game.member_counter one
+                          where one.guild_uuid = guild and one.player_uuid = back.player_uuid
+                            and one.counter = member_rise.counter and one.observed_at <= back.begins
+                          order by one.observed_at desc limit 1) latest
+     where latest.observed_at < back.begins and latest.value is not null
   ), uneven as materialized (
-    -- Who stayed all the time and whose counter never fell made the difference of two numbers. Others are looked at closely.
-    select stay.player_uuid
+    -- What a counter that never fell rose by is the difference of two numbers. Others are looked at closely. Where it fell
+    -- when a stay began, it began again with it.
+    select stay.player_uuid, stay.joined
       from stay
      cross join tier
       left join lateral (
@@ -34,41 +46,40 @@ begin atomic
           from (select one.value, lag(one.value) over (order by one.observed_at) as previous
                   from game.member_counter one
                  where one.guild_uuid = guild and one.counter = member_rise.counter and one.player_uuid = stay.player_uuid
-                   and one.value is not null
+                   and one.value is not null and one.observed_at >= stay.begins and one.observed_at < stay.ends
                    and one.observed_at >= coalesce((select before.observed_at from game.member_counter before
                                                      where before.guild_uuid = guild and before.counter = member_rise.counter
                                                        and before.player_uuid = stay.player_uuid and before.value is not null
                                                        and before.observed_at < tier.until
-                                                     order by before.observed_at desc limit 1), '-infinity')) late
+                                                     order by before.observed_at desc limit 1), '-infinity')
+                 union all
+                select later.value, again.value
+                  from again
+                 cross join lateral (select one.value from game.member_counter one
+                                      where one.guild_uuid = guild and one.counter = member_rise.counter
+                                        and one.player_uuid = stay.player_uuid and one.value is not null
+                                        and one.observed_at >= stay.begins and one.observed_at < stay.ends
+                                      order by one.observed_at limit 1) later
+                 where again.player_uuid = stay.player_uuid and again.joined is not distinct from stay.joined) late
       ) recent on not stay.is_broken
      where stay.is_broken or recent.fell
         or exists (select from game.member_counter_dip dip
                     where dip.guild_uuid = guild and dip.counter = member_rise.counter and dip.player_uuid = stay.player_uuid
-                      and dip.hour < tier.until)
+                      and dip.hour < tier.until and dip.fell_at > stay.begins and dip.hour < stay.ends)
   ), told as materialized (
     select known.*, lag(known.value) over (partition by known.player_uuid, known.joined order by known.observed_at) as previous
       from (select spell.player_uuid, counted.observed_at, counted.value, spell.joined
-              from (select * from spell where spell.player_uuid in (select uneven.player_uuid from uneven)) spell
+              from (select spell.* from spell
+                      join uneven on uneven.player_uuid = spell.player_uuid and uneven.joined is not distinct from spell.joined) spell
              cross join lateral (select one.observed_at, one.value from game.member_counter one
                                   where one.guild_uuid = guild and one.player_uuid = spell.player_uuid
                                     and one.counter = member_rise.counter and one.value is not null
                                     and one.observed_at >= spell.valid_from and one.observed_at < spell.valid_until
                                  offset 0) counted
              union all
-            -- A sample is a change: who comes back with the number of before has none of it, and yet it is known.
-            select again.player_uuid, again.begins, latest.value, again.joined
-              from (select stay.* from (select spell.player_uuid, spell.joined, min(spell.valid_from) as begins
-                                          from spell where spell.player_uuid in (select uneven.player_uuid from uneven)
-                                         group by spell.player_uuid, spell.joined) stay
-                     where exists (select from game.guild_member earlier
-                                    where earlier.guild_uuid = guild and earlier.player_uuid = stay.player_uuid
-                                      and earlier.valid_from < stay.begins)
-                    offset 0) again
-             cross join lateral (select one.observed_at, one.value from game.member_counter one
-                                  where one.guild_uuid = guild and one.player_uuid = again.player_uuid
-                                    and one.counter = member_rise.counter and one.observed_at <= again.begins
-                                  order by one.observed_at desc limit 1) latest
-             where latest.observed_at < again.begins and latest.value is not null) known
+            select again.player_uuid, again.begins, again.value, again.joined
+              from again
+              join uneven on uneven.player_uuid = again.player_uuid and uneven.joined is not distinct from again.joined) known
   ), sample as materialized (
     select told.*,
            max(told.value) over (spell_time rows between unbounded preceding and 1 preceding) as highest,
@@ -111,25 +122,31 @@ begin atomic
       from believed cross join watched
      union all
     select stay.player_uuid, latest.observed_at,
-           greatest(0, latest.value - coalesce(before.value, case when first.is_whole then 0 else earliest.value end)),
-           case when before.value is null and not first.is_whole then 'partial' else 'exact' end
-      from stay
+           greatest(0, latest.value - coalesce(known.before, case when first.is_whole then 0 else coalesce(again.value, earliest.value) end)),
+           case when known.before is null and not first.is_whole then 'partial' else 'exact' end
+      from (select * from stay
+             where not exists (select from uneven
+                                where uneven.player_uuid = stay.player_uuid and uneven.joined is not distinct from stay.joined)) stay
      cross join watched
+      left join again on again.player_uuid = stay.player_uuid and again.joined is not distinct from stay.joined
      cross join lateral (select coalesce(is_since_joining and stay.joined >= watched.since, false) as is_whole) first
-     cross join lateral (select one.observed_at, one.value from game.member_counter one
-                          where one.guild_uuid = guild and one.counter = member_rise.counter and one.player_uuid = stay.player_uuid
-                            and one.value is not null and one.observed_at >= greatest(stay.begins, from_time)
-                            and one.observed_at < least(stay.ends, to_time)
-                          order by one.observed_at desc limit 1) latest
+     cross join lateral ((select one.observed_at, one.value from game.member_counter one
+                           where one.guild_uuid = guild and one.counter = member_rise.counter and one.player_uuid = stay.player_uuid
+                             and one.value is not null and one.observed_at >= greatest(stay.begins, from_time)
+                             and one.observed_at < least(stay.ends, to_time)
+                           order by one.observed_at desc limit 1)
+                          union all
+                         select again.begins, again.value where again.begins >= from_time and again.begins < to_time
+                          order by observed_at desc limit 1) latest
       left join lateral (select one.value from game.member_counter one
                           where one.guild_uuid = guild and one.counter = member_rise.counter and one.player_uuid = stay.player_uuid
                             and one.value is not null and one.observed_at >= stay.begins and one.observed_at < from_time
                           order by one.observed_at desc limit 1) before on true
+     cross join lateral (select coalesce(before.value, case when again.begins < from_time then again.value end) as before) known
       left join lateral (select one.value from game.member_counter one
                           where one.guild_uuid = guild and one.counter = member_rise.counter and one.player_uuid = stay.player_uuid
                             and one.value is not null and one.observed_at >= greatest(stay.begins, from_time)
-                          order by one.observed_at limit 1) earliest on before.value is null and not first.is_whole
-     where stay.player_uuid not in (select uneven.player_uuid from uneven)
+                          order by one.observed_at limit 1) earliest on known.before is null and not first.is_whole
   )
   select rise.player_uuid, sum(rise.gained),
          case when bool_or(rise.quality = 'reset') then 'reset'
