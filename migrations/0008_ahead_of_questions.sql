@@ -15,3 +15,5 @@ CREATE TABLE "game"."member_counter_dip" (
 	"fell_at" timestamp with time zone NOT NULL,
 	CONSTRAINT "member_counter_dip_pkey" PRIMARY KEY("guild_uuid","counter","player_uuid","hour")
 );
+--> statement-breakpoint
+CREATE INDEX "territory_current" ON "game"."territory" USING btree ("territory") WHERE valid_until = 'infinity';

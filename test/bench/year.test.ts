@@ -17,7 +17,7 @@ const extent: Extent = {
 
 /** Tables that a year fills with more than a hundred thousand rows; the partitions of the others are many. */
 const large =
-  /territory_(hold|capture)|player_listing|sync\.run|sync\.observation|territory_resource|(world|online|guild)_sample|member_(counter|presence)|player_(status|counter)|guild_season/
+  /game\.territory$|territory_(hold|capture)|player_listing|sync\.run|sync\.observation|territory_resource|(world|online|guild)_sample|member_(counter|presence)|player_(status|counter)|guild_season/
 
 describe('a made-up stretch of history', () => {
   let db: Database

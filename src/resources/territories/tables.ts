@@ -18,6 +18,8 @@ export const territory = historyTable(
     treasury: text(),
     defences: text(),
   },
+  // A place has a version more whenever its treasury or defences change.
+  { indexes: (self) => [index('territory_current').on(self.territory).where(sql`valid_until = 'infinity'`)] },
 )
 
 /** Trading routes to other territories; some name a place that does not exist. */
