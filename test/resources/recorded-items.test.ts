@@ -90,6 +90,10 @@ describe.each(settings.filter((_, nth) => effort.everyAnswer || nth % 2 === 1))(
         before = after
       }
       expect(found).toEqual(counts)
+      // Days apart, each is a patch.
+      expect(
+        await world.rows('select items_changed, items_added, items_removed from analytics.patch order by patch'),
+      ).toEqual(counts)
       const total = await world.db.query('select 1 from game.field_change')
       expect(total).toHaveLength((await Promise.all(answers.map(({ at }) => changesAt(world, at)))).flat().length)
     })

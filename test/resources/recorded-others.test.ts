@@ -91,6 +91,7 @@ describe.each(kindsOfLongTests)('the recorded recipes, sets and enumerations on 
     expect(documents).toHaveLength(720)
     expect(documents.filter(({ key, document }) => !isDeepStrictEqual(document, expected.get(key)))).toEqual([])
     expect(await world.rows('select count(*), count(distinct position) from game.recipe_material')).toEqual([[1440, 2]])
+    await findTheirMaterials(world, expected)
   })
 
   test('fill, with the items of 2025 and 2026, every column there is', async () => {
@@ -137,4 +138,19 @@ function leaves(value: unknown, place: string): string[][] {
   }
   if (!isFields(value)) return [[place, String(value)]]
   return Object.entries(value).flatMap(([name, inner]) => leaves(inner, place ? `${place}/${name}` : name))
+}
+
+/** Asks for the recipes of every material, and compares with what the answer says. */
+async function findTheirMaterials({ db }: World, recorded: ReadonlyMap<string, Fields>): Promise<void> {
+  const uses = [...recorded].flatMap(([recipe, { materials, level, type }]) => {
+    const { minimum } = isFields(level) ? level : {}
+    return (Array.isArray(materials) ? materials : []).map(({ item, amount }) => [item, recipe, type, minimum, amount])
+  })
+  const found = await db.values(
+    `select asked.item, use.internal_name, use.type, use.level_min, use.amount
+       from unnest($1::text[]) as asked(item) cross join lateral analytics.recipes_using(asked.item) use`,
+    [[...new Set(uses.map(([item]) => String(item)))]],
+  )
+  expect(found.length).toBeGreaterThan(1000)
+  expect(found.map((row) => row.join(' ')).sort()).toEqual(uses.map((row) => row.join(' ')).sort())
 }
