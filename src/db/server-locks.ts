@@ -1,5 +1,6 @@
 import type postgres from 'postgres'
 import type { Lock } from './database.ts'
+import { type Underway, underway } from './server-cut.ts'
 
 /** The connection that locks live on, and what it holds. */
 interface Keeper {
@@ -8,6 +9,7 @@ interface Keeper {
   readonly held: Set<string>
   /** The connection is gone, and with it what it held. */
   lost: boolean
+  readonly work: Underway
 }
 
 /**
@@ -29,8 +31,10 @@ export function sessionLocks(open: (cut: () => void) => postgres.Sql): {
     const fresh: Keeper = {
       held: new Set(),
       lost: false,
+      work: underway(),
       client: open(() => {
         fresh.lost = true
+        fresh.work.cut()
       }),
     }
     current = fresh
@@ -40,11 +44,13 @@ export function sessionLocks(open: (cut: () => void) => postgres.Sql): {
   return {
     async tryLock(name) {
       const mine = keeper()
-      const { held, client } = mine
+      const { held, client, work } = mine
       if (held.has(name)) return null
       held.add(name)
       try {
-        const [row] = await client.unsafe('select pg_try_advisory_lock(hashtextextended($1, 0)) as taken', [name])
+        const [row] = await work.use(async () =>
+          client.unsafe('select pg_try_advisory_lock(hashtextextended($1, 0)) as taken', [name]),
+        )
         if (row?.taken !== true) {
           held.delete(name)
           return null
@@ -57,7 +63,7 @@ export function sessionLocks(open: (cut: () => void) => postgres.Sql): {
         async release() {
           // A lock that was lost may be another's by now.
           if (held.delete(name) && !mine.lost)
-            await client.unsafe('select pg_advisory_unlock(hashtextextended($1, 0))', [name])
+            await work.use(async () => client.unsafe('select pg_advisory_unlock(hashtextextended($1, 0))', [name]))
         },
       }
     },

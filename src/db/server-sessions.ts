@@ -1,10 +1,12 @@
 import type postgres from 'postgres'
+import { type Underway, underway } from './server-cut.ts'
 
 /** One connection of the pool. */
 export interface Session {
   readonly client: postgres.Sql
   /** The connection is gone or cannot be trusted; the pool throws it away. */
   lost: boolean
+  readonly work: Underway
 }
 
 /** Sessions to borrow, opened when they are first needed. */
@@ -30,8 +32,10 @@ export function sessionPool(open: (cut: () => void) => postgres.Sql, size: numbe
   function create(): Session {
     const session: Session = {
       lost: false,
+      work: underway(),
       client: open(() => {
         session.lost = true
+        session.work.cut()
       }),
     }
     all.add(session)
@@ -62,7 +66,7 @@ export function sessionPool(open: (cut: () => void) => postgres.Sql, size: numbe
     async use(work) {
       const session = await take()
       try {
-        return await work(session)
+        return await session.work.use(() => work(session))
       } finally {
         giveBack(session)
       }

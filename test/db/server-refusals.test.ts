@@ -5,6 +5,7 @@ import { sqlState } from '../../src/db/sql-errors.ts'
 import { FatalError, RetryableError, UsageError } from '../../src/errors.ts'
 import { fakePostgres, type Reception } from '../support/fake-postgres.ts'
 import { testDatabase, testDatabaseUrl } from '../support/postgres.ts'
+import { cuttableWay } from '../support/proxy.ts'
 
 async function opening(reception: Reception): Promise<unknown> {
   const { port, close } = await fakePostgres(reception)
@@ -100,6 +101,22 @@ test.each([0, 30])(
     expect(await db.query('select 1 as one')).toEqual([{ one: 1 }])
   },
 )
+
+test('connections that are reset while statements wait leave nobody waiting, and the pool recovers', async () => {
+  const way = await cuttableWay(await testDatabaseUrl({ migrated: false }))
+  const db = await openServer(way.url)
+  onTestFinished(async () => {
+    await db.close()
+    way.cut()
+  })
+  // As many as there are sessions; what follows the error of the first statement is given to a connection that is ending.
+  const cut = [1, 2, 3].map(() => db.transaction((sql) => sql.query('select pg_sleep(60)')).catch((error) => error))
+  await systemClock.sleep(300)
+  way.reset()
+  const told = await Promise.race([Promise.all(cut), systemClock.sleep(5000).then(() => 'they still wait')])
+  expect(told).toEqual(Array(3).fill(expect.any(RetryableError)))
+  expect(await db.query('select 1 as one')).toEqual([{ one: 1 }])
+})
 
 test('a connection that is cut in the middle of a COPY is worth another try', async () => {
   const db = await testDatabase('server', { migrated: false })

@@ -7,6 +7,8 @@ export interface CuttableWay {
   cut(): void
   /** Ends all connections, in the middle of what they carry; new ones are taken. */
   snap(): void
+  /** The same, but by a reset, as from a server that is gone: an error, and not just an end. */
+  reset(): void
   /** Nothing passes any more, though nobody is told. */
   freeze(): void
   /** Takes connections again, and lets pass what waited. */
@@ -46,6 +48,9 @@ export async function cuttableWay(databaseUrl: string): Promise<CuttableWay> {
   return {
     url: url.href,
     snap,
+    reset: () => {
+      for (const socket of sockets) socket.resetAndDestroy()
+    },
     cut: () => {
       server.close()
       snap()
