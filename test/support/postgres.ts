@@ -139,7 +139,8 @@ async function copyFolder(from: string, to: string): Promise<void> {
   await promisify(execFile)('cp', ['-R', `${from}/.`, to])
 }
 
-async function migrateAll(db: Database): Promise<void> {
+/** Brings a database to what the program wants. */
+export async function migrateAll(db: Database): Promise<void> {
   const { migrateDatabase } = await import('../../src/app.ts')
   await migrateDatabase(db, { clock: systemClock })
 }

@@ -1,6 +1,6 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { effort } from '../support/effort.ts'
-import { testDatabaseUrl } from '../support/postgres.ts'
+import { type OwnPostgres, startBinaries } from '../support/postgres-binaries.ts'
 import { coverageSums, live, unledgered, untoldBlindTimes } from './bad-day/blind-times.ts'
 import { brokenChains, takenTooLate } from './bad-day/order.ts'
 import { play } from './bad-day/play.ts'
@@ -21,21 +21,24 @@ describe.each(effort.seeds)(
   (seed) => {
     const witness = createWitness()
     const unhandled: unknown[] = []
+    const note = (reason: unknown) => void unhandled.push(reason)
+    let postgres: OwnPostgres | undefined
     let theatre: Theatre
 
     beforeAll(
       async () => {
-        const note = (reason: unknown) => void unhandled.push(reason)
         process.on('unhandledRejection', note)
-        theatre = await openTheatre(await testDatabaseUrl(), { limit, seed, tell: witness.hear })
+        postgres = await startBinaries({ keeps: true })
+        theatre = await openTheatre(postgres, { limit, seed, tell: witness.hear })
         await play(theatre, { seed, minutes, calm })
-        return async () => {
-          await theatre.close()
-          process.off('unhandledRejection', note)
-        }
       },
       (minutes + calm) * 60_000,
     )
+    afterAll(async () => {
+      process.off('unhandledRejection', note)
+      await theatre?.close()
+      await postgres?.stop()
+    })
 
     test('leaves no fact that nobody told, and none that did not happen', async () => {
       expect(await unheardFacts(theatre.db, witness)).toEqual([])

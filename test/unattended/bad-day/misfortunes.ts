@@ -2,7 +2,7 @@ import { type Random, seededRandom } from '../../../src/clock.ts'
 
 /**
  * What goes wrong around the actors: the database is away (`away`), hangs (`frozen`), loses its connections (`snapped`)
- * or throws everybody out as when it restarts (`restarted`); the API refuses connections, answers 5xx, or hangs.
+ * or is restarted, in order or by a crash (`restarted`); the API refuses connections, answers 5xx, or hangs.
  */
 export type Trouble = 'away' | 'frozen' | 'snapped' | 'restarted' | 'refuses' | 'errors' | 'hangs'
 

