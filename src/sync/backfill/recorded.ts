@@ -3,9 +3,9 @@ import { BrokenRecording, nameOf, nameOfRequest, type RecordedAnswers, requestsO
 import type { Recorded as RecordedLine } from '../../api/recording-index.ts'
 import { FatalError, RecordError, RetryableError } from '../../errors.ts'
 import type { LastSaid } from '../guard/actions.ts'
+import { refresh } from '../refresh.ts'
 import { type Extraction, type ExtractOptions, isWorklist, type Resource, type Worklist } from '../resource.ts'
 import { type Engine, type RunResult, runResource } from '../run.ts'
-import { refresh } from '../run-worklist.ts'
 import { openTally, type Tally } from '../tally.ts'
 import { listKeys } from './campaign.ts'
 
@@ -158,7 +158,7 @@ async function takeKey(
   const told = await refresh(resource, engine, begun.tally.runId, key, {}, begun.said)
   begun.tally.add(key, told)
   tallies.set(resource.name, { ...begun, asked: begun.asked + 1 })
-  return { ...told, status: 'status' in told ? told.status : 'ok' }
+  return told
 }
 
 /** Reads a recorded answer before it is taken in: whatever goes wrong here is the answer's fault. A refusal is an answer. */

@@ -1,0 +1,69 @@
+import { Forbidden, NotFound } from '../api/errors.ts'
+import type { Heard } from '../api/heard.ts'
+import { reshaped } from './drift/changes.ts'
+import type { LastSaid } from './guard/actions.ts'
+import { appendDrift } from './ledger.ts'
+import { prepare } from './prepare.ts'
+import { answersIn, type Ear, keepRaw, listen } from './raw/raw.ts'
+import type { ExtractOptions, Worklist } from './resource.ts'
+import { type Engine, reportDrift } from './run.ts'
+import { logOfRun } from './run-log.ts'
+import { type Reply, type TakenIn, takeIn } from './take-in.ts'
+
+/**
+ * Asks for one key of a worklist and takes the answer in.
+ * @param said what guards said in this run, where a run may ask for a key more than once
+ * @throws RetryableError when there is no answer; what came but was not understood is kept among the raw answers
+ */
+export async function refresh(
+  resource: Worklist,
+  engine: Engine,
+  runId: string,
+  key: string,
+  options: ExtractOptions,
+  said: LastSaid = new Map(),
+): Promise<TakenIn> {
+  const log = logOfRun(engine.log, { resource: resource.name, runId })
+  const ear = listen(engine)
+  const reply = await ask(resource, ear, key, options).catch(async (error: unknown) => {
+    await keepUnread(resource, engine, { runId, key, heard: answersIn(ear), error })
+    throw error
+  })
+  const outcome = await takeIn(resource, engine, { runId, key, reply, heard: ear.heard, said })
+  for (const { guard, reason } of outcome.guarded) {
+    said.set(`${key} ${guard}`, reason)
+    log.info({ guard, key }, `${guard}: ${reason}`)
+  }
+  reportDrift(log, outcome.drift)
+  return outcome
+}
+
+async function ask(resource: Worklist, { api }: Ear, key: string, options: ExtractOptions): Promise<Reply> {
+  try {
+    const extraction = await resource.extractOne(api, key, options)
+    return { kind: 'answer', extraction, preparation: prepare(resource, extraction.records) }
+  } catch (error) {
+    if (error instanceof Forbidden) return { kind: 'hidden', reason: error.message }
+    if (error instanceof NotFound) return { kind: 'gone' }
+    throw error
+  }
+}
+
+/** What could not be understood today may be tomorrow, by `replay`. */
+async function keepUnread(
+  resource: Worklist,
+  engine: Engine,
+  { runId, key, heard, error }: { runId: string; key: string; heard: readonly Heard[]; error: unknown },
+) {
+  const novelties = reshaped(error, key)
+  if (heard.length + novelties.length === 0) return
+  const { db, clock } = engine
+  const log = logOfRun(engine.log, { resource: resource.name, runId })
+  const taken = { resource: resource.name, key, runId, takenAt: new Date(clock.now()), observedAt: null }
+  await db
+    .transaction(async (sql) => {
+      await keepRaw(sql, heard, { ...taken, status: 'failed' })
+      reportDrift(log, await appendDrift(sql, { ...taken, at: taken.takenAt }, novelties))
+    })
+    .catch((cause: unknown) => log.warn({ err: cause }, 'an answer that was not understood could not be kept'))
+}
