@@ -1,6 +1,7 @@
-import type { BudgetState, Reservation, Window } from './budget-state.ts'
+import type { BudgetState, Reservation } from './budget-state.ts'
+import { assume, lapse, observe, silentIn } from './budget-window.ts'
 import { give, roomFor, want } from './lanes.ts'
-import { beat, forgetSilent, hold, silentAt } from './pulse.ts'
+import { beat, hold, silentAt } from './pulse.ts'
 import type { RateLimitReading } from './rate-limit.ts'
 import type { Lane } from './request.ts'
 
@@ -10,7 +11,6 @@ export const RESERVATION_LASTS = 90_000
 export const PROBE_LASTS = 10_000
 
 const MINUTE = 60_000
-const SECOND = 1000
 
 /**
  * The requests one bucket still allows, as far as its answers tell: pure functions from state to state, so that any number
@@ -36,16 +36,6 @@ export function available(state: BudgetState, now: number, lane: Lane): number {
   if (window === null) return probe === null ? 1 : 0
   const left = window.remaining - reservations.length - silentIn(current, window)
   return Math.max(0, roomFor(current, window, left, now, lane))
-}
-
-/**
- * Requests of a window that ended in silence. Its later answers may not have counted them: an error of what stands before
- * the API is none of its requests. But they were sent, and they count as sent.
- */
-function silentIn({ silent }: BudgetState, { earliest, openedAt, assumed }: Window): number {
-  // Our own count, from which an assumed window began, has those before.
-  const since = assumed ? openedAt + 1 : earliest - MINUTE
-  return silent.filter((at) => at >= since).length
 }
 
 /**
@@ -139,45 +129,7 @@ export function settle(state: BudgetState, ticket: Reservation, settlement: Sett
     const until = now + Math.ceil(MINUTE / (next.lastLimit ?? settlement.assumedLimit))
     return { ...next, probe: { id: `after ${ticket.id}`, until } }
   }
-  return lapse({ ...next, window: assume(next, settlement) }, now)
-}
-
-/** An answer about this bucket. */
-export function observe(
-  state: BudgetState,
-  reading: RateLimitReading,
-  sentAt: number,
-  receivedAt: number,
-  now: number,
-): BudgetState {
-  const { limit, remaining: told } = reading
-  const current = { ...lapse(state, now), lastLimit: limit ?? state.lastLimit }
-  const { window, closedAt, blockedUntil } = current
-  if (told === null || (blockedUntil !== null && now < blockedUntil)) return current
-  const { earliest, latest } = windowEnd(reading, sentAt, receivedAt)
-  const fresh: Window = {
-    limit,
-    remaining: told,
-    earliest,
-    latest,
-    openedAt: receivedAt,
-    given: { refresh: 0, backfill: 0 },
-    assumed: false,
-  }
-  if (window === null || window.assumed) {
-    const isOfClosedWindow = closedAt !== null && sentAt < closedAt && earliest <= closedAt
-    return isOfClosedWindow ? current : lapse({ ...current, window: fresh }, now)
-  }
-  if (earliest > window.latest) return lapse({ ...current, closedAt: window.latest, window: fresh }, now)
-  if (latest < window.earliest) return current
-  const narrowed: Window = {
-    ...window,
-    limit: limit ?? window.limit,
-    remaining: Math.min(window.remaining, told),
-    earliest: Math.max(window.earliest, earliest),
-    latest: Math.min(window.latest, latest),
-  }
-  return lapse({ ...current, window: narrowed }, now)
+  return lapse({ ...next, window: assume(next, reading, receivedAt, settlement.assumedLimit) }, now)
 }
 
 /** Nothing may leave before `until`. */
@@ -210,50 +162,7 @@ export function opensAt(state: BudgetState, now: number, lane: Lane): number | n
   return inOrder.find((at) => available(state, at, lane) > 0) ?? null
 }
 
-/** The state without what has ended at `now`: the window, the first request's privilege, reservations of the dead. */
-export function lapse(state: BudgetState, now: number): BudgetState {
-  const { probe, reservations } = state
-  const ended = state.window !== null && now >= state.window.latest
-  const closedAt = ended && state.window !== null ? state.window.latest : state.closedAt
-  const lapsed = reservations.filter((one) => one.until <= now)
-  let window = ended ? null : state.window
-  if (window !== null && lapsed.length > 0) {
-    // The server has counted them; an earlier window's do not matter any more.
-    const since = window.openedAt
-    const counted = lapsed.filter((one) => one.sentAt >= since).length
-    window = { ...window, remaining: Math.max(0, window.remaining - counted) }
-  }
-  return {
-    ...state,
-    window,
-    closedAt,
-    probe: probe !== null && probe.until <= now ? null : probe,
-    reservations: lapsed.length === 0 ? reservations : reservations.filter((one) => one.until > now),
-    silent: state.silent.some((at) => at <= now - 2 * MINUTE)
-      ? state.silent.filter((at) => at > now - 2 * MINUTE)
-      : state.silent,
-    pulses: forgetSilent(state.pulses, now),
-  }
-}
-
 function countOne({ counted }: BudgetState, receivedAt: number) {
   const minute = Math.floor(receivedAt / MINUTE)
   return { minute, requests: counted.minute === minute ? counted.requests + 1 : 1 }
-}
-
-function assume(state: BudgetState, { reading, receivedAt, assumedLimit }: Settlement): Window {
-  const limit = reading?.limit ?? state.lastLimit ?? assumedLimit
-  const left = Math.max(0, limit - state.counted.requests)
-  const end = windowEnd(reading, receivedAt, receivedAt)
-  return { limit, remaining: left, ...end, openedAt: receivedAt, given: { refresh: 0, backfill: 0 }, assumed: true }
-}
-
-/** The interval in which the window ends: the header was written between `sentAt` and `receivedAt`, give or take a second. */
-function windowEnd(reading: RateLimitReading | null, sentAt: number, receivedAt: number) {
-  if (reading === null || reading.resetAt === null) {
-    const end = (Math.floor(receivedAt / MINUTE) + 1) * MINUTE
-    return { earliest: end - SECOND, latest: end + SECOND }
-  }
-  const { resetAt, resetSlack } = reading
-  return { earliest: resetAt - (receivedAt - sentAt) - SECOND, latest: resetAt + resetSlack }
 }

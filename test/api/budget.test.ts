@@ -3,7 +3,6 @@ import {
   adopt,
   available,
   block,
-  observe,
   opensAt,
   PROBE_LASTS,
   RESERVATION_LASTS,
@@ -14,6 +13,7 @@ import {
   waitsForTurn,
 } from '../../src/api/budget.ts'
 import { type BudgetState, emptyBudget, type Reservation, readBudgetState } from '../../src/api/budget-state.ts'
+import { observe } from '../../src/api/budget-window.ts'
 import type { RateLimitReading } from '../../src/api/rate-limit.ts'
 import type { Lane } from '../../src/api/request.ts'
 
