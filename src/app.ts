@@ -12,7 +12,7 @@ import { type Migrated, migrate } from './db/migrate.ts'
 import { admitReader, hasReader, NO_READER } from './db/reader.ts'
 import { createLog, type Log } from './log.ts'
 import { accountOf, databaseBudget } from './sync/budget-store.ts'
-import type { Engine } from './sync/run.ts'
+import type { Engine } from './sync/engine.ts'
 
 /** The folder that holds package.json, migrations and the SQL of the views, in a checkout and in an installed package. */
 const packageRoot = new URL('../', import.meta.url)

@@ -13,8 +13,9 @@ import {
   unfinishedCampaign,
 } from '../sync/backfill/campaign.ts'
 import type { Price } from '../sync/backfill/plan.ts'
+import type { Engine } from '../sync/engine.ts'
 import { isWorklist, type Resource, type Worklist } from '../sync/resource.ts'
-import { type Engine, type RunResult, skippedResult } from '../sync/run.ts'
+import { type RunResult, skippedResult } from '../sync/run-result.ts'
 import { priceOfPages, priceOfWorklist, showPrice, type Wanted } from './backfill-price.ts'
 import { fillWorklist, walkPages } from './backfill-runs.ts'
 import { type Context, exitCode } from './context.ts'

@@ -2,7 +2,7 @@ import type { RequestEvent } from '../api/request-event.ts'
 import { version } from '../app.ts'
 import type { Clock } from '../clock.ts'
 import type { Measures } from '../sync/measures.ts'
-import type { RunResult } from '../sync/run.ts'
+import type { RunResult } from '../sync/run-result.ts'
 import { counter, histogram, type Metric, type Sample } from './metrics-text.ts'
 
 /** What `start` counts of its own work. */

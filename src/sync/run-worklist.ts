@@ -1,8 +1,9 @@
 import { RetryableError } from '../errors.ts'
+import type { Engine } from './engine.ts'
 import type { LastSaid } from './guard/actions.ts'
 import { refresh } from './refresh.ts'
 import type { ExtractOptions, Worklist } from './resource.ts'
-import type { Engine, RunResult } from './run.ts'
+import type { RunResult } from './run-result.ts'
 import { openTally } from './tally.ts'
 import { claimKeys, claimNamed, postponeKey, releaseKey } from './work-items.ts'
 

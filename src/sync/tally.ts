@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { RetryableError } from '../errors.ts'
 import { countLosses } from './drift/changes.ts'
+import type { Engine } from './engine.ts'
 import type { GuardAction } from './guard/actions.ts'
 import { appendDrift, appendRun, type RunRow } from './ledger.ts'
 import { announce } from './notices.ts'
+import { reportDrift } from './report-run.ts'
 import type { Recorded } from './resource.ts'
-import { type Engine, type RunResult, reportDrift, resultOf } from './run.ts'
 import { logOfRun, type RunLog } from './run-log.ts'
+import { type RunResult, resultOf } from './run-result.ts'
 
 const zero = { records: 0, inserted: 0, changed: 0, closed: 0, unchanged: 0, events: 0, rejected: 0, quarantined: 0 }
 

@@ -1,5 +1,5 @@
 import { guilds } from '../../src/resources/guilds/index.ts'
-import type { RunResult } from '../../src/sync/run.ts'
+import type { RunResult } from '../../src/sync/run-result.ts'
 import { runWorklist, type WorklistOptions } from '../../src/sync/run-worklist.ts'
 import { instantOf, type SyncOptions, type World } from './world.ts'
 

@@ -1,7 +1,7 @@
 import { onlinePlayers } from '../../src/resources/online-players/index.ts'
 import { players } from '../../src/resources/players/index.ts'
 import type { PrivacyPolicy } from '../../src/sync/privacy/privacy.ts'
-import type { RunResult } from '../../src/sync/run.ts'
+import type { RunResult } from '../../src/sync/run-result.ts'
 import { runWorklist, type WorklistOptions } from '../../src/sync/run-worklist.ts'
 import { playerId } from './guild-answers.ts'
 import { instantOf, type World } from './world.ts'

@@ -6,7 +6,8 @@ import { FOREVER } from '../../src/db/values.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts'
 import type { Guards } from '../../src/sync/guard/guard.ts'
 import type { ExtractOptions, Resource } from '../../src/sync/resource.ts'
-import { type RunResult, runResource } from '../../src/sync/run.ts'
+import { runResource } from '../../src/sync/run.ts'
+import type { RunResult } from '../../src/sync/run-result.ts'
 import { testDatabase } from './postgres.ts'
 
 const routes: Readonly<Record<string, string>> = {

@@ -1,8 +1,8 @@
 import type { Api } from '../../api/client.ts'
 import { type Heard, lineOf, tellingHeaders, textOf } from '../../api/heard.ts'
 import type { Sql } from '../../db/database.ts'
+import type { Engine } from '../engine.ts'
 import { sha256 } from '../hash.ts'
-import type { Engine } from '../run.ts'
 import { erasedText, isUnkeepable, type Target } from './erase.ts'
 import { compressed } from './text.ts'
 

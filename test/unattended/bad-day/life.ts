@@ -3,7 +3,7 @@ import { createClient } from '../../../src/api/client.ts'
 import { type Clock, seededRandom } from '../../../src/clock.ts'
 import { openServer } from '../../../src/db/server.ts'
 import { accountOf, databaseBudget } from '../../../src/sync/budget-store.ts'
-import type { Engine } from '../../../src/sync/run.ts'
+import type { Engine } from '../../../src/sync/engine.ts'
 import { countPending } from '../../support/pending.ts'
 import type { CuttableWay } from '../../support/proxy.ts'
 

@@ -1,0 +1,25 @@
+import type { Api } from '../api/client.ts'
+import type { Clock } from '../clock.ts'
+import type { Database } from '../db/database.ts'
+import type { Guards } from './guard/guard.ts'
+import type { PrivacyPolicy } from './privacy/privacy.ts'
+import type { RunLog } from './run-log.ts'
+
+/** What a run needs from outside: everything that can be slow, fail, or differ from day to day. */
+export interface Engine {
+  readonly db: Database
+  readonly api: Api
+  readonly clock: Clock
+  /** Version of this program, for the ledger. */
+  readonly program: string
+  readonly guards: Guards
+  /** What is removed when a player restricts something; default: what is restricted. */
+  readonly privacy?: PrivacyPolicy | undefined
+  readonly log: RunLog
+  /** Whether what the API sends is kept as it came, for `replay`. Default: no. */
+  readonly raw?: boolean
+  /** Whether whoever listens on the channel `wynnsync` of the database is told what happens. Default: no. */
+  readonly announces?: boolean
+  /** The id of a run that is repeated; default: each run has a new one. */
+  readonly runId?: string
+}

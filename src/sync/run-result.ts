@@ -1,0 +1,80 @@
+import { RetryableError } from '../errors.ts'
+import type { GuardAction } from './guard/actions.ts'
+import type { RunRow, RunStatus } from './ledger.ts'
+
+/** What one run came to; the fields of `sync --json`. */
+export interface RunResult {
+  readonly resource: string
+  readonly status: RunStatus
+  /** ISO 8601, UTC: the instant the answer speaks for. Null when there was no answer. */
+  readonly observedAt: string | null
+  readonly requests: number
+  readonly pages: number
+  readonly records: number
+  readonly inserted: number
+  readonly changed: number
+  readonly closed: number
+  readonly unchanged: number
+  readonly events: number
+  readonly rejected: number
+  readonly quarantined: number
+  readonly durationMs: number
+  /** What went wrong, or why the answer was not simply loaded. */
+  readonly error?: string
+  /** A failure that may pass: trying later is worth it. Not part of the JSON. */
+  readonly temporary?: boolean
+  /** Its id in the ledger; absent when it did not begin. Not part of the JSON. */
+  readonly runId?: string
+  /** What guards did. Not part of the JSON. */
+  readonly guarded?: readonly GuardAction[]
+  /** When asking again may bring something new, ms since the epoch; absent when not told. Not part of the JSON. */
+  readonly renewAt?: number
+}
+
+function nothing(resource: string): RunResult {
+  const none = { requests: 0, pages: 0, records: 0, inserted: 0, changed: 0, closed: 0, unchanged: 0 }
+  return {
+    resource,
+    status: 'failed',
+    observedAt: null,
+    ...none,
+    events: 0,
+    rejected: 0,
+    quarantined: 0,
+    durationMs: 0,
+  }
+}
+
+/** The result of a run that another process makes needless. */
+export function skippedResult(resource: string): RunResult {
+  return { ...nothing(resource), status: 'skipped' }
+}
+
+/** The result of a run that could not even start, such as when the database does not answer. */
+export function failedResult(resource: string, error: unknown): RunResult {
+  const message = error instanceof Error ? error.message : String(error)
+  return { ...nothing(resource), error: message, temporary: error instanceof RetryableError }
+}
+
+/** The result of a run from its ledger row. */
+export function resultOf(row: RunRow, status: RunStatus, reason: string | null): RunResult {
+  const empty = nothing(row.resource)
+  return {
+    resource: row.resource,
+    status,
+    observedAt: row.observedAt?.toISOString() ?? null,
+    requests: row.requests ?? 0,
+    pages: row.pages ?? empty.pages,
+    records: row.records ?? empty.records,
+    inserted: row.inserted ?? 0,
+    changed: row.changed ?? 0,
+    closed: row.closed ?? 0,
+    unchanged: row.unchanged ?? 0,
+    events: row.events ?? 0,
+    rejected: row.rejected ?? 0,
+    quarantined: row.quarantined ?? 0,
+    durationMs: row.finishedAt.getTime() - row.startedAt.getTime(),
+    runId: row.runId,
+    ...(reason ? { error: reason } : {}),
+  }
+}
