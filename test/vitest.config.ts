@@ -4,6 +4,9 @@ export default defineConfig({
   test: {
     dir: 'test',
     include: ['**/*.test.ts'],
+    // A program that has no state outside of what it is given needs no process of its own for each file.
+    isolate: false,
+    setupFiles: ['test/support/each-file.ts'],
     globalSetup: ['test/support/postgres-global.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,

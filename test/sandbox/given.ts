@@ -1,13 +1,12 @@
-import { afterEach } from 'vitest'
 import { virtualClock } from '../../src/clock.ts'
 import {
   createItemWorld,
   type Item,
   type ItemWorld,
-  type Sandbox,
   type SandboxOptions,
   startSandbox,
 } from '../../src/sandbox/index.ts'
+import { afterwards } from '../support/afterwards.ts'
 
 /** 20 seconds and a half into a minute of June 2026. */
 export const start = Date.parse('2026-06-01T12:00:20.500Z')
@@ -19,13 +18,6 @@ export const world: ItemWorld = createItemWorld(1)
 export function smallWorld(count: number): ItemWorld {
   return { ...world, items: world.items.slice(0, count) }
 }
-
-let open: Sandbox[] = []
-
-afterEach(async () => {
-  await Promise.all(open.map((sandbox) => sandbox.close()))
-  open = []
-})
 
 /** One page of a collection. */
 export interface PageBody {
@@ -45,7 +37,7 @@ export async function given(options: Partial<SandboxOptions> & { readonly at?: n
   const { at = start, ...rest } = options
   const clock = virtualClock(at)
   const sandbox = await startSandbox({ clock, items: world, ...rest })
-  open.push(sandbox)
+  afterwards(() => sandbox.close())
   /** Asks for a path below the base path and parses the JSON answer. */
   async function get<Body = Record<string, unknown>>(path: string, init: RequestInit = {}) {
     const response = await fetch(sandbox.url + path, init)

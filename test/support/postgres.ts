@@ -4,12 +4,13 @@ import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, inject, onTestFinished } from 'vitest'
+import { inject } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import type { Database } from '../../src/db/database.ts'
 import { openEmbedded } from '../../src/db/embedded.ts'
 import { lockFolder } from '../../src/db/folder-lock.ts'
 import { openServer } from '../../src/db/server.ts'
+import { afterwards } from './afterwards.ts'
 import { effort } from './effort.ts'
 
 /** For `describe.each`: every promise about a database is kept by both. */
@@ -58,20 +59,6 @@ export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(inject('runFolder'), 'folder-'))
   afterwards(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }))
   return folder
-}
-
-// In reverse: a database is closed before it is dropped or its folder removed.
-const leftForTheFile: (() => Promise<unknown>)[] = []
-afterAll(async () => {
-  for (const finish of leftForTheFile.reverse()) await finish()
-})
-
-function afterwards(finish: () => Promise<unknown>): void {
-  try {
-    onTestFinished(async () => void (await finish()))
-  } catch {
-    leftForTheFile.push(finish)
-  }
 }
 
 function urlOf(database: string): string {
