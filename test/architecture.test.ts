@@ -17,6 +17,17 @@ const files = paths.map((name) => {
   return { path: path.replaceAll('\\', '/'), code, imports: imports.map((name) => name.replaceAll('\\', '/')) }
 })
 
+/** Every file and library that is there once this file is: what it imports, what those import. Types are not. */
+function loadedBy(path: string, loaded = new Set<string>()): Set<string> {
+  loaded.add(path)
+  const { code = '' } = files.find((file) => file.path === path) ?? {}
+  for (const [, name = ''] of code.matchAll(/^(?:import|export) (?!type )[^']*?from '([^']+)'/gm)) {
+    const target = name.startsWith('.') ? normalize(join(path, '..', name)).replaceAll('\\', '/') : name
+    if (!loaded.has(target)) loadedBy(target, loaded)
+  }
+  return loaded
+}
+
 /** The room of a file: its folder below `src`, or its own name. */
 const roomOf = (path: string) => path.replace(/^src\//, '').replace(/\/.*|\.ts$/g, '')
 
@@ -25,6 +36,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
   main: ['cli'],
   cli: [
     'app',
+    'app-api',
     'webhook',
     'config',
     'credential',
@@ -38,20 +50,8 @@ const below: Readonly<Record<string, readonly string[]>> = {
     'errors',
     'clock',
   ],
-  app: [
-    'webhook',
-    'config',
-    'credential',
-    'log',
-    'resources',
-    'sync',
-    'api',
-    'db',
-    'analytics',
-    'sandbox',
-    'errors',
-    'clock',
-  ],
+  'app-api': ['app', 'credential', 'db', 'sync', 'api'],
+  app: ['config', 'credential', 'log', 'db', 'clock'],
   log: ['config', 'clock'],
   webhook: ['clock'],
   config: ['errors'],
@@ -98,6 +98,16 @@ describe('the rooms of the house', () => {
     expect(offenders('', /^undici/, 'imports').filter((line) => !line.startsWith('src/api/'))).toEqual([])
     const drivers = /^(postgres$|@electric-sql)/
     expect(offenders('', drivers, 'imports').filter((line) => !line.startsWith('src/db/'))).toEqual([])
+  })
+
+  test('load at the start of any command neither HTTP nor tables nor a database', () => {
+    const all = [...loadedBy('src/main.ts')]
+    expect(all).toContain('src/cli/program.ts')
+    expect(all).toContain('zod')
+    expect(
+      all.filter((name) => /^(undici|drizzle-orm|postgres$|@electric-sql|p-queue|src\/(sync|resources)\/)/.test(name)),
+    ).toEqual([])
+    expect([...loadedBy('src/cli/query.ts')].filter((name) => /^(undici|drizzle-orm)/.test(name))).toEqual([])
   })
 
   test('have one that reads the environment, and one that ends the process', () => {

@@ -1,5 +1,5 @@
 import { ApiError, authorizeEndpoint, authorizeUrl, createPkce, createState, Unauthorized } from '../api/index.ts'
-import { openApi } from '../app.ts'
+import { openApi } from '../app-api.ts'
 import {
   type Credential,
   forgetCredential,

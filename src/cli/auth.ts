@@ -1,5 +1,6 @@
 import { type Api, ApiError, Forbidden, Unauthorized } from '../api/index.ts'
-import { type App, openApi } from '../app.ts'
+import type { App } from '../app.ts'
+import { openApi } from '../app-api.ts'
 import { type Credential, chooseCredential, forgetCredential, readCredential } from '../credential.ts'
 import { FatalError } from '../errors.ts'
 import { askGrant, askWhoami, type OwnGrant, type OwnIdentity } from './auth-identity.ts'

@@ -1,4 +1,5 @@
-import { type App, engineOf, migrateDatabase, openDatabase, openSharedApi } from '../app.ts'
+import { type App, migrateDatabase, openDatabase } from '../app.ts'
+import { engineOf, openSharedApi } from '../app-api.ts'
 import type { Database } from '../db/database.ts'
 import { readHolder } from '../db/folder-lock.ts'
 import { FatalError, UsageError } from '../errors.ts'

@@ -1,5 +1,6 @@
 import type { Api } from '../api/client.ts'
-import { migrateDatabase, openApi, openDatabase, openSharedApi } from '../app.ts'
+import { migrateDatabase, openDatabase } from '../app.ts'
+import { openApi, openSharedApi } from '../app-api.ts'
 import type { Database } from '../db/database.ts'
 import { RetryableError } from '../errors.ts'
 import { readFreshness } from '../sync/recent-runs.ts'

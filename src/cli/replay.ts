@@ -1,6 +1,7 @@
 import { createClient } from '../api/client.ts'
 import { offline } from '../api/recorded.ts'
-import { engineOf, migrateDatabase, openDatabase } from '../app.ts'
+import { migrateDatabase, openDatabase } from '../app.ts'
+import { engineOf } from '../app-api.ts'
 import { FatalError } from '../errors.ts'
 import { resourcesNamed } from '../resources/index.ts'
 import { type Replayed, replay } from '../sync/replay/replay.ts'

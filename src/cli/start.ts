@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import type { Api } from '../api/client.ts'
-import { type App, engineOf, migrateDatabase, openDatabase, openSharedApi } from '../app.ts'
+import { type App, migrateDatabase, openDatabase } from '../app.ts'
+import { engineOf, openSharedApi } from '../app-api.ts'
 import type { Database } from '../db/database.ts'
 import { RetryableError } from '../errors.ts'
 import { resources, resourcesNamed } from '../resources/index.ts'

@@ -1,5 +1,6 @@
 import type { WalkProgress } from '../api/pages.ts'
-import { engineOf, migrateDatabase, openDatabase, openSharedApi } from '../app.ts'
+import { migrateDatabase, openDatabase } from '../app.ts'
+import { engineOf, openSharedApi } from '../app-api.ts'
 import { readHolder } from '../db/folder-lock.ts'
 import { UsageError } from '../errors.ts'
 import { resourcesNamed } from '../resources/index.ts'

@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { migrate as runDrizzle } from 'drizzle-orm/pg-proxy/migrator'
 import type { Clock } from '../clock.ts'
 import { FatalError, RetryableError } from '../errors.ts'
 import type { Database, Sql } from './database.ts'
 import { sqlState } from './sql-errors.ts'
-import { typed } from './typed.ts'
 
 /** SQL that may run again whenever it changes: views, functions, comments. Its name is what the database remembers. */
 export interface RepeatableSql {
@@ -129,6 +127,9 @@ async function isUpToDate(sql: Sql, migrations: readonly Migration[], scripts: r
 }
 
 async function runMigrations(sql: Sql, folder: string, migrations: readonly Migration[]): Promise<string[]> {
+  // Most processes find nothing to migrate, and start sooner without these.
+  const { migrate: runDrizzle } = await import('drizzle-orm/pg-proxy/migrator')
+  const { typed } = await import('./typed.ts')
   const applied: string[] = []
   await runDrizzle(
     typed(sql),
