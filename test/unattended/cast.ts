@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { createClient } from '../../src/api/client.ts'
 import { type Clock, seededRandom, type VirtualClock, virtualClock } from '../../src/clock.ts'
 import type { Database } from '../../src/db/database.ts'
@@ -52,6 +53,8 @@ export async function setStage(options: Partial<SandboxOptions>, token?: string)
     tokens: token ? [token] : [],
     ...options,
   })
+  const over = new AbortController()
+  setMaxListeners(0, over.signal)
   const opened: { close(): Promise<unknown> }[] = []
   const told: Told[] = []
   const problems: string[] = []
@@ -66,7 +69,7 @@ export async function setStage(options: Partial<SandboxOptions>, token?: string)
     db: await connect(),
     told,
     problems,
-    over: new AbortController(),
+    over,
     async enter(name, seed) {
       const db = await connect()
       const account = accountOf(sandbox.url, token)
