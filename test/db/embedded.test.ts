@@ -60,7 +60,7 @@ test('the log does not grow for ever', async () => {
   const db = await openEmbedded(dataDir, { clock })
   onTestFinished(() => db.close())
   await db.query(`create table t (a int primary key, b text)`)
-  for (let round = 0; round < 20; round++)
+  for (let round = 0; round < 30; round++)
     await db.transaction((sql) =>
       sql.query(
         `insert into t select n, repeat('x', 200) from generate_series(1, 20000) n
@@ -70,8 +70,8 @@ test('the log does not grow for ever', async () => {
   const log = join(dataDir, 'postgres', 'pg_wal')
   const files = await readdir(log)
   const sizes = await Promise.all(files.map(async (name) => (await stat(join(log, name))).size))
-  // Some 130 MB of log were written.
-  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(90_000_000)
+  // Some 200 MB of log were written.
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(120_000_000)
 })
 
 test('statistics can be gathered inside a transaction, which nobody does in the background here', async () => {
