@@ -1,6 +1,7 @@
 import type { Sql } from '../db/database.ts'
 import { pendingAbsences } from './absent.ts'
 import type { Answer } from './answer.ts'
+import { type Counts, noCounts } from './counts.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import { type GuardAction, walkActions } from './guard/actions.ts'
 import { objectionToClock } from './guard/clock.ts'
@@ -13,17 +14,9 @@ import type { Recorded } from './resource.ts'
 import { write } from './write.ts'
 
 /** What an answer came to, for the ledger and for the caller. */
-export interface Absorbed {
+export interface Absorbed extends Counts {
   readonly status: RunStatus
   readonly reason: string | null
-  readonly records: number
-  readonly inserted: number
-  readonly changed: number
-  readonly closed: number
-  readonly unchanged: number
-  readonly events: number
-  readonly rejected: number
-  readonly quarantined: number
   /** Current keys after it; null when the answer was not taken. */
   readonly living: number | null
   readonly contentHash: Buffer
@@ -43,8 +36,8 @@ export async function absorb(sql: Sql, resource: Recorded, answer: Answer): Prom
   const { entities, quarantined, seen } = preparation
   const records = seen.size + quarantined.filter((one) => one.key === undefined).length
   const fingerprint = fingerprintOf(extraction, preparation)
-  const none = { inserted: 0, changed: 0, closed: 0, unchanged: 0, events: 0, rejected: 0, living: null, drift: [] }
-  const outcome = { ...none, hidden: [], records, quarantined: quarantined.length, contentHash: fingerprint }
+  const counts = { ...noCounts, records, quarantined: quarantined.length }
+  const outcome = { ...counts, living: null, drift: [], hidden: [], contentHash: fingerprint }
 
   const plausibleShare = guards.plausibleShares?.[resource.name] ?? resource.plausibleShare ?? guards.plausibleShare
   const candidate = { ...extraction, records, contentHash: fingerprint }

@@ -1,23 +1,16 @@
 import { RetryableError } from '../errors.ts'
+import { type Counts, noCounts } from './counts.ts'
 import type { GuardAction } from './guard/actions.ts'
 import type { RunRow, RunStatus } from './ledger.ts'
 
 /** What one run came to; the fields of `sync --json`. */
-export interface RunResult {
+export interface RunResult extends Counts {
   readonly resource: string
   readonly status: RunStatus
   /** ISO 8601, UTC: the instant the answer speaks for. Null when there was no answer. */
   readonly observedAt: string | null
   readonly requests: number
   readonly pages: number
-  readonly records: number
-  readonly inserted: number
-  readonly changed: number
-  readonly closed: number
-  readonly unchanged: number
-  readonly events: number
-  readonly rejected: number
-  readonly quarantined: number
   readonly durationMs: number
   /** What went wrong, or why the answer was not simply loaded. */
   readonly error?: string
@@ -32,17 +25,8 @@ export interface RunResult {
 }
 
 function nothing(resource: string): RunResult {
-  const none = { requests: 0, pages: 0, records: 0, inserted: 0, changed: 0, closed: 0, unchanged: 0 }
-  return {
-    resource,
-    status: 'failed',
-    observedAt: null,
-    ...none,
-    events: 0,
-    rejected: 0,
-    quarantined: 0,
-    durationMs: 0,
-  }
+  // In the order in which the JSON has them.
+  return { resource, status: 'failed', observedAt: null, requests: 0, pages: 0, ...noCounts, durationMs: 0 }
 }
 
 /** The result of a run that another process makes needless. */
@@ -58,14 +42,13 @@ export function failedResult(resource: string, error: unknown): RunResult {
 
 /** The result of a run from its ledger row. */
 export function resultOf(row: RunRow, status: RunStatus, reason: string | null): RunResult {
-  const empty = nothing(row.resource)
   return {
     resource: row.resource,
     status,
     observedAt: row.observedAt?.toISOString() ?? null,
     requests: row.requests ?? 0,
-    pages: row.pages ?? empty.pages,
-    records: row.records ?? empty.records,
+    pages: row.pages ?? 0,
+    records: row.records ?? 0,
     inserted: row.inserted ?? 0,
     changed: row.changed ?? 0,
     closed: row.closed ?? 0,

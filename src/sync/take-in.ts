@@ -2,6 +2,7 @@ import type { Heard } from '../api/heard.ts'
 import type { Sql } from '../db/database.ts'
 import { forgetAbsences } from './absent.ts'
 import { type Absorbed, absorb } from './absorb.ts'
+import { noCounts } from './counts.ts'
 import type { Engine } from './engine.ts'
 import { averageAgain } from './growth/rollup.ts'
 import { appendGuardActions, type GuardAction, goneActions, type LastSaid, notSaidYet } from './guard/actions.ts'
@@ -131,15 +132,8 @@ async function tell({ sql, engine, ledger }: Taking, told: Telling): Promise<voi
 }
 
 const nothing: Omit<TakenIn, 'status'> = {
+  ...noCounts,
   reason: null,
-  records: 0,
-  inserted: 0,
-  changed: 0,
-  closed: 0,
-  unchanged: 0,
-  events: 0,
-  rejected: 0,
-  quarantined: 0,
   guarded: [],
   drift: [],
   hidden: [],

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { RetryableError } from '../errors.ts'
+import { type Counts, noCounts } from './counts.ts'
 import { countLosses } from './drift/changes.ts'
 import type { Engine } from './engine.ts'
 import type { GuardAction } from './guard/actions.ts'
@@ -10,10 +11,8 @@ import type { Recorded } from './resource.ts'
 import { logOfRun, type RunLog } from './run-log.ts'
 import { type RunResult, resultOf } from './run-result.ts'
 
-const zero = { records: 0, inserted: 0, changed: 0, closed: 0, unchanged: 0, events: 0, rejected: 0, quarantined: 0 }
-
 /** What the answer about one key came to. */
-export interface Told extends Readonly<Record<keyof typeof zero, number>> {
+export interface Told extends Counts {
   readonly reason: string | null
   /** The instant the answer speaks for, ms since the epoch; 0 when it was not accepted. */
   readonly observedAt: number
@@ -48,7 +47,7 @@ export function openTally(resource: Recorded, { db, api, clock, program, announc
   const sentBefore = api.requestsSent()
   const runId = randomUUID()
   const log = logOfRun(engine.log, { resource: resource.name, runId })
-  const total = { ...zero }
+  const total = { ...noCounts }
   const reasons: string[] = []
   const guarded: GuardAction[] = []
   const losses = countLosses()
