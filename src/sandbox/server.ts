@@ -189,7 +189,9 @@ function openSource(options: SandboxOptions, form: Form): Source {
       },
     }
   }
-  const items = withContent(worldSource(options.items ?? createItemWorld(seed), dialect, seed, form), form)
+  // Many who start a sandbox never ask for an item.
+  const world = once(() => options.items ?? createItemWorld(seed))
+  const items = withContent(worldSource(world, dialect, seed, form), form)
   if (options.game === false) return { source: items, setItemWorld: items.setItemWorld }
   return openGame(items, { patches: options.items === undefined, ...options.game }, { dialect, seed, now })
 }

@@ -39,9 +39,10 @@ export interface WorldSource extends AnswerSource {
 
 /**
  * Serves the item routes of a world.
+ * @param first the world, asked for when one of its routes first is
  * @param seed decides the order of the records, which changes with every produced copy (API reference 4.2)
  */
-export function worldSource(first: ItemWorld, dialect: Dialect, seed: number, form: PageForm): WorldSource {
+export function worldSource(first: () => ItemWorld, dialect: Dialect, seed: number, form: PageForm): WorldSource {
   let world = first
   const copies = createCopies()
 
@@ -89,27 +90,27 @@ export function worldSource(first: ItemWorld, dialect: Dialect, seed: number, fo
     const allowed = methods[path] ?? (path.startsWith(textSearch) && path !== textSearch ? 'GET' : undefined)
     if (allowed === undefined) return notFound()
     if (method !== allowed) return methodNotAllowed(method, allowed)
-    if (path === '/item/database') return collection(request, 'fullResult', world.items, now)
-    if (path === '/item/recipe/database') return collection(request, 'full_result', world.recipes, now)
-    if (path === '/item/search') return search(request, 'fullResult', world.items, readItemFilter, now)
-    if (path === '/item/recipe/search') return search(request, 'full_result', world.recipes, readRecipeFilter, now)
+    if (path === '/item/database') return collection(request, 'fullResult', world().items, now)
+    if (path === '/item/recipe/database') return collection(request, 'full_result', world().recipes, now)
+    if (path === '/item/search') return search(request, 'fullResult', world().items, readItemFilter, now)
+    if (path === '/item/recipe/search') return search(request, 'full_result', world().recipes, readRecipeFilter, now)
     if (path === '/item/sets')
-      return copies(path, ttlOf(path), now, (edition) => shuffledParts(world.sets, orderOf(`${path} ${edition}`)))
+      return copies(path, ttlOf(path), now, (edition) => shuffledParts(world().sets, orderOf(`${path} ${edition}`)))
     if (path === '/item/metadata')
       return hasFlag(query, 'static')
-        ? copies(`${path} static`, ttlOf(path), now, () => staticItemMetadata(world.items))
-        : copies(path, ttlOf(path), now, () => itemMetadata(world.items))
+        ? copies(`${path} static`, ttlOf(path), now, () => staticItemMetadata(world().items))
+        : copies(path, ttlOf(path), now, () => itemMetadata(world().items))
     const text = path.slice(textSearch.length).toLowerCase()
     return copies(path, ttlOf(path), now, () =>
-      world.items.filter(({ displayName }) => displayName.toLowerCase().includes(text)),
+      world().items.filter(({ displayName }) => displayName.toLowerCase().includes(text)),
     )
   }
 
   return {
     answer,
-    itemWorld: () => world,
+    itemWorld: () => world(),
     setItemWorld: (next) => {
-      world = next
+      world = () => next
     },
   }
 }

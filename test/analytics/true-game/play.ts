@@ -30,7 +30,8 @@ export async function play(db: Database, seed: number, hours: number, skipped: n
   const startedAt = Date.parse('2026-06-01T00:00:00Z')
   const [from, until] = [startedAt + skipped * hour, startedAt + (skipped + hours) * hour]
   let now = startedAt
-  const items = worldSource(smallItemWorld(seed), 'live', seed, { size: 50, firstPage: 1 })
+  const world = smallItemWorld(seed)
+  const items = worldSource(() => world, 'live', seed, { size: 50, firstPage: 1 })
   const itemWorlds = [{ at: startedAt, world: items.itemWorld() }]
   const settings = { seed, startedAt, guilds: 90, players: 700 }
   const ends = whatEnds(settings, from, until)
