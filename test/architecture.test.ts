@@ -108,6 +108,7 @@ describe('the rooms of the house', () => {
       all.filter((name) => /^(undici|drizzle-orm|postgres$|@electric-sql|p-queue|src\/(sync|resources)\/)/.test(name)),
     ).toEqual([])
     expect([...loadedBy('src/cli/query.ts')].filter((name) => /^(undici|drizzle-orm)/.test(name))).toEqual([])
+    expect([...loadedBy('src/cli/sync.ts')].filter((name) => /^@?hono/.test(name))).toEqual([])
   })
 
   test('have one that reads the environment, and one that ends the process', () => {

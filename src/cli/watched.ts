@@ -7,7 +7,6 @@ import { readMeasures } from '../sync/measures.ts'
 import type { RunResult } from '../sync/run-result.ts'
 import { noWebhook, openWebhook, type Webhook } from '../webhook.ts'
 import { createMeter, type Watched } from './metrics.ts'
-import { serveMetrics } from './metrics-server.ts'
 import { metricsText } from './metrics-text.ts'
 import { wholeNumber } from './numbers.ts'
 
@@ -58,18 +57,7 @@ export async function openWatch(
   const names = watched.map(({ resource }) => resource)
   const measures = shared(() => inTime(readMeasures(db, names, clock.now()), clock))
   const answers = shared(() => inTime(db.query('select 1'), clock))
-  const server =
-    metricsPort === undefined
-      ? undefined
-      : await serveMetrics({
-          host: metricsHost,
-          port: wholeNumber('--metrics-port', metricsPort, 65_535),
-          metrics: async () => metricsText(meter.metrics(await measures())),
-          problems: async () => [
-            ...((await answers()) ? [] : ['the database does not answer']),
-            ...meter.stuck().map((resource) => `${resource}: no run has ended for too long`),
-          ],
-        })
+  const server = metricsPort === undefined ? undefined : await serve(metricsPort)
   if (server) log.info({ url: `${server.url}/metrics` }, 'metrics are served')
   const webhook = webhookOf(app)
   webhook.tell({ event: 'start', resource: null, message: `started with ${names.length} resources` })
@@ -84,6 +72,20 @@ export async function openWatch(
       await server?.close()
       await webhook.close(LAST_WORDS)
     },
+  }
+
+  async function serve(port: string) {
+    // The HTTP server is loaded only by those who want one.
+    const { serveMetrics } = await import('./metrics-server.ts')
+    return await serveMetrics({
+      host: metricsHost,
+      port: wholeNumber('--metrics-port', port, 65_535),
+      metrics: async () => metricsText(meter.metrics(await measures())),
+      problems: async () => [
+        ...((await answers()) ? [] : ['the database does not answer']),
+        ...meter.stuck().map((resource) => `${resource}: no run has ended for too long`),
+      ],
+    })
   }
 }
 
