@@ -135,6 +135,20 @@ describe('the rooms of the house', () => {
     expect(offenders('sync/', /(?<!\.)\bnow\(\)|current_timestamp|clock_timestamp/i, 'code')).toEqual([])
   })
 
+  test('import each other in no circle, not even for a type', () => {
+    const importsOf = new Map(files.map(({ path, imports }) => [path, imports]))
+    const done = new Set<string>()
+    const circles: string[] = []
+    const walk = (path: string, way: readonly string[]): void => {
+      if (way.includes(path)) circles.push([...way.slice(way.indexOf(path)), path].join(' -> '))
+      if (way.includes(path) || done.has(path)) return
+      for (const next of importsOf.get(path) ?? []) walk(next, [...way, path])
+      done.add(path)
+    }
+    for (const { path } of files) walk(path, [])
+    expect(circles).toEqual([])
+  })
+
   test('have no file of more than 250 lines', () => {
     expect(files.filter(({ code }) => code.split('\n').length > 250).map(({ path }) => path)).toEqual([])
   })

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib'
-import type { Headers } from './answer.ts'
 import type { Outcome } from './exchange.ts'
+import type { Headers } from './headers.ts'
 import { type ApiRequest, wireRequest } from './request.ts'
 
 /** What the service said to a request in the end: an answer, or a refusal. */

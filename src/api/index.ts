@@ -1,6 +1,6 @@
 /** The typed client for bot and tool authors: `import { createClient } from 'wynnsync/api'`. Needs no database. */
 export { FatalError, RecordError, RetryableError, UsageError } from '../errors.ts'
-export type { Answer, Headers } from './answer.ts'
+export type { Answer } from './answer.ts'
 export type { BudgetState } from './budget-state.ts'
 export type { BudgetStore, Step } from './budget-store.ts'
 export type { ReadableAnswer } from './call.ts'
@@ -32,6 +32,7 @@ export {
   Unauthorized,
   Unavailable,
 } from './errors.ts'
+export type { Headers } from './headers.ts'
 export type { EachOptions, ReadableWalk, WalkingOptions } from './listings.ts'
 export {
   type AuthorizeRequest,

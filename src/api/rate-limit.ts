@@ -1,4 +1,4 @@
-import type { Headers } from './answer.ts'
+import type { Headers } from './headers.ts'
 import { readHttpDate } from './http-date.ts'
 
 /** No wait is longer than this, whatever a header says; ms. */

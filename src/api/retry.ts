@@ -1,5 +1,5 @@
 import type { Random } from '../clock.ts'
-import type { Headers } from './answer.ts'
+import type { Headers } from './headers.ts'
 import { readHttpDate } from './http-date.ts'
 import { LONGEST_WAIT, readRateLimit } from './rate-limit.ts'
 

@@ -1,4 +1,4 @@
-import type { Overview } from './status.ts'
+import type { Overview } from './status-overview.ts'
 import { formatTable } from './table.ts'
 
 /** The overview for a person. @param now ms since the epoch */

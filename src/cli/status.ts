@@ -1,11 +1,9 @@
 import { migrateDatabase, openDatabase } from '../app.ts'
 import type { Database } from '../db/database.ts'
-import { resources } from '../resources/index.ts'
 import { readDrift } from '../sync/drift/overview.ts'
-import { readBudgets, readFailures, readGaps, readSizes, readTiers } from '../sync/overview.ts'
-import { readFreshness, readStates } from '../sync/recent-runs.ts'
 import { type Context, exitCode } from './context.ts'
 import { driftText } from './status-drift.ts'
+import { readOverview } from './status-overview.ts'
 import { statusText } from './status-text.ts'
 
 export interface StatusFlags {
@@ -17,10 +15,6 @@ export interface StatusFlags {
 
 /** Seconds between two looks. */
 const EVERY = 5
-const DAY = 86_400_000
-
-/** Everything `status` tells, in the names of its JSON. */
-export type Overview = Awaited<ReturnType<typeof readOverview>>
 
 /** `status`: how fresh everything is, what the API still allows, what was missed, what failed. Returns the exit code. */
 export async function statusCommand({ watch = false, drift = false }: StatusFlags, context: Context): Promise<number> {
@@ -51,20 +45,4 @@ async function driftOf(db: Database): Promise<[json: object, text: string]> {
 async function overviewOf(db: Database, now: number): Promise<[json: object, text: string]> {
   const overview = await readOverview(db, now)
   return [overview, statusText(overview, now)]
-}
-
-async function readOverview(db: Database, now: number) {
-  const yesterday = new Date(now - DAY)
-  const names = resources.map((resource) => resource.name)
-  const freshness = await readFreshness(db)
-  const states = await readStates(db, names)
-  return {
-    database: db.place,
-    resources: states.map((state) => ({ ...state, ...freshness.get(state.resource) })),
-    budgets: await readBudgets(db, now),
-    gaps: await readGaps(db, yesterday, 5),
-    failures: await readFailures(db, yesterday, 5),
-    size: await readSizes(db, 5),
-    tiers: await readTiers(db),
-  }
 }

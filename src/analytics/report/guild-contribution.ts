@@ -2,7 +2,7 @@ import * as Plot from '@observablehq/plot'
 import type { Sql } from '../../db/database.ts'
 import { draw } from './draw.ts'
 import { type Figure, missing } from './figure.ts'
-import type { Period } from './frame.ts'
+import type { Period } from './period.ts'
 import { legendLine } from './swatch.ts'
 import { percent, shortened } from './words.ts'
 

@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/database.ts'
-import { type Period, stepOf, stepsOf } from './frame.ts'
+import { type Period, stepOf, stepsOf } from './period.ts'
 
 /** A territory's place on the map, in blocks; y grows to the south. */
 export interface Place {

@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/database.ts'
-import type { Period } from './frame.ts'
+import type { Period } from './period.ts'
 
 /** Everybody online in one step; NULL where nobody looked, or the API did not count. */
 export interface OnlineStep {

@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/database.ts'
-import type { Period } from './frame.ts'
+import type { Period } from './period.ts'
 
 /** A guild as the report shows it. */
 export interface Shown {

@@ -1,7 +1,7 @@
 import * as Plot from '@observablehq/plot'
 import type { Sql } from '../../db/database.ts'
 import type { Sheet } from './draw.ts'
-import { type Period, stepOf } from './frame.ts'
+import { type Period, stepOf } from './period.ts'
 import { percent, tick } from './words.ts'
 
 /** How well one step of a period was watched: a share, or NULL where nobody told how often to look. */

@@ -1,5 +1,5 @@
-import type { Period } from './frame.ts'
 import type { OnlineStep } from './online.ts'
+import type { Period } from './period.ts'
 
 /** One world in one hour, as `analytics.world_peak` has it. */
 export interface Hour {

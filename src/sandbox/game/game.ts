@@ -10,12 +10,13 @@ import { planPersonChanges } from './person-changes.ts'
 import { planLogin } from './presence.ts'
 import { createQueue } from './queue.ts'
 import { recurring } from './recurring.ts'
+import { planRestarts } from './restarts.ts'
 import { createSeasons } from './seasons.ts'
 import type { Realm } from './state.ts'
 import { createHoldings, createMap, createSheets } from './territories.ts'
 import { day, hour } from './time.ts'
 import { planWars } from './wars.ts'
-import { createWorlds, planRestarts } from './worlds.ts'
+import { createWorlds } from './worlds.ts'
 
 /** What a patch of the items did; null when none could be made. */
 export type PatchItems = (seed: number) => Omit<ItemPatched<number>, 'at'> | null

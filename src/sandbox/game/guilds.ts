@@ -1,7 +1,8 @@
 import { between, chance, pick } from '../generator/draw.ts'
 import { enter } from './membership.ts'
 import { createPlayer } from './players.ts'
-import type { Guild, Player, Rank, Realm } from './state.ts'
+import type { Rank } from './ranks.ts'
+import type { Guild, Player, Realm } from './state.ts'
 import { day } from './time.ts'
 
 /** Guilds that play; all others are small and dormant. */

@@ -1,6 +1,7 @@
 import { chance, pick } from '../generator/draw.ts'
 import { clear, keepRise } from './counters.ts'
-import { type Guild, type Membership, type Player, type Rank, type Realm, ranks } from './state.ts'
+import { type Rank, ranks } from './ranks.ts'
+import type { Guild, Membership, Player, Realm } from './state.ts'
 import { minute, planTick } from './time.ts'
 
 /** Lets a player into a guild; what counts one membership begins at 0. Nobody is in two guilds. */

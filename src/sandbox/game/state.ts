@@ -2,11 +2,7 @@ import type { Random } from '../../clock.ts'
 import type { GameLog, Hold, Rise, Session } from './log.ts'
 import type { GameNames } from './names.ts'
 import type { EventQueue } from './queue.ts'
-
-/** From the highest to the lowest; `captain` is not in the documentation (API reference 6.1). */
-export const ranks = ['owner', 'chief', 'strategist', 'captain', 'recruiter', 'recruit'] as const
-/** One of `ranks`. */
-export type Rank = (typeof ranks)[number]
+import type { Rank } from './ranks.ts'
 
 /** When and how somebody plays. */
 export interface Habit {

@@ -1,4 +1,4 @@
-import type { Extraction } from '../resource.ts'
+import type { Json } from '../hash.ts'
 
 /** One person as an answer tells of them. */
 export interface Person {
@@ -35,7 +35,7 @@ export interface KeptTable {
 /** What a resource's answers tell of people, and everything that any resource keeps of them. */
 export interface Personal {
   /** Everybody an answer tells of, each once. Never throws, whatever the records are. */
-  peopleIn(extraction: Pick<Extraction, 'records' | 'facts'>): readonly Person[]
+  peopleIn(answer: { readonly records: readonly unknown[]; readonly facts?: Json }): readonly Person[]
   /** What is hidden of the player whose key the API refuses to tell about (403). */
   readonly refusalHides: readonly string[]
   /** Rules whose fields grow by themselves while they are hidden: the history of guilds. */
