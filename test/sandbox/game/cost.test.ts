@@ -34,7 +34,9 @@ console.log(JSON.stringify({ bodies, anew, spent: seconds() - anew / 64 }))
 
 describe('three days of polling the map every ten seconds', () => {
   // Not so and so many seconds: one and the same machine is twice as fast at one hour as at another.
-  it('cost the sandbox, the game and all, less than half of compressing each body anew', async () => {
+  it('cost the sandbox, the game and all, less than half of compressing each body anew', {
+    timeout: 180_000,
+  }, async () => {
     await buildProgram()
     const { out, err } = await startCommand(process.execPath, ['--input-type=module', '--eval', THREE_DAYS], {}, root)
       .finished
