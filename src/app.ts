@@ -81,12 +81,12 @@ export async function migrateDatabase(db: Database, app: Pick<App, 'clock'> & Pa
 
 /** Gives the role that may ask its rights again: somebody may have made it since they were given. */
 export function admitReaders(db: Database): Promise<void> {
-  return admitReader(db, fileURLToPath(new URL('src/analytics/99-reader.sql', packageRoot)))
+  return admitReader(db, fileURLToPath(new URL('src/analytics/sql/99-reader.sql', packageRoot)))
 }
 
 /** SQL that may run again at any time: the comments on the tables, then the public views in the order of their names. */
 function repeatableSql() {
-  return ['migrations/comments', 'src/analytics'].flatMap((folder) => {
+  return ['migrations/comments', 'src/analytics/sql'].flatMap((folder) => {
     const path = fileURLToPath(new URL(`${folder}/`, packageRoot))
     const names = readdirSync(path).flatMap((file) => (file.endsWith('.sql') ? file.slice(0, -'.sql'.length) : []))
     return names.sort().map((name) => ({ name: `${folder}/${name}`, path: `${path}${name}.sql` }))
