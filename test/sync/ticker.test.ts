@@ -1,3 +1,4 @@
+import { createTask, getTasks } from 'node-cron'
 import { describe, expect, test } from 'vitest'
 import { virtualClock } from '../../src/clock.ts'
 import { clockTicker, nextTick, objectionToSchedule, periodSeconds } from '../../src/sync/schedule/ticker.ts'
@@ -19,6 +20,41 @@ describe('a cron expression', () => {
 
   test('that comes less than once a month is none to watch by', () => {
     expect(nextTick('0 0 29 2 *', at('10:00:00'))).toBe(Number.POSITIVE_INFINITY)
+  })
+
+  test('leaves nothing behind, however often its next tick is asked for', () => {
+    const before = getTasks().size
+    const expressions = ['* * * * *', '*/7 * * * *', '13 4 * * *', '*/20 * * * * *']
+    for (let minute = 0; minute < 2000; minute++) {
+      for (const expression of expressions) periodSeconds(expression, at('10:00:30') + minute * 60_000)
+    }
+    expect(getTasks().size).toBe(before)
+  })
+
+  test('names the same instants whatever was asked before, and those that node-cron rings at', () => {
+    const expressions = [
+      '*/5 * * * *',
+      '0 0,12 1 */2 *',
+      '0 3 * * 1-5',
+      '30 4 1,15 * 5',
+      '*/20 * * * * *',
+      '0 * * * SUN',
+    ]
+    for (const expression of expressions) {
+      const task = createTask(expression, () => undefined, { timezone: 'UTC' })
+      const instants = Array.from({ length: 8 }, (_, nth) => at('10:00:30') + ((nth * 5) % 8) * 20_000_000)
+      for (const instant of instants) {
+        const next = nextTick(expression, instant)
+        if (next === Number.POSITIVE_INFINITY) continue
+        expect(next).toBeGreaterThan(instant)
+        expect(task.match(new Date(next))).toBe(true)
+        // The last of the instants that are named before it is not after `instant`.
+        const step = expression.split(' ').length > 5 ? 1000 : 60_000
+        for (let between = next - step; between > instant && between > next - 50 * step; between -= step)
+          expect(task.match(new Date(between))).toBe(false)
+      }
+      void task.destroy()
+    }
   })
 
   test('that is none is explained', () => {

@@ -48,16 +48,47 @@ export function objectionToSchedule(expression: string): string | undefined {
   return valid ? undefined : errors.map(({ field, message }) => `${field}: ${message}`).join('; ')
 }
 
+/** What is known of a cron expression: a matcher, and the last stretches of time that were searched for a tick. */
+interface KnownExpression {
+  /** Ms between two instants that the expression can name. */
+  readonly step: number
+  matches(at: Date): boolean
+  /** Nothing in `(from, next)` is a tick, and `next` is one; ms since the epoch. */
+  searched: readonly { readonly from: number; readonly next: number }[]
+}
+
+/** One per distinct expression, of which a configuration has a few. */
+const known = new Map<string, KnownExpression>()
+
+/** node-cron keeps every task that is created in a registry of its own until it is destroyed; a destroyed one still matches. */
+function knownExpression(expression: string): KnownExpression {
+  const found = known.get(expression)
+  if (found) return found
+  const task = createTask(expression, () => undefined, { timezone: 'UTC' })
+  void task.destroy()
+  const step = expression.trim().split(/\s+/).length > 5 ? 1000 : MINUTE
+  const fresh: KnownExpression = { step, matches: (at) => task.match(at), searched: [] }
+  known.set(expression, fresh)
+  return fresh
+}
+
 /**
  * The first instant after `after` that the expression names, in UTC.
  * @param after ms since the epoch
  * @returns ms since the epoch; infinity when there is none within a month
  */
 export function nextTick(expression: string, after: number): number {
-  const task = createTask(expression, () => undefined, { timezone: 'UTC' })
-  const step = expression.trim().split(/\s+/).length > 5 ? 1000 : MINUTE
+  const entry = knownExpression(expression)
+  const searched = entry.searched.find(({ from, next }) => from <= after && after < next)
+  if (searched) return searched.next
+  const { step } = entry
   let at = (Math.floor(after / step) + 1) * step
-  for (let tried = 0; tried < HORIZON; tried++, at += step) if (task.match(new Date(at))) return at
+  for (let tried = 0; tried < HORIZON; tried++, at += step) {
+    if (!entry.matches(new Date(at))) continue
+    // Two: a period lies between the next tick and the one after it.
+    entry.searched = [...entry.searched, { from: after, next: at }].slice(-2)
+    return at
+  }
   return Number.POSITIVE_INFINITY
 }
 
