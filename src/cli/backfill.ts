@@ -8,7 +8,9 @@ import { type BackfillResult, walkBackfill } from '../sync/backfill/backfill.ts'
 import {
   beginCampaign,
   countOpen,
+  finishCampaign,
   freeLeases,
+  latestCampaign,
   listKeys,
   setSince,
   unfinishedCampaign,
@@ -16,7 +18,8 @@ import {
 import type { Price } from '../sync/backfill/plan.ts'
 import type { Engine } from '../sync/engine.ts'
 import { isWorklist, type Resource, type Worklist } from '../sync/resource.ts'
-import { type RunResult, skippedResult } from '../sync/run-result.ts'
+import { isAccepted, type RunResult, skippedResult } from '../sync/run-result.ts'
+import { finishedAt, tellFinished } from './backfill-finished.ts'
 import { priceOfPages, priceOfWorklist, showPrice, type Wanted } from './backfill-price.ts'
 import { fillWorklist, walkPages } from './backfill-runs.ts'
 import { type Context, exitCode } from './context.ts'
@@ -53,6 +56,8 @@ export async function backfillCommand(
   const db = await openDatabase(app, [holdOf(resource), `sync ${resource.name}`], { frugal: true })
   try {
     await migrateDatabase(db, app)
+    const finished = await finishedAt(db, resource, wanted)
+    if (finished) return tellFinished(resource, finished, context, flags.dryRun === true)
     if (flags.dryRun) return await dryRun(resource, wanted, db, context)
     const lock = await db.tryLock(lockOf(resource))
     if (!lock) return tellSkipped(resource, context)
@@ -61,7 +66,7 @@ export async function backfillCommand(
       const engine = engineOf(app, db, api)
       const { run, left, price } = isWorklist(resource)
         ? await backfillKeys(resource, engine, wanted, lock, context)
-        : await backfillPages(resource, engine, context)
+        : await backfillPages(resource, engine, wanted, context)
       return tellEnd({ run, left, price }, context)
     } finally {
       await api.close()
@@ -75,10 +80,8 @@ export async function backfillCommand(
 /** @throws UsageError when a flag is wrong, or means nothing for this resource */
 function wantedOf(resource: Resource | Worklist, flags: BackfillFlags, app: App): Wanted {
   const { limit, only, since, restart } = flags
-  if (!isWorklist(resource) && (limit ?? only ?? since ?? restart) !== undefined) {
-    throw new UsageError(
-      `${resource.name} is a walk over pages from first to last: it takes no limit, only, since or restart`,
-    )
+  if (!isWorklist(resource) && (limit ?? only ?? since) !== undefined) {
+    throw new UsageError(`${resource.name} is a walk over pages from first to last: it takes no limit, only or since`)
   }
   const instant = since === undefined ? undefined : Date.parse(since)
   if (instant !== undefined && !(instant <= app.clock.now())) {
@@ -170,17 +173,27 @@ async function backfillKeys(
   return { run, left, price }
 }
 
-async function backfillPages(resource: Resource, engine: Engine, context: Context): Promise<Ended> {
-  const price = await priceOfPages(engine.db, resource, context.app)
+async function backfillPages(resource: Resource, engine: Engine, wanted: Wanted, context: Context): Promise<Ended> {
+  const { db, clock } = engine
+  const price = await priceOfPages(db, resource, context.app)
   showPrice(price, context)
   context.progress.begin(resource.name)
+  const { name } = resource
+  const now = new Date(clock.now())
+  const campaign =
+    (wanted.restart ? undefined : await unfinishedCampaign(db, name)) ??
+    (await beginCampaign(db, { resource: name, since: now, startedAt: now, keys: price.keys }))
   const run = await walkPages(resource, engine, context)
+  if (isAccepted(run.status)) await finishCampaign(db, campaign, new Date(clock.now()))
   return { run, left: run.status === 'failed' ? null : 0, price }
 }
 
 /** The campaign to go on with, or a new one. */
-async function campaignOf(resource: Worklist, { db, clock, log }: Engine, { since, restart }: Wanted) {
+async function campaignOf(resource: Worklist, { db, clock, log }: Engine, { since, restart, names }: Wanted) {
   const now = new Date(clock.now())
+  const latest = await latestCampaign(db, resource.name)
+  // Named keys are asked for beside it, and do not begin all the others anew.
+  if (latest?.finishedAt && names.length > 0 && !restart && !since) return latest
   const unfinished = restart ? undefined : await unfinishedCampaign(db, resource.name)
   if (unfinished) {
     log.info({ resource: resource.name, since: unfinished.since.toISOString() }, 'going on with what was not finished')

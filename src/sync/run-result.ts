@@ -29,6 +29,11 @@ function nothing(resource: string): RunResult {
   return { resource, status: 'failed', observedAt: null, requests: 0, pages: 0, ...noCounts, durationMs: 0 }
 }
 
+/** Whether a run took in what the API sent. */
+export function isAccepted(status: RunStatus): boolean {
+  return status === 'ok' || status === 'unchanged' || status === 'partial'
+}
+
 /** The result of a run that another process makes needless. */
 export function skippedResult(resource: string): RunResult {
   return { ...nothing(resource), status: 'skipped' }

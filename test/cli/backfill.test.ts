@@ -20,7 +20,7 @@ function serveGuilds(api: Sandbox, known: readonly string[] = letters): void {
   for (const one of known) api.setAnswer(`/guild/uuid/${guildId(one)}`, () => ({ body: guildBody(one, owner) }))
 }
 
-const paths = ({ requests }: Sandbox) => requests.map(({ path }) => path.replace(/([a-d])\1{7}-.*/, '$1'))
+const paths = ({ requests }: Sandbox) => requests.map(({ path }) => path.replace(/([a-e])\1{7}-.*/, '$1'))
 
 beforeAll(buildProgram)
 
@@ -66,12 +66,55 @@ describe('wynnsync backfill', () => {
     expect(paths(api)).toEqual(['/guild/list/guild', `${uuid}/a`, `${uuid}/b`, `${uuid}/d`, `${uuid}/c`])
     const since = await runProgram(['backfill', 'guilds', '--since', '2020-01-01', '--json'], environment)
     expect(JSON.parse(since.out)).toMatchObject({ plan: { keys: 0 }, run: { status: 'unchanged' }, left: 0 })
-    await runProgram(['backfill', 'guilds', '--limit', '1'], environment)
+    await runProgram(['backfill', 'guilds', '--limit', '1', '--restart'], environment)
     const anew = await runProgram(['backfill', 'guilds', '--restart', '--json'], environment)
     expect(JSON.parse(anew.out)).toMatchObject({ plan: { keys: 4 }, left: 0 })
     // By now the answers have told the limit.
     expect(JSON.parse(anew.out).plan.assumptions.join()).not.toContain('requests a minute')
     expect(paths(api)).toHaveLength(10)
+  })
+
+  test('requests nothing when it is finished, says since when, and begins anew only when it is asked to', async () => {
+    const api = await servedApi()
+    serveGuilds(api)
+    const environment = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_BASE_URL: api.url }
+    const backfill = (...args: string[]) => runProgram(['backfill', 'guilds', ...args], environment)
+    await backfill()
+    expect(api.requests).toHaveLength(5)
+    const again = await backfill()
+    expect([again.code, again.out]).toEqual([
+      0,
+      expect.stringMatching(
+        /^guilds: the backfill finished at 20\d\d-.*Z, so nothing is requested; --restart begins anew\n$/,
+      ),
+    ])
+    const json = JSON.parse((await backfill('--json', '--limit', '2')).out)
+    expect(json).toMatchObject({ plan: null, run: { status: 'unchanged', requests: 0, records: 0 }, left: 0 })
+    const planned = JSON.parse((await backfill('--json', '--dry-run')).out)
+    expect(planned).toEqual({ resource: 'guilds', keys: 0, requests: 0, finishedAt: json.finishedAt })
+    expect(api.requests).toHaveLength(5)
+
+    // A key that the finished one did not have, which takes a request to find it; the others are not asked for again, now or later.
+    serveGuilds(api, [...letters, 'e'])
+    expect(JSON.parse((await backfill('--json', '--only', guildId('e'))).out)).toMatchObject({ run: { inserted: 1 } })
+    expect(JSON.parse((await backfill('--json')).out).finishedAt).toBe(json.finishedAt)
+    expect(paths(api).slice(5)).toEqual(['/guild/uuid/e', '/guild/uuid/e'])
+
+    expect(JSON.parse((await backfill('--restart', '--json')).out)).toMatchObject({ plan: { keys: 5 }, left: 0 })
+    expect(Date.parse(JSON.parse((await backfill('--json')).out).finishedAt)).toBeGreaterThan(
+      Date.parse(json.finishedAt),
+    )
+  })
+
+  test('requests no page again when it is finished, unless it begins anew', async () => {
+    const api = await servedApi()
+    serveItems(api, [item('Ash')])
+    const environment = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_BASE_URL: api.url }
+    await runProgram(['backfill', 'items'], environment)
+    const again = await runProgram(['backfill', 'items'], environment)
+    expect([again.code, again.out, api.requests.length]).toEqual([0, expect.stringContaining('finished at'), 1])
+    const anew = await runProgram(['backfill', 'items', '--restart', '--json'], environment)
+    expect([JSON.parse(anew.out).run.status, api.requests.length]).toEqual(['unchanged', 2])
   })
 
   test('walks through the pages of items in the lowest lane', async () => {

@@ -33,13 +33,22 @@ function openness({ resource, since, only, except = [] }: Among) {
   return [resource, since, only ?? null, except, new Date(since.getTime() - goneInterval)]
 }
 
-/** The latest campaign, unless it is finished. */
-export async function unfinishedCampaign(sql: Sql, resource: string): Promise<Campaign | undefined> {
+/** The latest campaign of a resource, and when it finished; null while it has not. */
+export async function latestCampaign(
+  sql: Sql,
+  resource: string,
+): Promise<(Campaign & { readonly finishedAt: Date | null }) | undefined> {
   const [latest] = await sql.query<Campaign & { finishedAt: Date | null }>(
     `select backfill_id as "backfillId", resource, since, started_at as "startedAt", finished_at as "finishedAt"
        from sync.backfill where resource = $1 order by started_at desc limit 1`,
     [resource],
   )
+  return latest
+}
+
+/** The latest campaign, unless it is finished. */
+export async function unfinishedCampaign(sql: Sql, resource: string): Promise<Campaign | undefined> {
+  const latest = await latestCampaign(sql, resource)
   if (!latest || latest.finishedAt) return undefined
   const { finishedAt: _, ...campaign } = latest
   return campaign
@@ -66,7 +75,10 @@ export async function setSince(sql: Sql, campaign: Campaign, since: Date): Promi
 
 /** Every key of the campaign is done. */
 export async function finishCampaign(sql: Sql, { backfillId }: Campaign, at: Date): Promise<void> {
-  await sql.query('update sync.backfill set finished_at = $2 where backfill_id = $1', [backfillId, at])
+  await sql.query('update sync.backfill set finished_at = $2 where backfill_id = $1 and finished_at is null', [
+    backfillId,
+    at,
+  ])
 }
 
 /** How many keys are still to ask, and how many of them nobody has ever asked for. */
