@@ -18,7 +18,7 @@ export interface Ended {
   readonly status: string
   readonly error?: string
   readonly runId?: string
-  readonly guarded?: readonly { readonly guard: string; readonly reason: string }[]
+  readonly guarded?: readonly { readonly guard: string; readonly action: string; readonly reason: string }[]
 }
 
 /** Somebody who is told. Nothing here throws, and nobody waits for it. */
@@ -127,7 +127,8 @@ export function openWebhook({ url, clock, memory, warn }: WebhookOptions): Webho
       const [first] = guarded
       if (first) {
         const others = guarded.length > 1 ? ` (and ${guarded.length - 1} more)` : ''
-        const action = { ...more, guard: first.guard, actions: guarded.length }
+        const { guard, action: done } = first
+        const action = { ...more, guard, action: done, actions: guarded.length }
         isNews = tell({ event: 'guard', resource, message: `${first.reason}${others}`, more: action }) || isNews
       }
       if (isNews) remember()

@@ -26,6 +26,8 @@ comment on column sync.run.pages is
   'Pages that the answer came in.';
 comment on column sync.run.records is
   'Records in the answer, each key once, those set aside included.';
+comment on column sync.run.normalized is
+  'Records that could be normalized, each key once: what plausibility compares. NULL: a row from before this column existed, or a response rejected for its clock.';
 comment on column sync.run.inserted is
   'Entities that had no current version and got one: new ones, and ones that came back.';
 comment on column sync.run.changed is

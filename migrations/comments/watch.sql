@@ -86,7 +86,9 @@ comment on column sync.guard_action.resource is
 comment on column sync.guard_action.key is
   'The key it was about. NULL: the whole answer.';
 comment on column sync.guard_action.guard is
-  'staleness, plausibility, clock, absence, zero-glitch or walk.';
+  'staleness, plausibility, clock, absence, zero-glitch, walk or mass-refusal.';
+comment on column sync.guard_action.action is
+  'What the guard did: rejected, ignored, accepted, accepted after agreement, given up, stopped, pending or tombstoned. NULL: a row from before this column existed.';
 comment on column sync.guard_action.reason is
   'What was seen and what was done, in words.';
 comment on column sync.guard_action.run_id is

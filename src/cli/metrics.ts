@@ -51,7 +51,7 @@ export function createMeter(watched: readonly Watched[], clock: Clock): Meter {
       runs.add({ resource, status })
       for (const kind of kinds) rows.add({ resource, kind }, result[kind])
       setAside.add({ resource }, result.quarantined)
-      for (const { guard } of actions) guarded.add({ resource, guard })
+      for (const { guard, action } of actions) guarded.add({ resource, guard, action })
       if (status !== 'skipped') {
         seconds.observe({ resource }, result.durationMs / 1000)
         inARow.set(resource, status === 'failed' ? (inARow.get(resource) ?? 0) + 1 : 0)

@@ -161,7 +161,7 @@ function remarksOn({ resource, error, guarded = [] }: RunResult): string[] {
   const others = guarded.filter(({ reason }) => !error?.includes(reason))
   const lines = others
     .slice(0, toldInFull)
-    .map(({ guard, key, reason }) => `${resource}: ${key ? `${key}: ` : ''}${reason} (${guard})\n`)
+    .map(({ guard, action, key, reason }) => `${resource}: ${key ? `${key}: ` : ''}${reason} (${guard}: ${action})\n`)
   const more = others.length - lines.length
   if (more > 0) lines.push(`${resource}: and ${more} more of the kind; see sync.guard_action\n`)
   return error ? [`${resource}: ${error}\n`, ...lines] : lines

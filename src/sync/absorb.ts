@@ -44,19 +44,20 @@ export async function absorb(sql: Sql, resource: Recorded, answer: Answer): Prom
   const verdict = judge(candidate, last, { plausibleShare, accept: guards.accept ?? false })
   if (verdict.status === 'stale') {
     const { status, reason } = verdict
-    return { ...outcome, quarantined: 0, status, reason, guarded: [{ guard: 'staleness', reason }] }
+    return { ...outcome, quarantined: 0, status, reason, guarded: [{ guard: 'staleness', action: 'ignored', reason }] }
   }
   const objection = verdict.status === 'load' ? (verdict.overruled ?? extraction.objection) : extraction.objection
   const implausible = verdict.status === 'rejected' ? verdict.reason : guards.accept ? undefined : objection
   const future = guards.accept ? undefined : await objectionToClock(sql, resource.name, answer)
   const reason = future ?? implausible
   if (reason !== undefined) {
-    const guarded = [{ guard: future ? 'clock' : 'plausibility', reason }] as const
+    const guarded = [{ guard: future ? 'clock' : 'plausibility', action: 'rejected', reason }] as const
     const hidden = await hiddenIn(sql, resource, answer)
     return { ...outcome, hidden, quarantined: 0, status: 'rejected', reason, rejected: 1, guarded }
   }
   const guarded = walkActions(extraction, records)
-  if (objection) guarded.push({ guard: 'plausibility', reason: `${objection}; taken, because a person accepts it` })
+  const accepted = `${objection}; taken, because a person accepts it`
+  if (objection) guarded.push({ guard: 'plausibility', action: 'accepted', reason: accepted })
   const doubt = doubtOf(answer)
   const { hidden, isNews, settle } = await hearPrivacy(sql, resource, answer)
   if (verdict.status === 'unchanged' && !isNews && !(await isWitness(sql, resource, answer))) {

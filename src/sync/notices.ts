@@ -44,8 +44,8 @@ function noticesOf({ status, observedAt, counts = {}, guarded = [], drift = [], 
     notices.push({ event: 'change', status, observedAt: instant, inserted, changed, closed, events })
   }
   if (error) notices.push({ event: 'failure', message: error })
-  for (const { guard, reason, key } of guarded.slice(0, enough))
-    notices.push({ event: 'guard', guard, message: reason, ...(key === undefined ? {} : { key }) })
+  for (const { guard, action, reason, key } of guarded.slice(0, enough))
+    notices.push({ event: 'guard', guard, action, message: reason, ...(key === undefined ? {} : { key }) })
   for (const { kind, path, member } of drift.slice(0, enough)) notices.push({ event: 'drift', kind, path, member })
   return notices
 }

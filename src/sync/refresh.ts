@@ -31,9 +31,9 @@ export async function refresh(
     throw error
   })
   const outcome = await takeIn(resource, engine, { runId, key, reply, heard: ear.heard, said })
-  for (const { guard, reason } of outcome.guarded) {
+  for (const { guard, action, reason } of outcome.guarded) {
     said.set(`${key} ${guard}`, reason)
-    log.info({ guard, key }, `${guard}: ${reason}`)
+    log.info({ guard, action, key }, `${guard}: ${reason}`)
   }
   reportDrift(log, outcome.drift)
   return outcome

@@ -12,8 +12,8 @@ export function reportRun(log: RunLog, { status, reason, inserted, changed, clos
 
 /** Tells the log what guards did, except what it knows as the reason of the run. */
 export function reportGuards(log: RunLog, run: RunRow, guarded: readonly GuardAction[]): void {
-  for (const { guard, key, reason } of guarded) {
-    if (reason !== run.reason) log.info({ guard, key }, `${guard}: ${reason}`)
+  for (const { guard, action, key, reason } of guarded) {
+    if (reason !== run.reason) log.info({ guard, action, key }, `${guard}: ${reason}`)
   }
 }
 

@@ -22,6 +22,8 @@ export const run = sync.table(
     requests: count('requests'),
     pages: count('pages'),
     records: count('records'),
+    /** Records that could be normalized: what plausibility compares. Null: a row from before this column existed. */
+    normalized: integer('normalized'),
     inserted: count('inserted'),
     changed: count('changed'),
     closed: count('closed'),

@@ -95,8 +95,10 @@ export const guardAction = sync.table(
     at: instant('at').notNull(),
     resource: text('resource').notNull(),
     key: text('key'),
-    /** staleness, plausibility, absence, zero-glitch or walk. */
+    /** staleness, plausibility, clock, absence, zero-glitch, walk or mass-refusal. */
     guard: text('guard').notNull(),
+    /** What the guard did, in one or two words. Null: a row from before this column existed. */
+    action: text('action'),
     reason: text('reason').notNull(),
     runId: uuid('run_id').notNull(),
   },

@@ -219,7 +219,7 @@ describe('wynnsync sync', () => {
     const { code, out } = await sync(trees.slice(0, 2), '0.9,items=0.5')
     expect(code).toBe(0)
     expect(out).toContain(
-      '\nitems: missing: 2 records (Oak, Yew); not ended before 2 answers in a row lack the same (absence)\n',
+      '\nitems: missing: 2 records (Oak, Yew); not ended before 2 answers in a row lack the same (absence: pending)\n',
     )
     const rejected = await sync(trees.slice(0, 1), '0.9')
     expect(rejected.code).toBe(3)

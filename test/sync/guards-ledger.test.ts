@@ -283,7 +283,8 @@ describe.each(kindsOfLongTests)('the ledger of guards on the %s database', (kind
     await sync(items, all, '10:00')
     const { guarded } = await sync(items, all.slice(1), '11:00')
     const reason = 'missing: 1 record (Ash); not ended before 2 answers in a row lack the same'
-    expect(guarded).toEqual([{ guard: 'absence', reason }])
+    expect(guarded).toEqual([{ guard: 'absence', action: 'pending', reason }])
+    expect(await actions('action')).toEqual([['pending']])
     expect(world.log).toContain(`info: absence: ${reason}`)
   })
 })

@@ -70,7 +70,10 @@ describe.each(bothKinds)('an announcement on the %s database', (kind) => {
   test('has room in the payload however much there is to say', async () => {
     const db = await testDatabase(kind)
     const long = '𝕏'.repeat(5000)
-    const guarded = Array.from({ length: 100 }, () => ({ guard: 'walk', reason: long, key: long }) as const)
+    const guarded = Array.from(
+      { length: 100 },
+      () => ({ guard: 'walk', action: 'rejected', reason: long, key: long }) as const,
+    )
     await db.transaction(async (sql) => {
       const drift = [{ kind: long, path: long, member: long }]
       await expect(announce(sql, { ...news, error: long, guarded, drift })).resolves.toBeUndefined()

@@ -41,7 +41,7 @@ describe('the webhook', () => {
 
   test('tells an event of a resource once in ten minutes, and then what still holds', async () => {
     const { receiver, webhook, clock } = await opened()
-    const guarded = [{ guard: 'plausibility', reason: 'too small' }]
+    const guarded = [{ guard: 'plausibility', action: 'rejected', reason: 'too small' }]
     webhook.ran({ resource: 'items', status: 'rejected', guarded })
     webhook.ran({ resource: 'items', status: 'rejected', guarded })
     webhook.ran({ resource: 'recipes', status: 'rejected', guarded })

@@ -6,7 +6,17 @@ import { guardAction } from '../watch-tables.ts'
 
 /** One thing that a guard did about an answer. */
 export interface GuardAction {
-  readonly guard: 'staleness' | 'plausibility' | 'clock' | 'absence' | 'zero-glitch' | 'walk'
+  readonly guard: 'staleness' | 'plausibility' | 'clock' | 'absence' | 'zero-glitch' | 'walk' | 'mass-refusal'
+  /** What the guard did. `pending`: it waits for another response before it concludes anything. */
+  readonly action:
+    | 'rejected'
+    | 'ignored'
+    | 'accepted'
+    | 'accepted after agreement'
+    | 'given up'
+    | 'stopped'
+    | 'pending'
+    | 'tombstoned'
   /** What was seen and what was done, in words. */
   readonly reason: string
   /** The key that the answer was about; absent: the whole resource. */
@@ -22,7 +32,9 @@ export async function appendGuardActions(
   if (actions.length === 0) return
   await typed(sql)
     .insert(guardAction)
-    .values(actions.map(({ guard, reason, key = null }) => ({ at, resource, key, guard, reason, runId })))
+    .values(
+      actions.map(({ guard, action, reason, key = null }) => ({ at, resource, key, guard, action, reason, runId })),
+    )
 }
 
 /** The latest reason that each guard gave for each key of a run, under key and guard. */
@@ -52,11 +64,11 @@ export function absenceActions(lacking: readonly Lacking[], absences: number): G
   if (waiting.length > 0) {
     const missing = waiting.map(({ what, waiting, named }) => counted(waiting, what) + examples(named, waiting))
     const reason = `missing: ${missing.join(', ')}; not ended before ${absences} answers in a row lack the same`
-    actions.push({ guard: 'absence', reason })
+    actions.push({ guard: 'absence', action: 'pending', reason })
   }
   if (ended.length > 0) {
     const gone = ended.map((one) => counted(one.ended, one.what)).join(', ')
-    actions.push({ guard: 'absence', reason: `ended: ${gone}, when first missed` })
+    actions.push({ guard: 'absence', action: 'tombstoned', reason: `ended: ${gone}, when first missed` })
   }
   return actions
 }
@@ -64,9 +76,11 @@ export function absenceActions(lacking: readonly Lacking[], absences: number): G
 /** What became of a key that the API did not know; none when it had ended before. */
 export function goneActions({ closed, gone }: { closed: number; gone: boolean }, absences: number): GuardAction[] {
   const unknown = 'the API does not know it any more'
-  if (!gone) return [{ guard: 'absence', reason: `${unknown}; not ended before ${absences} answers in a row say so` }]
+  const waits = `${unknown}; not ended before ${absences} answers in a row say so`
+  if (!gone) return [{ guard: 'absence', action: 'pending', reason: waits }]
   if (closed === 0) return []
-  return [{ guard: 'absence', reason: `${unknown}; ended with all that belongs to it, when first missed` }]
+  const ended = `${unknown}; ended with all that belongs to it, when first missed`
+  return [{ guard: 'absence', action: 'tombstoned', reason: ended }]
 }
 
 /** How many counters were above zero before an answer, and how many of them the answer shows as zero. */
@@ -87,7 +101,7 @@ export function zeroActions(falls: readonly Fall[], zeroShare: number): GuardAct
   const fell = falls.reduce((sum, one) => sum + one.fell, 0)
   if (fell < several || fell < above * zeroShare) return []
   const reason = `${fell} of ${above} counters fell to 0 at once; kept as the answer has them, but hardly true`
-  return [{ guard: 'zero-glitch', reason }]
+  return [{ guard: 'zero-glitch', action: 'accepted', reason }]
 }
 
 /**
@@ -100,16 +114,17 @@ export function walkActions(
 ): GuardAction[] {
   if (complete && restarts === 0) return []
   const again = restarts > 0 ? `read again from the start ${counted(restarts, 'times')}` : ''
-  if (complete) return [{ guard: 'walk', reason: `the listing changed while it was read; ${again}` }]
+  if (complete)
+    return [{ guard: 'walk', action: 'accepted', reason: `the listing changed while it was read; ${again}` }]
   const counts = count === null ? 'an unknown number of' : count
   const seen = `${counted(records, 'different records')} came where the API counts ${counts}${again && `, ${again}`}`
-  return [{ guard: 'walk', reason: `${seen}; what is missing is not counted as missing` }]
+  return [{ guard: 'walk', action: 'ignored', reason: `${seen}; what is missing is not counted as missing` }]
 }
 
 /** The same where the walk was given up: an error that says how often it began again. */
 export function movedActions(error: unknown): GuardAction[] {
   if (!(error instanceof RetryableError) || typeof error.context.restarts !== 'number') return []
-  return [{ guard: 'walk', reason: `${error.message}; nothing was taken` }]
+  return [{ guard: 'walk', action: 'rejected', reason: `${error.message}; nothing was taken` }]
 }
 
 function counted(count: number, plural: string): string {
