@@ -1,3 +1,4 @@
+import { discardFuture } from './budget-clock.ts'
 import type { BudgetState, Window } from './budget-state.ts'
 import { forgetSilent } from './pulse.ts'
 import type { RateLimitReading } from './rate-limit.ts'
@@ -6,7 +7,8 @@ const MINUTE = 60_000
 const SECOND = 1000
 
 /** The state without what has ended at `now`: the window, the first request's privilege, reservations of the dead. */
-export function lapse(state: BudgetState, now: number): BudgetState {
+export function lapse(stored: BudgetState, now: number): BudgetState {
+  const state = discardFuture(stored, now)
   const { probe, reservations } = state
   const ended = state.window !== null && now >= state.window.latest
   const closedAt = ended && state.window !== null ? state.window.latest : state.closedAt
@@ -58,7 +60,12 @@ export function observe(
     return isOfClosedWindow ? current : lapse({ ...current, window: fresh }, now)
   }
   if (earliest > window.latest) return lapse({ ...current, closedAt: window.latest, window: fresh }, now)
-  if (latest < window.earliest) return current
+  if (latest < window.earliest) {
+    if (sentAt < window.openedAt) return current
+    // A response to a request that left after this window opened is of no earlier one: the window's end is wrong.
+    const corrected = { ...window, remaining: Math.min(window.remaining, told), earliest, latest }
+    return lapse({ ...current, window: corrected }, now)
+  }
   const narrowed: Window = {
     ...window,
     limit: limit ?? window.limit,

@@ -62,8 +62,8 @@ export function reserve(
   { id, lane, poll }: Asking,
   now: number,
 ): { state: BudgetState; result: Reservation | null } {
-  const polled = poll === null ? state : { ...state, pulses: beat(state.pulses, poll.route, poll.at) }
-  let current = lapse(polled, now)
+  let current = lapse(state, now)
+  if (poll !== null) current = { ...current, pulses: beat(current.pulses, poll.route, poll.at) }
   const known = current.reservations.find((one) => one.id === id)
   if (known !== undefined) return { state: current, result: known }
   const isShut = available(current, now, lane) === 0
@@ -126,15 +126,16 @@ export function settle(state: BudgetState, ticket: Reservation, settlement: Sett
   if (blockedUntil !== null && now < blockedUntil) return next
   if (!answered) {
     // At this pace as many as leave in a minute are no more than one window's.
-    const until = now + Math.ceil(MINUTE / (next.lastLimit ?? settlement.assumedLimit))
+    const until = now + Math.ceil(MINUTE / Math.max(1, next.lastLimit ?? settlement.assumedLimit))
     return { ...next, probe: { id: `after ${ticket.id}`, until } }
   }
   return lapse({ ...next, window: assume(next, reading, receivedAt, settlement.assumedLimit) }, now)
 }
 
 /** Nothing may leave before `until`. */
-export function block(state: BudgetState, until: number, now: number): BudgetState {
-  if (until <= now) return state
+export function block(stored: BudgetState, until: number, now: number): BudgetState {
+  if (until <= now) return stored
+  const state = lapse(stored, now)
   const blockedUntil = Math.max(state.blockedUntil ?? until, until)
   const closedAt = Math.max(state.closedAt ?? blockedUntil, blockedUntil)
   return { ...state, blockedUntil, closedAt, window: null, probe: null }

@@ -294,6 +294,69 @@ describe('a budget', () => {
     expect(budget.available(10)).toBe(12)
   })
 
+  describe('stored while the clock was a day ahead', () => {
+    const day = 86_405
+    test.each([
+      ['an open window', () => opened(0, day)],
+      [
+        'a block',
+        () => {
+          const budget = opened(40, day)
+          budget.block(day + 120, day + 5)
+          return budget
+        },
+      ],
+      [
+        'a first request without a response',
+        () => {
+          const budget = bucket()
+          budget.take(day)
+          return budget
+        },
+      ],
+    ])('has room again once it is set back: %s', (_name, make) => {
+      const budget = make()
+      expect([budget.available(day + 9), budget.available(10)]).toEqual([0, 1])
+      budget.settle(budget.take(10), reading(10, 49), 10)
+      expect(budget.available(10)).toBe(49)
+    })
+
+    test('counts neither its requests, nor its lanes, nor its live polls', () => {
+      const budget = bucket()
+      budget.settle(budget.take(day, 'live', '/map'), reading(day, 20), day)
+      for (let turn = 0; turn < 4; turn++) budget.settle(budget.take(day + 1), null, day + 2, false)
+      budget.ask(day + 3, 'backfill')
+      budget.settle(budget.take(10), reading(10, 40), 10)
+      expect([budget.available(10), budget.available(10, 'live'), budget.state.silent]).toEqual([40, 40, []])
+      expect(budget.state.pulses).toEqual({})
+    })
+  })
+
+  test('keeps a window and a block of the longest kind, by a clock that is two minutes behind', () => {
+    const budget = bucket()
+    budget.settle(budget.take(120), { ...reading(120, 0), resetAt: at(240) }, 120)
+    expect(budget.available(1)).toBe(0)
+    budget.block(240, 120)
+    expect(budget.available(1)).toBe(0)
+  })
+
+  test('corrects a window whose end was far ahead by the next response, and counts in it as told', () => {
+    const budget = bucket()
+    budget.settle(budget.take(1), { ...reading(1, 49), resetAt: at(121) }, 1)
+    expect(budget.available(2)).toBe(49)
+    budget.settle(budget.take(2), reading(2, 20), 3)
+    expect(budget.available(3)).toBe(20)
+    for (let turn = 0; turn < 20; turn++) budget.take(3)
+    expect(budget.opensAt(3)).toBe(at(61))
+  })
+
+  test('a limit of 0 leaves a first request every minute', () => {
+    const budget = bucket()
+    budget.settle(budget.take(0), reading(0, null, 0), 0)
+    budget.settle(budget.take(61), null, 61, false)
+    expect([budget.available(100), budget.available(121)]).toEqual([0, 1])
+  })
+
   test('a stored state that cannot be read counts as none', () => {
     expect(readBudgetState({ ...emptyBudget, window: { remaining: 'many' } })).toBeNull()
     expect(readBudgetState(null)).toBeNull()

@@ -72,6 +72,23 @@ describe('the budget of a bucket', () => {
     expect(limiter.windows).toEqual([30, 30])
   })
 
+  test.each([
+    ['seconds left', 86_400],
+    ['an epoch', Math.floor(start / 1000) + 86_400],
+  ])('a reset a day ahead in every third response costs neither a window nor a 429 (%s)', async (_form, far) => {
+    const clock = steppedClock(start)
+    const limiter = createLimiter({ clock, limit: 50, reset: 'delta' })
+    let asked = 0
+    const respond: Responder = () => {
+      const reply = limiter.count()
+      return asked++ % 3 === 0 ? { ...reply, headers: { ...reply.headers, 'RateLimit-Reset': String(far) } } : reply
+    }
+    const { transport, play } = await open(respond, { clock, concurrency: 8 })
+    await play(Promise.all(Array.from({ length: 120 }, () => transport.send(get('/item/database')))))
+    expect(limiter.refusals()).toBe(0)
+    expect(limiter.windows).toEqual([50, 50, 20])
+  })
+
   test('with a token and no headers it assumes 120 per minute', async () => {
     const clock = steppedClock(start)
     const limiter = createLimiter({ clock, limit: 120, reset: 'none' })

@@ -164,6 +164,20 @@ describe('clients with one budget', () => {
   })
 })
 
+test('a budget kept by a clock that was a day ahead lets a process with the right clock go at once', async () => {
+  const { respond, begin } = limited(3)
+  const { clock, open } = await world(respond)
+  begin(clock)
+  const store = memoryBudget()
+  const ahead = open(store, { clock: { ...clock, now: () => clock.now() + 86_400_000 } })
+  for (let turn = 0; turn < 3; turn++) await ahead.send(get('/guild/x'))
+  // The server's next minute; the window of a clock that is a day ahead has 86,000 seconds to go.
+  await clock.advance(60_000)
+  const right = open(store)
+  const response = await right.send(get('/guild/x'))
+  expect([response.receivedAt - clock.now(), right.remaining('/guild/x')]).toEqual([0, 2])
+})
+
 describe('a budget that is out of reach', () => {
   const told = { 'RateLimit-Bucket': 'GUILD', 'RateLimit-Remaining': '40', 'RateLimit-Reset': '50' }
 

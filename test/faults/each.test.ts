@@ -40,6 +40,7 @@ const expected: Readonly<Record<FaultName, Expected>> = {
   reset: { codes: [75], share: 0.8 },
   'no-limit-headers': {},
   'odd-limit-headers': {},
+  'far-reset': {},
   'no-cache-headers': {},
   'odd-cache-headers': { timeless: true },
   skew: { timeless: true },

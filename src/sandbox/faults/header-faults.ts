@@ -17,6 +17,19 @@ export const headerFaults = {
       return withHeaders(answer, Object.fromEntries(numbers))
     },
   },
+  'far-reset': {
+    about: 'a rate-limit window that ends in hours, days or years; at times with nothing left of it',
+    spoil: (answer, { random }) => {
+      const date = Date.parse(answer.headers.get('date') ?? '')
+      const seconds = oneOf([3600, 86_400, 999_999_999], random)
+      const forms = [seconds, date / 1000 + seconds, date + seconds * 1000].filter((one) => !Number.isNaN(one))
+      return withHeaders(answer, {
+        'ratelimit-reset': String(forms[Math.floor(random() * forms.length)]),
+        ...(random() < 0.1 ? { 'ratelimit-remaining': '0' } : {}),
+        ...(answer.status === 429 ? { 'retry-after': String(seconds) } : {}),
+      })
+    },
+  },
   'no-cache-headers': {
     about: 'no Cache-Control and Expires, and at times no Date',
     spoil: (answer, { random }) =>
