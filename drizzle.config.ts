@@ -12,5 +12,7 @@ export default defineConfig({
     './src/resources/*/tables.ts',
   ],
   out: './migrations',
+  // For `npx drizzle-kit studio`; nothing else here connects.
+  dbCredentials: { url: process.env.DATABASE_URL ?? 'postgres://wynnsync:wynnsync@127.0.0.1:5432/wynnsync' },
   schemaFilter: ['game', 'sync'],
 })

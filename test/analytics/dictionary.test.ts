@@ -10,7 +10,7 @@ import { buildProgram, runProgram } from '../support/cli.ts'
 import { bothKinds, temporaryFolder, testDatabase, testDatabaseUrl } from '../support/postgres.ts'
 
 describe.each(bothKinds)('the dictionary of the %s database', (kind) => {
-  test('is the one in src/analytics/dictionary.md (npm run dictionary makes it anew), and is whole', async () => {
+  test('is the one in src/analytics/dictionary.md (npm run generate writes it), and is whole', async () => {
     const dictionary = await readDictionary(await testDatabase(kind))
     const page = pageOf(dictionary)
     expect(markdownOf(page)).toBe(readFileSync('src/analytics/dictionary.md', 'utf8'))
