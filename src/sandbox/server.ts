@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
-import type { Clock } from '../clock.ts'
+import { type Clock, systemClock } from '../clock.ts'
 import { type AnswerSource, type Dialect, once } from './answer.ts'
 import { sandboxApp } from './app.ts'
 import type { Limits, ResetForm } from './budget.ts'
@@ -21,10 +21,13 @@ import type { PageForm } from './pages.ts'
 import { openRecordings } from './recordings.ts'
 import { worldSource } from './world-source.ts'
 
-/** How the sandbox is to behave. Only the clock is required. */
+/** How the sandbox is to behave. */
 export interface SandboxOptions {
-  /** Time of budgets, copies and headers. A virtual clock is moved by its owner or by the control routes. */
-  readonly clock: Clock
+  /**
+   * Time of budgets, copies and headers (default the machine's). A virtual clock is moved by its owner or by the control
+   * routes.
+   */
+  readonly clock?: Clock | undefined
   /** When the sandbox's time begins, ms since the epoch (default: what `clock` says). Not for virtual clocks. */
   readonly startAt?: number | undefined
   /** Port on 127.0.0.1; 0, the default, takes a free one. */
@@ -91,9 +94,9 @@ export interface Sandbox {
  * Starts a stand-in of the API on 127.0.0.1.
  * @throws FatalError when the recordings cannot be read, UsageError when the faults cannot; the system's error when the port is taken
  */
-export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { dialect = 'live', seed = 1, pageSize = 20 } = options
-  const given = options.startAt === undefined ? options.clock : clockFrom(options.clock, options.startAt)
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const { dialect = 'live', seed = 1, pageSize = 20, clock: own = systemClock } = options
+  const given = options.startAt === undefined ? own : clockFrom(own, options.startAt)
   const clock = movableClock(options.speed === undefined ? given : fasterClock(given, options.speed))
   const journal = createJournal()
   const hooks = new Map<string, AnswerHook>()

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
 import { buildProgram } from '../support/cli.ts'
+import { testDatabaseUrl } from '../support/postgres.ts'
 import { program } from './readme.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -45,6 +47,32 @@ describe('the package, installed in an empty folder,', () => {
     expect(stdout).not.toContain('undefined')
   })
 
+  test('queries the views with drizzle as the documentation shows', async () => {
+    const page = readFileSync(join(root, 'docs/how-to/drizzle.md'), 'utf8')
+    const [, example = ''] = /```ts\n(.*?)```/s.exec(page) ?? []
+    await writeFile(join(folder, 'views.mjs'), example)
+    const env = { ...process.env, DATABASE_URL: await testDatabaseUrl() }
+    const { stdout, stderr } = await run(process.execPath, ['views.mjs'], { cwd: folder, env })
+    // console.table draws an empty table: nothing was synced into this database.
+    expect([stdout.trim(), stderr]).toEqual([expect.stringContaining('(index)'), ''])
+  })
+
+  test("starts a sandbox for the tests of somebody's bot", async () => {
+    await writeFile(
+      join(folder, 'sandbox.mjs'),
+      `import { createClient } from 'wynnsync/api'
+import { startSandbox } from 'wynnsync/sandbox'
+const sandbox = await startSandbox({ seed: 7 })
+const api = createClient({ baseUrl: sandbox.url })
+console.log(Object.keys((await api.guilds.territories()).body).length)
+await api.close()
+await sandbox.close()
+`,
+    )
+    const { stdout, stderr } = await run(process.execPath, ['sandbox.mjs'], { cwd: folder })
+    expect([Number(stdout) > 100, stderr]).toEqual([true, ''])
+  })
+
   test('has types', async () => {
     await writeFile(
       join(folder, 'typed.ts'),
@@ -64,13 +92,35 @@ await api.items.search({ levelRange: 'ten' })
 guild.members[0].rank.nothing
 `,
     )
-    const compilerOptions = {
-      ...{ target: 'es2023', module: 'nodenext', strict: true, noEmit: true, skipLibCheck: false },
-      ...{ lib: ['es2023', 'dom'], types: [] },
-    }
-    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['typed.ts'] }))
-    const compiler = join(root, 'node_modules/typescript/bin/tsc')
-    const { stdout } = await run(process.execPath, [compiler, '-p', folder]).catch((error: { stdout: string }) => error)
-    expect(stdout).toBe('')
+    // What it exports stands by itself: no types of Node, none of a library.
+    expect(await compile('typed.ts', { skipLibCheck: false, types: [] })).toBe('')
+  })
+
+  test('has types for views and sandbox', async () => {
+    await writeFile(
+      join(folder, 'others.ts'),
+      `import { territoryHold } from 'wynnsync/schema'
+import { type Sandbox, startSandbox } from 'wynnsync/sandbox'
+export const start = (): Promise<Sandbox> => startSandbox({ faults: { gateway: 0.5 } })
+export type Until = typeof territoryHold.$inferSelect.heldUntil
+export const until: Until = new Date()
+// @ts-expect-error an instant is a Date
+export const wrong: Until = 'tomorrow'
+`,
+    )
+    const typeRoots = [join(root, 'node_modules/@types')]
+    expect(await compile('others.ts', { skipLibCheck: true, types: ['node'], typeRoots })).toBe('')
   })
 })
+
+/** What the compiler says of a file in the folder; empty when it has no objection. */
+async function compile(file: string, options: object): Promise<string> {
+  const compilerOptions = {
+    ...{ target: 'es2023', module: 'nodenext', strict: true, noEmit: true, lib: ['es2023', 'dom'] },
+    ...options,
+  }
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: [file] }))
+  const compiler = join(root, 'node_modules/typescript/bin/tsc')
+  const { stdout } = await run(process.execPath, [compiler, '-p', folder]).catch((error: { stdout: string }) => error)
+  return stdout
+}
