@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
+import { visibleLine, visibleText } from './terminal-text.ts'
 
 export type Log = ReturnType<typeof createLog>
 
@@ -29,7 +30,7 @@ export function createLog(
   const hide = hiding(secrets)
   return pino(
     { level, base: null, timestamp: () => `,"time":${clock.now()}`, errorKey: 'err' },
-    { write: (line) => write(format === 'json' ? hide(line) : toText(JSON.parse(hide(line)))) },
+    { write: (line) => write(format === 'json' ? visibleText(hide(line)) : toText(JSON.parse(hide(line)))) },
   )
 }
 
@@ -57,6 +58,8 @@ function toText(entry: {
   const fields = Object.entries(entry)
     .filter(([name, value]) => !shown.has(name) && value !== undefined && value !== null)
     .map(([name, value]) => ` ${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
-  const stack = level === 'debug' && entry.err?.stack ? `\n${entry.err.stack}` : ''
-  return `${time} ${level} ${entry.resource ? `${entry.resource}: ` : ''}${entry.msg ?? ''}${fields.join('')}${stack}\n`
+  // Indented: a message of several lines inside it could pass for lines of the log.
+  const stack = level === 'debug' && entry.err?.stack ? `\n${visibleText(entry.err.stack).replace(/^/gm, '  ')}` : ''
+  const subject = entry.resource ? `${entry.resource}: ` : ''
+  return `${visibleLine(`${time} ${level} ${subject}${entry.msg ?? ''}${fields.join('')}`)}${stack}\n`
 }

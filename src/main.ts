@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { interruption } from './cli/context.ts'
+import { openOutput } from './cli/output.ts'
 import { runProgram } from './cli/program.ts'
 
 const ending = new AbortController()
@@ -10,8 +11,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
 
 const code = await runProgram(process.argv.slice(2), {
-  out: process.stdout,
-  err: process.stderr,
+  out: openOutput(process.stdout),
+  err: openOutput(process.stderr),
   signal: ending.signal,
 })
 // Set, not called: whatever is still on its way to stdout gets there.

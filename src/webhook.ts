@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Clock } from './clock.ts'
+import { visibleText } from './terminal-text.ts'
 
 /** Something a person wants to hear of. */
 export interface Notice {
@@ -80,9 +81,14 @@ export function openWebhook({ url, clock, memory, warn }: WebhookOptions): Webho
   /** @param undone called when it could not be delivered */
   function deliver({ event, resource, message, more = {} }: Notice, undone: () => void = () => {}): void {
     const at = new Date(clock.now()).toISOString()
-    const text = `wynnsync: ${resource === null ? '' : `${resource}: `}${event}: ${message}`.slice(0, 1900)
-    // `text` is what Slack shows, `content` what Discord does, where a name must not call everybody.
-    const forChats = { text, content: text, allowed_mentions: { parse: [] } }
+    const content = visibleText(`wynnsync: ${resource === null ? '' : `${resource}: `}${event}: ${message}`).slice(
+      0,
+      1900,
+    )
+    // `text` is what Slack shows, `content` what Discord does. A name must notify nobody: Slack reads `<!channel>` and
+    // `<@U1>` unless these three characters are escaped, Discord asks who may be mentioned.
+    const text = content.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+    const forChats = { text, content, allowed_mentions: { parse: [] } }
     const body = JSON.stringify({ event, resource, at, message, ...more, ...forChats })
     const sending = post({ url, body, clock, signal: ending.signal }).then((failure) => {
       pending.delete(sending)

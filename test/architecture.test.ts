@@ -44,6 +44,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
     'app',
     'app-api',
     'webhook',
+    'terminal-text',
     'config',
     'credential',
     'log',
@@ -58,8 +59,8 @@ const below: Readonly<Record<string, readonly string[]>> = {
   ],
   'app-api': ['app', 'credential', 'db', 'sync', 'api'],
   app: ['config', 'credential', 'log', 'db', 'clock'],
-  log: ['config', 'clock'],
-  webhook: ['clock'],
+  log: ['config', 'clock', 'terminal-text'],
+  webhook: ['clock', 'terminal-text'],
   config: ['errors'],
   credential: ['errors'],
   resources: ['sync', 'api', 'db', 'errors'],
@@ -69,6 +70,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
   db: ['errors', 'clock'],
   api: ['errors', 'clock'],
   errors: [],
+  'terminal-text': [],
   clock: [],
 }
 
@@ -123,6 +125,13 @@ describe('the rooms of the house', () => {
     const ends = offenders('', /process\.exit\(/, 'code').map((line) => line.split(':')[0])
     // The second one is the text of a program for a child process.
     expect(new Set(ends)).toEqual(new Set(['src/main.ts', 'src/db/embedded-create.ts']))
+  })
+
+  test('write to the terminal through one place, which escapes what a terminal would act upon', () => {
+    const streams = offenders('', /process\.std(out|err)/, 'code').map((line) => line.split(':')[0])
+    expect([...new Set(streams)].sort()).toEqual(['src/cli/progress.ts', 'src/log.ts', 'src/main.ts'])
+    const escaping = files.filter(({ imports }) => imports.includes('src/terminal-text.ts')).map(({ path }) => path)
+    expect(escaping).toEqual(expect.arrayContaining(['src/cli/progress.ts', 'src/log.ts', 'src/cli/output.ts']))
   })
 
   test('take time and chance from outside', () => {

@@ -6,6 +6,7 @@ import { engineOf } from '../app-api.ts'
 import { UsageError } from '../errors.ts'
 import { resourcesNamed } from '../resources/index.ts'
 import { type LoadedFolder, loadRecorded } from '../sync/backfill/recorded.ts'
+import { visibleLine } from '../terminal-text.ts'
 import { type Context, exitCode } from './context.ts'
 import { formatTable } from './table.ts'
 
@@ -76,8 +77,8 @@ function tell(from: string, loaded: LoadedFolder, isAll: boolean, { out, flags }
       ),
     )
     for (const { request, answers } of unknown)
-      out.write(`nobody asks for ${request}: ${answers} answers passed over\n`)
-    for (const message of broken) out.write(`${message}\n`)
+      out.write(`nobody asks for ${visibleLine(request)}: ${answers} answers passed over\n`)
+    for (const message of broken) out.write(`${visibleLine(message)}\n`)
   }
   const isDoubtful = broken.length > 0 || resources.some((one) => one.rejected + one.quarantined > 0)
   return isDoubtful ? exitCode.setAside : exitCode.done

@@ -1,6 +1,7 @@
 import { type App, createApp } from '../app.ts'
 import { type ConfigFlags, readConfig } from '../config.ts'
 import { RetryableError } from '../errors.ts'
+import type { Output } from './output.ts'
 import { noProgress, type Progress, progressBar, progressLines } from './progress.ts'
 
 /** Flags that every command has. */
@@ -11,8 +12,8 @@ export interface CommonFlags extends ConfigFlags {
 
 /** The outside of a command: where it writes, and what ends it early. */
 export interface Terminal {
-  readonly out: NodeJS.WriteStream
-  readonly err: NodeJS.WriteStream
+  readonly out: Output
+  readonly err: Output
   readonly signal: AbortSignal
 }
 
@@ -29,7 +30,7 @@ export const exitCode = { done: 0, failed: 1, usage: 2, setAside: 3, tryLater: 7
 /** @throws UsageError when the configuration is wrong */
 export function createContext(flags: CommonFlags, terminal: Terminal): Context {
   const config = readConfig(flags)
-  const onTerminal = terminal.err.isTTY === true
+  const onTerminal = terminal.err.isTTY
   // On a terminal the bar and the closing table tell the story; plain lines are for log files.
   const app = createApp(config, {
     logLevel: flags.quiet ? 'error' : onTerminal && !flags.logLevel ? 'warn' : config.logLevel,

@@ -1,4 +1,5 @@
 import type { Database } from '../db/database.ts'
+import type { Output } from './output.ts'
 import { formatTable } from './table.ts'
 
 /** Questions that the demo answers: what people ask first, in the SQL they would write. */
@@ -39,7 +40,7 @@ const answers = [
 ]
 
 /** Asks the questions and shows the answers. */
-export async function showAnswers(db: Database, out: NodeJS.WritableStream): Promise<void> {
+export async function showAnswers(db: Database, out: Output): Promise<void> {
   for (const { title, sql } of answers) {
     const rows = await db.query(sql)
     out.write(`${title}\n\n${indent(formatTable(Object.keys(rows[0] ?? {}), rows))}\n`)

@@ -4,6 +4,7 @@ import { openApi, openSharedApi } from '../app-api.ts'
 import type { Database } from '../db/database.ts'
 import { RetryableError } from '../errors.ts'
 import { readFreshness } from '../sync/recent-runs.ts'
+import { visibleLine } from '../terminal-text.ts'
 import { type Context, exitCode } from './context.ts'
 import { checkAnswer, checkCredential, checkDisk, type Finding, messageOf } from './doctor-checks.ts'
 import { formatTable } from './table.ts'
@@ -21,7 +22,7 @@ export async function doctorCommand(context: Context): Promise<number> {
         findings.map((one) => ({ ...one })),
       ),
     )
-    for (const { check, todo } of findings) if (todo) out.write(`\n${check}: ${todo}\n`)
+    for (const { check, todo } of findings) if (todo) out.write(`\n${check}: ${visibleLine(todo)}\n`)
   }
   const problems = findings.filter(({ verdict }) => verdict === 'problem')
   if (problems.length === 0) return exitCode.done

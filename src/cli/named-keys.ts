@@ -2,6 +2,7 @@ import type { Api } from '../api/client.ts'
 import type { Sql } from '../db/database.ts'
 import { UsageError } from '../errors.ts'
 import type { Named, Worklist } from '../sync/resource.ts'
+import { visibleLine } from '../terminal-text.ts'
 
 /**
  * The keys that names mean. A name that means several is reported with all of them, never guessed.
@@ -41,7 +42,7 @@ export async function keysKnown(
 
 function theOne(resource: Worklist, name: string, found: readonly Named[]): string | undefined {
   if (found.length > 1) {
-    const lines = found.map(({ key, label }) => `  ${key}  ${label}`)
+    const lines = found.map(({ key, label }) => `  ${key}  ${visibleLine(label)}`)
     throw new UsageError(`${resource.name}: several are called ${name}; name one by its uuid:\n${lines.join('\n')}`)
   }
   return found[0]?.key

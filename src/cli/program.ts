@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from 'commander'
 import { version } from '../app.ts'
 import { RetryableError, UsageError } from '../errors.ts'
+import { visibleLine } from '../terminal-text.ts'
 import { addAuth } from './auth-commands.ts'
 import { addBackfill } from './backfill-commands.ts'
 import { type CommonFlags, createContext, exitCode, type Terminal } from './context.ts'
@@ -26,8 +27,11 @@ export async function runProgram(argv: readonly string[], terminal: Terminal): P
     return code
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.done : exitCode.usage
-    terminal.err.write(`wynnsync: ${error instanceof Error ? error.message : String(error)}\n`)
-    if (error instanceof UsageError) return exitCode.usage
+    const message = error instanceof Error ? error.message : String(error)
+    // Only what this program says about the command line or the configuration has lines of its own.
+    const isUsage = error instanceof UsageError
+    terminal.err.write(`wynnsync: ${isUsage ? message : visibleLine(message)}\n`)
+    if (isUsage) return exitCode.usage
     return error instanceof RetryableError ? exitCode.tryLater : exitCode.failed
   }
 }

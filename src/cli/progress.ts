@@ -2,6 +2,7 @@ import { type Options, SingleBar } from 'cli-progress'
 import type { WalkProgress } from '../api/pages.ts'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
+import { visibleLine } from '../terminal-text.ts'
 
 /** What is counted. */
 export type Unit = 'records' | 'keys' | 'answers' | 'hours'
@@ -30,10 +31,12 @@ export function progressBar(clock: Clock): Progress {
   return {
     begin(resource) {
       started = clock.now()
-      process.stderr.write(`${resource} ...\r`)
+      process.stderr.write(`${visibleLine(resource)} ...\r`)
     },
-    seen(resource, { records, count }, unit = 'records') {
+    seen(name, { records, count }, unit = 'records') {
       const { perSecond, secondsLeft } = pace(clock.now() - started, records, count)
+      // The bar moves the cursor itself, so it writes to the stream without the escaping of `openOutput`.
+      const resource = visibleLine(name)
       const shown = { resource, unit, rate: perSecond.toFixed(perSecond < 10 ? 1 : 0), left: duration(secondsLeft) }
       if (!bar) {
         bar = new SingleBar(barOptions)

@@ -21,6 +21,8 @@ import { formatCsv, formatJson, formatTable } from './table.ts'
 export interface QueryOptions {
   readonly list?: boolean
   readonly csv?: boolean
+  /** CSV in which text is exactly as it is. */
+  readonly raw?: boolean
   readonly sql?: boolean
   /** Rows at most; 0 for all. Only the table has a limit of its own. */
   readonly limit?: string
@@ -96,7 +98,7 @@ async function ask(
   const shown = limit > 0 ? rows.slice(0, limit) : rows
   const columns = question.columns.map((one) => one.name)
   if (flags.json) out.write(`${formatJson(shown)}\n`)
-  else if (options.csv) out.write(formatCsv(columns, shown))
+  else if (options.csv) out.writeData(formatCsv(columns, shown, options))
   else out.write(formatTable(columns, shown))
   if (flags.quiet) return
   if (rows.length > shown.length) err.write(`the first ${limit} rows; --limit 0 for all\n`)

@@ -5,7 +5,8 @@ import { command, examples, type Run } from './flags.ts'
 export function addQuestions(program: Command, run: Run): void {
   command(program, 'query [question] [args...]', 'ask one question of the analytics schema')
     .option('--list', 'the questions there are')
-    .option('--csv', 'as CSV')
+    .option('--csv', 'as CSV; text that a spreadsheet would run as a formula gets a leading apostrophe')
+    .option('--raw', 'with --csv: text exactly as it is, without such apostrophes')
     .option('--sql', 'print the statement instead of asking it')
     .option('--limit <rows>', 'at most that many rows, 0 for all (default: 50 in a table)')
     // An argument may be -7d.

@@ -5,6 +5,7 @@ import { engineOf } from '../app-api.ts'
 import { FatalError } from '../errors.ts'
 import { resourcesNamed } from '../resources/index.ts'
 import { type Replayed, replay } from '../sync/replay/replay.ts'
+import { visibleLine } from '../terminal-text.ts'
 import { type Context, exitCode } from './context.ts'
 import { formatTable } from './table.ts'
 
@@ -69,7 +70,7 @@ function tell(replayed: Replayed, names: readonly string[], { out, flags }: Cont
         ),
       )
     }
-    for (const message of lost) out.write(`cannot be read any more: ${message}\n`)
+    for (const message of lost) out.write(`cannot be read any more: ${visibleLine(message)}\n`)
     if (answers > 0) out.write(`${answers} answers; ${outcome(replayed)}\n`)
   }
   if (names.length > 0 && refused.length > 0) return exitCode.failed

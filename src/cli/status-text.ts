@@ -1,3 +1,4 @@
+import { visibleLine } from '../terminal-text.ts'
 import type { Overview } from './status-overview.ts'
 import { formatTable } from './table.ts'
 
@@ -7,7 +8,7 @@ export function statusText(overview: Overview, now: number): string {
   const parts = [`database ${database}, ${sizeOf(size.bytes)}\n`, resourceTable(resources, now)]
   if (resources.every((state) => state.status === null))
     parts.push('Nothing was synced yet. Start with: wynnsync sync items\n')
-  for (const { resource, error } of resources) if (error) parts.push(`${resource}: ${error}\n`)
+  for (const { resource, error } of resources) if (error) parts.push(`${resource}: ${visibleLine(error)}\n`)
   if (budgets.length > 0) parts.push(`Requests the API allows\n${budgetTable(budgets, now)}`)
   if (gaps.length > 0) parts.push(`Not observed, in the last day\n${gapTable(gaps)}`)
   if (failures.length > 0) parts.push(`Failures of the last day\n${failureTable(failures, now)}`)

@@ -25,8 +25,10 @@ export async function statusCommand({ watch = false, drift = false }: StatusFlag
     while (!signal.aborted) {
       const [json, text] = drift ? await driftOf(db) : await overviewOf(db, app.clock.now())
       if (flags.json) out.write(`${JSON.stringify(json)}\n`)
-      // The screen is only ours where somebody looks at one.
-      else out.write((watch && out.isTTY ? '\u001b[H\u001b[J' : '') + text)
+      else {
+        if (watch) out.clear()
+        out.write(text)
+      }
       if (!watch) break
       await app.clock.sleep(EVERY * 1000, signal).catch(() => undefined)
       if (!out.isTTY && !flags.json) out.write('\n')

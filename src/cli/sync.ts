@@ -9,6 +9,7 @@ import { type ExtractOptions, isWorklist, type Resource, type Worklist } from '.
 import { runResource } from '../sync/run.ts'
 import { failedResult, type RunResult, skippedResult } from '../sync/run-result.ts'
 import { runWorklist } from '../sync/run-worklist.ts'
+import { visibleLine } from '../terminal-text.ts'
 import { type Context, exitCode } from './context.ts'
 import { expectScheduled } from './expectations.ts'
 import { keysNamed } from './named-keys.ts'
@@ -161,8 +162,12 @@ function remarksOn({ resource, error, guarded = [] }: RunResult): string[] {
   const others = guarded.filter(({ reason }) => !error?.includes(reason))
   const lines = others
     .slice(0, toldInFull)
-    .map(({ guard, action, key, reason }) => `${resource}: ${key ? `${key}: ` : ''}${reason} (${guard}: ${action})\n`)
+    .map(({ guard, action, key, reason }) => `${key ? `${key}: ` : ''}${reason} (${guard}: ${action})`)
+    .map(
+      (line) => `${resource}: ${visibleLine(line)}
+`,
+    )
   const more = others.length - lines.length
   if (more > 0) lines.push(`${resource}: and ${more} more of the kind; see sync.guard_action\n`)
-  return error ? [`${resource}: ${error}\n`, ...lines] : lines
+  return error ? [`${resource}: ${visibleLine(error)}\n`, ...lines] : lines
 }

@@ -1,5 +1,6 @@
 import CliTable from 'cli-table3'
 import { instantText } from '../db/values.ts'
+import { visibleLine } from '../terminal-text.ts'
 
 /** One row of an answer by column name. */
 export type Cells = Readonly<Record<string, unknown>>
@@ -42,10 +43,28 @@ export function formatTable(columns: readonly string[], rows: readonly Cells[]):
     .join('\n')}\n`
 }
 
-/** Rows as CSV (RFC 4180) with a header line. NULL is nothing, an empty text is `""`, as COPY writes it. */
-export function formatCsv(columns: readonly string[], rows: readonly Cells[]): string {
+export interface CsvOptions {
+  /** Text exactly as it is, also where a spreadsheet would run it as a formula. */
+  readonly raw?: boolean
+}
+
+/**
+ * Rows as CSV (RFC 4180) with a header line. NULL is nothing, an empty text is `""`, as COPY writes it. Text that a
+ * spreadsheet would take for a formula gets a leading apostrophe.
+ */
+export function formatCsv(
+  columns: readonly string[],
+  rows: readonly Cells[],
+  { raw = false }: CsvOptions = {},
+): string {
   const line = (cells: readonly string[]) => `${cells.join(',')}\r\n`
-  return line(columns.map(csvCell)) + rows.map((row) => line(columns.map((column) => csvCell(row[column])))).join('')
+  const cell = (value: unknown) => csvCell(!raw && typeof value === 'string' && isFormula(value) ? `'${value}` : value)
+  return line(columns) + rows.map((row) => line(columns.map((column) => cell(row[column])))).join('')
+}
+
+/** Whether a spreadsheet evaluates the text instead of showing it (OWASP, CSV injection). Negative numbers are numbers. */
+function isFormula(text: string): boolean {
+  return /^[=+@\t\r\n]/.test(text) || (/^-./.test(text) && !/^-(?:\d+(?:\.\d+)?|infinity)$/.test(text))
 }
 
 /** Rows as one JSON document. */
@@ -71,10 +90,10 @@ function isNumeric(value: unknown): boolean {
   return value === null || value === undefined || typeof value === 'number' || typeof value === 'bigint'
 }
 
-/** Control characters of the API's text would rearrange the screen; they are shown as spaces. */
+/** Control characters of the API's text would rearrange the screen, a line feed the table; they are shown escaped. */
 function cellText(value: unknown): string {
   if (value === null || value === undefined) return ''
-  return plainText(value).replace(/[\p{Cc}]/gu, ' ')
+  return visibleLine(plainText(value))
 }
 
 function plainText(value: unknown): string {

@@ -43,6 +43,13 @@ describe('wynnsync, while the API is at fault', () => {
     expect(err + JSON.stringify(runs)).not.toContain('tokenOfMine123')
   })
 
+  test('an error full of control characters: shows none of them, and no line of its own', async () => {
+    const { code, err, runs } = await sync({ 'hostile-error': 1 }, ['item-sets'])
+    expect([code, runs.map(({ status }) => status)]).toEqual([75, ['failed']])
+    expect(err).toContain('\\u001b[2J')
+    expect(err).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]|^wynnsync: all is well/mu)
+  })
+
   test('the sandbox takes a plan of faults, and names them all for one that it does not know', async () => {
     const wrong = await runProgram(['sandbox', '--port', '0', '--faults', 'sorm:0.5'])
     expect([wrong.code, wrong.err]).toEqual([

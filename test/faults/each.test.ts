@@ -57,6 +57,7 @@ const expected: Readonly<Record<FaultName, Expected>> = {
   private: { traces: /guild_member|member_|guild_sample|player|character_/, share: 1 },
   'zero-counters': { traces: /_counter/ },
   'double-counters': { traces: /_counter/ },
+  'hostile-error': { codes: [75], share: 0.8 },
 }
 
 /** As the command line judges it (README, exit codes). */

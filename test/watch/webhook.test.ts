@@ -39,6 +39,17 @@ describe('the webhook', () => {
     })
   })
 
+  test('lets no text of the API notify a channel or a person, or turn the line around', async () => {
+    const { receiver, webhook } = await opened()
+    webhook.ran({ ...failed, error: '<!channel> & <@U024BE7LH> <https://x.example|click> \u202egnp.exe' })
+    await receiver.until(1)
+    expect(receiver.got[0]).toMatchObject({
+      text: 'wynnsync: items: failure: &lt;!channel&gt; &amp; &lt;@U024BE7LH&gt; &lt;https://x.example|click&gt; \\u202egnp.exe',
+      content: 'wynnsync: items: failure: <!channel> & <@U024BE7LH> <https://x.example|click> \\u202egnp.exe',
+      allowed_mentions: { parse: [] },
+    })
+  })
+
   test('tells an event of a resource once in ten minutes, and then what still holds', async () => {
     const { receiver, webhook, clock } = await opened()
     const guarded = [{ guard: 'plausibility', action: 'rejected', reason: 'too small' }]

@@ -1,12 +1,13 @@
 import { deliveries } from './deliveries.ts'
 import type { Fault } from './fault.ts'
 import { headerFaults } from './header-faults.ts'
+import { hostileTexts } from './hostile-text.ts'
 import { incomplete } from './incomplete.ts'
 import { people } from './people.ts'
 import { refusals } from './refusals.ts'
 import { shapes } from './shapes.ts'
 
-const all = { ...refusals, ...deliveries, ...headerFaults, ...incomplete, ...shapes, ...people }
+const all = { ...refusals, ...deliveries, ...headerFaults, ...incomplete, ...shapes, ...people, ...hostileTexts }
 
 /** A fault by the name that `--faults` knows it under. */
 export type FaultName = keyof typeof all
