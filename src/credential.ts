@@ -5,7 +5,6 @@ import {
   constants,
   fstatSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
@@ -14,6 +13,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { FatalError } from './errors.ts'
+import { createFolder } from './folder.ts'
 
 /** A player, as far as a credential told. */
 export interface Who {
@@ -101,7 +101,7 @@ export function readCredential(file: string): StoredCredential | null {
  */
 export function prepareToStore(file: string): void {
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    createFolder(dirname(file))
     accessSync(dirname(file), constants.W_OK | constants.X_OK)
   } catch (error) {
     throw storeError(file, error)

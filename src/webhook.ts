@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Clock } from './clock.ts'
+import { createFolder } from './folder.ts'
 import { visibleText } from './terminal-text.ts'
 
 /** Something a person wants to hear of. */
@@ -69,7 +70,7 @@ export function openWebhook({ url, clock, memory, warn }: WebhookOptions): Webho
   function remember(): void {
     for (const [name, at] of told) if (Math.abs(clock.now() - at) >= PAUSE) told.delete(name)
     try {
-      mkdirSync(dirname(memory), { recursive: true, mode: 0o700 })
+      createFolder(dirname(memory))
       writeFileSync(`${memory}.new`, JSON.stringify({ told: Object.fromEntries(told), failing: [...failing] }))
       renameSync(`${memory}.new`, memory)
     } catch {

@@ -60,18 +60,19 @@ const below: Readonly<Record<string, readonly string[]>> = {
   'app-api': ['app', 'credential', 'db', 'sync', 'api'],
   app: ['config', 'credential', 'log', 'db', 'clock'],
   log: ['config', 'clock', 'terminal-text'],
-  webhook: ['clock', 'terminal-text'],
+  webhook: ['clock', 'folder', 'terminal-text'],
   config: ['errors'],
-  credential: ['errors'],
+  credential: ['errors', 'folder'],
   resources: ['sync', 'api', 'db', 'errors'],
   sync: ['db', 'api', 'errors', 'clock'],
   analytics: ['db', 'errors', 'clock'],
   sandbox: ['errors', 'clock', 'api'],
-  db: ['errors', 'clock'],
+  db: ['errors', 'clock', 'folder'],
   api: ['errors', 'clock'],
   errors: [],
   'terminal-text': [],
   clock: [],
+  folder: [],
 }
 
 /** `path: what it says` for every file of `folder` whose code, or one of whose imports, matches. */

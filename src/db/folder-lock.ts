@@ -1,9 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { link, mkdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises'
+import { link, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Clock } from '../clock.ts'
-import { RetryableError } from '../errors.ts'
+import { RetryableError, UsageError } from '../errors.ts'
+import { createFolder } from '../folder.ts'
 
 /** Who has a data folder open, as the lock file says it. */
 export interface Holder {
@@ -40,13 +41,18 @@ export async function readHolder(dataDir: string): Promise<Holder | null> {
  * @param options.waitMs how long to wait for another holder, in milliseconds; 0 gives up at once
  * @returns gives the lock back
  * @throws RetryableError that names the holder when it still has the folder after `waitMs`
+ * @throws UsageError when the folder cannot be created or written
  */
 export async function lockFolder(
   dataDir: string,
   options: { clock: Clock; holds?: readonly string[]; waitMs?: number },
 ): Promise<() => Promise<void>> {
   const { clock, holds = [], waitMs = 0 } = options
-  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  try {
+    createFolder(dataDir)
+  } catch (error) {
+    throw unusable(dataDir, 'created', error)
+  }
   const mine: Holder = {
     pid: process.pid,
     processStart: await processStart(process.pid),
@@ -73,7 +79,11 @@ export async function lockFolder(
 /** Puts the lock file in place with its whole content, or finds that there is one: link(2) does not overwrite. */
 async function claim(dataDir: string, mine: Holder): Promise<boolean> {
   const draft = join(dataDir, `lock.${mine.id}`)
-  await writeFile(draft, `${JSON.stringify(mine)}\n`, { mode: 0o600 })
+  try {
+    await writeFile(draft, `${JSON.stringify(mine)}\n`, { mode: 0o600 })
+  } catch (error) {
+    throw unusable(dataDir, 'written', error)
+  }
   try {
     await link(draft, lockPath(dataDir))
     return true
@@ -185,6 +195,16 @@ async function readLock(dataDir: string): Promise<string | null> {
 
 function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined
+}
+
+/** What another folder or other permissions would cure, unlike a full or failing disk. */
+const UNUSABLE = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOTDIR', 'EEXIST', 'ELOOP', 'ENAMETOOLONG', 'EINVAL'])
+
+function unusable(dataDir: string, what: 'created' | 'written', error: unknown): unknown {
+  if (!(error instanceof Error) || !UNUSABLE.has(String(codeOf(error)))) return error
+  return new UsageError(
+    `the data folder ${dataDir} cannot be ${what}: ${error.message}; choose another with --data-dir (WYNNSYNC_DATA_DIR), or change who may write there`,
+  )
 }
 
 function heldBy(dataDir: string, holder: Holder): RetryableError {

@@ -27,6 +27,21 @@ describe('wynnsync', () => {
     expect(err).not.toMatch(/^ +at /m)
   })
 
+  test.each([
+    ['/proc/x', 'created'],
+    ['/proc/x/y', 'created'],
+    ['/dev/null/x', 'created'],
+    ['/dev/null', 'created'],
+    ['/proc', 'written'],
+  ])('ends with 2 where the data folder is %s, which cannot be %s', async (folder, what) => {
+    const { child, finished } = startProgram(['status', '--data-dir', folder])
+    const deadline = setTimeout(() => child.kill('SIGKILL'), 20_000)
+    const { code, out, err } = await finished
+    clearTimeout(deadline)
+    expect([code, out]).toEqual([2, ''])
+    expect(err).toMatch(new RegExp(`^wynnsync: the data folder ${folder} cannot be ${what}: .*--data-dir`))
+  })
+
   test('tells its version, and shows an example for every command', async () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
     expect(await runProgram(['--version'])).toEqual({ code: 0, out: `${version}\n`, err: '' })

@@ -1,0 +1,23 @@
+import { mkdirSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+/**
+ * Creates a folder and its missing parents, for its owner only; an existing folder stays as it is. `mkdir` with
+ * `recursive` repeats for ever where the kernel answers ENOENT below a folder that exists, such as `/proc`.
+ * @throws the system's error, with its code
+ */
+export function createFolder(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error
+    if (error.code === 'EEXIST' && statSync(path).isDirectory()) return
+    if (error.code !== 'ENOENT' || isFolder(dirname(path))) throw error
+    createFolder(dirname(path))
+    mkdirSync(path, { mode: 0o700 })
+  }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+}
