@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, normalize } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -169,4 +170,10 @@ describe('the rooms of the house', () => {
     const written = files.filter(({ isGenerated }) => !isGenerated)
     expect(written.filter(({ code }) => code.split('\n').length > 250).map(({ path }) => path)).toEqual([])
   })
+})
+
+test('no migration that has been in main is edited, and every new one is recorded', () => {
+  const check = spawnSync(process.execPath, [join(root, 'scripts/record-migrations.mjs'), '--check'])
+  expect(check.stderr.toString()).toBe('')
+  expect(check.status).toBe(0)
 })

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Clock } from '../clock.ts'
 import { FatalError, RetryableError } from '../errors.ts'
@@ -68,9 +68,10 @@ export async function migrate(db: Database, options: MigrateOptions): Promise<Mi
   if (await isUpToDate(db, migrations, scripts)) return { applied: [] }
   return db.transaction(async (sql) => {
     await sql.query(MIGRATE_LOCK)
+    const replaced = await replaceEarlierEdition(sql, options.folder, migrations)
     const applied = await runMigrations(sql, options.folder, migrations)
     await sql.query(INSTALLED_SQL)
-    return { applied: [...applied, ...(await runScripts(sql, scripts, options.clock))] }
+    return { applied: [...replaced, ...applied, ...(await runScripts(sql, scripts, options.clock))] }
   })
 }
 
@@ -124,6 +125,36 @@ async function isUpToDate(sql: Sql, migrations: readonly Migration[], scripts: r
       { context: { databaseMigration: newest, ownMigration: last } },
     )
   return newest === last && scripts.every(({ name, sha256 }) => state?.installed?.[name] === sha256)
+}
+
+/**
+ * Some migrations had other content before their present one, at another time of the journal; drizzle would run them a
+ * second time, and fail. `earlier/<time>_<tag>.sql` adds what the edition of that time lacked, and the database then
+ * counts as migrated by the present one.
+ */
+async function replaceEarlierEdition(sql: Sql, folder: string, migrations: readonly Migration[]): Promise<string[]> {
+  const [table] = await sql.query<{ exists: boolean }>(
+    `select to_regclass('drizzle.__drizzle_migrations') is not null as exists`,
+  )
+  if (!table?.exists) return []
+  const [newest] = await sql.query<{ id: number; when: number }>(
+    'select id, created_at as "when" from drizzle.__drizzle_migrations order by created_at desc limit 1',
+  )
+  if (!newest || migrations.some(({ when }) => when === newest.when)) return []
+  const earlier = join(folder, 'earlier')
+  const files = await readdir(earlier).catch(() => [])
+  const file = files.find((name) => name.startsWith(`${newest.when}_`))
+  const present = migrations.find(({ tag }) => file === `${newest.when}_${tag}.sql`)
+  if (file === undefined || !present) return []
+  const text = await readText(join(earlier, file))
+  await naming(`migration earlier/${file}`, () => sql.query(text))
+  const hash = createHash('sha256').update(await readText(join(folder, `${present.tag}.sql`)))
+  await sql.query('update drizzle.__drizzle_migrations set created_at = $2, hash = $3 where id = $1', [
+    newest.id,
+    present.when,
+    hash.digest('hex'),
+  ])
+  return [`earlier/${file}`]
 }
 
 async function runMigrations(sql: Sql, folder: string, migrations: readonly Migration[]): Promise<string[]> {

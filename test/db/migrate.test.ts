@@ -110,6 +110,25 @@ describe.each(bothKinds)('migrating the %s database', (kind) => {
     expect(await everything(db)).toEqual([])
   })
 
+  test('adds what an earlier edition of a migration lacked, once, and goes on from there', async () => {
+    const db = await testDatabase(kind, { migrated: false })
+    await migrate(db, await project([FIRST], [], [5]))
+    const present = await project(
+      [`${FIRST}\n--> statement-breakpoint\n${SECOND}`, SECOND.replace('level', 'sharp')],
+      [],
+      [7, 8],
+    )
+    await mkdir(join(present.folder, 'earlier'))
+    await writeFile(join(present.folder, 'earlier', '5_0000_step.sql'), SECOND)
+    expect(await migrate(db, present)).toEqual({ applied: ['earlier/5_0000_step.sql', '0001_step.sql'] })
+    expect(await migrate(db, present)).toEqual({ applied: [] })
+    const fresh = await testDatabase(kind, { migrated: false })
+    await migrate(fresh, present)
+    expect(await everything(db)).toEqual(await everything(fresh))
+    const applied = 'select created_at, hash from drizzle.__drizzle_migrations order by 1'
+    expect(await db.values(applied)).toEqual(await fresh.values(applied))
+  })
+
   test('refuses a database that a newer program has migrated', async () => {
     const db = await testDatabase(kind, { migrated: false })
     await migrate(db, await project([FIRST, SECOND]))

@@ -1,0 +1,55 @@
+// Runs after `drizzle-kit generate` (npm run db:generate): makes the chains of new migrations deferrable, which drizzle
+// cannot say, and adds the SHA-256 of every new migration to migrations/hashes.json. With --check it writes nothing.
+// A migration that is listed there is never edited: databases that have run it would not get the change.
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { argv, exit, stderr } from 'node:process'
+import { fileURLToPath } from 'node:url'
+
+const isCheck = argv.includes('--check')
+const folder =
+  argv.slice(2).find((argument) => !argument.startsWith('--')) ??
+  fileURLToPath(new URL('../migrations', import.meta.url))
+const list = join(folder, 'hashes.json')
+const recorded = existsSync(list) ? JSON.parse(readFileSync(list, 'utf8')) : {}
+
+const files = ['.', 'earlier'].flatMap((part) => {
+  const path = join(folder, part)
+  const names = existsSync(path) ? readdirSync(path).filter((name) => name.endsWith('.sql')) : []
+  return names.sort().map((name) => (part === '.' ? name : `${part}/${name}`))
+})
+const hashOf = (file) =>
+  createHash('sha256')
+    .update(readFileSync(join(folder, file)))
+    .digest('hex')
+
+const problems = Object.entries(recorded).flatMap(([file, hash]) => {
+  if (!files.includes(file)) return [`${file} is missing; a migration that has been in main stays`]
+  if (hashOf(file) === hash) return []
+  return [
+    `${file} was edited after it was recorded; databases that have run it do not get the change. Restore it (git checkout main -- migrations/${file}) and generate a new migration. Only if it has never been in main: delete its line in migrations/hashes.json and run npm run db:generate again`,
+  ]
+})
+const added = files.filter((file) => !(file in recorded))
+if (isCheck)
+  problems.push(
+    ...added.map(
+      (file) => `${file} is not recorded in migrations/hashes.json; run npm run db:generate, which records it`,
+    ),
+  )
+if (problems.length > 0) {
+  stderr.write(`${problems.join('\n')}\n`)
+  exit(1)
+}
+for (const file of isCheck ? [] : added) {
+  const path = join(folder, file)
+  const text = readFileSync(path, 'utf8')
+  const deferrable = text.replace(
+    /(ADD CONSTRAINT "\w+_chain" FOREIGN KEY [^;]*?)(?<! DEFERRABLE INITIALLY DEFERRED);/g,
+    '$1 DEFERRABLE INITIALLY DEFERRED;',
+  )
+  if (deferrable !== text) writeFileSync(path, deferrable)
+  recorded[file] = hashOf(file)
+}
+if (!isCheck) writeFileSync(list, `${JSON.stringify(Object.fromEntries(Object.entries(recorded).sort()), null, 2)}\n`)
