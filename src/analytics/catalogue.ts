@@ -6,7 +6,7 @@ export interface Topic {
   readonly names: readonly string[]
 }
 
-/** What can be asked, in the order in which it is told of everywhere. */
+/** What can be asked, in the order of every list. */
 export const topics: readonly Topic[] = [
   { number: '1', title: 'Who held a territory at an instant?', names: ['territory_owner_at'] },
   { number: '2', title: 'How long was it held?', names: ['territory_hold'] },
@@ -59,7 +59,7 @@ export function byTopic<Named extends { readonly name: string }>(
     title,
     members: names.flatMap((name) => named.get(name) ?? []),
   }))
-  const told = new Set(topics.flatMap(({ names }) => names))
-  const others = { ...rest, members: all.filter(({ name }) => !told.has(name)) }
+  const listed = new Set(topics.flatMap(({ names }) => names))
+  const others = { ...rest, members: all.filter(({ name }) => !listed.has(name)) }
   return [...found, others].filter(({ members }) => members.length > 0)
 }

@@ -14,7 +14,7 @@ export interface Parameter {
 export interface Column {
   readonly name: string
   readonly type: string
-  /** Of a view; what a function gives is told in the comment on the function. */
+  /** Of a view; the columns of a function are described in the comment on the function. */
   readonly comment: string | null
 }
 
@@ -67,7 +67,7 @@ export interface Argument {
 }
 
 /**
- * What was given, told apart: of a function by position, of a view as `column=value`.
+ * The given arguments by name: of a function by position, of a view as `column=value`.
  * @param week the ends of the last seven days, for `from_time` and `to_time` when both are left out
  * @throws UsageError when it does not fit; the message says how to ask
  */

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 /** Which of the two known forms of the API the sandbox speaks (plan, section 6). */
 export type Dialect = 'live' | 'documented'
 
-/** Who asks, when a credential says so. */
+/** The caller, when a credential says so. */
 export interface Requester {
   readonly kind: 'TOKEN' | 'OAUTH'
   /** The uuid of the player it belongs to. */
@@ -78,7 +78,7 @@ export function once<T>(make: () => T): () => T {
   }
 }
 
-/** The refusal for a path nobody answers. */
+/** The refusal for an unknown path. */
 export function notFound(detail = 'Resource not found.'): Refusal {
   return { status: 404, error: 'NotFound', detail }
 }

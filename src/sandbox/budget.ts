@@ -5,7 +5,7 @@ import type { KnownToken } from './oauth/tokens.ts'
 export type Bucket = 'ITEMS' | 'PLAYER' | 'GUILD' | 'LEADERBOARDS' | 'MAP' | 'SHARED'
 
 /**
- * Who asks: a guest counts by address, an API token by itself, an OAuth token together with all others of its user and
+ * The caller: a guest counts by address, an API token by itself, an OAuth token together with all others of its user and
  * application; an unknown token is refused and counts as its address.
  */
 export interface Credential {

@@ -32,7 +32,7 @@ describe.each(bothKinds)('the report on the %s database', (kind) => {
       expect(tableOf(report, 'matrix')).toEqual([
         ['Took', 'From', 'Captures'],
         [hostile.guild, 'Guild b', '1'],
-        [hostile.guild, 'nobody', '1'],
+        [hostile.guild, 'no owner', '1'],
         ['Guild b', hostile.guild, '1'],
         ['Guild b', 'Guild b', '1'],
       ])
@@ -52,7 +52,7 @@ describe.each(bothKinds)('the report on the %s database', (kind) => {
     })
 
     test('never shows as zero what nobody saw', () => {
-      // From 12:00 to 17:00 nobody looked who was online; territories lack the four hours in between.
+      // From 12:00 to 17:00 nothing was observed; territories lack the four hours in between.
       const online = tableOf(report, 'online-total').slice(1)
       const column = (index: number) => online.map((row) => row[index])
       expect(column(1)).toEqual(['3', '?', '?', '3'])
@@ -74,7 +74,7 @@ describe.each(bothKinds)('the report on the %s database', (kind) => {
       const hatched = parseHTML(report.html).document.querySelectorAll(
         '#online-total .wide [role="img"] [fill="url(#unknown)"] rect',
       )
-      // Two of the four steps, in which nobody looked.
+      // Two of the four steps, without an observation.
       expect(hatched).toHaveLength(2)
       expect(
         tableOf(report, 'gaps')
@@ -126,7 +126,7 @@ describe.each(bothKinds)('the report on the %s database', (kind) => {
       expect(titleOf(early, 'patch')).toBe('No patch was seen yet')
       const late = await reportOf(world, { from: new Date(instantOf('02 00:00')), to: new Date(instantOf('02 06:00')) })
       expect(titleOf(late, 'map')).toMatch(/^As last seen 2026-06-01 17:00, before this period: /)
-      expect(titleOf(late, 'empires')).toBe('Nobody looked who holds what in this period')
+      expect(titleOf(late, 'empires')).toBe('No observation of the owners in this period')
     })
   })
 

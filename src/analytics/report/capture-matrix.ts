@@ -15,7 +15,7 @@ interface Pair {
   readonly captures: number
 }
 
-const nobody = 'nobody'
+const unowned = 'no owner'
 
 /** b. Who takes from whom, as a heat map of the guilds that fight most. */
 export async function captureMatrixFigure(sql: Sql, { from, to, roster }: Frame): Promise<Figure> {
@@ -32,14 +32,14 @@ export async function captureMatrixFigure(sql: Sql, { from, to, roster }: Frame)
   const isOwn = ({ attackerId, defenderId }: Pair) => attackerId === defenderId
   return {
     id: 'matrix',
-    title: `${first.attacker} took most from ${first.defender ?? 'nobody'}: ${count(first.captures, 'time')}`,
+    title: `${first.attacker} took most from ${first.defender ?? 'no owner'}: ${count(first.captures, 'time')}`,
     lead: 'Rows took, columns lost. On the diagonal, without colour, a guild took its own place again. An empty cell: no capture was seen.',
     legend: heatLegend(most, 'captures', null),
     picture: draw('Who took territories from whom, as a grid of numbers.', ({ isNarrow }) => {
-      const names = fighters(wars, isNarrow ? 9 : 18).filter((one) => !isNarrow || one !== nobody)
+      const names = fighters(wars, isNarrow ? 9 : 18).filter((one) => !isNarrow || one !== unowned)
       const label = (uuid: string) => labelOf(uuid, pairs, roster)
-      const cells = pairs.filter((one) => names.includes(one.attackerId) && names.includes(one.defenderId ?? nobody))
-      const at = { x: (one: Pair) => one.defenderId ?? nobody, y: 'attackerId' }
+      const cells = pairs.filter((one) => names.includes(one.attackerId) && names.includes(one.defenderId ?? unowned))
+      const at = { x: (one: Pair) => one.defenderId ?? unowned, y: 'attackerId' }
       return {
         height: names.length * (isNarrow ? 28 : 26) + 40,
         marginTop: 36,
@@ -47,7 +47,7 @@ export async function captureMatrixFigure(sql: Sql, { from, to, roster }: Frame)
         marginRight: 4,
         marginBottom: 4,
         x: { axis: 'top', domain: names, tickFormat: label, label: null, tickSize: 0 },
-        y: { domain: names.filter((one) => one !== nobody), tickFormat: label, label: null, tickSize: 0 },
+        y: { domain: names.filter((one) => one !== unowned), tickFormat: label, label: null, tickSize: 0 },
         color: { type: 'identity' },
         marks: [
           Plot.cell(cells, {
@@ -70,28 +70,28 @@ export async function captureMatrixFigure(sql: Sql, { from, to, roster }: Frame)
     }),
     table: {
       columns: ['Took', 'From', 'Captures'],
-      rows: pairs.map(({ attacker, defender, captures }) => [attacker, defender ?? 'nobody', captures]),
+      rows: pairs.map(({ attacker, defender, captures }) => [attacker, defender ?? 'no owner', captures]),
       note: 'The picture has the guilds that took and lost most, the table all.',
     },
   }
 }
 
-/** Those who took or lost most, and nobody when something was taken from nobody. */
+/** Those who took or lost most, and `unowned` when something was taken that had no owner. */
 function fighters(pairs: readonly Pair[], most: number): string[] {
   const sums = new Map<string, number>()
   for (const { attackerId, defenderId, captures } of pairs) {
-    for (const side of [attackerId, defenderId ?? nobody]) sums.set(side, (sums.get(side) ?? 0) + captures)
+    for (const side of [attackerId, defenderId ?? unowned]) sums.set(side, (sums.get(side) ?? 0) + captures)
   }
-  const guilds = [...sums].filter(([side]) => side !== nobody).sort(([, a], [, b]) => b - a)
-  return [...guilds.slice(0, most).map(([side]) => side), ...(sums.has(nobody) ? [nobody] : [])]
+  const guilds = [...sums].filter(([side]) => side !== unowned).sort(([, a], [, b]) => b - a)
+  return [...guilds.slice(0, most).map(([side]) => side), ...(sums.has(unowned) ? [unowned] : [])]
 }
 
 function labelOf(uuid: string, pairs: readonly Pair[], roster: Roster): string {
-  if (uuid === nobody) return nobody
+  if (uuid === unowned) return unowned
   const prefix = roster.of(uuid)?.prefix ?? pairs.find(({ attackerId }) => attackerId === uuid)?.attacker
   return shortened(prefix ?? pairs.find(({ defenderId }) => defenderId === uuid)?.defender ?? '?', 5)
 }
 
 function described({ attacker, defender, captures }: Pair): string {
-  return `${attacker} took from ${defender ?? 'nobody'}: ${captures}`
+  return `${attacker} took from ${defender ?? 'no owner'}: ${captures}`
 }

@@ -38,9 +38,9 @@ export async function capturesFigure(sql: Sql, frame: Frame): Promise<Figure> {
   return {
     id: 'captures',
     title: `${count(total, 'capture')}, most of them around ${moment(most.at)}: ${number(most.taken + most.retaken)} in ${length(step)}`,
-    lead: `Captures per ${every(step)}, by the game's own clock. A place that changed hands several times between two answers counts once; where nobody watched, the bars are the least that happened.`,
+    lead: `Captures per ${every(step)}, by the game's own clock. A place that changed hands several times between two answers counts once; without observations, the bars are a lower bound.`,
     legend: legendLine([
-      { fill: 'var(--g4)', label: 'taken from another guild, or from nobody' },
+      { fill: 'var(--g4)', label: 'taken from another guild, or unclaimed before' },
       { fill: 'url(#g1-lines)', label: 'taken again by its holder' },
       { fill: 'url(#unknown)', label: 'not watched' },
     ]),
@@ -68,7 +68,7 @@ export async function capturesFigure(sql: Sql, frame: Frame): Promise<Figure> {
     table: {
       columns: ['From (UTC)', 'Taken', 'Taken again', 'Coverage'],
       rows: steps.map(({ at, taken, retaken }, index) => [at, taken, retaken, watched[index]?.coverage ?? null]),
-      note: 'Coverage: the share of the time for which an observation speaks; ? where nobody told how often to look.',
+      note: 'Coverage: the share of the time for which an observation speaks; ? without a schedule.',
     },
   }
 }

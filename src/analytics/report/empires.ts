@@ -30,7 +30,7 @@ export async function empiresFigure(sql: Sql, frame: Frame): Promise<Figure> {
   const moments = [...new Set(sizes.map(({ at }) => at.getTime()))].filter(isSeen)
   const [first, last] = [moments[0], moments.at(-1)]
   if (first === undefined || last === undefined) {
-    return missing('empires', 'Nobody looked who holds what in this period', 'wynnsync sync territories')
+    return missing('empires', 'No observation of the owners in this period', 'wynnsync sync territories')
   }
   const byGuild = new Map<string, Map<number, number>>()
   for (const { at, uuid, territories } of sizes) {
@@ -43,7 +43,7 @@ export async function empiresFigure(sql: Sql, frame: Frame): Promise<Figure> {
   const [winner, loser] = [sorted[0], sorted.at(-1)]
   return {
     id: 'empires',
-    title: `${told(winner, winner && rise(winner))}; ${told(loser, loser && rise(loser))}`,
+    title: `${changeText(winner, winner && rise(winner))}; ${changeText(loser, loser && rise(loser))}`,
     lead: 'Territories held, all guilds on the same scale, the biggest first. The number is the latest one.',
     picture: draw('Territories held over time, a small area for each guild.', ({ isNarrow, width }) => {
       const columns = isNarrow ? 2 : 4
@@ -127,7 +127,7 @@ export async function empiresFigure(sql: Sql, frame: Frame): Promise<Figure> {
   }
 }
 
-function told(guild: Shown | undefined, change = 0): string {
+function changeText(guild: Shown | undefined, change = 0): string {
   if (!guild) return ''
   if (change === 0) return `${guild.name} stayed as it was`
   return `${guild.name} ${change > 0 ? 'gained' : 'lost'} ${number(Math.abs(change))}`

@@ -6,12 +6,12 @@ import type { Roster } from './roster.ts'
 export interface Frame extends Period {
   /** The guild that has a page of its own. */
   readonly guild: string | null
-  /** When the report is written; ages are told as of then. */
+  /** When the report is written; ages count up to then. */
   readonly writtenAt: Date
   readonly roster: Roster
 }
 
-/** How often a resource is expected to be observed; seconds, 0 where nobody told. */
+/** How often a resource is expected to be observed; seconds, 0 without a schedule. */
 export async function expectedEvery(sql: Sql, resource: string): Promise<number> {
   const [row] = await sql.query<{ seconds: number | null }>(
     `select extract(epoch from expected_every)::double precision as seconds from analytics.freshness where resource = $1`,

@@ -23,7 +23,7 @@ export async function freshnessFigure(sql: Sql, writtenAt: Date): Promise<Figure
   return {
     id: 'freshness',
     title: rows.every(({ every }) => every === null)
-      ? 'Nobody told how often to look, so nothing counts as late'
+      ? 'No schedule is known, so nothing counts as late'
       : late.length === 0
         ? `Nothing was late: ${count(rows.length, 'resource')}`
         : `${number(late.length)} of ${count(rows.length, 'resource')} late: ${late.map(({ resource }) => resource).join(', ')}`,
@@ -36,7 +36,7 @@ export async function freshnessFigure(sql: Sql, writtenAt: Date): Promise<Figure
         row.observed,
         row.observed === null ? '–' : length((writtenAt.getTime() - row.observed.getTime()) / 1000),
         row.changed,
-        row.every === null ? 'not told' : length(row.every),
+        row.every === null ? 'no schedule' : length(row.every),
         row.status ?? 'never ran',
         isLate(row, writtenAt),
       ]),

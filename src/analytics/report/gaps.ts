@@ -40,15 +40,15 @@ export async function gapsFigure(sql: Sql, frame: Frame): Promise<Figure> {
   return {
     id: 'gaps',
     title: cells.every(({ coverage }) => coverage === null)
-      ? 'Nobody told how often to look, so nothing counts as missed'
+      ? 'No schedule is known, so nothing counts as missed'
       : missed === 0
         ? 'No expected observation is missing in this period'
         : `${count(missed, 'expected observation')} missed in ${count(gaps.length, 'gap')}`,
-    lead: `Share of the time that was watched, per ${every(step)}. What nobody watched is not zero, it is not known.`,
+    lead: `Share of the time that was observed, per ${every(step)}. Time without an observation is unknown, not zero.`,
     legend: legendLine([
       { fill: 'var(--cover)', label: 'watched as often as expected' },
       { fill: 'var(--cover)', opacity: 0.4, label: 'partly' },
-      { fill: 'url(#unknown)', label: 'not watched, or nobody told how often to look' },
+      { fill: 'url(#unknown)', label: 'not observed, or no schedule known' },
     ]),
     picture: draw('How well each resource was watched over time.', (sheet) => {
       const span = {
@@ -110,5 +110,5 @@ function missedIn({ began, ended, missed }: Gap, { from, to }: Frame): number | 
 }
 
 function described({ resource, at, coverage }: Cell): string {
-  return `${resource}, ${moment(at)}: ${coverage === null ? 'nobody told how often to look' : `${percent(coverage)} watched`}`
+  return `${resource}, ${moment(at)}: ${coverage === null ? 'no schedule known' : `${percent(coverage)} observed`}`
 }

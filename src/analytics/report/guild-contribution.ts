@@ -41,7 +41,7 @@ export async function contributionFigure(sql: Sql, guild: string, { from, to }: 
     id,
     title: first
       ? `${first.username} contributed most: ${experience(first.contributed)} experience, ${percent(first.share)} of the guild's`
-      : 'Nobody was seen contributing in this period',
+      : 'No contribution was observed in this period',
     lead: `Experience contributed in the period; ${given.length} of ${known.length} members gave something.`,
     legend: legendLine(qualities),
     ...(first && { picture: bars(given) }),

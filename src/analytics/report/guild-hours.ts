@@ -34,7 +34,7 @@ export async function guildHoursFigure(sql: Sql, guild: string, { from, to }: Pe
   return {
     id,
     title: `Busiest on ${dayOf(busiest)} at ${two(busiest.hour)}:00 UTC: ${number(most, 1)} members online`,
-    lead: "Members online by hour of the week, by the guild's own count, hidden ones included. Hatched: nobody looked; blank: not in the period.",
+    lead: "Members online by hour of the week, by the guild's own count, hidden ones included. Hatched: not observed; blank: not in the period.",
     legend: heatLegend(most, 'members'),
     picture: draw('Members online by hour of the week, as a grid.', ({ isNarrow }) => ({
       height: 7 * 26 + 26,
@@ -82,6 +82,6 @@ export async function guildHoursFigure(sql: Sql, guild: string, { from, to }: Pe
 
 function described(one: Hour): string {
   const cell = `${dayOf(one)} ${two(one.hour)}:00`
-  if (one.average === null) return `${cell}: nobody looked`
+  if (one.average === null) return `${cell}: not observed`
   return `${cell}: ${number(one.average, 1)} on average, ${number(one.most)} at most; ${percent(one.coverage)} of these hours known`
 }

@@ -44,7 +44,7 @@ export async function membersFigure(sql: Sql, guild: string, { to }: Period): Pr
   return {
     id,
     title: `${number(of('active'))} of ${count(members.length, 'member')} active, ${number(of('inactive'))} inactive, ${number(of('unknown'))} cannot be known`,
-    lead: 'Members by rank at the end of the period. Who hides is not counted as inactive; the table says why somebody cannot be known.',
+    lead: 'Members by rank at the end of the period. Members with a restriction do not count as inactive; the table gives the reason for each unknown.',
     legend: legendLine(statuses),
     picture: draw('Members by rank: active, inactive, unknown.', ({ isNarrow }) => ({
       height: domain.length * 28 + 24,

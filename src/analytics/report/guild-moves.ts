@@ -29,7 +29,7 @@ export async function movesFigure(sql: Sql, guild: string, frame: Frame): Promis
   const id = 'moves'
   const of = (...events: string[]) => moves.filter(({ event }) => events.includes(event))
   if (moves.length === 0)
-    return missing(id, 'Nobody was seen joining, leaving or changing rank', `wynnsync sync guilds --guild ${guild}`)
+    return missing(id, 'No join, leave or change of rank was observed', `wynnsync sync guilds --guild ${guild}`)
   const step = Math.max(3600, stepOf(frame, 42))
   const bars = [...tally(of('joined'), frame.from, step), ...tally(of('left'), frame.from, step, -1)]
   return {

@@ -24,12 +24,12 @@ export async function mapFigure(sql: Sql, { roster, ...period }: Frame): Promise
   const leader = roster.of(biggest?.[0] ?? null)
   const title = leader
     ? `${leader.name} holds most of the map: ${number(biggest?.[1])} of ${count(history.places.length, 'territory', 'territories')}`
-    : `Nobody is known to hold any of ${count(history.places.length, 'territory', 'territories')}`
+    : `No owner is known of any of ${count(history.places.length, 'territory', 'territories')}`
   return {
     id: 'map',
     title: isOld ? `As last seen ${instant(seen.last)}, before this period: ${title}` : title,
     lead: html`Each rectangle is a territory in the colour of the guild that held it; hatched: no holder known. The table
-has the last moment, ${instant(last)} UTC; nobody looked after ${instant(seen?.last ?? null)}.${history.elsewhere > 0 ? ` ${count(history.elsewhere, 'hold')} of territories that are not on the map any more are left out.` : ''}`,
+has the last moment, ${instant(last)} UTC; no observation after ${instant(seen?.last ?? null)}.${history.elsewhere > 0 ? ` ${count(history.elsewhere, 'hold')} of territories that are not on the map any more are left out.` : ''}`,
     picture: html`${slider(history)}<div class="map-body">${mapPicture(history, roster)}${legendOf(roster, held)}</div>
 <script type="application/json" id="map-states">${raw(states(history, roster))}</script>`,
     table: {
@@ -95,7 +95,7 @@ function mapPicture({ places, changes }: MapHistory, roster: Roster) {
   })
 }
 
-/** Every guild that can be told apart by its fill, and the rest as one, with what each holds. */
+/** Every guild with a fill of its own, and the rest as one, with what each holds. */
 function legendOf(roster: Roster, held: ReadonlyMap<string | undefined, number>): Markup {
   const item = (place: number, fill: string, prefix: string, name: string, amount: number) =>
     html`<li data-guild="${place}" class="${amount === 0 ? 'none' : ''}">${swatch(fill)}<span class="prefix">${shortened(prefix, 6)}</span>

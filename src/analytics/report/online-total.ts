@@ -15,11 +15,11 @@ export async function onlineTotalFigure(sql: Sql, frame: Frame): Promise<Figure>
   const known = steps.filter(({ total }) => total !== null)
   const [first, ...rest] = known
   if (!first)
-    return missing('online-total', 'Nobody looked who was online in this period', 'wynnsync sync online-players')
+    return missing('online-total', 'No observation of who was online in this period', 'wynnsync sync online-players')
   const peak = rest.reduce((a, b) => ((b.peak ?? 0) > (a.peak ?? 0) ? b : a), first)
-  const told = known.filter(({ hidden }) => hidden !== null)
-  const sum = (of: (one: OnlineStep) => number | null) => told.reduce((total, one) => total + (of(one) ?? 0), 0)
-  const share = told.length > 0 ? sum(({ hidden }) => hidden) / sum(({ total }) => total) : null
+  const counted = known.filter(({ hidden }) => hidden !== null)
+  const sum = (of: (one: OnlineStep) => number | null) => counted.reduce((total, one) => total + (of(one) ?? 0), 0)
+  const share = counted.length > 0 ? sum(({ hidden }) => hidden) / sum(({ total }) => total) : null
   const span = { x1: (one: OnlineStep) => one.at, x2: (one: OnlineStep) => endOf(one.at, step, frame) }
   return {
     id: 'online-total',
@@ -48,7 +48,7 @@ export async function onlineTotalFigure(sql: Sql, frame: Frame): Promise<Figure>
             fill: 'var(--g4)',
             title: described,
           }),
-          Plot.rect(told, {
+          Plot.rect(counted, {
             ...span,
             y1: (one: OnlineStep) => (one.total ?? 0) - (one.hidden ?? 0),
             y2: 'total',

@@ -1,7 +1,7 @@
 import type { Sql } from '../../db/database.ts'
 import type { Period } from './period.ts'
 
-/** Everybody online in one step; NULL where nobody looked, or the API did not count. */
+/** Players online in one step; NULL without an observation, or where the API sent no count. */
 export interface OnlineStep {
   readonly at: Date
   readonly total: number | null

@@ -29,7 +29,7 @@ export async function pageOf(
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="generator" content="wynnsync ${version}">
 <title>wynnsync: ${period}</title><style>${raw(style)}</style></head><body>${patterns}
 <header><h1>What happened, ${period}</h1>
-<p class="soft">Written ${instant(writtenAt)}. All times are UTC. Hatched (on paper, dashed) is what nobody knows; it is not zero.</p>
+<p class="soft">Written ${instant(writtenAt)}. All times are UTC. Hatched (on paper, dashed) is unknown, not zero.</p>
 <nav aria-label="Findings"><dl>${chapters.map(contents)}</dl></nav></header>
 <main>${chapters.map(chapterMarkup)}</main>
 <footer>wynnsync ${version}, from the schema <code>analytics</code>; <code>wynnsync query --list</code> shows what else can be

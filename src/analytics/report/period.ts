@@ -14,7 +14,7 @@ const lengths = [300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400
 
 /**
  * The period of a report: what is wanted, else the last seven days up to the latest observation, or since the first one.
- * Begins at a full hour, unless told otherwise; ends with the minute of the observation, so that it is part of it.
+ * Begins at a full hour, unless asked otherwise; ends with the minute of the observation, so that it is part of it.
  */
 export async function periodOf(sql: Sql, wanted: Partial<Period>, writtenAt: Date): Promise<Period> {
   const [seen] = await sql.query<{ first: Date | null; last: Date | null }>(

@@ -16,7 +16,7 @@ export interface Roster {
   readonly of: (uuid: string | null) => Shown | undefined
 }
 
-/** Fills that can be told apart without seeing colours well: seven colours plain, seven striped, seven dotted. */
+/** Fills that differ without full colour vision: seven colours plain, seven striped, seven dotted. */
 export const fills = 21
 const others = 'var(--others)'
 

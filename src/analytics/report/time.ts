@@ -4,7 +4,7 @@ import type { Sheet } from './draw.ts'
 import { type Period, stepOf } from './period.ts'
 import { percent, tick } from './words.ts'
 
-/** How well one step of a period was watched: a share, or NULL where nobody told how often to look. */
+/** Coverage of one step of a period: a share, or NULL without a schedule. */
 export interface Watched {
   readonly at: Date
   readonly coverage: number | null
@@ -35,7 +35,7 @@ export function endOf(at: Date, step: number, { to }: Period): Date {
 export function coverageStrip(cells: readonly Watched[], step: number, period: Period, sheet: Sheet): Plot.PlotOptions {
   const span = { x1: (one: Watched) => one.at, x2: (one: Watched) => endOf(one.at, step, period) }
   const title = ({ at, coverage }: Watched) =>
-    `${tick(at)}: ${coverage === null ? 'nobody told how often to look' : `${percent(coverage)} watched`}`
+    `${tick(at)}: ${coverage === null ? 'no schedule known' : `${percent(coverage)} observed`}`
   return {
     height: 30,
     marginTop: 2,

@@ -17,7 +17,7 @@ export async function worldsFigure(sql: Sql, frame: Frame): Promise<Figure> {
     [frame.from, frame.to],
   )
   const [first, ...rest] = hours
-  if (!first) return missing('worlds', 'Nobody looked at the worlds in this period', 'wynnsync sync online-players')
+  if (!first) return missing('worlds', 'No observation of the worlds in this period', 'wynnsync sync online-players')
   const fullest = rest.reduce((a, b) => ((b.most ?? 0) > (a.most ?? 0) ? b : a), first)
   const poll = Math.max(2400, await expectedEvery(sql, 'online-players'))
   const fine = seriesStep(frame, poll, 170)
@@ -82,7 +82,7 @@ export async function worldsFigure(sql: Sql, frame: Frame): Promise<Figure> {
           (world) => cells.averages.get(`${at.getTime()} ${world}`) ?? (cells.known.has(at.getTime()) ? '' : null),
         ),
       ]),
-      note: 'Averages; blank: the world was not up; ?: nobody looked.',
+      note: 'Averages; blank: the world was not up; ?: not observed.',
     },
   }
 }

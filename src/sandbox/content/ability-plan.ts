@@ -78,7 +78,7 @@ export function planAbilities(seed: number, className: ClassName): AbilityPlan {
   return { abilities, connectors }
 }
 
-/** Which abilities somebody has taken: a part of the tree that hangs together, larger for higher levels. */
+/** Which abilities a player has taken: a part of the tree that hangs together, larger for higher levels. */
 export function takenAbilities({ abilities }: AbilityPlan, salt: number, level: number): Set<string> {
   const random = seededRandom(salt)
   const taken = new Set<string>()

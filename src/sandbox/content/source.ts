@@ -32,7 +32,7 @@ export interface ContentSettings extends PageForm {
 /** A body to be written when no copy is left, as of an instant in ms. */
 type Write = (at: number) => unknown
 
-/** Serves what nobody plays: classes and their abilities, articles, places on the map. All of it follows from the seed. */
+/** Serves the content without a simulation: classes and their abilities, articles, places on the map. All of it follows from the seed. */
 export function contentSource(settings: ContentSettings): AnswerSource {
   const { seed, dialect, items, now: startedAt } = settings
   const copies = createCopies()

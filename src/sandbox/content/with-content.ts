@@ -3,7 +3,7 @@ import { type ContentSettings, contentSource } from './source.ts'
 
 const families = /^\/(ability|aspects|classes|publisher|latest-news|map)(\/|$)/
 
-/** Puts the content that nobody plays around the items of a world. */
+/** Puts the content without a simulation around the items of a world. */
 export function withContent(items: WorldSource, settings: Omit<ContentSettings, 'items'>): WorldSource {
   const content = contentSource({ ...settings, items: () => items.itemWorld().items })
   return {

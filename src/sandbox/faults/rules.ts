@@ -27,7 +27,7 @@ export type FaultWish =
 /** A plan as text (`storm:0.1,html:0.05`, `all`), or by name; `all` stands for every fault. */
 export type FaultSpec = string | Readonly<Record<string, FaultWish>>
 
-/** The share of a fault whose share is not told, alone and when all are wanted. */
+/** The share of a fault without a share, alone and when all are wanted. */
 const usualShare = { one: 0.1, all: 0.02 }
 
 const form = /^([\w-]+)(?::([\d.]+))?(?:@(\d+)?-(\d+)?)?(\/\S*)?$/
@@ -73,21 +73,21 @@ function rulesOf(name: string, wish: unknown, now: number): FaultRule[] {
 function ruleOf(fault: FaultName, wish: unknown, usual: number, now: number): FaultRule {
   if (typeof wish === 'number') return ruleOf(fault, { share: wish }, usual, now)
   if (typeof wish !== 'object' || wish === null) throw wrong(JSON.stringify({ [fault]: wish }))
-  const told: Record<string, unknown> = { ...wish }
-  const { share = usual, path } = told
+  const given: Record<string, unknown> = { ...wish }
+  const { share = usual, path } = given
   if (typeof share !== 'number' || !(share >= 0 && share <= 1))
     throw new UsageError(`the share of ${fault} must be from 0 to 1, found ${JSON.stringify(share)}`)
   if (path !== undefined && (typeof path !== 'string' || !path.startsWith('/')))
     throw new UsageError(`the path of ${fault} must begin with /, found ${JSON.stringify(path)}`)
-  return { fault, share, path, from: instant(told.from, now), until: instant(told.until, now) }
+  return { fault, share, path, from: instant(given.from, now), until: instant(given.until, now) }
 }
 
-function instant(told: unknown, now: number): number | undefined {
-  if (told === undefined) return undefined
-  if (typeof told === 'number' && Number.isFinite(told)) return now + told * 1000
-  const at = typeof told === 'string' ? Date.parse(told) : Number.NaN
+function instant(given: unknown, now: number): number | undefined {
+  if (given === undefined) return undefined
+  if (typeof given === 'number' && Number.isFinite(given)) return now + given * 1000
+  const at = typeof given === 'string' ? Date.parse(given) : Number.NaN
   if (!Number.isNaN(at)) return at
-  throw new UsageError(`from and until are ISO instants, or seconds from now; found ${JSON.stringify(told)}`)
+  throw new UsageError(`from and until are ISO instants, or seconds from now; found ${JSON.stringify(given)}`)
 }
 
 function wrong(found: string): UsageError {

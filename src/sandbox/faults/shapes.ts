@@ -5,7 +5,7 @@ import { type Fields, fieldsIn, isGuild, membersIn, recordsIn, rewritten } from 
 /** What tells one record from another never vanishes. */
 const identity = new Set(['uuid', 'internalName', 'username'])
 
-/** Answers in a form that nobody has met yet. */
+/** Responses in a form that is new. */
 export const shapes = {
   vanishing: {
     about: 'a field is missing from most records for a while',
@@ -27,13 +27,13 @@ export const shapes = {
       }),
   },
   'unknown-fields': {
-    about: 'records have a field that nobody knows, for a while',
+    about: 'records have an unknown field for a while',
     run: 3,
     spoil: (answer, { path }) =>
       rewritten(answer, (body) => {
         const records = [...recordsIn(path, body), ...(isGuild(path) ? membersIn(body).map((one) => one.record) : [])]
         // The enumerations are lists of texts; anywhere else a field may be anything.
-        const novelty = path === '/item/metadata' ? ['never heard'] : { heard: 'never', times: 3 }
+        const novelty = path === '/item/metadata' ? ['unknown'] : { unknown: 'yes', times: 3 }
         for (const record of records) record.sandboxNovelty = novelty
         return records.length > 0
       }),
@@ -69,7 +69,7 @@ const vocabulary: Readonly<Record<string, string>> = {
   '/guild/list/territory': 'treasury',
 }
 
-/** The last members get a rank that nobody has heard of. */
+/** The last members get an unknown rank. */
 function promoteBeyondKnown(body: object): boolean {
   const last = membersIn(body).at(-1)
   const members = fieldsIn(fieldsIn(body)?.members)

@@ -32,12 +32,12 @@ export function counter(player: Player, name: CounterName): number {
   return player.counters[places.get(name) ?? -1] ?? 0
 }
 
-/** Raises a counter (lowers it when `by` is negative, never below 0), to hundredths, without telling; `keepRise` tells. */
+/** Raises a counter (lowers it when `by` is negative, never below 0), to hundredths, without an entry in the history; `keepRise` writes one. */
 export function raise(player: Player, name: CounterName, by: number): void {
   player.counters[places.get(name) ?? -1] = Math.max(0, Math.round((counter(player, name) + by) * 100) / 100)
 }
 
-/** Sets a counter to 0 without telling. */
+/** Sets a counter to 0 without an entry in the history. */
 export function clear(player: Player, name: CounterName): void {
   player.counters[places.get(name) ?? -1] = 0
 }
@@ -61,7 +61,7 @@ export function counterAt(player: Player, name: string, at: number): number | un
   return place === undefined ? undefined : rises[low - 1]?.counters[place]
 }
 
-/** Counters of somebody with `hours` of playing behind them. */
+/** Counters of a player with `hours` of playing behind them. */
 export function firstCounters(random: Random, hours: number, member: boolean): Float64Array {
   const per = (hourly: number) => Math.floor(hours * hourly * (0.3 + 1.4 * random()))
   const guildRaids = per(0.25)

@@ -34,7 +34,7 @@ export interface GameSettings {
   readonly patchItems?: PatchItems | undefined
 }
 
-/** A world that lives on by itself, by the second, whenever somebody looks. */
+/** A simulated world that advances by the second on each request. */
 export interface Game {
   /** Everything as it stands; to be read only. */
   readonly realm: Realm

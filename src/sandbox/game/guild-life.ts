@@ -50,7 +50,7 @@ function found(realm: Realm, at: number): void {
   if (!founder) return
   const guild = createGuild(realm, false, 0, at)
   join(realm, founder, guild, at, 'owner')
-  tell(realm, guild, at, 'founded')
+  logEvent(realm, guild, at, 'founded')
 }
 
 function rename(realm: Realm, at: number): void {
@@ -58,7 +58,7 @@ function rename(realm: Realm, at: number): void {
   const former = guild.name
   guild.name = realm.names.guild()
   touchHoldings(guild)
-  tell(realm, guild, at, 'renamed', former)
+  logEvent(realm, guild, at, 'renamed', former)
 }
 
 function retag(realm: Realm, at: number): void {
@@ -66,7 +66,7 @@ function retag(realm: Realm, at: number): void {
   const former = guild.prefix
   guild.prefix = realm.names.prefix(guild.name)
   touchHoldings(guild)
-  tell(realm, guild, at, 'retagged', former ?? undefined)
+  logEvent(realm, guild, at, 'retagged', former ?? undefined)
 }
 
 function disband(realm: Realm, at: number): void {
@@ -79,7 +79,7 @@ function disband(realm: Realm, at: number): void {
   for (const territory of [...guild.holdings]) take(realm, territory, null, at)
   for (const membership of [...guild.members.values()]) remove(realm, membership, at)
   realm.guilds.delete(guild.uuid)
-  tell(realm, guild, at, 'disbanded')
+  logEvent(realm, guild, at, 'disbanded')
   if (owner && chance(realm.random, 0.7))
     planTick(realm.events, at + minute + waiting(realm.random, 2 * hour), (then) => refound(realm, guild, owner, then))
 }
@@ -91,7 +91,7 @@ function refound(realm: Realm, former: Guild, owner: Player, at: number): void {
   guild.name = former.name
   guild.prefix = former.prefix
   join(realm, owner, guild, at, 'owner')
-  tell(realm, guild, at, 'refounded', former.uuid)
+  logEvent(realm, guild, at, 'refounded', former.uuid)
 }
 
 /** For some minutes every member's guild raids are shown as 0, as other clients have met it. */
@@ -102,9 +102,9 @@ function glitch(realm: Realm, at: number): void {
   realm.log.glitches.push({ guild: guild.uuid, from: at, until: guild.glitchUntil })
 }
 
-type Told = Realm['log']['guilds'][number]['event']
+type GuildEventName = Realm['log']['guilds'][number]['event']
 
-function tell(realm: Realm, guild: Guild, at: number, event: Told, former?: string): void {
+function logEvent(realm: Realm, guild: Guild, at: number, event: GuildEventName, former?: string): void {
   const { uuid, name, prefix } = guild
   realm.log.guilds.push({ guild: uuid, at, event, name, prefix, ...(former === undefined ? {} : { former }) })
 }
@@ -120,7 +120,7 @@ function drawMember(realm: Realm, guild: Guild): Membership | undefined {
   return guild.members.size === 0 ? undefined : pick(realm.random, [...guild.members.values()])
 }
 
-/** Somebody without a guild, from a few tries. */
+/** A player without a guild, from a few tries. */
 function drawFree(realm: Realm): Player | undefined {
   const people = [...realm.online]
   if (people.length === 0) return undefined

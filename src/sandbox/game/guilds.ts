@@ -20,14 +20,14 @@ export function createPeople(realm: Realm, guildCount: number, playerCount: numb
     const size = Math.max(1, Math.min(150, Math.round(0.075 * playerCount * 0.905 ** nth)))
     const people = members.splice(0, size)
     // A guild has at least its owner, also when the others have taken everybody.
-    settle(
+    placeMembers(
       realm,
       createGuild(realm, nth < fighting, 0.95 ** nth),
       people.length > 0 ? people : [createPlayer(realm, false, true)],
     )
   }
   for (let nth = playing; nth < guildCount; nth++)
-    settle(
+    placeMembers(
       realm,
       createGuild(realm, false, 0.2),
       Array.from({ length: pick(realm.random, [1, 1, 1, 2, 2, 3, 5]) }, () => createPlayer(realm, false, true)),
@@ -71,7 +71,7 @@ const shares: readonly (readonly [Rank, number])[] = [
   ['recruit', 1],
 ]
 
-function settle(realm: Realm, guild: Guild, players: readonly Player[]): void {
+function placeMembers(realm: Realm, guild: Guild, players: readonly Player[]): void {
   const { random } = realm
   players.forEach((player, nth) => {
     const share = nth / players.length

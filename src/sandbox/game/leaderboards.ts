@@ -32,7 +32,7 @@ export function leaderboardTypes(realm: Realm): string[] {
 
 /**
  * The body of `/leaderboards/{type}` as of an instant in ms, by position from 1 (API reference 3.6); undefined when there
- * is no such board. Whoever hides the main profile is listed without a name.
+ * is no such board. A player who restricts the main profile is listed without a name.
  */
 export function leaderboardBody(realm: Realm, type: string, limit: number, dialect: Dialect, at: number) {
   if (!leaderboardTypes(realm).includes(type)) return undefined

@@ -1,11 +1,11 @@
 import type { Rank } from './ranks.ts'
 
 /*
- * The true history. `T` is an instant: ms since the epoch while it is written, ISO text when it is told.
+ * The true history. `T` is an instant: ms since the epoch while it is written, ISO text when it is read.
  * Guilds and players are named by uuid, territories and worlds by name.
  */
 
-/** A territory changed hands, or was taken by its own guild again; `to` is null when it is lost to nobody. */
+/** A territory changed hands, or was taken by its own guild again; `to` is null when it has no owner then. */
 export interface Capture<T> {
   readonly territory: string
   readonly at: T
@@ -65,7 +65,7 @@ export interface WorldChange<T> {
   readonly event: 'up' | 'down'
 }
 
-/** Somebody's place in a guild changed. Transferred: left `otherGuild` for `guild` in one instant. */
+/** A player's place in a guild changed. Transferred: left `otherGuild` for `guild` in one instant. */
 export interface MembershipChange<T> {
   readonly guild: string
   readonly player: string
@@ -95,7 +95,7 @@ export interface PlayerRename<T> {
   readonly to: string
 }
 
-/** An access rule was turned on or off; those on from the beginning are told at a day before the start. */
+/** An access rule was turned on or off; those on from the beginning are dated a day before the start. */
 export interface PrivacyChange<T> {
   readonly player: string
   readonly at: T

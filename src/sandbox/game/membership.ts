@@ -4,7 +4,7 @@ import { type Rank, ranks } from './ranks.ts'
 import type { Guild, Membership, Player, Realm } from './state.ts'
 import { minute, planTick } from './time.ts'
 
-/** Lets a player into a guild; what counts one membership begins at 0. Nobody is in two guilds. */
+/** Lets a player into a guild; what counts one membership begins at 0. A player is in one guild at most. */
 export function join(realm: Realm, player: Player, guild: Guild, at: number, rank: Rank = 'recruit'): void {
   if (player.membership) return
   enter(player, guild, at, rank)
@@ -78,7 +78,7 @@ export function shiftRank(realm: Realm, membership: Membership, at: number): voi
     planTick(realm.events, at + (1 + 7 * random()) * minute, (then) => setRank(realm, membership, rank, then))
 }
 
-/** Writes a player into a guild without telling. */
+/** Writes a player into a guild without an event. */
 export function enter(player: Player, guild: Guild, at: number, rank: Rank): void {
   const membership = { guild, player, rank, joined: at }
   player.membership = membership

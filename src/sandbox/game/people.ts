@@ -7,7 +7,7 @@ import { accessRules } from './privacy.ts'
 /** The players of a game as owners of credentials. */
 export function gamePeople(game: Game): People {
   const { realm } = game
-  // Those who play and began in a guild: of the first people, every fourth did not. Whoever shares a name is among them.
+  // Those who play and began in a guild: of the first people, every fourth did not. Players who share a name are among them.
   const suitable = realm.people.filter(({ habit }, nth) => habit && nth % 4 !== 0)
   return {
     find: (asked) => {
@@ -17,7 +17,7 @@ export function gamePeople(game: Game): People {
     anyone: (key) => {
       const nth = key === '' ? 0 : Number.parseInt(key.slice(0, 8), 16) % suitable.length
       const player = suitable[nth] ?? realm.people[0]
-      if (!player) throw new RangeError('nobody plays this game')
+      if (!player) throw new RangeError('the game has no players')
       return player.uuid
     },
     profile: (uuid, now) => {

@@ -17,9 +17,9 @@ export function planPersonChanges(realm: Realm, from: number): void {
   again(25 * minute, (player, at) => setHiding(realm, player, chance(random, 0.08), at))
   again(40 * minute, (player, at) => {
     // Those who hide now and then are online when they do it.
-    const somebody = realm.online.size > 0 ? pick(random, [...realm.online]) : player
-    setHiding(realm, somebody, !somebody.hidesOnline, at)
-    events.plan(at + waiting(random, 2 * hour), (then) => setHiding(realm, somebody, chance(random, 0.08), then))
+    const target = realm.online.size > 0 ? pick(random, [...realm.online]) : player
+    setHiding(realm, target, !target.hidesOnline, at)
+    events.plan(at + waiting(random, 2 * hour), (then) => setHiding(realm, target, chance(random, 0.08), then))
   })
   again(2 * hour, (player, at) => {
     const restricted = chance(random, 0.3)

@@ -6,7 +6,7 @@ import { day, minute } from './time.ts'
 
 /**
  * Adds one person to the realm.
- * @param active false for somebody who stopped playing long ago
+ * @param active false for a player who stopped long ago
  * @param member whether a guild takes them in at once, so that contributions exist
  */
 export function createPlayer(realm: Realm, active: boolean, member: boolean): Player {

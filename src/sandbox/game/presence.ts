@@ -67,7 +67,7 @@ export function logOut(realm: Realm, player: Player, at: number): void {
   else {
     const played = at - player.flushedAt
     realm.events.plan(at + minute + waiting(realm.random, 12 * minute), (then) => {
-      // Whoever came back meanwhile began to count anew; only what was played before is missing.
+      // A player who came back meanwhile began to count anew; only what was played before is missing.
       const since = player.flushedAt
       player.flushedAt = then - played
       flush(realm, player, then)

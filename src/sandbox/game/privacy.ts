@@ -5,7 +5,7 @@ import type { Player, Realm } from './state.ts'
 /** Who may see something of a player; Guests only see what is public (API reference 7.3). */
 export type Rule = 'public' | 'friend' | 'guild' | 'guild_friend' | 'private'
 
-/** Whoever asks, as the game knows them. */
+/** The caller, as the game knows them. */
 export interface Viewer {
   readonly player: Player
   /** Undefined for everything that the player sees. */

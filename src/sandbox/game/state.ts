@@ -4,7 +4,7 @@ import type { GameNames } from './names.ts'
 import type { EventQueue } from './queue.ts'
 import type { Rank } from './ranks.ts'
 
-/** When and how somebody plays. */
+/** When and how a player plays. */
 export interface Habit {
   readonly sessionsPerDay: number
   readonly meanLength: number

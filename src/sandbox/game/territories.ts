@@ -5,7 +5,7 @@ import { day, hour, lastTick } from './time.ts'
 const columns = 20
 const rows = 20
 const perSheet = 20
-/** How many territories the fighting guilds hold at first; the rest belongs to nobody. */
+/** How many territories the fighting guilds hold at first; the rest has no owner. */
 const firstHoldings = [58, 55, 50, 41, 33, 29, 27, 25, 19, 16, 13, 9, 7, 4, 3, 3, 2, 2]
 
 /** As many sheets as the first map needs. */

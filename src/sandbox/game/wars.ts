@@ -4,7 +4,7 @@ import type { Guild, Realm, Territory } from './state.ts'
 import { touch, touchHoldings } from './territories.ts'
 import { hour, liveliness, minute, planTick, second, waiting } from './time.ts'
 
-/** Plans campaigns, and now and then a territory that falls to nobody. */
+/** Plans campaigns, and now and then a territory that loses its owner. */
 export function planWars(realm: Realm, from: number): void {
   const { events, random } = realm
   const campaign = (at: number) => {
@@ -22,7 +22,7 @@ export function planWars(realm: Realm, from: number): void {
 }
 
 /**
- * A territory changes hands at a game tick, is taken again by its owner, or (`by` null) is lost to nobody.
+ * A territory changes hands at a game tick, is taken again by its owner, or (`by` null) loses its owner.
  * Within one tick a territory is taken once at most.
  */
 export function take(realm: Realm, territory: Territory, by: Guild | null, at: number): void {

@@ -19,7 +19,7 @@ export function createWorlds(): World[] {
   )
 }
 
-/** A world that is up: mostly one of the region, and rather one where somebody is. */
+/** A world that is up: mostly one of the region, and rather one with players. */
 export function drawWorld(realm: Realm, region: string, except?: string): World {
   const { random } = realm
   const open = realm.worlds.filter((world) => world.up && world.name !== except)

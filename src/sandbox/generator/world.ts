@@ -47,7 +47,7 @@ function withNamesakes(items: readonly Item[]): Item[] {
   const ingredient = items.find((item) => item.type === 'ingredient')
   if (helmet && ingredient) {
     const { displayName } = ingredient
-    // The glyph with which the name-keyed API told colliding names apart (API reference 5.1).
+    // The glyph with which the name-keyed API made colliding names differ (API reference 5.1).
     twins.set(helmet, { displayName, internalName: `${displayName}\u058e` })
   }
   return items.map((item) => ({ ...item, ...twins.get(item) }))

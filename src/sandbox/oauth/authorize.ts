@@ -14,9 +14,9 @@ export interface AuthorizeParts {
 }
 
 /**
- * `GET /authorize`, next to the base path as on the website (API reference 3.1). Nobody is asked: it redirects at once.
+ * `GET /authorize`, next to the base path as on the website (API reference 3.1). There is no consent page: it redirects at once.
  * `sandbox_user=<username or uuid>` says who allows it, `sandbox_answer=deny` that it is not allowed. A wrong client or
- * redirect target is told here with 400, because nobody may be sent there; everything else in the redirect.
+ * redirect target is a 400 here, because a redirect there is not safe; every other error travels in the redirect.
  */
 export function addAuthorize(app: Hono, parts: AuthorizeParts): void {
   app.get('/authorize', (c) => {

@@ -1,7 +1,7 @@
 import type { Random } from '../../clock.ts'
 import { drawSecret } from './tokens.ts'
 
-/** What somebody allowed an application to have, until the code is exchanged. */
+/** A grant of a player to an application, until the code is exchanged. */
 export interface Permission {
   readonly client: string
   readonly redirectUri: string

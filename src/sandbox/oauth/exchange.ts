@@ -38,7 +38,7 @@ export function exchange(request: ApiRequest, now: number, { clients, codes, tok
   const code = form.get('code') ?? ''
   const permission = codes.find(code, now)
   if (permission?.token !== undefined) {
-    // Whoever used it second may have stolen it; neither keeps anything.
+    // A second use may be a stolen code: both lose their token.
     tokens.revoke(permission.token)
     return invalid('code was used before.')
   }

@@ -24,7 +24,7 @@ export interface People {
   find(asked: string): string | undefined
   /** The uuid of a player, the same one for the same key. */
   anyone(key: string): string
-  /** Undefined when nobody has this uuid. `now` is ms of the sandbox clock. */
+  /** Undefined for an unknown uuid. `now` is ms of the sandbox clock. */
   profile(uuid: string, now: number): OwnProfile | undefined
 }
 

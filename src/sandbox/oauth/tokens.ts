@@ -25,7 +25,7 @@ export interface ListedToken {
   readonly usedAt: string
 }
 
-/** What a token says about who asks; `counter` names the budget it draws from. */
+/** What a token says about the caller; `counter` names the budget it draws from. */
 export interface KnownToken {
   readonly requester: Requester
   readonly counter: string

@@ -64,7 +64,7 @@ export function buildsOf(player: Player) {
   )
 }
 
-/** The uuid of the character somebody plays or played last. */
+/** The uuid of the character that a player plays or played last. */
 export function activeCharacter(player: Player): string | null {
   return natures(player)[0]?.uuid ?? null
 }

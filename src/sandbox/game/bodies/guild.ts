@@ -14,7 +14,7 @@ export type Identifier = 'username' | 'uuid'
 
 /**
  * A guild's profile as of an instant in ms (API reference 6.1).
- * @param viewer who asks; undefined for guests
+ * @param viewer the caller; undefined for guests
  */
 export function guildBody(
   realm: Realm,

@@ -42,7 +42,7 @@ function seasonBody({ number, begins, ends, ratingPerHour, ratingPerWar }: Seaso
   }
 }
 
-/** How long after the login the list does not say where somebody is, ms. */
+/** How long after the login the list has no world for a player, ms. */
 const arriving = 5 * second
 
 /**
