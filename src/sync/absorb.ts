@@ -4,8 +4,7 @@ import type { Answer } from './answer.ts'
 import { type Counts, noCounts } from './counts.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import { type GuardAction, walkActions } from './guard/actions.ts'
-import { objectionToClock } from './guard/clock.ts'
-import { judge } from './guard/guard.ts'
+import { judgeResponse } from './guard/verdict.ts'
 import { sha256 } from './hash.ts'
 import type { RunStatus } from './ledger.ts'
 import type { Target } from './privacy/erase.ts'
@@ -17,6 +16,8 @@ import { write } from './write.ts'
 export interface Absorbed extends Counts {
   readonly status: RunStatus
   readonly reason: string | null
+  /** The number of records that plausibility compares with later ones; null when its clock cannot be trusted. */
+  readonly normalized: number | null
   /** Current keys after it; null when the answer was not taken. */
   readonly living: number | null
   readonly contentHash: Buffer
@@ -32,38 +33,29 @@ export interface Absorbed extends Counts {
 
 /** Takes one answer into the database, inside the caller's transaction: all of what it says is there or none. */
 export async function absorb(sql: Sql, resource: Recorded, answer: Answer): Promise<Absorbed> {
-  const { extraction, preparation, last, guards } = answer
+  const { extraction, preparation, last } = answer
   const { entities, quarantined, seen } = preparation
   const records = seen.size + quarantined.filter((one) => one.key === undefined).length
   const fingerprint = fingerprintOf(extraction, preparation)
   const counts = { ...noCounts, records, quarantined: quarantined.length }
-  const outcome = { ...counts, living: null, drift: [], hidden: [], contentHash: fingerprint }
+  const outcome = { ...counts, normalized: null, living: null, drift: [], hidden: [], contentHash: fingerprint }
 
-  const plausibleShare = guards.plausibleShares?.[resource.name] ?? resource.plausibleShare ?? guards.plausibleShare
-  const candidate = { ...extraction, records, contentHash: fingerprint }
-  const verdict = judge(candidate, last, { plausibleShare, accept: guards.accept ?? false })
-  if (verdict.status === 'stale') {
-    const { status, reason } = verdict
-    return { ...outcome, quarantined: 0, status, reason, guarded: [{ guard: 'staleness', action: 'ignored', reason }] }
-  }
-  const objection = verdict.status === 'load' ? (verdict.overruled ?? extraction.objection) : extraction.objection
-  const implausible = verdict.status === 'rejected' ? verdict.reason : guards.accept ? undefined : objection
-  const future = guards.accept ? undefined : await objectionToClock(sql, resource.name, answer)
-  const reason = future ?? implausible
-  if (reason !== undefined) {
-    const guarded = [{ guard: future ? 'clock' : 'plausibility', action: 'rejected', reason }] as const
+  const judged = await judgeResponse(sql, resource, answer, { records, contentHash: fingerprint })
+  const { status: verdict, reason, normalized } = judged
+  if (verdict === 'stale') return { ...outcome, quarantined: 0, status: verdict, reason, guarded: judged.guarded }
+  if (verdict === 'rejected') {
     const hidden = await hiddenIn(sql, resource, answer)
-    return { ...outcome, hidden, quarantined: 0, status: 'rejected', reason, rejected: 1, guarded }
+    const { guarded } = judged
+    return { ...outcome, normalized, hidden, quarantined: 0, status: verdict, reason, rejected: 1, guarded }
   }
-  const guarded = walkActions(extraction, records)
-  const accepted = `${objection}; taken, because a person accepts it`
-  if (objection) guarded.push({ guard: 'plausibility', action: 'accepted', reason: accepted })
+  const guarded = [...walkActions(extraction, records), ...judged.guarded]
   const doubt = doubtOf(answer)
   const { hidden, isNews, settle } = await hearPrivacy(sql, resource, answer)
-  if (verdict.status === 'unchanged' && !isNews && !(await isWitness(sql, resource, answer))) {
+  if (verdict === 'unchanged' && !isNews && !(await isWitness(sql, resource, answer))) {
     const status = doubt ? 'partial' : 'unchanged'
     return {
       ...outcome,
+      normalized,
       hidden,
       status,
       reason: doubt,
@@ -77,7 +69,16 @@ export async function absorb(sql: Sql, resource: Recorded, answer: Answer): Prom
   const status = doubt ? 'partial' : anything ? 'ok' : 'unchanged'
   // Under another fingerprint: the same answer must not count as known once it may be taken in whole.
   const contentHash = hidden.length > 0 ? sha256(fingerprint) : fingerprint
-  return { ...outcome, ...written, contentHash, hidden, status, reason: doubt, guarded: [...guarded, ...found] }
+  return {
+    ...outcome,
+    ...written,
+    normalized,
+    contentHash,
+    hidden,
+    status,
+    reason: doubt,
+    guarded: [...guarded, ...found],
+  }
 }
 
 /** Whether an unchanged answer still says something: that what was missing before is missing again. */

@@ -21,9 +21,9 @@ export async function lastAccepted(
   const [row] = await sql.query<{ observed_at: Date; records: number; content_hash: Uint8Array; living: number }>(
     `select latest.observed_at, latest.content_hash, latest.living,
             -- An incomplete answer says nothing about how many records there should be.
-            coalesce((select records from sync.run
+            coalesce((select coalesce(normalized, records) from sync.run
                        where resource = $1 and status in ('ok', 'unchanged', 'partial') and complete
-                       order by observed_at desc nulls last, started_at desc limit 1), latest.records) as records
+                       order by observed_at desc nulls last, started_at desc limit 1), latest.normalized, latest.records) as records
        from sync.run latest
       where latest.resource = $1 and latest.status in ('ok', 'unchanged', 'partial')
       order by latest.observed_at desc nulls last, latest.started_at desc limit 1`,

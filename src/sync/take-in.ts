@@ -47,7 +47,7 @@ interface Taking extends Saying {
 }
 
 /** What it came to. `observedAt`: the instant an accepted answer speaks for, ms since the epoch; otherwise 0. */
-export type TakenIn = Omit<Absorbed, 'contentHash' | 'living' | 'status'> & {
+export type TakenIn = Omit<Absorbed, 'contentHash' | 'living' | 'normalized' | 'status'> & {
   readonly status: RunStatus | 'hidden' | 'gone'
   readonly observedAt: number
 }

@@ -25,7 +25,10 @@ export interface Candidate {
   /** The instants, in ms, that the oldest and the newest page of the answer speak for. */
   readonly observedFrom: number
   readonly observedAt: number
+  /** What came at all; nothing is always implausible. */
   readonly records: number
+  /** Records that count when they are compared with the last good answer. */
+  readonly counted: number
   readonly contentHash: Uint8Array
 }
 
@@ -33,7 +36,9 @@ export type Verdict =
   /** `overruled`: what a person accepted although a guard objects. */
   | { readonly status: 'load'; readonly overruled?: string }
   | { readonly status: 'unchanged' }
-  | { readonly status: 'stale' | 'rejected'; readonly reason: string }
+  | { readonly status: 'stale'; readonly reason: string }
+  /** `shrunken`: there are fewer records than there should be, but not none. */
+  | { readonly status: 'rejected'; readonly reason: string; readonly shrunken: boolean }
 
 /**
  * Decides what becomes of an answer: loaded, unchanged, stale (older than what is known) or rejected (implausible).
@@ -55,7 +60,7 @@ export function judge(
   const implausible = implausibility(answer, last, plausibleShare)
   if (implausible !== undefined && !accept) {
     const hint = answer.records === 0 ? '' : '; if that is right, sync with --accept'
-    return { status: 'rejected', reason: implausible + hint }
+    return { status: 'rejected', reason: implausible + hint, shrunken: answer.records > 0 }
   }
   if (last && answer.observedAt === last.observedAt) {
     return {
@@ -67,13 +72,13 @@ export function judge(
 }
 
 function implausibility(
-  { records }: Candidate,
+  { records, counted }: Candidate,
   last: LastAccepted | undefined,
   plausibleShare: number,
 ): string | undefined {
   if (records === 0) return 'the answer holds no records'
-  if (last === undefined || records >= last.records * plausibleShare) return undefined
-  return `${records} ${records === 1 ? 'record' : 'records'} where the last good answer had ${last.records}`
+  if (last === undefined || counted >= last.records * plausibleShare) return undefined
+  return `${counted} ${counted === 1 ? 'record' : 'records'} where the last good answer had ${last.records}`
 }
 
 function iso(instant: number): string {

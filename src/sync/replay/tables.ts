@@ -117,7 +117,17 @@ export async function swapTables(sql: Sql, resources: readonly Recorded[]): Prom
   for (const statement of [ledgerOfRuns, ledgerOfCopies, ledgerOfKeys, keys]) await sql.query(statement, [names])
 }
 
-const counts = ['records', 'inserted', 'changed', 'closed', 'unchanged', 'events', 'rejected', 'quarantined']
+const counts = [
+  'records',
+  'normalized',
+  'inserted',
+  'changed',
+  'closed',
+  'unchanged',
+  'events',
+  'rejected',
+  'quarantined',
+]
 const said = [
   'status',
   'reason',
@@ -138,7 +148,7 @@ const ledgerOfRuns = `
 
 /** An identical copy of an answer was not kept again, and the next answer is compared with it all the same. */
 const ledgerOfCopies = `
-  update sync.run live set living = again.living, records = again.records, content_hash = again.content_hash
+  update sync.run live set living = again.living, records = again.records, normalized = again.normalized, content_hash = again.content_hash
     from (select distinct on (resource, observed_at) * from sync_replay.run
            where status in ('ok', 'unchanged', 'partial') order by resource, observed_at, started_at desc) again
    where live.resource = any($1::text[]) and live.resource = again.resource and live.observed_at = again.observed_at

@@ -1,0 +1,81 @@
+import type { Sql } from '../../db/database.ts'
+import { historySql } from '../history-sql.ts'
+import type { Preparation } from '../prepare.ts'
+import type { Recorded } from '../resource.ts'
+
+/** How many records of a response count for plausibility. */
+export interface RecordCount {
+  /** Normalized records, and quarantined ones of keys that are current. The next response is compared with it. */
+  readonly normalized: number
+  /** The same with the quarantined records that have no readable key: each may be one of those that seem to be missing. */
+  readonly came: number
+}
+
+/** Counts the records of a response. A quarantined record that nobody knew before is no measure for later responses. */
+export async function countRecords(
+  sql: Sql,
+  { history }: Pick<Recorded, 'history'>,
+  { entities, quarantined }: Preparation,
+): Promise<RecordCount> {
+  const keys = new Set(quarantined.flatMap(({ key }) => (isReadable(key) ? [key] : [])))
+  const loaded = new Set(entities.map(({ key }) => key))
+  const unknown = [...keys].filter((key) => !loaded.has(key))
+  const normalized = entities.length + (await countCurrent(sql, history, unknown))
+  return { normalized, came: normalized + quarantined.filter(({ key }) => !isReadable(key)).length }
+}
+
+/** A key with a replacement character is a damaged spelling of another one. */
+function isReadable(key: string | undefined): key is string {
+  return key !== undefined && !key.includes('\uFFFD')
+}
+
+async function countCurrent(sql: Sql, history: Recorded['history'], keys: readonly string[]): Promise<number> {
+  if (keys.length === 0) return 0
+  const { table, keyText } = historySql(history)
+  const [row] = await sql.query<{ current: number }>(
+    `select count(*)::int as current from ${table.name} version
+      where version.valid_until = 'infinity' and ${keyText('version')} = any($1::text[])`,
+    [keys],
+  )
+  return row?.current ?? 0
+}
+
+/** How many responses in a row must agree before a shrunken one is accepted, this one included. */
+const enough = 3
+/** By which share of the largest their numbers of records may differ. */
+const tolerance = 0.02
+
+/**
+ * Whether the last responses were rejected for their number of records and agree with this one: complete, not empty, and
+ * each of another instant. Only resources whose responses each hold everything are asked about.
+ */
+export async function agreesWithRejected(
+  sql: Sql,
+  resource: string,
+  { complete, observedAt, normalized }: { complete: boolean; observedAt: number; normalized: number },
+): Promise<boolean> {
+  if (!complete || normalized === 0) return false
+  const rows = await sql.query<{
+    observed: Date
+    normalized: number | null
+    complete: boolean | null
+    rejected: boolean
+  }>(
+    `select observed_at as observed, normalized, complete, status = 'rejected' as rejected from sync.run
+      where resource = $1 and status in ('ok', 'unchanged', 'partial', 'rejected') and observed_at is not null
+      order by finished_at desc, started_at desc limit 50`,
+    [resource],
+  )
+  const end = rows.findIndex(({ rejected }) => !rejected)
+  const counts = [normalized]
+  const instants = new Set([observedAt])
+  for (const row of end < 0 ? rows : rows.slice(0, end)) {
+    if (instants.has(row.observed.getTime())) continue
+    if (!row.complete || !row.normalized) return false
+    instants.add(row.observed.getTime())
+    counts.push(row.normalized)
+    if (counts.length < enough) continue
+    return Math.max(...counts) - Math.min(...counts) <= tolerance * Math.max(...counts)
+  }
+  return false
+}
