@@ -31,7 +31,7 @@ describe('a cron expression', () => {
     expect(getTasks().size).toBe(before)
   })
 
-  test('names the same instants whatever was asked before, and those that node-cron rings at', () => {
+  test('names the instants that node-cron rings at', () => {
     const expressions = [
       '*/5 * * * *',
       '0 0,12 1 */2 *',
