@@ -3,6 +3,7 @@ import { gunzip } from 'node:zlib'
 import { Pool } from 'undici'
 import type { Clock } from '../clock.ts'
 import { UsageError } from '../errors.ts'
+import { MAX_BODY_BYTES } from './body-limit.ts'
 import { isErrorBody } from './errors.ts'
 import { describeConnectionError } from './failures.ts'
 import type { Headers } from './headers.ts'
@@ -77,7 +78,7 @@ const noHeaders: Headers = new Map()
 
 /** Opens a pool of kept-alive connections to the origin of `baseUrl`. The credential stays inside. */
 export function createExchange(options: ExchangeOptions): Exchange {
-  const { clock, token, userAgent, maxBytes = 64 * 1024 * 1024 } = options
+  const { clock, token, userAgent, maxBytes = MAX_BODY_BYTES } = options
   const { connect = 10_000, headers: headersTimeout = 30_000, body: bodyTimeout = 30_000 } = options.timeouts ?? {}
   const { origin, prefix } = readBaseUrl(options.baseUrl)
   const pool = new Pool(origin, { connect: { timeout: connect }, headersTimeout, bodyTimeout })

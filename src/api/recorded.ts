@@ -1,11 +1,8 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
-import { RecordError } from '../errors.ts'
 import { type Api, createClient } from './client.ts'
 import type { Outcome } from './exchange.ts'
 import type { Heard } from './heard.ts'
 import { faultError, judge } from './judgement.ts'
+import { BrokenRecording, brokenRecording, readBody } from './recording-body.ts'
 import { type Recorded, readIndex, requestName } from './recording-index.ts'
 import { type ApiRequest, wireRequest } from './request.ts'
 import { type Transport, toAnswer } from './transport.ts'
@@ -24,8 +21,7 @@ export interface RecordedAnswers {
   apiAsOf(at: number): Api
 }
 
-/** A recorded answer is missing or cannot be read; the message names file and line. The others can be. */
-export class BrokenRecording extends RecordError {}
+export { BrokenRecording }
 
 /**
  * Opens a folder with `index.jsonl` and gzipped bodies.
@@ -104,8 +100,9 @@ export function offline(send: Transport['send']): Transport {
   return { send, requestsSent: () => 0, remaining: () => null, close: async () => {} }
 }
 
-function outcomeOf({ at, status, headers, body, line }: Recorded, folder: string): Outcome {
-  const text = readText(folder, body, line)
+function outcomeOf(recorded: Recorded, folder: string): Outcome {
+  const { at, status, headers } = recorded
+  const text = readBody(folder, recorded).toString('utf8')
   const lowerCase = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
   const bytes = text.length
   try {
@@ -113,28 +110,8 @@ function outcomeOf({ at, status, headers, body, line }: Recorded, folder: string
     const wire = { bytes: Buffer.from(text), isGzip: false }
     return { status, headers: lowerCase, body: parsed, failure: null, seen: '', bytes, wire, receivedAt: at }
   } catch {
-    throw broken(folder, body, line, 'is not JSON, or JSON that ended early')
+    throw brokenRecording(folder, recorded, 'is not JSON, or JSON that ended early')
   }
-}
-
-function readText(folder: string, body: string, line: number): string {
-  const file = join(folder, body)
-  let raw: Uint8Array
-  try {
-    raw = readFileSync(file)
-  } catch {
-    throw broken(folder, body, line, 'cannot be read')
-  }
-  try {
-    return gunzipSync(raw).toString('utf8')
-  } catch {
-    throw broken(folder, body, line, 'is not gzip, or gzip that ended early')
-  }
-}
-
-function broken(folder: string, body: string, line: number, what: string): BrokenRecording {
-  const file = join(folder, body)
-  return new BrokenRecording(`${file} (index.jsonl line ${line}) ${what}`, { context: { file, line } })
 }
 
 function decoded(path: string): string {

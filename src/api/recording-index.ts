@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { FatalError } from '../errors.ts'
+import { readFileInside } from './recording-files.ts'
 
 const lineForm = z.object({
   at: z.iso.datetime(),
@@ -39,13 +39,11 @@ export interface Recorded {
  */
 export function readIndex(folder: string): Recorded[] {
   const file = join(folder, 'index.jsonl')
-  let text: string
-  try {
-    text = readFileSync(file, 'utf8')
-  } catch (cause) {
-    throw new FatalError(`recordings cannot be read: no ${file}`, { cause, context: { folder } })
-  }
-  const lines = text
+  const read = readFileInside(folder, 'index.jsonl')
+  if ('problem' in read)
+    throw new FatalError(`recordings cannot be read: ${file} ${read.problem}`, { context: { folder } })
+  const lines = read
+    .toString('utf8')
     .split('\n')
     .flatMap((line, index) => (line.trim() === '' ? [] : [parseLine(line, index + 1, file)]))
   return lines.sort((a, b) => a.at - b.at)

@@ -1,8 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
+import { readBody, readGzippedBody } from '../api/recording-body.ts'
 import { type Recorded, readIndex, requestName } from '../api/recording-index.ts'
-import { FatalError } from '../errors.ts'
 import {
   type AnswerSource,
   type ApiRequest,
@@ -53,18 +50,10 @@ export function openRecordings(
   // One decoded body per path: a walk asks for hundreds of pages of the same answer.
   const decodedByPath = new Map<string, { readonly body: string; readonly value: unknown }>()
 
-  function bytes(one: Recorded): Uint8Array<ArrayBuffer> {
-    try {
-      return new Uint8Array(readFileSync(join(folder, one.body)))
-    } catch (cause) {
-      throw new FatalError(`recorded body cannot be read: ${one.body}`, { cause, context: { folder } })
-    }
-  }
-
   function decode(one: Recorded): unknown {
     const known = decodedByPath.get(one.path)
     if (known?.body === one.body) return known.value
-    const value: unknown = JSON.parse(gunzipSync(bytes(one)).toString())
+    const value: unknown = JSON.parse(readBody(folder, one).toString())
     decodedByPath.set(one.path, { body: one.body, value })
     return value
   }
@@ -86,8 +75,8 @@ export function openRecordings(
     const one = newest(seriesName(request.method, request.path, request.query, parsed(request.body)), now)
     if (isRefusal(one))
       return request.method !== 'GET' && paths.has(request.path) ? methodNotAllowed(request.method) : one
-    const gzip = once(() => bytes(one))
-    const plain = once(() => new Uint8Array(gunzipSync(gzip())))
+    const gzip = once(() => new Uint8Array(readGzippedBody(folder, one)))
+    const plain = once(() => new Uint8Array(readBody(folder, one)))
     return { gzip, plain, producedAt: one.at, maxAge: maxAgeOf(one), headers: keptHeaders(one) }
   }
 

@@ -1,5 +1,5 @@
-import { mkdir, symlink, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { copyFile, mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { temporaryFolder } from './postgres.ts'
 import { instantOf } from './world.ts'
@@ -37,8 +37,11 @@ export async function recordingFolder(lines: readonly Line[]): Promise<string> {
 /** The lines of an index as a folder of their own, beside the bodies of another. */
 export async function partOfFolder(folder: string, lines: readonly { readonly body: string }[]): Promise<string> {
   const part = await temporaryFolder()
-  for (const name of new Set(lines.map(({ body }) => body.split('/')[0] ?? '')))
-    await symlink(join(folder, name), join(part, name))
+  // Copies: a symbolic link would lead out of the folder.
+  for (const body of new Set(lines.map((line) => line.body))) {
+    await mkdir(dirname(join(part, body)), { recursive: true })
+    await copyFile(join(folder, body), join(part, body))
+  }
   await writeIndex(part, lines)
   return part
 }
