@@ -17,6 +17,7 @@ const share = z.coerce.number().min(0).max(1, { error: 'must lie between 0 and 1
 
 const schema = z.object({
   DATABASE_URL: postgresUrl.optional(),
+  PGPASSWORD: z.string().min(1).optional(),
   WYNNSYNC_BASE_URL: httpUrl.default('https://api.wynncraft.com/v3'),
   WYNNSYNC_TOKEN: z.string().min(1).optional(),
   WYNNSYNC_CREDENTIALS: z.string().min(1).default(join(folders.config, 'credentials.json')),
@@ -28,6 +29,7 @@ const schema = z.object({
   WYNNSYNC_WEBHOOK_URL: httpUrl
     .refine(hasNoUser, { error: 'must be a URL without user and password: put the secret into its path' })
     .optional(),
+  WYNNSYNC_METRICS_HOSTS: z.string().default('').transform(readHostNames),
   WYNNSYNC_SCHEDULE: z.string().optional(),
   WYNNSYNC_RAW: z.enum(['on', 'off'], { error: 'must be on or off' }).default('on'),
   WYNNSYNC_RAW_DAYS: z.string().default('').transform(readRawDays),
@@ -63,6 +65,8 @@ export interface Config {
   readonly userAgent: string | undefined
   /** Where failures, recoveries and actions of guards are told. Secret: whoever knows it can write there. */
   readonly webhookUrl: string | undefined
+  /** Host names, besides addresses and `localhost`, under which metrics and health are served. */
+  readonly metricsHosts: readonly string[]
   /** Schedules that differ from the resources' own: `territories=0 * * * *; players=off`. */
   readonly schedule: string | undefined
   /** How long samples and the ledger are kept: `all=1y; territory_resource=30d/2y`. Absent: for ever. */
@@ -133,7 +137,7 @@ export function readConfig(
   }
   const values = parsed.data
   return withSecretsUnseen({
-    databaseUrl: values.DATABASE_URL,
+    databaseUrl: values.DATABASE_URL && withPassword(values.DATABASE_URL, values.PGPASSWORD),
     baseUrl: values.WYNNSYNC_BASE_URL,
     token: values.WYNNSYNC_TOKEN,
     credentialsFile: resolve(folder, values.WYNNSYNC_CREDENTIALS),
@@ -143,6 +147,7 @@ export function readConfig(
     logFormat: values.WYNNSYNC_LOG_FORMAT,
     userAgent: values.WYNNSYNC_USER_AGENT,
     webhookUrl: values.WYNNSYNC_WEBHOOK_URL,
+    metricsHosts: values.WYNNSYNC_METRICS_HOSTS,
     schedule: values.WYNNSYNC_SCHEDULE,
     raw: values.WYNNSYNC_RAW === 'on',
     rawDays: values.WYNNSYNC_RAW_DAYS,
@@ -153,6 +158,22 @@ export function readConfig(
     absences: values.WYNNSYNC_ABSENCES,
     privacy: values.WYNNSYNC_PRIVACY,
   })
+}
+
+/** The URL with the password of libpq's PGPASSWORD where it has none: a password in a URL must be percent-encoded. */
+function withPassword(databaseUrl: string, password: string | undefined): string {
+  const url = new URL(databaseUrl)
+  if (password === undefined || url.password !== '') return databaseUrl
+  url.password = encodeURIComponent(password)
+  return url.href
+}
+
+/** `wynnsync,metrics.example`: host names. */
+function readHostNames(text: string, context: z.RefinementCtx) {
+  const names = text.split(',').flatMap((one) => (one.trim() === '' ? [] : [one.trim()]))
+  if (names.every((name) => /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(name))) return names
+  context.addIssue('must be host names without port, such as wynnsync,metrics.example')
+  return z.NEVER
 }
 
 /** `territories=7,guilds=forever`: days by resource. */

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
 import { Hono } from 'hono'
 import { UsageError } from '../errors.ts'
+import { hostFilter } from './host-names.ts'
 import { METRICS_TYPE } from './metrics-text.ts'
 
 /** Where to listen, and what to answer. */
@@ -9,6 +10,8 @@ export interface MetricsServerOptions {
   readonly host: string
   /** 0 takes a free one. */
   readonly port: number
+  /** Names besides addresses and `localhost` under which it answers. */
+  readonly hostNames?: readonly string[]
   /** The text that is scraped. */
   readonly metrics: () => Promise<string>
   /** What is wrong; nothing when all is well. */
@@ -23,11 +26,18 @@ export interface MetricsServer {
 }
 
 /**
- * Serves `/metrics` for Prometheus and `/healthz` (200 when all is well, 503 with what is wrong).
+ * Serves `/metrics` for Prometheus and `/healthz` (200 when all is well, 503 with what is wrong). A request for another
+ * host name is refused with 421.
  * @throws UsageError when the port cannot be had
  */
-export async function serveMetrics({ host, port, metrics, problems }: MetricsServerOptions): Promise<MetricsServer> {
+export async function serveMetrics(options: MetricsServerOptions): Promise<MetricsServer> {
+  const { host, port, metrics, problems, hostNames = [] } = options
   const app = new Hono()
+  const isAllowed = hostFilter([host, ...hostNames])
+  app.use(async (context, next) => {
+    if (isAllowed(context.req.header('host'))) return await next()
+    return context.text('not served under this host name; WYNNSYNC_METRICS_HOSTS names more\n', 421)
+  })
   app.get('/metrics', async (context) => context.body(await metrics(), 200, { 'content-type': METRICS_TYPE }))
   app.get('/healthz', async (context) => {
     const wrong = await problems()

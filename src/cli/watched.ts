@@ -79,6 +79,7 @@ export async function openWatch(
     const { serveMetrics } = await import('./metrics-server.ts')
     return await serveMetrics({
       host: metricsHost,
+      hostNames: app.config.metricsHosts,
       port: wholeNumber('--metrics-port', port, 65_535),
       metrics: async () => metricsText(meter.metrics(await measures())),
       problems: async () => [

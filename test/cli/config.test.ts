@@ -1,11 +1,23 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import { UsageError } from '../../src/errors.ts'
 import { temporaryFolder } from '../support/postgres.ts'
 
 describe('the configuration', () => {
+  test('takes the password of the database from PGPASSWORD where its URL has none, and hides it', async () => {
+    const folder = await temporaryFolder()
+    const password = 'p@ss:w/o#r%41d'
+    const read = (DATABASE_URL: string) => readConfig({}, { DATABASE_URL, PGPASSWORD: password }, folder)
+    const config = read('postgres://me@db.example/wynn')
+    expect(decodeURIComponent(new URL(config.databaseUrl ?? '').password)).toBe(password)
+    expect(inspect(config)).not.toContain(encodeURIComponent(password))
+    expect(read('postgres://me:own@db.example/wynn').databaseUrl).toBe('postgres://me:own@db.example/wynn')
+    expect(readConfig({}, { PGPASSWORD: password }, folder).databaseUrl).toBeUndefined()
+  })
+
   test('has a default for everything but the token and the server', async () => {
     expect(readConfig({}, {}, await temporaryFolder())).toMatchObject({
       databaseUrl: undefined,

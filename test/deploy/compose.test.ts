@@ -1,8 +1,11 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { Ajv } from 'ajv'
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
+import { openServer } from '../../src/db/server.ts'
+import { buildProgram, runProgram } from '../support/cli.ts'
+import { testDatabaseUrl } from '../support/postgres.ts'
 
 interface Service {
   readonly image: string
@@ -28,6 +31,8 @@ const composed = parse(read('docker-compose.yml')) as Composed
 const services = Object.entries(composed.services)
 
 describe('docker-compose.yml', () => {
+  beforeAll(buildProgram, 120_000)
+
   test('is what the Compose Specification allows', () => {
     const validate = new Ajv({ strict: false, validateFormats: false }).compile(schema)
     expect(validate(composed) ? [] : validate.errors).toEqual([])
@@ -72,7 +77,39 @@ describe('docker-compose.yml', () => {
     expect(source.secureJsonData.password).toBe('$READER_PASSWORD')
     expect(read('src/analytics/grafana/login.sh')).toContain(`create role ${source.user} login`)
     expect([source.url, source.jsonData.database]).toEqual(['postgres:5432', postgres?.environment.POSTGRES_DB])
-    const url = wynnsync?.environment.DATABASE_URL
-    expect(url).toBe(`postgres://wynnsync:${postgres?.environment.POSTGRES_PASSWORD}@postgres:5432/wynnsync`)
+    const { DATABASE_URL, PGPASSWORD } = wynnsync?.environment ?? {}
+    expect(DATABASE_URL).toBe('postgres://wynnsync@postgres:5432/wynnsync')
+    expect(PGPASSWORD).toBe(postgres?.environment.POSTGRES_PASSWORD)
+  })
+
+  test('lets wynnsync in with any password, and never shows it', async () => {
+    const { DATABASE_URL = '', PGPASSWORD = '' } = composed.services.wynnsync?.environment ?? {}
+    const server = new URL(await testDatabaseUrl({ migrated: false }))
+    const role = `composed_${server.pathname.slice(-8)}`
+    const password = 'p@ss:w/o#r%41d?&=+ \'"\\ü'
+    const admin = await openServer(server.href)
+    await admin.query(`create role ${role} login password '${password.replaceAll("'", "''")}'`)
+    await admin.query(`alter database ${server.pathname.slice(1)} owner to ${role}`)
+    onTestFinished(async () => {
+      await admin.query(`reassign owned by ${role} to current_user; drop owned by ${role}; drop role ${role}`)
+      await admin.close()
+    })
+    const url = new URL(DATABASE_URL)
+    url.username = role
+    for (const part of ['hostname', 'port', 'pathname'] as const) url[part] = server[part]
+    const environment = {
+      DATABASE_URL: url.href,
+      PGPASSWORD: PGPASSWORD.replace(/^\$\{POSTGRES_PASSWORD:-\w+\}$/, () => password),
+      WYNNSYNC_BASE_URL: 'http://127.0.0.1:1',
+      WYNNSYNC_LOG_LEVEL: 'trace',
+    }
+    expect(environment.PGPASSWORD).toBe(password)
+    const { code, out, err } = await runProgram(['status', '--json'], environment)
+    expect([code, err]).toEqual([0, expect.not.stringContaining(password)])
+    expect(JSON.parse(out)).toMatchObject({ database: `${url.host}${url.pathname}` })
+    const wrong = await runProgram(['status'], { ...environment, PGPASSWORD: `${password}x` })
+    expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining('password authentication failed')])
+    expect(wrong.err).not.toContain(password)
+    expect(wrong.err).not.toContain(encodeURIComponent(password))
   })
 })

@@ -1,5 +1,7 @@
+import { request } from 'node:http'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createMeter } from '../../src/cli/metrics.ts'
+import { serveMetrics } from '../../src/cli/metrics-server.ts'
 import { counter, histogram, metricsText } from '../../src/cli/metrics-text.ts'
 import { virtualClock } from '../../src/clock.ts'
 import { openServer } from '../../src/db/server.ts'
@@ -44,9 +46,44 @@ describe('the text of metrics', () => {
         'taken_bucket{le="+Inf"} 3',
         'taken_sum 70.5',
         'taken_count 3',
-        '',
       ].join('\n'),
     )
+  })
+})
+
+describe('the server of metrics', () => {
+  test('answers under addresses, localhost and configured names only, whoever points their own name here', async () => {
+    const options = { host: '127.0.0.1', port: 0, metrics: async () => 'secret 1\n', problems: async () => [] }
+    const server = await serveMetrics({ ...options, hostNames: ['wynnsync', 'Metrics.example'] })
+    onTestFinished(() => server.close())
+    const port = Number(new URL(server.url).port)
+    const ask = (path: string, host: string) =>
+      new Promise<[number | undefined, string]>((resolve, reject) => {
+        const asked = request({ port, host: '127.0.0.1', path, headers: { host } }, async (answer) => {
+          let text = ''
+          for await (const piece of answer) text += String(piece)
+          resolve([answer.statusCode, text])
+        })
+        asked.once('error', reject).end()
+      })
+    const allowed = ['127.0.0.1', '10.1.2.3', '[::1]', '[fe80::1]', 'localhost', 'LOCALHOST.', 'a.localhost']
+    for (const host of [...allowed, 'wynnsync', 'metrics.example'])
+      for (const name of [host, `${host}:${port}`])
+        expect([name, await ask('/metrics', name)]).toEqual([name, [200, 'secret 1\n']])
+    const foreign = [
+      'evil.example',
+      'localhost.evil.example',
+      '127.0.0.1.evil.example',
+      'wynnsync.evil.example',
+      '[::1',
+      'a b',
+    ]
+    for (const host of foreign)
+      for (const path of ['/metrics', '/healthz']) {
+        const [status, text] = await ask(path, host)
+        expect([host, [400, 421].includes(status ?? 0), /secret|healthy/.test(text)]).toEqual([host, true, false])
+      }
+    expect((await ask('/healthz', 'evil.example'))[0]).toBe(421)
   })
 })
 

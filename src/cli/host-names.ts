@@ -1,0 +1,23 @@
+import { isIP } from 'node:net'
+
+/** Whether a request may be answered, by its `Host` header. */
+export type HostFilter = (host: string | undefined) => boolean
+
+/**
+ * Names under which a server may be asked. A page of any website can make its own name point to this machine (DNS
+ * rebinding) and read what is served here; its name is then in the `Host` header. Addresses cannot be pointed elsewhere.
+ * @param names that are allowed besides addresses and `localhost`
+ */
+export function hostFilter(names: readonly string[]): HostFilter {
+  const allowed = new Set(['localhost', ...names.map((name) => name.toLowerCase())])
+  return (host) => {
+    const name = nameIn(host ?? '')
+    return name !== undefined && (isIP(name) !== 0 || name.endsWith('.localhost') || allowed.has(name))
+  }
+}
+
+/** `localhost:9464`, `[::1]:9464`: the name or address without port, brackets and closing dot. */
+function nameIn(host: string): string | undefined {
+  const [, bracketed, plain] = /^(?:\[([0-9a-f:.]+)\]|([^:[\]]+?)\.?)(?::\d{1,5})?$/i.exec(host) ?? []
+  return (bracketed ?? plain)?.toLowerCase()
+}
