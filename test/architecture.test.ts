@@ -166,6 +166,19 @@ describe('the rooms of the house', () => {
     expect(circles).toEqual([])
   })
 
+  test('have no test that passes without testing: what lacks its data is skipped, by a name that says so', () => {
+    const tests = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+      name.endsWith('.test.ts'),
+    )
+    const hollow = tests.flatMap((name) => {
+      const text = readFileSync(join(root, 'test', name), 'utf8')
+      const empty = text.match(/\b(?:test|it)(?:\.runIf\([^\n]*?\))?\([^\n]*=> \{\}\)/g) ?? []
+      const unnamed = (text.match(/\b(?:test|it)\.skip\(.*/g) ?? []).filter((line) => !line.includes('(skipped: '))
+      return [...empty, ...unnamed].map((line) => `${name}: ${line}`)
+    })
+    expect(hollow).toEqual([])
+  })
+
   test('have no file of more than 250 lines, but for what is generated', () => {
     const written = files.filter(({ isGenerated }) => !isGenerated)
     expect(written.filter(({ code }) => code.split('\n').length > 250).map(({ path }) => path)).toEqual([])

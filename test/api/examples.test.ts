@@ -132,7 +132,7 @@ async function serving(body: unknown, status = 200): Promise<Api> {
 }
 
 if (!existsSync(folder)) {
-  test('documented examples absent: nothing from ../shared/data/examples was read', () => {})
+  test.skip('the documented examples are read (skipped: recorded data absent)')
 } else {
   const index: Record<string, { readonly file: string; readonly status: number }> = JSON.parse(
     readFileSync(join(folder, 'index.json'), 'utf8'),
@@ -161,7 +161,7 @@ if (!existsSync(folder)) {
 }
 
 if (!hasRecordings) {
-  test('recorded data absent: no recorded abilities or aspects were read', () => {})
+  test.skip('recorded abilities and aspects are read (skipped: recorded data absent)')
 } else {
   describe('recorded answers are read without drift:', () => {
     test.each<[string, string, (body: never) => unknown, z.ZodType, (value: unknown) => readonly unknown[]]>([

@@ -81,7 +81,7 @@ const notDescribed: Readonly<Record<string, string>> = {
 const otherParameters: Readonly<Record<string, { readonly parameters: readonly string[]; readonly why: string }>> = {}
 
 if (!existsSync(description)) {
-  test('description absent: the client was not compared with ../shared/data/openapi.json', () => {})
+  test.skip('the client is compared with the description of the API (skipped: recorded data absent)')
 } else {
   const { paths, components }: OpenApi = JSON.parse(readFileSync(description, 'utf8'))
   const described = Object.entries(paths).flatMap(([path, methods]) =>

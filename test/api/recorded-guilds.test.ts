@@ -21,8 +21,7 @@ const entries = (body: unknown): [string, unknown][] => Object.entries(body as R
 const values = (body: unknown): unknown[] => entries(body).map(([, value]) => value)
 
 if (!hasRecordings) {
-  test('recorded data absent: no recorded guild, territory or player was parsed', () =>
-    expect(hasRecordings).toBe(false))
+  test.skip('the recorded guilds, territories and players are parsed (skipped: recorded data absent)')
 } else {
   describe('recorded territories', () => {
     const answers = recorded('/guild/list/territory').map(({ body }) => values(body()))

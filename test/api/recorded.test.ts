@@ -7,7 +7,7 @@ import { example, hasRecordings, recorded } from './recordings.ts'
 const values = (body: unknown): unknown[] => Object.values(body as Record<string, unknown>)
 
 if (!hasRecordings) {
-  test('recorded data absent: no recorded body was parsed', () => expect(hasRecordings).toBe(false))
+  test.skip('the recorded bodies are parsed (skipped: recorded data absent)')
 } else {
   describe('recorded bodies', () => {
     test('every item of 2025 and 2026 is understood and loses no field', () => {

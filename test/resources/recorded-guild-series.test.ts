@@ -43,7 +43,7 @@ function telling(answers: readonly Known[]): Known[] {
 const inOrder = (rows: readonly (readonly unknown[])[]) => [...rows].sort((a, b) => (String(a) < String(b) ? -1 : 1))
 
 describe('the recorded series of one guild', () => {
-  if (folder === undefined) return void test('was not compared: recorded data absent', () => {})
+  if (folder === undefined) return test.skip('was compared (skipped: recorded data absent)')
   const path = recordedPaths(folder).find((one) => one.startsWith('/guild/uuid/ee860b7c')) ?? ''
   const key = path.slice('/guild/uuid/'.length)
   const every = effort.everyAnswer

@@ -8,7 +8,7 @@ import { openWorld, type World } from '../support/world.ts'
 const folder = recordedFolder('recordings')
 
 describe('the recorded guilds of 2024 on the embedded database', () => {
-  if (folder === undefined) return void test('were not compared: recorded data absent', () => {})
+  if (folder === undefined) return test.skip('were compared (skipped: recorded data absent)')
   const bodies = recordedPaths(folder)
     .filter((path) => path.startsWith('/guild/uuid/'))
     .flatMap((path) => {

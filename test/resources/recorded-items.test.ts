@@ -56,7 +56,7 @@ describe.each(settings.filter((_, nth) => effort.everyAnswer || nth % 2 === 1))(
   'the recorded items $name, served in the $dialect dialect, on the $kind database',
   ({ kind, dialect, folder: name, counts }) => {
     const folder = recordedFolder(name)
-    if (folder === undefined) return void test('were not compared: recorded data absent', () => {})
+    if (folder === undefined) return test.skip('were compared (skipped: recorded data absent)')
     let world: World
     let answers: RecordedAnswer[]
 

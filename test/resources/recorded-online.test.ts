@@ -8,7 +8,7 @@ import { openWorld, type World } from '../support/world.ts'
 const folder = recordedFolder('recordings')
 
 describe('the recorded list of who is online, on the embedded database', () => {
-  if (folder === undefined) return void test('was not compared: recorded data absent', () => {})
+  if (folder === undefined) return test.skip('was compared (skipped: recorded data absent)')
   const [answer] = recordedAnswers(folder, '/player', 'identifier=uuid')
   const at = answer?.at ?? new Date(0)
   const listed = Object.entries(isFields(answer?.body) && isFields(answer.body.players) ? answer.body.players : {})

@@ -16,7 +16,7 @@ const mayBeEmpty = /\.(extra|previous_until)$/
 describe.each(kindsOfLongTests)('the recorded recipes, sets and enumerations on the %s database', (kind) => {
   const folder = recordedFolder('recordings')
   const older = recordedFolder('recordings-2025')
-  if (folder === undefined || older === undefined) return void test('were not synced: recorded data absent', () => {})
+  if (folder === undefined || older === undefined) return test.skip('were synced (skipped: recorded data absent)')
   let world: World
   const dialect = kind === 'embedded' ? 'live' : 'documented'
 

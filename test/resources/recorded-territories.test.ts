@@ -58,7 +58,7 @@ describe.each([
   { folder: 'recordings-2026', kind: 'server', counts: [2080, 1065, 4] },
 ] as const)('the recorded territories of $folder on the $kind database', ({ folder: name, kind, counts }) => {
   const folder = recordedFolder(name)
-  if (folder === undefined) return void test('were not compared: recorded data absent', () => {})
+  if (folder === undefined) return test.skip('were compared (skipped: recorded data absent)')
   const answers = recordedAnswers(folder, '/guild/list/territory')
   const expected = compare(answers)
   let world: World

@@ -72,7 +72,7 @@ async function syncAll(folder: string, db: Database): Promise<void> {
 
 const folder = recordedFolder('recordings')
 
-if (folder === undefined) test('the recorded answers were not loaded: recorded data absent', () => {})
+if (folder === undefined) test.skip('the recorded answers are loaded (skipped: recorded data absent)')
 else
   test('loading the recorded answers gives, row for row, what a sync of them gives', {
     timeout: 1_800_000,

@@ -46,6 +46,7 @@ describe('the text of metrics', () => {
         'taken_bucket{le="+Inf"} 3',
         'taken_sum 70.5',
         'taken_count 3',
+        '',
       ].join('\n'),
     )
   })

@@ -7,7 +7,10 @@ import { type Latency, measureCall } from './latency.ts'
 /** How often each question is asked. */
 const ROUNDS = 40
 
-/** A year as the engine keeps it with a token's whole budget; the bench makes less of it unless it is told to. */
+/**
+ * A year of 500 guilds, with profiles of a part of their players: about a twentieth of the rows that a token's whole budget
+ * keeps in a year. The bench makes less of it unless it is told to.
+ */
 export const wholeYear = { days: 365, guilds: 500, territories: 400, items: 6616, seed: 1 }
 
 /**
