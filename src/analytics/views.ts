@@ -64,7 +64,7 @@ export const territoryCapture = analytics
   })
   .existing()
 
-/** Who joined, left and changed rank, as consecutive answers about a guild show it. A player who joins within a day of leaving another guild we watch has a row joined and a row transferred. */
+/** Who joined, left and changed rank, as consecutive answers about a guild show it. A player whom an answer of the day before showed in another guild we watch has a row joined and a row transferred. */
 export const membershipEvent = analytics
   .view('membership_event', {
     /** When it happened: joining by the API's own time, everything else when it was first seen; who left and came back between two answers left when joining again, at the latest. */

@@ -3,7 +3,7 @@ import { pendingAbsences } from './absent.ts'
 import type { Answer } from './answer.ts'
 import { type Counts, noCounts } from './counts.ts'
 import { fingerprintOf } from './fingerprint.ts'
-import { type GuardAction, walkActions } from './guard/actions.ts'
+import { type GuardAction, ignoredActions, walkActions } from './guard/actions.ts'
 import { judgeResponse } from './guard/verdict.ts'
 import { sha256 } from './hash.ts'
 import type { RunStatus } from './ledger.ts'
@@ -49,6 +49,7 @@ export async function absorb(sql: Sql, resource: Recorded, answer: Answer): Prom
     return { ...outcome, normalized, hidden, quarantined: 0, status: verdict, reason, rejected: 1, guarded }
   }
   const guarded = [...walkActions(extraction, records), ...judged.guarded]
+  if (verdict === 'load') guarded.push(...ignoredActions(preparation.ignored))
   const doubt = doubtOf(answer)
   const { hidden, isNews, settle } = await hearPrivacy(sql, resource, answer)
   if (verdict === 'unchanged' && !isNews && !(await isWitness(sql, resource, answer))) {

@@ -65,7 +65,7 @@ export async function loadVersions(
       if (began === null) {
         inserted.push(entity)
         fresh.push({ entity, start, previousUntil: ended })
-      } else if (history.supersedes?.(before, JSON.parse(entity.documentText) as Json) ?? true) {
+      } else if (history.supersedes?.(before, JSON.parse(entity.documentText) as Json, began) ?? true) {
         changed.push({ entity, before })
         next.push({ entity, start, previousUntil: start })
       }

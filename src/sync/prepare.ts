@@ -2,11 +2,12 @@ import { type Misfit, misfitOf } from '../api/wire/record.ts'
 import { FatalError, RecordError } from '../errors.ts'
 import { extraOf } from './drift/drift.ts'
 import { canonicalJson, type Json, sha256 } from './hash.ts'
+import type { IgnoredInstant, ResponseContext } from './ignored.ts'
 import type { Entity, Recorded, SetAside } from './resource.ts'
 import { type RowCheck, rowCheck } from './row-check.ts'
 
 /** An entity ready to load: fingerprinted, its document as JSON text. */
-export interface Prepared extends Omit<Entity, 'document' | 'also' | 'setAside'> {
+export interface Prepared extends Omit<Entity, 'document' | 'also' | 'setAside' | 'ignored'> {
   /** Fingerprint of the document: another one means another version. */
   readonly hash: Buffer
   readonly documentText: string
@@ -33,6 +34,8 @@ export interface Preparation {
   readonly quarantined: readonly Quarantined[]
   /** Keys that the answer holds, also those whose record is in quarantine: none of them is absent. */
   readonly seen: ReadonlySet<string>
+  /** Instants that were left out of records that are otherwise good. */
+  readonly ignored: readonly IgnoredInstant[]
 }
 
 /** Text that Postgres cannot keep in jsonb: NUL, or half of a surrogate pair, as JSON.stringify escapes them. */
@@ -42,12 +45,13 @@ const unstorable = /(?<!\\)(?:\\\\)*(\\u0000|\\ud[89a-f][0-9a-f]{2})/
 const longestKey = 500
 
 /** Normalizes, checks and fingerprints every record of an answer. A bad record is set aside; it never stops the others. */
-export function prepare(resource: Recorded, records: readonly unknown[]): Preparation {
+export function prepare(resource: Recorded, records: readonly unknown[], context?: ResponseContext): Preparation {
   const entities = new Map<string, { entity: Prepared; record: unknown }>()
   const quarantined: Quarantined[] = []
   const seen = new Set<string>()
   const conflicting = new Set<string>()
-  const prepareOne = preparerOf(resource, quarantined)
+  const ignored: IgnoredInstant[] = []
+  const prepareOne = preparerOf(resource, { quarantined, ignored, context })
 
   for (const record of records) {
     const key = resource.keyOf(record)
@@ -72,7 +76,7 @@ export function prepare(resource: Recorded, records: readonly unknown[]): Prepar
     quarantined.push(contradiction(key, entities.get(key)?.record))
     entities.delete(key)
   }
-  return { entities: Array.from(entities.values(), (one) => one.entity), quarantined, seen }
+  return { entities: Array.from(entities.values(), (one) => one.entity), quarantined, seen, ignored }
 }
 
 function contradiction(key: string, raw: unknown): Quarantined {
@@ -95,12 +99,19 @@ function storable(text: string): string {
   return text.replaceAll('\0', '\uFFFD')
 }
 
+/** What is found beside the entities, and what `normalize` may know. */
+interface Findings {
+  readonly quarantined: Quarantined[]
+  readonly ignored: IgnoredInstant[]
+  readonly context: ResponseContext | undefined
+}
+
 /** The function that makes one record ready; its checks are compiled once for all records. */
-function preparerOf(resource: Recorded, quarantined: Quarantined[]): (record: unknown) => Prepared {
+function preparerOf(resource: Recorded, { quarantined, ignored, context }: Findings): (record: unknown) => Prepared {
   const check = rowCheck(resource.history, resource.samples)
   const checks = new Map(Object.entries(resource.others ?? {}).map(([name, other]) => [name, rowCheck(other)]))
   return (record) => {
-    const { also: told, setAside: bad = [], ...entity } = resource.normalize(record)
+    const { also: told, setAside: bad = [], ignored: left = [], ...entity } = resource.normalize(record, context)
     const also: Record<string, Prepared[]> = {}
     for (const [name, others] of Object.entries(told ?? {})) {
       const otherCheck = checks.get(name)
@@ -119,6 +130,7 @@ function preparerOf(resource: Recorded, quarantined: Quarantined[]): (record: un
     }
     const prepared = fingerprinted(withExtra(entity, resource.unknownFields), check, also)
     quarantined.push(...bad.map(setAside))
+    ignored.push(...left)
     return prepared
   }
 }

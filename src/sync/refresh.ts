@@ -42,7 +42,7 @@ export async function refresh(
 async function ask(resource: Worklist, { api }: Ear, key: string, options: ExtractOptions): Promise<Reply> {
   try {
     const extraction = await resource.extractOne(api, key, options)
-    return { kind: 'answer', extraction, preparation: prepare(resource, extraction.records) }
+    return { kind: 'answer', extraction, preparation: prepare(resource, extraction.records, extraction) }
   } catch (error) {
     if (error instanceof Forbidden) return { kind: 'hidden', reason: error.message }
     if (error instanceof NotFound) return { kind: 'gone' }

@@ -7,9 +7,11 @@ import type { Sql } from '../db/database.ts'
 import type { historyShape, RootShape, RowOf } from '../db/history.ts'
 import type { Evidence } from './growth/growth.ts'
 import type { Json } from './hash.ts'
+import type { IgnoredInstant, ResponseContext } from './ignored.ts'
 import type { Personal } from './privacy/personal.ts'
 
 export type { Averages, Evidence, GrowingTable, PassingTable } from './growth/growth.ts'
+export { type IgnoredInstant, notAfter, type ResponseContext } from './ignored.ts'
 export type { KeptTable, Person, Personal } from './privacy/personal.ts'
 
 /** Priority class of a resource's requests: live polls go before refreshes, refreshes before a backfill. */
@@ -68,6 +70,8 @@ export interface Entity {
   readonly samples?: Readonly<Record<string, readonly Row[]>>
   /** What only `derive` needs of this record. */
   readonly facts?: Json
+  /** Instants that the record tells and that cannot be. */
+  readonly ignored?: readonly IgnoredInstant[]
   /** Pieces of the record that could not be understood while the rest could. */
   readonly setAside?: readonly SetAside[]
 }
@@ -89,8 +93,11 @@ export interface History {
     readonly [historyShape]: Pick<RootShape, 'role' | 'key'>
   }
   readonly parts: Readonly<Record<string, AnyPgTable & { readonly $inferInsert: object }>>
-  /** False when `after` is older news than the current `before`; it changes nothing then. Needs a document column. */
-  readonly supersedes?: (before: Json, after: Json) => boolean
+  /**
+   * False when `after` is older news than the current `before`, which began at `began`; it changes nothing then. Needs a
+   * document column.
+   */
+  readonly supersedes?: (before: Json, after: Json, began: Date) => boolean
 }
 
 /** A further history that a resource's records feed. */
@@ -111,7 +118,7 @@ export interface OtherHistory extends History {
  * inference, a misspelt nullable column would compile.
  */
 export interface Normalized<H extends History>
-  extends Pick<Entity, 'since' | 'also' | 'incomplete' | 'samples' | 'facts' | 'setAside'> {
+  extends Pick<Entity, 'since' | 'also' | 'incomplete' | 'samples' | 'facts' | 'ignored' | 'setAside'> {
   readonly key: string
   readonly document: Json
   readonly root: Omit<RowOf<H['root']>, 'document' | 'extra' | 'observedAt'>
@@ -163,7 +170,7 @@ export interface Recorded {
    * Turns one raw record into rows. Pure: no clock, no I/O.
    * @throws RecordError when the record cannot be understood; it goes to quarantine, the others go on.
    */
-  normalize(record: unknown): Entity
+  normalize(record: unknown, context?: ResponseContext): Entity
   /** The fields of a document that the program does not know: they go into `extra`, and are reported as drift, once. */
   unknownFields(document: Json): UnknownField[]
   /** Known enum members by JSON pointer (`*` for every element); any other is kept and reported as drift, once. */

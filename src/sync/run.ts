@@ -44,7 +44,7 @@ export async function runResource(
   })
   try {
     const extraction = await resource.extract(ear.api, options)
-    const preparation = prepare(resource, extraction.records)
+    const preparation = prepare(resource, extraction.records, extraction)
     for (const bad of preparation.quarantined.slice(0, 5)) {
       log.warn({ key: bad.key, path: bad.path }, `record set aside: ${bad.reason}`)
     }

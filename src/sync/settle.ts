@@ -76,7 +76,7 @@ export async function endFormerStays(
   const rows = await sql.query<{ key: string }>(
     `select back.key from ${table.name} current
        join unnest($1::text[], $2::${column.getSQLType()}[]) as back(key, stay) on ${keyText('current')} = back.key
-      where current.valid_until = 'infinity' and current.${column.name} is distinct from back.stay`,
+      where current.valid_until = 'infinity' and current.${column.name} <> back.stay`,
     [back.map((one) => one.key), back.map((one) => (one.stay === null ? null : String(one.stay)))],
   )
   const other = new Set(rows.map(({ key }) => key))

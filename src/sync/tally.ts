@@ -4,7 +4,7 @@ import { type Counts, noCounts } from './counts.ts'
 import { countLosses } from './drift/changes.ts'
 import type { Engine } from './engine.ts'
 import type { GuardAction } from './guard/actions.ts'
-import { appendDrift, appendRun, type RunRow } from './ledger.ts'
+import { appendDrift, appendRun, type RunRow, type RunStatus } from './ledger.ts'
 import { announce } from './notices.ts'
 import { reportDrift } from './report-run.ts'
 import type { Recorded } from './resource.ts'
@@ -13,6 +13,7 @@ import { type RunResult, resultOf } from './run-result.ts'
 
 /** What the answer about one key came to. */
 export interface Told extends Counts {
+  readonly status: RunStatus | 'hidden' | 'gone'
   readonly reason: string | null
   /** The instant the answer speaks for, ms since the epoch; 0 when it was not accepted. */
   readonly observedAt: number
@@ -53,11 +54,13 @@ export function openTally(resource: Recorded, { db, api, clock, program, announc
   const losses = countLosses()
   let observedAt = 0
   let missed = 0
+  const statuses = new Set<Told['status']>()
 
   return {
     runId,
     log,
     add(key, told) {
+      statuses.add(told.status)
       observedAt = Math.max(observedAt, told.observedAt)
       for (const count of Object.keys(total) as (keyof typeof total)[]) total[count] += told[count]
       guarded.push(...told.guarded)
@@ -71,7 +74,8 @@ export function openTally(resource: Recorded, { db, api, clock, program, announc
     async close(asked, failed) {
       const written = total.inserted + total.changed + total.closed + total.events
       const doubt = total.rejected + total.quarantined + missed > 0
-      const status = failed !== undefined ? 'failed' : doubt ? 'partial' : written > 0 ? 'ok' : 'unchanged'
+      const nothing = statuses.size === 1 && statuses.has('stale') ? 'stale' : 'unchanged'
+      const status = failed !== undefined ? 'failed' : doubt ? 'partial' : written > 0 ? 'ok' : nothing
       const row: RunRow & { status: typeof status } = {
         ...total,
         runId,

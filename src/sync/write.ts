@@ -1,6 +1,7 @@
 import type { Sql } from '../db/database.ts'
 import { closeAbsent } from './absent.ts'
 import type { Answer } from './answer.ts'
+import { carryForward } from './carry.ts'
 import { lostBy, noteDrift } from './drift/changes.ts'
 import { documentOf } from './drift/novelties.ts'
 import { appendFieldChanges, type DocumentChange } from './field-changes.ts'
@@ -93,7 +94,8 @@ async function writeOthers(
   let written = 0
   const lacking: Lacking[] = []
   for (const [name, history] of Object.entries(resource.others ?? {})) {
-    const entities = preparation.entities.flatMap((entity) => entity.also[name] ?? [])
+    const came = preparation.entities.flatMap((entity) => entity.also[name] ?? [])
+    const entities = history.stay === undefined ? came : await carryForward(sql, history, history.stay, came)
     let waiting = 0
     let ended = 0
     if (history.stay !== undefined && answer.scope !== undefined) {

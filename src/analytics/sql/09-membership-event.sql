@@ -19,9 +19,9 @@ with version as (
 ), spelled as (
   -- Who is missing for a while and comes back with the same `joined` was there all along.
   select version.*,
-         before_until is null or before_joined is distinct from joined or (joined is null and before_until < valid_from) as begins,
-         valid_until < 'infinity'
-           and (next_from is null or next_joined is distinct from joined or (joined is null and next_from > valid_until)) as ends
+         -- A `joined` that one answer leaves out says nothing: only a time of absence tells one spell from the next then.
+         before_until is null or coalesce(before_joined <> joined, before_until < valid_from) as begins,
+         valid_until < 'infinity' and (next_from is null or coalesce(next_joined <> joined, next_from > valid_until)) as ends
     from version
 ), event as (
   select happened.at, happened.observed_at, happened.event, coalesce(spelled.joined, spelled.valid_from) as began,
@@ -39,16 +39,17 @@ with version as (
       spelled.before_rank, spelled.rank)) as happened(is_true, at, observed_at, event, from_rank, to_rank)
    where happened.is_true
 ), named as (
-  select event.*, other.guild_uuid as other_guild_uuid, other.rank as other_rank, other.lacked_at
+  select event.*, other.guild_uuid as other_guild_uuid, other.rank as other_rank, other.shown_from, other.lacked_at
     from event
     left join lateral (
       -- The guild of the membership that began last before this one, or first after it.
-      (select earlier.guild_uuid, earlier.rank, earlier.valid_until as lacked_at from game.guild_member earlier
+      (select earlier.guild_uuid, earlier.rank, earlier.valid_from as shown_from, earlier.valid_until as lacked_at
+         from game.guild_member earlier
         where event.event = 'joined' and earlier.player_uuid = event.player_uuid
           and earlier.guild_uuid <> event.guild_uuid and coalesce(earlier.joined, earlier.valid_from) < event.began
         order by coalesce(earlier.joined, earlier.valid_from) desc, earlier.valid_from desc limit 1)
       union all
-      (select later.guild_uuid, null, null from game.guild_member later
+      (select later.guild_uuid, null, null, null from game.guild_member later
         where event.event = 'left' and later.player_uuid = event.player_uuid and later.guild_uuid <> event.guild_uuid
           and coalesce(later.joined, later.valid_from) > event.began
         order by coalesce(later.joined, later.valid_from) limit 1)) other on true
@@ -58,14 +59,22 @@ select named.at, named.observed_at, each.event, named.guild_uuid, guild.name as 
        named.to_rank, named.other_guild_uuid
   from named
  cross join lateral (values (named.event, true),
-                            -- Within the day, or before an answer could show them without a guild.
+                            -- An answer of the day before still showed them in the other guild. Where the ledger of that
+                            -- time is gone, the membership that had not ended a day before stands for it.
                             ('transferred', named.event = 'joined' and named.other_guild_uuid is not null
-                                            and named.at < named.lacked_at + interval '1 day')) as each(event, is_true)
+                                            and named.at < named.lacked_at + interval '1 day'
+                                            and (named.at < (select coarse_since from sync.tier where sample_table = 'ledger/guilds')
+                                                 or exists (select from sync.observation one
+                                                             where one.resource = 'guilds' and one.key = named.other_guild_uuid::text
+                                                               and one.status in ('ok', 'unchanged', 'partial')
+                                                               and one.observed_at >= greatest(named.shown_from, named.at - interval '1 day')
+                                                               and one.observed_at < named.lacked_at
+                                                               and one.observed_at <= named.observed_at)))) as each(event, is_true)
   left join lateral (select name from game.guild profile
                       where profile.guild_uuid = named.guild_uuid and profile.valid_from <= named.observed_at
                       order by profile.valid_from desc limit 1) guild on true
  where each.is_true;
-comment on view analytics.membership_event is 'Who joined, left and changed rank, as consecutive answers about a guild show it. A player who joins within a day of leaving another guild we watch has a row joined and a row transferred.';
+comment on view analytics.membership_event is 'Who joined, left and changed rank, as consecutive answers about a guild show it. A player whom an answer of the day before showed in another guild we watch has a row joined and a row transferred.';
 comment on column analytics.membership_event.at is 'When it happened: joining by the API''s own time, everything else when it was first seen; who left and came back between two answers left when joining again, at the latest.';
 comment on column analytics.membership_event.observed_at is 'The instant that the answer speaks for that showed it first.';
 comment on column analytics.membership_event.event is 'joined, left, promoted, demoted or transferred.';

@@ -9,7 +9,15 @@ import {
 import { misfitOf } from '../../api/wire/record.ts'
 import { restrictionsOf } from '../../api/wire/restrictions.ts'
 import { RecordError } from '../../errors.ts'
-import type { Entity, Normalized, Row, SetAside } from '../../sync/resource.ts'
+import {
+  type Entity,
+  type IgnoredInstant,
+  type Normalized,
+  notAfter,
+  type ResponseContext,
+  type Row,
+  type SetAside,
+} from '../../sync/resource.ts'
 import { numbersIn, textField } from '../record.ts'
 import type { guildHistory } from './tables.ts'
 
@@ -23,11 +31,12 @@ interface PlacedMember {
 }
 
 /** One guild's whole answer into rows: its profile and each membership as history, everything counted as samples. */
-export function normalizeGuild(record: unknown): Normalized<typeof guildHistory> {
+export function normalizeGuild(record: unknown, context?: ResponseContext): Normalized<typeof guildHistory> {
   const guild = parseGuild(record)
   const { members: _m, level: _l, xpPercent: _x, territories: _t, wars: _w, raids: _r, online: _o, ...rest } = guild
   const { seasonRanks, ranking, ...profile } = rest
-  const { placed, setAside } = placeMembers(guild)
+  const ignored: IgnoredInstant[] = []
+  const { placed, setAside } = placeMembers(guild, context, ignored)
   const guildUuid = guild.uuid
   return {
     key: guildUuid,
@@ -60,6 +69,7 @@ export function normalizeGuild(record: unknown): Normalized<typeof guildHistory>
       counters: placed.flatMap((one) => counters(guildUuid, one)),
       presence: placed.map((one) => presence(guildUuid, one)),
     },
+    ignored,
     setAside,
   }
 }
@@ -75,7 +85,11 @@ export function objectionTo(record: unknown): string | undefined {
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** The map is keyed by username or by uuid; the record carries the other one. A member that cannot be read is set aside. */
-function placeMembers(guild: Guild): { placed: PlacedMember[]; setAside: SetAside[] } {
+function placeMembers(
+  guild: Guild,
+  context: ResponseContext | undefined,
+  ignored: IgnoredInstant[],
+): { placed: PlacedMember[]; setAside: SetAside[] } {
   const twice = repeated(membersOf(guild).map(({ key, record }) => uuidOf(key, record)))
   const placed: PlacedMember[] = []
   const setAside: SetAside[] = []
@@ -89,7 +103,10 @@ function placeMembers(guild: Guild): { placed: PlacedMember[]; setAside: SetAsid
       for (const field of ['joined', 'lastJoin'] as const)
         if (!mayBeInstant(member[field])) throw unreadable(field, `${field} wants an instant (ISO 8601)`)
       const username = member.username ?? (uuidForm.test(key) ? null : key)
-      placed.push({ playerUuid, username, rank, hides: restrictionsOf(record), member })
+      const joined = notAfter(member.joined, context, ignored, { field: 'joined' })
+      const lastJoin = notAfter(member.lastJoin, context, ignored, { field: 'lastJoin' })
+      const dated = { ...member, joined, lastJoin }
+      placed.push({ playerUuid, username, rank, hides: restrictionsOf(record), member: dated })
     } catch (error) {
       if (!(error instanceof RecordError)) throw error
       const uuid = uuidOf(key, record)

@@ -1,5 +1,12 @@
 import { parseTerritory, type Territory } from '../../api/wire/territories.ts'
-import type { Entity, Normalized, Row } from '../../sync/resource.ts'
+import {
+  type Entity,
+  type IgnoredInstant,
+  type Normalized,
+  notAfter,
+  type ResponseContext,
+  type Row,
+} from '../../sync/resource.ts'
 import type { territoryHistory } from './tables.ts'
 
 /** What the answer's map is taken apart into: one territory under its exact name. */
@@ -9,11 +16,13 @@ export interface NamedTerritory {
 }
 
 /** One territory into rows (API reference 6.3): its standing as history, its holder as another, its resources as samples. */
-export function normalizeTerritory(named: unknown): Normalized<typeof territoryHistory> {
+export function normalizeTerritory(named: unknown, context?: ResponseContext): Normalized<typeof territoryHistory> {
   const { territory, record } = named as NamedTerritory
   const parsed = parseTerritory(record)
   // Who holds it, since when, and what is stored have tables of their own: they are no version of the place.
-  const { guild, acquired, resources, ...standing } = parsed
+  const { guild, acquired: told, resources, ...standing } = parsed
+  const ignored: IgnoredInstant[] = []
+  const acquired = notAfter(told, context, ignored, { field: 'acquired', of: territory })
   const links = [...(parsed.links ?? [])].sort()
   const { start, end } = parsed.location ?? {}
   const [minX, maxX] = ends(start?.[0], end?.[0])
@@ -23,8 +32,9 @@ export function normalizeTerritory(named: unknown): Normalized<typeof territoryH
     document: { ...standing, ...sortedPlace(parsed.location), links } as Entity['document'],
     root: { territory, minX, minZ, maxX, maxZ, isHq: parsed.hq, treasury: parsed.treasury, defences: parsed.defences },
     parts: { links: links.map((linksTo, position) => ({ position, linksTo })) },
-    also: { holds: tellsHolder(guild, acquired) ? [holdOf(territory, guild, acquired)] : [] },
+    also: { holds: tellsHolder(guild, told) ? [holdOf(territory, guild, acquired)] : [] },
     samples: { resources: resourceRows(territory, resources) },
+    ignored,
   }
 }
 
@@ -68,12 +78,15 @@ function holdOf(territory: string, guild: Territory['guild'], acquired: Territor
   }
 }
 
-/** False for news of a hold that is older than, or says less than, what is known of it. */
-export function supersedesHold(before: unknown, after: unknown): boolean {
+/**
+ * False for news of a hold that is older than, or says less than, what is known of it. A hold that was seen before it was
+ * acquired is dated by when it was seen.
+ */
+export function supersedesHold(before: unknown, after: unknown, began: Date): boolean {
   const [known, told] = [before, after] as { guild: string | null; acquired: string | null }[]
   if (!known?.acquired || !told) return true
   if (!told.acquired) return told.guild !== known.guild
-  return Date.parse(told.acquired) >= Date.parse(known.acquired)
+  return Date.parse(told.acquired) >= Math.min(Date.parse(known.acquired), began.getTime())
 }
 
 function resourceRows(territory: string, resources: Territory['resources']): Row[] {

@@ -1,6 +1,7 @@
 import type { Sql } from '../../db/database.ts'
 import { typed } from '../../db/typed.ts'
 import { RetryableError } from '../../errors.ts'
+import type { IgnoredInstant } from '../ignored.ts'
 import type { Extraction } from '../resource.ts'
 import { guardAction } from '../watch-tables.ts'
 
@@ -134,4 +135,16 @@ function counted(count: number, plural: string): string {
 function examples(named: readonly string[], of: number): string {
   if (named.length === 0) return ''
   return ` (${named.join(', ')}${of > named.length ? ' ...' : ''})`
+}
+
+/** At most one action for each field. */
+export function ignoredActions(ignored: readonly IgnoredInstant[]): GuardAction[] {
+  const fields = [...new Set(ignored.map(({ field }) => field))].sort()
+  return fields.map((field) => {
+    const all = ignored.filter((one) => one.field === field)
+    const named = all.flatMap(({ of }) => of ?? []).toSorted()
+    const some = named.slice(0, 3).join(', ') + (named.length > 3 ? ' ...' : '')
+    const records = `${all.length} ${all.length === 1 ? 'record' : 'records'}${some && ` (${some})`}`
+    return { guard: 'clock', action: 'ignored', reason: `${field} lies in the future in ${records}; ignored` }
+  })
 }

@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'vitest'
+import { territories } from '../../src/resources/territories/index.ts'
+import { answerGuild, guildBody, guildId, place, syncGuild, syncGuilds } from '../support/guild-answers.ts'
+import { kindsOfLongTests } from '../support/postgres.ts'
+import { worldOf } from '../support/world.ts'
+
+const owner = { rank: 'owner' }
+
+/** The same guild, its members without the time at which they joined. */
+function withoutJoined(body: object): object {
+  const text = JSON.stringify(body, (name, value: unknown) => (name === 'joined' ? null : value))
+  return JSON.parse(text) as object
+}
+
+const events = 'select event, username from analytics.membership_event order by observed_at, event'
+
+describe.each(kindsOfLongTests)('on the %s database', (kind) => {
+  const world = worldOf(kind)
+  const { rows, sync } = world
+  const actions = () => rows('select guard, action, reason from sync.guard_action order by at')
+
+  describe('an acquired that lies in the future', () => {
+    const reason = 'acquired lies in the future in 1 record (Oak); ignored'
+
+    test('is ignored: the owner is taken, dated by the observation, and the next capture is not missed', async () => {
+      await sync(territories, { Oak: place('a', '08:00') }, '10:00')
+      expect(await sync(territories, { Oak: place('b', '30 12:00') }, '10:01')).toMatchObject({
+        status: 'ok',
+        events: 1,
+      })
+      expect(await actions()).toEqual([['clock', 'ignored', reason]])
+      await sync(territories, { Oak: place('c', '10:01:30') }, '10:02')
+      await sync(territories, { Oak: place('c', '10:01:30') }, '10:03')
+      expect(
+        await rows('select guild_name, acquired, valid_from, valid_until from game.territory_hold order by 3'),
+      ).toEqual([
+        ['Guild a', '08:00', '08:00', '10:01'],
+        ['Guild b', null, '10:01', '10:01:30'],
+        ['Guild c', '10:01:30', '10:01:30', 'infinity'],
+      ])
+      expect(
+        await rows('select to_guild_name, captured_at from analytics.territory_capture order by captured_at'),
+      ).toEqual([
+        ['Guild b', '10:01'],
+        ['Guild c', '10:01:30'],
+      ])
+    })
+
+    test('of the same owner changes nothing, and is reported with what else came', async () => {
+      await sync(territories, { Oak: place('a', '08:00') }, '10:00')
+      expect(await sync(territories, { Oak: place('a', '30 12:00') }, '10:01')).toMatchObject({ events: 0 })
+      expect(await sync(territories, { Oak: place('a', '08:00') }, '10:02')).toMatchObject({ events: 0 })
+      expect(await rows('select guild_name, acquired, valid_until from game.territory_hold')).toEqual([
+        ['Guild a', '08:00', 'infinity'],
+      ])
+      expect(await actions()).toEqual([['clock', 'ignored', reason]])
+    })
+
+    test('by less than two minutes does not keep its owner from losing the territory a moment later', async () => {
+      await sync(territories, { Oak: place('a', '08:00') }, '10:00')
+      await sync(territories, { Oak: place('b', '10:02') }, '10:01')
+      await sync(territories, { Oak: place('c', '10:01:30') }, '10:01:40')
+      expect(await rows(`select guild_name from game.territory_hold where valid_until = 'infinity'`)).toEqual([
+        ['Guild c'],
+      ])
+      expect(await actions()).toEqual([])
+    })
+  })
+
+  describe('joined', () => {
+    const members = `select username, joined, valid_until from game.guild_member order by username, valid_from`
+    const whole = guildBody('a', { 1: owner, 2: { joined: '09:00' } })
+    const both = [
+      ['Player1', '00:00', 'infinity'],
+      ['Player2', '09:00', 'infinity'],
+    ]
+
+    test('in the future is ignored, like one that is left out, and names nobody', async () => {
+      await syncGuild(world, whole, '10:00')
+      await syncGuild(world, guildBody('a', { 1: owner, 2: { joined: '30 12:00' } }), '10:10')
+      await syncGuild(world, whole, '10:20')
+      expect(await rows(members)).toEqual(both)
+      expect(await rows(events)).toEqual([])
+      expect(await actions()).toEqual([['clock', 'ignored', 'joined lies in the future in 1 record; ignored']])
+    })
+
+    test('that one response leaves out is neither leaving nor joining', async () => {
+      const without = withoutJoined(whole)
+      await syncGuild(world, whole, '10:00')
+      expect(await syncGuild(world, without, '10:10')).toMatchObject({ events: 0 })
+      expect(await syncGuild(world, without, '10:20')).toMatchObject({ status: 'unchanged' })
+      expect(await syncGuild(world, whole, '10:30')).toMatchObject({ events: 0 })
+      expect(await rows(members)).toEqual(both)
+      expect(await rows(events)).toEqual([])
+    })
+
+    test('that comes with a later response only is no event either, and a promotion without it is one', async () => {
+      await syncGuild(world, withoutJoined(whole), '10:00')
+      await syncGuild(world, whole, '10:10')
+      const promoted = withoutJoined(guildBody('a', { 1: owner, 2: { rank: 'chief' } }))
+      await syncGuild(world, promoted, '10:20')
+      expect(await rows(events)).toEqual([['promoted', 'Player2']])
+    })
+
+    test('left out by the response after one that lacked the member ends nothing', async () => {
+      await syncGuild(world, whole, '10:00')
+      await syncGuild(world, guildBody('a', { 1: owner }), '10:10')
+      const back = withoutJoined(whole)
+      await syncGuild(world, back, '10:20')
+      expect(await rows(events)).toEqual([])
+      expect(await rows(members)).toEqual(both)
+    })
+  })
+
+  test('a transfer needs a response of the day before that still showed the player in the other guild', async () => {
+    const there = guildBody('a', { 1: owner, 3: {} })
+    await syncGuild(world, there, '01 10:00')
+    await syncGuild(world, guildBody('b', { 2: owner }), '01 10:00')
+    await syncGuild(world, guildBody('b', { 2: owner, 3: { joined: '04 11:00' } }), '04 11:05')
+    expect(await rows(events)).toEqual([['joined', 'Player3']])
+    await syncGuild(world, guildBody('c', { 4: owner }), '04 11:10')
+    await syncGuild(world, guildBody('c', { 4: owner, 3: { joined: '05 09:00' } }), '05 09:05')
+    expect(await rows(`${events.replace('order', "where guild_name = 'Guild c' order")}`)).toEqual([
+      ['joined', 'Player3'],
+      ['transferred', 'Player3'],
+    ])
+  })
+
+  test('a run whose responses were all stale says so', async () => {
+    await syncGuild(world, guildBody('a', { 1: owner }), '10:00')
+    await syncGuild(world, guildBody('a', { 1: owner, 2: {} }), '10:20')
+    await answerGuild(world, guildBody('a', { 1: owner }), '10:10')
+    expect(await syncGuilds(world, { keys: [guildId('a')] })).toMatchObject({ status: 'stale', events: 0 })
+    expect(await rows(`select status, count(*) from sync.run group by 1 order by 1`)).toEqual([
+      ['ok', 2],
+      ['stale', 1],
+    ])
+  })
+})
