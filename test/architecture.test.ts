@@ -99,7 +99,7 @@ describe('the rooms of the house', () => {
 
   test('see of the engine, as resources, only what they declare, and of the database only what tables are made of', () => {
     const inside =
-      /^src\/(?!resources\/|api\/|errors|clock|sync\/(resource|hash)\.ts|db\/(history|columns|schemas|database)\.ts)/
+      /^src\/(?!resources\/|api\/|errors|clock|sync\/(resource|hash)\.ts|db\/(history|columns|naming|schemas|database)\.ts)/
     expect(offenders('resources/', inside, 'imports')).toEqual([])
   })
 

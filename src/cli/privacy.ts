@@ -17,7 +17,7 @@ export async function privacyShow(player: string, { app, out, flags }: Context):
   try {
     await migrateDatabase(db, app)
     const playerUuid = await uuidOf(db, player)
-    const { tables, restrictions, removals } = await personKept(db, keptTables, playerUuid)
+    const { tables, restrictions, removals } = await personKept(db, inProfiles, playerUuid)
     if (flags.json) {
       out.write(`${JSON.stringify({ player: playerUuid, tables, restrictions, removals })}\n`)
       return exitCode.done

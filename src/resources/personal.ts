@@ -1,6 +1,9 @@
 import { opennessOfMembers, opennessOfProfile } from '../api/wire/field-groups.ts'
 import type { KeptTable, Person, Personal } from '../sync/resource.ts'
+import { guildListNaming } from './guild-list/tables.ts'
+import { guildNaming } from './guilds/tables.ts'
 import { fieldOf, textField } from './record.ts'
+import { territoryNaming } from './territories/tables.ts'
 
 /*
  * Everything that is kept of people: which table, and what of it falls under which privacy rule (API reference 7.3). A
@@ -125,7 +128,15 @@ const formerGuilds = `select former.guild_uuid
                        and now.player_uuid = who.player_uuid and now.valid_until = 'infinity')
     and not exists (select from game.player now where now.guild_uuid = former.guild_uuid
                        and now.player_uuid = who.player_uuid and now.valid_until = 'infinity')`
-const everywhere = { refusalHides: [], growing: ['guildHistoryAccess'], answersAbout, formerGuilds, tables: keptTables }
+const everywhere = {
+  refusalHides: [],
+  growing: ['guildHistoryAccess'],
+  answersAbout,
+  formerGuilds,
+  resources: ['players', 'guilds', 'online-players'],
+  naming: [...guildNaming, ...guildListNaming, ...territoryNaming],
+  tables: keptTables,
+}
 
 /** People in profiles: the player. A refused profile is one whose main part is hidden (API reference 2.5, 7.3). */
 export const inProfiles: Personal = {

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { bigint, boolean, index, integer, json, jsonb, primaryKey, real, text, unique, uuid } from 'drizzle-orm/pg-core'
 import { bytes, instant } from '../db/columns.ts'
+import { namesPeople } from '../db/naming.ts'
 import { game, sync } from '../db/schemas.ts'
 
 const count = (name: string) => integer(name).notNull().default(0)
@@ -159,3 +160,30 @@ export const fieldChange = game.table(
     index('field_change_time').on(self.resource, self.changedAt),
   ],
 )
+
+const words = 'a word of the program'
+const numbers = 'made by the program'
+
+/** Which columns can name a player. */
+export const ledgerNaming = [
+  namesPeople(
+    run,
+    { reason: 'text', error: 'text' },
+    { [words]: ['resource', 'status', 'program'], [numbers]: ['runId', 'contentHash'] },
+  ),
+  namesPeople(workItem, { key: 'standing' }, { [words]: ['resource'], [numbers]: ['contentHash', 'leasedBy'] }),
+  namesPeople(observation, { key: 'key', reason: 'text' }, { [words]: ['resource', 'status'], [numbers]: ['runId'] }),
+  namesPeople(absence, { key: 'row' }, { [words]: ['resource'] }),
+  namesPeople(
+    quarantine,
+    { key: 'text', path: 'text', reason: 'text', raw: 'text' },
+    { [words]: ['resource'], [numbers]: ['rawHash', 'runId'] },
+  ),
+  // A path is part of the key of these two.
+  namesPeople(
+    drift,
+    { path: 'row', member: 'row', key: 'text', example: 'text' },
+    { [words]: ['resource', 'kind'], [numbers]: ['runId'] },
+  ),
+  namesPeople(fieldChange, { key: 'row', path: 'row', oldValue: 'text', newValue: 'text' }, { [words]: ['resource'] }),
+]

@@ -1,5 +1,6 @@
 import { doublePrecision, index, integer, jsonb, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import { instant } from '../db/columns.ts'
+import { namesPeople } from '../db/naming.ts'
 import { sync } from '../db/schemas.ts'
 
 /** What every process that uses one credential may still ask for, per bucket: one row that is locked while it changes. */
@@ -121,3 +122,23 @@ export const backfill = sync.table(
   },
   (self) => [index('backfill_resource').on(self.resource, self.startedAt.desc())],
 )
+
+const words = 'a word of the program'
+const numbers = 'made by the program'
+const limits = 'names a limit of the API, whoever is asked for'
+
+/** Which columns can name a player. */
+export const watchNaming = [
+  namesPeople(budget, {}, { [limits]: ['account', 'bucket', 'state'] }),
+  namesPeople(routeBucket, {}, { [limits]: ['account', 'route', 'bucket'] }),
+  namesPeople(expectation, {}, { [words]: ['resource', 'toldBy'] }),
+  namesPeople(gap, { reason: 'text' }, { [words]: ['resource'] }),
+  namesPeople(coverageHour, {}, { [words]: ['resource'] }),
+  namesPeople(coverageReach, {}, { [words]: ['resource'] }),
+  namesPeople(
+    guardAction,
+    { key: 'key', reason: 'text' },
+    { [words]: ['resource', 'guard', 'action'], [numbers]: ['runId'] },
+  ),
+  namesPeople(backfill, {}, { [words]: ['resource'], [numbers]: ['backfillId'] }),
+]

@@ -294,7 +294,7 @@ describe.each(kindsOfLongTests)('what a player restricts, on the %s database,', 
     expect(await found(world.db, [playerId(1)])).toEqual([])
     expect(await found(world.db, [playerId(2)])).not.toEqual([])
     expect((await contentOf(world.db))['game.player_counter']).toContainEqual(own)
-    const kept = await personKept(world.db, inProfiles.tables, playerId(1))
+    const kept = await personKept(world.db, inProfiles, playerId(1))
     expect([kept.tables, kept.restrictions]).toEqual([[], []])
     expect(kept.removals.map(({ fieldGroup, policy }) => [fieldGroup, policy])).toEqual([
       ['mainAccess', 'anonymize'],
@@ -308,7 +308,11 @@ describe.each(kindsOfLongTests)('what a player restricts, on the %s database,', 
     // Recorded before, loaded now.
     await syncPlayer(world, 1, open(), '09:50')
     await syncGuild(world, guildBody('c', { 1: { rank: 'owner', ...member } }), '10:50')
-    expect((await personKept(world.db, inProfiles.tables, playerId(1))).tables).toEqual([])
+    // That they were asked for is in the ledger; what they said is nowhere.
+    expect((await personKept(world.db, inProfiles, playerId(1))).tables.map(({ table }) => table).sort()).toEqual([
+      'sync.observation',
+      'sync.work_item',
+    ])
     await syncGuild(world, guildWith(member), '11:10')
     await syncPlayer(world, 1, open(), '11:10')
     expect(await found(world.db, ['70001', '70004'])).not.toEqual([])

@@ -1,6 +1,7 @@
 import { bigint, boolean, doublePrecision, index, integer, primaryKey, real, text, uuid } from 'drizzle-orm/pg-core'
 import { instant, snakeCased, toldInstant } from '../../db/columns.ts'
 import { historyTable, partTable } from '../../db/history.ts'
+import { namesPeople } from '../../db/naming.ts'
 import { game } from '../../db/schemas.ts'
 
 /** One version of what rarely changes about a guild (API reference 6.1). */
@@ -179,3 +180,20 @@ export const memberPresence = game.table(
 export const guildHistory = { root: guild, parts: { layers: guildBannerLayer } }
 
 export const memberHistory = { root: guildMember, parts: {} }
+
+const ofGuild = 'of a guild, not of a player'
+const ofProgram = 'made by the program'
+
+/** Which columns of guilds can name a player; the tables of members are about one in each row. */
+export const guildNaming = [
+  namesPeople(
+    guild,
+    { extra: 'text' },
+    { [ofGuild]: ['guildUuid', 'name', 'prefix', 'bannerBase', 'bannerStructure'], [ofProgram]: ['hash'] },
+  ),
+  namesPeople(guildBannerLayer, {}, { [ofGuild]: ['guildUuid', 'colour', 'pattern'] }),
+  namesPeople(guildSample, {}, { [ofGuild]: ['guildUuid'] }),
+  namesPeople(guildHour, {}, { [ofGuild]: ['guildUuid'] }),
+  namesPeople(guildSeason, {}, { [ofGuild]: ['guildUuid'] }),
+  namesPeople(guildRanking, {}, { [ofGuild]: ['guildUuid', 'board'] }),
+]

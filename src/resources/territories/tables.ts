@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { bigint, boolean, index, integer, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import { instant, snakeCased, toldInstant } from '../../db/columns.ts'
 import { historyTable, partTable } from '../../db/history.ts'
+import { namesPeople } from '../../db/naming.ts'
 import { game } from '../../db/schemas.ts'
 
 /** One version of a territory's place, seat and standing (API reference 6.3). Who holds it is in `territory_hold`. */
@@ -102,3 +103,22 @@ export const territoryResource = game.table(
 )
 
 export const territoryHistory = { root: territory, parts: { links: territoryLink } }
+
+const ofGuild = 'of a guild or a place, not of a player'
+
+/** Which columns can name a player: the map names guilds only. */
+export const territoryNaming = [
+  namesPeople(
+    territoryHold,
+    {},
+    {
+      [ofGuild]: ['territory', 'guildUuid', 'guildName', 'guildPrefix', 'document', 'extra'],
+      'made by the program': ['hash'],
+    },
+  ),
+  namesPeople(
+    territoryCapture,
+    {},
+    { [ofGuild]: ['territory', 'fromGuildUuid', 'fromGuildName', 'toGuildUuid', 'toGuildName'] },
+  ),
+]

@@ -1,5 +1,6 @@
 import { primaryKey, text } from 'drizzle-orm/pg-core'
 import { instant } from '../../db/columns.ts'
+import { namesPeople } from '../../db/naming.ts'
 import { sync } from '../../db/schemas.ts'
 
 /** How far back each growing table has all of its rows, and the ledger all answers of a resource. No row: all the way. */
@@ -27,3 +28,9 @@ export const answerSpan = sync.table(
   },
   (self) => [primaryKey({ name: 'answer_span_pkey', columns: [self.resource, self.beganAt] })],
 )
+
+/** Which columns can name a player: none. */
+export const growthNaming = [
+  namesPeople(tier, {}, { 'a table of the program': ['sampleTable'] }),
+  namesPeople(answerSpan, {}, { 'a word of the program': ['resource'] }),
+]

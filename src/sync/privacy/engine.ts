@@ -43,28 +43,6 @@ const absentMember: Statement = {
   text: `delete from sync.absence kept using who where kept.resource = 'guilds/members' and ${isOf('kept.key')}`,
 }
 
-/** How far the program has come with a player, and what it says of that: what counts answers still counts them. */
-const forgotten: readonly Statement[] = [
-  {
-    table: 'sync.work_item',
-    text: `delete from sync.work_item kept using who where kept.resource = 'players' and kept.key = who.player`,
-  },
-  {
-    table: 'sync.observation',
-    text: `update sync.observation kept set key = 'removed' from who
-      where kept.resource = 'players' and kept.key = who.player and kept.received_at <= who.until`,
-  },
-  {
-    table: 'sync.guard_action',
-    text: `update sync.guard_action kept set key = 'removed' from who
-      where kept.resource = 'players' and kept.key = who.player and kept.at <= who.until`,
-  },
-  {
-    table: 'sync.privacy_restriction',
-    text: `delete from sync.privacy_restriction kept using who where kept.player_uuid = who.player::uuid`,
-  },
-]
-
 const named: Statement = {
   table: 'sync.privacy_action',
   text: `update sync.privacy_action kept set player_uuid = null, player_hash = sha256(who.player::bytea) from who
@@ -89,9 +67,9 @@ export function engineStatements(
   return statements.map((statement) => counted(statement, names))
 }
 
-/** What a person's purge removes beyond that: that the player was ever asked for. */
-export function forgettingStatements(): Statement[] {
-  return [...forgotten, named].map((statement) => counted(statement, []))
+/** Keeps of what was removed only the hash of the uuid. */
+export function anonymizingStatement(): Statement {
+  return counted(named, [])
 }
 
 function counted(

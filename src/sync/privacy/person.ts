@@ -1,8 +1,9 @@
 import type { Sql } from '../../db/database.ts'
 import { FOREVER } from '../../db/values.ts'
 import { hashOf, noteActions } from './actions.ts'
-import { forgettingStatements } from './engine.ts'
+import { anonymizingStatement } from './engine.ts'
 import { erase, everything, type Gone, type Removed, whoFrom, whoseRows } from './erase.ts'
+import { countNames, namedPlayers, removeNames } from './names.ts'
 import type { KeptTable, Personal } from './personal.ts'
 import { lockPrivacy } from './privacy.ts'
 import { askAnew } from './reopen.ts'
@@ -44,9 +45,9 @@ const ofEngine = [
 ] as const
 
 /** What is kept of a player, what is restricted, and what was removed because of it; tables with nothing are left out. */
-export async function personKept(sql: Sql, tables: readonly KeptTable[], playerUuid: string): Promise<PersonKept> {
+export async function personKept(sql: Sql, personal: Personal, playerUuid: string): Promise<PersonKept> {
   const found: KeptRows[] = []
-  for (const table of tables) {
+  for (const table of personal.tables) {
     const [row] = await sql.query<Omit<KeptRows, 'table'>>(
       `select count(*)::int as rows, min(kept.${table.since}) as first, max(kept.${table.since}) as last
          from ${table.table} kept, ${whoFrom(table)} where ${whoseRows(table)}`,
@@ -57,6 +58,10 @@ export async function personKept(sql: Sql, tables: readonly KeptTable[], playerU
   for (const [table, text] of ofEngine) {
     const [row] = await sql.query<Omit<KeptRows, 'table'>>(text, [playerUuid])
     if (row && row.rows > 0) found.push({ table, ...row })
+  }
+  for (const one of await countNames(sql, personal, playerUuid)) {
+    const isShown = found.some(({ table }) => table === one.table) || one.table.startsWith('sync.privacy_')
+    if (!isShown) found.push({ ...one, first: null, last: null })
   }
   return {
     tables: found,
@@ -96,12 +101,13 @@ export async function purge(
   await lockPrivacy(sql)
   // What the API shows of the player now may be the same as it was.
   await askAnew(sql, personal, [playerUuid])
+  const { players, keys } = await namedPlayers(sql, personal, [playerUuid])
   const removed = await erase(sql, personal, [{ playerUuid, fieldGroup }])
   if (fieldGroup === everything) {
-    for (const { table, text } of forgettingStatements()) {
-      const gone = await sql.query<Gone>(text, [[playerUuid], [FOREVER]])
-      removed.push(...gone.map(({ player, n }) => ({ playerUuid: player, fieldGroup, table, rows: n })))
-    }
+    const { table, text } = anonymizingStatement()
+    const gone = await sql.query<Gone>(text, [[playerUuid], [FOREVER]])
+    removed.push(...gone.map(({ player, n }) => ({ playerUuid: player, fieldGroup, table, rows: n })))
+    removed.push(...(await removeNames(sql, personal, players, { isPurge: true, keys })))
   }
   await noteActions(sql, removed, { at, policy: 'purge', reason: 'a person asked for it', runId: null, isNamed: false })
   return removed

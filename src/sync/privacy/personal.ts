@@ -1,3 +1,4 @@
+import type { NamingTable } from '../../db/naming.ts'
 import type { Json } from '../hash.ts'
 
 /** One person as an answer tells of them. */
@@ -44,6 +45,10 @@ export interface Personal {
   readonly answersAbout: string
   /** The guilds that the player `who.player_uuid` was in and is not any more, as a select. */
   readonly formerGuilds: string
+  /** Resources whose responses are about people, so that a word in them may be a player's name. */
+  readonly resources: readonly string[]
+  /** Tables of these resources with columns that can name a player although their rows are not about one. */
+  readonly naming: readonly NamingTable[]
   /** In the order in which rows are removed. */
   readonly tables: readonly KeptTable[]
 }

@@ -2,6 +2,7 @@ import type { Sql } from '../../db/database.ts'
 import type { Extraction, Recorded } from '../resource.ts'
 import { actionsSince, hashOf, noteActions } from './actions.ts'
 import { erase, eraseVanished, everything, type Target } from './erase.ts'
+import { namedPlayers, removeNames } from './names.ts'
 import type { Person, Personal } from './personal.ts'
 import { askAnew, reopen } from './reopen.ts'
 
@@ -133,7 +134,15 @@ async function restrict(
       personal,
       players.map((one) => one.playerUuid),
     )
+  const named = forgets
+    ? await namedPlayers(
+        sql,
+        personal,
+        players.map((one) => one.playerUuid),
+      )
+    : undefined
   const removed = await erase(sql, personal, targets)
+  if (named) removed.push(...(await removeNames(sql, personal, named.players, { isPurge: false, keys: named.keys })))
   const extra = forgets ? [] : await eraseVanished(sql, personal.tables, teller, players)
   // Of several rules at once, whichever comes first is taken for the one that hides what no rule is known for.
   const groupOf = new Map([...fresh].reverse().map((one) => [one.playerUuid, one.group]))

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import { bytes, instant } from '../../db/columns.ts'
+import { namesPeople } from '../../db/naming.ts'
 import { sync } from '../../db/schemas.ts'
 
 /** What players hide from us at present, one row per rule and answer that says so. */
@@ -45,3 +46,21 @@ export const privacyAction = sync.table(
     check('privacy_action_whose', sql`(player_uuid is null) <> (player_hash is null)`),
   ],
 )
+
+/** Which columns can name a player. */
+export const privacyNaming = [
+  namesPeople(
+    privacyRestriction,
+    { playerUuid: 'standing', toldBy: 'standing' },
+    { 'a rule of the API': ['fieldGroup'] },
+  ),
+  namesPeople(
+    privacyAction,
+    { playerUuid: 'own', reason: 'text' },
+    {
+      'a rule of the API': ['fieldGroup', 'policy'],
+      'does not tell the uuid, only recognizes it': ['playerHash'],
+      'made by the program': ['runId'],
+    },
+  ),
+]

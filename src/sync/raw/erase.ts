@@ -1,6 +1,7 @@
 import type { Sql } from '../../db/database.ts'
 import { FOREVER } from '../../db/values.ts'
 import { sha256 } from '../hash.ts'
+import { replaceNames } from './names.ts'
 import { strip, strippable } from './strip.ts'
 import { compressed, decompressed } from './text.ts'
 
@@ -47,12 +48,17 @@ const placesOf: Readonly<Record<string, readonly string[]>> = {
                     union select guild_uuid from game.member_presence seen where seen.player_uuid = who.player_uuid) guild on true
      join sync.raw_answer raw on raw.resource = 'guilds' and raw.key = guild.guild_uuid::text`,
     `join sync.raw_answer raw on raw.resource = 'guilds' and raw.status in ('rejected', 'failed')`,
+    // A member whose record was quarantined is in no table of members.
+    `join sync.quarantine unread on unread.resource = 'guilds' and unread.key like '%/' || who.player_uuid
+     join sync.raw_answer raw on raw.resource = 'guilds' and raw.key = split_part(unread.key, '/', 1)`,
   ],
   'online-players': [
     `join game.player_listing listing on listing.player_uuid = who.player_uuid
      join sync.raw_answer raw on raw.resource = 'online-players' and raw.key is null
       and raw.observed_at between listing.first_listed_at and coalesce(listing.last_listed_at, 'infinity')`,
     `join sync.raw_answer raw on raw.resource = 'online-players' and raw.status in ('rejected', 'failed')`,
+    // Who is listed by name alone is in no listing.
+    `join sync.raw_answer raw on raw.resource = 'online-players' and raw.status = 'partial' and who.field_group = 'everything'`,
     // Listings go after a while, if that is wished, and raw answers perhaps later.
     `join sync.raw_answer raw on raw.resource = 'online-players'
       and raw.observed_at < (select fine_since from sync.tier where sample_table = 'game.player_listing')`,
@@ -66,7 +72,10 @@ const placesOf: Readonly<Record<string, readonly string[]>> = {
  */
 export async function eraseRaw(sql: Sql, targets: readonly Target[]): Promise<ErasedRaw[]> {
   const rows = new Map<Target, number>()
-  const names = await namesOf(sql, targets)
+  const names = await namesOf(
+    sql,
+    targets.map((one) => one.playerUuid),
+  )
   for (const [resource, places] of Object.entries(placesOf)) {
     if (!targets.some(({ fieldGroup }) => strippable[resource]?.includes(fieldGroup))) continue
     const found = await sql.query<Place>(
@@ -125,14 +134,16 @@ async function eraseFrom(
   await rewriteBody(sql, places, (body, text) => {
     const isUnread = body === undefined || status === 'failed'
     const lower = text.toLowerCase()
-    const mentioned = targets.filter(({ playerUuid }) => {
+    const mentioned = targets.filter(({ playerUuid, fieldGroup }) => {
       const uuid = playerUuid.toLowerCase()
       if (lower.includes(uuid)) return true
+      const isNamed = (names.get(uuid) ?? []).some((name) => lower.includes(`"${name.toLowerCase()}"`))
+      if (fieldGroup === 'everything' && (isNamed || lower.includes(uuid.replaceAll('-', '')))) return true
       // It may be cut off before it says whom it is about.
-      return isUnread && (key === uuid || (names.get(uuid) ?? []).some((name) => text.includes(`"${name}"`)))
+      return isUnread && (key === uuid || isNamed)
     })
     // What cannot be read cannot be taken apart.
-    met = isUnread ? mentioned : mentioned.filter((target) => strip(body, resource, target))
+    met = isUnread ? mentioned : mentioned.filter((target) => removeFrom(body, resource, target, names))
     if (met.length === 0) return 'same'
     const isAll = resource === 'players' && met.some((one) => one.fieldGroup === 'everything')
     return isAll || isUnread ? 'nothing' : 'other'
@@ -140,14 +151,26 @@ async function eraseFrom(
   return met
 }
 
+/** Takes what is to go out of a body; with everything, also what else in it names the player. */
+function removeFrom(
+  body: unknown,
+  resource: string,
+  target: Target,
+  names: ReadonlyMap<string, readonly string[]>,
+): boolean {
+  const isStripped = strip(body, resource, target)
+  if (target.fieldGroup !== 'everything' || resource === 'players') return isStripped
+  return replaceNames(body, target.playerUuid, names.get(target.playerUuid) ?? []) || isStripped
+}
+
 /** What players were called, by uuid. */
-async function namesOf(sql: Sql, targets: readonly Target[]): Promise<Map<string, string[]>> {
+export async function namesOf(sql: Sql, players: readonly string[]): Promise<Map<string, string[]>> {
   const rows = await sql.query<{ player: string; names: string[] }>(
     `select player_uuid::text as player, array_agg(distinct username) as names
        from (select player_uuid, username from game.player where player_uuid = any($1::uuid[])
               union select player_uuid, username from game.guild_member where player_uuid = any($1::uuid[])) called
       where username <> '' group by 1`,
-    [targets.map((one) => one.playerUuid)],
+    [players],
   )
   return new Map(rows.map(({ player, names }) => [player, names]))
 }

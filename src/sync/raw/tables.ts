@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { bigint, boolean, index, integer, jsonb, primaryKey, smallint, text, uuid } from 'drizzle-orm/pg-core'
 import { bytes, instant } from '../../db/columns.ts'
+import { namesPeople } from '../../db/naming.ts'
 import { sync } from '../../db/schemas.ts'
 
 /** Numbers the answers in the order in which they were taken in. */
@@ -54,3 +55,17 @@ export const rawAnswer = sync.table(
     index('raw_answer_refused').on(self.resource).where(sql`status in ('rejected', 'failed')`),
   ],
 )
+
+/** Which columns can name a player. */
+export const rawNaming = [
+  namesPeople(rawBody, { body: 'own' }, { 'of a body': ['hash'] }),
+  namesPeople(
+    rawAnswer,
+    { key: 'row', request: 'key' },
+    {
+      'a word of the program': ['resource', 'status', 'credential'],
+      'only headers about time and caches are kept': ['headers'],
+      'made by the program': ['hash', 'runId'],
+    },
+  ),
+]

@@ -33,15 +33,18 @@ const missingWhole = `
 const thinned = `
   select max(fine_since) as at from sync.tier where sample_table = 'raw/' || $1 or sample_table = any($2::text[])`
 
+/** What was purged is in no table, so that no raw answer is missing for it. */
+const isNamed = `answer.key <> 'removed'`
+
 const missingKeys = `
   select max(at) as at from (
     select received_at as at from sync.observation answer
-     where resource = $1 and ${accepted}
+     where resource = $1 and ${accepted} and ${isNamed}
        and not exists (select from sync.raw_answer raw
                         where raw.resource = $1 and raw.key = answer.key and raw.observed_at = answer.observed_at)
     union all
     select received_at from sync.observation answer
-     where resource = $1 and status = 'gone'
+     where resource = $1 and status = 'gone' and ${isNamed}
        and not exists (select from sync.raw_answer raw
                         where raw.resource = $1 and raw.key = answer.key and raw.run_id = answer.run_id)
     union all

@@ -1,0 +1,177 @@
+import { describe, expect, test } from 'vitest'
+import type { Database } from '../../src/db/database.ts'
+import { inProfiles } from '../../src/resources/personal.ts'
+import { players } from '../../src/resources/players/index.ts'
+import { engineNaming } from '../../src/sync/privacy/names.ts'
+import { personKept, purge } from '../../src/sync/privacy/person.ts'
+import { decompressed } from '../../src/sync/raw/text.ts'
+import { reachOf } from '../../src/sync/replay/reach.ts'
+import { guildBody, guildId, playerId, syncGuild } from '../support/guild-answers.ts'
+import { onlineBody, profile, syncOnline, syncPlayer } from '../support/player-answers.ts'
+import { kindsOfLongTests, testDatabase } from '../support/postgres.ts'
+import { instantOf, type World, worldOf } from '../support/world.ts'
+
+const name = 'Made_Up_Name'
+
+const uuid = playerId(1)
+const undashed = uuid.replaceAll('-', '')
+
+/** Every row of every table that Postgres has, and every archived body, in which the player is named: `table: text`. */
+async function mentions(db: Database): Promise<string[]> {
+  const tables = await db.query<{ name: string }>(
+    `select relnamespace::regnamespace || '.' || quote_ident(relname) as name from pg_class
+      where relkind in ('r', 'm') and relnamespace::regnamespace::text not in ('pg_catalog', 'information_schema', 'pg_toast')`,
+  )
+  const rows = await db.query<{ name: string; row: string }>(
+    tables
+      .map((table) => `select '${table.name}' as name, each::text as row from ${table.name} each`)
+      .join(' union all '),
+  )
+  for (const { body } of await db.query<{ body: Uint8Array }>('select body from sync.raw_body'))
+    rows.push({ name: 'body', row: (await decompressed(body)).toString() })
+  const hits = rows.filter(({ row }) =>
+    [uuid, undashed, name].some((text) => row.toLowerCase().includes(text.toLowerCase())),
+  )
+  return [...new Set(hits.map((one) => `${one.name}: ${one.row.slice(0, 300)}`))]
+}
+
+const tablesIn = (hits: readonly string[]) => [...new Set(hits.map((hit) => hit.split(': ')[0] ?? ''))].sort()
+
+const shown = (fields: object = {}) =>
+  profile(1, {
+    username: name,
+    playtime: 12,
+    globalData: { wars: 3 },
+    online: true,
+    server: 'EU1',
+    guild: { uuid: guildId('a'), name: 'Guild a', prefix: 'aaa', rank: 'RECRUIT' },
+    ...fields,
+  })
+const other = { rank: 'owner', globalData: { wars: 4 } }
+const member = { username: name, globalData: { wars: 5 } }
+
+/** What puts a player into a table of the engine, case by case. */
+const cases: Readonly<Record<string, (world: World) => Promise<unknown>>> = {
+  'a profile, a guild and the list of who is online': async () => undefined,
+  'a profile that cannot be read': (world) => syncPlayer(world, 1, shown({ username: 5, extra: name }), '09:00'),
+  'a profile that names the player in upper case and without dashes': (world) =>
+    syncPlayer(world, 1, shown({ novelty: [uuid.toUpperCase(), undashed, name] }), '09:00'),
+  'a profile that is refused': (world) => syncPlayer(world, 1, null, '09:00', 403),
+  'a profile that is not found': (world) => syncPlayer(world, 1, null, '09:00'),
+  'a profile that the service fails to give': (world) => syncPlayer(world, 1, null, '09:00', 410),
+  'a profile with numbers that fall to zero': (world) =>
+    syncPlayer(world, 1, shown({ playtime: 0, globalData: { wars: 0 } }), '09:00'),
+  'a profile older than the last one': (world) => syncPlayer(world, 1, shown(), '07:00'),
+  'a member whose record cannot be read': (world) =>
+    syncGuild(world, guildBody('c', { 1: { ...member, contributed: 'much' }, 2: other }), '09:00'),
+  'a member that is missing': (world) => syncGuild(world, guildBody('a', { 2: other }), '09:00'),
+  'a member with a field that is new': (world) =>
+    syncGuild(world, guildBody('a', { 1: { ...member, novelty: `of ${name}` }, 2: other }), '09:00'),
+  'a guild that names the player elsewhere': (world) =>
+    syncGuild(world, guildBody('a', { 1: member, 2: other }, { leader: { uuid, who: name, [undashed]: 1 } }), '09:00'),
+  'a guild whose answer is implausible': (world) =>
+    syncGuild(
+      world,
+      { ...guildBody('a', { 1: member, 2: other }), members: { total: 2, owner: { [name]: 5 } } },
+      '09:00',
+    ),
+  'a list that names the player by name': (world) =>
+    syncOnline(world, { total: 2, players: { [name]: 'EU1', [playerId(2)]: 'EU1' } }, '09:00'),
+}
+
+describe.each(kindsOfLongTests)('what names a player, on the %s database,', (kind) => {
+  const world = Object.assign(worldOf(kind), { raw: true })
+
+  async function observed(): Promise<void> {
+    await syncPlayer(world, 1, shown(), '08:00')
+    await syncPlayer(world, 2, profile(2), '08:00')
+    await syncGuild(world, guildBody('a', { 1: member, 2: other }), '08:01')
+    await syncOnline(world, onlineBody({ EU1: [1, 2] }), '08:02')
+  }
+  const purged = () =>
+    world.db.transaction((sql) => purge(sql, inProfiles, { playerUuid: uuid, at: new Date(instantOf('11:00')) }))
+
+  test.each(Object.entries(cases))('is in no table or archived body after a purge: %s', async (_, happen) => {
+    await observed()
+    await happen(world)
+    expect(await mentions(world.db)).not.toEqual([])
+    await purged()
+    expect(await mentions(world.db)).toEqual([])
+    expect(await personKept(world.db, inProfiles, uuid)).toMatchObject({ tables: [], restrictions: [] })
+    // Others keep what is theirs.
+    expect(await world.rows(`select count(*)::int from game.player where player_uuid = '${playerId(2)}'`)).toEqual([
+      [1],
+    ])
+    expect((await personKept(world.db, inProfiles, playerId(2))).tables.map(({ table }) => table)).toEqual(
+      expect.arrayContaining(['game.player', 'game.guild_member', 'sync.observation', 'sync.raw_answer']),
+    )
+  })
+
+  test('is missed by no replay once it was purged', async () => {
+    await observed()
+    expect((await reachOf(world.db, players)).missing).toBeNull()
+    await purged()
+    expect((await reachOf(world.db, players)).missing).toBeNull()
+  })
+
+  test('goes with the policy delete too, and `privacy show` says of every table that still has it', async () => {
+    await observed()
+    for (const [title, happen] of Object.entries(cases)) if (!/refused|not found/.test(title)) await happen(world)
+    const rest = profile(1, { username: name, restrictions: { mainAccess: true } })
+    await syncPlayer(world, 1, rest, '10:00', 404, 'delete')
+    // What the response itself shows is recorded, and the player stays on the worklist.
+    const left = [
+      'game.player',
+      'partitions.player_status_rest',
+      'sync.observation',
+      'sync.privacy_restriction',
+      'sync.raw_answer',
+      'sync.work_item',
+    ]
+    const found = await mentions(world.db)
+    expect(tablesIn(found)).toEqual(['body', ...left])
+    expect(found).toHaveLength(left.length + 1)
+    const { tables, restrictions } = await personKept(world.db, inProfiles, uuid)
+    const named = tables.map(({ table }) => table.replace('game.player_status', 'partitions.player_status_rest'))
+    expect([...named, 'sync.privacy_restriction'].sort()).toEqual(left)
+    expect(restrictions).toHaveLength(1)
+  })
+
+  test('is a word like any other where no resource about people says it', async () => {
+    await observed()
+    await world.db.query(
+      `insert into sync.guard_action (at, resource, key, guard, reason, run_id)
+       values (now(), 'territories', null, 'absence', $1, gen_random_uuid()), (now(), 'guilds', null, 'absence', $1, gen_random_uuid())`,
+      [`missing: ${name}`],
+    )
+    await purged()
+    expect(
+      await world.rows("select resource, reason from sync.guard_action where reason like 'missing%' order by 1"),
+    ).toEqual([
+      ['guilds', 'missing: removed'],
+      ['territories', `missing: ${name}`],
+    ])
+  })
+})
+
+test('every column that can name a player is declared beside its table, or exempt with a reason', async () => {
+  const db = await testDatabase('server')
+  const columns = await db.query<{ table: string; name: string }>(
+    `select attrelid::regclass::text as table, attname::text as name from pg_attribute join pg_class on pg_class.oid = attrelid
+      where relkind in ('r', 'p') and not relispartition and attnum > 0 and not attisdropped
+        and atttypid::regtype::text in ('uuid', 'text', 'json', 'jsonb', 'bytea', 'text[]')
+        and (relnamespace = 'sync'::regnamespace or relname = 'field_change' or relnamespace = 'game'::regnamespace
+             and exists (select from pg_attribute uuid where uuid.attrelid = pg_class.oid and uuid.atttypid = 'uuid'::regtype))
+      order by 1, 2`,
+  )
+  // Tables about players lose the whole row; another test compares them with the tables that have players in them.
+  const whole = new Set(['sync.installed_sql', ...inProfiles.tables.map(({ table }) => table)])
+  const declared = new Map(
+    [...engineNaming, ...inProfiles.naming].map((one) => [
+      one.table,
+      [...one.columns.map(({ name }) => name), ...Object.keys(one.exempt)],
+    ]),
+  )
+  const undeclared = columns.filter(({ table, name }) => !whole.has(table) && !declared.get(table)?.includes(name))
+  expect(undeclared.map(({ table, name }) => `${table}.${name}`)).toEqual([])
+})
