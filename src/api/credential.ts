@@ -66,7 +66,7 @@ export function watchCredential(
       return true
     },
     triedAsGuest(blamed, then) {
-      if (then === null || ANSWERS.includes(then.status)) giveUp(blamed)
+      if (then === null || (then.failure === null && ANSWERS.includes(then.status))) giveUp(blamed)
     },
   }
 }

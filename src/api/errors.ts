@@ -12,6 +12,8 @@ export interface Refusal {
   readonly path: string
   /** The matches of a 300, by uuid; empty otherwise. */
   readonly objects: Readonly<Record<string, unknown>>
+  /** When it was written by its own `Date`, else when it came; ms since the epoch. Absent: not known. */
+  readonly respondedAt?: number | undefined
 }
 
 /** The API answered, and the answer is no: asking again would bring the same. */
@@ -20,9 +22,12 @@ export class ApiError extends FatalError {
   readonly kind: string | null
   readonly detail: string | null
   readonly path: string
+  /** Ms since the epoch; null when not known. */
+  readonly respondedAt: number | null
 
   constructor(refusal: Refusal) {
     super(refusalMessage(refusal), { context: refusalContext(refusal) })
+    this.respondedAt = refusal.respondedAt ?? null
     this.status = refusal.status
     this.kind = refusal.kind
     this.detail = refusal.detail
@@ -47,10 +52,10 @@ export class BadRequest extends ApiError {}
 /** 401: the credential is missing, expired or revoked. */
 export class Unauthorized extends ApiError {}
 
-/** 403: private, or not this credential's business. */
+/** 403 that the application itself wrote: private, or not this credential's business. */
 export class Forbidden extends ApiError {}
 
-/** 404: no such player, guild, item or path. */
+/** 404 that the application itself wrote: no such player, guild, item or path. */
 export class NotFound extends ApiError {}
 
 /** 429 even after waiting several windows. */
@@ -77,13 +82,28 @@ export function refusalError(refusal: Refusal): ApiError {
   }
 }
 
+/**
+ * Who wrote an error body (API reference 2.5): the application (an error name, with its detail and its code), the
+ * gateway before it (a message), or somebody unknown. Only the application knows anything of a player or a guild.
+ * @param status the HTTP status, or the one that the body names
+ */
+export function authorOf(status: number, body: unknown): 'application' | 'gateway' | 'unknown' {
+  if (typeof body !== 'object' || body === null) return 'unknown'
+  const { error, detail, code, message }: Record<string, unknown> = { ...body }
+  if (typeof message === 'string') return 'gateway'
+  if (typeof error !== 'string' || !/^[A-Za-z]+$/.test(error)) return 'unknown'
+  if (code !== undefined) return code === status ? 'application' : 'unknown'
+  // Other frameworks name their errors alike, and put other fields beside the name.
+  return typeof detail === 'string' || Object.keys(body).length === 1 ? 'application' : 'unknown'
+}
+
 /** Reads an error body of either family, or none at all. */
-export function readRefusal(status: number, path: string, body: unknown): Refusal {
+export function readRefusal(status: number, path: string, body: unknown, respondedAt?: number): Refusal {
   const fields: Record<string, unknown> = typeof body === 'object' && body !== null ? { ...body } : {}
   const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null)
   const kind = text(fields.error)
   const detail = text(fields.detail) ?? text(fields.message)
-  return { status, kind, detail, path, objects: status === 300 ? readObjects(fields, kind) : {} }
+  return { status, kind, detail, path, objects: status === 300 ? readObjects(fields, kind) : {}, respondedAt }
 }
 
 /**

@@ -1,6 +1,16 @@
 import { FatalError } from '../errors.ts'
-import { isErrorBody, type Refusal, readRefusal, refusalError, TooManyRequests, Unavailable } from './errors.ts'
+import {
+  ApiError,
+  authorOf,
+  isErrorBody,
+  type Refusal,
+  readRefusal,
+  refusalError,
+  TooManyRequests,
+  Unavailable,
+} from './errors.ts'
 import type { Outcome } from './exchange.ts'
+import { readHttpDate } from './http-date.ts'
 import { type FailureKind, isPassing } from './retry.ts'
 
 /** What is wrong with an outcome. */
@@ -17,14 +27,34 @@ export interface Fault {
 /** Null for an answer that can be used; otherwise what is wrong with it. */
 export function judge({ status, body, failure, seen }: Outcome): Fault | null {
   if (status === null || failure !== null) return { status, failure, seen: seen || `status ${status}`, kind: null }
-  if (status >= 300) return { status, failure: null, seen: String(status), kind: readRefusal(status, '', body).kind }
+  if (status >= 300) return believed({ status, failure: null, seen: String(status), kind: kindOf(status, body) }, body)
   if (!isErrorBody(body)) return null
-  const { kind } = readRefusal(status, '', body)
+  const kind = kindOf(status, body)
   const { code } = body
   const said = typeof code === 'number' && code >= 300 && code < 600 ? code : null
   const words = `an error body with status ${status}`
   if (said === null) return { status, failure: 'error body', seen: words, kind }
-  return { status: said, failure: null, seen: words, kind }
+  return believed({ status: said, failure: null, seen: words, kind }, body)
+}
+
+/** 403 and 404 of whoever stands before the application say nothing about what was asked for. */
+function believed(fault: Fault, body: unknown): Fault {
+  const { status } = fault
+  if (!isVerdict(status) || authorOf(status ?? 0, body) !== 'gateway') return fault
+  return { ...fault, failure: 'gateway', seen: 'from the gateway' }
+}
+
+/** Asking again in a moment would bring the same, but it is no answer of the application's either. */
+function isFromElsewhere({ status, failure }: Fault): boolean {
+  return isVerdict(status) && failure !== null
+}
+
+function isVerdict(status: number | null): boolean {
+  return status === 403 || status === 404
+}
+
+function kindOf(status: number, body: unknown): string | null {
+  return readRefusal(status, '', body).kind
 }
 
 /**
@@ -34,9 +64,14 @@ export function judge({ status, body, failure, seen }: Outcome): Fault | null {
  */
 export function faultError(fault: Fault, outcome: Outcome, path: string, attempts: number): Error {
   const { status, failure, seen } = fault
-  const refusal = readRefusal(status ?? 0, path, outcome.body)
+  const respondedAt = readHttpDate(outcome.headers.get('date')) ?? outcome.receivedAt
+  const refusal = readRefusal(status ?? 0, path, outcome.body, respondedAt)
   if (failure === 'too large') return new FatalError(`${path}: the answer is too large: ${seen}`, { context: { path } })
-  if (!isPassing(status, failure)) return refusalError(withDetail(refusal, failure === null ? null : seen))
+  if (!isPassing(status, failure) && !isFromElsewhere(fault)) {
+    // Neither a verdict nor a known disturbance: nothing may follow from it.
+    if (isVerdict(status) && authorOf(status ?? 0, outcome.body) === 'unknown') return new ApiError(refusal)
+    return refusalError(withDetail(refusal, failure === null ? null : seen))
+  }
   const { kind, detail } = refusal
   const said = [kind, detail].filter((part) => part !== null).join(': ')
   const saw = status !== null && status >= 300 && failure !== null ? `${status}, ${seen}` : seen

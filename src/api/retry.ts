@@ -15,6 +15,7 @@ export type FailureKind =
   | 'not json'
   | 'empty'
   | 'error body'
+  | 'gateway'
   | 'encoding'
   | 'too large'
 

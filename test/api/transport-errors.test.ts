@@ -168,11 +168,40 @@ describe('refusals', () => {
     expect(transport.requestsSent()).toBe(1)
   })
 
-  test('the gateway family and HTML are understood too', async () => {
-    const gateway = await open(() => ({ status: 404, body: { message: 'no Route matched', request_id: 'f' } }))
-    expect(await failureOf(gateway.call())).toMatchObject({ kind: null, detail: 'no Route matched', status: 404 })
-    const page = await open(() => ({ ...html, status: 403 }))
-    expect(await failureOf(page.call())).toMatchObject({ name: 'Forbidden', detail: 'HTML instead of JSON' })
+  const notOfTheApplication: readonly [string, Omit<Reply, 'status'>, string][] = [
+    ['from the gateway', { body: { message: 'no Route matched', request_id: 'f' } }, 'no Route matched'],
+    ['from the gateway before mid-2025', { body: { message: 'no Route matched' } }, 'no Route matched'],
+    ['in HTML', html, 'HTML instead of JSON'],
+    ['without a body', { raw: '' }, 'an empty body'],
+  ]
+  test.each([403, 404].flatMap((status) => notOfTheApplication.map((one) => [status, ...one] as const)))(
+    '%i %s is no verdict on what was asked for, but Unavailable',
+    async (status, _name, reply, words) => {
+      const { call, transport } = await open(() => ({ ...reply, status }))
+      const failure = await failureOf(call())
+      expect(failure).toBeInstanceOf(errors.Unavailable)
+      expect(failure).toBeInstanceOf(RetryableError)
+      expect(failure.message).toContain(words)
+      expect(failure.message).toContain(`${status}`)
+      expect(transport.requestsSent()).toBe(1)
+    },
+  )
+
+  test.each([
+    ['{}', {}],
+    ['another framework', { timestamp: 1, status: 404, error: 'Forbidden', path: '/' }],
+    ['a body that contradicts its status', { error: 'Forbidden', detail: 'x', code: 418 }],
+  ])('%s with 403 or 404 is neither Forbidden nor NotFound', async (_name, body) => {
+    for (const status of [403, 404]) {
+      const { call } = await open(() => ({ status, body }))
+      expect(await failureOf(call())).toMatchObject({ name: 'ApiError', status })
+    }
+  })
+
+  test('a verdict says when it was written, by the clock of the service', async () => {
+    const headers = { Date: 'Sat, 30 May 2026 12:03:04 GMT' }
+    const { call } = await open(() => ({ ...application('Forbidden', 403), headers }))
+    expect(await failureOf(call())).toMatchObject({ respondedAt: Date.parse('2026-05-30T12:03:04Z') })
   })
 
   const matches = { 'uuid-1': { name: 'Twin', prefix: 'TWN' }, 'uuid-2': { name: 'twin', prefix: 'twn' } }
