@@ -39,7 +39,7 @@ comment on column sync.run.unchanged is
 comment on column sync.run.events is
   'Events appended, for resources that record events.';
 comment on column sync.run.rejected is
-  'Answers not taken in because they were implausible: 0 or 1.';
+  'Answers not taken in because they were implausible; of a worklist also keys that were refused among many at once.';
 comment on column sync.run.quarantined is
   'Records of this answer that could not be understood; see sync.quarantine.';
 comment on column sync.run.living is
@@ -127,7 +127,13 @@ comment on column sync.work_item.checked_at is
 comment on column sync.work_item.leased_until is
   'Until then a process asks for it, or it rests after a failure. NULL: it may be asked for.';
 comment on column sync.work_item.gone_at is
-  'Since when the API does not know it any more, confirmed; it is asked for once a week then. NULL: it exists as far as is known.';
+  'Since when the API does not know it any more, confirmed; it is asked for about once a day then. NULL: it exists as far as is known.';
+comment on column sync.work_item.refusal is
+  'What the API says and has not confirmed yet: hidden (403) or gone (404). NULL: nothing is pending.';
+comment on column sync.work_item.refused_since is
+  'When it said so first. NULL: nothing is pending.';
+comment on column sync.work_item.refused_times is
+  'How often it has said so in a row. NULL: nothing is pending.';
 
 comment on table sync.observation is
   'One row per answer about one key of a worklist, also of those that were not accepted. Resources that are asked for as a whole have their run as their observation.';
@@ -140,7 +146,7 @@ comment on column sync.observation.received_at is
 comment on column sync.observation.observed_at is
   'The instant the answer speaks for. NULL: there was none.';
 comment on column sync.observation.status is
-  'ok (something was written), unchanged, partial (taken, but with parts set aside), stale (older than what is known), rejected (implausible), hidden (private), gone (not known to the API any more). Only ok, unchanged and partial are accepted answers.';
+  'ok (something was written), unchanged, partial (taken, but with parts set aside), stale (older than what is known), rejected (implausible, or refused among many at once), hidden (private), gone (not known to the API any more). Only ok, unchanged and partial are accepted answers.';
 comment on column sync.observation.reason is
   'Why the answer was not simply taken, in words. NULL: it was.';
 comment on column sync.observation.run_id is

@@ -2,6 +2,7 @@ import type { Database } from '../db/database.ts'
 import { resources } from '../resources/index.ts'
 import { readBudgets, readFailures, readGaps, readSizes, readTiers } from '../sync/overview.ts'
 import { readFreshness, readStates } from '../sync/recent-runs.ts'
+import { readPendingRefusals } from '../sync/refusals.ts'
 
 const DAY = 86_400_000
 
@@ -14,9 +15,15 @@ export async function readOverview(db: Database, now: number) {
   const names = resources.map((resource) => resource.name)
   const freshness = await readFreshness(db)
   const states = await readStates(db, names)
+  const pending = await readPendingRefusals(db, 5)
+  const pendingOf = (resource: string) => (pending.has(resource) ? { pending: pending.get(resource) } : {})
   return {
     database: db.place,
-    resources: states.map((state) => ({ ...state, ...freshness.get(state.resource) })),
+    resources: states.map((state) => ({
+      ...state,
+      ...freshness.get(state.resource),
+      ...pendingOf(state.resource),
+    })),
     budgets: await readBudgets(db, now),
     gaps: await readGaps(db, yesterday, 5),
     failures: await readFailures(db, yesterday, 5),

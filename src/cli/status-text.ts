@@ -11,6 +11,8 @@ export function statusText(overview: Overview, now: number): string {
   for (const { resource, error } of resources) if (error) parts.push(`${resource}: ${visibleLine(error)}\n`)
   if (budgets.length > 0) parts.push(`Requests the API allows\n${budgetTable(budgets, now)}`)
   if (gaps.length > 0) parts.push(`Not observed, in the last day\n${gapTable(gaps)}`)
+  const pending = pendingTable(resources, now)
+  if (pending !== '') parts.push(`Refused, and pending until a second answer says the same\n${pending}`)
   if (failures.length > 0) parts.push(`Failures of the last day\n${failureTable(failures, now)}`)
   if (size.tables.length > 0) parts.push(`Largest tables\n${sizeTable(size.tables)}`)
   if (tiers.length > 0) parts.push(`Older than its retention\n${tierTable(tiers)}`)
@@ -60,6 +62,17 @@ function gapTable(gaps: Overview['gaps']): string {
     ['resource', 'from', 'to', 'missed', 'why'],
     gaps.map((gap) => ({ ...gap, from: gap.beganAt, to: gap.endedAt, why: shortened(gap.reason) })),
   )
+}
+
+/** What is to be redacted or ended when it is confirmed; empty when nothing is. */
+function pendingTable(resources: Overview['resources'], now: number): string {
+  const all = resources.flatMap(({ resource, pending }) =>
+    (pending?.oldest ?? []).map((one) => ({ ...one, resource, since: ago(one.since, now) })),
+  )
+  const left = resources.reduce((sum, { pending }) => sum + (pending ? pending.redactions + pending.tombstones : 0), 0)
+  if (all.length === 0) return ''
+  const more = left > all.length ? `and ${left - all.length} more\n` : ''
+  return formatTable(['resource', 'key', 'pending', 'since'], all) + more
 }
 
 function failureTable(failures: Overview['failures'], now: number): string {

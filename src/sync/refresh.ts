@@ -1,4 +1,4 @@
-import { Forbidden, NotFound } from '../api/errors.ts'
+import { ApiError, Forbidden, NotFound, Unavailable } from '../api/errors.ts'
 import type { Heard } from '../api/heard.ts'
 import { reshaped } from './drift/changes.ts'
 import type { Engine } from './engine.ts'
@@ -44,10 +44,18 @@ async function ask(resource: Worklist, { api }: Ear, key: string, options: Extra
     const extraction = await resource.extractOne(api, key, options)
     return { kind: 'answer', extraction, preparation: prepare(resource, extraction.records, extraction) }
   } catch (error) {
-    if (error instanceof Forbidden) return { kind: 'hidden', reason: error.message }
-    if (error instanceof NotFound) return { kind: 'gone' }
-    throw error
+    if (!(error instanceof ApiError)) throw error
+    return replyOf(error)
   }
+}
+
+/** @throws the error itself when it is about something else than the key; Unavailable for 403 and 404 of another kind */
+function replyOf(error: ApiError): Reply {
+  const { message: reason, respondedAt, status } = error
+  if (error instanceof Forbidden && error.kind === 'Forbidden') return { kind: 'hidden', reason, respondedAt }
+  if (error instanceof NotFound) return { kind: 'gone', reason, respondedAt }
+  if (status === 403 || status === 404) throw new Unavailable(reason, { context: error.context, cause: error })
+  throw error
 }
 
 /** What could not be understood today may be tomorrow, by `replay`. */

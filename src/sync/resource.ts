@@ -202,6 +202,8 @@ export interface Named {
 export interface Worklist extends Recorded {
   /** The route that its keys are asked from; its budget decides how many a run asks for. */
   readonly route: string
+  /** The resource whose complete answers list every key there is: what a later one of them names is not gone. */
+  readonly listing?: { readonly resource: string; readonly history: History }
   /** Puts new keys on the worklist and says how urgent each is; one statement. `at` is now. */
   plan(sql: Sql, at: Date): Promise<void>
   /** The keys in the database that a person may mean by a uuid, prefix or name. */
@@ -210,7 +212,7 @@ export interface Worklist extends Recorded {
   lookUp(api: Api, name: string): Promise<Named[]>
   /**
    * Asks the API for one key. Sees no database.
-   * @throws NotFound when there is no such thing any more
+   * @throws NotFound when there is no such thing any more, Forbidden when it is private
    */
   extractOne(api: Api, key: string, options: ExtractOptions): Promise<Extraction>
 }

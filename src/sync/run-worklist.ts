@@ -3,6 +3,7 @@ import type { Engine } from './engine.ts'
 import type { LastSaid } from './guard/actions.ts'
 import { refresh } from './refresh.ts'
 import type { ExtractOptions, Worklist } from './resource.ts'
+import { openRefusals } from './run-refusals.ts'
 import type { RunResult } from './run-result.ts'
 import { openTally } from './tally.ts'
 import { claimKeys, claimNamed, postponeKey, releaseKey } from './work-items.ts'
@@ -39,6 +40,9 @@ export async function runWorklist(resource: Worklist, shared: Engine, options: W
   const tally = openTally(resource, engine)
   const { log } = tally
   const said: LastSaid = new Map()
+  const refusals = openRefusals(resource, engine, tally)
+  // A key that is named twice is asked once.
+  const named = options.keys && [...new Set(options.keys)]
   let asked = 0
   /** Keys that are being asked for. */
   let underWay = 0
@@ -50,7 +54,7 @@ export async function runWorklist(resource: Worklist, shared: Engine, options: W
   /** How many more keys may be asked for. Until the first answer tells the budget, one. */
   const allowance = (): number => {
     if (options.until !== undefined) return clock.now() < options.until ? 1 : 0
-    if (options.keys) return options.keys.length - asked
+    if (named) return named.length - asked
     if (options.limit !== undefined) return options.limit - asked
     if (asked === 0) return 1
     // What is under way may have no request in the budget yet: counted twice rather than not at all. The last one knows.
@@ -58,8 +62,8 @@ export async function runWorklist(resource: Worklist, shared: Engine, options: W
     return left === null ? assumedWindow - asked : left - underWay
   }
   const next = async (): Promise<string | undefined> => {
-    if (options.signal?.aborted || options.stopping?.aborted || failed !== undefined || allowance() <= 0)
-      return undefined
+    const isOver = options.signal?.aborted || options.stopping?.aborted || failed !== undefined
+    if (isOver || refusals.doubt() !== undefined || allowance() <= 0) return undefined
     const claimed = await claim()
     if (claimed !== undefined || options.until === undefined) return claimed
     await clock
@@ -72,11 +76,11 @@ export async function runWorklist(resource: Worklist, shared: Engine, options: W
   const claim = async (): Promise<string | undefined> => {
     asked += 1
     underWay += 1
-    const named = options.keys?.[asked - 1]
+    const wanted = named?.[asked - 1]
     const claimed =
-      named === undefined
+      wanted === undefined
         ? await claimKeys(db, resource.name, 1, clock.now(), tally.runId)
-        : await claimNamed(db, resource.name, [named], clock.now(), tally.runId)
+        : await claimNamed(db, resource.name, [wanted], clock.now(), tally.runId)
     if (claimed[0] === undefined) {
       asked -= 1
       underWay -= 1
@@ -85,8 +89,10 @@ export async function runWorklist(resource: Worklist, shared: Engine, options: W
   }
   const one = async (key: string): Promise<void> => {
     try {
-      tally.add(key, await refresh(resource, engine, tally.runId, key, options, said))
+      const taken = await refresh(resource, engine, tally.runId, key, options, said)
+      tally.add(key, taken)
       failures = 0
+      await refusals.add(key, taken)
     } catch (error) {
       if (options.signal?.aborted) return await releaseKey(db, resource.name, key)
       await postponeKey(db, resource.name, key, clock.now())
@@ -119,5 +125,8 @@ export async function runWorklist(resource: Worklist, shared: Engine, options: W
 
   // Few keys, and none of them answered: the service is as much away as after many.
   if (asked > 0 && failures === asked) failed ??= lastFailure
+  await refusals.close(failed === undefined && !options.signal?.aborted).catch((error: unknown) => {
+    failed ??= error
+  })
   return await tally.close(asked, failed)
 }

@@ -3,7 +3,6 @@ import { FatalError } from '../errors.ts'
 import { closeAbsent, countAbsences, findAbsent, forgetAbsences, pendingAbsences } from './absent.ts'
 import type { DocumentChange } from './field-changes.ts'
 import { historySql } from './history-sql.ts'
-import { forgetTeller } from './privacy/privacy.ts'
 import type { History, Recorded, Row } from './resource.ts'
 
 /** Where absences are looked for. */
@@ -84,25 +83,13 @@ export async function endFormerStays(
   return gone.length === 0 ? 0 : (await closeAbsent(sql, history, gone)).length
 }
 
-/**
- * Notes that the API no longer knows a key; when it has said so often enough, ends the versions of the key and of
- * everything that hangs on it.
- */
-export async function endGone(
-  sql: Sql,
-  resource: Recorded,
-  key: string,
-  { absences, at }: { absences: number; at: Date },
-): Promise<{ readonly closed: number; readonly gone: boolean }> {
-  const missed = await countAbsences(sql, resource.name, [key], at)
-  const gone = missed.filter(({ times }) => times >= absences)
-  if (gone.length === 0) return { closed: 0, gone: false }
-  if (resource.personal) await forgetTeller(sql, resource.name, key)
-  let closed = (await closeAbsent(sql, resource.history, gone)).length
+/** Ends the versions of a key and of everything that hangs on it. Returns how many ended. */
+export async function endGone(sql: Sql, resource: Recorded, key: string, at: Date): Promise<number> {
+  const ending = (keys: readonly string[]) => keys.map((one) => ({ key: one, firstMissedAt: at, times: 0 }))
+  let closed = (await closeAbsent(sql, resource.history, ending([key]))).length
   for (const history of Object.values(resource.others ?? {})) {
     const rest = await findAbsent(sql, history, new Set(), key)
-    const ending = gone.flatMap(({ firstMissedAt, times }) => rest.map((one) => ({ key: one, firstMissedAt, times })))
-    if (ending.length > 0) closed += (await closeAbsent(sql, history, ending)).length
+    if (rest.length > 0) closed += (await closeAbsent(sql, history, ending(rest))).length
   }
-  return { closed, gone: true }
+  return closed
 }

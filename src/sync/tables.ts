@@ -66,8 +66,15 @@ export const workItem = sync.table(
     /** Who holds the lease: a run, or a backfill, which takes its own back when it goes on. */
     leasedBy: text('leased_by'),
     goneAt: instant('gone_at'),
+    /** `hidden` (403) or `gone` (404) while that is not confirmed; null when nothing is pending. */
+    refusal: text('refusal'),
+    refusedSince: instant('refused_since'),
+    refusedTimes: integer('refused_times'),
   },
-  (self) => [primaryKey({ name: 'work_item_pkey', columns: [self.resource, self.key] })],
+  (self) => [
+    primaryKey({ name: 'work_item_pkey', columns: [self.resource, self.key] }),
+    index('work_item_refused').on(self.refusedSince).where(sql`refusal is not null`),
+  ],
 )
 
 /** One row per answer about one key. Resources that are asked for as a whole have their run as their observation. */
@@ -171,7 +178,11 @@ export const ledgerNaming = [
     { reason: 'text', error: 'text' },
     { [words]: ['resource', 'status', 'program'], [numbers]: ['runId', 'contentHash'] },
   ),
-  namesPeople(workItem, { key: 'standing' }, { [words]: ['resource'], [numbers]: ['contentHash', 'leasedBy'] }),
+  namesPeople(
+    workItem,
+    { key: 'standing' },
+    { [words]: ['resource', 'refusal'], [numbers]: ['contentHash', 'leasedBy'] },
+  ),
   namesPeople(observation, { key: 'key', reason: 'text' }, { [words]: ['resource', 'status'], [numbers]: ['runId'] }),
   namesPeople(absence, { key: 'row' }, { [words]: ['resource'] }),
   namesPeople(

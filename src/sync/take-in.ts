@@ -1,25 +1,22 @@
 import type { Heard } from '../api/heard.ts'
 import type { Sql } from '../db/database.ts'
-import { forgetAbsences } from './absent.ts'
 import { type Absorbed, absorb } from './absorb.ts'
 import { noCounts } from './counts.ts'
 import type { Engine } from './engine.ts'
 import { averageAgain } from './growth/rollup.ts'
-import { appendGuardActions, type GuardAction, goneActions, type LastSaid, notSaidYet } from './guard/actions.ts'
+import { appendGuardActions, type GuardAction, type LastSaid, missingAction, notSaidYet } from './guard/actions.ts'
 import { appendObservation, type RunStatus } from './ledger.ts'
 import { announce, type News } from './notices.ts'
 import type { Preparation } from './prepare.ts'
-import { hearRefusal } from './privacy/privacy.ts'
 import { announceRaw, keepRaw, type Taken } from './raw/raw.ts'
+import { noteRefusal, type Refusal, type RefusalKind, type RefusalState } from './refusals.ts'
 import type { Extraction, Worklist } from './resource.ts'
-import { endGone } from './settle.ts'
 import { lastOfKey, settleKey } from './work-items.ts'
 
 /** What the API said of a key: its answer, or why there is none. */
 export type Reply =
   | { readonly kind: 'answer'; readonly extraction: Extraction; readonly preparation: Preparation }
-  | { readonly kind: 'hidden'; readonly reason: string }
-  | { readonly kind: 'gone' }
+  | { readonly kind: RefusalKind; readonly reason: string; readonly respondedAt: number | null }
 
 interface Saying {
   readonly runId: string
@@ -48,8 +45,10 @@ interface Taking extends Saying {
 
 /** What it came to. `observedAt`: the instant an accepted answer speaks for, ms since the epoch; otherwise 0. */
 export type TakenIn = Omit<Absorbed, 'contentHash' | 'living' | 'normalized' | 'status'> & {
-  readonly status: RunStatus | 'hidden' | 'gone'
+  readonly status: RunStatus | RefusalKind
   readonly observedAt: number
+  /** Of a refused key: how far its refusals have come. What follows from them, the run decides. */
+  readonly refusal?: Refusal & RefusalState
 }
 
 /** Takes what was said of a key into the database: tables, ledger, worklist and raw answer in one transaction. */
@@ -60,34 +59,23 @@ export async function takeIn(resource: Worklist, engine: Engine, saying: Saying)
   return await engine.db.transaction(async (sql) => {
     await announceRaw(sql, heard)
     const taking = { ...saying, sql, resource, engine, now, ledger }
-    if (reply.kind === 'hidden') return await takeHidden(taking, reply.reason)
-    return reply.kind === 'gone' ? await takeGone(taking) : await takeAnswer(taking, reply)
+    return reply.kind === 'answer' ? await takeAnswer(taking, reply) : await takeRefusal(taking, reply)
   })
 }
 
-/** Private is not gone: what was known of it is neither confirmed nor ended. */
-async function takeHidden(taking: Taking, reason: string): Promise<TakenIn> {
+/** A refusal alone changes nothing of what is known: private is not gone, and either may be said wrongly. */
+async function takeRefusal(taking: Taking, reply: Exclude<Reply, { readonly kind: 'answer' }>): Promise<TakenIn> {
   const { sql, resource, engine, key, now, ledger } = taking
-  await appendObservation(sql, { ...ledger, status: 'hidden', reason })
-  const teller = { ...ledger, at: ledger.receivedAt, policy: engine.privacy ?? 'anonymize' }
-  if (resource.personal) await hearRefusal(sql, resource.personal, teller)
-  await settleKey(sql, resource.name, { key, now })
-  await keep(taking, { observedAt: null, status: 'hidden' })
-  return { ...nothing, status: 'hidden' }
-}
-
-async function takeGone(taking: Taking): Promise<TakenIn> {
-  const { sql, resource, engine, key, now, ledger } = taking
+  const { kind, reason, respondedAt } = reply
   const { absences } = engine.guards
-  const last = await lastOfKey(sql, resource.name, key)
-  // A refusal has no instant of its own; by a clock that is behind the service's it still comes after the last answer.
-  const at = new Date(Math.max(now, (last?.observedAt ?? 0) + 1))
-  const { closed, gone } = await endGone(sql, resource, key, { absences, at })
-  await appendObservation(sql, { ...ledger, status: 'gone', reason: 'the API does not know it any more' })
-  await settleKey(sql, resource.name, { key, now, gone })
-  await keep(taking, { observedAt: null, status: 'gone' })
-  const guarded = await noteGuards(taking, goneActions({ closed, gone }, absences))
-  const taken = { ...nothing, status: 'gone', closed, guarded } as const
+  const refusal = { key, kind, at: Math.min(respondedAt ?? now, now), receivedAt: now }
+  const state = await noteRefusal(sql, resource, refusal, absences)
+  await appendObservation(sql, { ...ledger, status: kind, reason })
+  await settleKey(sql, resource.name, { key, now })
+  await keep(taking, { observedAt: null, status: state.state === 'concluded' ? kind : 'unconfirmed' })
+  const isMissing = kind === 'gone' && state.state === 'pending'
+  const guarded = await noteGuards(taking, isMissing ? [missingAction(absences)] : [])
+  const taken = { ...nothing, status: kind, guarded, refusal: { ...refusal, ...state } }
   await tell(taking, { ...taken, observedAt: null })
   return taken
 }
@@ -100,12 +88,12 @@ async function takeAnswer(taking: Taking, reply: Reply & { readonly kind: 'answe
   const answer = { extraction, preparation, last, receivedAt: now, guards, privacy, runId, scope: key }
   const absorbed = await absorb(sql, resource, answer)
   const { status, reason, contentHash, records, hidden } = absorbed
-  await forgetAbsences(sql, resource.name, [key])
   const accepted = status === 'ok' || status === 'unchanged' || status === 'partial'
   const observedAt = new Date(extraction.observedAt)
   await appendObservation(sql, { ...ledger, observedAt, status, reason })
   if (accepted) await averageAgain(sql, resource, observedAt)
-  const settled = accepted ? { key, now, accepted: { observedAt, contentHash, records } } : { key, now }
+  const shown = status === 'stale' ? 'long ago' : 'now'
+  const settled = { key, now, shown, ...(accepted ? { accepted: { observedAt, contentHash, records } } : {}) } as const
   await settleKey(sql, resource.name, settled)
   const guarded = await noteGuards(taking, absorbed.guarded)
   await keep(taking, { observedAt, status, hidden })

@@ -3,7 +3,7 @@ import { RetryableError } from '../errors.ts'
 import { type Counts, noCounts } from './counts.ts'
 import { countLosses } from './drift/changes.ts'
 import type { Engine } from './engine.ts'
-import type { GuardAction } from './guard/actions.ts'
+import { appendGuardActions, type GuardAction } from './guard/actions.ts'
 import { appendDrift, appendRun, type RunRow, type RunStatus } from './ledger.ts'
 import { announce } from './notices.ts'
 import { reportDrift } from './report-run.ts'
@@ -27,10 +27,13 @@ export interface Told extends Counts {
 export interface Tally {
   /** Id of the run, for the observation rows of its answers. */
   readonly runId: string
+  readonly startedAt: Date
   /** Its own log. */
   readonly log: RunLog
   /** A key was asked for and answered. */
   add(key: string, told: Told): void
+  /** The run ends because a guard does not believe so many answers: it counts as rejected. */
+  reject(keys: number, action: GuardAction): void
   /** A key could not be asked for. */
   miss(key: string, why: string): void
   /**
@@ -55,9 +58,11 @@ export function openTally(resource: Recorded, { db, api, clock, program, announc
   let observedAt = 0
   let missed = 0
   const statuses = new Set<Told['status']>()
+  let rejection: GuardAction | undefined
 
   return {
     runId,
+    startedAt,
     log,
     add(key, told) {
       statuses.add(told.status)
@@ -67,6 +72,12 @@ export function openTally(resource: Recorded, { db, api, clock, program, announc
       if (told.observedAt > 0) losses.add(key, told.lost ?? [])
       if (told.reason) reasons.push(`${key}: ${told.reason}`)
     },
+    reject(keys, action) {
+      rejection = action
+      total.rejected += keys
+      guarded.push(action)
+      reasons.unshift(action.reason)
+    },
     miss(key, why) {
       missed += 1
       reasons.push(`${key}: ${why}`)
@@ -75,7 +86,8 @@ export function openTally(resource: Recorded, { db, api, clock, program, announc
       const written = total.inserted + total.changed + total.closed + total.events
       const doubt = total.rejected + total.quarantined + missed > 0
       const nothing = statuses.size === 1 && statuses.has('stale') ? 'stale' : 'unchanged'
-      const status = failed !== undefined ? 'failed' : doubt ? 'partial' : written > 0 ? 'ok' : nothing
+      const ended = failed !== undefined ? 'failed' : rejection ? 'rejected' : undefined
+      const status = ended ?? (doubt ? 'partial' : written > 0 ? 'ok' : nothing)
       const row: RunRow & { status: typeof status } = {
         ...total,
         runId,
@@ -92,9 +104,10 @@ export function openTally(resource: Recorded, { db, api, clock, program, announc
       }
       const drift = await db.transaction(async (sql) => {
         await appendRun(sql, row)
+        if (rejection) await appendGuardActions(sql, { ...row, at: row.finishedAt }, [rejection])
         const drift = await appendDrift(sql, { ...row, at: row.observedAt ?? row.finishedAt }, losses.found())
         // What the answers changed was told with each of them.
-        if (announces) await announce(sql, { ...row, at: row.finishedAt, drift })
+        if (announces) await announce(sql, { ...row, at: row.finishedAt, drift, guarded: rejection ? [rejection] : [] })
         return drift
       })
       reportDrift(log, drift)

@@ -5,8 +5,8 @@ import type { LastAccepted } from './guard/guard.ts'
 const shortestInterval = 120_000
 /** A claimed key that nobody reports on is free again after this time, in ms: its holder died. */
 export const lease = 300_000
-/** What the API no longer has is asked for again after this time, in ms. */
-export const goneInterval = 7 * 86_400_000
+/** What the API no longer has is asked for again after this time, in ms: within a day, for it may be back. */
+export const goneInterval = 20 * 3_600_000
 
 /**
  * Takes the most urgent keys of a worklist: staleness times weight, a day for what nobody asked yet.
@@ -67,11 +67,20 @@ export async function lastOfKey(
   key: string,
 ): Promise<(LastAccepted & { living: number }) | undefined> {
   const [row] = await sql.query<{ observed_at: Date | null; content_hash: Uint8Array | null; records: number | null }>(
-    'select observed_at, content_hash, records from sync.work_item where resource = $1 and key = $2 for update',
+    // What was produced before a tombstone does not undo it.
+    `select greatest(observed_at, gone_at) as observed_at, content_hash, records
+       from sync.work_item where resource = $1 and key = $2 and observed_at is not null for update`,
     [resource, key],
   )
-  if (!row?.observed_at || !row.content_hash) return undefined
-  return { observedAt: row.observed_at.getTime(), contentHash: row.content_hash, records: row.records ?? 1, living: 1 }
+  if (!row?.observed_at) return undefined
+  const { observed_at: observedAt, content_hash: contentHash = null, records } = row
+  // A tombstone leaves no hash: whatever comes then is not the same.
+  return {
+    observedAt: observedAt.getTime(),
+    contentHash: contentHash ?? new Uint8Array(),
+    records: records ?? 1,
+    living: 1,
+  }
 }
 
 /** What became of asking for a key. */
@@ -81,20 +90,20 @@ export interface Checked {
   readonly now: number
   /** Set when an answer was accepted. */
   readonly accepted?: { readonly observedAt: Date; readonly contentHash: Uint8Array; readonly records: number }
-  readonly gone?: boolean
+  /** Set when an answer shows the key, whatever came of it: `long ago` when it is older than what is known. */
+  readonly shown?: 'now' | 'long ago'
 }
 
 /** Gives a claimed key back and remembers what was learned. */
-export async function settleKey(
-  sql: Sql,
-  resource: string,
-  { key, now, accepted, gone = false }: Checked,
-): Promise<void> {
+export async function settleKey(sql: Sql, resource: string, { key, now, accepted, shown }: Checked): Promise<void> {
   await sql.query(
     `update sync.work_item set checked_at = greatest(checked_at, $3), leased_until = null, leased_by = null,
             observed_at = coalesce($4, observed_at), first_observed_at = coalesce(first_observed_at, $4),
             content_hash = coalesce($5, content_hash), records = coalesce($6, records),
-            gone_at = case when $7 then coalesce(gone_at, $3) end
+            gone_at = case when $7 then null else gone_at end,
+            refusal = case when $8 then null else refusal end,
+            refused_since = case when $8 then null else refused_since end,
+            refused_times = case when $8 then null else refused_times end
       where resource = $1 and key = $2`,
     [
       resource,
@@ -103,7 +112,8 @@ export async function settleKey(
       accepted?.observedAt ?? null,
       accepted?.contentHash ?? null,
       accepted?.records ?? null,
-      gone,
+      shown === 'now',
+      shown !== undefined,
     ],
   )
 }

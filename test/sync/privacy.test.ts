@@ -202,11 +202,13 @@ describe.each(kindsOfLongTests)('what a player restricts, on the %s database,', 
     ])
   })
 
-  test('goes when the API refuses the whole profile (403)', async () => {
+  test('goes when the API refuses the whole profile (403) twice', async () => {
     await everythingShown(world)
     await syncPlayer(world, 1, null, '10:00', 403)
+    expect([await restrictions(), await actions()]).toEqual([[], []])
+    await syncPlayer(world, 1, null, '10:05', 403)
     expect(await found(world.db, secrets.mainAccess)).toEqual([])
-    expect(await restrictions()).toEqual([['1', 'mainAccess', 'players', '10:00']])
+    expect(await restrictions()).toEqual([['1', 'mainAccess', 'players', '10:05']])
     await syncPlayer(world, 1, null, '10:10', 403)
     expect(await actions()).toEqual([['mainAccess', 'anonymize', true, '1']])
     await syncPlayer(world, 1, open(), '11:00')

@@ -1,6 +1,7 @@
 import { guildMemberSchema, guildSchema, guildVocabulary as known } from '../../api/wire/guilds.ts'
 import { unknownFields } from '../../api/wire/unknown.ts'
 import { defineWorklist } from '../../sync/resource.ts'
+import { guildListHistory } from '../guild-list/tables.ts'
 import { inGuilds } from '../personal.ts'
 import { oneAnswer, textField } from '../record.ts'
 import { guildHours } from './growth.ts'
@@ -41,6 +42,7 @@ export const guilds = defineWorklist({
     counters: { table: memberCounter, key: ['guildUuid', 'playerUuid', 'counter'], counters: ['value'] },
     presence: { table: memberPresence, key: ['guildUuid', 'playerUuid'] },
   },
+  listing: { resource: 'guild-list', history: guildListHistory },
   plan: planGuilds,
   find: findGuilds,
   lookUp: lookUpGuilds,

@@ -5,6 +5,7 @@ import type { Engine } from '../engine.ts'
 import type { LastSaid } from '../guard/actions.ts'
 import { refresh } from '../refresh.ts'
 import type { ExtractOptions, Worklist } from '../resource.ts'
+import { openRefusals } from '../run-refusals.ts'
 import { failedResult, type RunResult } from '../run-result.ts'
 import { createBackoff } from '../schedule/backoff.ts'
 import { openTally } from '../tally.ts'
@@ -68,6 +69,7 @@ export async function walkBackfill(
   const tally = openTally(resource, engine)
   const { log } = tally
   const said: LastSaid = new Map()
+  const refusals = openRefusals(resource, engine, tally)
   const backoff = createBackoff({ first: 1000, longest: 60_000 }, options.random)
   const running = new Map<string, Promise<void>>()
   const asked = new Set<string>()
@@ -84,7 +86,9 @@ export async function walkBackfill(
 
   async function ask(key: string): Promise<void> {
     try {
-      tally.add(key, await refresh(resource, engine, tally.runId, key, extract, said))
+      const taken = await refresh(resource, engine, tally.runId, key, extract, said)
+      tally.add(key, taken)
+      await refusals.add(key, taken)
       failures = 0
       answered += 1
       options.onProgress?.({ page: answered, pages: null, records: answered, count })
@@ -200,7 +204,7 @@ export async function walkBackfill(
     count = Math.min(limit, (await countOpen(db, among)).keys)
     for (let more = true; more; ) {
       signal?.throwIfAborted()
-      if (failed !== undefined) break
+      if (failed !== undefined || refusals.doubt() !== undefined) break
       if (failures >= patience || suspects.length > 0) await settleBlame()
       more = await step().catch(async (error: unknown) => {
         if (signal?.aborted || !(error instanceof RetryableError)) throw error
@@ -217,6 +221,7 @@ export async function walkBackfill(
 
   async function conclude(): Promise<BackfillResult> {
     try {
+      await refusals.close(failed === undefined)
       await freeLeases(db, resource.name)
       const { keys: left } = await countOpen(db, { ...among, only: undefined })
       if (left === 0) await finishCampaign(db, campaign, new Date(clock.now()))

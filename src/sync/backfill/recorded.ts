@@ -7,6 +7,7 @@ import type { LastSaid } from '../guard/actions.ts'
 import { refresh } from '../refresh.ts'
 import { type Extraction, type ExtractOptions, isWorklist, type Resource, type Worklist } from '../resource.ts'
 import { runResource } from '../run.ts'
+import { openRefusals, type RunRefusals } from '../run-refusals.ts'
 import type { RunResult } from '../run-result.ts'
 import { openTally, type Tally } from '../tally.ts'
 import { listKeys } from './campaign.ts'
@@ -96,7 +97,10 @@ export async function loadRecorded(
     }
     onProgress?.(done + 1, moments.length)
   }
-  for (const { tally, asked } of tallies.values()) await tally.close(asked)
+  for (const [name, { tally, asked, refusals }] of tallies) {
+    await refusals.close(true)
+    Object.assign(sums.get(name) ?? {}, { rejected: (await tally.close(asked)).rejected })
+  }
   return { resources: [...sums.values()].filter(({ answers }) => answers > 0), broken, unknown }
 }
 
@@ -105,6 +109,7 @@ interface OpenTally {
   readonly tally: Tally
   readonly asked: number
   readonly said: LastSaid
+  readonly refusals: RunRefusals
 }
 
 /** What one recorded answer says cannot be taken in. */
@@ -156,9 +161,13 @@ async function takeKey(
   tallies: Map<string, OpenTally>,
 ): Promise<Taken> {
   await check(resource, engine, () => resource.extractOne(engine.api, key, {}))
-  const begun = tallies.get(resource.name) ?? { tally: openTally(resource, engine), asked: 0, said: new Map() }
+  const tally = tallies.get(resource.name)?.tally ?? openTally(resource, engine)
+  // The next recording may be of years later: no conclusion is held back.
+  const refusals = () => openRefusals(resource, engine, tally, { window: 0 })
+  const begun = tallies.get(resource.name) ?? { tally, asked: 0, said: new Map(), refusals: refusals() }
   const told = await refresh(resource, engine, begun.tally.runId, key, {}, begun.said)
   begun.tally.add(key, told)
+  await begun.refusals.add(key, told)
   tallies.set(resource.name, { ...begun, asked: begun.asked + 1 })
   return told
 }

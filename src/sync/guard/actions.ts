@@ -74,14 +74,23 @@ export function absenceActions(lacking: readonly Lacking[], absences: number): G
   return actions
 }
 
-/** What became of a key that the API did not know; none when it had ended before. */
-export function goneActions({ closed, gone }: { closed: number; gone: boolean }, absences: number): GuardAction[] {
-  const unknown = 'the API does not know it any more'
-  const waits = `${unknown}; not ended before ${absences} answers in a row say so`
-  if (!gone) return [{ guard: 'absence', action: 'pending', reason: waits }]
-  if (closed === 0) return []
-  const ended = `${unknown}; ended with all that belongs to it, when first missed`
-  return [{ guard: 'absence', action: 'tombstoned', reason: ended }]
+const unknown = 'the API does not know it any more'
+
+/** A key that the API did not know, for the first time or too soon after it. */
+export function missingAction(absences: number): GuardAction {
+  const answers = Math.max(2, absences)
+  return {
+    guard: 'absence',
+    action: 'pending',
+    reason: `${unknown}; not ended before ${answers} answers in a row say so`,
+  }
+}
+
+/** A key that the API did not know several times. */
+export const tombstoneAction: GuardAction = {
+  guard: 'absence',
+  action: 'tombstoned',
+  reason: `${unknown}; ended with all that belongs to it, when first missed`,
 }
 
 /** How many counters were above zero before an answer, and how many of them the answer shows as zero. */

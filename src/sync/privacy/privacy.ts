@@ -97,9 +97,18 @@ export async function hearRefusal(sql: Sql, personal: Personal, teller: Teller):
   await restrict(sql, personal, notYet(own, people), teller)
 }
 
-/** Forgets what was restricted by answers about a key that is gone. */
-export async function forgetTeller(sql: Sql, resource: string, key: string): Promise<void> {
-  await sql.query('delete from sync.privacy_restriction where told_by = $1', [nameOf({ resource, key })])
+/** Whether all that a refusal hides is restricted already by answers about the same key. */
+export async function isRestrictedBy(
+  sql: Sql,
+  { refusalHides }: Personal,
+  source: Pick<Teller, 'resource' | 'key'>,
+): Promise<boolean> {
+  if (refusalHides.length === 0) return false
+  const rows = await sql.query(
+    `select from sync.privacy_restriction where player_uuid::text = $1 and told_by = $2 and field_group = any($3::text[])`,
+    [source.key, nameOf(source), refusalHides],
+  )
+  return rows.length === refusalHides.length
 }
 
 /** Keeps everybody else from taking in answers about people until the transaction ends. */

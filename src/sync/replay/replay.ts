@@ -1,7 +1,8 @@
-import { Forbidden, NotFound } from '../../api/errors.ts'
+import { ApiError, Forbidden, NotFound, Unavailable } from '../../api/errors.ts'
 import type { Database, Sql } from '../../db/database.ts'
 import { FatalError, RetryableError } from '../../errors.ts'
 import { listKeys } from '../backfill/campaign.ts'
+import { concludeRefusal } from '../conclude.ts'
 import type { Engine } from '../engine.ts'
 import { apiOf, countAnswers, type KeptAnswer, NotKept, nextAnswers } from '../raw/source.ts'
 import { refresh } from '../refresh.ts'
@@ -151,6 +152,10 @@ async function takeAgain(
   try {
     extraction = await extractAgain(resource, answer)
   } catch (error) {
+    // Believed then, or not even then: nothing follows from it now.
+    const isUnbelieved = error instanceof Unavailable || error instanceof ApiError
+    if (isUnbelieved && answer.status === 'rejected') return undefined
+    if (error instanceof Unavailable && (answer.status === 'gone' || answer.status === 'hidden')) return undefined
     const isAnswer = isWorklist(resource) && (error instanceof NotFound || error instanceof Forbidden)
     if (!isAnswer) return `${resource.name} ${key ?? ''} of ${takenAt.toISOString()}: ${messageOf(error)}`
     refusal = error
@@ -161,7 +166,10 @@ async function takeAgain(
   }
   if (isWorklist(resource)) {
     await listKeys(db, resource.name, [key ?? ''])
-    await refresh({ ...resource, extractOne: extract }, engine, runId, key ?? '', {})
+    const { refusal } = await refresh({ ...resource, extractOne: extract }, engine, runId, key ?? '', {})
+    // Whether it was concluded then also depended on what else the run met.
+    if (refusal?.state === 'confirmed' && answer.status !== 'unconfirmed')
+      await concludeRefusal(resource, engine, runId, refusal)
     return undefined
   }
   const { status, error, temporary } = await runResource({ ...resource, extract }, engine)

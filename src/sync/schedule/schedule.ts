@@ -77,7 +77,7 @@ async function keepUp(engine: Engine, one: Scheduled, options: ScheduleOptions):
         return failedResult(resource.name, error)
       })
       onRun?.(result)
-      if (result.status === 'failed' || isTooEarly(one, result, clock.now())) {
+      if (result.status === 'failed' || isRefused(one, result) || isTooEarly(one, result, clock.now())) {
         await pause(clock.sleep(backoff.failed(), stopping))
         continue
       }
@@ -107,6 +107,11 @@ async function runOnce(engine: Engine, one: Scheduled, options: ScheduleOptions)
  */
 function isTooEarly({ resource, expression }: Scheduled, { status }: RunResult, now: number): boolean {
   return status === 'stale' && !isContinuous(resource, periodSeconds(expression, now))
+}
+
+/** The API refuses many keys at once: it is not asked on without a pause. */
+function isRefused({ resource }: Scheduled, { status }: RunResult): boolean {
+  return isWorklist(resource) && status === 'rejected'
 }
 
 /** How long to rest after a run that did not fail, ms. */
