@@ -5,7 +5,7 @@ import { beat, hold, silentAt } from './pulse.ts'
 import type { RateLimitReading } from './rate-limit.ts'
 import type { Lane } from './request.ts'
 
-/** A reservation lapses after this, in ms: no request lasts longer with the timeouts of `exchange.ts`. */
+/** A reservation lapses after this, in ms: by then the server has counted its request, or it never arrived. */
 export const RESERVATION_LASTS = 90_000
 /** For so long the first request of a window keeps all others back, in ms: its sender may have been killed. */
 export const PROBE_LASTS = 10_000

@@ -1,20 +1,21 @@
-import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
 import { Pool } from 'undici'
 import type { Clock } from '../clock.ts'
 import { UsageError } from '../errors.ts'
 import { MAX_BODY_BYTES } from './body-limit.ts'
-import { isErrorBody } from './errors.ts'
 import { describeConnectionError } from './failures.ts'
 import type { Headers } from './headers.ts'
-import { redacted } from './redact.ts'
+import { readBody, type WireBody } from './response-body.ts'
 import type { FailureKind } from './retry.ts'
 
-/** How long to wait for a server, each in real ms; `body` is the longest silence between two pieces. */
+/**
+ * How long to wait for a server, each in real ms. `body` is the longest silence between two pieces, `deadline` the end of the
+ * whole exchange: a byte now and then does not put it off.
+ */
 export interface Timeouts {
   readonly connect: number
   readonly headers: number
   readonly body: number
+  readonly deadline: number
 }
 
 /** One HTTP request, ready to go. */
@@ -28,12 +29,6 @@ export interface WireRequest {
   readonly guest?: boolean | undefined
   /** What must not be repeated from an error body, besides the credential. */
   readonly secrets?: readonly string[] | undefined
-}
-
-/** A body as it travelled. */
-export interface WireBody {
-  readonly bytes: Uint8Array
-  readonly isGzip: boolean
 }
 
 /** What came back, good or bad. Never thrown for what a server or a network may do. */
@@ -73,13 +68,13 @@ export interface ExchangeOptions {
   readonly maxBytes?: number | undefined
 }
 
-const unzip = promisify(gunzip)
 const noHeaders: Headers = new Map()
 
 /** Opens a pool of kept-alive connections to the origin of `baseUrl`. The credential stays inside. */
 export function createExchange(options: ExchangeOptions): Exchange {
   const { clock, token, userAgent, maxBytes = MAX_BODY_BYTES } = options
   const { connect = 10_000, headers: headersTimeout = 30_000, body: bodyTimeout = 30_000 } = options.timeouts ?? {}
+  const { deadline = 120_000 } = options.timeouts ?? {}
   const { origin, prefix } = readBaseUrl(options.baseUrl)
   const pool = new Pool(origin, { connect: { timeout: connect }, headersTimeout, bodyTimeout })
   const plainHeaders = { accept: 'application/json', 'accept-encoding': 'gzip', 'user-agent': userAgent }
@@ -89,6 +84,7 @@ export function createExchange(options: ExchangeOptions): Exchange {
     const { method, target, body, contentType, guest = false } = request
     const secrets = [...(token === undefined ? [] : [token]), ...(request.secrets ?? [])]
     let outcome: Outcome = emptyOutcome(clock.now())
+    const limited = withDeadline(signal, deadline)
     try {
       const response = await pool.request({
         method,
@@ -99,7 +95,7 @@ export function createExchange(options: ExchangeOptions): Exchange {
           ...(contentType === undefined ? {} : { 'content-type': contentType }),
         },
         body: body ?? null,
-        signal,
+        signal: limited.signal,
       })
       const headers = lowerCase(response.headers)
       outcome = { ...outcome, status: response.statusCode, headers, receivedAt: clock.now() }
@@ -111,27 +107,19 @@ export function createExchange(options: ExchangeOptions): Exchange {
         if (bytes > maxBytes) return failed({ ...outcome, bytes }, 'too large', `more than ${maxBytes} bytes`)
       }
       outcome = { ...outcome, bytes }
-      return await readBody(outcome, Buffer.concat(chunks), secrets)
+      const encoding = headers.get('content-encoding') ?? ''
+      const context = { status: response.statusCode, encoding, maxBytes, secrets }
+      return { ...outcome, ...(await readBody(Buffer.concat(chunks), context)) }
     } catch (error) {
       signal.throwIfAborted()
-      const { kind, seen, cause } = describeConnectionError(error, outcome.status !== null)
       const receivedAt = outcome.status === null ? clock.now() : outcome.receivedAt
+      if (limited.isOver())
+        return failed({ ...outcome, receivedAt }, 'timeout', `no whole body within ${deadline / 1000} s`)
+      const { kind, seen, cause } = describeConnectionError(error, outcome.status !== null)
       return { ...failed({ ...outcome, receivedAt }, kind, seen), cause }
+    } finally {
+      limited.clear()
     }
-  }
-
-  async function readBody(outcome: Outcome, raw: Buffer, secrets: readonly string[]): Promise<Outcome> {
-    const encoding = outcome.headers.get('content-encoding') ?? ''
-    const decoded = await decode(raw, encoding, maxBytes)
-    if (typeof decoded !== 'string') return failed(outcome, decoded.kind, decoded.seen)
-    if (decoded.trim() === '') return failed(outcome, 'empty', 'an empty body')
-    if (decoded.trimStart().startsWith('<')) return failed(outcome, 'html', 'HTML instead of JSON')
-    const body = parseJson(decoded)
-    if (body === undefined) return failed(outcome, 'not json', 'text that is not JSON, or JSON that ended early')
-    const isError = (outcome.status ?? 0) >= 300 || isErrorBody(body)
-    // Some services repeat a rejected token in the error's text.
-    if (isError) return { ...outcome, body: redacted(body, secrets) }
-    return { ...outcome, body, wire: { bytes: raw, isGzip: isGzip(encoding) && raw.length > 0 } }
   }
 
   return { exchange, close: () => pool.destroy() }
@@ -143,6 +131,24 @@ function emptyOutcome(receivedAt: number): Outcome {
 
 function failed(outcome: Outcome, failure: FailureKind, seen: string): Outcome {
   return { ...outcome, failure, seen }
+}
+
+/** A signal that aborts with another one, or when its time is over. By the machine's own timer, as sockets are not on any other clock. */
+function withDeadline(signal: AbortSignal, ms: number) {
+  const limited = new AbortController()
+  let over = false
+  const abort = () => limited.abort(signal.reason)
+  const timer = setTimeout(() => {
+    over = true
+    limited.abort(new Error('the deadline is over'))
+  }, ms)
+  if (signal.aborted) abort()
+  signal.addEventListener('abort', abort, { once: true })
+  const clear = () => {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', abort)
+  }
+  return { signal: limited.signal, isOver: () => over, clear }
 }
 
 function readBaseUrl(baseUrl: string): { origin: string; prefix: string } {
@@ -164,30 +170,4 @@ function lowerCase(headers: Record<string, string | string[] | undefined>): Head
     value === undefined ? [] : [[name.toLowerCase(), Array.isArray(value) ? value.join(', ') : value]],
   )
   return new Map(entries)
-}
-
-function isGzip(encoding: string): boolean {
-  return /^\s*(x-)?gzip\s*$/i.test(encoding)
-}
-
-async function decode(raw: Buffer, encoding: string, maxOutputLength: number) {
-  const name = encoding.trim().toLowerCase()
-  if (name === '' || name === 'identity' || raw.length === 0) return raw.toString('utf8')
-  if (!isGzip(encoding)) return { kind: 'encoding', seen: `a body encoded as ${name}` } as const
-  try {
-    return (await unzip(raw, { maxOutputLength })).toString('utf8')
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : null
-    if (code === 'ERR_BUFFER_TOO_LARGE')
-      return { kind: 'too large', seen: `more than ${maxOutputLength} bytes` } as const
-    return { kind: 'ended early', seen: 'a compressed body that ended early or is broken' } as const
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

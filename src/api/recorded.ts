@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { type Api, createClient } from './client.ts'
 import type { Outcome } from './exchange.ts'
 import type { Heard } from './heard.ts'
@@ -102,7 +103,9 @@ export function offline(send: Transport['send']): Transport {
 
 function outcomeOf(recorded: Recorded, folder: string): Outcome {
   const { at, status, headers } = recorded
-  const text = readBody(folder, recorded).toString('utf8')
+  const unpacked = readBody(folder, recorded)
+  if (!isUtf8(unpacked)) throw brokenRecording(folder, recorded, 'holds bytes that are not UTF-8')
+  const text = unpacked.toString('utf8')
   const lowerCase = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
   const bytes = text.length
   try {

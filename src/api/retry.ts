@@ -17,6 +17,7 @@ export type FailureKind =
   | 'error body'
   | 'gateway'
   | 'encoding'
+  | 'not utf-8'
   | 'too large'
 
 /** One exchange that brought nothing usable. */

@@ -50,6 +50,14 @@ const first = (reply: Reply, then: Reply): Responder => {
 const fine: Reply = { body: { fine: true } }
 const html = { headers: { 'content-type': 'text/html' }, raw: '<!DOCTYPE html><title>busy</title>' }
 const zipped = gzipSync(JSON.stringify({ text: 'long enough '.repeat(500) }))
+const gzipped = (raw: Buffer): Reply => ({ headers: { 'content-encoding': 'gzip' }, raw: gzipSync(raw) })
+/** One byte now and then, for ever. */
+const trickle: Responder = (_seen, response) => {
+  response.writeHead(200, { 'content-length': '100000' })
+  const timer = setInterval(() => response.write(' '), 10)
+  response.on('close', () => clearInterval(timer))
+  return undefined
+}
 const cut: Responder = (_seen, response) => {
   response.writeHead(200, { 'content-length': '100' })
   response.write('{"results": [')
@@ -70,6 +78,9 @@ describe('what passes is repeated', () => {
     ['JSON that ends early', { raw: '{"results": [1, 2' }],
     ['gzip that ends early', { headers: { 'content-encoding': 'gzip' }, raw: zipped.subarray(0, 40) }],
     ['an empty body', { raw: '' }],
+    ['bytes that are not UTF-8', { raw: Buffer.from('{"name": "Gr\xfcn"}', 'latin1') }],
+    ['bytes that are not UTF-8 in gzip', gzipped(Buffer.from('{"name": "\xf0\x9f"}', 'latin1'))],
+    ['500 with a body that nests too deep', { status: 500, raw: '['.repeat(20_000) + ']'.repeat(20_000) }],
     ['an encoding nobody asked for', { headers: { 'content-encoding': 'br' }, raw: 'x' }],
     ['a 200 that says 503 inside', { body: { error: 'InternalError', detail: 'x', code: 503 } }],
     ['a 200 from the gateway with a message', { body: { message: 'upstream', request_id: '1' } }],
@@ -104,12 +115,46 @@ describe('what passes is repeated', () => {
   })
 })
 
+describe('a body that comes a byte now and then', () => {
+  test('is given up when its deadline is over, and asked for again', async () => {
+    let asked = 0
+    const timeouts = { headers: 5000, body: 5000, deadline: 200 }
+    const respond: Responder = (seen, response) => (++asked === 1 ? trickle(seen, response) : fine)
+    const { call, events } = await open(respond, { timeouts })
+    const began = performance.now()
+    expect((await call()).attempts).toBe(2)
+    expect(performance.now() - began).toBeLessThan(3000)
+    expect(events.map((event) => event.error)).toEqual(['no whole body within 0.2 s', undefined])
+  })
+
+  test('ends as a service that is away when it always comes so, and at once with the signal of its caller', async () => {
+    const { call } = await open(trickle, { timeouts: { deadline: 50 } })
+    const failure = await failureOf(call())
+    expect(failure).toBeInstanceOf(errors.Unavailable)
+    expect(failure.message).toContain('no whole body within 0.05 s after 5 attempts')
+    const { transport } = await open(trickle, { timeouts: { deadline: 60_000 } })
+    const signal = AbortSignal.timeout(100)
+    const sent = transport.send({ method: 'GET', route: '/a', path: '/a', signal })
+    expect((await failureOf(sent)).name).toBe('TimeoutError')
+  })
+})
+
 describe('what does not pass is given up with what was seen', () => {
   test.each<[string, Responder, string]>([
     [
       '503',
       () => ({ status: 503, body: { message: 'no upstream', request_id: '1' } }),
       '503 after 5 attempts (no upstream)',
+    ],
+    [
+      'bytes that are not UTF-8',
+      () => ({ raw: Buffer.from([0x22, 0xff, 0x22]) }),
+      'bytes that are not UTF-8 after 5 attempts',
+    ],
+    [
+      'HTML in another encoding',
+      () => ({ ...html, raw: Buffer.from('<b>\xfc</b>', 'latin1') }),
+      'HTML instead of JSON after 5',
     ],
     ['HTML', () => html, 'HTML instead of JSON after 5 attempts'],
     ['HTML with a status', () => ({ ...html, status: 502 }), '502, HTML instead of JSON after 5 attempts'],

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { openRecordedAnswers } from '../../src/api/recorded.ts'
 import { systemClock } from '../../src/clock.ts'
@@ -101,6 +102,7 @@ describe.each(bothKinds)('recorded answers on the %s database', (kind) => {
       guild('d', '10:03', {}, { body: 'text' }),
       guild('e', '10:04', {}, { status: 503, body: { message: 'away' } }),
       guild('f', '10:05'),
+      guild('g', '10:06', {}, { body: gzipSync(Buffer.from('{"uuid": "\xfc"}', 'latin1')) }),
     ]
     const { broken, resources } = await load(world, lines)
     expect(broken).toEqual([
@@ -108,9 +110,10 @@ describe.each(bothKinds)('recorded answers on the %s database', (kind) => {
       expect.stringMatching(/bodies\/3\.json\.gz \(index\.jsonl line 3\) is not gzip, or gzip that ended early$/),
       expect.stringMatching(/^guilds of 2026-06-01T10:03:00.000Z: unexpected shape/),
       expect.stringMatching(/^guilds of 2026-06-01T10:04:00.000Z: \S+: 503/),
+      expect.stringMatching(/bodies\/7\.json\.gz \(index\.jsonl line 7\) holds bytes that are not UTF-8$/),
     ])
     expect(resources).toMatchObject([{ answers: 2, inserted: 2 }])
-    expect(world.log.filter((line) => line.startsWith('error'))).toHaveLength(4)
+    expect(world.log.filter((line) => line.startsWith('error'))).toHaveLength(5)
   })
 
   test('that say no are believed like the API itself', async () => {

@@ -71,6 +71,14 @@ describe.each(bothKinds)('raw answers on the %s database', (kind) => {
     ])
   })
 
+  test('are kept byte for byte where they are not UTF-8, and told apart from what they would be read as', async () => {
+    const bytes = Buffer.from(JSON.stringify([item('Gr\xfcn')]), 'latin1')
+    expect(await sync(items, bytes, '10:00', kept)).toMatchObject({ status: 'failed', temporary: true })
+    const [row] = await world.db.query<{ body: Uint8Array }>('select body from sync.raw_body')
+    expect(brotliDecompressSync(row?.body ?? new Uint8Array())).toEqual(bytes)
+    expect(await world.rowCounts()).not.toHaveProperty('game.item')
+  })
+
   test('go when they are older than their retention, and bodies with the last answer that has them', async () => {
     await sync(items, [item('Elm')], '10:00', kept)
     await sync(items, [item('Oak'), item('Elm')], '02 10:00', kept)
@@ -125,6 +133,7 @@ describe.each(bothKinds)('raw answers on the %s database', (kind) => {
     await world.db.transaction(async (sql) => {
       expect(await isUnkeepable(sql, 'items', text)).toBe(false)
       expect(await isUnkeepable(sql, 'guilds', text)).toBe(true)
+      expect(await isUnkeepable(sql, 'guilds', Buffer.from('{"name": "\xfc"}', 'latin1'))).toBe(true)
     })
   })
 

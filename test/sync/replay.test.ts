@@ -15,6 +15,7 @@ import { compactCoverage } from '../../src/sync/coverage/compact.ts'
 import { expect as expectEvery } from '../../src/sync/coverage/coverage.ts'
 import { maintain } from '../../src/sync/growth/maintain.ts'
 import { readRetention } from '../../src/sync/growth/retention.ts'
+import { compressed } from '../../src/sync/raw/text.ts'
 import { replay } from '../../src/sync/replay/replay.ts'
 import { tablesOf } from '../../src/sync/replay/tables.ts'
 import { isWorklist, type Resource, type Worklist } from '../../src/sync/resource.ts'
@@ -271,6 +272,11 @@ describe.each(kindsOfLongTests)('a replay on the %s database', (kind) => {
     const blind: Resource = { ...items, extract: async () => Promise.reject(new RecordError('blind')) }
     const { lost, swapped } = await replayed([blind])
     expect({ lost, swapped }).toEqual({ lost: [expect.stringContaining('blind')], swapped: false })
+    expect(await contentOf(world.db)).toEqual(before)
+    const bytes = await compressed(Buffer.from(JSON.stringify([item('Gr\xfcn')]), 'latin1'))
+    await world.db.query('update sync.raw_body set body = $1', [bytes])
+    const second = await replayed([items])
+    expect(second).toMatchObject({ lost: [expect.stringContaining('not UTF-8')], swapped: false })
     expect(await contentOf(world.db)).toEqual(before)
   })
 

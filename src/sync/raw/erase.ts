@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { Sql } from '../../db/database.ts'
 import { FOREVER } from '../../db/values.ts'
 import { sha256 } from '../hash.ts'
@@ -236,6 +237,7 @@ export function erasedText(text: Uint8Array, resource: string, targets: readonly
  */
 export async function isUnkeepable(sql: Sql, resource: string, text: Uint8Array): Promise<boolean> {
   if (strippable[resource] === undefined) return false
+  if (!isUtf8(text)) return true
   const told = Buffer.from(text).toString('utf8').toLowerCase()
   if (parsed(told) === undefined) return true
   const uuids = [...new Set(told.match(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g))]

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { type Api, createClient } from '../../api/client.ts'
 import type { Outcome } from '../../api/exchange.ts'
 import { lineOf } from '../../api/heard.ts'
@@ -91,6 +92,7 @@ export function apiOf({ said }: KeptAnswer): Api {
 
 async function outcomeOf({ httpStatus, headers, receivedAt, body }: Said): Promise<Outcome> {
   const text = await decompressed(body)
+  if (!isUtf8(text)) throw new RecordError('the archived body holds bytes that are not UTF-8')
   return {
     status: httpStatus,
     headers: new Map(Object.entries(headers)),
