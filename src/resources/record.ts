@@ -18,6 +18,11 @@ export function textField(record: unknown, field: string): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
+/** A uuid of a record as Postgres prints it, in small letters; anything else as `textField` has it. */
+export function uuidField(record: unknown, field: string): string | undefined {
+  return textField(record, field)?.toLowerCase()
+}
+
 /** Every number in a record of any depth, under the names that lead to it: `raids.list.Some Raid`. */
 export function numbersIn(value: unknown, path = ''): [string, number][] {
   if (typeof value === 'number') return [[path, value]]

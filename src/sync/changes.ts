@@ -28,9 +28,14 @@ export function pointerStep(key: string): string {
 export function changesBetween(before: Json | undefined, after: Json | undefined, path = ''): Change[] {
   if (isObject(before) && isObject(after)) {
     const keys = new Set([...Object.keys(before), ...Object.keys(after)])
-    return [...keys].sort().flatMap((key) => changesBetween(before[key], after[key], path + pointerStep(key)))
+    return [...keys].sort().flatMap((key) => changesBetween(own(before, key), own(after, key), path + pointerStep(key)))
   }
   return same(before, after) ? [] : [{ path, before, after }]
+}
+
+/** A field, and not what every object inherits: names come from outside, such as `__proto__`. */
+function own(object: JsonObject, key: string): Json | undefined {
+  return Object.hasOwn(object, key) ? object[key] : undefined
 }
 
 function same(a: Json | undefined, b: Json | undefined): boolean {

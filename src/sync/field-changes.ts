@@ -2,6 +2,7 @@ import type { Sql } from '../db/database.ts'
 import { bulkTable, copyRows } from './bulk-table.ts'
 import { type Change, changesBetween } from './changes.ts'
 import { canonicalJson, type Json } from './hash.ts'
+import { indexable } from './storable.ts'
 import { fieldChange } from './tables.ts'
 
 /** An entity whose document changed, appeared (`before` undefined) or disappeared (`after` undefined) at an instant. */
@@ -44,10 +45,10 @@ function toRow(
     resource,
     key,
     changedAt,
-    path: change.path,
+    path: indexable(change.path),
     oldValue: jsonText(change.before),
     newValue,
-    isRevert: replaced.get(placeOf(key, change.path)) === newValue,
+    isRevert: replaced.get(placeOf(key, indexable(change.path))) === newValue,
   }
 }
 

@@ -23,7 +23,8 @@ export function notAfter<Told extends string | null | undefined>(
   what: IgnoredInstant,
 ): Told | null {
   if (told === null || told === undefined) return told
-  if (context === undefined || Date.parse(told) <= context.observedAt + tolerance) return told
+  // What is no instant at all is not ignored: the record with it goes to quarantine.
+  if (context === undefined || !(Date.parse(told) > context.observedAt + tolerance)) return told
   ignored.push(what)
   return null
 }

@@ -6,6 +6,7 @@ import type { Novelty } from './drift/drift.ts'
 import type { LastAccepted } from './guard/guard.ts'
 import { canonicalJson } from './hash.ts'
 import type { Quarantined } from './prepare.ts'
+import { indexable } from './storable.ts'
 import { observation, run } from './tables.ts'
 
 /** One row of the ledger. */
@@ -93,8 +94,8 @@ export async function appendDrift(
       found.at,
       found.runId,
       novelties.map((one) => one.kind),
-      novelties.map((one) => one.path),
-      novelties.map((one) => one.member),
+      novelties.map((one) => indexable(one.path)),
+      novelties.map((one) => indexable(one.member)),
       novelties.map((one) => one.key),
       novelties.map((one) => canonicalJson(one.example)),
     ],

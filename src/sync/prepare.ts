@@ -1,20 +1,13 @@
 import { type Misfit, misfitOf } from '../api/wire/record.ts'
-import { FatalError, RecordError } from '../errors.ts'
-import { extraOf } from './drift/drift.ts'
+import { RecordError } from '../errors.ts'
 import { canonicalJson, type Json, sha256 } from './hash.ts'
 import type { IgnoredInstant, ResponseContext } from './ignored.ts'
-import type { Entity, Recorded, SetAside } from './resource.ts'
-import { type RowCheck, rowCheck } from './row-check.ts'
+import { deepJson, tooDeep } from './nesting.ts'
+import { type Prepared, preparerOf } from './prepare-entity.ts'
+import type { Recorded, SetAside } from './resource.ts'
+import { storable } from './storable.ts'
 
-/** An entity ready to load: fingerprinted, its document as JSON text. */
-export interface Prepared extends Omit<Entity, 'document' | 'also' | 'setAside' | 'ignored'> {
-  /** Fingerprint of the document: another one means another version. */
-  readonly hash: Buffer
-  readonly documentText: string
-  /** Fingerprint of everything the record said: the same of all records means the same answer. */
-  readonly fingerprint: Buffer
-  readonly also: Readonly<Record<string, readonly Prepared[]>>
-}
+export type { Prepared } from './prepare-entity.ts'
 
 /** A record that could not be understood, as it goes to quarantine. */
 export interface Quarantined {
@@ -38,12 +31,6 @@ export interface Preparation {
   readonly ignored: readonly IgnoredInstant[]
 }
 
-/** Text that Postgres cannot keep in jsonb: NUL, or half of a surrogate pair, as JSON.stringify escapes them. */
-const unstorable = /(?<!\\)(?:\\\\)*(\\u0000|\\ud[89a-f][0-9a-f]{2})/
-
-/** In characters: what an index entry has room for, whatever the alphabet. */
-const longestKey = 500
-
 /** Normalizes, checks and fingerprints every record of an answer. A bad record is set aside; it never stops the others. */
 export function prepare(resource: Recorded, records: readonly unknown[], context?: ResponseContext): Preparation {
   const entities = new Map<string, { entity: Prepared; record: unknown }>()
@@ -51,7 +38,8 @@ export function prepare(resource: Recorded, records: readonly unknown[], context
   const seen = new Set<string>()
   const conflicting = new Set<string>()
   const ignored: IgnoredInstant[] = []
-  const prepareOne = preparerOf(resource, { quarantined, ignored, context })
+  const quarantine = (bad: SetAside) => quarantined.push(toQuarantine(bad))
+  const prepareOne = preparerOf(resource, { quarantine, ignored, context })
 
   for (const record of records) {
     const key = resource.keyOf(record)
@@ -59,6 +47,7 @@ export function prepare(resource: Recorded, records: readonly unknown[], context
     try {
       const entity = prepareOne(record)
       if (key === undefined) throw new RecordError('the record has no key')
+      seen.add(entity.key)
       const twin = entities.get(entity.key)
       if (!twin) entities.set(entity.key, { entity, record })
       else if (!twin.entity.fingerprint.equals(entity.fingerprint)) {
@@ -68,7 +57,7 @@ export function prepare(resource: Recorded, records: readonly unknown[], context
     } catch (error) {
       if (!(error instanceof RecordError)) throw error
       const path = String(error.context.path ?? '')
-      quarantined.push(setAside({ key, raw: record, path, reason: error.message, misfit: misfitOf(error) }))
+      quarantined.push(toQuarantine({ key, raw: record, path, reason: error.message, misfit: misfitOf(error) }))
     }
   }
   // Which of two contradicting records is right cannot be known, so neither is believed and the last version stays.
@@ -76,11 +65,40 @@ export function prepare(resource: Recorded, records: readonly unknown[], context
     quarantined.push(contradiction(key, entities.get(key)?.record))
     entities.delete(key)
   }
-  return { entities: Array.from(entities.values(), (one) => one.entity), quarantined, seen, ignored }
+  const all = Array.from(entities.values(), (one) => one.entity)
+  return { entities: withoutTwins(resource, all, quarantined), quarantined, seen, ignored }
+}
+
+/**
+ * Of the entities of a further history that come under one key: one where they are the same, none where they contradict each
+ * other. Such as a character whose uuid stands there in capitals too.
+ */
+function withoutTwins(resource: Recorded, entities: readonly Prepared[], quarantined: Quarantined[]): Prepared[] {
+  let cleaned = [...entities]
+  for (const name of Object.keys(resource.others ?? {})) {
+    const first = new Map<string, Prepared>()
+    const twins = new Set<Prepared>()
+    const wrong = new Set<string>()
+    for (const one of cleaned.flatMap((entity) => entity.also[name] ?? [])) {
+      const twin = first.get(one.key)
+      if (twin) twins.add(one)
+      else first.set(one.key, one)
+      if (twin && !twin.hash.equals(one.hash)) wrong.add(one.key)
+    }
+    if (twins.size === 0) continue
+    const isTwin = (one: Prepared) => twins.has(one) || wrong.has(one.key)
+    for (const one of [...first.values(), ...twins])
+      if (wrong.has(one.key)) quarantined.push(contradiction(one.key, JSON.parse(one.documentText)))
+    cleaned = cleaned.map((entity) => ({
+      ...entity,
+      also: { ...entity.also, [name]: (entity.also[name] ?? []).filter((one) => !isTwin(one)) },
+    }))
+  }
+  return cleaned
 }
 
 function contradiction(key: string, raw: unknown): Quarantined {
-  return setAside({
+  return toQuarantine({
     key,
     raw,
     path: '',
@@ -88,71 +106,10 @@ function contradiction(key: string, raw: unknown): Quarantined {
   })
 }
 
-function setAside({ key, raw, path, reason, misfit }: SetAside): Quarantined {
-  const rawText = canonicalJson((raw ?? null) as Json)
+/** What is set aside as it is stored: also a broken record is written down. */
+function toQuarantine({ key, raw, path, reason, misfit }: SetAside): Quarantined {
+  // No JSON column takes what nests too deep: it is kept as a text.
+  const rawText = tooDeep(raw) === undefined ? canonicalJson((raw ?? null) as Json) : JSON.stringify(deepJson(raw))
   const texts = { key: key === undefined ? undefined : storable(key), path: storable(path), reason: storable(reason) }
   return { ...texts, rawText, hash: sha256(rawText), misfit }
-}
-
-/** Text for a column of type text, which holds no NUL: also what is broken must be written down. */
-function storable(text: string): string {
-  return text.replaceAll('\0', '\uFFFD')
-}
-
-/** What is found beside the entities, and what `normalize` may know. */
-interface Findings {
-  readonly quarantined: Quarantined[]
-  readonly ignored: IgnoredInstant[]
-  readonly context: ResponseContext | undefined
-}
-
-/** The function that makes one record ready; its checks are compiled once for all records. */
-function preparerOf(resource: Recorded, { quarantined, ignored, context }: Findings): (record: unknown) => Prepared {
-  const check = rowCheck(resource.history, resource.samples)
-  const checks = new Map(Object.entries(resource.others ?? {}).map(([name, other]) => [name, rowCheck(other)]))
-  return (record) => {
-    const { also: told, setAside: bad = [], ignored: left = [], ...entity } = resource.normalize(record, context)
-    const also: Record<string, Prepared[]> = {}
-    for (const [name, others] of Object.entries(told ?? {})) {
-      const otherCheck = checks.get(name)
-      if (!otherCheck) throw new FatalError(`${resource.name} has no history called ${name}`)
-      const unknown = resource.others?.[name]?.unknownFields
-      also[name] = others.flatMap((other) => {
-        try {
-          return [fingerprinted(withExtra(other, unknown), otherCheck, {})]
-        } catch (error) {
-          if (!(error instanceof RecordError)) throw error
-          // One of many: the record it came with is still good.
-          quarantined.push(setAside({ key: other.key, raw: other.document, path: '', reason: error.message }))
-          return []
-        }
-      })
-    }
-    const prepared = fingerprinted(withExtra(entity, resource.unknownFields), check, also)
-    quarantined.push(...bad.map(setAside))
-    ignored.push(...left)
-    return prepared
-  }
-}
-
-/** Puts the fields of an entity that no column knows into its `extra` column. */
-function withExtra(entity: Entity, unknownFields: Recorded['unknownFields'] | undefined): Entity {
-  const extra = unknownFields ? extraOf(unknownFields(entity.document)) : null
-  return extra === null ? entity : { ...entity, root: { ...entity.root, extra } }
-}
-
-/** @throws RecordError when Postgres could not store it */
-function fingerprinted(entity: Entity, check: RowCheck, also: Prepared['also']): Prepared {
-  const { document, ...rest } = entity
-  const documentText = canonicalJson(document)
-  const bad = unstorable.exec(documentText)
-  if (bad) throw new RecordError(`text with the character ${bad[1]} cannot be stored`, { context: { key: entity.key } })
-  if (entity.key.length > longestKey) throw new RecordError(`a key of ${entity.key.length} characters is too long`)
-  check(rest)
-  const hash = sha256(documentText)
-  const others = Object.values(also).flatMap((ones) => ones.map((one) => one.hash.toString('base64') + one.key))
-  const further = [rest.samples, rest.facts, rest.since, others.length > 0 ? others.sort() : undefined]
-  const plain = further.every((one) => one === undefined || one === null)
-  const fingerprint = plain ? hash : sha256(documentText + canonicalJson(further.map((one) => one ?? null) as Json))
-  return { ...rest, also, hash, documentText, fingerprint }
 }

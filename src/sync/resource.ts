@@ -166,6 +166,8 @@ export interface Recorded {
   readonly evidence?: Evidence
   /** The natural key of a raw record, or undefined when it has none that can be read. Never throws. */
   keyOf(record: unknown): string | undefined
+  /** The part of a record that the API sent under the record's key, where JSON pointers begin; default: the record itself. */
+  bodyOf?(record: unknown): unknown
   /**
    * Turns one raw record into rows. Pure: no clock, no I/O.
    * @throws RecordError when the record cannot be understood; it goes to quarantine, the others go on.

@@ -1,75 +1,72 @@
-import type { AnyPgColumn } from 'drizzle-orm/pg-core'
-import { FatalError, RecordError } from '../errors.ts'
-import { type BulkTable, bulkTable } from './bulk-table.ts'
-import type { Entity, History, Recorded, Row } from './resource.ts'
+import { type AnyPgTable, getTableConfig } from 'drizzle-orm/pg-core'
+import { longestKey } from '../api/wire/limits.ts'
+import { historyShape } from '../db/history.ts'
+import { FatalError } from '../errors.ts'
+import { bulkTable } from './bulk-table.ts'
+import { columnCheck, type ValueCheck } from './column-check.ts'
+import type { History, Row } from './resource.ts'
 
-/** Throws RecordError when a row would not fit its table, so that one bad value never fails the whole COPY. */
-export type RowCheck = (entity: Pick<Entity, 'key' | 'root' | 'parts' | 'samples'>) => void
+/** A value that Postgres would refuse. */
+export interface BadValue {
+  readonly reason: string
+  /** Property name of its column. */
+  readonly property: string
+  readonly value: unknown
+}
 
-/** The check of every row that entities of a history bring, their samples included. */
-export function rowCheck(history: History, samples: Recorded['samples'] = {}): RowCheck {
-  const root = bulkTable(history.root)
-  const named = [
-    ...Object.entries(history.parts),
-    ...Object.entries(samples).map(([name, { table }]) => [name, table] as const),
-  ]
-  const tables = new Map(named.map(([name, table]) => [name, bulkTable(table)]))
-  return (entity) => {
-    checkRow(entity.root, root, entity.key)
-    for (const [name, rows] of [...Object.entries(entity.parts), ...Object.entries(entity.samples ?? {})]) {
-      const table = tables.get(name)
-      if (!table) throw new FatalError(`no part or sample table is called ${name}`)
-      for (const row of rows) checkRow(row, table, entity.key)
+/** Finds the first value of a row that does not fit its table, so that one bad value never fails the whole response. */
+export type RowCheck = (row: Row) => BadValue | undefined
+
+/** What a row check is made of: one check for each column, compiled once for all rows of a table. */
+export function rowCheck(table: AnyPgTable): RowCheck {
+  const { name, columns } = bulkTable(table)
+  const longest = indexedLengths(table)
+  const checks = new Map<string, ValueCheck>()
+  for (const [property, column] of columns) {
+    // Rows do not bring it: the engine fills it in.
+    if (column.getSQLType() !== 'bytea') checks.set(property, columnCheck(column, longest.get(column.name)))
+  }
+  return (row) => {
+    for (const property in row) {
+      const check = checks.get(property)
+      if (!check) throw new FatalError(`table ${name} has no column ${property}`)
+      const reason = check(row[property])
+      if (reason !== undefined) {
+        const column = columns.get(property)?.name ?? property
+        return { reason: `${column} ${reason}`, property, value: row[property] }
+      }
     }
+    return undefined
   }
 }
 
-function checkRow(row: Row, table: BulkTable, key: string): void {
-  for (const property in row) {
-    const column = table.columns.get(property)
-    if (!column) throw new FatalError(`table ${table.name} has no column ${property}`)
-    const wrong = misfit(row[property], column)
-    if (wrong)
-      throw new RecordError(`${column.name} ${wrong}`, { context: { key, table: table.name, column: column.name } })
+/** How long a text may be in each column that stands in an index: several share the room of one entry. */
+function indexedLengths(table: AnyPgTable): Map<string, number> {
+  const { indexes, primaryKeys, uniqueConstraints, columns } = getTableConfig(table)
+  const texts = new Set(columns.flatMap((one) => (one.columnType === 'PgText' ? [one.name] : [])))
+  const entries = [
+    ...indexes.map(({ config }) => config.columns.map((one) => ('name' in one ? String(one.name) : ''))),
+    ...[...primaryKeys, ...uniqueConstraints].map((one) => one.columns.map(({ name }) => name)),
+  ].map((names) => names.filter((name) => texts.has(name)))
+  const lengths = new Map<string, number>()
+  for (const names of entries) {
+    const share = Math.min(longestKey, Math.floor(roomOfIndex / names.length))
+    for (const name of names) lengths.set(name, Math.min(share, lengths.get(name) ?? share))
   }
+  return lengths
 }
 
-/** Why a value does not fit a column, or undefined when it does. */
-function misfit(value: unknown, column: AnyPgColumn): string | undefined {
-  if (value === null || value === undefined) return column.notNull && !column.hasDefault ? 'is missing' : undefined
-  switch (column.columnType) {
-    case 'PgInteger':
-      return Number.isInteger(value) && Math.abs(Number(value)) < 2 ** 31
-        ? undefined
-        : wants('a whole number of 32 bits', value)
-    case 'PgBigInt53':
-      return Number.isSafeInteger(value) ? undefined : wants('a whole number below 2^53', value)
-    case 'PgDoublePrecision':
-      return Number.isFinite(value) ? undefined : wants('a number', value)
-    case 'PgText':
-      return typeof value === 'string' ? undefined : wants('text', value)
-    case 'PgBoolean':
-      return typeof value === 'boolean' ? undefined : wants('true or false', value)
-    case 'PgUUID':
-      return typeof value === 'string' && uuidForm.test(value) ? undefined : wants('a uuid', value)
-    case 'PgCustomColumn':
-      // The only custom column that rows bring along is an instant.
-      return isInstant(value) ? undefined : wants('an instant (ISO 8601)', value)
-    default:
-      return undefined
-  }
-}
+/** In characters of up to three bytes; Postgres takes 2704 bytes in all. */
+const roomOfIndex = 800
 
-const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
-/** Postgres knows years up to 294276, ISO 8601 with four digits is what the API sends. */
-function isInstant(value: unknown): boolean {
-  return (
-    value instanceof Date ||
-    (typeof value === 'string' && /^\d{4}-\d{2}-\d{2}T/.test(value) && !Number.isNaN(Date.parse(value)))
-  )
-}
-
-function wants(what: string, value: unknown): string {
-  return `wants ${what}, found ${JSON.stringify(value)}`
+/** The natural key of a root's row as Postgres prints it, its columns joined by `/`. */
+export function keyOfRow(history: History): (root: Row) => string {
+  const { columns } = bulkTable(history.root)
+  const parts = history.root[historyShape].key.map((property) => {
+    const isUuid = columns.get(property)?.columnType === 'PgUUID'
+    return (root: Row) => (isUuid ? String(root[property]).toLowerCase() : String(root[property]))
+  })
+  const [only, ...others] = parts
+  if (only && others.length === 0) return only
+  return (root) => parts.map((part) => part(root)).join('/')
 }

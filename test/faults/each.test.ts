@@ -58,6 +58,13 @@ const expected: Readonly<Record<FaultName, Expected>> = {
   'zero-counters': { traces: /_counter/ },
   'double-counters': { traces: /_counter/ },
   'hostile-error': { codes: [75], share: 0.8 },
+  trickle: {},
+  'bad-instants': { traces: /./, codes: [3], share: 1 },
+  'bad-text': { traces: /./, codes: [3], share: 1 },
+  'bad-numbers': { traces: /./, codes: [3], share: 1 },
+  'capital-uuids': { share: 1 },
+  'deep-nesting': { traces: /./, codes: [3], share: 1 },
+  'bad-utf8': { codes: [75], share: 0.8 },
 }
 
 /** As the command line judges it (README, exit codes). */

@@ -1,7 +1,7 @@
 import { type GuildListEntry, readGuildList } from '../../api/wire/guilds.ts'
 import { RecordError } from '../../errors.ts'
 import { defineResource, type Normalized } from '../../sync/resource.ts'
-import { oneAnswer, textField } from '../record.ts'
+import { oneAnswer, uuidField } from '../record.ts'
 import { guildListHistory } from './tables.ts'
 
 /**
@@ -20,7 +20,7 @@ export const guildList = defineResource({
     const answer = await api.guilds.list({ identifier: 'uuid', signal, lane })
     return { records: readGuildList(answer.body), ...oneAnswer(answer) }
   },
-  keyOf: (record) => textField(record, 'uuid'),
+  keyOf: (record) => uuidField(record, 'uuid'),
   normalize: normalizeListing,
   unknownFields: () => [],
   vocabulary: {},
@@ -28,7 +28,8 @@ export const guildList = defineResource({
 
 /** @throws RecordError when the guild has no uuid: its name alone is no key */
 export function normalizeListing(record: unknown): Normalized<typeof guildListHistory> {
-  const { uuid, name, prefix } = record as GuildListEntry
+  const { name, prefix } = record as GuildListEntry
+  const uuid = uuidField(record, 'uuid')
   if (!uuid) throw new RecordError(`guild ${JSON.stringify(name)} has no uuid`, { context: { path: '/uuid' } })
   return { key: uuid, document: { name, prefix }, root: { guildUuid: uuid, name, prefix }, parts: {} }
 }

@@ -3,7 +3,7 @@ import { unknownFields } from '../../api/wire/unknown.ts'
 import { defineWorklist } from '../../sync/resource.ts'
 import { guildListHistory } from '../guild-list/tables.ts'
 import { inGuilds } from '../personal.ts'
-import { oneAnswer, textField } from '../record.ts'
+import { oneAnswer, uuidField } from '../record.ts'
 import { guildHours } from './growth.ts'
 import { findGuilds, lookUpGuilds, planGuilds } from './keys.ts'
 import { normalizeGuild, objectionTo } from './normalize.ts'
@@ -52,7 +52,7 @@ export const guilds = defineWorklist({
     const extraction = { records: [answer.body], ...oneAnswer(answer) }
     return objection === undefined ? extraction : { ...extraction, objection }
   },
-  keyOf: (record) => textField(record, 'uuid'),
+  keyOf: (record) => uuidField(record, 'uuid'),
   normalize: normalizeGuild,
   unknownFields: unknownFields(guildSchema),
   vocabulary: { '/banner/base': known.colour },

@@ -6,6 +6,7 @@ import {
   parseGuild,
   parseGuildMember,
 } from '../../api/wire/guilds.ts'
+import { isInstant } from '../../api/wire/limits.ts'
 import { misfitOf } from '../../api/wire/record.ts'
 import { restrictionsOf } from '../../api/wire/restrictions.ts'
 import { RecordError } from '../../errors.ts'
@@ -18,7 +19,7 @@ import {
   type Row,
   type SetAside,
 } from '../../sync/resource.ts'
-import { numbersIn, textField } from '../record.ts'
+import { numbersIn, uuidField } from '../record.ts'
 import type { guildHistory } from './tables.ts'
 
 /** A member with the key and rank that its place in the answer gives it. */
@@ -36,11 +37,11 @@ export function normalizeGuild(record: unknown, context?: ResponseContext): Norm
   const { members: _m, level: _l, xpPercent: _x, territories: _t, wars: _w, raids: _r, online: _o, ...rest } = guild
   const { seasonRanks, ranking, ...profile } = rest
   const ignored: IgnoredInstant[] = []
+  const guildUuid = guild.uuid.toLowerCase()
   const { placed, setAside } = placeMembers(guild, context, ignored)
-  const guildUuid = guild.uuid
   return {
     key: guildUuid,
-    document: profile as Entity['document'],
+    document: { ...profile, uuid: guildUuid } as Entity['document'],
     root: {
       guildUuid,
       name: guild.name,
@@ -97,11 +98,12 @@ function placeMembers(
     const path = `/members/${rank}/${key}`
     try {
       const member = parseGuildMember(record)
-      const playerUuid = member.uuid ?? (uuidForm.test(key) ? key : undefined)
+      const playerUuid = (member.uuid ?? (uuidForm.test(key) ? key : undefined))?.toLowerCase()
       if (!playerUuid || !uuidForm.test(playerUuid)) throw unreadable('uuid', 'a member without a uuid')
       if (twice.has(playerUuid)) throw unreadable('uuid', 'a member in two places')
       for (const field of ['joined', 'lastJoin'] as const)
-        if (!mayBeInstant(member[field])) throw unreadable(field, `${field} wants an instant (ISO 8601)`)
+        if ((member[field] ?? null) !== null && !isInstant(member[field]))
+          throw unreadable(field, `${field} wants an instant (ISO 8601)`)
       const username = member.username ?? (uuidForm.test(key) ? null : key)
       const joined = notAfter(member.joined, context, ignored, { field: 'joined' })
       const lastJoin = notAfter(member.lastJoin, context, ignored, { field: 'lastJoin' })
@@ -110,7 +112,7 @@ function placeMembers(
     } catch (error) {
       if (!(error instanceof RecordError)) throw error
       const uuid = uuidOf(key, record)
-      const known = uuid === undefined ? undefined : `${guild.uuid}/${uuid}`
+      const known = uuid === undefined ? undefined : `${guild.uuid.toLowerCase()}/${uuid}`
       const misfit = misfitOf(error, '/members/*/*')
       const { message: reason, context } = error
       setAside.push({ key: known, raw: record, path: path + String(context.path ?? ''), reason, misfit })
@@ -123,12 +125,8 @@ function unreadable(field: string, reason: string): RecordError {
   return new RecordError(reason, { context: { path: `/${field}` } })
 }
 
-function mayBeInstant(text: string | null | undefined): boolean {
-  return text === null || text === undefined || (/^\d{4}-\d{2}-\d{2}T/.test(text) && !Number.isNaN(Date.parse(text)))
-}
-
 function uuidOf(key: string, record: unknown): string | undefined {
-  return [textField(record, 'uuid'), key].find((one) => one !== undefined && uuidForm.test(one))
+  return [uuidField(record, 'uuid'), key.toLowerCase()].find((one) => one !== undefined && uuidForm.test(one))
 }
 
 /** Those that come more than once: which of their places is the right one cannot be known. */

@@ -1,3 +1,4 @@
+import { deepestNesting } from '../../api/wire/limits.ts'
 import { RecordError } from '../../errors.ts'
 import type { Json } from '../../sync/hash.ts'
 import { defineResource, type Normalized } from '../../sync/resource.ts'
@@ -46,16 +47,22 @@ export const itemMetadata = defineResource({
 })
 
 /** Every leaf of the answer: members of arrays by their own text, members of objects of numbers by their name. */
-function* membersOf(value: unknown, list: string): Generator<Member> {
+function* membersOf(value: unknown, list: string, levels = deepestNesting): Generator<Member> {
   if (Array.isArray(value)) {
     // The two bounds of `levelRange` are numbers; which is which is their place.
     for (const [index, one] of value.entries()) {
       const member = typeof one === 'number' ? (['min', 'max'][index] ?? String(index)) : one
-      yield { path: `${list}/${member}`, list, member, number: typeof one === 'number' ? one : null }
+      // As a text, a list in a list would be a walk through all of it.
+      yield {
+        path: `${list}/${typeof member === 'object' ? index : member}`,
+        list,
+        member,
+        number: typeof one === 'number' ? one : null,
+      }
     }
   } else if (typeof value === 'object' && value !== null) {
     for (const [name, inner] of Object.entries(value)) {
-      if (typeof inner === 'object') yield* membersOf(inner, list ? `${list}/${name}` : name)
+      if (typeof inner === 'object' && levels > 0) yield* membersOf(inner, list ? `${list}/${name}` : name, levels - 1)
       else yield { path: `${list}/${name}`, list, member: name, number: inner }
     }
   }

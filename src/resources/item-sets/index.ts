@@ -2,7 +2,7 @@ import { itemSetSchema, parseItemSet } from '../../api/wire/items.ts'
 import { unknownFields } from '../../api/wire/unknown.ts'
 import type { Json } from '../../sync/hash.ts'
 import { defineResource, type Normalized } from '../../sync/resource.ts'
-import { oneAnswer, textField } from '../record.ts'
+import { fieldOf, oneAnswer, textField } from '../record.ts'
 import { itemSetHistory } from './tables.ts'
 
 /** Every item set: `GET /item/sets`, an object keyed by the set's name (API reference 3.3, 5.4). */
@@ -19,6 +19,7 @@ export const itemSets = defineResource({
     return { records, ...oneAnswer(answer) }
   },
   keyOf: (record) => textField(record, 'name'),
+  bodyOf: (record) => fieldOf(record, 'set'),
   normalize: normalizeItemSet,
   vocabulary: {},
   unknownFields: unknownFields(itemSetSchema),

@@ -1,3 +1,4 @@
+import { isStorable, longestKey } from '../../api/wire/limits.ts'
 import type { OnlineList } from '../../api/wire/players.ts'
 import { RecordError } from '../../errors.ts'
 import type { Extraction, Normalized } from '../../sync/resource.ts'
@@ -38,9 +39,14 @@ export function recordsOf({
     facts: {
       total: total !== null && Number.isInteger(total) && Math.abs(total) < 2 ** 31 ? total : null,
       players: sorted.map(([uuid]) => uuid),
-      worlds: sorted.map(([, world]) => world),
+      // The world itself goes to quarantine: where its players are is not known.
+      worlds: sorted.map(([, world]) => (world !== null && isWorldName(world) ? world : null)),
     },
   }
+}
+
+function isWorldName(world: string): boolean {
+  return isStorable(world) && world.length <= longestKey
 }
 
 /** @throws RecordError for a player without a uuid: a name is no key */

@@ -3,7 +3,7 @@ import { playerVocabulary as known, playerSchema } from '../../api/wire/players.
 import { unknownFields } from '../../api/wire/unknown.ts'
 import { defineWorklist } from '../../sync/resource.ts'
 import { inProfiles } from '../personal.ts'
-import { oneAnswer, textField } from '../record.ts'
+import { oneAnswer, uuidField } from '../record.ts'
 import { findPlayers, lookUpPlayers, planPlayers } from './keys.ts'
 import { normalizePlayer } from './normalize.ts'
 import {
@@ -47,7 +47,7 @@ export const players = defineWorklist({
     const answer = await api.players.profile(uuid, { fullResult: true, signal, lane })
     return { records: [answer.body], ...oneAnswer(answer) }
   },
-  keyOf: (record) => textField(record, 'uuid'),
+  keyOf: (record) => uuidField(record, 'uuid'),
   normalize: normalizePlayer,
   unknownFields: unknownFields(playerSchema),
   vocabulary: { '/supportRank': known.supportRank, '/guild/rank': known.guildRank },

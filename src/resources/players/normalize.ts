@@ -18,11 +18,20 @@ export function normalizePlayer(record: unknown): Normalized<typeof playerHistor
   const playerUuid = player.uuid.toLowerCase()
   const restricted = restrictionsOf(player)
   const characters = charactersOf(playerUuid, player.characters, restricted)
-  const { guild } = player
+  // Postgres prints it so: another spelling is no other guild.
+  const guild = player.guild && {
+    ...player.guild,
+    ...(player.guild.uuid ? { uuid: player.guild.uuid.toLowerCase() } : {}),
+  }
   const colour = player.legacyRankColour
   return {
     key: playerUuid,
-    document: { ...profile, uuid: playerUuid, restrictions: restricted } as Json,
+    document: {
+      ...profile,
+      ...(guild === undefined ? {} : { guild }),
+      uuid: playerUuid,
+      restrictions: restricted,
+    } as Json,
     root: {
       playerUuid,
       username: player.username,

@@ -3,7 +3,7 @@ import { unknownFields } from '../../api/wire/unknown.ts'
 import { RecordError } from '../../errors.ts'
 import type { Json } from '../../sync/hash.ts'
 import { defineResource, type Normalized } from '../../sync/resource.ts'
-import { oneAnswer, textField } from '../record.ts'
+import { fieldOf, oneAnswer, textField } from '../record.ts'
 import { seasonHistory } from './tables.ts'
 
 /** Definitions of the guild seasons: `GET /guild/seasons`, an object by season number (API reference 6.4). */
@@ -19,7 +19,8 @@ export const seasons = defineResource({
     const records = Object.entries(answer.body).map(([season, record]) => ({ season, record }))
     return { records, ...oneAnswer(answer) }
   },
-  keyOf: (record) => textField(record, 'season'),
+  keyOf: (record) => textField(record, 'season')?.replace(/^0+(?=\d)/, ''),
+  bodyOf: (record) => fieldOf(record, 'record'),
   normalize: normalizeSeason,
   unknownFields: unknownFields(seasonSchema),
   vocabulary: {

@@ -1,7 +1,7 @@
 import { territoryVocabulary as known, territorySchema } from '../../api/wire/territories.ts'
 import { unknownFields } from '../../api/wire/unknown.ts'
 import { defineResource } from '../../sync/resource.ts'
-import { oneAnswer, textField } from '../record.ts'
+import { fieldOf, oneAnswer, textField } from '../record.ts'
 import { deriveCaptures } from './derive.ts'
 import { normalizeTerritory, supersedesHold } from './normalize.ts'
 import { territoryCapture, territoryHistory, territoryHold, territoryResource } from './tables.ts'
@@ -22,6 +22,7 @@ export const territories = defineResource({
     return { records, ...oneAnswer(answer) }
   },
   keyOf: (record) => textField(record, 'territory'),
+  bodyOf: (record) => fieldOf(record, 'record'),
   normalize: normalizeTerritory,
   unknownFields: unknownFields(territorySchema),
   vocabulary: { '/treasury': known.level, '/defences': known.level },

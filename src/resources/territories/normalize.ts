@@ -60,7 +60,7 @@ function tellsHolder(guild: Territory['guild'], acquired: Territory['acquired'])
 /** Who holds it. The guild itself may be null, or only its fields; then nobody does, since nobody tells when. */
 function holdOf(territory: string, guild: Territory['guild'], acquired: Territory['acquired']): Entity {
   const holder = typeof guild === 'object' ? guild : null
-  const guildUuid = holder?.uuid ?? null
+  const guildUuid = holder?.uuid?.toLowerCase() ?? null
   const since = guildUuid === null ? null : (acquired ?? null)
   return {
     key: territory,

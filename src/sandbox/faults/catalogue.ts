@@ -6,8 +6,18 @@ import { incomplete } from './incomplete.ts'
 import { people } from './people.ts'
 import { refusals } from './refusals.ts'
 import { shapes } from './shapes.ts'
+import { values } from './values.ts'
 
-const all = { ...refusals, ...deliveries, ...headerFaults, ...incomplete, ...shapes, ...people, ...hostileTexts }
+const all = {
+  ...refusals,
+  ...deliveries,
+  ...headerFaults,
+  ...incomplete,
+  ...shapes,
+  ...people,
+  ...hostileTexts,
+  ...values,
+}
 
 /** A fault by the name that `--faults` knows it under. */
 export type FaultName = keyof typeof all

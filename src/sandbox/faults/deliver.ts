@@ -3,8 +3,8 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { Clock } from '../../clock.ts'
 import type { Outgoing } from './fault.ts'
 
-const drops = 10
-const dripMs = 30_000
+/** In how many pieces a body comes, and how long that takes. No pause is as long as what a client waits for the next piece. */
+const slow = { drip: { drops: 10, ms: 30_000 }, trickle: { drops: 40, ms: 600_000 } } as const
 
 /** Sends a spoilt answer, or breaks the connection as it demands. */
 export function deliver(answer: Outgoing, { incoming, outgoing }: HttpBindings, clock: Clock): Response {
@@ -20,18 +20,22 @@ export function deliver(answer: Outgoing, { incoming, outgoing }: HttpBindings, 
     outgoing.write(body.subarray(0, Math.floor(body.length / 2)), () => incoming.socket.destroy())
     return RESPONSE_ALREADY_SENT
   }
-  return new Response(delivery === 'drip' ? dripping(body, clock) : body, { status, headers })
+  return new Response(delivery === undefined ? body : dripping(body, clock, slow[delivery]), { status, headers })
 }
 
 /** The body in so many pieces, a pause of the sandbox's clock before each but the first. */
-function dripping(body: Uint8Array<ArrayBuffer>, clock: Clock): ReadableStream<Uint8Array> {
+function dripping(
+  body: Uint8Array<ArrayBuffer>,
+  clock: Clock,
+  { drops, ms }: { readonly drops: number; readonly ms: number },
+): ReadableStream<Uint8Array> {
   const size = Math.max(1, Math.ceil(body.length / drops))
   const gone = new AbortController()
   let sent = 0
   return new ReadableStream({
     async pull(stream) {
       try {
-        if (sent > 0) await clock.sleep(dripMs / drops, gone.signal)
+        if (sent > 0) await clock.sleep(ms / drops, gone.signal)
       } catch {
         return
       }

@@ -22,6 +22,10 @@ export const deliveries = {
     about: 'the body comes in drops, over half a minute',
     spoil: (answer) => ({ ...answer, delivery: 'drip' }),
   },
+  trickle: {
+    about: 'the body comes in drops, over ten minutes',
+    spoil: (answer) => ({ ...answer, delivery: 'trickle' }),
+  },
   reset: {
     about: 'the connection is reset',
     spoil: (answer) => ({ ...answer, delivery: 'reset' }),

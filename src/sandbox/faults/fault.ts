@@ -6,8 +6,8 @@ export interface Outgoing {
   readonly headers: Headers
   /** Not compressed. */
   readonly body: Uint8Array<ArrayBuffer>
-  /** How it travels when not as a whole: cut off in the middle, in drops, or not at all. */
-  readonly delivery?: 'cut' | 'drip' | 'reset'
+  /** How it travels when not as a whole: cut off in the middle, in drops, in drops for long, or not at all. */
+  readonly delivery?: 'cut' | 'drip' | 'trickle' | 'reset'
 }
 
 /** What a fault may look at besides the answer. */

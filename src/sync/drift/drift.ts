@@ -39,12 +39,17 @@ function textsAt(value: Json | undefined, steps: readonly string[]): string[] {
  */
 export function extraOf(fields: readonly UnknownField[]): Json {
   if (fields.length === 0) return null
-  const extra: Record<string, unknown> = {}
+  const extra = withoutPrototype()
   for (const { place, value } of fields) {
     let at = extra
-    for (const step of place.slice(0, -1)) at = at[step] = (at[step] ?? {}) as Record<string, unknown>
+    for (const step of place.slice(0, -1)) at = at[step] = (at[step] ?? withoutPrototype()) as Record<string, unknown>
     const last = place.at(-1)
     if (last !== undefined) at[last] = value
   }
   return extra as Json
+}
+
+/** An object in which `__proto__` is a name like any other: the names in it come from outside. */
+function withoutPrototype(): Record<string, unknown> {
+  return Object.create(null) as Record<string, unknown>
 }

@@ -1,0 +1,35 @@
+/* What of JSON can be stored and read back. A record that goes beyond is put into quarantine. */
+
+/** How deep a record may nest. Real ones nest five levels; functions that call themselves bear some thousands. */
+export const deepestNesting = 200
+
+/** In characters: an index entry of Postgres has room for that many, whatever the alphabet. */
+export const longestKey = 500
+
+/** False for what Postgres refuses in a text: U+0000, or half of a surrogate pair. */
+export function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0')
+}
+
+/**
+ * A Date, or ISO 8601 as Postgres reads it, which is stricter than `Date.parse`: real days, offsets below 16 hours. An offset
+ * moves the first and the last year of four digits to where no Date can be read back.
+ */
+export function isInstant(value: unknown): boolean {
+  if (value instanceof Date) return !Number.isNaN(value.getTime())
+  if (typeof value !== 'string') return false
+  const match = instantForm.exec(value)
+  if (!match) return false
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match
+    .slice(1, 7)
+    .map((part) => Number(part ?? 0))
+  if (year < 2 || year > 9998 || month < 1 || month > 12 || day < 1 || day > daysOf(year, month)) return false
+  return hour < 24 && minute < 60 && second < 60
+}
+
+const instantForm = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,12})?)?(?:Z|[+-](?:0\d|1[0-5]):?[0-5]\d)?$/
+
+function daysOf(year: number, month: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
+  return [4, 6, 9, 11].includes(month) ? 30 : 31
+}

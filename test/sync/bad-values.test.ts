@@ -1,0 +1,232 @@
+import { describe, expect, test } from 'vitest'
+import { guildList } from '../../src/resources/guild-list/index.ts'
+import { itemMetadata } from '../../src/resources/item-metadata/index.ts'
+import { items } from '../../src/resources/items/index.ts'
+import { seasons } from '../../src/resources/seasons/index.ts'
+import { territories } from '../../src/resources/territories/index.ts'
+import { answerGuild, guildBody, guildId, place, playerId, syncGuild, syncGuilds } from '../support/guild-answers.ts'
+import { onlineBody, profile, syncOnline, syncPlayer } from '../support/player-answers.ts'
+import { kindsOfLongTests } from '../support/postgres.ts'
+import { item, worldOf } from '../support/world.ts'
+
+const badInstants = [
+  '2026-02-30T00:00:00.000Z',
+  '0000-01-01T00:00:00.000Z',
+  '2026-05-01T00:00:00.000+16:00',
+  '2026-05-01T24:30:00Z',
+]
+const lone = 'half \ud800 of a pair'
+const nul = 'a\0b'
+
+const levels = 10_000
+const deep = '['.repeat(levels) + ']'.repeat(levels)
+
+/** The JSON of a body, with something in the place of "DEEP" that nests too deep. */
+function deepText(body: unknown): string {
+  return JSON.stringify(body).replaceAll('"DEEP"', deep)
+}
+
+describe.each(kindsOfLongTests)('a value that Postgres refuses, on the %s database,', (kind) => {
+  const world = worldOf(kind)
+  const quarantine = () => world.rows('select key, path from sync.quarantine order by id')
+
+  test.each(badInstants)('costs one territory: acquired %s', async (acquired) => {
+    await world.sync(territories, { Oak: place('a', '08:00'), Elm: place('a', '08:00') }, '10:00')
+    const body = { Oak: { ...place('b', null), acquired }, Elm: place('b', '09:00') }
+    expect(await world.sync(territories, body, '10:01')).toMatchObject({ status: 'partial', quarantined: 1 })
+    expect(
+      await world.rows(
+        `select territory, guild_prefix from game.territory_hold where valid_until = 'infinity' order by 1`,
+      ),
+    ).toEqual([
+      ['Elm', 'bbb'],
+      ['Oak', 'aaa'],
+    ])
+    expect(await quarantine()).toEqual([['Oak', '/acquired']])
+  })
+
+  test.each(badInstants)('costs one member of a guild: joined %s', async (joined) => {
+    const members = { 1: { rank: 'owner' }, 2: {}, 3: {} }
+    await syncGuild(world, guildBody('a', members), '10:00')
+    const body = guildBody('a', { ...members, 2: { username: 'Player2' }, 3: { contributed: 7 } })
+    Object(body).members.recruit.Player2.joined = joined
+    expect(await syncGuild(world, body, '10:10')).toMatchObject({ status: 'partial', quarantined: 1, closed: 0 })
+    expect(await quarantine()).toEqual([[`${guildId('a')}/${playerId(2)}`, '/members/recruit/Player2/joined']])
+    expect(await world.rows(`select value from game.member_counter where value > 0`)).toEqual([[7]])
+    expect(await world.rows(`select from game.guild_member where valid_until < 'infinity'`)).toEqual([])
+  })
+
+  test.each([
+    ['NUL', nul],
+    ['half of a surrogate pair', lone],
+    ['more characters than an index takes', `${Array.from({ length: 900 }, (_, nth) => `${nth} `).join('')}`],
+  ])('costs one territory: %s in its name, in a route or in a resource', async (_what, text) => {
+    const body = {
+      [text]: place('a', '08:00'),
+      Ash: place('a', '08:00', { links: ['Elm', text] }),
+      Elm: place('a', '08:00', {
+        resources: [
+          { type: text, stored: 1 },
+          { type: 'ORE', stored: 2 },
+        ],
+      }),
+      Yew: place('a', '08:00'),
+    }
+    const long = text.length > 500
+    expect(await world.sync(territories, body, '10:00')).toMatchObject({
+      quarantined: long ? 2 : 3,
+      inserted: long ? 3 : 2,
+    })
+    expect(await world.rows('select territory, resource, stored from game.territory_resource')).toEqual([
+      ['Elm', 'ORE', 2],
+    ])
+    const paths = (await quarantine()).map(([, path]) => path)
+    expect(paths).toContain('/resources/0/type')
+    if (!long) expect(paths).toContain('/links/1')
+    expect(await world.sync(territories, body, '10:01')).toMatchObject({ status: 'partial', inserted: 0 })
+    expect(await world.rows('select from sync.absence')).toEqual([])
+  })
+
+  test.each([nul, lone])('costs one guild of the list: %j in a name', async (name) => {
+    const body = {
+      [guildId('a')]: { uuid: guildId('a'), name: 'Guild a', prefix: 'aaa' },
+      [guildId('b')]: { uuid: guildId('b'), name, prefix: 'bbb' },
+    }
+    expect(await world.sync(guildList, body, '10:00')).toMatchObject({ inserted: 1, quarantined: 1 })
+    expect(await quarantine()).toEqual([[guildId('b'), '/name']])
+  })
+
+  test.each([nul, lone])('costs what it measures: %j in the name of a board or a counter', async (name) => {
+    const counted = { 1: { rank: 'owner', globalData: { wars: 3, [name]: 4 } } }
+    const body = guildBody('a', counted, { ranking: { wars: 5, [name]: 6 } })
+    expect(await syncGuild(world, body, '10:00')).toMatchObject({ status: 'partial', quarantined: 2 })
+    expect(await world.rows('select board, position from game.guild_ranking')).toEqual([['wars', 5]])
+    expect(await world.rows(`select value from game.member_counter where counter = 'wars'`)).toEqual([[3]])
+    const two = profile(2, { globalData: { wars: 1, [name]: 2 }, ranking: { wars: 1, [name]: 2 }, playtime: 3 })
+    expect(await syncPlayer(world, 2, two, '10:05')).toMatchObject({ quarantined: 2 })
+    expect(await world.rows('select counter, value from game.player_counter order by 1')).toEqual([
+      ['playtime', 3],
+      ['wars', 1],
+    ])
+  })
+
+  test.each([1e39, -1e39, 1e-50])('costs the sample that it stands in: xpPercent %d', async (xpPercent) => {
+    const body = guildBody('a', { 1: { rank: 'owner', contributed: 5 } }, { xpPercent, ranking: { wars: 2 } })
+    expect(await syncGuild(world, body, '10:00')).toMatchObject({ status: 'partial', inserted: 1, quarantined: 1 })
+    expect(await quarantine()).toEqual([[guildId('a'), '/xpPercent']])
+    expect(await world.rows('select from game.guild_sample')).toEqual([])
+    expect(await world.rows('select count(*) from game.guild_ranking')).toEqual([[1]])
+    expect(await world.rows(`select value from game.member_counter where counter = 'contributed'`)).toEqual([[5]])
+  })
+
+  test('costs nothing where it is a uuid in capitals', async () => {
+    const letters = 'abcdefab-0000-4000-8000-00000000000a'
+    const member = (uuid: string) => guildBody('a', { 1: { rank: 'owner' }, 2: { uuid } })
+    for (const [nth, uuid] of [letters, letters.toUpperCase(), letters].entries()) {
+      const body = { ...member(uuid), uuid: nth === 1 ? guildId('a').toUpperCase() : guildId('a') }
+      expect(await syncAs(guildId('a'), body, `10:${nth}0`)).toMatchObject({
+        quarantined: 0,
+        changed: 0,
+        closed: 0,
+        events: 0,
+      })
+    }
+    expect(await world.rows('select count(*) from game.guild_member')).toEqual([[2]])
+    const listed = (uuid: string) => ({ [uuid]: { uuid, name: 'Guild a', prefix: 'aaa' } })
+    await world.sync(guildList, listed(guildId('a')), '11:00')
+    for (const at of ['12:00', '13:00', '14:00'])
+      expect(await world.sync(guildList, listed(guildId('a').toUpperCase()), at)).toMatchObject({
+        closed: 0,
+        changed: 0,
+      })
+    const held = place('a', '08:00')
+    await world.sync(territories, { Oak: held }, '15:00')
+    const inCapitals = { ...held, guild: { ...Object(held).guild, uuid: guildId('a').toUpperCase() } }
+    expect(await world.sync(territories, { Oak: inCapitals }, '15:01')).toMatchObject({ quarantined: 0, events: 0 })
+  })
+
+  /** A guild is asked for by its key, and whatever body comes. */
+  async function syncAs(key: string, body: object | string, at: string) {
+    await answerGuild(world, { uuid: key }, at)
+    const expires = new Date(world.clock.now() + 120_000).toUTCString()
+    const headers = { 'Cache-Control': 'max-age=120', Expires: expires }
+    world.sandbox.setAnswer(`/guild/uuid/${key}`, () => ({ headers, body }))
+    return await syncGuilds(world, { keys: [key] })
+  }
+
+  test('costs a character that comes twice, in capitals and in small letters, and says two things', async () => {
+    const uuid = 'abcdefab-0000-4000-8000-00000000000b'
+    const character = { type: 'MAGE', level: 3, gamemode: [] }
+    const other = { ...character, level: 4 }
+    const twice = { [uuid]: character, [uuid.toUpperCase()]: other }
+    expect(await syncPlayer(world, 1, profile(1, { characters: twice }), '10:00')).toMatchObject({
+      quarantined: 2,
+      inserted: 1,
+    })
+    expect(await world.rows('select from game.player_character')).toEqual([])
+    const same = { [uuid]: character, [uuid.toUpperCase()]: character }
+    expect(await syncPlayer(world, 1, profile(1, { characters: same }), '10:10')).toMatchObject({ quarantined: 0 })
+    expect(await world.rows('select level from game.player_character')).toEqual([[3]])
+  })
+
+  test('costs a season whose number is written in two ways', async () => {
+    const season = { initDate: '2026-01-01T00:00:00Z', endDate: '2026-03-01T00:00:00Z' }
+    const body = { 1: season, '01': { ...season, srPerWar: 5 }, 2: season }
+    expect(await world.sync(seasons, body, '10:00')).toMatchObject({ inserted: 1, quarantined: 2 })
+    expect(await world.rows('select season from game.season')).toEqual([[2]])
+  })
+
+  test('costs one record of those that nest too deep, wherever they do', async () => {
+    const all = [item('Elm', { odd: { deeper: 'DEEP' } }), item('Oak')]
+    expect(await world.sync(items, deepText(all), '10:00')).toMatchObject({ inserted: 1, quarantined: 1 })
+    const [[, path] = []] = await quarantine()
+    expect(path).toMatch(/^\/odd\/deeper(\/0)+$/)
+    expect(await world.rows(`select json_typeof(raw), length(raw::text) > 20000 from sync.quarantine`)).toEqual([
+      ['string', true],
+    ])
+    const places = { Oak: place('a', '08:00', { odd: 'DEEP' }), Elm: place('a', '08:00') }
+    expect(await world.sync(territories, deepText(places), '10:05')).toMatchObject({ inserted: 1, quarantined: 1 })
+    const owner = { rank: 'owner', globalData: { odd: 'DEEP' } }
+    expect(await syncAs(guildId('a'), deepText(guildBody('a', { 1: owner })), '10:10')).toMatchObject({
+      quarantined: 1,
+    })
+    const filters = JSON.parse(`${'{"a":'.repeat(900)}"DEEP"${'}'.repeat(900)}`)
+    expect(await world.sync(itemMetadata, deepText({ filters, list: ['x'] }), '10:20')).toMatchObject({
+      status: 'rejected',
+    })
+  })
+
+  test('costs the world whose name cannot be kept; where its players are is not known', async () => {
+    const body = onlineBody({ EU1: [1, 2], [nul]: [3], [lone]: [4] })
+    expect(await syncOnline(world, body, '10:00')).toMatchObject({ status: 'partial', inserted: 1, quarantined: 2 })
+    expect(await world.rows('select last_world, count(*) from game.player_listing group by 1 order by 1')).toEqual([
+      ['EU1', 2],
+      [null, 2],
+    ])
+  })
+
+  test('costs nothing where only the name of a new field is odd', async () => {
+    const names = [
+      '__proto__',
+      'constructor',
+      'x'.repeat(5000),
+      Array.from({ length: 2000 }, (_, nth) => nth).join(' '),
+    ]
+    const odd = JSON.parse(`{${names.map((name, nth) => `${JSON.stringify(name)}:${nth}`).join(',')}}`)
+    const inner = JSON.parse('{"__proto__": {"polluted": true}, "wars": {"__proto__": {"polluted": 1}}}')
+    await world.sync(items, [item('Elm'), item('Oak')], '10:00')
+    const body = [
+      item('Elm', { ...odd, requirements: { ...odd } }),
+      item('Oak', { base: {}, dropMeta: inner, icon: inner }),
+    ]
+    expect(await world.sync(items, body, '11:00')).toMatchObject({ status: 'ok', changed: 2, quarantined: 0 })
+    expect(await world.sync(items, [item('Elm'), item('Oak')], '12:00')).toMatchObject({ status: 'ok', changed: 2 })
+    expect(Reflect.get({}, 'polluted')).toBeUndefined()
+    expect(await world.rows(`select count(*) from game.field_change where path like '/xxx%'`)).toEqual([[2]])
+    const seasonRanks = JSON.parse('{"__proto__": {"polluted": 1}, "3": {"rating": 1, "__proto__": {"polluted": 1}}}')
+    expect(await syncGuild(world, guildBody('a', { 1: { rank: 'owner' } }, { seasonRanks }), '12:10')).toMatchObject({
+      quarantined: 0,
+    })
+    expect(Reflect.get({}, 'polluted')).toBeUndefined()
+  })
+})
