@@ -70,13 +70,28 @@ export async function openEmbeddedDatabase(
 /**
  * Brings the database up to date: tables by migration, then comments, views and functions where their SQL changed, and
  * the role that may ask them.
- * @param app its log is told, once, when there is no such role
+ * @param app its log is told, once, when there is no such role, and when the views are not those of this program
+ * @param again replace views of the same version that were installed later
  */
-export async function migrateDatabase(db: Database, app: Pick<App, 'clock'> & Partial<App>): Promise<Migrated> {
+export async function migrateDatabase(
+  db: Database,
+  app: Pick<App, 'clock'> & Partial<App>,
+  { again = false } = {},
+): Promise<Migrated> {
   const folder = fileURLToPath(new URL('migrations', packageRoot))
-  const migrated = await migrate(db, { folder, repeatable: repeatableSql(), clock: app.clock })
-  if (app.log && migrated.applied.length > 0 && !(await hasReader(db))) app.log.info(NO_READER)
+  const migrated = await migrate(db, { folder, repeatable: repeatableSql(), clock: app.clock, version, again })
+  const { applied, newer, postponed } = migrated
+  if (newer) app.log?.warn({}, `${olderText(newer.version)}; this one works with them`)
+  if (postponed) app.log?.warn({}, `the views could not be replaced, and stay as they are for now: ${postponed}`)
+  if (app.log && applied.length > 0 && !(await hasReader(db))) app.log.info(NO_READER)
   return migrated
+}
+
+/** @param newer version of the program whose views are installed */
+export function olderText(newer: string): string {
+  return newer === version
+    ? `the views of another wynnsync ${version} were installed after those of this one, and stay`
+    : `the views of wynnsync ${newer} are installed, which is newer than this one (${version}), and stay`
 }
 
 /** Gives the role that may ask its rights again: somebody may have made it since they were given. */

@@ -108,3 +108,20 @@ comment on column sync.backfill.keys is
   'Keys there were to ask for when it began.';
 comment on column sync.backfill.finished_at is
   'When the last key was asked for. NULL: it is not finished, and `backfill` goes on with it.';
+
+comment on table sync.lock is
+  'Locks of this program. They are here and not advisory locks of a known key, so that nobody who may only read can hold one.';
+comment on column sync.lock.name is
+  'What is locked, such as `wynnsync items` for a sync of items.';
+comment on column sync.lock.session_key is
+  'Random key of an advisory lock that the holder''s connection has: the lock is held while that one is. NULL: a row that transactions lock until they end.';
+comment on column sync.lock.backend_pid is
+  'The server process of the holder''s connection. NULL: as for session_key.';
+comment on column sync.lock.process_id is
+  'The holder''s process on its own machine. NULL: as for session_key.';
+comment on column sync.lock.host is
+  'The holder''s machine by its own name. NULL: as for session_key.';
+comment on column sync.lock.application is
+  'The application_name of the holder''s connection. NULL: as for session_key.';
+comment on column sync.lock.since is
+  'Since when it is held, by the clock of the server. NULL: as for session_key.';

@@ -2,7 +2,7 @@ import type { RequestEvent } from '../api/request-event.ts'
 import { version } from '../app.ts'
 import type { Clock } from '../clock.ts'
 import type { Measures } from '../sync/measures.ts'
-import type { RunResult } from '../sync/run-result.ts'
+import { isAccepted, type RunResult } from '../sync/run-result.ts'
 import { counter, histogram, type Metric, type Sample } from './metrics-text.ts'
 
 /** What `start` counts of its own work. */
@@ -13,8 +13,20 @@ export interface Meter {
   run(result: RunResult): void
   /** Everything as metrics. @param measures what the database says; null when it does not answer */
   metrics(measures: Measures | null): Metric[]
-  /** Resources of which no run ended for longer than their schedule explains. */
-  stuck(): string[]
+  /**
+   * Resources of which no response was accepted for longer than their schedule explains.
+   * @param accepted when other processes last accepted one
+   */
+  stuck(accepted?: ReadonlyMap<string, Date>): Stuck[]
+}
+
+/** A resource without an accepted response. */
+export interface Stuck {
+  readonly resource: string
+  /** Since when, ms since the epoch: the last one of this process, or its start. */
+  readonly since: number
+  /** What the last run came to; undefined when none has ended. */
+  readonly last: string | undefined
 }
 
 /** A resource and how often it is to be observed, in seconds. */
@@ -27,7 +39,7 @@ const statuses = ['ok', 'unchanged', 'stale', 'rejected', 'partial', 'skipped', 
 const kinds = ['inserted', 'changed', 'closed', 'events'] as const
 /** Upper ends of the histogram of run durations, seconds. */
 const durations = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
-/** Seconds that a run may take beyond twice its schedule before the scheduler counts as stuck. */
+/** Seconds without an accepted response, beyond twice its schedule, after which a resource counts as stuck. */
 const PATIENCE = 1800
 
 /** Begins to count. */
@@ -42,7 +54,9 @@ export function createMeter(watched: readonly Watched[], clock: Clock): Meter {
   const guarded = counter()
   const seconds = histogram(durations)
   const inARow = new Map(names.map((resource) => [resource, 0]))
-  const lastEnd = new Map<string, number>()
+  const skipsInARow = new Map(names.map((resource) => [resource, 0]))
+  const lastAccepted = new Map<string, number>()
+  const lastRun = new Map<string, string>()
 
   return {
     request: ({ bucket, status }) => requests.add({ bucket: bucket ?? 'unknown', status: String(status ?? 'none') }),
@@ -56,7 +70,9 @@ export function createMeter(watched: readonly Watched[], clock: Clock): Meter {
         seconds.observe({ resource }, result.durationMs / 1000)
         inARow.set(resource, status === 'failed' ? (inARow.get(resource) ?? 0) + 1 : 0)
       }
-      lastEnd.set(resource, clock.now())
+      skipsInARow.set(resource, status === 'skipped' ? (skipsInARow.get(resource) ?? 0) + 1 : 0)
+      if (isAccepted(status)) lastAccepted.set(resource, clock.now())
+      lastRun.set(resource, result.error ? `${status}: ${result.error}` : status)
     },
     metrics: (measures) => [
       gauge('wynnsync_build_info', 'The program.', [{ labels: { version, node: process.version }, value: 1 }]),
@@ -82,13 +98,20 @@ export function createMeter(watched: readonly Watched[], clock: Clock): Meter {
         'Runs that failed since the last one that did not.',
         [...inARow].map(([resource, value]) => ({ labels: { resource }, value })),
       ),
+      gauge(
+        'wynnsync_skips_in_a_row',
+        'Runs that were skipped since the last one that was not: another process holds the lock.',
+        [...skipsInARow].map(([resource, value]) => ({ labels: { resource }, value })),
+      ),
       gauge('wynnsync_database_up', 'Whether the database answers.', [{ value: measures ? 1 : 0 }]),
       ...(measures ? fromDatabase(measures, clock.now()) : []),
     ],
-    stuck: () =>
-      watched.flatMap(({ resource, everySeconds }) =>
-        clock.now() - (lastEnd.get(resource) ?? startedAt) > 1000 * (2 * everySeconds + PATIENCE) ? [resource] : [],
-      ),
+    stuck: (accepted) =>
+      watched.flatMap(({ resource, everySeconds }) => {
+        const since = Math.max(lastAccepted.get(resource) ?? startedAt, accepted?.get(resource)?.getTime() ?? 0)
+        const isLate = clock.now() - since > 1000 * (2 * everySeconds + PATIENCE)
+        return isLate ? [{ resource, since, last: lastRun.get(resource) }] : []
+      }),
   }
 }
 

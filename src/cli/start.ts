@@ -3,6 +3,7 @@ import type { Api } from '../api/client.ts'
 import { type App, migrateDatabase, openDatabase } from '../app.ts'
 import { engineOf, openSharedApi } from '../app-api.ts'
 import type { Database } from '../db/database.ts'
+import { readHeldLocks } from '../db/held-locks.ts'
 import { RetryableError } from '../errors.ts'
 import { resources, resourcesNamed } from '../resources/index.ts'
 import { expect } from '../sync/coverage/coverage.ts'
@@ -18,6 +19,8 @@ import { openWatch, type Watch, type WatchFlags } from './watched.ts'
 
 /** What requests under way get to end by themselves after a SIGTERM, ms; the rest of ten seconds is for the database. */
 const GRACE = 5000
+/** Held for as long as it runs. */
+const startLock = 'wynnsync start'
 /** How often it says that it is alive, and looks after the database; ms. */
 const HOUR = 3_600_000
 
@@ -32,13 +35,18 @@ export async function startCommand(context: Context, watching: WatchFlags = {}):
   if (!db) return exitCode.done
   let api: Api | undefined
   let watch: Watch | undefined
+  let viewsDue = false
   try {
     const lock = await untilReached(context, async () => {
-      await migrateDatabase(db, app)
-      return (await db.tryLock('wynnsync start')) ?? 'held'
+      viewsDue = (await migrateDatabase(db, app)).postponed !== undefined
+      return (await db.tryLock(startLock)) ?? 'held'
     })
     if (lock === 'held') {
-      out.write(flags.json ? '{"status":"skipped"}\n' : 'skipped: another `wynnsync start` uses this database\n')
+      const [holder] = await readHeldLocks(db, startLock)
+      const who = holder ? `: process ${holder.pid} on ${holder.host} since ${holder.since.toISOString()}` : ''
+      out.write(
+        flags.json ? '{"status":"skipped"}\n' : `skipped: another \`wynnsync start\` uses this database${who}\n`,
+      )
       return exitCode.done
     }
     if (!lock) return exitCode.done
@@ -50,7 +58,7 @@ export async function startCommand(context: Context, watching: WatchFlags = {}):
     watch = await openWatch(app, db, watched, watching)
     api = openSharedApi(app, db, watch.request)
     app.log.info({ database: db.place, resources: scheduled.length, off: off.length > 0 ? off : undefined }, 'started')
-    await run(context, { db, api, scheduled, watch })
+    await run(context, { db, api, scheduled, watch, viewsDue })
     app.log.info({}, 'stopped')
     return exitCode.done
   } finally {
@@ -60,10 +68,17 @@ export async function startCommand(context: Context, watching: WatchFlags = {}):
   }
 }
 
-async function run(
-  { app, signal }: Context,
-  { db, api, scheduled, watch }: { db: Database; api: Api; scheduled: readonly Scheduled[]; watch: Watch },
-): Promise<void> {
+/** What a `start` runs with. */
+interface Started {
+  readonly db: Database
+  readonly api: Api
+  readonly scheduled: readonly Scheduled[]
+  readonly watch: Watch
+  /** Views could not be replaced yet: somebody else's query was in the way. */
+  readonly viewsDue: boolean
+}
+
+async function run({ app, signal }: Context, { db, api, scheduled, watch, viewsDue }: Started): Promise<void> {
   const ending = new AbortController()
   // Every resource listens to both, and so does each of its requests.
   setMaxListeners(0, signal, ending.signal)
@@ -78,7 +93,7 @@ async function run(
   if (signal.aborted) hurry()
   else signal.addEventListener('abort', hurry, { once: true })
   const tally = hourly(app)
-  const upkeep = keepUpkeep(app, db, signal)
+  const upkeep = keepUpkeep(app, db, signal, viewsDue)
   await runSchedule(engineOf(app, db, api), {
     scheduled,
     ticker: cronTicker,
@@ -95,13 +110,27 @@ async function run(
   await upkeep
 }
 
-/** Makes partitions, thins out what is old, counts old hours: at once and then every hour. */
-async function keepUpkeep(app: App, db: Database, stopping: AbortSignal): Promise<void> {
+/**
+ * Makes partitions, thins out what is old, counts old hours: at once and then every hour. What fails, or waits for somebody
+ * else's long query, is tried again after a minute, then later and later.
+ * @param pending replaces views that could not be replaced when it started; false when they are not due
+ */
+async function keepUpkeep(app: App, db: Database, stopping: AbortSignal, pending: boolean): Promise<void> {
+  const backoff = createBackoff({ first: 60_000, longest: HOUR }, app.random)
+  let viewsDue = pending
   while (!stopping.aborted) {
-    await maintainDatabase(db, app).catch((error: unknown) =>
-      app.log.warn({ err: error }, `upkeep failed, and is tried again in an hour: ${messageOf(error)}`),
-    )
-    await app.clock.sleep(HOUR, stopping).catch(() => undefined)
+    let wait = HOUR
+    try {
+      if (viewsDue) viewsDue = (await migrateDatabase(db, app)).postponed !== undefined
+      await maintainDatabase(db, app)
+      if (viewsDue) wait = backoff.failed()
+      else backoff.worked()
+    } catch (error) {
+      wait = backoff.failed()
+      const seconds = Math.round(wait / 1000)
+      app.log.warn({ err: error }, `upkeep failed, and is tried again in ${seconds} s: ${messageOf(error)}`)
+    }
+    await app.clock.sleep(wait, stopping).catch(() => undefined)
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Database } from '../db/database.ts'
+import { readHeldLocks } from '../db/held-locks.ts'
 import { resources } from '../resources/index.ts'
 import { readBudgets, readFailures, readGaps, readSizes, readTiers } from '../sync/overview.ts'
 import { readFreshness, readStates } from '../sync/recent-runs.ts'
@@ -29,5 +30,6 @@ export async function readOverview(db: Database, now: number) {
     failures: await readFailures(db, yesterday, 5),
     size: await readSizes(db, 5),
     tiers: await readTiers(db),
+    locks: await readHeldLocks(db),
   }
 }

@@ -4,7 +4,7 @@ import { formatTable } from './table.ts'
 
 /** The overview for a person. @param now ms since the epoch */
 export function statusText(overview: Overview, now: number): string {
-  const { database, resources, budgets, gaps, failures, size, tiers } = overview
+  const { database, resources, budgets, gaps, failures, size, tiers, locks } = overview
   const parts = [`database ${database}, ${sizeOf(size.bytes)}\n`, resourceTable(resources, now)]
   if (resources.every((state) => state.status === null))
     parts.push('Nothing was synced yet. Start with: wynnsync sync items\n')
@@ -16,6 +16,7 @@ export function statusText(overview: Overview, now: number): string {
   if (failures.length > 0) parts.push(`Failures of the last day\n${failureTable(failures, now)}`)
   if (size.tables.length > 0) parts.push(`Largest tables\n${sizeTable(size.tables)}`)
   if (tiers.length > 0) parts.push(`Older than its retention\n${tierTable(tiers)}`)
+  if (locks.length > 0) parts.push(`Locks held now\n${lockTable(locks, now)}`)
   return parts.join('\n')
 }
 
@@ -93,6 +94,13 @@ function tierTable(tiers: Overview['tiers']): string {
   return formatTable(
     ['table', 'whole since', 'coarser since'],
     tiers.map((one) => ({ ...one, 'whole since': one.fineSince, 'coarser since': one.coarseSince })),
+  )
+}
+
+function lockTable(locks: Overview['locks'], now: number): string {
+  return formatTable(
+    ['lock', 'process', 'host', 'application', 'since'],
+    locks.map((one) => ({ ...one, lock: one.name, process: one.pid, since: ago(one.since, now) })),
   )
 }
 

@@ -1,5 +1,6 @@
 import type { App } from '../app.ts'
 import type { Database } from '../db/database.ts'
+import { LockTimeout } from '../db/lock-timeout.ts'
 import { growingTables, passingTables } from '../resources/growth.ts'
 import { resources } from '../resources/index.ts'
 import { compactCoverage } from '../sync/coverage/compact.ts'
@@ -27,13 +28,18 @@ export function retentionOf({ config }: Pick<Kept, 'config'>): Retention {
 
 /**
  * Looks after the tables that grow, counts the hours of the ledger, thins it out, and tells the log what it did.
- * @throws RetryableError when the database is away or busy: to be tried again later
+ * @throws RetryableError when the database is away or busy: to be tried again later; LockTimeout when all but a table was done
  * @throws UsageError as `retentionOf`
  */
 export async function maintainDatabase(db: Database, app: Kept): Promise<void> {
   const retention = retentionOf(app)
   const now = new Date(app.clock.now())
-  const done = await maintain(db, { now, tables: growingTables, retention })
+  let left: LockTimeout | undefined
+  const done = await maintain(db, { now, tables: growingTables, retention }).catch((error: unknown) => {
+    if (!(error instanceof LockTimeout)) throw error
+    left = error
+    return { created: [], moved: 0, rolledUp: [], removed: 0 }
+  })
   if (!done) return
   await countAhead(db, { now, resources })
   const ledger = retention.get('ledger')
@@ -47,6 +53,7 @@ export async function maintainDatabase(db: Database, app: Kept): Promise<void> {
   if (created.length > 0) app.log.info({ partitions: created.length, moved }, 'partitions made')
   if (rolledUp.length > 0 || removed > 0) app.log.info({ partitions: rolledUp, removed }, 'old samples thinned out')
   if (compacted && compacted.runs + compacted.observations > 0) app.log.info({ ...compacted }, 'old ledger thinned out')
+  if (left) throw left
 }
 
 /** Removes what no coarser tier keeps: of the ledger, and of tables that have none. Returns how many rows went. */

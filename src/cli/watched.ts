@@ -3,10 +3,10 @@ import type { RequestEvent } from '../api/request-event.ts'
 import type { App } from '../app.ts'
 import type { Clock } from '../clock.ts'
 import type { Database } from '../db/database.ts'
-import { readMeasures } from '../sync/measures.ts'
+import { lastAcceptedRuns, readMeasures } from '../sync/measures.ts'
 import type { RunResult } from '../sync/run-result.ts'
 import { noWebhook, openWebhook, type Webhook } from '../webhook.ts'
-import { createMeter, type Watched } from './metrics.ts'
+import { createMeter, type Meter, type Stuck, type Watched } from './metrics.ts'
 import { metricsText } from './metrics-text.ts'
 import { wholeNumber } from './numbers.ts'
 
@@ -84,10 +84,21 @@ export async function openWatch(
       metrics: async () => metricsText(meter.metrics(await measures())),
       problems: async () => [
         ...((await answers()) ? [] : ['the database does not answer']),
-        ...meter.stuck().map((resource) => `${resource}: no run has ended for too long`),
+        ...(await stuckIn(db, meter, clock)).map(problemText),
       ],
     })
   }
+}
+
+/** What is stuck, by the ledger too: another process may have synced it meanwhile. */
+async function stuckIn(db: Database, meter: Meter, clock: Clock): Promise<readonly Stuck[]> {
+  const names = meter.stuck().map(({ resource }) => resource)
+  if (names.length === 0) return []
+  return meter.stuck((await inTime(lastAcceptedRuns(db, names), clock)) ?? undefined)
+}
+
+function problemText({ resource, since, last }: Stuck): string {
+  return `${resource}: no accepted response since ${new Date(since).toISOString()}; the last run: ${last ?? 'none has ended'}`
 }
 
 /** Null when it fails or takes too long. */

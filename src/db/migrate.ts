@@ -1,16 +1,29 @@
-import { createHash } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { basename } from 'node:path'
 import type { Clock } from '../clock.ts'
-import { FatalError, RetryableError } from '../errors.ts'
+import { FatalError } from '../errors.ts'
 import type { Database, Sql } from './database.ts'
+import {
+  INSTALLED_PROGRAM,
+  INSTALLED_PROGRAMS,
+  type InstalledProgram,
+  newerProgram,
+  rememberProgram,
+} from './installed-program.ts'
+import { LockTimeout, withLockTimeout } from './lock-timeout.ts'
+import {
+  hashOfAll,
+  type Migration,
+  naming,
+  type RepeatableSql,
+  readJournal,
+  readScript,
+  type Script,
+} from './migration-files.ts'
+import { lockMigrations } from './migration-lock.ts'
+import { replaceEarlierEdition, runMigrations } from './run-migrations.ts'
 import { sqlState } from './sql-errors.ts'
 
-/** SQL that may run again whenever it changes: views, functions, comments. Its name is what the database remembers. */
-export interface RepeatableSql {
-  readonly name: string
-  readonly path: string
-}
+export type { RepeatableSql } from './migration-files.ts'
 
 export interface MigrateOptions {
   /** drizzle's migrations folder, with `meta/_journal.json`. */
@@ -18,27 +31,25 @@ export interface MigrateOptions {
   /** Run in this order; a file may rely on the ones before it. */
   readonly repeatable: readonly RepeatableSql[]
   readonly clock: Clock
+  /** Version of the program; the SQL of a newer one is not replaced. */
+  readonly version?: string
+  /** Replace SQL that came later, too, where it is of the same version: a person wants it so. */
+  readonly again?: boolean
 }
 
 /** What a migration did. */
 export interface Migrated {
   /** Migrations as `0001_name.sql`, then repeatable SQL by name; empty when there was nothing to do. */
   readonly applied: readonly string[]
+  /** The program whose views stay, because it is newer. */
+  readonly newer?: Omit<InstalledProgram, 'installedAt'>
+  /** Why views could not be replaced now, although the tables are up to date. */
+  readonly postponed?: string
 }
 
-interface Migration {
-  readonly tag: string
-  /** Milliseconds since the epoch; drizzle runs what is later than the newest one applied. */
-  readonly when: number
-}
-
-interface Script extends RepeatableSql {
-  readonly text: string
-  readonly sha256: string
-}
-
-/** Whoever changes what is installed holds this until the end of the transaction. */
-export const MIGRATE_LOCK = `select pg_advisory_xact_lock(hashtextextended('wynnsync migrate', 0))`
+/** How often it is tried while somebody else's query is in the way, and the first wait between two tries, ms. */
+const TRIES = 4
+const FIRST_WAIT = 1000
 
 const INSTALLED_SQL = `
 create schema if not exists sync;
@@ -57,65 +68,81 @@ comment on column sync.installed_sql.installed_at is 'When it was installed.';
  * Brings the database to the state that the program expects: new migrations first, then, from the first repeatable file
  * that changed on, all of them (the later ones may have been dropped with what they stood on). Everything happens in
  * one transaction under a lock, so any number of processes may migrate at once, and a failure changes nothing.
- * When there is nothing to do it costs two small queries.
+ * When there is nothing to do it costs two small queries. While a long query is in the way it is tried again some times;
+ * if only views are to be replaced, they wait for the next call.
  *
+ * @throws LockTimeout when a query that does not end keeps tables from being migrated
  * @throws FatalError naming the file that failed; when the journal's times do not rise (drizzle would skip a migration
  * without a word); when the database was migrated by a newer program
  */
 export async function migrate(db: Database, options: MigrateOptions): Promise<Migrated> {
   const migrations = await readJournal(options.folder)
   const scripts = await Promise.all(options.repeatable.map(readScript))
-  if (await isUpToDate(db, migrations, scripts)) return { applied: [] }
-  return db.transaction(async (sql) => {
-    await sql.query(MIGRATE_LOCK)
-    const replaced = await replaceEarlierEdition(sql, options.folder, migrations)
-    const applied = await runMigrations(sql, options.folder, migrations)
-    await sql.query(INSTALLED_SQL)
-    return { applied: [...replaced, ...applied, ...(await runScripts(sql, scripts, options.clock))] }
-  })
-}
-
-async function readJournal(folder: string): Promise<Migration[]> {
-  const path = join(folder, 'meta', '_journal.json')
-  const journal: unknown = JSON.parse(await readText(path))
-  const entries = isJournal(journal) ? journal.entries : []
-  entries.forEach((entry, index) => {
-    const before = entries[index - 1]
-    if (before && entry.when <= before.when)
-      throw new FatalError(
-        `${path}: the time of ${entry.tag} (${entry.when}) is not after that of ${before.tag} (${before.when}), so it would be skipped; raise its "when"`,
-        { context: { path, migration: entry.tag } },
-      )
-  })
-  return entries
-}
-
-function isJournal(value: unknown): value is { entries: Migration[] } {
-  return typeof value === 'object' && value !== null && 'entries' in value && Array.isArray(value.entries)
-}
-
-async function readScript(file: RepeatableSql): Promise<Script> {
-  const text = await readText(file.path)
-  return { ...file, text, sha256: createHash('sha256').update(text).digest('hex') }
-}
-
-async function readText(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (cause) {
-    throw new FatalError(`${path} cannot be read; the installation is incomplete`, { cause, context: { path } })
+  const wanted: Wanted = { ...options, migrations, scripts, sqlHash: hashOfAll(scripts) }
+  for (let tried = 1; ; tried++) {
+    const state = await readState(db, wanted)
+    if (state.done) return state.done
+    try {
+      const prepare = (sql: Sql) => lockMigrations(sql)
+      return await withLockTimeout(db, 'the migration', (sql) => migrateOnce(sql, wanted), prepare)
+    } catch (error) {
+      if (isSimultaneous(error)) continue
+      if (!(error instanceof LockTimeout)) throw error
+      if (tried === TRIES && state.tablesAreUpToDate) return { applied: [], postponed: error.message }
+      if (tried === TRIES) throw error
+    }
+    await options.clock.sleep(FIRST_WAIT * 2 ** (tried - 1))
   }
 }
 
-async function isUpToDate(sql: Sql, migrations: readonly Migration[], scripts: readonly Script[]): Promise<boolean> {
-  const [tables] = await sql.query<{ exist: boolean }>(
-    `select to_regclass('drizzle.__drizzle_migrations') is not null
-        and to_regclass('sync.installed_sql') is not null as exist`,
+/** What a program wants to be installed. */
+interface Wanted extends MigrateOptions {
+  readonly migrations: readonly Migration[]
+  readonly scripts: readonly Script[]
+  readonly sqlHash: string
+}
+
+async function migrateOnce(sql: Sql, wanted: Wanted): Promise<Migrated> {
+  const { folder, migrations, scripts, clock, version = '0.0.0', sqlHash } = wanted
+  // Another process may have done it, or more, while this one waited.
+  const { done } = await readState(sql, wanted)
+  if (done) return done
+  const replaced = await replaceEarlierEdition(sql, folder, migrations)
+  const applied = await runMigrations(sql, folder, migrations)
+  await sql.query(INSTALLED_SQL)
+  await sql.query(INSTALLED_PROGRAM)
+  const installed = await runScripts(sql, scripts, clock)
+  await rememberProgram(sql, { version, sqlHash, installedAt: new Date(clock.now()) })
+  return { applied: [...replaced, ...applied, ...installed] }
+}
+
+/** Another process made the first table of an empty database at the same moment. */
+function isSimultaneous(error: unknown): boolean {
+  return (
+    ['23505', '42P06', '42P07'].includes(sqlState(error) ?? '') && !(error instanceof FatalError && error.context.file)
   )
-  if (!tables?.exist) return false
-  const [state] = await sql.query<{ newest: number | null; installed: Record<string, string> | null }>(
+}
+
+/** How far the database is; `done` when there is nothing to do for this program. */
+interface State {
+  readonly done?: Migrated
+  readonly tablesAreUpToDate: boolean
+}
+
+async function readState(sql: Sql, { migrations, scripts, version = '0.0.0', sqlHash, again }: Wanted): Promise<State> {
+  const [tables] = await sql.query<{ exist: boolean }>(
+    `select to_regclass('drizzle.__drizzle_migrations') is not null and to_regclass('sync.installed_sql') is not null
+        and to_regclass('sync.installed_program') is not null as exist`,
+  )
+  if (!tables?.exist) return { tablesAreUpToDate: false }
+  const [state] = await sql.query<{
+    newest: number | null
+    installed: Record<string, string> | null
+    programs: InstalledProgram[] | null
+  }>(
     `select (select max(created_at) from drizzle.__drizzle_migrations) as newest,
-            (select json_object_agg(name, sha256) from sync.installed_sql) as installed`,
+            (select json_object_agg(name, sha256) from sync.installed_sql) as installed,
+            ${INSTALLED_PROGRAMS} as programs`,
   )
   const newest = state?.newest ?? 0
   const last = migrations.at(-1)?.when ?? 0
@@ -124,63 +151,12 @@ async function isUpToDate(sql: Sql, migrations: readonly Migration[], scripts: r
       'the database was migrated by a newer version of wynnsync; update this one (going on could damage its tables)',
       { context: { databaseMigration: newest, ownMigration: last } },
     )
-  return newest === last && scripts.every(({ name, sha256 }) => state?.installed?.[name] === sha256)
-}
-
-/**
- * Some migrations had other content before their present one, at another time of the journal; drizzle would run them a
- * second time, and fail. `earlier/<time>_<tag>.sql` adds what the edition of that time lacked, and the database then
- * counts as migrated by the present one.
- */
-async function replaceEarlierEdition(sql: Sql, folder: string, migrations: readonly Migration[]): Promise<string[]> {
-  const [table] = await sql.query<{ exists: boolean }>(
-    `select to_regclass('drizzle.__drizzle_migrations') is not null as exists`,
-  )
-  if (!table?.exists) return []
-  const [newest] = await sql.query<{ id: number; when: number }>(
-    'select id, created_at as "when" from drizzle.__drizzle_migrations order by created_at desc limit 1',
-  )
-  if (!newest || migrations.some(({ when }) => when === newest.when)) return []
-  const earlier = join(folder, 'earlier')
-  const files = await readdir(earlier).catch(() => [])
-  const file = files.find((name) => name.startsWith(`${newest.when}_`))
-  const present = migrations.find(({ tag }) => file === `${newest.when}_${tag}.sql`)
-  if (file === undefined || !present) return []
-  const text = await readText(join(earlier, file))
-  await naming(`migration earlier/${file}`, () => sql.query(text))
-  const hash = createHash('sha256').update(await readText(join(folder, `${present.tag}.sql`)))
-  await sql.query('update drizzle.__drizzle_migrations set created_at = $2, hash = $3 where id = $1', [
-    newest.id,
-    present.when,
-    hash.digest('hex'),
-  ])
-  return [`earlier/${file}`]
-}
-
-async function runMigrations(sql: Sql, folder: string, migrations: readonly Migration[]): Promise<string[]> {
-  // Most processes find nothing to migrate, and start sooner without these.
-  const { migrate: runDrizzle } = await import('drizzle-orm/pg-proxy/migrator')
-  const { typed } = await import('./typed.ts')
-  const applied: string[] = []
-  await runDrizzle(
-    typed(sql),
-    async (statements) => {
-      // drizzle gives one flat list, in which the row that records a migration ends it; so the last ones are due.
-      const ends = statements.filter(endsMigration).length
-      const due = migrations.slice(migrations.length - ends).map(({ tag }) => `${tag}.sql`)
-      for (const statement of statements) {
-        const file = due[applied.length] ?? ''
-        if (statement.trim() !== '') await naming(`migration ${file}`, () => sql.query(statement))
-        if (endsMigration(statement)) applied.push(file)
-      }
-    },
-    { migrationsFolder: folder },
-  )
-  return applied
-}
-
-function endsMigration(statement: string): boolean {
-  return statement.startsWith('INSERT INTO "drizzle"."__drizzle_migrations"')
+  if (newest < last) return { tablesAreUpToDate: false }
+  if (scripts.every(({ name, sha256 }) => state?.installed?.[name] === sha256))
+    return { tablesAreUpToDate: true, done: { applied: [] } }
+  const newer = newerProgram(state?.programs ?? [], { version, sqlHash })
+  if (newer && !(again && newer.version === version)) return { tablesAreUpToDate: true, done: { applied: [], newer } }
+  return { tablesAreUpToDate: true }
 }
 
 async function runScripts(sql: Sql, scripts: readonly Script[], clock: Clock): Promise<string[]> {
@@ -197,18 +173,4 @@ async function runScripts(sql: Sql, scripts: readonly Script[], clock: Clock): P
     )
   }
   return due.map(({ name }) => name)
-}
-
-/** Says which file failed. The transaction is rolled back by the error. */
-async function naming<T>(file: string, run: () => Promise<T>): Promise<T> {
-  try {
-    return await run()
-  } catch (cause) {
-    if (cause instanceof RetryableError) throw cause
-    const said = cause instanceof Error ? cause.message : String(cause)
-    throw new FatalError(`${file} failed, and the database is unchanged: ${said}`, {
-      cause,
-      context: { file, sqlState: sqlState(cause) },
-    })
-  }
 }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Database, Sql } from './database.ts'
-import { MIGRATE_LOCK } from './migrate.ts'
+import { withLockTimeout } from './lock-timeout.ts'
+import { lockMigrations } from './migration-lock.ts'
 
 /** The group role that may ask the analytics schema and nothing else. */
 export const READER = 'wynnsync_reader'
@@ -20,8 +21,5 @@ export async function hasReader(sql: Sql): Promise<boolean> {
  */
 export async function admitReader(db: Database, path: string): Promise<void> {
   const grants = await readFile(path, 'utf8')
-  await db.transaction(async (sql) => {
-    await sql.query(MIGRATE_LOCK)
-    await sql.query(grants)
-  })
+  await withLockTimeout(db, 'the grant to readers', (sql) => sql.query(grants), lockMigrations)
 }

@@ -34,3 +34,15 @@ export async function readMeasures(sql: Sql, names: readonly string[], now: numb
   )
   return { resources, budgets: await readBudgets(sql, now) }
 }
+
+/** When the last run ended that accepted a response, of whichever process. */
+export async function lastAcceptedRuns(sql: Sql, names: readonly string[]): Promise<ReadonlyMap<string, Date>> {
+  const rows = await sql.query<{ resource: string; at: Date | null }>(
+    `select wanted.name as resource,
+            (select max(finished_at) from sync.run where run.resource = wanted.name
+                and run.status in ('ok', 'unchanged', 'partial')) as at
+       from unnest($1::text[]) as wanted(name)`,
+    [names],
+  )
+  return new Map(rows.flatMap(({ resource, at }) => (at ? [[resource, at] as const] : [])))
+}

@@ -34,9 +34,9 @@ export function isAccepted(status: RunStatus): boolean {
   return status === 'ok' || status === 'unchanged' || status === 'partial'
 }
 
-/** The result of a run that another process makes needless. */
-export function skippedResult(resource: string): RunResult {
-  return { ...nothing(resource), status: 'skipped' }
+/** The result of a run that another process makes needless. @param reason who that is */
+export function skippedResult(resource: string, reason?: string): RunResult {
+  return { ...nothing(resource), status: 'skipped', ...(reason ? { error: reason } : {}) }
 }
 
 /** The result of a run that could not even start, such as when the database does not answer. */

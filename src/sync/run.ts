@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { holderText } from '../db/held-locks.ts'
 import { RetryableError } from '../errors.ts'
 import { absorb } from './absorb.ts'
 import { uncountFrom } from './coverage/count.ts'
@@ -29,10 +30,12 @@ export async function runResource(
   const runId = engine.runId ?? randomUUID()
   const log = logOfRun(engine.log, { resource: resource.name, runId })
   const started = clock.now()
-  const lock = await db.tryLock(`wynnsync ${resource.name}`)
+  const lockName = `wynnsync ${resource.name}`
+  const lock = await db.tryLock(lockName)
   if (!lock) {
-    log.info({}, 'skipped: another process is syncing it')
-    return skippedResult(resource.name)
+    const reason = await holderText(db, lockName)
+    log.info({}, `skipped: ${reason}`)
+    return skippedResult(resource.name, reason)
   }
   const ear = listen(engine)
   const heading = () => ({

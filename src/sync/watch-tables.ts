@@ -1,4 +1,4 @@
-import { doublePrecision, index, integer, jsonb, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
+import { bigint, doublePrecision, index, integer, jsonb, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import { instant } from '../db/columns.ts'
 import { namesPeople } from '../db/naming.ts'
 import { sync } from '../db/schemas.ts'
@@ -123,6 +123,21 @@ export const backfill = sync.table(
   (self) => [index('backfill_resource').on(self.resource, self.startedAt.desc())],
 )
 
+/**
+ * Locks, where no reader can reach them. One that a process holds lives as long as the connection that took it; one of a
+ * transaction is only a row to lock.
+ */
+export const lock = sync.table('lock', {
+  name: text('name').primaryKey(),
+  /** Advisory key of the connection that holds it: while that is held, so is this. Null: a row for transactions to lock. */
+  sessionKey: bigint('session_key', { mode: 'bigint' }),
+  backendPid: integer('backend_pid'),
+  processId: integer('process_id'),
+  host: text('host'),
+  application: text('application'),
+  since: instant('since'),
+})
+
 const words = 'a word of the program'
 const numbers = 'made by the program'
 const limits = 'names a limit of the API, whoever is asked for'
@@ -139,6 +154,11 @@ export const watchNaming = [
     guardAction,
     { key: 'key', reason: 'text' },
     { [words]: ['resource', 'guard', 'action'], [numbers]: ['runId'] },
+  ),
+  namesPeople(
+    lock,
+    {},
+    { [words]: ['name', 'host', 'application'], [numbers]: ['sessionKey', 'backendPid', 'processId'] },
   ),
   namesPeople(backfill, {}, { [words]: ['resource'], [numbers]: ['backfillId'] }),
 ]

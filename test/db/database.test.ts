@@ -93,7 +93,7 @@ describe.each(bothKinds)('the %s database', (kind) => {
   })
 
   test('a lock is held once, also against the one who has it, until it is released', async () => {
-    const db = await testDatabase(kind, { migrated: false })
+    const db = await testDatabase(kind)
     const lock = await db.tryLock('sync items')
     expect(lock).not.toBeNull()
     expect(await db.tryLock('sync items')).toBeNull()
@@ -106,7 +106,7 @@ describe.each(bothKinds)('the %s database', (kind) => {
   })
 
   test('holding many locks leaves room for transactions and queries', async () => {
-    const db = await testDatabase(kind, { migrated: false })
+    const db = await testDatabase(kind)
     const locks = await Promise.all(Array.from({ length: 10 }, (_, index) => db.tryLock(`lock ${index}`)))
     expect(locks).not.toContain(null)
     const sums = await Promise.all(
@@ -136,7 +136,7 @@ describe.each(bothKinds)('the %s database', (kind) => {
 })
 
 test('two sessions of a server never have one lock together, and closing gives it back', async () => {
-  const url = await testDatabaseUrl({ migrated: false })
+  const url = await testDatabaseUrl()
   const open = () => connect({ databaseUrl: url, dataDir: '/nowhere', clock: systemClock })
   const [first, second] = await Promise.all([open(), open()])
   try {

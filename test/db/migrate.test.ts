@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
-import { virtualClock } from '../../src/clock.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { systemClock, virtualClock } from '../../src/clock.ts'
 import type { Database } from '../../src/db/database.ts'
 import { migrate, type RepeatableSql } from '../../src/db/migrate.ts'
 import { openServer } from '../../src/db/server.ts'
@@ -133,6 +133,106 @@ describe.each(bothKinds)('migrating the %s database', (kind) => {
     const db = await testDatabase(kind, { migrated: false })
     await migrate(db, await project([FIRST, SECOND]))
     await expect(migrate(db, await project([FIRST]))).rejects.toThrow('newer version')
+  })
+})
+
+describe.each(bothKinds)('two versions of the program on one %s database', (kind) => {
+  const LATER = `${VIEW}\ncomment on view game.names is 'Later.';`
+  const isLater = async (db: Database) =>
+    (await db.values(`select obj_description('game.names'::regclass) = 'Later.'`)).flat()[0]
+
+  test.each([
+    ['of different versions', '0.9.0', '0.10.0'],
+    ['of one version, which came one after the other', '0.1.0', '0.1.0'],
+  ])('%s do not replace each other: the views of the newer one stay', async (_, older, newer) => {
+    const db = await testDatabase(kind, { migrated: false })
+    const first = { ...(await project([FIRST], [`${VIEW}\ncomment on view game.names is null;`])), version: older }
+    const second = { ...(await project([FIRST], [LATER])), version: newer }
+    expect((await migrate(db, first)).applied).toEqual(['0000_step.sql', 'r0'])
+    expect((await migrate(db, second)).applied).toEqual(['r0'])
+    for (let start = 0; start < 3; start++) {
+      expect(await migrate(db, first)).toMatchObject({ applied: [], newer: { version: newer } })
+      expect(await migrate(db, second)).toEqual({ applied: [] })
+    }
+    expect(await isLater(db)).toBe(true)
+    // A person may put back what is of the same version.
+    expect(await migrate(db, { ...first, again: true })).toMatchObject(
+      older === newer ? { applied: ['r0'] } : { applied: [], newer: { version: newer } },
+    )
+    expect(await isLater(db)).toBe(older === newer ? null : true)
+  })
+
+  test('a newer version replaces the views also when it was installed first by hand', async () => {
+    const db = await testDatabase(kind, { migrated: false })
+    const second = { ...(await project([FIRST], [LATER])), version: '0.2.0' }
+    await migrate(db, second)
+    const third = { ...(await project([FIRST, SECOND], [VIEW])), version: '0.1.0' }
+    // It has a migration that the database lacks: that counts more than the number.
+    expect((await migrate(db, third)).applied).toEqual(['0001_step.sql', 'r0'])
+  })
+})
+
+describe('behind a long query of a dashboard', () => {
+  /** A query that does not end, in a session named `grafana`. */
+  async function lookAt(url: string, relation: string) {
+    const dashboard = await openServer(url, { applicationName: 'grafana' })
+    let end = () => {}
+    const looking = new Promise<number>((resolve) => {
+      void dashboard.transaction(async (sql) => {
+        await sql.query(`select from ${relation}`)
+        const [session] = await sql.query<{ pid: number }>('select pg_backend_pid() as pid')
+        resolve(session?.pid ?? 0)
+        await new Promise<void>((ended) => {
+          end = ended
+        })
+      })
+    })
+    const pid = await looking
+    onTestFinished(() => dashboard.close())
+    return { pid, end: () => end() }
+  }
+
+  test('a migration gives up within seconds and names it, lets writers through, and succeeds when it is over', async () => {
+    const url = await testDatabaseUrl({ migrated: false })
+    const [db, writer] = await Promise.all([openServer(url), openServer(url)])
+    onTestFinished(async () => void (await Promise.all([db.close(), writer.close()])))
+    await migrate(db, await project([FIRST], [VIEW]))
+    const query = await lookAt(url, 'game.swords')
+    const later = { ...(await project([FIRST, SECOND], [VIEW])), clock: virtualClock(0, { auto: true }) }
+    const failed = expect(migrate(db, later)).rejects.toThrow(
+      new RegExp(`the migration waited 3 s for a lock that pid ${query.pid} \\(grafana, user \\w+, since .*\\) holds`),
+    )
+    let longest = 0
+    let over = false
+    const writing = (async () => {
+      for (let sword = 0; !over; sword++) {
+        const began = performance.now()
+        await writer.query('insert into game.swords (name) values ($1)', [`sword ${sword}`])
+        longest = Math.max(longest, performance.now() - began)
+        await systemClock.sleep(20)
+      }
+    })()
+    await failed
+    over = true
+    await writing
+    expect(longest).toBeLessThan(4500)
+    query.end()
+    expect((await migrate(db, later)).applied).toEqual(['0001_step.sql'])
+  })
+
+  test('new views wait, and what only needs the tables goes on', async () => {
+    const url = await testDatabaseUrl({ migrated: false })
+    const db = await openServer(url)
+    onTestFinished(() => db.close())
+    await migrate(db, await project([FIRST], [VIEW]))
+    const query = await lookAt(url, 'game.names')
+    const later = {
+      ...(await project([FIRST], [`drop view game.names;\n${VIEW}`])),
+      clock: virtualClock(0, { auto: true }),
+    }
+    expect(await migrate(db, later)).toEqual({ applied: [], postponed: expect.stringContaining('grafana') })
+    query.end()
+    expect(await migrate(db, later)).toEqual({ applied: ['r0'] })
   })
 })
 

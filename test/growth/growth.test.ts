@@ -1,4 +1,6 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
+import { openServer } from '../../src/db/server.ts'
 import { growingTables } from '../../src/resources/growth.ts'
 import { resources } from '../../src/resources/index.ts'
 import { compactCoverage } from '../../src/sync/coverage/compact.ts'
@@ -6,7 +8,7 @@ import { expect as expectEvery } from '../../src/sync/coverage/coverage.ts'
 import { isMaintenanceDue, maintain } from '../../src/sync/growth/maintain.ts'
 import { monthOf, namesOf, partsOf } from '../../src/sync/growth/partitions.ts'
 import { daysBefore, readRetention } from '../../src/sync/growth/retention.ts'
-import { kindsOfLongTests, testDatabase } from '../support/postgres.ts'
+import { kindsOfLongTests, testDatabase, testDatabaseUrl } from '../support/postgres.ts'
 import { asked, begin, guild, live } from './year.ts'
 
 const names = growingTables.map((growing) => namesOf(growing).table.replace('game.', ''))
@@ -116,6 +118,48 @@ describe.each(kindsOfLongTests)('the tables that grow, on the %s database', (kin
     expect(await maintain(db, first)).toBeNull()
     await lock?.release()
   })
+
+  test.runIf(kind === 'server')(
+    'behind a long query are left for later within seconds, and the others are not',
+    async () => {
+      const url = await testDatabaseUrl()
+      const open = async (applicationName: string) => {
+        const db = await openServer(url, { applicationName })
+        onTestFinished(() => db.close())
+        return db
+      }
+      const [db, dashboard, writer] = [await open('wynnsync'), await open('grafana'), await open('wynnsync')]
+      const at = [new Date('2024-02-09Z')]
+      await db.query(`insert into game.world_sample (world, observed_at, online) values ('EU1', $1, 1)`, at)
+      await db.query('insert into game.online_sample (observed_at, total, listed) values ($1, 1, 1)', at)
+      let end = () => {}
+      const pid = await new Promise<number>((resolve) => {
+        void dashboard.transaction(async (sql) => {
+          const [session] = await sql.query<{ pid: number }>('select pg_backend_pid() as pid from game.world_sample')
+          resolve(session?.pid ?? 0)
+          await new Promise<void>((ended) => {
+            end = ended
+          })
+        })
+      })
+      const began = performance.now()
+      const failed = expect(maintain(db, first)).rejects.toThrow(
+        new RegExp(
+          `maintenance of game.world_sample waited 3 s for a lock that pid ${pid} \\(grafana, user \\w+, since .*holds`,
+        ),
+      )
+      await systemClock.sleep(500)
+      const insert = `insert into game.world_sample (world, observed_at, online) values ('EU2', $1, 1)`
+      await writer.query(insert, at)
+      expect(performance.now() - began).toBeLessThan(6000)
+      await failed
+      expect(await partsNamed(db, 'online_sample')).toContain('2024_02')
+      expect(await isMaintenanceDue(db, first)).toBe(true)
+      end()
+      expect(await maintain(db, first)).toMatchObject({ moved: 2 })
+      expect(await isMaintenanceDue(db, first)).toBe(false)
+    },
+  )
 
   test('keep what is needed of presence: the last time online of a day, until when, and the last login told', async () => {
     const db = await testDatabase(kind)

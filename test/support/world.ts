@@ -152,7 +152,7 @@ export async function openWorld(
 export async function tableNames(db: Database): Promise<string[]> {
   const rows = await db.query<{ name: string }>(
     `select schemaname || '.' || tablename as name from pg_tables
-      where schemaname in ('game', 'sync') and tablename <> 'installed_sql' order by 1`,
+      where schemaname in ('game', 'sync') and tablename not in ('installed_sql', 'installed_program', 'lock') order by 1`,
   )
   return rows.map(({ name }) => name)
 }

@@ -5,7 +5,7 @@ import { serveMetrics } from '../../src/cli/metrics-server.ts'
 import { counter, histogram, metricsText } from '../../src/cli/metrics-text.ts'
 import { virtualClock } from '../../src/clock.ts'
 import { openServer } from '../../src/db/server.ts'
-import { skippedResult } from '../../src/sync/run-result.ts'
+import { type RunResult, skippedResult } from '../../src/sync/run-result.ts'
 import { buildProgram, runProgram, startProgram } from '../support/cli.ts'
 import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
 import { cuttableWay } from '../support/proxy.ts'
@@ -89,20 +89,35 @@ describe('the server of metrics', () => {
 })
 
 describe('the scheduler', () => {
-  test('counts as stuck when no run of a resource ends for longer than its schedule explains', async () => {
+  const watched = [
+    { resource: 'territories', everySeconds: 10 },
+    { resource: 'items', everySeconds: 3600 },
+  ]
+  const run = (status: RunResult['status']) => ({ ...skippedResult('territories', 'process 7 has it'), status })
+
+  test('counts as stuck when no response of a resource is accepted for longer than its schedule explains', async () => {
     const clock = virtualClock(0)
-    const meter = createMeter(
-      [
-        { resource: 'territories', everySeconds: 10 },
-        { resource: 'items', everySeconds: 3600 },
-      ],
-      clock,
-    )
+    const meter = createMeter(watched, clock)
     await clock.advance(1_700_000)
     expect(meter.stuck()).toEqual([])
     await clock.advance(200_000)
-    expect(meter.stuck()).toEqual(['territories'])
-    meter.run(skippedResult('territories'))
+    expect(meter.stuck()).toEqual([{ resource: 'territories', since: 0, last: undefined }])
+    expect(meter.stuck(new Map([['territories', new Date(1_000_000)]]))).toEqual([])
+    meter.run(run('ok'))
+    expect(meter.stuck()).toEqual([])
+  })
+
+  test.each(['skipped', 'stale', 'rejected', 'failed'] as const)('does not count a %s run as life', async (status) => {
+    const clock = virtualClock(0)
+    const meter = createMeter(watched, clock)
+    for (let minute = 1; minute <= 40; minute++) {
+      await clock.advance(60_000)
+      meter.run(run(status))
+    }
+    expect(meter.stuck()).toEqual([{ resource: 'territories', since: 0, last: `${status}: process 7 has it` }])
+    const samples = samplesOf(metricsText(meter.metrics(null)))
+    expect(samples.get('wynnsync_skips_in_a_row{resource="territories"}')).toBe(status === 'skipped' ? 40 : 0)
+    meter.run(run('partial'))
     expect(meter.stuck()).toEqual([])
   })
 })

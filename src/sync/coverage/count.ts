@@ -1,4 +1,5 @@
 import type { Database, Sql } from '../../db/database.ts'
+import { lockForTransaction } from '../../db/transaction-locks.ts'
 
 /** How much of the ledger is counted in one transaction, ms, and in how many of them at most: a year the first time. */
 const chunk = 7 * 86_400_000
@@ -38,7 +39,7 @@ export async function countHours(db: Database, resource: string, before: Date): 
 }
 
 async function countOnce(sql: Sql, resource: string, before: Date): Promise<number> {
-  await lockCounted(sql, resource)
+  await lockForTransaction(sql, counting(resource), 'exclusive')
   const span = await uncounted(sql, resource, before)
   if (!span) return 0
   const until = new Date(Math.min(span.until.getTime(), span.from.getTime() + chunk))
@@ -80,7 +81,7 @@ async function uncounted(sql: Sql, resource: string, before: Date): Promise<{ fr
  * @param at null: since ever
  */
 export async function uncountFrom(sql: Sql, resource: string, at: Date | null): Promise<void> {
-  await lockCounted(sql, resource, '_shared')
+  await lockForTransaction(sql, counting(resource), 'shared')
   const hour = `date_trunc('hour', coalesce($2::timestamptz, '-infinity'), 'UTC')`
   await sql.query(
     `with back as (
@@ -94,6 +95,6 @@ export async function uncountFrom(sql: Sql, resource: string, at: Date | null): 
 }
 
 /** Who counts waits for those who write down what is counted, and lets nobody write until it is done. */
-async function lockCounted(sql: Sql, resource: string, shared: '' | '_shared' = ''): Promise<void> {
-  await sql.query(`select pg_advisory_xact_lock${shared}(hashtextextended('wynnsync coverage ' || $1, 0))`, [resource])
+function counting(resource: string): string {
+  return `coverage ${resource}`
 }

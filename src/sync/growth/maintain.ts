@@ -1,4 +1,5 @@
 import type { Database, Sql } from '../../db/database.ts'
+import { LockTimeout, limitLockWaits } from '../../db/lock-timeout.ts'
 import type { GrowingTable } from '../resource.ts'
 import { namesOf, repairPartitions } from './partitions.ts'
 import { daysBefore, type Retention } from './retention.ts'
@@ -29,38 +30,56 @@ const enough = 86_400_000
 /**
  * Makes the partitions of the months to come, gives rows without a month theirs, and replaces what is older than its
  * retention by its coarser tier. Many short transactions; may be interrupted at any time, and called as often as one likes.
+ * A table that a long query keeps from being changed is left for the next time, and the others are looked after.
  * @returns null when another process is at it
- * @throws RetryableError when the database is away or somebody else's statement stands in the way for good
+ * @throws RetryableError when the database is away
+ * @throws LockTimeout at the end, when a table was left
  */
-export async function maintain(db: Database, { now, tables, retention }: Upkeep): Promise<Maintained | null> {
+export async function maintain(db: Database, { tables, ...upkeep }: Upkeep): Promise<Maintained | null> {
   const lock = await db.tryLock('wynnsync maintain')
   if (!lock) return null
+  let left: LockTimeout | undefined
   try {
     const total = { created: [] as string[], moved: 0, rolledUp: [] as string[], removed: 0 }
     for (const growing of tables) {
-      const repaired = await repairPartitions(db, growing, now)
-      total.created.push(...repaired.created)
-      total.moved += repaired.moved
-      const { table } = namesOf(growing)
-      // First, so that of a month that goes no averages stay that somebody made of other samples.
-      await averageAhead(db, growing, now)
-      const keep = retention.get(table.replace(/^.*\./, ''))
-      if (keep) {
-        const rolled = await rollUp(db, growing, daysBefore(now, keep.fine), now)
-        total.rolledUp.push(...rolled.months)
-        total.removed += rolled.removed
-        if (keep.coarse !== undefined) total.removed += await removeCoarse(db, growing, daysBefore(now, keep.coarse))
+      try {
+        await maintainTable(limitLockWaits(db, `maintenance of ${namesOf(growing).table}`), growing, upkeep, total)
+      } catch (error) {
+        if (!(error instanceof LockTimeout)) throw error
+        left ??= error
       }
-      await db.query(
-        `insert into sync.tier (sample_table, checked_at) values ($1, $2)
-         on conflict (sample_table) do update set checked_at = excluded.checked_at`,
-        [table, now],
-      )
     }
+    if (left) throw left
     return total
   } finally {
     await lock.release()
   }
+}
+
+async function maintainTable(
+  db: Database,
+  growing: GrowingTable,
+  { now, retention }: Omit<Upkeep, 'tables'>,
+  total: { -readonly [Count in keyof Maintained]: Maintained[Count] },
+): Promise<void> {
+  const repaired = await repairPartitions(db, growing, now)
+  total.created.push(...repaired.created)
+  total.moved += repaired.moved
+  const { table } = namesOf(growing)
+  // First, so that of a month that goes no averages stay that somebody made of other samples.
+  await averageAhead(db, growing, now)
+  const keep = retention.get(table.replace(/^.*\./, ''))
+  if (keep) {
+    const rolled = await rollUp(db, growing, daysBefore(now, keep.fine), now)
+    total.rolledUp.push(...rolled.months)
+    total.removed += rolled.removed
+    if (keep.coarse !== undefined) total.removed += await removeCoarse(db, growing, daysBefore(now, keep.coarse))
+  }
+  await db.query(
+    `insert into sync.tier (sample_table, checked_at) values ($1, $2)
+     on conflict (sample_table) do update set checked_at = excluded.checked_at`,
+    [table, now],
+  )
 }
 
 /** Whether a table was not looked after for a day: one small query, for commands that are done at once. */

@@ -1,4 +1,5 @@
 import type { Database, Sql } from '../../db/database.ts'
+import { lockForTransaction } from '../../db/transaction-locks.ts'
 import { bulkTable } from '../bulk-table.ts'
 import type { Averages, GrowingTable, Recorded } from '../resource.ts'
 import { type GrowingNames, instant, namesOf, type Part, partsOf } from './partitions.ts'
@@ -92,7 +93,7 @@ async function averageStride(
   sql: Sql,
   { table, averages, settled, now }: { table: string; averages: Averages; settled: string; now: Date },
 ): Promise<boolean> {
-  await sql.query(`select pg_advisory_xact_lock(${averaging})`)
+  await lockForTransaction(sql, averaging, 'exclusive')
   await sql.query('insert into sync.tier (sample_table, checked_at) values ($1, $2) on conflict do nothing', [
     table,
     now,
@@ -116,7 +117,7 @@ async function averageStride(
   return true
 }
 
-const averaging = `hashtextextended('wynnsync averages', 0)`
+const averaging = 'averages'
 
 /**
  * Makes averages that were made ahead be made again, from the hour of an accepted answer on, where it came late. In the
@@ -127,7 +128,7 @@ export async function averageAgain(
   { samples = {} }: Pick<Recorded, 'samples'>,
   observedAt: Date,
 ): Promise<void> {
-  await sql.query(`select pg_advisory_xact_lock_shared(${averaging})`)
+  await lockForTransaction(sql, averaging, 'shared')
   await sql.query(
     `update sync.tier set averaged_until = date_trunc('hour', $2::timestamptz, 'UTC')
       where sample_table = any($1::text[]) and averaged_until > $2`,

@@ -1,4 +1,5 @@
 import type { Sql } from '../../db/database.ts'
+import { lockForTransaction } from '../../db/transaction-locks.ts'
 import type { Extraction, Recorded } from '../resource.ts'
 import { actionsSince, hashOf, noteActions } from './actions.ts'
 import { erase, eraseVanished, everything, type Target } from './erase.ts'
@@ -34,7 +35,7 @@ export interface HeardOfPrivacy {
 }
 
 /** In a transaction that holds it alone, nobody takes in an answer about people. */
-const lock = `hashtextextended('wynnsync privacy', 0)`
+export const privacyLock = 'privacy'
 
 interface Restriction {
   readonly player: string
@@ -65,7 +66,7 @@ export async function hearPrivacy(sql: Sql, resource: Recorded, telling: Telling
   // Only the teller itself changes its own restrictions, so they may be read before the lock that depends on them.
   const own = restricts ? ownOf(await restrictionsOf(sql, people, teller), teller) : []
   const fresh = notYet(own, people)
-  await sql.query(`select pg_advisory_xact_lock${fresh.length > 0 ? '' : '_shared'}(${lock})`)
+  await lockForTransaction(sql, privacyLock, fresh.length > 0 ? 'exclusive' : 'shared')
   const standing = await restrictionsOf(sql, people, teller)
   const ended = await endRestrictions(sql, personal, standing, people, teller)
   const hidden = await hiddenThough(sql, people, standing, teller)
@@ -113,7 +114,7 @@ export async function isRestrictedBy(
 
 /** Keeps everybody else from taking in answers about people until the transaction ends. */
 export async function lockPrivacy(sql: Sql): Promise<void> {
-  await sql.query(`select pg_advisory_xact_lock(${lock})`)
+  await lockForTransaction(sql, privacyLock, 'exclusive')
 }
 
 /** Writes down new restrictions and removes what falls under them. */

@@ -1,9 +1,11 @@
 import { ApiError, Forbidden, NotFound, Unavailable } from '../../api/errors.ts'
 import type { Database, Sql } from '../../db/database.ts'
+import { lockForTransaction } from '../../db/transaction-locks.ts'
 import { FatalError, RetryableError } from '../../errors.ts'
 import { listKeys } from '../backfill/campaign.ts'
 import { concludeRefusal } from '../conclude.ts'
 import type { Engine } from '../engine.ts'
+import { privacyLock } from '../privacy/privacy.ts'
 import { apiOf, countAnswers, type KeptAnswer, NotKept, nextAnswers } from '../raw/source.ts'
 import { refresh } from '../refresh.ts'
 import { type Extraction, isWorklist, type Resource, type Worklist } from '../resource.ts'
@@ -77,6 +79,8 @@ export async function replay(engine: Omit<Engine, 'api'>, options: ReplayOptions
 async function swap({ db }: Omit<Engine, 'api'>, resources: readonly (Resource | Worklist)[], walk: Walk) {
   await db.transaction(async (sql) => {
     await sql.query('lock table sync.raw_answer in share row exclusive mode')
+    // The walk locks rows of the shadow; what a player restricts meanwhile waits for this.
+    await lockForTransaction(sql, privacyLock, 'shared')
     await walk.on(shadowOf(db, sql), sql)
     if (walk.lost.length > 0) throw new FatalError(`nothing was swapped: ${walk.lost[0]}`)
     for (const resource of resources) {

@@ -17,7 +17,7 @@ const START = Date.UTC(2026, 0, 1)
 export async function tablesOf(sql: Sql): Promise<string[]> {
   const rows = await sql.values(
     `select relnamespace::regnamespace || '.' || relname from pg_class
-      where relnamespace in ('game'::regnamespace, 'sync'::regnamespace) and relkind in ('r', 'p') and relname <> 'installed_sql'
+      where relnamespace in ('game'::regnamespace, 'sync'::regnamespace) and relkind in ('r', 'p') and relname not in ('installed_sql', 'installed_program')
       order by (select count(*) from pg_constraint where conrelid = pg_class.oid and contype = 'f' and confrelid <> conrelid), 1`,
   )
   return rows.map(([name]) => String(name))
