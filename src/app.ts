@@ -46,25 +46,28 @@ function storedSecrets({ credentialsFile }: Config): string[] {
 /**
  * Opens the configured database.
  * @param holds what this process is about to do, told to others who find the embedded database in use
+ * @param options.durable let the embedded database survive a power cut; one that is thrown away need not
  * @param options.frugal let the embedded database rather be small than fast
  * @throws RetryableError when it cannot be reached or another process has it, FatalError when it never will be
  */
 export function openDatabase(
-  { config, clock }: App,
+  { config, clock, log }: App,
   holds: readonly string[],
-  { frugal = false, waitMs = 30_000 } = {},
+  { frugal = false, waitMs = 30_000, durable = true } = {},
 ): Promise<Database> {
-  return connect({ databaseUrl: config.databaseUrl, dataDir: config.dataDir, clock, holds, waitMs, frugal })
+  const { databaseUrl, dataDir } = config
+  const report = (message: string) => log.error(message)
+  return connect({ databaseUrl, dataDir, clock, holds, waitMs, frugal, durable, report })
 }
 
 /** Opens the embedded database as `openDatabase` does, with the protocol that others can ask it in. */
 export async function openEmbeddedDatabase(
-  { config, clock }: App,
+  { config, clock, log }: App,
   holds: readonly string[],
   waitMs = 30_000,
 ): Promise<EmbeddedDatabase> {
   const { openEmbedded } = await import('./db/embedded.ts')
-  return openEmbedded(config.dataDir, { clock, holds, waitMs })
+  return openEmbedded(config.dataDir, { clock, holds, waitMs, report: (message) => log.error(message) })
 }
 
 /**

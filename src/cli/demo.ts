@@ -52,7 +52,7 @@ export async function demoCommand({ seed: seedText = '1' }: DemoFlags, context: 
   }
   const app = createApp(config, { clock, logLevel: 'error' })
   out.write(`A simulated API at ${sandbox.url}, an embedded Postgres in ${folder}.\n`)
-  const db = await openDatabase(app, ['demo'])
+  const db = await openDatabase(app, ['demo'], { durable: false })
   let report: string
   try {
     await migrateDatabase(db, app)

@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process'
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import { dirname } from 'node:path'
 import { FatalError } from '../errors.ts'
+import { syncFolder, syncNames } from './sync-files.ts'
 
 /** Runs in the child: makes the cluster and leaves it cleanly shut down. */
 const CREATE = `
@@ -31,7 +33,9 @@ export async function createCluster(folder: string): Promise<void> {
   await rm(draft, { recursive: true, force: true })
   await mkdir(draft, { recursive: true, mode: 0o700 })
   await runNode(CREATE, [createRequire(import.meta.url).resolve('@electric-sql/pglite'), draft])
+  await syncFolder(draft)
   await rename(draft, folder)
+  await syncNames(dirname(folder))
 }
 
 async function runNode(program: string, args: readonly string[]): Promise<void> {

@@ -1,36 +1,17 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import { PGlite, type Transaction, TransactionAbortedError } from '@electric-sql/pglite'
+import { type PGlite, type Transaction, TransactionAbortedError } from '@electric-sql/pglite'
 import type { Clock } from '../clock.ts'
 import { FatalError } from '../errors.ts'
 import { arrayColumns, copyStatement } from './copy-columns.ts'
 import { copyText } from './copy-text.ts'
 import type { Database, Sql, SqlValue } from './database.ts'
-import { createCluster } from './embedded-create.ts'
+import { type DailyCopy, dailyCopies } from './embedded-copies.ts'
 import { housekeeping } from './embedded-housekeeping.ts'
+import { openCluster } from './embedded-restore.ts'
 import { lockFolder } from './folder-lock.ts'
 import type { Engine } from './gate.ts'
 import { asOurs, passedOver } from './sql-errors.ts'
 import { readers, toText } from './values.ts'
-
-/**
- * The whole configuration: PGlite writes it anew at each start. The defaults are for a server with memory of its own;
- * here the buffers live in this process.
- */
-const CONFIGURATION = [
-  'shared_buffers = 8MB',
-  'wal_buffers = 512kB',
-  'work_mem = 16MB',
-  'maintenance_work_mem = 32MB',
-  'min_wal_size = 8MB',
-  'max_wal_size = 64MB',
-  'wal_level = minimal',
-  'max_wal_senders = 0',
-  'jit = off',
-  "timezone = 'UTC'",
-  "datestyle = 'ISO, YMD'",
-]
 
 /** How many statements outside transactions may pass before the log is looked at. */
 const CHECK_LOG_EVERY = 500
@@ -47,6 +28,13 @@ export interface EmbeddedOptions {
   readonly waitMs?: number
   /** What this process is about to do, told to whoever finds the folder in use. */
   readonly holds?: readonly string[]
+  /**
+   * Whether a commit waits for the disk, and copies are kept: the default. False for a database that is thrown away: it
+   * survives a killed process, and no power cut.
+   */
+  readonly durable?: boolean
+  /** Told what was lost when the database had to be restored from a copy, and why there is no new copy. */
+  readonly report?: (message: string) => void
 }
 
 /**
@@ -56,17 +44,19 @@ export interface EmbeddedOptions {
  * One session serves everybody: what is asked for while a transaction runs waits for its end. Do not call the
  * database from inside `transaction`; use the `sql` given there.
  *
- * A killed process loses nothing that was committed; a power failure may, since nothing here reaches fsync.
+ * Neither a killed process nor a power cut loses what was committed. A cluster that is damaged all the same is restored
+ * from the newest of its daily copies.
  *
  * @throws RetryableError when another process has the folder open
+ * @throws FatalError when it is damaged and there is no copy
  */
 export async function openEmbedded(dataDir: string, options: EmbeddedOptions): Promise<EmbeddedDatabase> {
+  const { clock, durable = true, report = () => {} } = options
   const unlock = await lockFolder(dataDir, options)
-  const folder = join(dataDir, 'postgres')
   try {
-    if (!existsSync(join(folder, 'PG_VERSION'))) await createCluster(folder)
-    const engine = await PGlite.create({ dataDir: folder, postgresqlconf: CONFIGURATION })
-    return over(engine, dataDir, unlock)
+    const engine = await openCluster(dataDir, { clock, durable, report })
+    const copies = durable ? await dailyCopies(engine, dataDir, { clock, report }) : undefined
+    return over(engine, dataDir, unlock, copies)
   } catch (error) {
     await unlock()
     throw asOurs(error, dataDir)
@@ -79,7 +69,7 @@ type Session = Pick<Transaction, 'query' | 'exec'>
 /** Runs work in one transaction: the one that is open, or one of its own. */
 type Atomically = <T>(work: (session: Session) => Promise<T>) => Promise<T>
 
-function over(engine: PGlite, dataDir: string, unlock: () => Promise<void>): EmbeddedDatabase {
+function over(engine: PGlite, dataDir: string, unlock: () => Promise<void>, copies?: DailyCopy): EmbeddedDatabase {
   const held = new Set<string>()
   const settle = housekeeping(engine, dataDir)
   const inside = new AsyncLocalStorage<{ open: boolean }>()
@@ -94,6 +84,7 @@ function over(engine: PGlite, dataDir: string, unlock: () => Promise<void>): Emb
     } finally {
       state.open = false
       await settle()
+      await copies?.afterTransaction()
     }
   }
 
@@ -135,8 +126,13 @@ function over(engine: PGlite, dataDir: string, unlock: () => Promise<void>): Emb
         return Buffer.concat(parts)
       }),
     close: async () => {
-      if (!engine.closed) await engine.close()
-      await unlock()
+      try {
+        if (engine.closed) return
+        await copies?.finish()
+        await engine.close()
+      } finally {
+        await unlock()
+      }
     },
   }
 }

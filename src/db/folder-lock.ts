@@ -151,16 +151,22 @@ async function isRunning(pid: number, start: string | null): Promise<boolean> {
 /** Boot and kernel ticks at which the process started (proc(5), field 22 of stat); null where there is no /proc. */
 async function processStart(pid: number): Promise<string | null> {
   try {
-    const [boot, stat] = await Promise.all([
-      readFile('/proc/sys/kernel/random/boot_id', 'utf8'),
-      readFile(`/proc/${pid}/stat`, 'utf8'),
-    ])
+    const [boot, stat] = await Promise.all([bootId(), readFile(`/proc/${pid}/stat`, 'utf8')])
+    if (boot === null) return null
     // The second field is the program's name in brackets, and may hold blanks and brackets itself.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return `${boot.trim()}/${fields[19] ?? ''}`
+    return `${boot}/${fields[19] ?? ''}`
   } catch {
     return null
   }
+}
+
+/** Tells one start of the machine from another; null where there is no /proc. */
+export async function bootId(): Promise<string | null> {
+  return readFile('/proc/sys/kernel/random/boot_id', 'utf8').then(
+    (text) => text.trim(),
+    () => null,
+  )
 }
 
 function parseHolder(text: string): Holder | null {

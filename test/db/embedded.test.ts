@@ -20,7 +20,8 @@ test('the first opening makes a cluster that only its owner can read, and a seco
   await first.close()
   expect((await stat(dataDir)).mode & 0o777).toBe(0o700)
   expect((await stat(join(dataDir, 'postgres'))).mode & 0o777).toBe(0o700)
-  expect(await readdir(dataDir)).toEqual(['postgres'])
+  expect((await readdir(dataDir)).sort()).toEqual(['backups', 'boot', 'postgres'])
+  expect((await stat(join(dataDir, 'backups'))).mode & 0o777).toBe(0o700)
   const second = await openEmbedded(dataDir, { clock })
   onTestFinished(() => second.close())
   expect(await second.query('select one from t')).toEqual([{ one: 1 }])
@@ -59,7 +60,7 @@ const LOG_WRITTEN = `select (pg_current_wal_insert_lsn() - '0/0')::float8 as byt
 
 test('the log does not grow for ever', async () => {
   const dataDir = await testDataDir({ migrated: false })
-  const db = await openEmbedded(dataDir, { clock })
+  const db = await openEmbedded(dataDir, { clock, durable: false })
   onTestFinished(() => db.close())
   await db.query('create table t (a int primary key, b text)')
   // Long values go to the log as they are, which is the quickest way to much of it.

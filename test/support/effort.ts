@@ -10,6 +10,8 @@ export const effort = {
   seeds: (process.env.WYNNSYNC_TEST_SEEDS ?? '1').split(',').map(Number),
   /** Every recorded answer and not only the telling ones, every fault alone, every kind of unattended day. */
   everyAnswer: process.env.WYNNSYNC_TEST_FULL === '1',
+  /** Power cuts of the embedded database; 200 for all. */
+  powerCuts: Number(process.env.WYNNSYNC_TEST_POWER_CUTS ?? (process.env.WYNNSYNC_TEST_FULL === '1' ? 200 : 12)),
   /** Guilds of the backfill that is killed again and again; 20000 for all of a game. */
   backfillGuilds: Number(process.env.WYNNSYNC_TEST_GUILDS ?? 60),
   /** Path of a Prometheus, such as /usr/bin/prometheus, that scrapes a `start`; empty: none does. */

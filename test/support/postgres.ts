@@ -27,7 +27,7 @@ interface Wanted {
 /** A database of its own for the calling test (or file, when called outside of a test); closed and dropped after it. */
 export async function testDatabase(kind: Database['kind'], wanted: Wanted = {}): Promise<Database> {
   if (kind === 'embedded') {
-    const db = await openEmbedded(await testDataDir(wanted), { clock: systemClock })
+    const db = await openEmbedded(await testDataDir(wanted), { clock: systemClock, durable: false })
     afterwards(() => db.close())
     return db
   }
@@ -110,19 +110,19 @@ async function migratedTemplate(): Promise<string> {
 
 async function embeddedTemplate(migrated: boolean): Promise<string> {
   const empty = await once('embedded-empty', async (folder) => {
-    await (await openEmbedded(folder, { clock: systemClock })).close()
+    await (await openEmbedded(folder, { clock: systemClock, durable: false })).close()
   })
   if (!migrated) return empty
   return once('embedded-migrated', async (folder) => {
     await copyFolder(empty, folder)
-    const db = await openEmbedded(folder, { clock: systemClock })
+    const db = await openEmbedded(folder, { clock: systemClock, durable: false })
     await migrateAll(db)
     await db.close()
   })
 }
 
 /** A cluster is a thousand small files, which cp(1) copies several times faster than Node. */
-async function copyFolder(from: string, to: string): Promise<void> {
+export async function copyFolder(from: string, to: string): Promise<void> {
   await promisify(execFile)('cp', ['-R', `${from}/.`, to])
 }
 
