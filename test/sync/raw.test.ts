@@ -117,7 +117,9 @@ describe.each(bothKinds)('raw answers on the %s database', (kind) => {
     const all = ['mainAccess', 'onlineStatus'].map((fieldGroup) => ({ playerUuid: a, fieldGroup }))
     await world.db.transaction((sql) => eraseRaw(sql, all))
     const left = (await bodies()).join(' ')
-    expect([...left.matchAll(/770\d/g)].map(([text]) => text).sort()).toEqual(['7700', '7705'])
+    expect([...left.matchAll(/770\d/g)].map(([text]) => text).sort()).toEqual(['7700', '7703', '7705'])
+    // That somebody was on the world is counted; who it was is gone.
+    expect((await bodies()).filter((text) => text.includes('7703') && text.includes(a))).toEqual([])
     expect(await counts()).toEqual([3, 3])
     // Who hides something is not shown by what nobody can take apart; nor is anybody by what is no JSON.
     await world.db.query(

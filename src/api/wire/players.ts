@@ -90,7 +90,8 @@ export function readOnlineList(body: unknown): OnlineList {
   }
 }
 
-function worldName(world: unknown): string | null {
+/** The name of a world as the list tells it; null when it does not. */
+export function worldName(world: unknown): string | null {
   if (typeof world === 'number') return String(world)
   return typeof world === 'string' && world !== '' ? world : null
 }

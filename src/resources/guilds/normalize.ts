@@ -8,6 +8,7 @@ import {
 } from '../../api/wire/guilds.ts'
 import { isInstant } from '../../api/wire/limits.ts'
 import { misfitOf } from '../../api/wire/record.ts'
+import { type RedactedCounts, redactedIn } from '../../api/wire/redacted.ts'
 import { restrictionsOf } from '../../api/wire/restrictions.ts'
 import { RecordError } from '../../errors.ts'
 import {
@@ -60,7 +61,7 @@ export function normalizeGuild(record: unknown, context?: ResponseContext): Norm
     },
     also: { members: placed.map((one) => membership(guildUuid, one)) },
     samples: {
-      guild: [guildNumbers(guild, placed)],
+      guild: [guildNumbers(guild, placed, redactedIn(record))],
       seasons: Object.entries(seasonRanks ?? {}).flatMap(([season, rank]) =>
         rank && /^\d{1,6}$/.test(season)
           ? [{ guildUuid, season: Number(season), rating: rank.rating, finalTerritories: rank.finalTerritories }]
@@ -154,7 +155,8 @@ function membership(guildUuid: string, { playerUuid, username, rank, hides, memb
   }
 }
 
-function guildNumbers(guild: Guild, placed: readonly PlacedMember[]): Row {
+/** @param redacted what was counted of members who were removed from an archived response later */
+function guildNumbers(guild: Guild, placed: readonly PlacedMember[], redacted: RedactedCounts): Row {
   const { uuid: guildUuid, level, xpPercent, territories, wars, raids, online } = guild
   return {
     guildUuid,
@@ -164,9 +166,9 @@ function guildNumbers(guild: Guild, placed: readonly PlacedMember[]): Row {
     wars,
     raids,
     online,
-    members: memberTotal(guild) ?? placed.length,
-    onlineListed: placed.filter(({ member }) => member.online === true).length,
-    hidden: placed.filter(({ hides }) => hides.includes('onlineStatus')).length,
+    members: (memberTotal(guild) ?? placed.length) + redacted.members,
+    onlineListed: placed.filter(({ member }) => member.online === true).length + redacted.online,
+    hidden: placed.filter(({ hides }) => hides.includes('onlineStatus')).length + redacted.hidden,
   }
 }
 

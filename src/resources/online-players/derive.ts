@@ -20,12 +20,12 @@ import type { OnlineFacts } from './normalize.ts'
 
 /** Writes down who came, went and moved, and how many were online; returns how many players did something. */
 export async function deriveListings(sql: Sql, { at, previousAt, facts }: Answered): Promise<number> {
-  const { total, players, worlds } = facts as OnlineFacts
+  const { total, players, worlds, unnamed = [] } = facts as OnlineFacts
   const [before] = await sql.query<{ hidden: number | null }>(
     'select hidden from game.online_sample where observed_at <= $1 order by observed_at desc limit 1',
     [at],
   )
-  const listed = players.length
+  const listed = players.length + unnamed.length
   // Fewer than it lists: a contradiction, which says nothing of the hidden.
   const hidden = total === null || total < listed ? null : total - listed
   const gone = await sql.query(
@@ -63,7 +63,7 @@ export async function deriveListings(sql: Sql, { at, previousAt, facts }: Answer
     [players, worlds, at, previousAt, before?.hidden ?? null],
   )
   await appendTotals(sql, at, { total, listed, hidden })
-  await appendEmptyWorlds(sql, at, worlds)
+  await appendEmptyWorlds(sql, at, [...worlds, ...unnamed])
   return gone.length + moved.length + come.length
 }
 

@@ -1,4 +1,5 @@
 import { readOnlineList } from '../../api/wire/players.ts'
+import { redactedIn } from '../../api/wire/redacted.ts'
 import { defineResource } from '../../sync/resource.ts'
 import { inOnlineList } from '../personal.ts'
 import { oneAnswer, textField } from '../record.ts'
@@ -24,7 +25,7 @@ export const onlinePlayers = defineResource({
   samples: { worlds: { table: worldSample, key: ['world'] } },
   extract: async (api, { signal, lane = 'live' }) => {
     const answer = await api.players.online({ identifier: 'uuid', signal, lane })
-    return { ...oneAnswer(answer), ...recordsOf(readOnlineList(answer.body)) }
+    return { ...oneAnswer(answer), ...recordsOf(readOnlineList(answer.body), redactedIn(answer.body)) }
   },
   keyOf: (record) => textField(record, 'world'),
   normalize: normalizeWorld,

@@ -1,5 +1,6 @@
 import { isStorable, longestKey } from '../../api/wire/limits.ts'
 import type { OnlineList } from '../../api/wire/players.ts'
+import type { RedactedCounts } from '../../api/wire/redacted.ts'
 import { RecordError } from '../../errors.ts'
 import type { Extraction, Normalized } from '../../sync/resource.ts'
 import type { worldHistory } from './tables.ts'
@@ -12,15 +13,17 @@ export type OnlineFacts = {
   readonly players: readonly string[]
   /** Where each of them is, in the same order; null when the answer does not say. */
   readonly worlds: readonly (string | null)[]
+  /** Where those are who were removed from an archived response later; absent when there are none. */
+  readonly unnamed?: readonly (string | null)[]
 }
 
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** Takes the list apart: worlds as records, players as facts. Whoever goes by no uuid is a record that cannot be read. */
-export function recordsOf({
-  total,
-  players,
-}: OnlineList): Pick<Extraction, 'records' | 'complete'> & { readonly facts: OnlineFacts } {
+export function recordsOf(
+  { total, players }: OnlineList,
+  redacted?: Pick<RedactedCounts, 'worlds'>,
+): Pick<Extraction, 'records' | 'complete'> & { readonly facts: OnlineFacts } {
   const worldOf = new Map<string, string | null>()
   const records: object[] = []
   for (const { key, world } of players) {
@@ -29,18 +32,23 @@ export function recordsOf({
     else records.push({ player: key, on: world })
   }
   const online = new Map<string, number>()
-  for (const world of worldOf.values()) if (world !== null) online.set(world, (online.get(world) ?? 0) + 1)
+  const unnamed = Object.entries(redacted?.worlds ?? {}).flatMap(([world, count]) =>
+    Array.from({ length: count }, () => world || null),
+  )
+  for (const world of [...worldOf.values(), ...unnamed])
+    if (world !== null) online.set(world, (online.get(world) ?? 0) + 1)
   for (const [world, count] of online) records.push({ world, online: count })
   const sorted = [...worldOf].sort(([a], [b]) => (a < b ? -1 : 1))
   return {
     records,
     // A world that is not named may be where those are whose world is not told: nothing says that it is down.
-    complete: sorted.every(([, world]) => world !== null),
+    complete: sorted.every(([, world]) => world !== null) && !unnamed.includes(null),
     facts: {
       total: total !== null && Number.isInteger(total) && Math.abs(total) < 2 ** 31 ? total : null,
       players: sorted.map(([uuid]) => uuid),
       // The world itself goes to quarantine: where its players are is not known.
       worlds: sorted.map(([, world]) => (world !== null && isWorldName(world) ? world : null)),
+      ...(unnamed.length > 0 ? { unnamed } : {}),
     },
   }
 }

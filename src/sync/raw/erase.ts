@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { dropRedacted, mayHoldRedacted } from '../../api/wire/redacted.ts'
 import type { Sql } from '../../db/database.ts'
 import { FOREVER } from '../../db/values.ts'
 import { sha256 } from '../hash.ts'
@@ -225,10 +226,12 @@ function parsed(text: string): unknown {
 
 /** The text of an answer without what is to go, before it is kept; the same text when there is nothing of it. */
 export function erasedText(text: Uint8Array, resource: string, targets: readonly Target[]): Uint8Array {
-  if (targets.length === 0) return text
+  const isOurs = mayHoldRedacted(text)
+  if (targets.length === 0 && !isOurs) return text
   const body = parsed(Buffer.from(text).toString('utf8'))
+  const isDropped = isOurs && dropRedacted(body)
   const met = targets.filter((target) => strip(body, resource, target))
-  return met.length === 0 ? text : Buffer.from(JSON.stringify(body))
+  return met.length === 0 && !isDropped ? text : Buffer.from(JSON.stringify(body))
 }
 
 /**

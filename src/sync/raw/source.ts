@@ -5,6 +5,7 @@ import { lineOf } from '../../api/heard.ts'
 import { faultError, judge } from '../../api/judgement.ts'
 import { offline } from '../../api/recorded.ts'
 import { toAnswer } from '../../api/transport.ts'
+import { revealRedacted } from '../../api/wire/redacted.ts'
 import type { Sql } from '../../db/database.ts'
 import { RecordError } from '../../errors.ts'
 import { decompressed } from './text.ts'
@@ -96,7 +97,7 @@ async function outcomeOf({ httpStatus, headers, receivedAt, body }: Said): Promi
   return {
     status: httpStatus,
     headers: new Map(Object.entries(headers)),
-    body: JSON.parse(text.toString('utf8')),
+    body: revealRedacted(JSON.parse(text.toString('utf8'))),
     failure: null,
     seen: '',
     bytes: text.length,

@@ -1,5 +1,8 @@
 import { fieldGroups, lightCharacterFields } from '../../api/wire/field-groups.ts'
 import { membersOf } from '../../api/wire/guilds.ts'
+import { worldName } from '../../api/wire/players.ts'
+import { addRedacted } from '../../api/wire/redacted.ts'
+import { restrictionsOf } from '../../api/wire/restrictions.ts'
 import { fieldsOf } from '../../api/wire/unknown.ts'
 
 /** What is to go from an answer: what a rule hides of a player, or `everything`. */
@@ -21,7 +24,10 @@ export const strippable: Readonly<Record<string, readonly string[]>> = {
   'online-players': ['onlineStatus', 'everything'],
 }
 
-/** Takes what is to go out of a body, in place; true when there was something of it. What marks it as hidden stays. */
+/**
+ * Takes what is to go out of a body, in place; true when there was something of it. What marks it as hidden stays, and
+ * what was counted of it: worlds, totals and a guild's numbers name nobody.
+ */
 export function strip(body: unknown, resource: string, { playerUuid, fieldGroup }: Strip): boolean {
   if (!isObject(body) || !strippable[resource]?.includes(fieldGroup)) return false
   const uuid = playerUuid.toLowerCase()
@@ -60,8 +66,13 @@ function stripGuild(guild: Fields, uuid: string, group: string): boolean {
     const { members } = guild
     if (!isObject(members) || !isObject(record)) continue
     if (key.toLowerCase() !== uuid && !isAbout(record, uuid)) continue
-    if (group !== 'everything') found = remove(record, fieldsHidden(fieldGroups.member, group)) || found
-    else if (isObject(members[rank])) {
+    if (group !== 'everything') {
+      const online = group === 'onlineStatus' && record.online === true ? 1 : 0
+      found = remove(record, fieldsHidden(fieldGroups.member, group)) || found
+      if (online > 0) addRedacted(guild, { online })
+    } else if (isObject(members[rank])) {
+      const hidden = restrictionsOf(record).includes('onlineStatus') ? 1 : 0
+      addRedacted(guild, { members: 1, online: record.online === true ? 1 : 0, hidden })
       found = remove(members[rank], [key]) || found
       // A list that is shorter than it says is not believed.
       if (typeof members.total === 'number') members.total -= 1
@@ -75,6 +86,7 @@ function stripList(list: Fields, uuid: string): boolean {
   const { players } = list
   if (!isObject(players)) return false
   const keys = fieldsOf(players).flatMap(([key]) => (key.toLowerCase() === uuid ? [key] : []))
+  for (const key of keys) addRedacted(list, { worlds: { [worldName(players[key]) ?? '']: 1 } })
   return remove(players, keys)
 }
 
