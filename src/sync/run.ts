@@ -9,8 +9,9 @@ import type { Engine } from './engine.ts'
 import { appendGuardActions, movedActions } from './guard/actions.ts'
 import { appendDrift, appendRun, lastAccepted, type RunRow } from './ledger.ts'
 import { announce } from './notices.ts'
-import { prepare } from './prepare.ts'
+import { type Preparation, prepare } from './prepare.ts'
 import { announceRaw, answersIn, keepRaw, listen } from './raw/raw.ts'
+import { loadWithoutRefused } from './refused.ts'
 import { reportDrift, reportGuards, reportRun } from './report-run.ts'
 import type { Extraction, ExtractOptions, Resource } from './resource.ts'
 import { logOfRun } from './run-log.ts'
@@ -52,30 +53,34 @@ export async function runResource(
       log.warn({ key: bad.key, path: bad.path }, `record set aside: ${bad.reason}`)
     }
     const { guards, privacy } = engine
-    const answer = { extraction, preparation, guards, privacy, runId, receivedAt: clock.now() }
-    const { row, drift, guarded } = await db.transaction(async (sql) => {
-      await announceRaw(sql, ear.heard)
-      const last = await lastAccepted(sql, resource.name)
-      const { drift: novel, guarded: acted, ...absorbed } = await absorb(sql, resource, { ...answer, last })
-      const written = {
-        ...heading(),
-        ...absorbed,
-        ...instantsOf(extraction),
-        finishedAt: new Date(clock.now()),
-      }
-      const { observedAt, startedAt, finishedAt } = written
-      const { cacheSeconds } = resource
-      await uncountFrom(sql, resource.name, written.living === null ? startedAt : observedAt)
-      // Before the row itself: the gap reaches back to the one before.
-      if (written.living !== null)
-        await noteGap(sql, { resource: resource.name, cacheSeconds, observedAt, receivedAt: finishedAt })
-      await appendRun(sql, written)
-      await appendGuardActions(sql, { ...written, at: written.finishedAt }, acted)
-      await keepRaw(sql, ear.heard, { ...written, takenAt: finishedAt, accepted: engine.guards.accept })
-      if (engine.announces)
-        await announce(sql, { ...written, at: finishedAt, counts: written, guarded: acted, drift: novel })
-      return { row: written, drift: novel, guarded: acted }
-    })
+    const answer = { extraction, guards, privacy, runId, receivedAt: clock.now() }
+    const load = (storable: Preparation) =>
+      db.transaction(async (sql) => {
+        await announceRaw(sql, ear.heard)
+        const last = await lastAccepted(sql, resource.name)
+        const whole = { ...answer, preparation: storable, last }
+        const { drift: novel, guarded: acted, ...absorbed } = await absorb(sql, resource, whole)
+        const written = {
+          ...heading(),
+          ...absorbed,
+          ...instantsOf(extraction),
+          finishedAt: new Date(clock.now()),
+        }
+        const { observedAt, startedAt, finishedAt } = written
+        const { cacheSeconds } = resource
+        await uncountFrom(sql, resource.name, written.living === null ? startedAt : observedAt)
+        // Before the row itself: the gap reaches back to the one before.
+        if (written.living !== null)
+          await noteGap(sql, { resource: resource.name, cacheSeconds, observedAt, receivedAt: finishedAt })
+        await appendRun(sql, written)
+        await appendGuardActions(sql, { ...written, at: written.finishedAt }, acted)
+        await keepRaw(sql, ear.heard, { ...written, takenAt: finishedAt, accepted: engine.guards.accept })
+        if (engine.announces)
+          await announce(sql, { ...written, at: finishedAt, counts: written, guarded: acted, drift: novel })
+        return { row: written, drift: novel, guarded: acted }
+      })
+    const loading = { resource, preparation, at: new Date(extraction.observedAt) }
+    const { row, drift, guarded } = await loadWithoutRefused(db, loading, load)
     reportDrift(log, drift)
     reportRun(log, row)
     reportGuards(log, row, guarded)

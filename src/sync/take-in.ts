@@ -10,6 +10,7 @@ import { announce, type News } from './notices.ts'
 import type { Preparation } from './prepare.ts'
 import { announceRaw, keepRaw, type Taken } from './raw/raw.ts'
 import { noteRefusal, type Refusal, type RefusalKind, type RefusalState } from './refusals.ts'
+import { loadWithoutRefused } from './refused.ts'
 import type { Extraction, Worklist } from './resource.ts'
 import { lastOfKey, settleKey } from './work-items.ts'
 
@@ -56,11 +57,15 @@ export async function takeIn(resource: Worklist, engine: Engine, saying: Saying)
   const { runId, key, reply, heard } = saying
   const now = engine.clock.now()
   const ledger = { resource: resource.name, key, runId, receivedAt: new Date(now) }
-  return await engine.db.transaction(async (sql) => {
-    await announceRaw(sql, heard)
-    const taking = { ...saying, sql, resource, engine, now, ledger }
-    return reply.kind === 'answer' ? await takeAnswer(taking, reply) : await takeRefusal(taking, reply)
-  })
+  const load = (said: Reply) =>
+    engine.db.transaction(async (sql) => {
+      await announceRaw(sql, heard)
+      const taking = { ...saying, sql, resource, engine, now, ledger }
+      return said.kind === 'answer' ? await takeAnswer(taking, said) : await takeRefusal(taking, said)
+    })
+  if (reply.kind !== 'answer') return await load(reply)
+  const loading = { resource, preparation: reply.preparation, at: new Date(reply.extraction.observedAt) }
+  return await loadWithoutRefused(engine.db, loading, (preparation) => load({ ...reply, preparation }))
 }
 
 /** A refusal alone changes nothing of what is known: private is not gone, and either may be said wrongly. */
