@@ -83,18 +83,17 @@ export function refusalError(refusal: Refusal): ApiError {
 }
 
 /**
- * Who wrote an error body (API reference 2.5): the application (an error name, with its detail and its code), the
- * gateway before it (a message), or somebody unknown. Only the application knows anything of a player or a guild.
+ * Whether the application itself wrote an error body: an error name, with its detail and its code (API reference 2.5). A
+ * gateway writes a message instead, and other frameworks put other fields beside the name. Only the application knows
+ * anything of a player or a guild.
  * @param status the HTTP status, or the one that the body names
  */
-export function authorOf(status: number, body: unknown): 'application' | 'gateway' | 'unknown' {
-  if (typeof body !== 'object' || body === null) return 'unknown'
+export function isFromApplication(status: number, body: unknown): boolean {
+  if (typeof body !== 'object' || body === null) return false
   const { error, detail, code, message }: Record<string, unknown> = { ...body }
-  if (typeof message === 'string') return 'gateway'
-  if (typeof error !== 'string' || !/^[A-Za-z]+$/.test(error)) return 'unknown'
-  if (code !== undefined) return code === status ? 'application' : 'unknown'
-  // Other frameworks name their errors alike, and put other fields beside the name.
-  return typeof detail === 'string' || Object.keys(body).length === 1 ? 'application' : 'unknown'
+  if (message !== undefined || typeof error !== 'string' || !/^[A-Za-z]+$/.test(error)) return false
+  if (code !== undefined) return code === status
+  return typeof detail === 'string' || Object.keys(body).length === 1
 }
 
 /** Reads an error body of either family, or none at all. */

@@ -1,8 +1,7 @@
 import { FatalError } from '../errors.ts'
 import {
-  ApiError,
-  authorOf,
   isErrorBody,
+  isFromApplication,
   type Refusal,
   readRefusal,
   refusalError,
@@ -37,11 +36,11 @@ export function judge({ status, body, failure, seen }: Outcome): Fault | null {
   return believed({ status: said, failure: null, seen: words, kind }, body)
 }
 
-/** 403 and 404 of whoever stands before the application say nothing about what was asked for. */
+/** A 403 or 404 that the application did not write says nothing about what was asked for. */
 function believed(fault: Fault, body: unknown): Fault {
   const { status } = fault
-  if (!isVerdict(status) || authorOf(status ?? 0, body) !== 'gateway') return fault
-  return { ...fault, failure: 'gateway', seen: 'from the gateway' }
+  if (status === null || !isVerdict(status) || isFromApplication(status, body)) return fault
+  return { ...fault, failure: 'gateway', seen: 'not from the application' }
 }
 
 /** Asking again in a moment would bring the same, but it is no answer of the application's either. */
@@ -67,11 +66,8 @@ export function faultError(fault: Fault, outcome: Outcome, path: string, attempt
   const respondedAt = readHttpDate(outcome.headers.get('date')) ?? outcome.receivedAt
   const refusal = readRefusal(status ?? 0, path, outcome.body, respondedAt)
   if (failure === 'too large') return new FatalError(`${path}: the answer is too large: ${seen}`, { context: { path } })
-  if (!isPassing(status, failure) && !isFromElsewhere(fault)) {
-    // Neither a verdict nor a known disturbance: nothing may follow from it.
-    if (isVerdict(status) && authorOf(status ?? 0, outcome.body) === 'unknown') return new ApiError(refusal)
+  if (!isPassing(status, failure) && !isFromElsewhere(fault))
     return refusalError(withDetail(refusal, failure === null ? null : seen))
-  }
   const { kind, detail } = refusal
   const said = [kind, detail].filter((part) => part !== null).join(': ')
   const saw = status !== null && status >= 300 && failure !== null ? `${status}, ${seen}` : seen
