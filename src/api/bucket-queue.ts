@@ -1,7 +1,7 @@
 import PQueue from 'p-queue'
 import type { Clock } from '../clock.ts'
 import { createAlarm } from './alarm.ts'
-import { available, opensAt, release, remaining, reserve, waitsForTurn } from './budget.ts'
+import { available, lookAgainIn, opensAt, release, remaining, reserve } from './budget.ts'
 import { type BudgetState, emptyBudget, type Reservation } from './budget-state.ts'
 import type { BudgetStore, Step } from './budget-store.ts'
 import type { Lane } from './request.ts'
@@ -39,11 +39,6 @@ export interface BucketQueue {
 
 const LANES = ['live', 'refresh', 'backfill'] as const
 const shut: unique symbol = Symbol('shut')
-
-/** How soon to look again while another process's first request of a window is under way, ms. */
-const LOOK_AGAIN = 200
-/** How soon to look again whether another lane leaves more room, ms. */
-const LOOK_FOR_TURN = 1000
 
 /**
  * @param options.bucket name of the budget in the store
@@ -185,16 +180,9 @@ export function createBucketQueue(options: {
     const { lane } = queued
     return change((state, now) => {
       const made = reserve(state, queued, now)
-      lookAt[lane] = made.result === null ? now + lookAgain(made.state, now, lane) : Infinity
+      lookAt[lane] = made.result === null ? now + lookAgainIn(made.state, now, lane, (id) => own.has(id)) : Infinity
       return made
     })
-  }
-
-  /** How long until others may have made room that the state did not foretell, ms. */
-  function lookAgain(state: BudgetState, now: number, lane: Lane): number {
-    const { probe } = state
-    if (probe !== null && !own.has(probe.id)) return LOOK_AGAIN
-    return waitsForTurn(state, now, lane) ? LOOK_FOR_TURN : Infinity
   }
 
   return {

@@ -16,8 +16,15 @@ export interface BudgetStore {
   change<T>(bucket: string, step: (state: BudgetState | null) => Step<T>): Promise<T>
   /** The bucket that the answers of a route named; null while no answer did. */
   bucketOf(route: string): Promise<string | null>
+  /** The buckets of all known routes with the same first segment: a guess for a route whose own is unknown. Optional. */
+  bucketsNear?(route: string): Promise<readonly string[]>
   /** Remembers the bucket that an answer of the route named. */
   learn(route: string, bucket: string): Promise<void>
+}
+
+/** `guild` of `/guild/list/territory`. */
+export function firstSegment(route: string): string {
+  return route.split('/')[1] ?? ''
 }
 
 /** Budgets that only this process draws from; they end with it. */
@@ -31,6 +38,10 @@ export function memoryBudget(): BudgetStore {
       return result
     },
     bucketOf: async (route) => buckets.get(route) ?? null,
+    bucketsNear: async (route) => {
+      const near = [...buckets].filter(([other]) => firstSegment(other) === firstSegment(route))
+      return [...new Set(near.map(([, bucket]) => bucket))]
+    },
     learn: async (route, bucket) => void buckets.set(route, bucket),
   }
 }

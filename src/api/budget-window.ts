@@ -105,8 +105,9 @@ export function silentIn({ silent }: BudgetState, { earliest, openedAt, assumed 
 /** The interval in which the window ends: the header was written between `sentAt` and `receivedAt`, give or take a second. */
 function windowEnd(reading: RateLimitReading | null, sentAt: number, receivedAt: number) {
   if (reading === null || reading.resetAt === null) {
-    const end = (Math.floor(receivedAt / MINUTE) + 1) * MINUTE
-    return { earliest: end - SECOND, latest: end + SECOND }
+    // Which of two minutes counted a request that was on its way while one ended is unknown.
+    const endAfter = (at: number) => (Math.floor(at / MINUTE) + 1) * MINUTE
+    return { earliest: endAfter(sentAt) - SECOND, latest: endAfter(receivedAt) + SECOND }
   }
   const { resetAt, resetSlack } = reading
   return { earliest: resetAt - (receivedAt - sentAt) - SECOND, latest: resetAt + resetSlack }

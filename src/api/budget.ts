@@ -1,6 +1,6 @@
 import type { BudgetState, Reservation } from './budget-state.ts'
 import { assume, lapse, observe, silentIn } from './budget-window.ts'
-import { give, roomFor, want } from './lanes.ts'
+import { give, releasedAt, roomFor, want } from './lanes.ts'
 import { beat, hold, silentAt } from './pulse.ts'
 import type { RateLimitReading } from './rate-limit.ts'
 import type { Lane } from './request.ts'
@@ -9,6 +9,11 @@ import type { Lane } from './request.ts'
 export const RESERVATION_LASTS = 90_000
 /** For so long the first request of a window keeps all others back, in ms: its sender may have been killed. */
 export const PROBE_LASTS = 10_000
+
+/** How soon to look again while another process's request is under way whose response may bring room, ms. */
+const LOOK_AGAIN = 200
+/** How soon to look again whether another lane leaves more room, ms. */
+const LOOK_FOR_TURN = 1000
 
 const MINUTE = 60_000
 
@@ -146,12 +151,26 @@ export function waitsForTurn(state: BudgetState, now: number, lane: Lane): boole
   return available({ ...state, wanted: { refresh: now, backfill: now } }, now, lane) > 0
 }
 
+/**
+ * How long until other processes may have made room that the state does not foretell, ms; Infinity when they cannot.
+ * @param isOwn whether this process sent the request of a reservation, and so learns of its response by itself
+ */
+export function lookAgainIn(state: BudgetState, now: number, lane: Lane, isOwn: (id: string) => boolean): number {
+  const { probe, window, reservations } = lapse(state, now)
+  if (probe !== null && !isOwn(probe.id)) return LOOK_AGAIN
+  // A response that came out of order may have counted a request whose reservation still counts: until that one ends.
+  const isCounted = window !== null && window.remaining > 0 && reservations.some(({ id }) => !isOwn(id))
+  if (lane === 'live' && isCounted) return LOOK_AGAIN
+  return waitsForTurn(state, now, lane) ? LOOK_FOR_TURN : Infinity
+}
+
 /** When waiting alone brings room for the lane; null when only an answer can. */
 export function opensAt(state: BudgetState, now: number, lane: Lane): number | null {
   const { blockedUntil, window, probe, wanted, reservations, pulses } = lapse(state, now)
   const lapses = reservations.reduce((first, one) => Math.min(first, one.until), Number.POSITIVE_INFINITY)
   const moments = [
     blockedUntil,
+    window === null ? null : releasedAt(window),
     window?.latest,
     probe?.until,
     wanted.refresh,

@@ -6,6 +6,10 @@ import type { Lane } from './request.ts'
 const WANTS_FOR = 5000
 /** Before a window ends, refreshes and backfills have shared it out; then each takes what is left, so that nothing is lost; ms. */
 const LAST_PART = 10_000
+/** What each window keeps for live polls that no cadence announces, such as the first one of a crontab. */
+const UNANNOUNCED = 2
+/** That long before a window can end, refreshes and backfills get what no poll has taken; of a short window a tenth; ms. */
+const RELEASED_FOR = 2000
 /** How a window is shared out between them while both want requests: a backfill gets one of five. */
 const SHARE = { refresh: 0.8, backfill: 0.2 } as const
 
@@ -16,12 +20,26 @@ const SHARE = { refresh: 0.8, backfill: 0.2 } as const
  */
 export function roomFor(state: BudgetState, window: Window, free: number, now: number, lane: Lane): number {
   if (lane === 'live') return free
-  const rest = free - beatsDue(state.pulses, now, window.latest)
+  const rest = free - beatsDue(state.pulses, now, window.latest) - keptUnannounced(state, window, now, lane)
   const other = lane === 'refresh' ? 'backfill' : 'refresh'
   if (now >= state.wanted[other]) return rest
   const total = window.given.refresh + window.given.backfill + Math.max(0, rest)
   const unused = Math.max(0, SHARE[other] * total - window.given[other])
   return rest - Math.round(unused * timeLeft(window, now))
+}
+
+/**
+ * A backfill takes all there is in seconds, so that a poll of another process must find room whether it was expected or
+ * not. Refreshes leave it too, but not in a bucket that nobody polls.
+ */
+function keptUnannounced({ pulses }: BudgetState, window: Window, now: number, lane: Lane): number {
+  if (now >= releasedAt(window)) return 0
+  return lane === 'backfill' || Object.keys(pulses).length > 0 ? UNANNOUNCED : 0
+}
+
+/** When a window releases what it keeps for unannounced live polls; ms since the epoch. */
+export function releasedAt({ openedAt, earliest }: Window): number {
+  return earliest - Math.min(RELEASED_FOR, Math.max(0, earliest - openedAt) / 10)
 }
 
 /** From 1, when the window opens, to 0, when its last part begins. */

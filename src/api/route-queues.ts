@@ -58,6 +58,8 @@ export function createRouteQueues(options: {
   const byBucket = new Map<string, BucketQueue>()
   const byRoute = new Map<string, BucketQueue>()
   const provisional = new Set<BucketQueue>()
+  /** Routes filed under the bucket of their neighbours, until a response names theirs. */
+  const guessed = new Set<string>()
   const underWay = new Set<Promise<unknown>>()
 
   /** The queue of the route's bucket; while that is unknown, one of its own with one request in flight. */
@@ -86,11 +88,17 @@ export function createRouteQueues(options: {
     if (before !== undefined && provisional.delete(before)) before.dissolve()
   }
 
-  /** True when another process, or an earlier one, has learned the bucket of a route that has a provisional queue here. */
+  /**
+   * True when the bucket of a route that has a provisional queue here is known elsewhere, or can be guessed: a request that
+   * drew from no budget could leave when nothing is left.
+   */
   async function isLearned(route: string, queue: BucketQueue): Promise<boolean> {
     if (!provisional.has(queue)) return byRoute.get(route) !== queue
-    const bucket = await store.bucketOf(route)
-    if (bucket === null) return false
+    const learned = await store.bucketOf(route)
+    const near = learned === null ? ((await store.bucketsNear?.(route)) ?? []) : []
+    const bucket = learned ?? (near.length === 1 ? near[0] : undefined)
+    if (bucket === undefined) return false
+    if (learned === null) guessed.add(route)
     file(route, queueNamed(bucket))
     return true
   }
@@ -130,8 +138,9 @@ export function createRouteQueues(options: {
         const blocked = ending.blockedUntil === null ? held : block(held, ending.blockedUntil, now)
         return { state: settle(blocked, ticket, { ...ending, assumedLimit }, now), result: null }
       })
-      if (bucket !== null && byRoute.get(route) !== queue) {
+      if (bucket !== null && (byRoute.get(route) !== queue || guessed.has(route))) {
         await store.learn(route, bucket)
+        guessed.delete(route)
         file(route, queue)
       }
     } catch (error) {

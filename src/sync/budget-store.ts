@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { bury } from '../api/budget.ts'
 import { type BudgetState, readBudgetState } from '../api/budget-state.ts'
-import type { BudgetStore, Step } from '../api/budget-store.ts'
+import { type BudgetStore, firstSegment, type Step } from '../api/budget-store.ts'
 import type { Clock } from '../clock.ts'
 import type { Database, Sql } from '../db/database.ts'
 import { RetryableError } from '../errors.ts'
@@ -101,6 +101,13 @@ export function databaseBudget(
         [account, route],
       )
       return row?.bucket ?? null
+    },
+    async bucketsNear(route) {
+      const rows = await db.query<{ bucket: string }>(
+        `select distinct bucket from sync.route_bucket where account = $1 and split_part(route, '/', 2) = $2`,
+        [account, firstSegment(route)],
+      )
+      return rows.map(({ bucket }) => bucket)
     },
     async learn(route, bucket) {
       await db.query(

@@ -1,4 +1,4 @@
-import { opensAt, reserve, settle, waitsForTurn } from '../../src/api/budget.ts'
+import { lookAgainIn, opensAt, reserve, settle } from '../../src/api/budget.ts'
 import { type BudgetState, emptyBudget, type Reservation } from '../../src/api/budget-state.ts'
 import { readRateLimit } from '../../src/api/rate-limit.ts'
 import type { Lane } from '../../src/api/request.ts'
@@ -22,6 +22,12 @@ export interface Simulation {
   /** Mean time until a process is killed, in minutes; it is started again within two seconds. Null: never. */
   readonly killEvery: number | null
   readonly minutes: number
+  /** How long a window of the server lasts, ms. Default a minute; what is told by minutes is then told by windows. */
+  readonly window?: number
+  /** Between two polls of a live process, and how long after a window's beginning they come; ms. Default 10 s, at random. */
+  readonly polls?: { readonly every: number; readonly after: number }
+  /** Time between live polls that nothing announces, each of a route that was never polled before, in windows. */
+  readonly unannounced?: number
 }
 
 /** What the server saw, and how long the live polls waited. */
@@ -32,6 +38,8 @@ export interface Seen {
   readonly lost: readonly number[]
   /** ms between the wish and the permission, for each poll. */
   readonly waits: readonly number[]
+  /** The same of the polls that nothing announced, with how long before the end of the server's window each was wanted. */
+  readonly unannounced: readonly { readonly wait: number; readonly toEnd: number }[]
   readonly kills: number
 }
 
@@ -46,7 +54,9 @@ export function simulate(given: Simulation): Seen {
   const events = timeline()
   const start = Date.parse('2026-05-30T12:00:00Z')
   const counts = new Map<number, Record<Lane, number>>()
+  const window = given.window ?? MINUTE
   const waits: number[] = []
+  const unannounced: { wait: number; toEnd: number }[] = []
   /** Reservations of the dead, by the minutes in which they keep others back. */
   const lost = new Map<number, number>()
   let state: BudgetState = emptyBudget
@@ -59,7 +69,7 @@ export function simulate(given: Simulation): Seen {
     const counted = counts.get(minute) ?? { live: 0, refresh: 0, backfill: 0 }
     counts.set(minute, { ...counted, [lane]: counted[lane] + 1 })
     const used = counted.live + counted.refresh + counted.backfill + 1
-    const end = start + (minute + 1) * MINUTE
+    const end = start + (minute + 1) * window
     const left = (end - now) / 1000
     const reset = {
       'seconds, rounded down': Math.floor(left),
@@ -81,14 +91,14 @@ export function simulate(given: Simulation): Seen {
   }
 
   function minuteOf(at: number): number {
-    return Math.floor((at - start) / MINUTE)
+    return Math.floor((at - start) / window)
   }
 
   function travel(): number {
     return random() < given.slow ? random() * 12_500 : random() * given.latency
   }
 
-  function openProcess(lane: Lane, index: number): void {
+  function openProcess(lane: Lane, index: number, onceAt?: number): void {
     let life = 0
     let inFlight = 0
     let wakeAt = Infinity
@@ -107,7 +117,10 @@ export function simulate(given: Simulation): Seen {
           waitFor(now)
           return
         }
-        if (wantedAt !== null) waits.push(now - wantedAt)
+        if (wantedAt !== null && onceAt === undefined) waits.push(now - wantedAt)
+        if (wantedAt !== null && onceAt !== undefined) {
+          unannounced.push({ wait: now - wantedAt, toEnd: window - ((wantedAt - start) % window) })
+        }
         wantedAt = null
         own.add(id)
         inFlight++
@@ -116,8 +129,7 @@ export function simulate(given: Simulation): Seen {
     }
 
     function waitFor(now: number): void {
-      const foreign = state.probe !== null && !own.has(state.probe.id)
-      const look = foreign ? 200 : waitsForTurn(state, now, lane) ? 1000 : Infinity
+      const look = lookAgainIn(state, now, lane, (id) => own.has(id))
       const at = Math.min(now + look, opensAt(state, now, lane) ?? Infinity)
       if (at >= wakeAt && wakeAt > now) return
       wakeAt = at
@@ -167,18 +179,26 @@ export function simulate(given: Simulation): Seen {
     function poll(now: number): void {
       wantedAt ??= now
       ask(now)
-      events.at(now + 10_000 + random() * 300, poll)
+      if (onceAt === undefined) events.at(now + (given.polls?.every ?? 10_000) + random() * 300, poll)
     }
 
-    events.at(start + random() * 1000, lane === 'live' ? poll : ask)
-    scheduleKill(start)
+    const after = given.polls === undefined ? random() * 1000 : given.polls.after
+    events.at(onceAt ?? start + after, lane === 'live' ? poll : ask)
+    if (onceAt === undefined) scheduleKill(start)
   }
 
-  given.lanes.forEach(openProcess)
-  events.playUntil(start + given.minutes * MINUTE)
+  for (const [index, lane] of given.lanes.entries()) openProcess(lane, index)
+  if (given.unannounced !== undefined) {
+    const end = start + given.minutes * window
+    for (let at = start, index = given.lanes.length; at < end; index++) {
+      openProcess('live', index, at)
+      at += given.unannounced * window
+    }
+  }
+  events.playUntil(start + given.minutes * window)
   const empty = { live: 0, refresh: 0, backfill: 0 }
   const minutes = Array.from({ length: given.minutes }, (_, minute) => counts.get(minute) ?? empty)
-  return { minutes, lost: minutes.map((_, minute) => lost.get(minute) ?? 0), waits, kills }
+  return { minutes, lost: minutes.map((_, minute) => lost.get(minute) ?? 0), waits, unannounced, kills }
 }
 
 type Happening = (now: number) => unknown

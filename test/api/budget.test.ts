@@ -3,6 +3,7 @@ import {
   adopt,
   available,
   block,
+  lookAgainIn,
   opensAt,
   PROBE_LASTS,
   RESERVATION_LASTS,
@@ -376,20 +377,64 @@ describe('the lanes of a budget', () => {
 
   test('leave a request for every live poll that is due before the window ends', () => {
     const budget = polled(20)
-    // At 10, 20, 30, 40, 50 and 60: the window may last until 61.
-    expect([budget.available(1, 'live'), budget.available(1), budget.available(1, 'backfill')]).toEqual([20, 14, 14])
-    expect(budget.remaining(1)).toBe(14)
-    expect(budget.available(25)).toBe(20 - 4)
+    // At 10, 20, 30, 40, 50 and 60: the window may last until 61. And two for polls that no cadence announces.
+    expect([budget.available(1, 'live'), budget.available(1), budget.available(1, 'backfill')]).toEqual([20, 12, 12])
+    expect(budget.remaining(1)).toBe(12)
+    expect(budget.available(25)).toBe(20 - 4 - 2)
+  })
+
+  test('leave two for live polls that nothing announces, until two seconds before the window can end', () => {
+    const budget = opened(5)
+    // Five seconds after the first request, which was a refresh.
+    for (let turn = 0; turn < 3; turn++) budget.take(6, 'backfill')
+    expect([budget.available(6, 'backfill'), budget.available(6, 'live')]).toEqual([0, 2])
+    // It ends between 59 and 61.
+    expect(budget.opensAt(6, 'backfill')).toBe(at(57))
+    expect([budget.available(56.9, 'backfill'), budget.available(57, 'backfill')]).toEqual([0, 2])
+    budget.take(30, 'live', '/map')
+    expect([budget.available(31, 'backfill'), budget.available(31, 'live')]).toEqual([0, 1])
+  })
+
+  test('release them in the last tenth of a short window', () => {
+    const budget = bucket()
+    budget.settle(budget.take(50), reading(50, 5), 50)
+    // The first response came at 50, the end is between 59 and 61.
+    expect([budget.available(58, 'backfill'), budget.available(58.2, 'backfill')]).toEqual([3, 5])
+  })
+
+  test('let refreshes have them in a bucket that nobody polls', () => {
+    const budget = opened(30)
+    expect(budget.available(1)).toBe(30)
+    budget.settle(budget.take(1, 'live', '/map'), reading(1, 20), 1)
+    // Every ten seconds, until there is a second poll.
+    expect(budget.available(2)).toBe(20 - 6 - 2)
+  })
+
+  test('let a live poll look soon for room that a response of another process may bring', () => {
+    const budget = opened(2)
+    const [one, two] = [budget.take(1, 'live'), budget.take(1, 'live')]
+    expect(budget.ask(1, 'live', '/map')).toBeNull()
+    const lookIn = (lane: Lane, own: readonly string[]) =>
+      lookAgainIn(budget.state, at(1), lane, (id) => own.includes(id))
+    expect([lookIn('live', [one.id]), lookIn('live', [one.id, two.id]), lookIn('backfill', [])]).toEqual([
+      200,
+      Number.POSITIVE_INFINITY,
+      Number.POSITIVE_INFINITY,
+    ])
+    // The server had counted the second request before it counted the first.
+    budget.settle(one, reading(1, 1), 1)
+    budget.settle(two, reading(1, 1), 1)
+    expect(budget.available(1, 'live')).toBe(1)
   })
 
   test('keep one for a live poll that is late, and none for one that was given up', () => {
     const budget = polled(20)
     budget.settle(budget.take(10, 'live', '/map'), reading(10, 19), 10)
-    expect([budget.available(40), budget.available(46)]).toEqual([19 - 3, 19])
+    expect([budget.available(40), budget.available(46)]).toEqual([19 - 3 - 2, 19])
     const early = opened(20)
     early.settle(early.take(1, 'live', '/map'), reading(1, 19), 1)
     early.settle(early.take(7, 'live', '/map'), reading(7, 18), 7)
-    expect([early.available(29), early.available(31)]).toEqual([18 - 6, 18])
+    expect([early.available(29), early.available(31)]).toEqual([18 - 6 - 2, 18])
   })
 
   test('do not take a repeat, or a second request of the same poll, for a beat', () => {
@@ -407,7 +452,8 @@ describe('the lanes of a budget', () => {
     for (let turn = 0; turn < 60; turn++) if (budget.ask(0, 'refresh')) given.refresh++
     expect([budget.available(0), waitsForTurn(budget.state, at(0), 'refresh')]).toEqual([0, true])
     for (let turn = 0; turn < 60; turn++) if (budget.ask(0, 'backfill')) given.backfill++
-    expect(given).toEqual({ refresh: 39, backfill: 9 })
+    // And two that the window keeps for live polls.
+    expect(given).toEqual({ refresh: 39, backfill: 7 })
   })
 
   test('let a backfill have what refreshes leave, the later in the window the more', () => {
@@ -416,9 +462,9 @@ describe('the lanes of a budget', () => {
     budget.settle(budget.take(20), reading(20, 48), 20)
     const soon = budget.available(21, 'backfill')
     // Five seconds after the last refresh nobody wants any.
-    expect([soon, budget.available(26, 'backfill')]).toEqual([48 - 22, 48])
+    expect([soon, budget.available(26, 'backfill')]).toEqual([48 - 23, 48 - 2])
     budget.settle(budget.take(48), reading(48, 47), 48)
-    expect([budget.available(48, 'backfill'), budget.available(50, 'backfill')]).toEqual([46, 47])
+    expect([budget.available(48, 'backfill'), budget.available(50, 'backfill')]).toEqual([44, 45])
   })
 
   test('remember until the next window that a lane asked in vain', () => {

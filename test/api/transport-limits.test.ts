@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import { type BudgetStore, memoryBudget } from '../../src/api/budget-store.ts'
 import { createTransport, type Lane, type RequestEvent, type Transport } from '../../src/api/transport.ts'
 import { seededRandom } from '../../src/clock.ts'
 import { type Responder, startServer } from './server.ts'
@@ -14,7 +15,7 @@ afterEach(async () => {
 
 async function open(
   respond: Responder,
-  options: { concurrency?: number; token?: string; clock?: ReturnType<typeof steppedClock> } = {},
+  options: { concurrency?: number; token?: string; budget?: BudgetStore; clock?: ReturnType<typeof steppedClock> } = {},
 ) {
   const { clock = steppedClock(start), ...rest } = options
   const server = await startServer(respond)
@@ -169,6 +170,19 @@ describe('queues', () => {
     expect(server.seen.map((one) => one.url)).toEqual(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `/v3/guild/${name}`))
   })
 
+  test('a route whose bucket is unknown draws from that of its neighbours, and is filed under its own when told', async () => {
+    const clock = steppedClock(start)
+    const limiter = createLimiter({ clock, limit: 2, reset: 'delta', bucket: 'GUILD' })
+    const store = memoryBudget()
+    const { transport, play } = await open(() => limiter.count(), { clock, budget: store })
+    await transport.send(get('/guild/seasons'))
+    await transport.send(get('/guild/seasons'))
+    // Sent without regard to that budget, it would be refused.
+    await play(transport.send(get('/guild/{name}')))
+    expect([limiter.windows, limiter.refusals()]).toEqual([[2, 1], 0])
+    expect(await store.bucketOf('/guild/{name}')).toBe('GUILD')
+  })
+
   test('two routes of one bucket share its slots, two buckets do not', async () => {
     const { respond, until, release } = holding((url) => (url.includes('/player') ? 'PLAYER' : 'GUILD'))
     const { transport } = await open(respond, { concurrency: 2 })
@@ -232,12 +246,28 @@ describe('queues', () => {
     const limiter = createLimiter({ clock, limit: 3, reset: 'delta', bucket: 'GUILD' })
     const { transport, play, server } = await open(() => limiter.count(), { clock })
     const names = ['b1', 'b2', 'b3', 'b4', 'b5']
-    const slow = names.map((name) => transport.send(get('/guild/{name}', `/guild/${name}`, 'backfill')))
+    const slow = names.map((name) => transport.send(get('/guild/{name}', `/guild/${name}`, 'refresh')))
     await Promise.all(slow.slice(0, 3))
     const live = transport.send(get('/guild/{name}', '/guild/now', 'live'))
     await play(Promise.all([...slow, live]))
     expect(server.seen[3]?.url).toBe('/v3/guild/now')
     expect(limiter.refusals()).toBe(0)
+  })
+
+  test('a live request finds room in a window that a backfill would have used up', async () => {
+    const clock = steppedClock(start)
+    const limiter = createLimiter({ clock, limit: 5, reset: 'delta', bucket: 'GUILD' })
+    const { transport, play, server } = await open(() => limiter.count(), { clock })
+    const slow = Array.from({ length: 9 }, (_, nth) =>
+      transport.send(get('/guild/{name}', `/guild/b${nth}`, 'backfill')),
+    )
+    await Promise.all(slow.slice(0, 3))
+    await transport.send(get('/guild/list/territory', '/guild/list/territory', 'live'))
+    expect(server.seen.map(({ url }) => url.slice('/v3/guild/'.length))).toEqual(['b0', 'b1', 'b2', 'list/territory'])
+    expect(clock.now()).toBe(start)
+    await play(Promise.all(slow))
+    // One request is kept for the next poll of that route, of which nothing is known but that it was polled once.
+    expect([limiter.windows, limiter.refusals()]).toEqual([[4, 5, 1], 0])
   })
 })
 

@@ -59,6 +59,7 @@ function openClients(url: string, dbs: readonly Database[], clock: SteppedClock,
     const budget: BudgetStore = {
       change: (bucket, step) => busy(store.change(bucket, step)),
       bucketOf: (route) => busy(store.bucketOf(route)),
+      bucketsNear: (route) => busy(Promise.resolve(store.bucketsNear?.(route) ?? [])),
       learn: (route, bucket) => busy(store.learn(route, bucket)),
     }
     const onRequest = () => {

@@ -59,6 +59,9 @@ describe.each(bothKinds)('the budget in the %s database', (kind) => {
     await store.learn('/guild/{name}', 'GUILD')
     expect(await budgetOf(db).bucketOf('/guild/{name}')).toBe('GUILD')
     expect(await budgetOf(db, 'somebody else').bucketOf('/guild/{name}')).toBeNull()
+    expect(await store.bucketsNear?.('/guild/list/territory')).toEqual(['GUILD'])
+    expect(await store.bucketsNear?.('/guilds')).toEqual([])
+    expect(await budgetOf(db, 'somebody else').bucketsNear?.('/guild/list/territory')).toEqual([])
   })
 
   test('takes a state that another version wrote for none', async () => {
