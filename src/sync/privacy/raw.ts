@@ -1,4 +1,5 @@
 import { membersOf } from '../../api/wire/guilds.ts'
+import { knownFields } from '../../api/wire/known-fields.ts'
 import { fieldsOf } from '../../api/wire/unknown.ts'
 import type { Sql } from '../../db/database.ts'
 import { rewriteBody } from '../raw/erase.ts'
@@ -12,8 +13,8 @@ interface Rewritten {
 }
 
 /**
- * Removes from the raw answers about a key the fields that its latest answer does not have any more of those people: what
- * no rule is known for may be gone for any rule.
+ * Removes from the raw answers about a key the unknown fields that its latest answer does not have any more of those
+ * people: what no rule is known for may be gone for any rule. Known fields go by their own rules, and `uuid` never.
  */
 export async function eraseVanishedRaw(
   sql: Sql,
@@ -80,25 +81,37 @@ async function rewriteAbout(
   return rows
 }
 
+/** A record with the names of its fields that the program knows. */
+interface KnownRecord {
+  readonly record: Record<string, unknown>
+  readonly known: ReadonlySet<string>
+}
+
 /** The records of a player in an answer: the profile with its characters, or the member. */
-function recordsOf(body: unknown, resource: string, playerUuid: string): Record<string, unknown>[] {
-  const records: unknown[] = []
+function recordsOf(body: unknown, resource: string, playerUuid: string): KnownRecord[] {
+  const records: KnownRecord[] = []
+  const add = (record: unknown, known: ReadonlySet<string>) =>
+    void (isRecord(record) && records.push({ record, known }))
   if (resource === 'players') {
+    // What the API wrote to refuse a profile is no record of anybody.
+    if (!isRecord(body) || String(body.uuid).toLowerCase() !== playerUuid) return []
     const characters = fieldsOf(body).find(([name]) => name === 'characters')?.[1]
-    records.push(body, ...fieldsOf(characters).map(([, character]) => character))
+    add(body, knownFields.profile)
+    for (const [, character] of fieldsOf(characters)) add(character, knownFields.character)
   } else {
     for (const { key, record } of membersOf({ members: fieldsOf(body).find(([name]) => name === 'members')?.[1] })) {
       const uuid = fieldsOf(record).find(([name]) => name === 'uuid')?.[1]
-      if ([key, uuid].some((one) => String(one).toLowerCase() === playerUuid)) records.push(record)
+      if ([key, uuid].some((one) => String(one).toLowerCase() === playerUuid)) add(record, knownFields.member)
     }
   }
-  return records.filter(isRecord)
+  return records
 }
 
 function removeVanished(body: unknown, resource: string, playerUuid: string, shown: ReadonlySet<string>): boolean {
   let found = false
-  for (const record of recordsOf(body, resource, playerUuid)) {
-    for (const name of Object.keys(record).filter((one) => !shown.has(one))) found = delete record[name]
+  for (const { record, known } of recordsOf(body, resource, playerUuid)) {
+    const vanished = Object.keys(record).filter((name) => !shown.has(name) && !known.has(name))
+    for (const name of vanished) found = delete record[name]
   }
   return found
 }

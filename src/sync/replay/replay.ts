@@ -5,6 +5,8 @@ import { FatalError, RetryableError } from '../../errors.ts'
 import { listKeys } from '../backfill/campaign.ts'
 import { concludeRefusal } from '../conclude.ts'
 import type { Engine } from '../engine.ts'
+import { historySql } from '../history-sql.ts'
+import { prepare } from '../prepare.ts'
 import { privacyLock } from '../privacy/privacy.ts'
 import { apiOf, countAnswers, type KeptAnswer, NotKept, nextAnswers } from '../raw/source.ts'
 import { refresh } from '../refresh.ts'
@@ -119,7 +121,7 @@ function openWalk(
       for (const answer of answers) {
         signal?.throwIfAborted()
         const resource = byName.get(answer.resource)
-        const unread = resource && (await takeAgain(resource, engine, db, answer))
+        const unread = resource && (await takeAgain(resource, engine, db, answer, source))
         // What could not be read then either is no loss.
         if (unread && answer.status !== 'failed') lost.push(unread)
         last = answer.answerId
@@ -138,6 +140,7 @@ async function takeAgain(
   { clock, guards, ...rest }: Omit<Engine, 'api'>,
   db: Database,
   answer: KeptAnswer,
+  source: Sql,
 ): Promise<string | undefined> {
   const { key, runId, takenAt, accepted } = answer
   const engine: Engine = {
@@ -151,6 +154,12 @@ async function takeAgain(
     announces: false,
     runId,
   }
+  const lostFor = (why: string) => `${resource.name} ${key ?? ''} of ${takenAt.toISOString()}: ${why}`
+  const lostBy = async (taken: { readonly quarantined: number; readonly rejected: number }) => {
+    if (!extraction || taken.quarantined + taken.rejected === 0) return undefined
+    const unread = await unreadPart(source, resource, answer, extraction)
+    return unread && lostFor(unread)
+  }
   let refusal: unknown
   let extraction: Extraction | undefined
   try {
@@ -161,7 +170,7 @@ async function takeAgain(
     if (isUnbelieved && answer.status === 'rejected') return undefined
     if (error instanceof Unavailable && (answer.status === 'gone' || answer.status === 'hidden')) return undefined
     const isAnswer = isWorklist(resource) && (error instanceof NotFound || error instanceof Forbidden)
-    if (!isAnswer) return `${resource.name} ${key ?? ''} of ${takenAt.toISOString()}: ${messageOf(error)}`
+    if (!isAnswer) return lostFor(messageOf(error))
     refusal = error
   }
   const extract = async () => {
@@ -170,15 +179,34 @@ async function takeAgain(
   }
   if (isWorklist(resource)) {
     await listKeys(db, resource.name, [key ?? ''])
-    const { refusal } = await refresh({ ...resource, extractOne: extract }, engine, runId, key ?? '', {})
+    const taken = await refresh({ ...resource, extractOne: extract }, engine, runId, key ?? '', {})
     // Whether it was concluded then also depended on what else the run met.
-    if (refusal?.state === 'confirmed' && answer.status !== 'unconfirmed')
-      await concludeRefusal(resource, engine, runId, refusal)
-    return undefined
+    if (taken.refusal?.state === 'confirmed' && answer.status !== 'unconfirmed')
+      await concludeRefusal(resource, engine, runId, taken.refusal)
+    return await lostBy(taken)
   }
-  const { status, error, temporary } = await runResource({ ...resource, extract }, engine)
-  if (status === 'failed') throw temporary ? new RetryableError(`${error}`) : new FatalError(`${error}`)
-  return undefined
+  const run = await runResource({ ...resource, extract }, engine)
+  if (run.status === 'failed') throw run.temporary ? new RetryableError(`${run.error}`) : new FatalError(`${run.error}`)
+  return await lostBy(run)
+}
+
+/** What of an answer cannot be normalized any more although the tables hold what it gave. */
+async function unreadPart(
+  source: Sql,
+  resource: Resource | Worklist,
+  { key, status }: KeptAnswer,
+  { records }: Extraction,
+): Promise<string | undefined> {
+  const { entities, quarantined } = prepare(resource, records)
+  const [first] = quarantined
+  if (!first) return undefined
+  const reason = `${first.path}: ${first.reason}`
+  // Nothing was quarantined then.
+  if (status === 'ok' || status === 'unchanged') return reason
+  if (key === null || entities.length > 0 || status !== 'partial') return undefined
+  const { table, keyText } = historySql(resource.history)
+  const kept = await source.query(`select from ${table.name} kept where ${keyText('kept')} = $1 limit 1`, [key])
+  return kept.length > 0 ? reason : undefined
 }
 
 /** Asks what was asked then: everything at once, or where that was not asked, page by page. */
