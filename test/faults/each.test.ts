@@ -32,6 +32,11 @@ const expected: Readonly<Record<FaultName, Expected>> = {
   'bare-storm': { codes: [75] },
   gateway: { codes: [75], share: 0.8 },
   html: { codes: [75], share: 0.8 },
+  'stray-forbidden': { mayBe: [75] },
+  'stray-not-found': { mayBe: [75] },
+  // Three in a row stop the run.
+  forbidden: { mayBe: [3] },
+  'not-found': { mayBe: [3] },
   revoked: {},
   truncated: { codes: [75], share: 0.8 },
   'empty-body': { codes: [75], share: 0.8 },

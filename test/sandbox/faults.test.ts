@@ -24,6 +24,10 @@ async function spoilt(fault: FaultName) {
   return { ...at, clock, ask: (route: string, init: RequestInit = {}) => outcome(at.sandbox.url + route, init) }
 }
 
+interface Online {
+  readonly players: Readonly<Record<string, unknown>>
+}
+
 async function aGuild(get: Awaited<ReturnType<typeof given>>['get']): Promise<string> {
   const { body } = await get<Record<string, unknown>>('/guild/list/guild?identifier=uuid')
   return Object.keys(body)[0] ?? ''
@@ -44,6 +48,35 @@ describe('a fault', () => {
     expect(text).toMatch(body)
     if (fault === 'gateway' || fault === 'html') expect([200, 500, 502, 503, 524]).toContain(seen)
     else expect(seen).toBe(status)
+  })
+
+  it.each([
+    ['stray-forbidden', '/player/', 403],
+    ['stray-not-found', '/guild/uuid/', 404],
+  ] as const)('%s refuses in words that the application does not use', async (fault, route, status) => {
+    const { ask, get } = await spoilt(fault)
+    const key =
+      route === '/player/'
+        ? Object.keys((await get<Online>('/player?identifier=uuid')).body.players)[0]
+        : await aGuild(get)
+    for (let nth = 0; nth < 8; nth++) {
+      const seen = await ask(`${route}${key}`)
+      expect(seen.status).toBe(status)
+      expect(seen.text).toMatch(/^$|^<!DOCTYPE html>|^\{"message":/)
+    }
+  })
+
+  it.each([
+    ['forbidden', 403],
+    ['not-found', 404],
+  ] as const)('%s refuses in the words of the application, never twice in a row', async (fault, status) => {
+    const { ask, get } = await spoilt(fault)
+    const [player] = Object.keys((await get<Online>('/player?identifier=uuid')).body.players)
+    const answers = []
+    for (let nth = 0; nth < 5; nth++) answers.push(await ask(`/player/${player}`))
+    expect(answers.map((one) => one.status)).toEqual([status, 200, 200, 200, status])
+    expect(JSON.parse(answers[0]?.text ?? '')).toMatchObject({ error: expect.any(String), code: status })
+    expect((await ask('/item/sets')).status).toBe(200)
   })
 
   it('truncates bodies, some with a length that fits and some by hanging up', async () => {

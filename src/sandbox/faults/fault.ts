@@ -16,6 +16,8 @@ export interface Occasion {
   readonly path: string
   readonly query: URLSearchParams
   readonly hasCredential: boolean
+  /** Place of this answer among those that share the decision, from 0. */
+  readonly position: number
   /** Draws the same numbers again for every answer of a run. */
   readonly random: Random
   /** Earlier answers to the same request that said something else, oldest first, as they truly were. */

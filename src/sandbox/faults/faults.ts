@@ -59,7 +59,8 @@ export function createFaults(firstSeed: number): Faults {
       const { run = 1, spoil } = catalogue[fault]
       const random = drawsOf(`${seed} ${fault} ${path} ${Math.floor(number / run)}`)
       if (random() >= share) continue
-      const spoilt = spoil(await outgoing(response), { path, query, hasCredential, random, earlier: () => before })
+      const occasion = { path, query, hasCredential, position: number % run, random, earlier: () => before }
+      const spoilt = spoil(await outgoing(response), occasion)
       if (spoilt === undefined) continue
       const paths = byFault[fault] ?? {}
       paths[path] = (paths[path] ?? 0) + 1

@@ -1,4 +1,6 @@
+import type { Random } from '../../clock.ts'
 import { type Fault, type Outgoing, oneOf, withBody, withHeaders } from './fault.ts'
+import { isGuild, isProfile } from './json.ts'
 
 const noCache = { 'cache-control': null, expires: null, 'cache-source': null, territorylasttick: null }
 const noLimits = {
@@ -26,10 +28,26 @@ function page(answer: Outgoing, status: number, title: string): Outgoing {
   return withBody({ ...withHeaders(answer, { ...noCache, ...noLimits }), status }, body, 'text/html; charset=UTF-8')
 }
 
+/** Answers from one wrong verdict to the next: two in a row would be believed. */
+const apart = 4
+
+function isPlayer(path: string): boolean {
+  return isProfile(path) && !isGuild(path)
+}
+
 const upstream: Readonly<Record<number, string>> = {
   500: 'An unexpected error occurred',
   502: 'An invalid response was received from the upstream server',
   503: 'failure to get a peer from the ring-balancer',
+}
+
+/** 403 or 404 in the words of whoever stands before the application: nothing follows from them. */
+function strayRefusal(answer: Outgoing, status: 403 | 404, random: Random): Outgoing {
+  const message = status === 403 ? 'You cannot consume this service' : 'no Route matched with those values'
+  const kind = oneOf(['gateway', 'old gateway', 'html', 'empty'], random)
+  if (kind === 'html') return page(answer, status, status === 403 ? 'Attention Required!' : '404 Not Found')
+  if (kind === 'empty') return withBody(page(answer, status, ''), '', 'text/plain')
+  return turnedAway(answer, status, message, kind === 'gateway')
 }
 
 /** Answers that say no where the API itself would not have. */
@@ -58,6 +76,34 @@ export const refusals = {
     about: 'HTML instead of JSON, with 200, 502 or 524',
     spoil: (answer, { random }) =>
       page(answer, oneOf([200, 502, 524], random), oneOf(['Just a moment...', '502: Bad gateway'], random)),
+  },
+  'stray-forbidden': {
+    about: '403 about a player, from the gateway, in HTML or empty: nobody hides',
+    run: 2,
+    spoil: (answer, { path, random }) =>
+      isPlayer(path) && answer.status === 200 ? strayRefusal(answer, 403, random) : undefined,
+  },
+  'stray-not-found': {
+    about: '404 about a guild or a player, from the gateway, in HTML or empty: nothing is gone',
+    run: 2,
+    spoil: (answer, { path, random }) =>
+      isProfile(path) && answer.status === 200 ? strayRefusal(answer, 404, random) : undefined,
+  },
+  forbidden: {
+    about: '403 about a player from the application itself, for one answer',
+    run: apart,
+    spoil: (answer, { path, position }) =>
+      position === 0 && isPlayer(path) && answer.status === 200
+        ? refused(answer, 403, 'Forbidden', 'This player limits their visibility.')
+        : undefined,
+  },
+  'not-found': {
+    about: '404 about a guild or a player from the application itself, for one answer; then the same as before',
+    run: apart,
+    spoil: (answer, { path, position }) =>
+      position === 0 && isProfile(path) && answer.status === 200
+        ? refused(answer, 404, 'NotFound', 'Not found.')
+        : undefined,
   },
   revoked: {
     about: '401 whenever a credential is sent',
