@@ -1,8 +1,11 @@
 create or replace view analytics.guild_member as
 select member.guild_uuid, member.player_uuid, member.username, member.rank, member.joined as joined_at,
-       contributed.value::bigint as contributed, presence.online, coalesce(member.restricted, '{}') as restricted,
+       contributed.value::bigint as contributed, presence.online, rules.names as restricted,
        presence.server, presence.last_join, member.valid_from as since, work.observed_at
   from game.guild_member member
+  left join lateral (select array(select unnest(member.restricted) union
+                                  select rule.field_group from sync.privacy_restriction rule
+                                   where rule.player_uuid = member.player_uuid order by 1) as names) rules on true
   left join sync.work_item work on work.resource = 'guilds' and work.key = member.guild_uuid::text
   left join lateral (select value from game.member_counter counter
                       where counter.guild_uuid = member.guild_uuid and counter.counter = 'contributed'
@@ -20,7 +23,7 @@ comment on column analytics.guild_member.rank is 'owner, chief, strategist, capt
 comment on column analytics.guild_member.joined_at is 'When the player joined, by the API.';
 comment on column analytics.guild_member.contributed is 'Experience contributed since joining.';
 comment on column analytics.guild_member.online is 'Whether online in the latest answer; NULL when the member hides it.';
-comment on column analytics.guild_member.restricted is 'What the member hides from us.';
+comment on column analytics.guild_member.restricted is 'What the member hides from us, whichever answer says so: the guild, or the profile.';
 comment on column analytics.guild_member.server is 'World the member is on; NULL when offline or hidden.';
 comment on column analytics.guild_member.last_join is 'Last login the API tells; NULL when hidden or never told.';
 comment on column analytics.guild_member.since is 'When this version of the membership was first seen.';

@@ -1,9 +1,12 @@
 create or replace view analytics.player as
 select player.player_uuid, player.username, player.rank, player.support_rank, player.guild_uuid,
-       case when not 'mainAccess' = any(coalesce(player.restricted, '{}')) then playtime.value end as playtime_hours,
+       case when not 'mainAccess' = any(rules.names) then playtime.value end as playtime_hours,
        player.first_join, status.last_join, status.online, status.world, player.nickname, player.guild_name,
-       lower(player.guild_rank) as guild_rank, player.restricted, item.observed_at
+       lower(player.guild_rank) as guild_rank, rules.names as restricted, item.observed_at
   from game.player
+  left join lateral (select array(select unnest(player.restricted) union
+                                  select rule.field_group from sync.privacy_restriction rule
+                                   where rule.player_uuid = player.player_uuid order by 1) as names) rules on true
   left join lateral (select counter.value from game.player_counter counter
                       where counter.player_uuid = player.player_uuid and counter.counter = 'playtime'
                       order by counter.observed_at desc limit 1) playtime on true
@@ -26,5 +29,5 @@ comment on column analytics.player.world is 'Where; NULL when offline or hidden.
 comment on column analytics.player.nickname is 'Shown name, where the player chose one.';
 comment on column analytics.player.guild_name is 'Name of that guild.';
 comment on column analytics.player.guild_rank is 'Rank in that guild, in small letters as in the guild''s own list.';
-comment on column analytics.player.restricted is 'What the player hides from us, as the API names it.';
+comment on column analytics.player.restricted is 'What the player hides from us, as the API names it, whichever answer says so: the profile, a guild, or a refusal.';
 comment on column analytics.player.observed_at is 'The instant that the latest answer speaks for.';

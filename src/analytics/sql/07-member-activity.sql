@@ -3,7 +3,10 @@ returns table (player_uuid uuid, username text, rank text, last_seen timestamptz
 language sql stable parallel safe set jit = off
 begin atomic
   with seen as (
-    select member.player_uuid, member.username, member.rank, 'onlineStatus' = any(coalesce(member.restricted, '{}')) as hides,
+    select member.player_uuid, member.username, member.rank, 'onlineStatus' = any(coalesce(member.restricted, '{}'))
+           or exists (select from sync.privacy_restriction rule
+                       where rule.player_uuid = member.player_uuid and rule.field_group = 'onlineStatus'
+                         and rule.since <= member_activity.at) as hides,
            greatest(login.last_join, online.seen_at) as last_seen
       from game.guild_member member
       left join lateral (select told.last_join from game.member_presence told
