@@ -435,7 +435,7 @@ export const guildMember = analytics
     contributed: bigint('contributed', { mode: 'number' }),
     /** Whether online in the latest answer; NULL when the member hides it. */
     online: boolean('online'),
-    /** What the member hides from us. */
+    /** What the member hides from us, whichever answer says so: the guild, or the profile. */
     restricted: text('restricted').array(),
     /** World the member is on; NULL when offline or hidden. */
     server: text('server'),
@@ -477,7 +477,7 @@ export const player = analytics
     guildName: text('guild_name'),
     /** Rank in that guild, in small letters as in the guild's own list. */
     guildRank: text('guild_rank'),
-    /** What the player hides from us, as the API names it. */
+    /** What the player hides from us, as the API names it, whichever answer says so: the profile, a guild, or a refusal. */
     restricted: text('restricted').array(),
     /** The instant that the latest answer speaks for. */
     observedAt: timestamp('observed_at', { withTimezone: true }),
