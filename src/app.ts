@@ -60,14 +60,18 @@ export function openDatabase(
   return connect({ databaseUrl, dataDir, clock, holds, waitMs, frugal, durable, report })
 }
 
-/** Opens the embedded database as `openDatabase` does, with the protocol that others can ask it in. */
-export async function openEmbeddedDatabase(
-  { config, clock, log }: App,
-  holds: readonly string[],
-  waitMs = 30_000,
-): Promise<EmbeddedDatabase> {
+/** Brings the embedded database up to date and opens it for readers, with the protocol that they can ask it in. */
+export async function openForReaders(app: App, holds: readonly string[]): Promise<EmbeddedDatabase> {
   const { openEmbedded } = await import('./db/embedded.ts')
-  return openEmbedded(config.dataDir, { clock, holds, waitMs, report: (message) => log.error(message) })
+  const report = (message: string) => app.log.error(message)
+  const options = { clock: app.clock, holds, waitMs: 30_000, report }
+  const owned = await openEmbedded(app.config.dataDir, options)
+  try {
+    await migrateDatabase(owned, app)
+  } finally {
+    await owned.close()
+  }
+  return openEmbedded(app.config.dataDir, { ...options, readOnly: true })
 }
 
 /**

@@ -43,11 +43,12 @@ ${examples([
   command(program, 'serve-db', 'let other programs ask the embedded database, as a Postgres server would')
     .option('--port <number>', 'port to listen on (default: 5433; 0 takes a free one)')
     .option('--host <address>', 'address to listen on (default: 127.0.0.1)')
+    .option('--password <password>', 'what clients must give; needed for a --host that other machines reach')
     .addHelpText(
       'after',
       `
-Whoever connects may ask the analytics schema and change nothing; no password is asked for. All share one session: a statement
-or transaction waits for the end of the one before it, and nothing can be synced meanwhile.
+Whoever connects may ask the analytics schema and change nothing. All share one session: a statement or
+transaction waits for the end of the one before it, and nothing can be synced meanwhile.
 ${examples(['wynnsync serve-db', 'psql -h 127.0.0.1 -p 5433 -c "select * from analytics.freshness"'])}`,
     )
     .action(async (options, self: Command) => {

@@ -1,4 +1,5 @@
-import { migrateDatabase, openEmbeddedDatabase } from '../app.ts'
+import { isIPv4 } from 'node:net'
+import { openForReaders } from '../app.ts'
 import { READER } from '../db/reader.ts'
 import { serveWire } from '../db/wire-server.ts'
 import { UsageError } from '../errors.ts'
@@ -8,6 +9,7 @@ import { wholeNumber } from './numbers.ts'
 export interface ServeFlags {
   readonly port?: string
   readonly host?: string
+  readonly password?: string
 }
 
 /** `serve-db`: lets others ask the embedded database until it is told to stop. Returns the exit code. */
@@ -16,12 +18,15 @@ export async function serveDatabaseCommand(options: ServeFlags, context: Context
   if (app.config.databaseUrl) {
     throw new UsageError('a PostgreSQL server (DATABASE_URL) speaks the protocol itself: connect to it, as a reader')
   }
-  const { host = '127.0.0.1' } = options
+  const { host = '127.0.0.1', password } = options
+  if (password === '') throw new UsageError('--password must not be empty')
+  if (password === undefined && !isLoopback(host)) {
+    throw new UsageError(`--host ${host} lets other machines connect: give a --password too, which clients then need`)
+  }
   const wanted = options.port === undefined ? 5433 : wholeNumber('--port', options.port, 65_535)
-  const db = await openEmbeddedDatabase(app, ['serve-db'])
+  const db = await openForReaders(app, ['serve-db'])
   try {
-    await migrateDatabase(db, app)
-    const server = await serveWire(db, { host, port: wanted, clock: app.clock, random: app.random })
+    const server = await serveWire(db, { host, port: wanted, clock: app.clock, random: app.random, password })
     const url = `postgres://${READER}@${host.includes(':') ? `[${host}]` : host}:${server.port}/wynnsync`
     out.write(flags.json ? `${JSON.stringify({ url })}\n` : welcome(url, db.place))
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
@@ -37,4 +42,9 @@ function welcome(url: string, place: string): string {
 try:  psql ${url} -c 'select * from analytics.freshness'
 stop: Ctrl-C; nothing can be synced into it until then
 `
+}
+
+/** Whether only this machine reaches an address. */
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
 }

@@ -38,7 +38,8 @@ export interface EngineOptions {
 export async function openEngine(folder: string, { durable, parameters = [] }: EngineOptions): Promise<PGlite> {
   const said: string[] = []
   let isOpen = false
-  const startParams = [...PGlite.defaultStartParams, ...parameters]
+  // -O lets system tables be changed, which nothing here needs.
+  const startParams = [...PGlite.defaultStartParams.filter((one) => one !== '-O'), ...parameters]
   const files: PGliteOptions = durable
     ? {
         fs: new SyncedFiles(folder),

@@ -7,6 +7,7 @@ import { copyText } from './copy-text.ts'
 import type { Database, Sql, SqlValue } from './database.ts'
 import { type DailyCopy, dailyCopies } from './embedded-copies.ts'
 import { housekeeping } from './embedded-housekeeping.ts'
+import { bindToReader, READ_ONLY } from './embedded-reader.ts'
 import { openCluster } from './embedded-restore.ts'
 import { lockFolder } from './folder-lock.ts'
 import type { Engine } from './gate.ts'
@@ -33,6 +34,8 @@ export interface EmbeddedOptions {
    * survives a killed process, and no power cut.
    */
   readonly durable?: boolean
+  /** Whether the session is the reader's for good: it reads what readers may, and writes nothing. */
+  readonly readOnly?: boolean
   /** Told what was lost when the database had to be restored from a copy, and why there is no new copy. */
   readonly report?: (message: string) => void
 }
@@ -51,11 +54,12 @@ export interface EmbeddedOptions {
  * @throws FatalError when it is damaged and there is no copy
  */
 export async function openEmbedded(dataDir: string, options: EmbeddedOptions): Promise<EmbeddedDatabase> {
-  const { clock, durable = true, report = () => {} } = options
+  const { clock, durable = true, readOnly = false, report = () => {} } = options
   const unlock = await lockFolder(dataDir, options)
   try {
-    const engine = await openCluster(dataDir, { clock, durable, report })
-    const copies = durable ? await dailyCopies(engine, dataDir, { clock, report }) : undefined
+    const engine = await openCluster(dataDir, { clock, durable, report, parameters: readOnly ? READ_ONLY : [] })
+    if (readOnly) await bindToReader(engine)
+    const copies = durable && !readOnly ? await dailyCopies(engine, dataDir, { clock, report }) : undefined
     return over(engine, dataDir, unlock, copies)
   } catch (error) {
     await unlock()

@@ -1,6 +1,5 @@
 import type { Clock } from '../clock.ts'
 import type { Sql } from './database.ts'
-import { READER } from './reader.ts'
 import { errorMessage, MessageReader } from './wire.ts'
 
 /** A database whose one session speaks the Postgres protocol. */
@@ -70,8 +69,7 @@ export function openGate(engine: Engine, clock: Clock): Gate {
   /** The settings go with whoever made them. */
   async function change(from: Guest | undefined, to: Guest): Promise<void> {
     if (from) from.settings = await settingsOf(engine)
-    await engine.query(`reset all; set session authorization postgres; set session authorization ${READER}`)
-    await engine.query(`set default_transaction_read_only = on`)
+    await engine.query('reset all')
     for (const [name, value] of to.settings) {
       await engine.query('select set_config($1, $2, false)', [name, value]).catch(() => {})
     }

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import { Cancelled, type Gate, type Guest } from './gate.ts'
+import { challenge, MECHANISM, type Verifier } from './scram.ts'
 import { errorMessage, MessageReader, messageOf, type Opening, READY, readOpening, withOwnNames } from './wire.ts'
 
 /** Everybody who is connected, and what they share. */
@@ -8,6 +9,8 @@ export interface Visitors {
   /** Settings that clients are told at the beginning. */
   readonly reported: ReadonlyMap<string, string>
   readonly random: () => number
+  /** Of the password that everybody must know; undefined when none is asked for. */
+  readonly verifier: Verifier | undefined
   /** By the number that a client may cancel its statements with. */
   readonly present: Map<number, { readonly guest: Guest; readonly secret: number }>
 }
@@ -57,6 +60,7 @@ async function* converse(guest: Guest, reader: MessageReader, visitors: Visitors
     const opening = readOpening(first)
     if (opening.kind === 'encrypt') guest.send(Buffer.from('N'))
     else if (opening.kind === 'start') {
+      if (visitors.verifier && !(yield* logIn(guest, reader, visitors.verifier))) return
       welcome(guest, opening, visitors)
       isOpen = true
     } else {
@@ -87,6 +91,31 @@ async function* converse(guest: Guest, reader: MessageReader, visitors: Visitors
       else skipping = true
     }
   }
+}
+
+/** Asks for the password. Gives back whether the client knew it; otherwise it was told so. */
+async function* logIn(guest: Guest, reader: MessageReader, verifier: Verifier): AsyncGenerator<void, boolean> {
+  async function* answered(): AsyncGenerator<void, Buffer> {
+    for (;;) {
+      const message = reader.message()
+      if (message) return message.subarray(5)
+      yield
+    }
+  }
+  guest.send(messageOf('R', 10, MECHANISM, new Uint8Array(1)))
+  // The mechanism and its zero, the length of the rest, the rest.
+  const initial = yield* answered()
+  const begun = challenge(verifier, initial.toString('utf8', initial.indexOf(0) + 5))
+  if (begun) {
+    guest.send(messageOf('R', 11, Buffer.from(begun.first)))
+    const last = begun.finish((yield* answered()).toString('utf8'))
+    if (last !== null) {
+      guest.send(messageOf('R', 12, Buffer.from(last)))
+      return true
+    }
+  }
+  guest.dismiss(errorMessage('FATAL', '28P01', 'password authentication failed'))
+  return false
 }
 
 function welcome(

@@ -2,6 +2,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import type { Clock } from '../clock.ts'
 import { UsageError } from '../errors.ts'
 import { type Engine, openGate } from './gate.ts'
+import { verifierOf } from './scram.ts'
 import { errorMessage } from './wire.ts'
 import { serveGuest, type Visitors } from './wire-guest.ts'
 
@@ -28,20 +29,31 @@ const OVER = errorMessage('FATAL', '57P01', 'the database is not served any more
 /** How long a client has to hear that it is over, in ms. */
 const LAST_WORDS_MS = 500
 
+export interface WireOptions {
+  readonly host: string
+  readonly port: number
+  readonly clock: Clock
+  readonly random: () => number
+  /** What clients must know; without it everybody may connect who reaches the port. */
+  readonly password?: string | undefined
+}
+
 /**
- * Serves the session of the embedded database to any number of clients, who may read schema analytics and nothing else.
+ * Serves the session of the embedded database to any number of clients. What they may do is up to the session: it must have
+ * been opened with `readOnly`.
  * @throws UsageError when the port cannot be had
  */
 export async function serveWire(
   engine: Engine,
-  { host, port, clock, random }: { host: string; port: number; clock: Clock; random: () => number },
+  { host, port, clock, random, password }: WireOptions,
 ): Promise<WireServer> {
   const reported = new Map<string, string>()
   for (const name of REPORTED) {
     const [row] = await engine.query<{ value: string }>('select current_setting($1) as value', [name])
     reported.set(name, row?.value ?? '')
   }
-  const visitors: Visitors = { gate: openGate(engine, clock), reported, random, present: new Map() }
+  const verifier = password === undefined ? undefined : verifierOf(password)
+  const visitors: Visitors = { gate: openGate(engine, clock), reported, random, verifier, present: new Map() }
   const sockets = new Set<Socket>()
   let count = 0
   const server = createServer({ noDelay: true }, (socket) => {
