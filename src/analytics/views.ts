@@ -211,7 +211,7 @@ export const freshness = analytics
     lastChangedAt: timestamp('last_changed_at', { withTimezone: true }),
     /** How the latest run ended: ok, unchanged, partial, stale, rejected or failed; NULL: it never ran. */
     lastStatus: text('last_status'),
-    /** How old that answer is now. */
+    /** How old that answer is now; 0 where it speaks for a later instant than this machine's clock. */
     age: interval('age'),
     /** How often it should be observed; NULL: not at all, or nobody told. */
     expectedEvery: interval('expected_every'),

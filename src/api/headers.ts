@@ -20,6 +20,22 @@ export function observedAt(headers: Headers, now: number): number {
   return readHttpDate(headers.get('date')) ?? now
 }
 
+/** The clocks of one service may differ by so much, and so may a response and the copy that it is of, ms. */
+const tolerance = 15 * 60_000
+
+/**
+ * Why the instant that a response speaks for cannot be right: its own `Date` header says that it was sent long before, or
+ * longer after than it lives. Undefined when they agree, or when there is no `Date`.
+ */
+export function clockError(headers: Headers): string | undefined {
+  const sent = readHttpDate(headers.get('date'))
+  if (sent === null) return undefined
+  const observed = observedAt(headers, sent)
+  const lifetime = readMaxAge(headers.get('cache-control')) ?? 0
+  if (observed <= sent + tolerance && observed >= sent - lifetime - tolerance) return undefined
+  return `response speaks for ${new Date(observed).toISOString()}, its own Date header says ${new Date(sent).toISOString()}`
+}
+
 /** `Expires`, else `Date + max-age`; ms since the epoch, or null when neither can be read. */
 export function expiresAt(headers: Headers): number | null {
   const expires = readHttpDate(headers.get('expires'))

@@ -1,6 +1,7 @@
 import { RetryableError } from '../errors.ts'
 import type { Answer } from './answer.ts'
 import { BadRequest } from './errors.ts'
+import { clockError } from './headers.ts'
 
 /** Where a page stands in its listing. A number the server left out is null (API reference 4.1). */
 export interface Controller {
@@ -50,6 +51,8 @@ export interface Walk {
   readonly observedAt: number
   /** When the last of the pages expires; ms since the epoch, or null when no page told. */
   readonly expiresAt: number | null
+  /** Why the instant of a page cannot be right, by its own `Date` header; undefined when all agree. */
+  readonly clockError: string | undefined
   /** Body bytes as they travelled, abandoned attempts included. */
   readonly bytes: number
 }
@@ -203,12 +206,15 @@ function distinctKeys(records: readonly unknown[], keyOf: WalkOptions['keyOf']):
   return keys.size + unreadable
 }
 
-function instants(pages: readonly Answer<Listing>[]): Pick<Walk, 'observedFrom' | 'observedAt' | 'expiresAt'> {
+function instants(
+  pages: readonly Answer<Listing>[],
+): Pick<Walk, 'observedFrom' | 'observedAt' | 'expiresAt' | 'clockError'> {
   const observed = pages.map((page) => page.observedAt)
   const expiries = pages.flatMap((page) => (page.expiresAt === null ? [] : [page.expiresAt]))
   return {
     observedFrom: Math.min(...observed),
     observedAt: Math.max(...observed),
     expiresAt: expiries.length > 0 ? Math.max(...expiries) : null,
+    clockError: pages.flatMap((page) => clockError(page.headers) ?? [])[0],
   }
 }

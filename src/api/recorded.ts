@@ -20,6 +20,8 @@ export interface RecordedAnswers {
    * throws BrokenRecording where there is none or it cannot be read, and for recorded refusals what the API's throw.
    */
   apiAsOf(at: number): Api
+  /** The same without the lines from before or after two instants (ms since the epoch), and what these are. */
+  between(from: number, until: number): { readonly answers: RecordedAnswers; readonly refused: readonly Recorded[] }
 }
 
 export { BrokenRecording }
@@ -29,7 +31,10 @@ export { BrokenRecording }
  * @throws FatalError when the index cannot be read or a line of it is not understood
  */
 export function openRecordedAnswers(folder: string): RecordedAnswers {
-  const lines = readIndex(folder)
+  return answersOf(folder, readIndex(folder))
+}
+
+function answersOf(folder: string, lines: readonly Recorded[]): RecordedAnswers {
   const series = new Map<string, Recorded[]>()
   for (const one of lines) {
     const name = nameOf(one)
@@ -55,6 +60,10 @@ export function openRecordedAnswers(folder: string): RecordedAnswers {
     folder,
     lines,
     newest,
+    between: (from, until) => {
+      const isWithin = ({ at }: Recorded) => at >= from && at <= until
+      return { answers: answersOf(folder, lines.filter(isWithin)), refused: lines.filter((one) => !isWithin(one)) }
+    },
     apiAsOf: (at) => {
       // Whoever asks it twice does not wait twice for the file.
       const read = new Map<Recorded, Outcome>()

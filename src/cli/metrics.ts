@@ -126,7 +126,8 @@ function fromDatabase({ resources, budgets }: Measures, now: number): Metric[] {
       const number = value(one)
       return number === null ? [] : [{ labels: { account: one.account, bucket: one.bucket }, value: number }]
     })
-  const staleness = each(({ observedAt }) => observedAt && (now - observedAt.getTime()) / 1000)
+  // By a clock that is behind the service's, the latest is of now.
+  const staleness = each(({ observedAt }) => observedAt && Math.max(0, now - observedAt.getTime()) / 1000)
   return [
     gauge('wynnsync_staleness_seconds', 'How old the latest accepted answer is, by the time it speaks for.', staleness),
     total(

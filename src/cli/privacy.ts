@@ -1,11 +1,10 @@
 import { migrateDatabase, openDatabase } from '../app.ts'
 import type { Database } from '../db/database.ts'
-import { sqlState } from '../db/sql-errors.ts'
 import { UsageError } from '../errors.ts'
 import { inProfiles, keptTables } from '../resources/personal.ts'
 import { players } from '../resources/players/index.ts'
 import type { Removed } from '../sync/privacy/erase.ts'
-import { countPurge, knownGroups, personKept, purge } from '../sync/privacy/person.ts'
+import { knownGroups, personKept, purge } from '../sync/privacy/person.ts'
 import { type Context, exitCode } from './context.ts'
 import { keysKnown } from './named-keys.ts'
 import { formatTable } from './table.ts'
@@ -55,14 +54,15 @@ export async function privacyPurge(
     await migrateDatabase(db, app)
     const playerUuid = await uuidOf(db, player)
     const at = new Date(app.clock.now())
-    const { removed, isExact } = await removedBy(db, dryRun, { playerUuid, fieldGroup: group, at })
+    const removed = await inTransaction(db, dryRun, (sql) =>
+      purge(sql, inProfiles, { playerUuid, fieldGroup: group, at }),
+    )
     const tables = sums(removed)
     if (flags.json) out.write(`${JSON.stringify({ player: playerUuid, group: group ?? null, dryRun, tables })}\n`)
     else {
       const rows = tables.reduce((sum, one) => sum + one.rows, 0)
       out.write(`${formatTable(['table', 'rows'], tables)}\n`)
-      const about = isExact ? '' : ', not counting archived responses about others, because this login may not write'
-      out.write(dryRun ? `${rows} rows would go${about}; nothing was changed\n` : `${rows} rows are gone\n`)
+      out.write(dryRun ? `${rows} rows would go; nothing was changed\n` : `${rows} rows are gone\n`)
     }
     return exitCode.done
   } finally {
@@ -77,23 +77,6 @@ async function uuidOf(db: Database, player: string): Promise<string> {
   if (keys[0] === undefined) throw new UsageError(`nothing is kept of a player who is called ${player}`)
   return keys[0]
 }
-
-/** Removes what is kept, or says what would go: by doing it and taking it back, or where nothing may be written by counting. */
-async function removedBy(
-  db: Database,
-  dryRun: boolean,
-  what: { readonly playerUuid: string; readonly fieldGroup: string | undefined; readonly at: Date },
-): Promise<{ readonly removed: readonly Removed[]; readonly isExact: boolean }> {
-  try {
-    return { removed: await inTransaction(db, dryRun, (sql) => purge(sql, inProfiles, what)), isExact: true }
-  } catch (error) {
-    if (!dryRun || !mayNotWrite.includes(sqlState(error) ?? '')) throw error
-    return { removed: await countPurge(db, inProfiles, what), isExact: false }
-  }
-}
-
-/** SQLSTATEs of a database, or a role, that only reads: read_only_sql_transaction and insufficient_privilege. */
-const mayNotWrite = ['25006', '42501']
 
 /** What a dry run would do is done and taken back: it counts what really goes. */
 async function inTransaction<T>(db: Database, takeBack: boolean, work: Parameters<typeof db.transaction<T>>[0]) {

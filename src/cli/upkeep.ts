@@ -6,7 +6,7 @@ import { resources } from '../resources/index.ts'
 import { compactCoverage } from '../sync/coverage/compact.ts'
 import { countAhead } from '../sync/coverage/count.ts'
 import { expireLedger, expirePassing, passingName } from '../sync/growth/expiry.ts'
-import { isMaintenanceDue, maintain } from '../sync/growth/maintain.ts'
+import { isMaintenanceDue, maintain, maintenanceTime } from '../sync/growth/maintain.ts'
 import { namesOf } from '../sync/growth/partitions.ts'
 import { daysBefore, type Retention, readRetention } from '../sync/growth/retention.ts'
 import { expireRaw, rawDays } from '../sync/raw/retention.ts'
@@ -33,7 +33,7 @@ export function retentionOf({ config }: Pick<Kept, 'config'>): Retention {
  */
 export async function maintainDatabase(db: Database, app: Kept): Promise<void> {
   const retention = retentionOf(app)
-  const now = new Date(app.clock.now())
+  const now = await maintenanceTime(db, new Date(app.clock.now()))
   let left: LockTimeout | undefined
   const done = await maintain(db, { now, tables: growingTables, retention }).catch((error: unknown) => {
     if (!(error instanceof LockTimeout)) throw error
@@ -71,6 +71,6 @@ async function expire(db: Database, retention: Retention, now: Date): Promise<nu
 
 /** The same when nobody did it for a day; one small query otherwise. */
 export async function maintainDaily(db: Database, app: Kept): Promise<void> {
-  if (await isMaintenanceDue(db, { now: new Date(app.clock.now()), tables: growingTables }))
-    await maintainDatabase(db, app)
+  const now = await maintenanceTime(db, new Date(app.clock.now()))
+  if (await isMaintenanceDue(db, { now, tables: growingTables })) await maintainDatabase(db, app)
 }

@@ -1,10 +1,12 @@
 import type { Answer } from '../api/answer.ts'
+import { clockError } from '../api/headers.ts'
 import { renewAt } from '../api/renewal.ts'
 
 /** What an answer that holds everything says of itself: its instant, and when asking again may bring something new. */
 export function oneAnswer(answer: Pick<Answer<unknown>, 'observedAt' | 'receivedAt' | 'expiresAt' | 'headers'>) {
   const { observedAt } = answer
-  return { complete: true, observedFrom: observedAt, observedAt, pages: 1, renewAt: renewAt(answer) }
+  const instants = { observedFrom: observedAt, observedAt, clockError: clockError(answer.headers) }
+  return { complete: true, ...instants, pages: 1, renewAt: renewAt(answer) }
 }
 
 /** A field of a record of unknown shape, or undefined when it is not there. */

@@ -115,7 +115,7 @@ export function sandboxApp(parts: SandboxParts): Hono {
     if (personal)
       return isRefusal(personal) ? refuse(c, personal) : c.json(personal, 200, { 'Cache-Control': 'no-store' })
     const answer = parts.source.answer(request, now)
-    return isRefusal(answer) ? refuse(c, answer) : send(c, answer)
+    return isRefusal(answer) ? refuse(c, answer) : send(c, answer, now)
   }
 }
 
@@ -147,7 +147,9 @@ function addCacheHeaders(c: Context, producedAt: number, maxAge: number, persona
   c.header('Cache-Source', personal ? 'USER' : 'SHARED')
 }
 
-function send(c: Context, copy: Copy): Response {
+function send(c: Context, copy: Copy, now: number): Response {
+  // A recorded answer that has expired comes as it came then.
+  if (now > copy.producedAt + copy.maxAge * 1000) c.header('Date', new Date(copy.producedAt).toUTCString())
   c.header('Content-Type', 'application/json')
   c.header('Vary', 'Accept-Encoding')
   for (const [name, value] of Object.entries(copy.headers)) c.header(name, value)

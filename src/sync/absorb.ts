@@ -9,7 +9,7 @@ import { sha256 } from './hash.ts'
 import type { RunStatus } from './ledger.ts'
 import type { Target } from './privacy/erase.ts'
 import { hearPrivacy, hiddenIn } from './privacy/privacy.ts'
-import type { Recorded } from './resource.ts'
+import type { Extraction, Recorded } from './resource.ts'
 import { write } from './write.ts'
 
 /** What an answer came to, for the ledger and for the caller. */
@@ -32,16 +32,17 @@ export interface Absorbed extends Counts {
 }
 
 /** Takes one answer into the database, inside the caller's transaction: all of what it says is there or none. */
-export async function absorb(sql: Sql, resource: Recorded, answer: Answer): Promise<Absorbed> {
-  const { extraction, preparation, last } = answer
+export async function absorb(sql: Sql, resource: Recorded, came: Answer): Promise<Absorbed> {
+  const { extraction, preparation } = came
   const { entities, quarantined, seen } = preparation
   const records = seen.size + quarantined.filter((one) => one.key === undefined).length
   const fingerprint = fingerprintOf(extraction, preparation)
   const counts = { ...noCounts, records, quarantined: quarantined.length }
   const outcome = { ...counts, normalized: null, living: null, drift: [], hidden: [], contentHash: fingerprint }
 
-  const judged = await judgeResponse(sql, resource, answer, { records, contentHash: fingerprint })
-  const { status: verdict, reason, normalized } = judged
+  const judged = await judgeResponse(sql, resource, came, { records, contentHash: fingerprint })
+  const { status: verdict, reason, normalized, answer } = judged
+  const { last } = answer
   if (verdict === 'stale') return { ...outcome, quarantined: 0, status: verdict, reason, guarded: judged.guarded }
   if (verdict === 'rejected') {
     const hidden = await hiddenIn(sql, resource, answer)
@@ -80,6 +81,11 @@ export async function absorb(sql: Sql, resource: Recorded, answer: Answer): Prom
     reason: doubt,
     guarded: [...guarded, ...found],
   }
+}
+
+/** The instant that the ledger gives a response: null for one that was rejected because its own headers contradict it. */
+export function observedBy({ observedAt, clockError }: Extraction, status: RunStatus): Date | null {
+  return status === 'rejected' && clockError !== undefined ? null : new Date(observedAt)
 }
 
 /** Whether an unchanged answer still says something: that what was missing before is missing again. */

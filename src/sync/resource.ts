@@ -35,6 +35,8 @@ export interface Extraction {
   readonly count?: number | null
   /** How often a walk over pages began again because the listing moved under it. */
   readonly restarts?: number
+  /** Why its instants cannot be right: they do not agree with its own `Date` header. */
+  readonly clockError?: string | undefined
   /** Why the answer cannot be believed, such as a member list that is shorter than its own total. */
   readonly objection?: string
 }
@@ -181,6 +183,8 @@ export interface Recorded {
   readonly personal?: Personal
   /** Set-based SQL for what follows from an answer but is no version of a record, in the answer's own transaction. Returns how many events it wrote. */
   derive?(sql: Sql, answered: Answered): Promise<number>
+  /** Undoes what `derive` wrote because of responses that speak for instants after this one. */
+  giveUp?(sql: Sql, after: Date): Promise<void>
   /** The tables that `derive` writes, besides those above. */
   readonly derived?: readonly AnyPgTable[]
 }

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { holderText } from '../db/held-locks.ts'
 import { RetryableError } from '../errors.ts'
-import { absorb } from './absorb.ts'
+import { absorb, observedBy } from './absorb.ts'
 import { uncountFrom } from './coverage/count.ts'
 import { noteGap } from './coverage/coverage.ts'
 import { reshaped } from './drift/changes.ts'
 import type { Engine } from './engine.ts'
 import { appendGuardActions, movedActions } from './guard/actions.ts'
-import { appendDrift, appendRun, lastAccepted, type RunRow } from './ledger.ts'
+import { appendDrift, appendRun, lastAccepted, type RunRow, type RunStatus } from './ledger.ts'
 import { announce } from './notices.ts'
 import { type Preparation, prepare } from './prepare.ts'
 import { announceRaw, answersIn, keepRaw, listen } from './raw/raw.ts'
@@ -63,14 +63,14 @@ export async function runResource(
         const written = {
           ...heading(),
           ...absorbed,
-          ...instantsOf(extraction),
+          ...instantsOf(extraction, absorbed.status),
           finishedAt: new Date(clock.now()),
         }
         const { observedAt, startedAt, finishedAt } = written
         const { cacheSeconds } = resource
-        await uncountFrom(sql, resource.name, written.living === null ? startedAt : observedAt)
+        await uncountFrom(sql, resource.name, written.living === null ? startedAt : (observedAt ?? startedAt))
         // Before the row itself: the gap reaches back to the one before.
-        if (written.living !== null)
+        if (written.living !== null && observedAt !== null)
           await noteGap(sql, { resource: resource.name, cacheSeconds, observedAt, receivedAt: finishedAt })
         await appendRun(sql, written)
         await appendGuardActions(sql, { ...written, at: written.finishedAt }, acted)
@@ -115,6 +115,8 @@ export async function runResource(
 }
 
 /** What the ledger says about an answer's time and extent. */
-function instantsOf({ observedFrom, observedAt, complete, pages }: Extraction) {
-  return { observedFrom: new Date(observedFrom), observedAt: new Date(observedAt), complete, pages }
+function instantsOf(extraction: Extraction, status: RunStatus) {
+  const { observedFrom, complete, pages } = extraction
+  const observedAt = observedBy(extraction, status)
+  return { observedFrom: observedAt && new Date(observedFrom), observedAt, complete, pages }
 }

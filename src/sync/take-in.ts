@@ -1,6 +1,6 @@
 import type { Heard } from '../api/heard.ts'
 import type { Sql } from '../db/database.ts'
-import { type Absorbed, absorb } from './absorb.ts'
+import { type Absorbed, absorb, observedBy } from './absorb.ts'
 import { noCounts } from './counts.ts'
 import type { Engine } from './engine.ts'
 import { averageAgain } from './growth/rollup.ts'
@@ -95,14 +95,15 @@ async function takeAnswer(taking: Taking, reply: Reply & { readonly kind: 'answe
   const { status, reason, contentHash, records, hidden } = absorbed
   const accepted = status === 'ok' || status === 'unchanged' || status === 'partial'
   const observedAt = new Date(extraction.observedAt)
-  await appendObservation(sql, { ...ledger, observedAt, status, reason })
+  const told = observedBy(extraction, status)
+  await appendObservation(sql, { ...ledger, observedAt: told, status, reason })
   if (accepted) await averageAgain(sql, resource, observedAt)
   const shown = status === 'stale' ? 'long ago' : 'now'
   const settled = { key, now, shown, ...(accepted ? { accepted: { observedAt, contentHash, records } } : {}) } as const
   await settleKey(sql, resource.name, settled)
   const guarded = await noteGuards(taking, absorbed.guarded)
-  await keep(taking, { observedAt, status, hidden })
-  await tell(taking, { ...absorbed, guarded, observedAt })
+  await keep(taking, { observedAt: told, status, hidden })
+  await tell(taking, { ...absorbed, guarded, observedAt: told })
   return { ...absorbed, observedAt: accepted ? extraction.observedAt : 0, guarded }
 }
 

@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { openServer } from '../../src/db/server.ts'
 import { buildProgram, type Environment, runProgram } from '../support/cli.ts'
 import { playerId } from '../support/guild-answers.ts'
 import { profile } from '../support/player-answers.ts'
@@ -64,47 +62,4 @@ describe.each(kindsOfLongTests)('wynnsync privacy on the %s database', (kind) =>
     expect(again.out).toMatch(/game\.player_counter +2\n/)
     expect(again.out).toMatch(/\d rows are gone\n$/)
   })
-})
-
-test('says what a purge would remove from a database that only reads, by read-only setting and by role', async () => {
-  const url = await testDatabaseUrl()
-  const environment = { DATABASE_URL: url }
-  const api = await servedApi()
-  const body = profile(1, { username: 'Alone', playtime: 5, globalData: { wars: 3 } })
-  api.setAnswer(`/player/${body.uuid}`, () => ({ body }))
-  await runProgram(['sync', 'players', '--player', playerId(1), '--base-url', api.url], environment)
-  await api.close()
-  const exact = JSON.parse((await runProgram(['privacy', 'purge', 'Alone', '--dry-run', '--json'], environment)).out)
-  const counters = { table: 'game.player_counter', rows: 2 }
-  expect(exact.tables).toContainEqual(counters)
-
-  const db = await openServer(url)
-  const role = `reads_${randomUUID().slice(0, 8)}`
-  try {
-    await db.query(`create role ${role} login password 'secret' in role pg_read_all_data`)
-    await db.query(`grant connect on database ${new URL(url).pathname.slice(1)} to ${role}`)
-    const readers = [new URL(url), new URL(url)]
-    readers[0]?.searchParams.set('options', '-c default_transaction_read_only=on')
-    Object.assign(readers[1] ?? {}, { username: role, password: 'secret' })
-    for (const reader of readers) {
-      const purgeBy = (...args: string[]) =>
-        runProgram(['privacy', 'purge', 'Alone', ...args], { DATABASE_URL: reader.href })
-      const { code, out, err } = await purgeBy('--dry-run')
-      expect([code, err]).toEqual([0, expect.not.stringContaining('rror')])
-      expect(out).toMatch(/game\.player_counter +2\n/)
-      expect(out).toMatch(/\d+ rows would go.*this login may not write; nothing was changed\n$/)
-      const byRule = JSON.parse((await purgeBy('--dry-run', '--group', 'mainAccess', '--json')).out)
-      expect(byRule.tables).toEqual([counters])
-      const refused = await purgeBy()
-      expect(refused.code).toBe(1)
-      expect(refused.err).toMatch(/read-only transaction|permission denied/)
-    }
-    expect(
-      JSON.parse((await runProgram(['privacy', 'purge', 'Alone', '--dry-run', '--json'], environment)).out),
-    ).toEqual(exact)
-  } finally {
-    await db.query(`drop owned by ${role}`)
-    await db.query(`drop role ${role}`)
-    await db.close()
-  }
 })

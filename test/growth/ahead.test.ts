@@ -8,7 +8,7 @@ import { replay } from '../../src/sync/replay/replay.ts'
 import { onlineBody, syncOnline } from '../support/player-answers.ts'
 import { kindsOfLongTests } from '../support/postgres.ts'
 import { engineOn, guards } from '../support/raw.ts'
-import { instantOf, worldOf } from '../support/world.ts'
+import { headersOf, instantOf, worldOf } from '../support/world.ts'
 
 /** Cells of whole hours, and others. */
 const steps = ['1 hour', '2 hours', '30 minutes', '90 minutes']
@@ -106,7 +106,7 @@ describe.each(kindsOfLongTests)('averages that are made ahead, on the %s databas
     for (const minute of ['57', '58', '59']) await syncOnline(keeping, full, `11:${minute}`)
     const lacking = async (at: string) => {
       await world.clock.advanceTo(instantOf(at))
-      const headers = { 'Cache-Control': 'max-age=30', Expires: new Date(instantOf(at) + 30_000).toUTCString() }
+      const headers = headersOf(instantOf(at), 30)
       world.sandbox.setAnswer('/player', () => ({ headers, body: onlineBody({ EU1: [1, 2], EU3: [4] }) }))
       return await world.syncNow(onlinePlayers, { raw: true, absences: 3 })
     }

@@ -7,7 +7,7 @@ import { effort } from '../support/effort.ts'
 import { syncPlayers } from '../support/player-answers.ts'
 import { kindsOfLongTests } from '../support/postgres.ts'
 import { ms, secondsPlayed, type TrueSession, trueSessions, untrueSessions } from '../support/true-sessions.ts'
-import { type World, worldOf } from '../support/world.ts'
+import { headersOf, type World, worldOf } from '../support/world.ts'
 
 /** How badly answers travel: shares of those that are lost, late, or come twice; and times when none comes. */
 interface Weather {
@@ -62,7 +62,7 @@ function deliveries(game: ReturnType<typeof givenGame>, until: number, weather: 
 
 async function deliver(world: World, { path, body, at, maxAge, due }: Delivery): Promise<void> {
   if (due > world.clock.now()) await world.clock.advanceTo(due)
-  const headers = { 'Cache-Control': `max-age=${maxAge}`, Expires: new Date(at + maxAge * 1000).toUTCString() }
+  const headers = headersOf(at, maxAge)
   world.sandbox.setAnswer(path, () => ({ headers, body }))
   if (path === '/player') await world.syncNow(onlinePlayers)
   else await syncPlayers(world, { keys: [path.slice('/player/'.length)] })

@@ -1,7 +1,7 @@
 import { guilds } from '../../src/resources/guilds/index.ts'
 import type { RunResult } from '../../src/sync/run-result.ts'
 import { runWorklist, type WorklistOptions } from '../../src/sync/run-worklist.ts'
-import { instantOf, type SyncOptions, type World } from './world.ts'
+import { headersOf, instantOf, type SyncOptions, type World } from './world.ts'
 
 /** Made-up uuids that are easy to tell apart: `guildId('a')` is of a guild, `playerId(1)` of a player. */
 export function guildId(letter: string): string {
@@ -83,7 +83,7 @@ export async function answerGuild({ sandbox, clock }: World, body: object, at: s
   const key = 'uuid' in body ? String(body.uuid) : ''
   const instant = instantOf(at)
   if (instant > clock.now()) await clock.advanceTo(instant)
-  const headers = { 'Cache-Control': 'max-age=120', Expires: new Date(instant + 120_000).toUTCString() }
+  const headers = headersOf(instant, 120)
   sandbox.setAnswer(`/guild/uuid/${key}`, () => ({ headers, body }))
   return key
 }

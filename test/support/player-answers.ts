@@ -4,7 +4,7 @@ import type { PrivacyPolicy } from '../../src/sync/privacy/privacy.ts'
 import type { RunResult } from '../../src/sync/run-result.ts'
 import { runWorklist, type WorklistOptions } from '../../src/sync/run-worklist.ts'
 import { playerId } from './guild-answers.ts'
-import { instantOf, type World } from './world.ts'
+import { headersOf, instantOf, type World } from './world.ts'
 
 /** Who is where: `playerId` numbers by world; the world `-` stands for none told. */
 export type Online = Readonly<Record<string, readonly number[]>>
@@ -23,7 +23,7 @@ export async function syncOnline(world: World, body: object, at: string): Promis
   const { sandbox, clock } = world
   const instant = instantOf(at)
   if (instant > clock.now()) await clock.advanceTo(instant)
-  const headers = { 'Cache-Control': 'max-age=30', Expires: new Date(instant + 30_000).toUTCString() }
+  const headers = headersOf(instant, 30)
   sandbox.setAnswer('/player', () => ({ headers, body }))
   return await world.syncNow(onlinePlayers, { raw: world.raw ?? false })
 }
@@ -59,7 +59,7 @@ export async function syncPlayer(
   const { sandbox, clock } = world
   const instant = instantOf(at)
   if (instant > clock.now()) await clock.advanceTo(instant)
-  const headers = { 'Cache-Control': 'max-age=120', Expires: new Date(instant + 120_000).toUTCString() }
+  const headers = headersOf(instant, 120)
   const refusal = { status, body: { error: status === 403 ? 'Forbidden' : 'NotFound', detail: 'refused' } }
   sandbox.setAnswer(`/player/${playerId(number)}`, () => (body === null ? refusal : { headers, body }))
   return await syncPlayers(world, { keys: [playerId(number)] }, privacy)

@@ -127,7 +127,7 @@ export async function openWorld(
     sync: async (resource, body, at, options) => {
       const instant = instantOf(at)
       if (instant > clock.now()) await clock.advanceTo(instant)
-      const headers = { 'Cache-Control': 'max-age=60', Expires: new Date(instant + 60_000).toUTCString() }
+      const headers = headersOf(instant, 60)
       sandbox.setAnswer(routes[resource.name] ?? '', ({ query }) => ({
         headers,
         // The ids of metadata are a request of their own; diaries about it hold the named lists only.
@@ -197,6 +197,12 @@ export async function contentOf(db: Database): Promise<Record<string, unknown[]>
 export function instantOf(text: string): number {
   const [time = '', day = '01'] = text.split(' ').reverse()
   return Date.parse(`2026-06-${day}T${time.length === 5 ? `${time}:00` : time}Z`)
+}
+
+/** The headers of a response that is sent when it is made (ms since the epoch), and lives for so many seconds. */
+export function headersOf(instant: number, maxAge: number): Record<string, string> {
+  const text = (at: number) => new Date(at).toUTCString()
+  return { 'Cache-Control': `max-age=${maxAge}`, Expires: text(instant + 1000 * maxAge), Date: text(instant) }
 }
 
 /** The way back: `infinity` while a version is current. */

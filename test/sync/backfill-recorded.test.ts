@@ -1,3 +1,5 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { openRecordedAnswers } from '../../src/api/recorded.ts'
@@ -23,17 +25,51 @@ const map = (at: string, holder: string, acquired: string): Line => ({
   body: { Oak: place(holder, acquired) },
 })
 
-async function load({ db, log }: World, lines: readonly Line[], options: Partial<LoadOptions> = {}) {
+async function load({ db, log }: World, lines: readonly Line[], options: Partial<LoadOptions> = {}, folder?: string) {
   const said = (level: string) => (_fields: object, message: string) => void log.push(`${level}: ${message}`)
   const guards = { plausibleShare: 0.5, absences: 2, zeroShare: 0.25 }
   const runLog = { debug: () => {}, info: said('info'), warn: said('warn'), error: said('error') }
   const loading = { db, clock: systemClock, program: 'test', guards, log: runLog }
-  const recorded = openRecordedAnswers(await recordingFolder(lines))
+  const recorded = openRecordedAnswers(folder ?? (await recordingFolder(lines)))
   return await loadRecorded(recorded, loading, { resources: resourcesNamed([]), ...options })
 }
 
 describe.each(bothKinds)('recorded answers on the %s database', (kind) => {
   const world = worldOf(kind)
+
+  test('from before the game began or after now are refused line by line, and the others are loaded', async () => {
+    const lines = [
+      guild('a', '10:00', { level: 10 }),
+      guild('a', '10:00', { level: 99 }),
+      map('11:00', 'b', '10:30'),
+      guild('a', '12:00', { level: 12 }),
+    ]
+    const folder = await recordingFolder(lines)
+    const index = join(folder, 'index.jsonl')
+    const [first, second = '', third = '', fourth] = (await readFile(index, 'utf8')).split('\n')
+    const dated = [
+      first,
+      second.replace('2026-06-01', '2150-06-01'),
+      third.replace('2026-06-01', '1970-06-01'),
+      fourth,
+      '',
+    ].join('\n')
+    await writeFile(index, dated)
+    const { broken, resources } = await load(world, [], {}, folder)
+    expect(broken).toEqual([
+      expect.stringMatching(
+        /^index.jsonl line 3 is not loaded: it was recorded at 1970-06-01T11:00:00.000Z, which is not/,
+      ),
+      expect.stringMatching(
+        /^index.jsonl line 2 is not loaded: it was recorded at 2150-06-01T10:00:00.000Z, which is not/,
+      ),
+    ])
+    expect(resources).toMatchObject([{ resource: 'guilds', answers: 2, stale: 0, rejected: 0 }])
+    expect(await world.rows('select observed_at, level from game.guild_sample order by 1')).toEqual([
+      ['10:00', 10],
+      ['12:00', 12],
+    ])
+  })
 
   test('are taken in in the order of time, over all resources, each as of its instant', async () => {
     const lines = [

@@ -5,7 +5,7 @@ import { backfillGuilds } from '../support/backfill.ts'
 import { answerGuild, guildBody, guildId, syncGuilds } from '../support/guild-answers.ts'
 import { bothKinds, testDatabaseUrl } from '../support/postgres.ts'
 import { cuttableWay } from '../support/proxy.ts'
-import { instantOf, openWorld, type World, worldOf } from '../support/world.ts'
+import { headersOf, instantOf, openWorld, type World, worldOf } from '../support/world.ts'
 
 const letters = ['a', 'b', 'c', 'd', 'e', 'f']
 const owner = { 1: { rank: 'owner' } }
@@ -111,7 +111,7 @@ describe.each(bothKinds)('a backfill of guilds on the %s database', (kind) => {
   test('survives an hour without the API, asks for little meanwhile, and says so', async () => {
     await list(world)
     for (const one of letters) {
-      const headers = { 'Cache-Control': 'max-age=120', Expires: new Date(instantOf('10:02')).toUTCString() }
+      const headers = headersOf(instantOf('10:00'), 120)
       const body = guildBody(one, owner)
       const began = one === 'a' || one === 'b' ? instantOf('10:00:01') : instantOf('10:00')
       const isAway = (now: number) => now >= began && now < instantOf('11:00')

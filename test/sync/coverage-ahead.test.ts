@@ -12,7 +12,7 @@ import { guildBody, guildId, syncGuild } from '../support/guild-answers.ts'
 import { onlineBody, syncOnline } from '../support/player-answers.ts'
 import { kindsOfLongTests } from '../support/postgres.ts'
 import { engineOn, guards } from '../support/raw.ts'
-import { instantOf, worldOf } from '../support/world.ts'
+import { headersOf, instantOf, worldOf } from '../support/world.ts'
 
 const watched = [{ name: 'online-players' }, { name: 'guilds' }]
 
@@ -24,7 +24,7 @@ describe.each(kindsOfLongTests)('hours that are counted while the ledger is whol
   const online = (when: string, players: readonly number[] = [1]) =>
     syncOnline(world, onlineBody({ EU1: players }), when)
   const answerOnline = (when: string) => {
-    const headers = { 'Cache-Control': 'max-age=30', Expires: new Date(instantOf(when) + 30_000).toUTCString() }
+    const headers = headersOf(instantOf(when), 30)
     world.sandbox.setAnswer('/player', () => ({ headers, body: onlineBody({ EU1: [1] }) }))
   }
   const upkeep = (now = new Date(world.clock.now())) => countAhead(world.db, { now, resources: watched })

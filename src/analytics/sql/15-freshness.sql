@@ -11,7 +11,7 @@ with recursive known (resource) as (
   select told.resource from sync.expectation told
 )
 select every.resource, seen.observed_at as last_observed_at, changed.observed_at as last_changed_at, latest.status as last_status,
-       now() - seen.observed_at as age, make_interval(secs => told.every_seconds) as expected_every,
+       greatest(now() - seen.observed_at, interval '0') as age, make_interval(secs => told.every_seconds) as expected_every,
        case when told.every_seconds is null then false
             else seen.received_at is null or now() - seen.received_at > 1.5 * make_interval(secs => told.every_seconds)
               -- Asked in time, and yet the copies that came are older than any cache explains.
@@ -46,7 +46,7 @@ comment on column analytics.freshness.resource is 'The resource, such as territo
 comment on column analytics.freshness.last_observed_at is 'The instant that the latest accepted answer speaks for; NULL before the first.';
 comment on column analytics.freshness.last_changed_at is 'The instant that the latest answer speaks for that said something new.';
 comment on column analytics.freshness.last_status is 'How the latest run ended: ok, unchanged, partial, stale, rejected or failed; NULL: it never ran.';
-comment on column analytics.freshness.age is 'How old that answer is now.';
+comment on column analytics.freshness.age is 'How old that answer is now; 0 where it speaks for a later instant than this machine''s clock.';
 comment on column analytics.freshness.expected_every is 'How often it should be observed; NULL: not at all, or nobody told.';
 comment on column analytics.freshness.is_late is 'True when the next observation is overdue by half that time, or when the answers that do come are older than two and a half times it. Never where none is expected.';
 comment on column analytics.freshness.last_received_at is 'When the latest accepted answer came, by the clock of the machine that asked.';

@@ -1,3 +1,4 @@
+import { clockError } from '../../api/headers.ts'
 import { deepestNesting } from '../../api/wire/limits.ts'
 import { RecordError } from '../../errors.ts'
 import type { Json } from '../../sync/hash.ts'
@@ -37,6 +38,7 @@ export const itemMetadata = defineResource({
       complete: true,
       observedFrom: Math.min(...instants),
       observedAt: Math.max(...instants),
+      clockError: clockError(lists.headers) ?? clockError(ids.headers),
       pages: 2,
     }
   },

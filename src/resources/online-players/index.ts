@@ -4,6 +4,7 @@ import { defineResource } from '../../sync/resource.ts'
 import { inOnlineList } from '../personal.ts'
 import { oneAnswer, textField } from '../record.ts'
 import { deriveListings } from './derive.ts'
+import { giveUpListings } from './give-up.ts'
 import { normalizeWorld, recordsOf } from './normalize.ts'
 import { onlineSample, playerHop, playerListing, worldHistory, worldSample } from './tables.ts'
 
@@ -33,5 +34,6 @@ export const onlinePlayers = defineResource({
   vocabulary: {},
   personal: inOnlineList,
   derive: deriveListings,
+  giveUp: giveUpListings,
   derived: [onlineSample, playerListing, playerHop],
 })

@@ -31,3 +31,8 @@ export async function deriveCaptures(sql: Sql, { at }: Pick<Answered, 'at'>): Pr
   )
   return 0
 }
+
+/** Removes the captures that were seen after an instant. */
+export async function giveUpCaptures(sql: Sql, after: Date): Promise<void> {
+  await sql.query('delete from game.territory_capture where observed_at > $1', [after])
+}

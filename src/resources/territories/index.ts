@@ -2,7 +2,7 @@ import { territoryVocabulary as known, territorySchema } from '../../api/wire/te
 import { unknownFields } from '../../api/wire/unknown.ts'
 import { defineResource } from '../../sync/resource.ts'
 import { fieldOf, oneAnswer, textField } from '../record.ts'
-import { deriveCaptures } from './derive.ts'
+import { deriveCaptures, giveUpCaptures } from './derive.ts'
 import { normalizeTerritory, supersedesHold } from './normalize.ts'
 import { territoryCapture, territoryHistory, territoryHold, territoryResource } from './tables.ts'
 
@@ -27,5 +27,6 @@ export const territories = defineResource({
   unknownFields: unknownFields(territorySchema),
   vocabulary: { '/treasury': known.level, '/defences': known.level },
   derive: deriveCaptures,
+  giveUp: giveUpCaptures,
   derived: [territoryCapture],
 })

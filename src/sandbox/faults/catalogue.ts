@@ -1,3 +1,4 @@
+import { clocks } from './clocks.ts'
 import { deliveries } from './deliveries.ts'
 import type { Fault } from './fault.ts'
 import { headerFaults } from './header-faults.ts'
@@ -17,6 +18,7 @@ const all = {
   ...people,
   ...hostileTexts,
   ...values,
+  ...clocks,
 }
 
 /** A fault by the name that `--faults` knows it under. */

@@ -51,6 +51,18 @@ export const shapes = {
         return chosen.length > 0
       }),
   },
+  'odd-records': {
+    about: 'records that nobody can read, beside the good ones',
+    spoil: (answer, { path }) =>
+      rewritten(answer, (body) => {
+        const odd = oddRecords[path]
+        const key = 'sandbox_odd'
+        if (!odd || 'controller' in body) return false
+        if (Array.isArray(body)) body.push({ ...odd, internalName: key, displayName: key })
+        else Object.assign(body, { [key]: { ...odd, internalName: key } })
+        return true
+      }),
+  },
   'twin-names': {
     about: 'items, sets and guilds that bear the display name of another, for a while',
     run: 3,
@@ -67,6 +79,13 @@ const vocabulary: Readonly<Record<string, string>> = {
   '/item/database': 'tier',
   '/item/recipe/database': 'skill',
   '/guild/list/territory': 'treasury',
+}
+
+/** What cannot be read as a record of a route, whatever its key is. */
+const oddRecords: Readonly<Record<string, object>> = {
+  '/guild/list/territory': { guild: 7 },
+  '/guild/seasons': {},
+  '/item/database': { type: 7 },
 }
 
 /** The last members get an unknown rank. */

@@ -11,6 +11,7 @@ import { openRefusals, type RunRefusals } from '../run-refusals.ts'
 import type { RunResult } from '../run-result.ts'
 import { openTally, type Tally } from '../tally.ts'
 import { listKeys } from './campaign.ts'
+import { withinTime } from './within-time.ts'
 
 /** What recorded answers are loaded with: time is that of the recordings, and nobody is asked. */
 export type Loading = Omit<Engine, 'api'>
@@ -71,14 +72,16 @@ const sampleKey = '00000000-0000-4000-8000-000000000000'
  * @throws RetryableError when the database is away, or what ended the signal; what was loaded until then stays
  */
 export async function loadRecorded(
-  recorded: RecordedAnswers,
+  folder: RecordedAnswers,
   loading: Loading,
   { resources, signal, onProgress }: LoadOptions,
 ): Promise<LoadedFolder> {
+  const { answers: recorded, refused } = withinTime(folder, loading.clock.now())
   const { moments, unknown } = await momentsOf(recorded, resources)
   const sums = new Map(resources.map(({ name }) => [name, emptySum(name)]))
   const tallies = new Map<string, OpenTally>()
-  const broken: string[] = []
+  const broken = [...refused]
+  for (const message of broken) loading.log.error({}, message)
   await listAll(loading, moments)
   for (const [done, moment] of moments.entries()) {
     signal?.throwIfAborted()

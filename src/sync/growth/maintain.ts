@@ -82,11 +82,31 @@ async function maintainTable(
   )
 }
 
+/** A machine that was idle for so long still trusts its own clock, ms. */
+const idle = 32 * enough
+
+/**
+ * The time by which tables are looked after: that of this machine's clock, but not long after the latest accepted response.
+ * A clock that is years ahead neither makes partitions for them nor lets what is kept expire.
+ */
+export async function maintenanceTime(sql: Sql, now: Date): Promise<Date> {
+  const [row] = await sql.query<{ latest: Date | null }>(
+    `select max(observed_at) as latest from sync.run where status in ('ok', 'unchanged', 'partial')`,
+  )
+  const latest = row?.latest?.getTime() ?? now.getTime()
+  return new Date(Math.min(now.getTime(), latest + idle))
+}
+
 /** Whether a table was not looked after for a day: one small query, for commands that are done at once. */
 export async function isMaintenanceDue(sql: Sql, { now, tables }: Pick<Upkeep, 'now' | 'tables'>): Promise<boolean> {
   const [state] = await sql.query<{ fresh: number }>(
-    'select count(*)::int as fresh from sync.tier where sample_table = any($1::text[]) and checked_at > $2',
-    [tables.map((growing) => namesOf(growing).table), new Date(now.getTime() - enough)],
+    'select count(*)::int as fresh from sync.tier where sample_table = any($1::text[]) and checked_at > $2 and checked_at <= $3',
+    // A clock that was ahead says nothing of what is due now.
+    [
+      tables.map((growing) => namesOf(growing).table),
+      new Date(now.getTime() - enough),
+      new Date(now.getTime() + enough),
+    ],
   )
   return (state?.fresh ?? 0) < tables.length
 }

@@ -8,7 +8,7 @@ import type { GrowingTable } from '../resource.ts'
  */
 
 /** How many months ahead of now there are partitions. */
-const monthsAhead = 3
+const monthsAhead = 2
 
 /** A partition as the catalogue has it. */
 export interface Part {

@@ -1,8 +1,11 @@
 import type { Sql } from '../../db/database.ts'
 import type { Answer } from '../answer.ts'
+import { lastAccepted } from '../ledger.ts'
 import type { Recorded } from '../resource.ts'
+import { lastOfKey } from '../work-items.ts'
 import type { GuardAction } from './actions.ts'
-import { objectionToClock } from './clock.ts'
+import { judgeClock } from './clock.ts'
+import { giveUp } from './give-up.ts'
 import { judge, type Verdict } from './guard.ts'
 import { agreesWithRejected, countRecords } from './plausibility.ts'
 
@@ -12,17 +15,55 @@ export interface Judged {
   /** Why it is not loaded; null when it is. */
   readonly reason: string | null
   readonly guarded: readonly GuardAction[]
+  /** The response, with the last accepted one as it is after the clocks were judged. */
+  readonly answer: Answer
   /** The number of records that later responses are compared with; null when its clock cannot be trusted. */
   readonly normalized: number | null
 }
 
+/** What of a response is compared with others. */
+interface Found {
+  readonly records: number
+  readonly contentHash: Uint8Array
+}
+
 /** Judges a response before anything of it is written: its clock, its age and how plausible it is. */
-export async function judgeResponse(
+export async function judgeResponse(sql: Sql, resource: Recorded, answer: Answer, found: Found): Promise<Judged> {
+  const { extraction, last } = answer
+  const clock = await judgeClock(sql, resource, answer)
+  if (clock.kind === 'rejected') return { ...rejected('clock', clock.reason, null), answer }
+  if (clock.kind === 'contradicts') {
+    const { reason } = clock
+    const status = last && extraction.observedFrom < last.observedAt ? 'stale' : 'rejected'
+    return { status, reason, normalized: null, answer, guarded: [{ guard: 'clock', action: 'pending', reason }] }
+  }
+  const current = clock.kind === 'give-up' ? await withoutGivenUp(sql, resource, answer, clock) : answer
+  const judged = await judgePlausibility(sql, resource, current, found)
+  if (clock.kind === 'fine') return { ...judged, answer: current }
+  const action = clock.kind === 'agreed' ? 'accepted after agreement' : 'given up'
+  const guarded = [{ guard: 'clock', action, reason: clock.reason } as const, ...judged.guarded]
+  return { ...judged, answer: current, guarded }
+}
+
+/** The response after the stored instants that it contradicts are given up. */
+async function withoutGivenUp(
   sql: Sql,
   resource: Recorded,
   answer: Answer,
-  { records, contentHash }: { readonly records: number; readonly contentHash: Uint8Array },
-): Promise<Judged> {
+  { after, reason }: { readonly after: number; readonly reason: string },
+): Promise<Answer> {
+  const { scope, receivedAt } = answer
+  await giveUp(sql, resource, { after: new Date(after), now: new Date(receivedAt), scope, reason })
+  const last = scope === undefined ? await lastAccepted(sql, resource.name) : await lastOfKey(sql, resource.name, scope)
+  return { ...answer, last }
+}
+
+async function judgePlausibility(
+  sql: Sql,
+  resource: Recorded,
+  answer: Answer,
+  { records, contentHash }: Found,
+): Promise<Omit<Judged, 'answer'>> {
   const { extraction, preparation, last, guards, scope } = answer
   const { accept = false } = guards
   const share = guards.plausibleShares?.[resource.name] ?? resource.plausibleShare ?? guards.plausibleShare
@@ -34,8 +75,6 @@ export async function judgeResponse(
     const { status, reason } = verdict
     return { status, reason, normalized: null, guarded: [{ guard: 'staleness', action: 'ignored', reason }] }
   }
-  const wrongClock = accept ? undefined : await objectionToClock(sql, resource.name, answer)
-  if (wrongClock !== undefined) return rejected('clock', wrongClock, null)
   if (verdict.status === 'rejected') {
     const isNewer = last === undefined || extraction.observedAt > last.observedAt
     const response = { ...extraction, normalized }
@@ -57,6 +96,6 @@ export async function judgeResponse(
   }
 }
 
-function rejected(guard: 'clock' | 'plausibility', reason: string, normalized: number | null): Judged {
+function rejected(guard: 'clock' | 'plausibility', reason: string, normalized: number | null): Omit<Judged, 'answer'> {
   return { status: 'rejected', reason, normalized, guarded: [{ guard, action: 'rejected', reason }] }
 }

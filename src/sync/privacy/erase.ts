@@ -65,39 +65,15 @@ function statementsOf(table: KeptTable, fieldGroup: string): string[] {
   const blank = table.blank?.[fieldGroup]
   if (blank) {
     const { columns, where = 'true' } = blank
+    const filled = columns.map((column) => `kept.${column} is not null`).join(' or ')
     const emptied = columns.map((column) => `${column} = null`).join(', ')
     statements.push(
       counted(
-        `update ${table.table} kept set ${emptied} from ${whoFrom(table)} where ${whoseRows(table)} and (${filledIn(columns)}) and ${where}`,
+        `update ${table.table} kept set ${emptied} from ${whoFrom(table)} where ${whoseRows(table)} and (${filled}) and ${where}`,
       ),
     )
   }
   return statements
-}
-
-/** How many rows of the tables about players fall under a rule, without removing them: also where nothing may be written. */
-export async function countErasable(sql: Sql, personal: Personal, target: Target): Promise<Removed[]> {
-  const { playerUuid, fieldGroup, until = FOREVER } = target
-  const removed: Removed[] = []
-  for (const table of personal.tables) {
-    const conditions: string[] = []
-    const rows = fieldGroup === everything ? 'true' : table.rows?.[fieldGroup]
-    if (rows !== undefined) conditions.push(rows)
-    const blank = table.blank?.[fieldGroup]
-    if (blank) conditions.push(`(${filledIn(blank.columns)}) and ${blank.where ?? 'true'}`)
-    for (const condition of conditions) {
-      const [counted] = await sql.query<{ n: number }>(
-        `select count(*)::int as n from ${table.table} kept, ${whoFrom(table)} where ${whoseRows(table)} and (${condition})`,
-        [[playerUuid], [until]],
-      )
-      if (counted && counted.n > 0) removed.push({ playerUuid, fieldGroup, table: table.table, rows: counted.n })
-    }
-  }
-  return removed
-}
-
-function filledIn(columns: readonly string[]): string {
-  return columns.map((column) => `kept.${column} is not null`).join(' or ')
 }
 
 /** The source of rows that statements about a table join: the players, and what narrows the search. */

@@ -2,7 +2,7 @@ import type { Sql } from '../../db/database.ts'
 import { FOREVER } from '../../db/values.ts'
 import { hashOf, noteActions } from './actions.ts'
 import { anonymizingStatement } from './engine.ts'
-import { countErasable, erase, everything, type Gone, type Removed, whoFrom, whoseRows } from './erase.ts'
+import { erase, everything, type Gone, type Removed, whoFrom, whoseRows } from './erase.ts'
 import { countNames, namedPlayers, removeNames } from './names.ts'
 import type { KeptTable, Personal } from './personal.ts'
 import { lockPrivacy } from './privacy.ts'
@@ -76,20 +76,6 @@ export async function personKept(sql: Sql, personal: Personal, playerUuid: strin
       [playerUuid, hashOf(playerUuid)],
     ),
   }
-}
-
-/**
- * What a purge would remove, counted where nothing may be written. What only the removal itself finds, archived responses
- * of others and rows that one rule of several touches, is not counted.
- */
-export async function countPurge(
-  sql: Sql,
-  personal: Personal,
-  { playerUuid, fieldGroup = everything }: { playerUuid: string; fieldGroup?: string | undefined },
-): Promise<Removed[]> {
-  if (fieldGroup !== everything) return await countErasable(sql, personal, { playerUuid, fieldGroup })
-  const { tables } = await personKept(sql, personal, playerUuid)
-  return tables.map(({ table, rows }) => ({ playerUuid, fieldGroup, table, rows }))
 }
 
 /** Rules that something is kept under, in the order of the alphabet. */
