@@ -10,9 +10,15 @@ import type { Engine } from './sync/engine.ts'
  * A client of the configured API that tells the log about every request. It writes down that a stored credential is
  * used.
  * @param credential sent with every request; by default the configured or stored one, null for none
+ * @param onRequest told about every request, besides the log
  */
-export function openApi(app: App, credential: Credential | null = credentialOf(app)): Api {
-  return createClient(clientOptions(app, credential))
+export function openApi(
+  app: App,
+  credential: Credential | null = credentialOf(app),
+  onRequest: (event: RequestEvent) => void = () => {},
+): Api {
+  const options = clientOptions(app, credential)
+  return createClient({ ...options, onRequest: both(options.onRequest, onRequest) })
 }
 
 /**
@@ -26,11 +32,14 @@ export function openSharedApi(app: App, db: Database, onRequest: (event: Request
   const budget = databaseBudget(db, { account: accountOf(baseUrl, credential?.token()), clock })
   const guestBudget = databaseBudget(db, { account: accountOf(baseUrl, null), clock })
   const options = clientOptions(app, credential)
-  const told = (event: RequestEvent) => {
-    options.onRequest?.(event)
-    onRequest(event)
+  return createClient({ ...options, onRequest: both(options.onRequest, onRequest), budget, guestBudget })
+}
+
+function both<T>(first: ((event: T) => void) | undefined, second: (event: T) => void): (event: T) => void {
+  return (event) => {
+    first?.(event)
+    second(event)
   }
-  return createClient({ ...options, onRequest: told, budget, guestBudget })
 }
 
 function clientOptions(app: App, credential: Credential | null): ClientOptions {

@@ -52,24 +52,25 @@ export async function keyCount(sql: Sql, { name }: Worklist): Promise<number> {
 export async function priceOfWorklist(
   sql: Sql,
   resource: Worklist,
-  { since, only, limit, unknown }: Pick<Wanted, 'limit'> & Meant,
+  { since, only, limit, unknown, isReadOnly = false }: Pick<Wanted, 'limit'> & Meant,
   app: App,
 ): Promise<Price> {
   const assumptions: string[] = []
   const isEmpty = only === undefined && (await keyCount(sql, resource)) === 0
   const guess = assumedOf(resource)
   if (isEmpty) {
-    assumptions.push(
-      `${guess.keys} ${resource.name}: ${sourceOf(resource).name} was never synced, it is asked for first`,
-    )
-  }
-  if (only) await listKeys(sql, resource.name, only)
+    const why = `${sourceOf(resource).name} was never synced, it is asked for first`
+    const whyReadOnly = 'the worklist is empty, and this read-only database cannot be asked for more'
+    assumptions.push(`${guess.keys} ${resource.name}: ${isReadOnly ? whyReadOnly : why}`)
+  } else if (isReadOnly) assumptions.push('the worklist is as the last sync left it: the database is read-only')
+  if (only && !isReadOnly) await listKeys(sql, resource.name, only)
+  const unlisted = only && isReadOnly ? await countUnlisted(sql, resource.name, only) : 0
   const open = isEmpty
     ? { keys: guess.keys, fresh: guess.keys }
     : await countOpen(sql, { resource: resource.name, since, only })
   if (unknown.length > 0) assumptions.push(`the API knows who ${unknown.join(', ')} is`)
-  const keys = Math.min(limit ?? Number.POSITIVE_INFINITY, open.keys + unknown.length)
-  const fresh = Math.min(keys, open.fresh + unknown.length)
+  const keys = Math.min(limit ?? Number.POSITIVE_INFINITY, open.keys + unlisted + unknown.length)
+  const fresh = Math.min(keys, open.fresh + unlisted + unknown.length)
   const requests = keys + (isEmpty ? 1 : 0) + unknown.length
   const perMinute = await limitOf(sql, resource.route, app, assumptions)
   return await priceOf(sql, resource, { keys, fresh, again: keys - fresh, requests, perMinute, assumptions }, guess)
@@ -80,6 +81,17 @@ interface Meant {
   readonly since: Date
   readonly only: readonly string[] | undefined
   readonly unknown: readonly string[]
+  /** Nothing may be written: keys that are not on the worklist are counted instead of listed. */
+  readonly isReadOnly?: boolean
+}
+
+async function countUnlisted(sql: Sql, resource: string, keys: readonly string[]): Promise<number> {
+  const [row] = await sql.query<{ keys: number }>(
+    `select count(distinct key) as keys from unnest($2::text[]) as named(key)
+      where not exists (select from sync.work_item item where item.resource = $1 and item.key = named.key)`,
+    [resource, keys],
+  )
+  return row?.keys ?? 0
 }
 
 /** What it takes to walk through all pages; who is known already brings what changed, and nobody knows that. */

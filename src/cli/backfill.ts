@@ -2,7 +2,7 @@ import { type App, migrateDatabase, openDatabase } from '../app.ts'
 import { engineOf, openSharedApi } from '../app-api.ts'
 import type { Database } from '../db/database.ts'
 import { readHolder } from '../db/folder-lock.ts'
-import { FatalError, UsageError } from '../errors.ts'
+import { UsageError } from '../errors.ts'
 import { resourcesNamed } from '../resources/index.ts'
 import { type BackfillResult, walkBackfill } from '../sync/backfill/backfill.ts'
 import {
@@ -19,11 +19,12 @@ import type { Price } from '../sync/backfill/plan.ts'
 import type { Engine } from '../sync/engine.ts'
 import { isWorklist, type Resource, type Worklist } from '../sync/resource.ts'
 import { isAccepted, type RunResult, skippedResult } from '../sync/run-result.ts'
+import { dryRun } from './backfill-dry-run.ts'
 import { finishedAt, tellFinished } from './backfill-finished.ts'
 import { priceOfPages, priceOfWorklist, showPrice, type Wanted } from './backfill-price.ts'
 import { fillWorklist, walkPages } from './backfill-runs.ts'
 import { type Context, exitCode } from './context.ts'
-import { keysKnown, keysNamed } from './named-keys.ts'
+import { keysNamed } from './named-keys.ts'
 import { wholeNumber } from './numbers.ts'
 import { exitCodeOf, summary, withoutVerdict } from './sync.ts'
 
@@ -93,41 +94,6 @@ function wantedOf(resource: Resource | Worklist, flags: BackfillFlags, app: App)
     since: instant === undefined ? undefined : new Date(instant),
     restart: restart === true,
   }
-}
-
-async function dryRun(resource: Resource | Worklist, wanted: Wanted, db: Database, context: Context): Promise<number> {
-  const price = isWorklist(resource)
-    ? await rehearse(db, async (sql) => {
-        const now = new Date(context.app.clock.now())
-        await resource.plan(sql, now)
-        const { keys, unknown } = await keysKnown(resource, sql, wanted.names)
-        const unfinished = wanted.restart ? undefined : await unfinishedCampaign(sql, resource.name)
-        const since = wanted.since ?? unfinished?.since ?? now
-        const only = wanted.names.length > 0 ? keys : undefined
-        return await priceOfWorklist(sql, resource, { ...wanted, since, only, unknown }, context.app)
-      })
-    : await priceOfPages(db, resource, context.app)
-  showPrice(price, context, true)
-  return exitCode.done
-}
-
-/** Runs work in a transaction that leaves nothing behind. */
-async function rehearse<T>(
-  db: Database,
-  work: (sql: Parameters<Parameters<Database['transaction']>[0]>[0]) => Promise<T>,
-) {
-  const over = new Error('rolled back')
-  let result: { readonly value: T } | undefined
-  await db
-    .transaction(async (sql) => {
-      result = { value: await work(sql) }
-      throw over
-    })
-    .catch((error: unknown) => {
-      if (error !== over) throw error
-    })
-  if (!result) throw new FatalError('the rehearsal gave no result')
-  return result.value
 }
 
 type Ended = Pick<BackfillResult, 'run' | 'left'> & { readonly price: Price }

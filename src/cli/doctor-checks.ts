@@ -4,6 +4,7 @@ import type { Answer } from '../api/answer.ts'
 import type { Api } from '../api/client.ts'
 import { Forbidden, Unauthorized } from '../api/errors.ts'
 import { readHttpDate } from '../api/http-date.ts'
+import type { RequestEvent } from '../api/request-event.ts'
 import type { App } from '../app.ts'
 import type { Config } from '../config.ts'
 import { chooseCredential } from '../credential.ts'
@@ -14,7 +15,8 @@ import { sizeOf } from './status-text.ts'
 /** What one check saw. */
 export interface Finding {
   readonly check: string
-  readonly verdict: 'fine' | 'warning' | 'problem'
+  /** `unknown`: it could not be looked at. */
+  readonly verdict: 'fine' | 'warning' | 'problem' | 'unknown'
   readonly seen: string
   /** What to do about it. */
   readonly todo?: string
@@ -28,13 +30,15 @@ const SKEW = 10
 const LITTLE_ROOM = 1e9
 
 /** Asks the API one cheap question and looks at how it answers: reachable, in time, with the headers it should have. */
-export async function checkAnswer(api: Api, { config, clock }: App, signal: AbortSignal): Promise<Finding[]> {
+export async function checkAnswer(
+  api: Api,
+  { config }: App,
+  { signal, requests }: { readonly signal: AbortSignal; readonly requests: readonly RequestEvent[] },
+): Promise<Finding[]> {
   try {
-    const sent = clock.now()
     const answer = await api.guilds.seasons({ signal })
-    const took = answer.receivedAt - sent
-    const reachable = `${config.baseUrl} answered in ${took} ms`
-    return [{ check: 'api', verdict: 'fine', seen: reachable }, checkClock(answer), checkHeaders(answer)]
+    const seen = `${config.baseUrl} answered ${pace(requests)}`
+    return [{ check: 'api', verdict: 'fine', seen }, checkClock(answer), checkHeaders(answer)]
   } catch (error) {
     return [
       {
@@ -46,6 +50,16 @@ export async function checkAnswer(api: Api, { config, clock }: App, signal: Abor
       },
     ]
   }
+}
+
+/** How long the last exchange took, and, apart from it, what it waited for before. */
+function pace(requests: readonly RequestEvent[]): string {
+  const took = requests.at(-1)?.durationMs ?? 0
+  const waited = requests.reduce((sum, { waitMs }) => sum + waitMs, 0)
+  const tries = requests.length > 1 ? `, at attempt ${requests.length}` : ''
+  const slot =
+    waited >= 1000 ? `, after ${Math.round(waited / 1000)} s of waiting for a free request of the budget` : ''
+  return `in ${took} ms${tries}${slot}`
 }
 
 function checkClock({ headers, receivedAt }: Answer<unknown>): Finding {
@@ -103,13 +117,22 @@ export async function checkCredential(api: Api, { config }: App, signal: AbortSi
 /** How much room the database has to grow; of a server only how large it is. */
 export async function checkDisk({ databaseUrl, dataDir }: Config, db: Database | undefined): Promise<Finding> {
   const check = 'disk'
-  const [row] = db ? await db.query<{ bytes: number }>('select pg_database_size(current_database()) as bytes') : []
-  const size = row ? `the database takes ${sizeOf(row.bytes)}` : 'the size of the database is not known'
-  if (databaseUrl) return { check, verdict: 'fine', seen: `${size}; the room left on the server is not known here` }
-  const { bavail, bsize } = await roomAt(dataDir)
+  const bytes = db && (await sizeOfDatabase(db))
+  const size = bytes === undefined ? 'the size of the database is not known' : `the database takes ${sizeOf(bytes)}`
+  if (databaseUrl) return { check, verdict: 'unknown', seen: `${size}; the room left on the server is not known here` }
+  const room = await roomAt(dataDir).catch(() => undefined)
+  if (!room) return { check, verdict: 'unknown', seen: `${size}; the room left in ${dataDir} cannot be read` }
+  const { bavail, bsize } = room
   const seen = `${size}, ${sizeOf(bavail * bsize)} are free in ${dataDir}`
   if (bavail * bsize >= LITTLE_ROOM) return { check, verdict: 'fine', seen }
   return { check, verdict: 'warning', seen, todo: 'make room, or move the folder and set WYNNSYNC_DATA_DIR' }
+}
+
+async function sizeOfDatabase(db: Database): Promise<number | undefined> {
+  const [row] = await db
+    .query<{ bytes: number }>('select pg_database_size(current_database()) as bytes')
+    .catch((): { bytes: number }[] => [])
+  return row?.bytes
 }
 
 /** Of the folder, or of the nearest one above it that exists. */

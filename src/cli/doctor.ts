@@ -1,11 +1,14 @@
 import type { Api } from '../api/client.ts'
-import { migrateDatabase, openDatabase } from '../app.ts'
+import type { RequestEvent } from '../api/request-event.ts'
+import { type App, migrateDatabase, openDatabase } from '../app.ts'
 import { openApi, openSharedApi } from '../app-api.ts'
+import { readOnlyReason } from '../db/access.ts'
 import type { Database } from '../db/database.ts'
 import { RetryableError } from '../errors.ts'
 import { readFreshness } from '../sync/recent-runs.ts'
 import { visibleLine } from '../terminal-text.ts'
 import { type Context, exitCode } from './context.ts'
+import { databaseAdvice, readOnlyAdvice } from './doctor-advice.ts'
 import { checkAnswer, checkCredential, checkDisk, type Finding, messageOf } from './doctor-checks.ts'
 import { formatTable } from './table.ts'
 
@@ -36,13 +39,17 @@ async function examine(context: Context): Promise<Finding[]> {
   let api: Api | undefined
   try {
     db = await openDatabase(app, ['doctor'], { waitMs: 2000 }).catch((error: unknown) => {
-      findings.push(databaseProblem(error))
+      findings.push(databaseProblem(error, app))
       return undefined
     })
-    if (db) findings.push(...(await checkDatabase(db, context)))
+    const database = db ? await checkDatabase(db, context) : undefined
+    findings.push(...(database?.findings ?? []))
     findings.push(await checkDisk(app.config, db))
-    api = db ? openSharedApi(app, db) : openApi(app)
-    findings.push(...(await checkAnswer(api, app, signal)))
+    const requests: RequestEvent[] = []
+    const onRequest = (event: RequestEvent) => void requests.push(event)
+    // A budget is shared through tables: without them, or without writing, what is wrong would look like the API's fault.
+    api = db && database?.isWritable ? openSharedApi(app, db, onRequest) : openApi(app, undefined, onRequest)
+    findings.push(...(await checkAnswer(api, app, { signal, requests })))
     findings.push(await checkCredential(api, app, signal))
   } finally {
     await api?.close()
@@ -51,15 +58,23 @@ async function examine(context: Context): Promise<Finding[]> {
   return findings
 }
 
-async function checkDatabase(db: Database, { app }: Context): Promise<Finding[]> {
+async function checkDatabase(
+  db: Database,
+  { app }: Context,
+): Promise<{ readonly findings: Finding[]; readonly isWritable: boolean }> {
+  const check = 'database'
   try {
     const { applied } = await migrateDatabase(db, app)
+    const readOnly = await readOnlyReason(db)
     const [row] = await db.query<{ version: string }>(`select current_setting('server_version') as version`)
     const tables = applied.length > 0 ? `${applied.length} changes applied just now` : 'up to date'
     const seen = `${db.kind === 'server' ? 'PostgreSQL' : 'embedded PostgreSQL'} ${row?.version} at ${db.place}, ${tables}`
-    return [{ check: 'database', verdict: 'fine', seen }, await checkFreshness(db)]
+    const finding: Finding = readOnly
+      ? { check, verdict: 'warning', seen: `${seen}, read-only: ${readOnly}`, todo: readOnlyAdvice }
+      : { check, verdict: 'fine', seen }
+    return { findings: [finding, await checkFreshness(db)], isWritable: readOnly === null }
   } catch (error) {
-    return [databaseProblem(error)]
+    return { findings: [databaseProblem(error, app)], isWritable: false }
   }
 }
 
@@ -77,12 +92,12 @@ async function checkFreshness(db: Database): Promise<Finding> {
   }
 }
 
-function databaseProblem(error: unknown): Finding {
+function databaseProblem(error: unknown, { config }: Pick<App, 'config'>): Finding {
   return {
     check: 'database',
     verdict: 'problem',
     seen: messageOf(error),
-    todo: 'set DATABASE_URL to a PostgreSQL 15 or newer that runs, or unset it for the embedded one; if another process has that, end it or wait',
+    todo: databaseAdvice(error, config),
     temporary: error instanceof RetryableError,
   }
 }

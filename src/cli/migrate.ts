@@ -1,4 +1,5 @@
 import { admitReaders, migrateDatabase, olderText, openDatabase } from '../app.ts'
+import { readOnlyReason } from '../db/access.ts'
 import { RetryableError } from '../errors.ts'
 import { type Context, exitCode } from './context.ts'
 
@@ -8,7 +9,7 @@ export async function migrateCommand({ app, out, flags }: Context): Promise<numb
   try {
     const { applied, newer, postponed } = await migrateDatabase(db, app, { again: true })
     if (postponed) throw new RetryableError(postponed)
-    await admitReaders(db)
+    if ((await readOnlyReason(db)) === null) await admitReaders(db)
     if (flags.json) out.write(`${JSON.stringify({ database: db.place, applied })}\n`)
     else if (!flags.quiet) {
       out.write(applied.length > 0 ? `${applied.join('\n')}\n` : '')

@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 import type { Clock } from '../clock.ts'
 import { FatalError } from '../errors.ts'
+import { cannotMigrate, readOnlyReason, withGrants } from './access.ts'
 import type { Database, Sql } from './database.ts'
 import {
   INSTALLED_PROGRAM,
@@ -73,15 +74,29 @@ comment on column sync.installed_sql.installed_at is 'When it was installed.';
  *
  * @throws LockTimeout when a query that does not end keeps tables from being migrated
  * @throws FatalError naming the file that failed; when the journal's times do not rise (drizzle would skip a migration
- * without a word); when the database was migrated by a newer program
+ * without a word); when the database was migrated by a newer program; when it is read-only and has other tables than
+ * the program expects; when the user lacks a right, with what to grant
  */
 export async function migrate(db: Database, options: MigrateOptions): Promise<Migrated> {
   const migrations = await readJournal(options.folder)
   const scripts = await Promise.all(options.repeatable.map(readScript))
   const wanted: Wanted = { ...options, migrations, scripts, sqlHash: hashOfAll(scripts) }
+  try {
+    return await migrateUntilDone(db, wanted)
+  } catch (error) {
+    throw await withGrants(db, error)
+  }
+}
+
+async function migrateUntilDone(db: Database, wanted: Wanted): Promise<Migrated> {
   for (let tried = 1; ; tried++) {
     const state = await readState(db, wanted)
     if (state.done) return state.done
+    const readOnly = await readOnlyReason(db)
+    // Views of another version answer questions too; tables of another version may lack what is asked for.
+    if (readOnly !== null && state.tablesAreUpToDate)
+      return { applied: [], postponed: `the database is read-only (${readOnly})` }
+    if (readOnly !== null) throw cannotMigrate(db, readOnly)
     try {
       const prepare = (sql: Sql) => lockMigrations(sql)
       return await withLockTimeout(db, 'the migration', (sql) => migrateOnce(sql, wanted), prepare)
@@ -91,7 +106,7 @@ export async function migrate(db: Database, options: MigrateOptions): Promise<Mi
       if (tried === TRIES && state.tablesAreUpToDate) return { applied: [], postponed: error.message }
       if (tried === TRIES) throw error
     }
-    await options.clock.sleep(FIRST_WAIT * 2 ** (tried - 1))
+    await wanted.clock.sleep(FIRST_WAIT * 2 ** (tried - 1))
   }
 }
 

@@ -34,6 +34,12 @@ const SHUT_OUT: Readonly<Record<string, string>> = {
   '3D000': 'create it first: createdb NAME',
 }
 
+/** SQLSTATEs whose message may leave out the cause: "wrote only 4096 of 8192 bytes". */
+const CAUSES: Readonly<Record<string, string>> = {
+  '25006': 'read-only database',
+  '53100': 'no space left on the disk of database',
+}
+
 const FIELDS = {
   constraint: ['constraint_name', 'constraint'],
   table: ['table_name', 'table'],
@@ -63,7 +69,9 @@ export function asOurs(error: unknown, place: string): unknown {
   const reason = error instanceof Error && 'code' in error ? UNREACHABLE[String(error.code)] : undefined
   // A file that `work` misses has a code too; only what names a socket or comes from the driver is about the database.
   if (reason === undefined || (error instanceof Error && 'path' in error)) return error
-  return new RetryableError(`database ${place} cannot be reached: ${reason}`, { context: { place } })
+  return new RetryableError(`database ${place} cannot be reached: ${reason}`, {
+    context: { place, reason: String(error instanceof Error && 'code' in error ? error.code : '') },
+  })
 }
 
 /** The error of a transaction whose work resolved although one of its statements had failed. */
@@ -91,5 +99,7 @@ function fromPostgres(error: PostgresFailure, place: string): Error {
   const advice = SHUT_OUT[error.code]
   if (advice)
     return new FatalError(`database ${place} refuses the connection: ${error.message}; ${advice}`, { context })
+  const cause = CAUSES[error.code]
+  if (cause !== undefined) return new FatalError(`${cause} ${place}: ${error.message}`, { context })
   return new FatalError(error.message, { context })
 }

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { openServer } from '../../src/db/server.ts'
@@ -20,6 +21,8 @@ export interface OwnPostgres extends RunningPostgres {
    * all others and recovers by itself.
    */
   restart(how: Restart): Promise<void>
+  /** Ends in order and comes back as a hot standby: what it holds can be read, and nothing written. */
+  becomeStandby(): Promise<void>
 }
 
 export const restarts = ['fast', 'immediate', 'crash'] as const
@@ -63,6 +66,11 @@ export async function startBinaries({ keeps = false } = {}): Promise<OwnPostgres
       await end(how === 'fast' ? 'SIGINT' : 'SIGQUIT')
       server = await start()
     },
+    async becomeStandby() {
+      await end('SIGINT')
+      await writeFile(join(cluster.data, 'standby.signal'), '')
+      server = await start()
+    },
     async stop() {
       await end('SIGINT')
       process.off('exit', killNow)
@@ -98,7 +106,7 @@ async function startServer({ binaries, data, owner }: Cluster, settings: readonl
   let said = ''
   child.stderr.on('data', (chunk: Buffer) => {
     said = (said + chunk.toString()).slice(-4000)
-    if (!said.includes('ready to accept connections')) return
+    if (!/ready to accept (read-only )?connections/.test(said)) return
     said = ''
     news.emit('ready')
   })

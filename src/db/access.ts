@@ -1,0 +1,49 @@
+import { FatalError } from '../errors.ts'
+import type { Database, Sql } from './database.ts'
+import { sqlState } from './sql-errors.ts'
+
+/** SQLSTATE of a statement that writes into a read-only database, and of one that the user has no right to. */
+export const READ_ONLY = '25006'
+export const NO_RIGHT = '42501'
+
+/** Why nothing can be written, or null where it can. */
+export async function readOnlyReason(sql: Sql): Promise<string | null> {
+  const [row] = await sql.query<{ standby: boolean; setting: string }>(
+    `select pg_is_in_recovery() as standby, current_setting('transaction_read_only') as setting`,
+  )
+  if (row?.standby) return 'it is a standby'
+  return row?.setting === 'on' ? 'default_transaction_read_only is on' : null
+}
+
+/** The error of a database that would have to be migrated and cannot be. */
+export function cannotMigrate(db: Database, reason: string): FatalError {
+  return new FatalError(
+    `database ${db.place} is read-only (${reason}), and its tables are not those of this version of wynnsync: run \`wynnsync migrate\` of this version where it can be written`,
+    { context: { place: db.place, sqlState: READ_ONLY } },
+  )
+}
+
+/** The same error; where a right was missing, with the server's reason and what to grant. */
+export async function withGrants(db: Database, error: unknown): Promise<unknown> {
+  const cause = innermost(error)
+  if (sqlState(cause) !== NO_RIGHT) return cause
+  const [row] = await db
+    .query<{ user: string; database: string; owner: string | null }>(
+      `select quote_ident(current_user) as user, quote_ident(current_database()) as database,
+              (select nspowner::regrole::text from pg_namespace where nspname = 'sync') as owner`,
+    )
+    .catch(() => [])
+  const { user = 'this user', database = 'this database', owner = null } = row ?? {}
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  const grant = owner === null ? `grant create on database ${database} to ${user}` : `grant ${owner} to ${user}`
+  const who = owner === null ? 'the owner of the database' : `somebody who may, such as ${owner}`
+  return new FatalError(`database ${db.place}: ${reason}; ask ${who} for: ${grant}`, {
+    context: { place: db.place, sqlState: NO_RIGHT, grant },
+  })
+}
+
+/** The cause that carries an SQLSTATE: query builders wrap it into an error about their statement. */
+function innermost(error: unknown): unknown {
+  for (let one = error; one instanceof Error; one = one.cause) if (sqlState(one) !== undefined) return one
+  return error
+}

@@ -1,0 +1,135 @@
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { openServer } from '../../src/db/server.ts'
+import { buildProgram, type Environment, runProgram } from '../support/cli.ts'
+import { guildId } from '../support/guild-answers.ts'
+import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
+import { startBinaries } from '../support/postgres-binaries.ts'
+import { servedApi, serveItems } from '../support/served.ts'
+import { item } from '../support/world.ts'
+
+const player = '00000000-0000-4000-8000-00000000000a'
+
+/** A database with something in it, and an API that it came from. */
+async function filled(DATABASE_URL: string): Promise<Environment> {
+  const api = await servedApi()
+  serveItems(api, [item('Ash')])
+  const listed = {
+    [guildId('a')]: { name: 'Guild a', prefix: 'AAA' },
+    [guildId('b')]: { name: 'Guild b', prefix: 'BBB' },
+  }
+  api.setAnswer('/guild/list/guild', () => ({ body: listed }))
+  api.setAnswer('/guild/seasons', () => ({ headers: { Date: new Date().toUTCString() }, body: {} }))
+  const environment = { DATABASE_URL, WYNNSYNC_BASE_URL: api.url, WYNNSYNC_DATA_DIR: await temporaryFolder() }
+  const { code, err } = await runProgram(['sync', 'items', 'guild-list'], environment)
+  expect([code, err]).toEqual([0, expect.any(String)])
+  return environment
+}
+
+/** The same database for a user who may not write. */
+async function readOnlyUser(url: string): Promise<string> {
+  const name = `ro_${new URL(url).pathname.slice(-12)}`
+  const db = await openServer(url)
+  const [owner] = await db.query<{ name: string }>('select quote_ident(current_user) as name')
+  await db.query(`create role ${name} login password 'of the reader' in role ${owner?.name}`)
+  await db.query(`alter role ${name} set default_transaction_read_only = on`)
+  onTestFinished(async () => {
+    await db.query(`drop role ${name}`)
+    await db.close()
+  })
+  const own = new URL(url)
+  own.username = name
+  own.password = 'of the reader'
+  return own.href
+}
+
+async function expectReadable(environment: Environment, reason: RegExp): Promise<void> {
+  const report = `${environment.WYNNSYNC_DATA_DIR}/report.html`
+  const commands: readonly (readonly string[])[] = [
+    ['status'],
+    ['status', '--drift'],
+    ['query', '--list'],
+    ['query', 'item'],
+    ['report', '--out', report],
+    ['dictionary'],
+    ['privacy', 'show', player],
+    ['migrate'],
+    ['backfill', 'guilds', '--dry-run'],
+    ['backfill', 'guilds', '--dry-run', '--only', guildId('a')],
+    ['backfill', 'items', '--dry-run'],
+  ]
+  for (const args of commands) {
+    const { code, out, err } = await runProgram(args, environment)
+    expect([args, code, err]).toEqual([args, 0, ''])
+    expect(out.length).toBeGreaterThan(0)
+  }
+  const doctor = await runProgram(['doctor'], environment)
+  expect([doctor.code, doctor.err]).toEqual([0, ''])
+  expect(doctor.out).toMatch(reason)
+  expect(doctor.out).toMatch(/^database +warning +PostgreSQL .*, up to date, read-only/m)
+  expect(doctor.out).toMatch(/^api +fine/m)
+  expect(doctor.out).toContain('to sync, set DATABASE_URL to the primary')
+  const sync = await runProgram(['sync', 'items'], environment)
+  expect([sync.code, sync.out + sync.err]).toEqual([1, expect.stringContaining('read-only database')])
+}
+
+describe('a database that cannot be written', () => {
+  beforeAll(buildProgram, 120_000)
+
+  test('answers everything that only reads: a user with default_transaction_read_only', async () => {
+    const url = await testDatabaseUrl()
+    const environment = await filled(url)
+    await expectReadable(
+      { ...environment, DATABASE_URL: await readOnlyUser(url) },
+      /default_transaction_read_only is on/,
+    )
+  })
+
+  test('answers everything that only reads: a hot standby', async () => {
+    const server = await startBinaries({ keeps: true })
+    try {
+      const environment = await filled(server.url)
+      await server.becomeStandby()
+      await expectReadable(environment, /it is a standby/)
+    } finally {
+      await server.stop()
+    }
+  })
+
+  test('says what to do where it has no tables yet, or those of another version', async () => {
+    const url = await testDatabaseUrl({ migrated: false })
+    const environment = { DATABASE_URL: await readOnlyUser(url) }
+    for (const args of [['status'], ['migrate'], ['query', 'item']]) {
+      const { code, err } = await runProgram(args, environment)
+      expect([code, err]).toEqual([
+        1,
+        expect.stringMatching(/is read-only .*run `wynnsync migrate` of this version where/),
+      ])
+      expect(err).not.toContain('Failed query')
+    }
+  })
+
+  test('says which right is missing and what to grant, where the user may create nothing', async () => {
+    const url = new URL(await testDatabaseUrl({ migrated: false }))
+    const [database, name] = [url.pathname.slice(1), `poor_${url.pathname.slice(-12)}`]
+    const db = await openServer(url.href)
+    await db.query(`create role ${name} login password 'of the poor'`)
+    url.username = name
+    url.password = 'of the poor'
+    const environment = { DATABASE_URL: url.href, WYNNSYNC_BASE_URL: 'http://127.0.0.1:1' }
+    const { code, err } = await runProgram(['migrate'], environment)
+    expect([code, err]).toEqual([
+      1,
+      expect.stringMatching(
+        new RegExp(`permission denied for database ${database}; .*: grant create on database ${database} to ${name}\n`),
+      ),
+    ])
+    expect(err).not.toContain('Failed query')
+    const doctor = await runProgram(['doctor'], environment)
+    expect(doctor.out).toMatch(/^database +problem .*permission denied for database/m)
+    expect(doctor.out).toContain('database: this user may not do that; the line above says what to grant')
+    await db.query(`grant create on database ${database} to ${name}`)
+    expect(await runProgram(['migrate'], environment)).toMatchObject({ code: 0 })
+    await db.query(`reassign owned by ${name} to current_user; drop owned by ${name}; drop role ${name}`)
+    await db.close()
+  })
+})
