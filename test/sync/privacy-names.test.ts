@@ -1,15 +1,19 @@
 import { describe, expect, test } from 'vitest'
 import type { Database } from '../../src/db/database.ts'
+import { guilds } from '../../src/resources/guilds/index.ts'
+import { onlinePlayers } from '../../src/resources/online-players/index.ts'
 import { inProfiles } from '../../src/resources/personal.ts'
 import { players } from '../../src/resources/players/index.ts'
 import { engineNaming } from '../../src/sync/privacy/names.ts'
 import { personKept, purge } from '../../src/sync/privacy/person.ts'
 import { decompressed } from '../../src/sync/raw/text.ts'
 import { reachOf } from '../../src/sync/replay/reach.ts'
+import { replay } from '../../src/sync/replay/replay.ts'
 import { guildBody, guildId, playerId, syncGuild } from '../support/guild-answers.ts'
 import { onlineBody, profile, syncOnline, syncPlayer } from '../support/player-answers.ts'
 import { kindsOfLongTests, testDatabase } from '../support/postgres.ts'
-import { instantOf, type World, worldOf } from '../support/world.ts'
+import { engineOn } from '../support/raw.ts'
+import { contentOf, instantOf, type World, worldOf } from '../support/world.ts'
 
 const name = 'Made_Up_Name'
 
@@ -106,6 +110,38 @@ describe.each(kindsOfLongTests)('what names a player, on the %s database,', (kin
       expect.arrayContaining(['game.player', 'game.guild_member', 'sync.observation', 'sync.raw_answer']),
     )
   })
+
+  test.each(['4000', 'Owner', 'online', 'White', 'uuid', 'total', 'EU1'])(
+    'takes nothing of others with it where the player is called %s',
+    async (called) => {
+      const banner = { base: 'WHITE', tier: 1, structure: 'x', layers: [] }
+      const before = { 1: { username: called }, 2: other, 3: { username: 'White_Rabbit' } }
+      await syncPlayer(world, 1, shown({ username: called }), '08:00')
+      await syncGuild(world, guildBody('a', before, { banner }), '08:01')
+      await syncGuild(world, guildBody('a', { 1: { username: called }, 2: other }, { banner }), '08:10')
+      await syncOnline(world, onlineBody({ EU1: [1, 2] }), '08:12')
+      const others = async () => {
+        const content = await contentOf(world.db)
+        const rows = Object.entries(content).flatMap(([table, all]) =>
+          all.map((row) => `${table} ${JSON.stringify(row)}`),
+        )
+        return rows.filter(
+          (row) => !row.includes(uuid) && !/^sync\.(observation|work_item|privacy_action|lock|coverage)/.test(row),
+        )
+      }
+      const known = await others()
+      expect(known.some((row) => row.startsWith('sync.absence'))).toBe(true)
+      await purged()
+      expect(await others()).toEqual(known)
+      const engine = engineOn(world, world.db, false)
+      const { swapped, lost } = await replay(engine, { resources: [guilds, onlinePlayers], swap: true })
+      expect({ swapped, lost }).toEqual({ swapped: true, lost: [] })
+      expect((await others()).filter((row) => /^game\./.test(row))).toEqual(known.filter((row) => /^game\./.test(row)))
+      expect(await world.rows(`select distinct key from sync.observation where resource = 'guilds'`)).toEqual([
+        [guildId('a')],
+      ])
+    },
+  )
 
   test('is missed by no replay once it was purged', async () => {
     await observed()

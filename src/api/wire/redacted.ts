@@ -11,7 +11,7 @@ export interface RedactedCounts {
 }
 
 /** Where an archived body holds them. The API does not send it; if it ever does, it is not archived. */
-const field = 'wynnsync.redacted'
+export const redactedField = 'wynnsync.redacted'
 
 /** Where a body that is read from the archive holds them: nothing that comes as JSON can. */
 const counts: unique symbol = Symbol('redacted counts')
@@ -20,17 +20,17 @@ const none: RedactedCounts = { worlds: {}, members: 0, online: 0, hidden: 0 }
 
 /** Adds to what an archived body says of its removed records, in place. */
 export function addRedacted(body: object, more: Partial<RedactedCounts>): void {
-  const before = countsFrom(Reflect.get(body, field))
+  const before = countsFrom(Reflect.get(body, redactedField))
   const worlds = { ...before.worlds }
   for (const [world, number] of Object.entries(more.worlds ?? {})) worlds[world] = (worlds[world] ?? 0) + number
   const sum = (name: 'members' | 'online' | 'hidden') => before[name] + (more[name] ?? 0)
-  Reflect.set(body, field, { worlds, members: sum('members'), online: sum('online'), hidden: sum('hidden') })
+  Reflect.set(body, redactedField, { worlds, members: sum('members'), online: sum('online'), hidden: sum('hidden') })
 }
 
 /** Makes what an archived body says of its removed records readable by `redactedIn`, and returns the body. */
 export function revealRedacted(body: unknown): unknown {
-  if (!isObject(body) || !Object.hasOwn(body, field)) return body
-  const { [field]: found, ...rest } = body
+  if (!isObject(body) || !Object.hasOwn(body, redactedField)) return body
+  const { [redactedField]: found, ...rest } = body
   return { ...rest, [counts]: countsFrom(found) }
 }
 
@@ -41,12 +41,12 @@ export function redactedIn(body: unknown): RedactedCounts {
 
 /** Whether a text may hold the field: then `dropRedacted` must see it before it is archived. */
 export function mayHoldRedacted(text: Uint8Array): boolean {
-  return Buffer.from(text.buffer, text.byteOffset, text.byteLength).includes(field)
+  return Buffer.from(text.buffer, text.byteOffset, text.byteLength).includes(redactedField)
 }
 
 /** Removes the field from a body that the API sent, in place; true when it was there. */
 export function dropRedacted(body: unknown): boolean {
-  return isObject(body) && Object.hasOwn(body, field) && delete body[field]
+  return isObject(body) && Object.hasOwn(body, redactedField) && delete body[redactedField]
 }
 
 function countsFrom(value: unknown): RedactedCounts {

@@ -142,5 +142,6 @@ function uuidPattern(playerUuid: string): string {
 function namePattern(playerUuid: string, names: readonly string[]): string {
   const words = names.map((name) => name.replace(/[^A-Za-z0-9_]/g, '\\$&'))
   if (words.length === 0) return uuidPattern(playerUuid)
-  return `${uuidPattern(playerUuid)}|(?<![[:alnum:]_])(?:${words.join('|')})(?![[:alnum:]_])`
+  // A part of somebody else's uuid is no name, however short the name is.
+  return `${uuidPattern(playerUuid)}|(?<![[:alnum:]_-])(?:${words.join('|')})(?![[:alnum:]_-])`
 }

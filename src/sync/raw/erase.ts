@@ -162,7 +162,7 @@ function removeFrom(
 ): boolean {
   const isStripped = strip(body, resource, target)
   if (target.fieldGroup !== 'everything' || resource === 'players') return isStripped
-  return replaceNames(body, target.playerUuid, names.get(target.playerUuid) ?? []) || isStripped
+  return replaceNames(body, resource, target.playerUuid, names.get(target.playerUuid) ?? []) || isStripped
 }
 
 /** What players were called, by uuid. */
