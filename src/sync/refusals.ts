@@ -57,10 +57,8 @@ export async function noteRefusal(
   const wasShown = (item?.observedAt ?? null) !== null
   if (await isConcluded(sql, resource, refusal, item)) return { state: 'concluded', wasShown }
   const hidesSomething = (resource.personal?.refusalHides.length ?? 0) > 0
-  // A list of everything that still names the key speaks against the first refusal.
-  const isNamed = item?.refusedSince && kind === 'gone' && (await isListedSince(sql, resource, key, item.refusedSince))
   if (kind === 'hidden' && !hidesSomething) return { state: 'pending', wasShown }
-  const goesOn = item?.refusal === kind && !isNamed
+  const goesOn = item?.refusal === kind
   const [now] = await sql.query<{ since: Date; times: number }>(
     `update sync.work_item
         set refusal = $3, refused_since = case when $5 then least(refused_since, $4) else $4 end,
@@ -70,7 +68,9 @@ export async function noteRefusal(
   )
   const [times, spacing] =
     kind === 'gone' ? [Math.max(2, absences), tombstoneSpacing] : [2, resource.cacheSeconds * 1000]
-  const isConfirmed = now !== undefined && now.times >= times && at - now.since.getTime() >= spacing
+  const isRepeated = now !== undefined && now.times >= times && at - now.since.getTime() >= spacing
+  // A list of everything that is later than the first refusal and names the key speaks against all of them.
+  const isConfirmed = isRepeated && !(kind === 'gone' && (await isListedSince(sql, resource, key, now.since)))
   return { state: isConfirmed ? 'confirmed' : 'pending', wasShown }
 }
 

@@ -84,6 +84,16 @@ describe.each(bothKinds)('a backfill of guilds on the %s database', (kind) => {
     expect(await world.rows(`select prefix from game.guild where valid_until = 'infinity'`)).toEqual([['aaa']])
   })
 
+  test('stops when the API refuses many guilds in a row, and ends none of them', async () => {
+    await list(world)
+    await backfillGuilds(world)
+    for (const letter of ['c', 'd', 'e']) world.sandbox.setAnswer(hookOf(letter), null)
+    await world.clock.advance(3_600_000)
+    expect(await backfillGuilds(world)).toMatchObject({ run: { status: 'rejected', rejected: 3 } })
+    expect(await world.rows(`select count(*)::int from sync.work_item where refusal is not null`)).toEqual([[0]])
+    expect(await world.rows(`select count(*)::int from game.guild where valid_until = 'infinity'`)).toEqual([[6]])
+  })
+
   test('asks again at the end for what failed, and gives up after three times what others do not suffer from', async () => {
     await list(world)
     world.sandbox.setAnswer(hookOf('a'), broken)
