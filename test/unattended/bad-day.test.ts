@@ -7,7 +7,7 @@ import { play } from './bad-day/play.ts'
 import { leftBehind } from './bad-day/remains.ts'
 import { openTheatre, type Theatre } from './bad-day/theatre.ts'
 import { unheardFacts } from './bad-day/unheard-facts.ts'
-import { inventedEvents, wrongMap } from './bad-day/untrue-facts.ts'
+import { inventedEvents, wrongMap, wrongTombstones } from './bad-day/untrue-facts.ts'
 import { createWitness } from './bad-day/witness.ts'
 
 const MINUTE = 60_000
@@ -44,6 +44,7 @@ describe.each(effort.seeds)(
       expect(await unheardFacts(theatre.db, witness)).toEqual([])
       expect(await inventedEvents(theatre.db, theatre.sandbox.history())).toEqual([])
       expect(await wrongMap(theatre.db, theatre.sandbox.history())).toEqual([])
+      expect(await wrongTombstones(theatre.db, theatre.sandbox.url)).toEqual([])
       expect(await brokenChains(theatre.db)).toEqual([])
       expect(await takenTooLate(theatre.db)).toEqual([])
     })

@@ -60,3 +60,16 @@ export async function wrongMap(db: Database, history: GameHistory): Promise<unkn
     truly.get(territory) === told.get(territory) ? [] : [[territory, truly.get(territory), told.get(territory)]],
   )
 }
+
+/** Keys with a tombstone that the API goes on to answer about: one wrong verdict must not end anything. */
+export async function wrongTombstones(db: Database, apiUrl: string): Promise<unknown[]> {
+  const ended = await db.query<{ resource: string; key: string }>(
+    'select resource, key from sync.work_item where gone_at is not null order by 1, 2',
+  )
+  const wrong: unknown[] = []
+  for (const { resource, key } of ended) {
+    const { status } = await fetch(`${apiUrl}${resource === 'guilds' ? '/guild/uuid/' : '/player/'}${key}`)
+    if (status !== 404) wrong.push([resource, key, status])
+  }
+  return wrong
+}
