@@ -25,6 +25,15 @@ export function uuidField(record: unknown, field: string): string | undefined {
   return textField(record, field)?.toLowerCase()
 }
 
+const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** Why a record is not about the key that was asked for, or undefined: taken, it would change what is known of another. */
+export function aboutAnother(record: unknown, key: string): string | undefined {
+  const uuid = uuidField(record, 'uuid')
+  const isOther = uuid !== undefined && uuidForm.test(uuid) && uuid !== key.toLowerCase()
+  return isOther ? 'the response is about another uuid than the one that was asked for' : undefined
+}
+
 /** Every number in a record of any depth, under the names that lead to it: `raids.list.Some Raid`. */
 export function numbersIn(value: unknown, path = ''): [string, number][] {
   if (typeof value === 'number') return [[path, value]]

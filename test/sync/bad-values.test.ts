@@ -5,7 +5,7 @@ import { items } from '../../src/resources/items/index.ts'
 import { seasons } from '../../src/resources/seasons/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { answerGuild, guildBody, guildId, place, playerId, syncGuild, syncGuilds } from '../support/guild-answers.ts'
-import { onlineBody, profile, syncOnline, syncPlayer } from '../support/player-answers.ts'
+import { onlineBody, profile, syncOnline, syncPlayer, syncPlayers } from '../support/player-answers.ts'
 import { kindsOfLongTests } from '../support/postgres.ts'
 import { item, worldOf } from '../support/world.ts'
 
@@ -167,6 +167,20 @@ describe.each(kindsOfLongTests)('a value that Postgres refuses, on the %s databa
     const same = { [uuid]: character, [uuid.toUpperCase()]: character }
     expect(await syncPlayer(world, 1, profile(1, { characters: same }), '10:10')).toMatchObject({ quarantined: 0 })
     expect(await world.rows('select level from game.player_character')).toEqual([[3]])
+  })
+
+  test('costs the response that is about another guild or player than the one that was asked for', async () => {
+    await syncGuild(world, guildBody('a', { 1: { rank: 'owner' } }), '10:00')
+    const other = guildBody('b', { 1: { rank: 'owner' } })
+    expect(await syncAs(guildId('a'), other, '10:10')).toMatchObject({ status: 'partial', rejected: 1, inserted: 0 })
+    expect(await world.rows('select guild_uuid from game.guild')).toEqual([[guildId('a')]])
+    await syncPlayer(world, 1, profile(1, { playtime: 5 }), '10:20')
+    const hidden = profile(1, { restrictions: { mainAccess: true } })
+    const asked = world.clock.now() + 200_000
+    await world.clock.advanceTo(asked)
+    world.sandbox.setAnswer(`/player/${playerId(2)}`, () => ({ body: hidden }))
+    expect(await syncPlayers(world, { keys: [playerId(2)] })).toMatchObject({ rejected: 1 })
+    expect(await world.rows('select value from game.player_counter')).toEqual([[5]])
   })
 
   test('costs a season whose number is written in two ways', async () => {

@@ -3,7 +3,7 @@ import { unknownFields } from '../../api/wire/unknown.ts'
 import { defineWorklist } from '../../sync/resource.ts'
 import { guildListHistory } from '../guild-list/tables.ts'
 import { inGuilds } from '../personal.ts'
-import { oneAnswer, uuidField } from '../record.ts'
+import { aboutAnother, oneAnswer, uuidField } from '../record.ts'
 import { guildHours } from './growth.ts'
 import { findGuilds, lookUpGuilds, planGuilds } from './keys.ts'
 import { normalizeGuild, objectionTo } from './normalize.ts'
@@ -48,7 +48,7 @@ export const guilds = defineWorklist({
   lookUp: lookUpGuilds,
   extractOne: async (api, uuid, { signal, lane }) => {
     const answer = await api.guilds.byUuid(uuid, { signal, lane })
-    const objection = objectionTo(answer.body)
+    const objection = aboutAnother(answer.body, uuid) ?? objectionTo(answer.body)
     const extraction = { records: [answer.body], ...oneAnswer(answer) }
     return objection === undefined ? extraction : { ...extraction, objection }
   },

@@ -3,7 +3,7 @@ import { playerVocabulary as known, playerSchema } from '../../api/wire/players.
 import { unknownFields } from '../../api/wire/unknown.ts'
 import { defineWorklist } from '../../sync/resource.ts'
 import { inProfiles } from '../personal.ts'
-import { oneAnswer, uuidField } from '../record.ts'
+import { aboutAnother, oneAnswer, uuidField } from '../record.ts'
 import { findPlayers, lookUpPlayers, planPlayers } from './keys.ts'
 import { normalizePlayer } from './normalize.ts'
 import {
@@ -45,7 +45,9 @@ export const players = defineWorklist({
   lookUp: lookUpPlayers,
   extractOne: async (api, uuid, { signal, lane }) => {
     const answer = await api.players.profile(uuid, { fullResult: true, signal, lane })
-    return { records: [answer.body], ...oneAnswer(answer) }
+    const objection = aboutAnother(answer.body, uuid)
+    const extraction = { records: [answer.body], ...oneAnswer(answer) }
+    return objection === undefined ? extraction : { ...extraction, objection }
   },
   keyOf: (record) => uuidField(record, 'uuid'),
   normalize: normalizePlayer,
