@@ -46,6 +46,9 @@ const schema = z.object({
     .default(4),
 })
 
+/** The name of every setting. */
+export const settingNames: readonly string[] = Object.keys(schema.shape)
+
 type Variables = Partial<Record<keyof typeof schema.shape, string | undefined>>
 
 /** Everything that can be set from outside, checked. */

@@ -36,9 +36,10 @@ const unzip = promisify(gunzip)
 const errorNesting = 20
 
 /** Decompresses, decodes and parses a body. Strictly: what it cannot read for certain is a failure, and never a guess. */
-export async function readBody(raw: Buffer, { status, encoding, maxBytes, secrets }: BodyContext): Promise<ReadBody> {
+export async function readBody(raw: Uint8Array, context: BodyContext): Promise<ReadBody> {
+  const { status, encoding, maxBytes, secrets } = context
   const wire = { bytes: raw, isGzip: isGzip(encoding) && raw.length > 0 }
-  const decoded = await decode(raw, encoding, maxBytes)
+  const decoded = await decode(Buffer.from(raw.buffer, raw.byteOffset, raw.length), encoding, maxBytes)
   if (typeof decoded !== 'string') {
     // Bytes that came whole are kept in the archive, whatever they mean.
     return decoded.failure === 'not utf-8' && status < 300 ? { ...decoded, wire } : decoded

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -71,6 +71,17 @@ await sandbox.close()
     )
     const { stdout, stderr } = await run(process.execPath, ['sandbox.mjs'], { cwd: folder })
     expect([Number(stdout) > 100, stderr]).toEqual([true, ''])
+  })
+
+  test('runs the bot of the examples against a sandbox', async () => {
+    const { holds } = sandbox.history()
+    const guild = holds.at(-1)?.guild ?? ''
+    const { prefix } = (await (await fetch(`${sandbox.url}/guild/uuid/${guild}`)).json()) as { prefix: string }
+    await copyFile(join(root, 'examples/guild-bot.mjs'), join(folder, 'guild-bot.mjs'))
+    const args = ['guild-bot.mjs', prefix, '--once', '--base-url', sandbox.url]
+    const { stdout, stderr } = await run(process.execPath, args, { cwd: folder })
+    expect(stderr).toBe('')
+    expect(stdout).toMatch(/^.+: \d+ of \d+ online.*\n[1-9]\d* territories\n$/)
   })
 
   test('has types', async () => {

@@ -1,0 +1,83 @@
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseEnv } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { readConfig, settingNames } from '../../src/config.ts'
+import { resourcesNamed } from '../../src/resources/index.ts'
+import { nextTick } from '../../src/sync/schedule/ticker.ts'
+import { testDatabase } from '../support/postgres.ts'
+
+const root = join(import.meta.dirname, '../..')
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+
+describe('.env.example', () => {
+  const lines = [...read('.env.example').matchAll(/^# ([A-Z_]+)=(.*)$/gm)]
+  const compose = [...read('docker-compose.yml').matchAll(/\$\{([A-Z_]+)/g)].map(([, name = '']) => name)
+
+  test('has every setting of the program and of docker-compose.yml once, and no other', () => {
+    const names = lines.map(([, name = '']) => name)
+    expect(new Set(names).size).toBe(names.length)
+    expect([...names].sort()).toEqual([...new Set([...settingNames, ...compose])].sort())
+  })
+
+  test('shows valid values, and the default where there is one', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'wynnsync-env-'))
+    const text = lines.map(([, name, value]) => `${name}=${value}`).join('\n')
+    writeFileSync(join(folder, '.env'), text)
+    const example = readConfig({}, {}, folder)
+    expect(Object.keys(parseEnv(text))).toHaveLength(lines.length)
+    const empty = join(folder, 'empty')
+    mkdirSync(empty)
+    const { baseUrl, logLevel, logFormat, raw, concurrency, plausibleShare, zeroShare, absences, privacy } = readConfig(
+      {},
+      {},
+      empty,
+    )
+    const defaults = { baseUrl, logLevel, logFormat, raw, concurrency, plausibleShare, zeroShare, absences, privacy }
+    expect(example).toMatchObject(defaults)
+  })
+})
+
+describe('the workflow', () => {
+  const { jobs } = parse(read('.github/workflows/test.yml'))
+  const commands = (job: string) => jobs[job].steps.flatMap(({ run }: { run?: string }) => run ?? [])
+
+  test("runs the README's two commands on Node 20, 22 and 24", () => {
+    expect(jobs.node.strategy.matrix.node).toEqual([20, 22, 24])
+    expect(commands('node')).toEqual(['npm ci && npm run demo', 'npm cit'])
+    for (const command of commands('node')) expect(read('README.md')).toContain(command)
+  })
+
+  test('runs the tests on PostgreSQL 15 to 18', () => {
+    expect(jobs.postgres.strategy.matrix.postgres).toEqual([15, 16, 17, 18])
+    expect(commands('postgres')).toEqual(['npm cit'])
+    expect(jobs.postgres.env.TEST_DATABASE_URL).toMatch(/^postgres:/)
+  })
+
+  test('uses the version of Node that .nvmrc names, which package.json allows', () => {
+    expect(read('.nvmrc').trim()).toBe('20')
+    expect(JSON.parse(read('package.json')).engines.node).toBe('>=20.19')
+  })
+})
+
+describe('examples', () => {
+  test('crontab has lines that name resources, at times that come', () => {
+    const lines = [...read('examples/crontab').matchAll(/^(\S+ \S+ \S+ \S+ \S+) +wynnsync sync (.+) --quiet$/gm)]
+    const named = lines.flatMap(([, , names = '']) => names.split(' '))
+    expect(resourcesNamed(named)).toHaveLength(10)
+    for (const [, expression = ''] of lines) expect(nextTick(expression, 0)).toBeGreaterThan(0)
+  })
+
+  test('questions.sql has statements that an empty database answers', async () => {
+    const db = await testDatabase('embedded')
+    const statements = read('examples/questions.sql')
+      .replace(/^--.*$/gm, '')
+      .split(';')
+      .map((one) => one.trim())
+      .filter((one) => one !== '')
+    expect(statements.length).toBeGreaterThan(5)
+    for (const statement of statements) expect(Array.isArray(await db.query(statement)), statement).toBe(true)
+  })
+})
