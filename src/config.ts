@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { inspect, parseEnv } from 'node:util'
 import envPaths from 'env-paths'
 import { z } from 'zod'
+import { readHostNames, readRawDays, readShares, share, withPassword } from './config-values.ts'
 import { UsageError } from './errors.ts'
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
@@ -13,7 +14,6 @@ const postgresUrl = z.url({
   error: 'must look like postgres://user:password@host:5432/database',
 })
 const folders = envPaths('wynnsync', { suffix: '' })
-const share = z.coerce.number().min(0).max(1, { error: 'must lie between 0 and 1' })
 
 const schema = z.object({
   DATABASE_URL: postgresUrl.optional(),
@@ -25,7 +25,10 @@ const schema = z.object({
   WYNNSYNC_DATA_DIR: z.string().min(1).default(folders.data),
   WYNNSYNC_LOG_LEVEL: z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` }).default('info'),
   WYNNSYNC_LOG_FORMAT: z.enum(['text', 'json'], { error: 'must be text or json' }).default('text'),
-  WYNNSYNC_USER_AGENT: z.string().min(1).optional(),
+  WYNNSYNC_USER_AGENT: z
+    .string()
+    .regex(/^[\x20-\x7e]+$/, { error: 'must be printable ASCII' })
+    .optional(),
   WYNNSYNC_WEBHOOK_URL: httpUrl
     .refine(hasNoUser, { error: 'must be a URL without user and password: put the secret into its path' })
     .optional(),
@@ -48,6 +51,9 @@ const schema = z.object({
 
 /** The name of every setting. */
 export const settingNames: readonly string[] = Object.keys(schema.shape)
+
+/** What the form of a setting does not show: returns what is wrong with its text, in as many parts as it has. */
+export type SettingChecks = Partial<Record<keyof typeof schema.shape, (text: string) => readonly string[]>>
 
 type Variables = Partial<Record<keyof typeof schema.shape, string | undefined>>
 
@@ -118,8 +124,36 @@ export function readConfig(
   flags: ConfigFlags = {},
   environment: Variables = process.env,
   folder = process.cwd(),
+  checks: SettingChecks = {},
 ): Config {
-  const given: Variables = {
+  const given = givenSettings(flags, environment, folder)
+  const parsed = schema.safeParse(given)
+  const issues = (parsed.error?.issues ?? []).map(({ path, message }) => [nameOf(path[0]), message] as const)
+  const misformed = new Set(issues.map(([name]) => name))
+  for (const [key, check] of Object.entries(checks)) {
+    const [name, text] = [nameOf(key), given[nameOf(key)]]
+    if (text !== undefined && !misformed.has(name)) issues.push(...check(text).map((one) => [name, one] as const))
+  }
+  if (issues.length > 0 || !parsed.success) {
+    const lines = issues.map(([name, message]) => {
+      return `  ${name}${flagNames[name] ? ` (${flagNames[name]})` : ''}: ${message}`
+    })
+    throw new UsageError(`the configuration is wrong:\n${lines.join('\n')}`)
+  }
+  return configOf(parsed.data, folder)
+}
+
+function nameOf(key: PropertyKey | undefined): keyof typeof schema.shape {
+  return String(key) as keyof typeof schema.shape
+}
+
+/** The texts of all settings that are given, before any is checked. */
+export function givenSettings(
+  flags: ConfigFlags = {},
+  environment: Variables = process.env,
+  folder = process.cwd(),
+): Variables {
+  return {
     ...withoutEmpty(readDotEnv(folder)),
     ...withoutEmpty(environment),
     ...withoutEmpty({
@@ -130,15 +164,9 @@ export function readConfig(
       WYNNSYNC_CONCURRENCY: flags.concurrency,
     }),
   }
-  const parsed = schema.safeParse(given)
-  if (!parsed.success) {
-    const lines = parsed.error.issues.map(({ path, message }) => {
-      const name = String(path[0]) as keyof typeof schema.shape
-      return `  ${name}${flagNames[name] ? ` (${flagNames[name]})` : ''}: ${message}`
-    })
-    throw new UsageError(`the configuration is wrong:\n${lines.join('\n')}`)
-  }
-  const values = parsed.data
+}
+
+function configOf(values: z.infer<typeof schema>, folder: string): Config {
   return withSecretsUnseen({
     databaseUrl: values.DATABASE_URL && withPassword(values.DATABASE_URL, values.PGPASSWORD),
     baseUrl: values.WYNNSYNC_BASE_URL,
@@ -161,53 +189,6 @@ export function readConfig(
     absences: values.WYNNSYNC_ABSENCES,
     privacy: values.WYNNSYNC_PRIVACY,
   })
-}
-
-/** The URL with the password of libpq's PGPASSWORD where it has none: a password in a URL must be percent-encoded. */
-function withPassword(databaseUrl: string, password: string | undefined): string {
-  const url = new URL(databaseUrl)
-  if (password === undefined || url.password !== '') return databaseUrl
-  url.password = encodeURIComponent(password)
-  return url.href
-}
-
-/** `wynnsync,metrics.example`: host names. */
-function readHostNames(text: string, context: z.RefinementCtx) {
-  const names = text.split(',').flatMap((one) => (one.trim() === '' ? [] : [one.trim()]))
-  if (names.every((name) => /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(name))) return names
-  context.addIssue('must be host names without port, such as wynnsync,metrics.example')
-  return z.NEVER
-}
-
-/** `territories=7,guilds=forever`: days by resource. */
-function readRawDays(text: string, context: z.RefinementCtx) {
-  const days: Record<string, number> = {}
-  for (const part of text.split(/[,;]/).map((one) => one.trim())) {
-    if (part === '') continue
-    const [, resource, value] = /^([a-z-]+)\s*=\s*(\d{1,5}|forever)$/.exec(part) ?? []
-    if (resource === undefined) {
-      context.addIssue('must give days by resource, such as territories=7,guilds=forever')
-      return z.NEVER
-    }
-    days[resource] = value === 'forever' ? Number.POSITIVE_INFINITY : Number(value)
-  }
-  return days
-}
-
-/** `0.9,online-players=0.5`: a share for all, and others for single resources. */
-function readShares(text: string, context: z.RefinementCtx) {
-  let plausibleShare = 0.9
-  const plausibleShares: Record<string, number> = {}
-  for (const [, resource, value] of text.split(',').map((part) => /^\s*(?:([a-z-]+)=)?(.*)$/.exec(part) ?? [])) {
-    const { success, data = 0 } = share.safeParse(value?.trim() || undefined)
-    if (!success) {
-      context.addIssue('must lie between 0 and 1, such as 0.9 or 0.9,online-players=0.5')
-      return z.NEVER
-    }
-    if (resource === undefined) plausibleShare = data
-    else plausibleShares[resource] = data
-  }
-  return { plausibleShare, plausibleShares }
 }
 
 /** Texts that no log line may hold. */

@@ -1,5 +1,5 @@
 import { type App, createApp } from '../app.ts'
-import { type ConfigFlags, readConfig } from '../config.ts'
+import { type ConfigFlags, givenSettings, readConfig, type SettingChecks } from '../config.ts'
 import { RetryableError } from '../errors.ts'
 import type { Output } from './output.ts'
 import { noProgress, type Progress, progressBar, progressLines } from './progress.ts'
@@ -27,9 +27,18 @@ export interface Context extends Terminal {
 /** Exit codes of the public contract. */
 export const exitCode = { done: 0, failed: 1, usage: 2, setAside: 3, tryLater: 75 } as const
 
-/** @throws UsageError when the configuration is wrong */
-export function createContext(flags: CommonFlags, terminal: Terminal): Context {
-  const config = readConfig(flags)
+/** What knows the names of resources and tables is loaded only for settings that name some. */
+async function checksFor(flags: CommonFlags): Promise<SettingChecks> {
+  const { WYNNSYNC_SCHEDULE, WYNNSYNC_RETENTION, WYNNSYNC_RAW_DAYS, WYNNSYNC_PLAUSIBLE_SHARE } = givenSettings(flags)
+  const texts = [WYNNSYNC_SCHEDULE, WYNNSYNC_RETENTION, WYNNSYNC_RAW_DAYS, WYNNSYNC_PLAUSIBLE_SHARE]
+  return texts.some((text) => text?.includes('=')) || WYNNSYNC_SCHEDULE || WYNNSYNC_RETENTION
+    ? (await import('./config-checks.ts')).settingChecks
+    : {}
+}
+
+/** @throws UsageError that names everything that is wrong with the configuration */
+export async function createContext(flags: CommonFlags, terminal: Terminal): Promise<Context> {
+  const config = readConfig(flags, undefined, undefined, await checksFor(flags))
   const onTerminal = terminal.err.isTTY
   // On a terminal the bar and the closing table tell the story; plain lines are for log files.
   const app = createApp(config, {

@@ -20,7 +20,7 @@ export async function runProgram(argv: readonly string[], terminal: Terminal): P
   process.title = 'wynnsync'
   let code: number = exitCode.done
   const run: Run = async (command, action) => {
-    code = await action(createContext(command.optsWithGlobals<CommonFlags>(), terminal))
+    code = await action(await createContext(command.optsWithGlobals<CommonFlags>(), terminal))
   }
   try {
     await createProgram(terminal, run).parseAsync([...argv], { from: 'user' })

@@ -1,0 +1,31 @@
+import { systemClock } from '../clock.ts'
+import type { SettingChecks } from '../config.ts'
+import { UsageError } from '../errors.ts'
+import { resources, resourcesNamed } from '../resources/index.ts'
+import { schedulesOf } from './schedules.ts'
+import { retentionOf } from './upkeep.ts'
+
+/** Settings whose form may be right while they name a resource or table that does not exist, or a time that never comes. */
+export const settingChecks: SettingChecks = {
+  WYNNSYNC_SCHEDULE: (text) => problemsOf(() => schedulesOf(text, resources, systemClock.now())),
+  WYNNSYNC_RETENTION: (text) => problemsOf(() => retentionOf({ config: { retention: text, rawDays: {} } })),
+  WYNNSYNC_RAW_DAYS: (text) => problemsOf(() => resourcesNamed(namesIn(text))),
+  WYNNSYNC_PLAUSIBLE_SHARE: (text) => problemsOf(() => resourcesNamed(namesIn(text))),
+}
+
+/** `guilds=7,players=forever`: the names. */
+function namesIn(text: string): string[] {
+  return [...text.matchAll(/([a-z-]+)\s*=/g)].map(([, name = '']) => name)
+}
+
+/** What is wrong, a part a line; a heading, which names the setting, is left out. */
+function problemsOf(read: () => unknown): readonly string[] {
+  try {
+    read()
+    return []
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    const [heading = '', ...parts] = error.message.split('\n')
+    return parts.length > 0 ? parts.map((part) => part.trim()) : [heading]
+  }
+}

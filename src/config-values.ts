@@ -1,0 +1,51 @@
+import { z } from 'zod'
+
+/** A share of a whole. */
+export const share = z.coerce.number().min(0).max(1, { error: 'must lie between 0 and 1' })
+
+/** The URL with the password of libpq's PGPASSWORD where it has none: a password in a URL must be percent-encoded. */
+export function withPassword(databaseUrl: string, password: string | undefined): string {
+  const url = new URL(databaseUrl)
+  if (password === undefined || url.password !== '') return databaseUrl
+  url.password = encodeURIComponent(password)
+  return url.href
+}
+
+/** `wynnsync,metrics.example`: host names. */
+export function readHostNames(text: string, context: z.RefinementCtx) {
+  const names = text.split(',').flatMap((one) => (one.trim() === '' ? [] : [one.trim()]))
+  if (names.every((name) => /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(name))) return names
+  context.addIssue('must be host names without port, such as wynnsync,metrics.example')
+  return z.NEVER
+}
+
+/** `territories=7,guilds=forever`: days by resource. */
+export function readRawDays(text: string, context: z.RefinementCtx) {
+  const days: Record<string, number> = {}
+  for (const part of text.split(/[,;]/).map((one) => one.trim())) {
+    if (part === '') continue
+    const [, resource, value] = /^([a-z-]+)\s*=\s*(\d{1,5}|forever)$/.exec(part) ?? []
+    if (resource === undefined) {
+      context.addIssue('must give days by resource, such as territories=7,guilds=forever')
+      return z.NEVER
+    }
+    days[resource] = value === 'forever' ? Number.POSITIVE_INFINITY : Number(value)
+  }
+  return days
+}
+
+/** `0.9,online-players=0.5`: a share for all, and others for single resources. */
+export function readShares(text: string, context: z.RefinementCtx) {
+  let plausibleShare = 0.9
+  const plausibleShares: Record<string, number> = {}
+  for (const [, resource, value] of text.split(',').map((part) => /^\s*(?:([a-z-]+)=)?(.*)$/.exec(part) ?? [])) {
+    const { success, data = 0 } = share.safeParse(value?.trim() || undefined)
+    if (!success) {
+      context.addIssue('must lie between 0 and 1, such as 0.9 or 0.9,online-players=0.5')
+      return z.NEVER
+    }
+    if (resource === undefined) plausibleShare = data
+    else plausibleShares[resource] = data
+  }
+  return { plausibleShare, plausibleShares }
+}
