@@ -48,16 +48,22 @@ function storedSecrets({ credentialsFile }: Config): string[] {
  * @param holds what this process is about to do, told to others who find the embedded database in use
  * @param options.durable let the embedded database survive a power cut; one that is thrown away need not
  * @param options.frugal let the embedded database rather be small than fast
+ * @param options.signal cancels what runs on a server
  * @throws RetryableError when it cannot be reached or another process has it, FatalError when it never will be
  */
 export function openDatabase(
   { config, clock, log }: App,
   holds: readonly string[],
-  { frugal = false, waitMs = 30_000, durable = true } = {},
+  {
+    frugal = false,
+    waitMs = 30_000,
+    durable = true,
+    signal,
+  }: { frugal?: boolean; waitMs?: number; durable?: boolean; signal?: AbortSignal } = {},
 ): Promise<Database> {
   const { databaseUrl, dataDir } = config
   const report = (message: string) => log.error(message)
-  return connect({ databaseUrl, dataDir, clock, holds, waitMs, frugal, durable, report })
+  return connect({ databaseUrl, dataDir, clock, holds, waitMs, frugal, durable, report, signal })
 }
 
 /** Brings the embedded database up to date and opens it for readers, with the protocol that they can ask it in. */

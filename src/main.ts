@@ -4,7 +4,8 @@ import { openOutput } from './cli/output.ts'
 import { runProgram } from './cli/program.ts'
 
 const ending = new AbortController()
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+const signals = ['SIGINT', 'SIGTERM'] as const
+for (const signal of signals) {
   process.once(signal, () => ending.abort(interruption(signal)))
 }
 // `wynnsync query ... | head` closes the pipe early; that is no error.
@@ -14,6 +15,9 @@ const code = await runProgram(process.argv.slice(2), {
   out: openOutput(process.stdout),
   err: openOutput(process.stderr),
   signal: ending.signal,
+  restoreSignals: () => {
+    for (const signal of signals) process.removeAllListeners(signal)
+  },
 })
 // Set, not called: whatever is still on its way to stdout gets there.
 process.exitCode = code

@@ -15,6 +15,8 @@ export interface Terminal {
   readonly out: Output
   readonly err: Output
   readonly signal: AbortSignal
+  /** From then on a signal ends the process, as it does by default. */
+  restoreSignals?(): void
 }
 
 /** A command's surroundings: the app, and how to show what happens. */

@@ -1,11 +1,13 @@
-import { admitReaders, migrateDatabase, olderText, openDatabase } from '../app.ts'
+import { admitReaders, migrateDatabase, olderText } from '../app.ts'
 import { readOnlyReason } from '../db/access.ts'
 import { RetryableError } from '../errors.ts'
 import { type Context, exitCode } from './context.ts'
+import { openInterruptible } from './interruptible.ts'
 
 /** `migrate`: brings the database up to date. Returns the exit code. */
-export async function migrateCommand({ app, out, flags }: Context): Promise<number> {
-  const db = await openDatabase(app, ['migrate'])
+export async function migrateCommand(context: Context): Promise<number> {
+  const { app, out, flags } = context
+  const db = await openInterruptible(context, ['migrate'])
   try {
     const { applied, newer, postponed } = await migrateDatabase(db, app, { again: true })
     if (postponed) throw new RetryableError(postponed)

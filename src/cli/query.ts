@@ -8,11 +8,12 @@ import {
   statementFor,
   usageOf,
 } from '../analytics/questions.ts'
-import { migrateDatabase, openDatabase } from '../app.ts'
+import { migrateDatabase } from '../app.ts'
 import type { Database } from '../db/database.ts'
 import { sqlState } from '../db/sql-errors.ts'
 import { UsageError } from '../errors.ts'
 import { type Context, exitCode } from './context.ts'
+import { openInterruptible } from './interruptible.ts'
 import { wholeNumber } from './numbers.ts'
 import { listOf } from './query-list.ts'
 import { resolveName } from './query-names.ts'
@@ -40,7 +41,7 @@ export async function queryCommand(
 ): Promise<number> {
   const { app, out, flags } = context
   refuseFlags(given)
-  const db = await openDatabase(app, ['query'])
+  const db = await openInterruptible(context, ['query'])
   try {
     await migrateDatabase(db, app)
     const questions = await readQuestions(db)

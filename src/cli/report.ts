@@ -1,11 +1,12 @@
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { composeReport, type Wanted } from '../analytics/report/report.ts'
-import { migrateDatabase, openDatabase, version } from '../app.ts'
+import { migrateDatabase, version } from '../app.ts'
 import type { Sql } from '../db/database.ts'
 import { FatalError, UsageError } from '../errors.ts'
 import { guilds } from '../resources/guilds/index.ts'
 import { type Context, exitCode } from './context.ts'
+import { openInterruptible } from './interruptible.ts'
 import { keysKnown } from './named-keys.ts'
 
 export interface ReportOptions {
@@ -20,7 +21,7 @@ export async function reportCommand(options: ReportOptions, context: Context): P
   const { app, out, flags } = context
   const [from, to] = [instantOf('--from', options.from), instantOf('--to', options.to)]
   if (from && to && from >= to) throw new UsageError('--from wants an instant before --to')
-  const db = await openDatabase(app, ['report'])
+  const db = await openInterruptible(context, ['report'])
   try {
     await migrateDatabase(db, app)
     const guild = options.guild === undefined ? undefined : await guildNamed(db, options.guild)

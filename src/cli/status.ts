@@ -1,7 +1,8 @@
-import { migrateDatabase, openDatabase } from '../app.ts'
+import { migrateDatabase } from '../app.ts'
 import type { Database } from '../db/database.ts'
 import { readDrift } from '../sync/drift/overview.ts'
 import { type Context, exitCode } from './context.ts'
+import { openInterruptible } from './interruptible.ts'
 import { driftText } from './status-drift.ts'
 import { readOverview } from './status-overview.ts'
 import { statusText } from './status-text.ts'
@@ -19,7 +20,7 @@ const EVERY = 5
 /** `status`: how fresh everything is, what the API still allows, what was missed, what failed. Returns the exit code. */
 export async function statusCommand({ watch = false, drift = false }: StatusFlags, context: Context): Promise<number> {
   const { app, out, flags, signal } = context
-  const db = await openDatabase(app, ['status'])
+  const db = await openInterruptible(context, ['status'])
   try {
     await migrateDatabase(db, app)
     while (!signal.aborted) {

@@ -17,6 +17,8 @@ export interface ConnectOptions {
   readonly report?: (message: string) => void
   /** Whether the embedded database should rather be small than fast: right for a job on a small server. */
   readonly frugal?: boolean
+  /** Cancels what runs on a server when it is aborted; for commands that only ask. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /**
@@ -24,8 +26,9 @@ export interface ConnectOptions {
  * @throws UsageError, RetryableError, FatalError as `openServer` and `openEmbedded` say
  */
 export async function connect(options: ConnectOptions): Promise<Database> {
-  const { databaseUrl, dataDir, frugal = false, ...embedded } = options
-  if (databaseUrl) return (await import('./server.ts')).openServer(databaseUrl)
+  const { databaseUrl, dataDir, frugal = false, signal, ...embedded } = options
+  const applicationName = ['wynnsync', ...(options.holds ?? []).slice(0, 1)].join(' ').slice(0, 63)
+  if (databaseUrl) return (await import('./server.ts')).openServer(databaseUrl, { applicationName, signal })
   if (frugal) (await import('./spare-memory.ts')).spareMemory()
   return (await import('./embedded.ts')).openEmbedded(dataDir, embedded)
 }

@@ -1,4 +1,5 @@
 import postgres from 'postgres'
+import { systemClock } from '../clock.ts'
 import { FatalError, RetryableError, UsageError } from '../errors.ts'
 import { arrayColumns, copyStatement } from './copy-columns.ts'
 import { copyText } from './copy-text.ts'
@@ -22,6 +23,12 @@ const CLOSE_SECONDS = 5
 /** An option that the types of postgres.js do not know. */
 const SOCKET = { socket: promptSocket }
 
+export interface ServerOptions {
+  readonly applicationName?: string
+  /** Cancels the statements that run when it is aborted, and refuses further ones, with its reason. */
+  readonly signal?: AbortSignal | undefined
+}
+
 /**
  * Opens a PostgreSQL server, and makes sure that it answers and is new enough. Sessions run in UTC.
  *
@@ -29,7 +36,7 @@ const SOCKET = { socket: promptSocket }
  * @throws UsageError when `url` is none; RetryableError when the server is away, starting up or full; FatalError when
  * it refuses user, password or database, or is older than PostgreSQL 15. No message holds the password.
  */
-export async function openServer(url: string, options: { applicationName?: string } = {}): Promise<Database> {
+export async function openServer(url: string, options: ServerOptions = {}): Promise<Database> {
   const place = placeOf(url)
   const open = (cut: () => void) =>
     postgres(url, {
@@ -50,13 +57,14 @@ export async function openServer(url: string, options: { applicationName?: strin
     })
   const sessions = sessionPool(open, POOL)
   const locks = sessionLocks(open)
-  const onAnySession: OnSession = (work) => ours(place, () => sessions.use(work))
+  const { signal } = options
+  const onAnySession: OnSession = (work) => ours(place, () => sessions.use(work), signal)
 
   const database: Database = {
     kind: 'server',
     place,
-    ...statements(onAnySession),
-    transaction: (work) => onAnySession((session) => inTransaction(session, place, work)),
+    ...statements(onAnySession, signal),
+    transaction: (work) => onAnySession((session) => inTransaction(session, place, work, signal)),
     tryLock: (name) => ours(place, () => locks.tryLock(name)),
     close: async () => {
       await Promise.all([locks.close(), sessions.close(CLOSE_SECONDS)])
@@ -74,31 +82,41 @@ export async function openServer(url: string, options: { applicationName?: strin
 /** Runs work on a session: any free one, or the one of a transaction. Rejects with errors of ours. */
 type OnSession = <T>(work: (session: Session) => Promise<T>) => Promise<T>
 
-async function inTransaction<T>(session: Session, place: string, work: (sql: Sql) => Promise<T>): Promise<T> {
+async function inTransaction<T>(
+  session: Session,
+  place: string,
+  work: (sql: Sql) => Promise<T>,
+  signal: AbortSignal | undefined,
+): Promise<T> {
   let over = false
   const onThis: OnSession = (statement) =>
-    ours(place, async () => {
-      if (over) throw new FatalError('the transaction is over; what it gave must not be used any more')
-      if (session.lost) throw new RetryableError(`database ${place} cannot be reached: the connection was cut`)
-      return statement(session)
-    })
+    ours(
+      place,
+      async () => {
+        if (over) throw new FatalError('the transaction is over; what it gave must not be used any more')
+        if (session.lost) throw new RetryableError(`database ${place} cannot be reached: the connection was cut`)
+        return statement(session)
+      },
+      signal,
+    )
   await session.client.unsafe('begin')
   try {
-    const result = await work(statements(onThis))
+    const result = await work(statements(onThis, signal))
     const { command } = await onThis(({ client }) => client.unsafe('commit'))
     // Postgres takes the commit of a transaction in which a statement failed, and rolls back.
     if (command === 'ROLLBACK') throw passedOver()
     return result
   } catch (error) {
     over = true
-    if (!session.lost) await session.client.unsafe('rollback').catch(() => {})
+    // Whoever was told to stop closes the connection, which rolls back too.
+    if (!session.lost && !signal?.aborted) await session.client.unsafe('rollback').catch(() => {})
     throw error
   } finally {
     over = true
   }
 }
 
-function statements(onSession: OnSession): Sql {
+function statements(onSession: OnSession, signal?: AbortSignal): Sql {
   const run = ({ client }: Session, text: string, params: readonly SqlValue[]) =>
     // Type 0 leaves the choice to the server, as the embedded database does; postgres.js would guess from the value.
     client.unsafe(
@@ -106,10 +124,12 @@ function statements(onSession: OnSession): Sql {
       params.map((value) => client.typed(value, 0)),
     )
   return {
-    query: (text, params = []) => onSession(async (session) => lastOf(await run(session, text, params))),
-    values: (text, params = []) => onSession(async (session) => lastOf(await run(session, text, params).values())),
+    query: (text, params = []) =>
+      onSession(async (session) => lastOf(await cancelled(run(session, text, params), signal))),
+    values: (text, params = []) =>
+      onSession(async (session) => lastOf(await cancelled(run(session, text, params).values(), signal))),
     copy: async (table, columns, rows) => {
-      const arrays = await arrayColumns(statements(onSession), table)
+      const arrays = await arrayColumns(statements(onSession, signal), table)
       let count = 0
       const texts = function* () {
         for (const chunk of copyText(columns, rows, arrays)) {
@@ -129,10 +149,37 @@ function lastOf<Row>(result: object): Row[] {
   return Array.isArray(rows) ? Array.from<Row>(rows) : []
 }
 
-async function ours<T>(place: string, work: () => Promise<T>): Promise<T> {
+/** What a server gets to say that it has cancelled a statement, ms. */
+const CANCEL_TIMEOUT = 2000
+
+/** A statement that the server stops when the signal is aborted: closing the connection alone would let it run on. */
+async function cancelled<T>(pending: PromiseLike<T> & { cancel(): void }, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return await pending
+  const done = new AbortController()
+  const late = new Promise<never>((_, reject) => {
+    const cancel = async () => {
+      pending.cancel()
+      await systemClock.sleep(CANCEL_TIMEOUT, done.signal).then(
+        () => reject(signal.reason),
+        () => undefined,
+      )
+    }
+    signal.addEventListener('abort', () => void cancel(), { once: true, signal: done.signal })
+  })
   try {
+    return await Promise.race([pending, late])
+  } finally {
+    done.abort()
+  }
+}
+
+async function ours<T>(place: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  try {
+    signal?.throwIfAborted()
     return await work()
   } catch (error) {
+    // What was cancelled failed for that reason.
+    if (signal?.aborted) throw signal.reason
     throw asOurs(error, place)
   }
 }
