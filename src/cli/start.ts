@@ -2,17 +2,21 @@ import { setMaxListeners } from 'node:events'
 import type { Api } from '../api/client.ts'
 import { type App, migrateDatabase, openDatabase } from '../app.ts'
 import { engineOf, openSharedApi } from '../app-api.ts'
+import { systemClock } from '../clock.ts'
 import type { Database } from '../db/database.ts'
 import { readHeldLocks } from '../db/held-locks.ts'
+import { LockTimeout } from '../db/lock-timeout.ts'
 import { RetryableError } from '../errors.ts'
 import { resources, resourcesNamed } from '../resources/index.ts'
 import { expect } from '../sync/coverage/coverage.ts'
+import type { Outages } from '../sync/outages.ts'
 import type { RunResult } from '../sync/run-result.ts'
 import { createBackoff } from '../sync/schedule/backoff.ts'
 import { expectedSeconds, runSchedule, type Scheduled } from '../sync/schedule/schedule.ts'
-import { cronTicker } from '../sync/schedule/ticker.ts'
+import { clockTicker, cronTicker } from '../sync/schedule/ticker.ts'
 import { type Context, exitCode } from './context.ts'
 import { messageOf } from './doctor-checks.ts'
+import { openOutages } from './outage-file.ts'
 import { schedulesOf } from './schedules.ts'
 import { maintainDatabase, retentionOf } from './upkeep.ts'
 import { openWatch, type Watch, type WatchFlags } from './watched.ts'
@@ -31,13 +35,18 @@ export async function startCommand(context: Context, watching: WatchFlags = {}):
   resourcesNamed(Object.keys(app.config.plausibleShares))
   retentionOf(app)
   const { scheduled, off } = schedulesOf(app.config.schedule, resources, app.clock.now())
-  const db = await untilReached(context, () => openDatabase(app, ['start', ...scheduled.map(holdOf)]))
+  const outages = openOutages(app)
+  const missed = (error: RetryableError) => {
+    if (error instanceof LockTimeout) return
+    for (const { resource } of scheduled) outages.note(resource.name, app.clock.now(), error.message)
+  }
+  const db = await untilReached(context, missed, () => openDatabase(app, ['start', ...scheduled.map(holdOf)]))
   if (!db) return exitCode.done
   let api: Api | undefined
   let watch: Watch | undefined
   let viewsDue = false
   try {
-    const lock = await untilReached(context, async () => {
+    const lock = await untilReached(context, missed, async () => {
       viewsDue = (await migrateDatabase(db, app)).postponed !== undefined
       return (await db.tryLock(startLock)) ?? 'held'
     })
@@ -50,7 +59,7 @@ export async function startCommand(context: Context, watching: WatchFlags = {}):
       return exitCode.done
     }
     if (!lock) return exitCode.done
-    await untilReached(context, () => tellExpectations(db, { scheduled, off }, app.clock.now()))
+    await untilReached(context, missed, () => tellExpectations(db, { scheduled, off }, app.clock.now()))
     const watched = scheduled.map((one) => ({
       resource: one.resource.name,
       everySeconds: expectedSeconds(one, app.clock.now()),
@@ -58,7 +67,7 @@ export async function startCommand(context: Context, watching: WatchFlags = {}):
     watch = await openWatch(app, db, watched, watching)
     api = openSharedApi(app, db, watch.request)
     app.log.info({ database: db.place, resources: scheduled.length, off: off.length > 0 ? off : undefined }, 'started')
-    await run(context, { db, api, scheduled, watch, viewsDue })
+    await run(context, { db, api, scheduled, watch, outages, viewsDue })
     app.log.info({}, 'stopped')
     return exitCode.done
   } finally {
@@ -74,11 +83,12 @@ interface Started {
   readonly api: Api
   readonly scheduled: readonly Scheduled[]
   readonly watch: Watch
+  readonly outages: Outages
   /** Views could not be replaced yet: somebody else's query was in the way. */
   readonly viewsDue: boolean
 }
 
-async function run({ app, signal }: Context, { db, api, scheduled, watch, viewsDue }: Started): Promise<void> {
+async function run({ app, signal }: Context, { db, api, scheduled, watch, outages, viewsDue }: Started): Promise<void> {
   const ending = new AbortController()
   // Every resource listens to both, and so does each of its requests.
   setMaxListeners(0, signal, ending.signal)
@@ -94,18 +104,22 @@ async function run({ app, signal }: Context, { db, api, scheduled, watch, viewsD
   else signal.addEventListener('abort', hurry, { once: true })
   const tally = hourly(app)
   const upkeep = keepUpkeep(app, db, signal, viewsDue)
-  await runSchedule(engineOf(app, db, api), {
-    scheduled,
-    ticker: cronTicker,
-    random: app.random,
-    concurrency: app.config.concurrency,
-    stopping: signal,
-    signal: ending.signal,
-    onRun: (result) => {
-      tally(result)
-      watch.run(result)
+  await runSchedule(
+    { ...engineOf(app, db, api), outages },
+    {
+      scheduled,
+      // In simulated time nothing rings by the machine's clock.
+      ticker: app.clock === systemClock ? cronTicker : clockTicker(app.clock),
+      random: app.random,
+      concurrency: app.config.concurrency,
+      stopping: signal,
+      signal: ending.signal,
+      onRun: (result) => {
+        tally(result)
+        watch.run(result)
+      },
     },
-  })
+  )
   ending.abort(signal.reason)
   await upkeep
 }
@@ -135,13 +149,18 @@ async function keepUpkeep(app: App, db: Database, stopping: AbortSignal, pending
 }
 
 /** Repeats what a database that is away keeps from succeeding, until it is there. Undefined: told to stop before. */
-async function untilReached<T>({ app, signal }: Context, reach: () => Promise<T>): Promise<T | undefined> {
+async function untilReached<T>(
+  { app, signal }: Context,
+  missed: (error: RetryableError) => void,
+  reach: () => Promise<T>,
+): Promise<T | undefined> {
   const backoff = createBackoff({ first: 1000, longest: 60_000 }, app.random)
   while (!signal.aborted) {
     try {
       return await reach()
     } catch (error) {
       if (!(error instanceof RetryableError)) throw error
+      missed(error)
       const wait = backoff.failed()
       app.log.warn({}, `${error.message}; trying again in ${Math.round(wait / 1000)} s`)
       await app.clock.sleep(wait, signal).catch(() => undefined)

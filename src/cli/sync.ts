@@ -2,7 +2,7 @@ import type { WalkProgress } from '../api/pages.ts'
 import { migrateDatabase, openDatabase } from '../app.ts'
 import { engineOf, openSharedApi } from '../app-api.ts'
 import { readHolder } from '../db/folder-lock.ts'
-import { UsageError } from '../errors.ts'
+import { RetryableError, UsageError } from '../errors.ts'
 import { resourcesNamed } from '../resources/index.ts'
 import type { Engine } from '../sync/engine.ts'
 import { type ExtractOptions, isWorklist, type Resource, type Worklist } from '../sync/resource.ts'
@@ -14,6 +14,7 @@ import { type Context, exitCode } from './context.ts'
 import { expectScheduled } from './expectations.ts'
 import { keysNamed } from './named-keys.ts'
 import { wholeNumber } from './numbers.ts'
+import { openOutages } from './outage-file.ts'
 import { formatTable } from './table.ts'
 import { maintainDaily, retentionOf } from './upkeep.ts'
 import { webhookOf } from './watched.ts'
@@ -63,6 +64,7 @@ async function syncAll(chosen: readonly Synced[], options: SyncOptions, context:
   const { app, signal, progress } = context
   if (await isHeldForSame(chosen, context)) return chosen.map(({ name }) => skippedResult(name))
   const runs: RunResult[] = []
+  const outages = openOutages(app)
   try {
     const db = await openDatabase(app, chosen.map(holdOf), { frugal: true })
     const api = openSharedApi(app, db)
@@ -74,7 +76,14 @@ async function syncAll(chosen: readonly Synced[], options: SyncOptions, context:
         if (!options.guild?.length && !options.player?.length) await expectScheduled(db, resource, app)
         const unit = isWorklist(resource) ? 'keys' : 'records'
         const onProgress = (seen: WalkProgress) => progress.seen(resource.name, seen, unit)
-        runs.push(await runOne(resource, engineOf(app, db, api, options), { ...options, signal, onProgress }, context))
+        runs.push(
+          await runOne(
+            resource,
+            { ...engineOf(app, db, api, options), outages },
+            { ...options, signal, onProgress },
+            context,
+          ),
+        )
         progress.end()
       }
       // What was synced is in; this can wait for tomorrow.
@@ -90,6 +99,8 @@ async function syncAll(chosen: readonly Synced[], options: SyncOptions, context:
     if (error instanceof UsageError) throw error
     app.log.error({ err: error }, error instanceof Error ? error.message : String(error))
     const reached = new Set(runs.map((run) => run.resource))
+    if (error instanceof RetryableError && !signal.aborted)
+      for (const { name } of chosen) if (!reached.has(name)) outages.note(name, app.clock.now(), error.message)
     runs.push(...chosen.filter(({ name }) => !reached.has(name)).map(({ name }) => failedResult(name, error)))
   }
   return runs

@@ -2,6 +2,7 @@ import type { Api } from '../api/client.ts'
 import type { Clock } from '../clock.ts'
 import type { Database } from '../db/database.ts'
 import type { Guards } from './guard/guard.ts'
+import type { Outages } from './outages.ts'
 import type { PrivacyPolicy } from './privacy/privacy.ts'
 import type { RunLog } from './run-log.ts'
 
@@ -20,6 +21,8 @@ export interface Engine {
   readonly raw?: boolean
   /** Whether whoever listens on the channel `wynnsync` of the database is told what happens. Default: no. */
   readonly announces?: boolean
+  /** Where it is remembered that the database was away. Default: nowhere. */
+  readonly outages?: Outages
   /** The id of a run that is repeated; default: each run has a new one. */
   readonly runId?: string
 }

@@ -1,6 +1,7 @@
 import { RetryableError } from '../errors.ts'
 import type { Engine } from './engine.ts'
 import type { LastSaid } from './guard/actions.ts'
+import { recordOutage } from './outages.ts'
 import { refresh } from './refresh.ts'
 import type { ExtractOptions, Worklist } from './resource.ts'
 import { openRefusals } from './run-refusals.ts'
@@ -113,6 +114,7 @@ export async function runWorklist(resource: Worklist, shared: Engine, options: W
     }
   }
   try {
+    await recordOutage(engine, resource.name)
     await resource.plan(db, new Date(clock.now()))
     // The first answer tells how much may be asked for; then several go side by side.
     const first = await next()

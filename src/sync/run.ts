@@ -9,6 +9,7 @@ import type { Engine } from './engine.ts'
 import { appendGuardActions, movedActions } from './guard/actions.ts'
 import { appendDrift, appendRun, lastAccepted, type RunRow, type RunStatus } from './ledger.ts'
 import { announce } from './notices.ts'
+import { recordOutage } from './outages.ts'
 import { type Preparation, prepare } from './prepare.ts'
 import { announceRaw, answersIn, keepRaw, listen } from './raw/raw.ts'
 import { loadWithoutRefused } from './refused.ts'
@@ -47,6 +48,7 @@ export async function runResource(
     program: engine.program,
   })
   try {
+    await recordOutage(engine, resource.name)
     const extraction = await resource.extract(ear.api, options)
     const preparation = prepare(resource, extraction.records, extraction)
     for (const bad of preparation.quarantined.slice(0, 5)) {
@@ -106,7 +108,10 @@ export async function runResource(
       reportDrift(log, novel)
     })
     // The database may be what failed; then the gap itself is all the ledger can show.
-    await written.catch((cause: unknown) => log.warn({ err: cause }, 'the failure could not be written down'))
+    await written.catch((cause: unknown) => {
+      engine.outages?.note(resource.name, started, cause instanceof Error ? cause.message : String(cause))
+      log.warn({ err: cause }, 'the failure could not be written down')
+    })
     return { ...resultOf(row, 'failed', message), guarded, temporary: error instanceof RetryableError }
   } finally {
     // When the database is gone the lock is gone with it, and the result is told above already.

@@ -6,6 +6,8 @@ export const effort = {
   unattendedMinutes: Number(process.env.WYNNSYNC_TEST_UNATTENDED_MINUTES ?? 5),
   /** The same of one on which everything fails. */
   badMinutes: Number(process.env.WYNNSYNC_TEST_UNATTENDED_MINUTES ?? 3),
+  /** Simulated hours of `start` in which nothing may grow; 720 for a month. */
+  monthHours: Number(process.env.WYNNSYNC_TEST_MONTH_HOURS ?? (process.env.WYNNSYNC_TEST_FULL === '1' ? 720 : 5)),
   /** What decides over everything that goes wrong in such a stretch; several with commas. */
   seeds: (process.env.WYNNSYNC_TEST_SEEDS ?? '1').split(',').map(Number),
   /** Every recorded answer and not only the telling ones, every fault alone, every kind of unattended day. */

@@ -1,4 +1,5 @@
 import type { Random } from '../../clock.ts'
+import { RetryableError } from '../../errors.ts'
 import type { Engine } from '../engine.ts'
 import { isWorklist, type Resource, type Worklist } from '../resource.ts'
 import { runResource } from '../run.ts'
@@ -73,7 +74,10 @@ async function keepUp(engine: Engine, one: Scheduled, options: ScheduleOptions):
     while (!stopping.aborted) {
       bell.quiet()
       const result = await runOnce(engine, one, options).catch((error: unknown) => {
-        log.error({ resource: resource.name, err: error }, error instanceof Error ? error.message : String(error))
+        const message = error instanceof Error ? error.message : String(error)
+        log.error({ resource: resource.name, err: error }, message)
+        // What a run throws comes of the database; all else is in its result.
+        if (error instanceof RetryableError) engine.outages?.note(resource.name, clock.now(), message)
         return failedResult(resource.name, error)
       })
       onRun?.(result)
