@@ -1,6 +1,7 @@
 import { fsyncSync } from 'node:fs'
 import type { PGlite } from '@electric-sql/pglite'
 import { NodeFS } from '@electric-sql/pglite/nodefs'
+import { FatalError } from '../errors.ts'
 
 /*
  * What makes the embedded database survive a power cut.
@@ -28,8 +29,15 @@ type Emscripten = Parameters<NonNullable<EmscriptenOptions['preRun']>[number]>[0
 
 /** What of Emscripten's NODEFS is needed; it has no types. */
 interface NodeFiles {
-  tryFSOperation(work: () => void): void
   readonly stream_ops: { fsync?: (stream: { readonly nfd: number }) => void }
+}
+
+/** What PGlite calls for each message, and what it calls when that fails. */
+interface Loop {
+  _PostgresMainLoopOnce(): void
+  stackRestore(): void
+  _PostgresSendReadyForQueryIfNecessary(): void
+  _pgl_pq_flush(): void
 }
 
 /** PGlite's files in a folder, with fsync. */
@@ -38,8 +46,35 @@ export class SyncedFiles extends NodeFS {
     const { emscriptenOpts } = await super.init(engine, options)
     const addFsync = (module: Emscripten): void => {
       const files = module.NODEFS as unknown as NodeFiles
-      files.stream_ops.fsync = ({ nfd }) => files.tryFSOperation(() => fsyncSync(nfd))
+      // Postgres gives up, for instance because the log cannot be written.
+      module.onAbort = () => void stop(module as unknown as Loop, 'the embedded database failed; is its disk full?')
+      files.stream_ops.fsync = ({ nfd }) => {
+        try {
+          fsyncSync(nfd)
+        } catch (error) {
+          const reason = error instanceof Error ? error.message : String(error)
+          throw stop(module as unknown as Loop, `the embedded database cannot be written to the disk: ${reason}`)
+        }
+      }
     }
     return { emscriptenOpts: { ...emscriptenOpts, preRun: [...(emscriptenOpts.preRun ?? []), addFsync] } }
   }
+}
+
+/**
+ * What a failed fsync had to write may be lost, also when the next one succeeds. A server ends its process then, and the
+ * next start reads the log; PGlite would repeat the message for ever instead. So nothing runs in it any more: this
+ * message and every later one ends with the error.
+ */
+function stop(loop: Loop, message: string): FatalError {
+  const failure = new FatalError(message)
+  const fail = () => {
+    throw failure
+  }
+  loop._PostgresMainLoopOnce = fail
+  // Called first after a failure, where nothing catches any more.
+  loop.stackRestore = fail
+  loop._PostgresSendReadyForQueryIfNecessary = () => {}
+  loop._pgl_pq_flush = () => {}
+  return failure
 }

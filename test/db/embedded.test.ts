@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import fs, { readlinkSync } from 'node:fs'
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
@@ -129,3 +131,47 @@ test('a killed process loses nothing that it had committed, and keeps nobody out
   expect(found?.up).toBe(found?.down)
   expect(found?.up).toBeGreaterThanOrEqual(told)
 })
+
+const { fsyncSync, writeSync } = fs
+
+/** What a disk answers that fails, and one that is full when the log must grow. */
+const failures = {
+  fsyncSync: () => {
+    throw Object.assign(new Error('EIO: i/o error, fsync'), { code: 'EIO' })
+  },
+  writeSync: (...given: Parameters<typeof writeSync>) => {
+    const isLog = readlinkSync(`/proc/self/fd/${given[0]}`).includes('pg_wal')
+    if (isLog) throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
+    return writeSync(...given)
+  },
+}
+
+function useFiles(functions: object): void {
+  Object.assign(fs, functions)
+  syncBuiltinESMExports()
+}
+
+test.each([
+  ['fsyncSync', 'cannot be written to the disk: EIO'],
+  ['writeSync', 'the embedded database failed; is its disk full?'],
+] as const)(
+  'a disk that refuses %s ends the transaction and every later one, and loses nothing',
+  async (name, refused) => {
+    const dataDir = await testDataDir({ migrated: false })
+    const db = await openEmbedded(dataDir, { clock })
+    await db.query('create table t (a int)')
+    await db.query('insert into t values (1)')
+    onTestFinished(() => useFiles({ fsyncSync, writeSync }))
+    useFiles({ [name]: failures[name] })
+    await expect(db.query('insert into t values (2)')).rejects.toThrow(refused)
+    useFiles({ fsyncSync, writeSync })
+    await expect(db.query('insert into t values (3)')).rejects.toThrow(refused)
+    await db.close().catch(() => {})
+    expect(await readHolder(dataDir)).toBeNull()
+    const again = await openEmbedded(dataDir, { clock })
+    onTestFinished(() => again.close())
+    const rows = (await again.values('select a from t')).flat()
+    expect(rows).toContain(1)
+    expect(rows).not.toContain(3)
+  },
+)
