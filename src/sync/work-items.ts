@@ -78,7 +78,8 @@ export async function lastOfKey(
   return {
     observedAt: observedAt.getTime(),
     contentHash: contentHash ?? new Uint8Array(),
-    records: records ?? 1,
+    // One record for one key: an older program counted quarantined pieces too.
+    records: Math.min(records ?? 1, 1),
     living: 1,
   }
 }

@@ -183,6 +183,28 @@ describe.each(kindsOfLongTests)('a value that Postgres refuses, on the %s databa
     expect(await world.rows('select value from game.player_counter')).toEqual([[5]])
   })
 
+  test('costs pieces of a profile, however many, and the next response of one record is as plausible as before', async () => {
+    const odd = { a: {}, b: {}, c: {}, d: {} }
+    expect(await syncPlayer(world, 1, profile(1, { characters: odd }), '10:00')).toMatchObject({ quarantined: 4 })
+    expect(await syncPlayer(world, 1, profile(1, { nickname: 'x' }), '10:10')).toMatchObject({
+      rejected: 0,
+      changed: 1,
+    })
+  })
+
+  test.each(['constructor', '__proto__', 'toString', `x' or true --`])(
+    'costs nothing where a rule is called %s',
+    async (rule) => {
+      const restrictions = JSON.parse(`{${JSON.stringify(rule)}: true}`)
+      const members = { 1: { rank: 'owner', globalData: { wars: 3 } }, 2: { restrictions } }
+      expect(await syncGuild(world, guildBody('a', members), '10:00')).toMatchObject({ status: 'ok', quarantined: 0 })
+      expect(await syncPlayer(world, 2, profile(2, { playtime: 5, restrictions }), '10:05')).toMatchObject({
+        status: 'ok',
+      })
+      expect(await world.rows(`select value from game.member_counter where counter = 'wars'`)).toEqual([[3]])
+    },
+  )
+
   test('costs a season whose number is written in two ways', async () => {
     const season = { initDate: '2026-01-01T00:00:00Z', endDate: '2026-03-01T00:00:00Z' }
     const body = { 1: season, '01': { ...season, srPerWar: 5 }, 2: season }

@@ -67,8 +67,7 @@ async function judgePlausibility(
   const { extraction, preparation, last, guards, scope } = answer
   const { accept = false } = guards
   const share = guards.plausibleShares?.[resource.name] ?? resource.plausibleShare ?? guards.plausibleShare
-  const { normalized, came } =
-    scope === undefined ? await countRecords(sql, resource, preparation) : { normalized: records, came: records }
+  const { normalized, came } = scope === undefined ? await countRecords(sql, resource, preparation) : ofOneKey(records)
   const candidate = { ...extraction, records, counted: came, contentHash }
   const verdict = judge(candidate, last, { plausibleShare: share, accept })
   if (verdict.status === 'stale') {
@@ -94,6 +93,12 @@ async function judgePlausibility(
     normalized,
     guarded: [{ guard: 'plausibility', action: 'accepted', reason }],
   }
+}
+
+/** A response about one key is one record, however many pieces of it are in quarantine. */
+function ofOneKey(records: number): { readonly normalized: number; readonly came: number } {
+  const one = Math.min(records, 1)
+  return { normalized: one, came: one }
 }
 
 function rejected(guard: 'clock' | 'plausibility', reason: string, normalized: number | null): Omit<Judged, 'answer'> {

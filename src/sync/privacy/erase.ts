@@ -55,14 +55,19 @@ export async function erase(sql: Sql, personal: Personal, targets: readonly Targ
   return removed
 }
 
+/** What stands under the name of a rule. Rules are named by the API, and may be called `constructor`. */
+function own<Value>(byRule: Readonly<Record<string, Value>> | undefined, name: string): Value | undefined {
+  return byRule !== undefined && Object.hasOwn(byRule, name) ? byRule[name] : undefined
+}
+
 function statementsOf(table: KeptTable, fieldGroup: string): string[] {
   const statements: string[] = []
-  const which = fieldGroup === everything ? 'true' : table.rows?.[fieldGroup]
+  const which = fieldGroup === everything ? 'true' : own(table.rows, fieldGroup)
   if (which !== undefined)
     statements.push(
       counted(`delete from ${table.table} kept using ${whoFrom(table)} where ${whoseRows(table)} and ${which}`),
     )
-  const blank = table.blank?.[fieldGroup]
+  const blank = own(table.blank, fieldGroup)
   if (blank) {
     const { columns, where = 'true' } = blank
     const filled = columns.map((column) => `kept.${column} is not null`).join(' or ')

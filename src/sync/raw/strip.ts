@@ -91,7 +91,7 @@ function stripList(list: Fields, uuid: string): boolean {
 }
 
 function fieldsHidden(groups: Readonly<Record<string, readonly string[]>>, group: string): readonly string[] {
-  return groups[group] ?? []
+  return Object.hasOwn(groups, group) ? (groups[group] ?? []) : []
 }
 
 function isAbout(record: Fields, uuid: string): boolean {
