@@ -57,7 +57,7 @@ describe('what a faulty answer says', () => {
       await syncGuilds(scene.world, { keys: scene.keys.guilds })
     }
     const kept = await scene.world.rows(
-      `select count(*) filter (where extra = '{"sandboxNovelty": {"heard": "never", "times": 3}}'),
+      `select count(*) filter (where extra = '{"sandboxNovelty": {"times": 3, "unknown": "yes"}}'),
               count(*) filter (where extra is not null), count(*) filter (where tier = 'sandbox_unheard_of') > 0 from game.item`,
     )
     expect(kept).toEqual([[50, 50, true]])
