@@ -12,6 +12,7 @@ import type { Engine } from '../../../src/sync/engine.ts'
 import { refresh } from '../../../src/sync/refresh.ts'
 import { isWorklist, type Resource, type Worklist } from '../../../src/sync/resource.ts'
 import { runResource } from '../../../src/sync/run.ts'
+import { openRefusals } from '../../../src/sync/run-refusals.ts'
 import { openTally } from '../../../src/sync/tally.ts'
 import { apiOf } from './api-of-game.ts'
 import { retuned, smallItemWorld } from './item-world.ts'
@@ -153,6 +154,10 @@ async function takeKey(
   tallies.set(resource.name, tally)
   const told = await refresh(resource, engine, tally.runId, key, {})
   tally.add(key, told)
+  // Each key by itself, as by runs that ask for one key each.
+  const refusals = openRefusals(resource, engine, tally)
+  await refusals.add(key, told)
+  await refusals.close(true)
   // A guild that is no more has no answer.
   return told.observedAt === 0 ? undefined : { at: told.observedAt, key }
 }
