@@ -152,7 +152,7 @@ export function waitsForTurn(state: BudgetState, now: number, lane: Lane): boole
 }
 
 /**
- * How long until other processes may have made room that the state does not foretell, ms; Infinity when they cannot.
+ * How long until other processes may have made room that the state does not show yet, ms; Infinity when they cannot.
  * @param isOwn whether this process sent the request of a reservation, and so learns of its response by itself
  */
 export function lookAgainIn(state: BudgetState, now: number, lane: Lane, isOwn: (id: string) => boolean): number {

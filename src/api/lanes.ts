@@ -30,7 +30,7 @@ export function roomFor(state: BudgetState, window: Window, free: number, now: n
 
 /**
  * A backfill takes all there is in seconds, so that a poll of another process must find room whether it was expected or
- * not. Refreshes leave it too, but not in a bucket that nobody polls.
+ * not. Refreshes leave it too, but not in a bucket without live polls.
  */
 function keptUnannounced({ pulses }: BudgetState, window: Window, now: number, lane: Lane): number {
   if (now >= releasedAt(window)) return 0

@@ -402,7 +402,7 @@ describe('the lanes of a budget', () => {
     expect([budget.available(58, 'backfill'), budget.available(58.2, 'backfill')]).toEqual([3, 5])
   })
 
-  test('let refreshes have them in a bucket that nobody polls', () => {
+  test('let refreshes have them in a bucket without live polls', () => {
     const budget = opened(30)
     expect(budget.available(1)).toBe(30)
     budget.settle(budget.take(1, 'live', '/map'), reading(1, 20), 1)

@@ -6,7 +6,7 @@ import { virtualClock } from '../../src/clock.ts'
 import { resources } from '../../src/resources/index.ts'
 import { type Dialect, type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
 import { type Asked, anything, methodsOf, operations } from './operations.ts'
-import { operationRows } from './readme.ts'
+import { operationRows } from './reference-pages.ts'
 
 const source = join(import.meta.dirname, '../../src')
 
@@ -18,7 +18,7 @@ function sourceOf(folder: string, name: RegExp): string {
     .join('\n')
 }
 
-describe("the README's table of operations", () => {
+describe('the table of operations in docs/reference', () => {
   test('names every operation once, with the methods that ask for it', () => {
     const table = operationRows.map(({ operation, methods }) => [operation, methods])
     expect(table).toEqual(Object.entries(operations).map(([operation, methods]) => [operation, Object.keys(methods)]))

@@ -9,7 +9,7 @@ import { systemClock } from '../../src/clock.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
 import { buildProgram } from '../support/cli.ts'
 import { testDatabaseUrl } from '../support/postgres.ts'
-import { program } from './readme.ts'
+import { program } from './reference-pages.ts'
 
 const root = join(import.meta.dirname, '../..')
 const run = promisify(execFile)
@@ -36,7 +36,7 @@ afterAll(async () => {
 })
 
 describe('the package, installed in an empty folder,', () => {
-  test("runs the README's program of ten lines against a sandbox", async () => {
+  test('runs the program of ten lines in docs/reference against a sandbox', async () => {
     expect(program.trim().split('\n')).toHaveLength(10)
     await writeFile(join(folder, 'program.js'), program)
     const { stdout, stderr } = await run(process.execPath, ['program.js', sandbox.url], { cwd: folder })

@@ -77,7 +77,7 @@ const expected: Readonly<Record<FaultName, Expected>> = {
   'bad-utf8': { codes: [75], share: 0.8 },
 }
 
-/** As the command line judges it (README, exit codes). */
+/** As the command line judges it (docs/reference/exit-codes.md). */
 function codeOf(run: RunResult): number {
   if (run.status === 'failed') return run.temporary ? 75 : 1
   return run.rejected > 0 || run.quarantined > 0 ? 3 : 0

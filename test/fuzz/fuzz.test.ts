@@ -120,7 +120,7 @@ function problemsOf(run: RunResult, what: string, tookMs: number): string[] {
   return problems
 }
 
-/** As the command line judges it (README, exit codes). */
+/** As the command line judges it (docs/reference/exit-codes.md). */
 function codeOf(run: RunResult): number {
   if (run.status === 'failed') return run.temporary ? 75 : 1
   return run.rejected > 0 || run.quarantined > 0 ? 3 : 0
