@@ -41,7 +41,7 @@ const upstream: Readonly<Record<number, string>> = {
   503: 'failure to get a peer from the ring-balancer',
 }
 
-/** 403 or 404 in the words of whoever stands before the application: nothing follows from them. */
+/** 403 or 404 in the words of what stands before the application: nothing follows from them. */
 function strayRefusal(answer: Outgoing, status: 403 | 404, random: Random): Outgoing {
   const message = status === 403 ? 'You cannot consume this service' : 'no Route matched with those values'
   const kind = oneOf(['gateway', 'old gateway', 'html', 'empty'], random)
@@ -78,7 +78,7 @@ export const refusals = {
       page(answer, oneOf([200, 502, 524], random), oneOf(['Just a moment...', '502: Bad gateway'], random)),
   },
   'stray-forbidden': {
-    about: '403 about a player, from the gateway, in HTML or empty: nobody hides',
+    about: '403 about a player, from the gateway, in HTML or empty: no player hides',
     run: 2,
     spoil: (answer, { path, random }) =>
       isPlayer(path) && answer.status === 200 ? strayRefusal(answer, 403, random) : undefined,

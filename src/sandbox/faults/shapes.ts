@@ -52,7 +52,7 @@ export const shapes = {
       }),
   },
   'odd-records': {
-    about: 'records that nobody can read, beside the good ones',
+    about: 'records that cannot be read, beside the good ones',
     spoil: (answer, { path }) =>
       rewritten(answer, (body) => {
         const odd = oddRecords[path]

@@ -2,7 +2,7 @@ import type { Random } from '../../clock.ts'
 import { type Fault, type Outgoing, oneOf, withBody } from './fault.ts'
 import { type Fields, isGuild, membersIn, recordsIn, rewritten } from './json.ts'
 
-/** What tells one record from another stays: a record that cannot be told from others is another fault. */
+/** What distinguishes one record from another stays: a record without that is another fault. */
 const identity = new Set(['uuid', 'internalName'])
 
 const badInstants = [
