@@ -1,6 +1,6 @@
 import CliTable from 'cli-table3'
 import { instantText } from '../db/values.ts'
-import { visibleLine } from '../terminal-text.ts'
+import { visibleText } from '../terminal-text.ts'
 
 /** One row of an answer by column name. */
 export type Cells = Readonly<Record<string, unknown>>
@@ -90,10 +90,10 @@ function isNumeric(value: unknown): boolean {
   return value === null || value === undefined || typeof value === 'number' || typeof value === 'bigint'
 }
 
-/** Control characters of the API's text would rearrange the screen, a line feed the table; they are shown escaped. */
+/** A line feed or tab would rearrange the table and is shown as a space; other control characters are shown escaped. */
 function cellText(value: unknown): string {
   if (value === null || value === undefined) return ''
-  return visibleLine(plainText(value))
+  return visibleText(plainText(value).replace(/[\t\r\n]/g, ' '))
 }
 
 function plainText(value: unknown): string {

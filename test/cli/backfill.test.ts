@@ -54,7 +54,8 @@ describe('wynnsync backfill', () => {
     const api = await servedApi()
     serveGuilds(api)
     const environment = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_BASE_URL: api.url }
-    const part = await runProgram(['backfill', 'guilds', '--limit', '2', '--json'], environment)
+    // One after the other, so that the order of the requests is known.
+    const part = await runProgram(['backfill', 'guilds', '--limit', '2', '--json', '--concurrency', '1'], environment)
     expect(part.code, part.err).toBe(0)
     expect(part.err).toContain('nothing on the list yet: asking for guild-list first')
     const { plan, run, left } = JSON.parse(part.out)
