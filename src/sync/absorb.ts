@@ -51,7 +51,7 @@ export async function absorb(sql: Sql, resource: Recorded, came: Answer): Promis
   }
   const guarded = [...walkActions(extraction, records), ...judged.guarded]
   if (verdict === 'load') guarded.push(...ignoredActions(preparation.ignored))
-  const doubt = doubtOf(answer)
+  const doubt = doubtOf(answer) ?? reason
   const { hidden, isNews, settle } = await hearPrivacy(sql, resource, answer)
   if (verdict === 'unchanged' && !isNews && !(await isWitness(sql, resource, answer))) {
     const status = doubt ? 'partial' : 'unchanged'

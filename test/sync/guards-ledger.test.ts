@@ -84,6 +84,30 @@ describe.each(kindsOfLongTests)('the ledger of guards on the %s database', (kind
       ])
     })
 
+    test('for a key until three in a row say the same: then it is loaded, and nothing that it lacks is ended', async () => {
+      const listed = guildBody('a', { 1: { rank: 'owner' }, 2: {} }, { prefix: 'NEW' }) as { members: object }
+      const other = { ...listed, members: { ...listed.members, total: 3 } }
+      await syncGuild(world, whole, '10:00')
+      expect(await syncGuild(world, other, '10:10')).toMatchObject({ rejected: 1 })
+      // A cached copy is no response of its own.
+      expect(await syncGuild(world, other, '10:10')).toMatchObject({ rejected: 1 })
+      expect(await syncGuild(world, other, '10:20')).toMatchObject({ rejected: 1 })
+      for (const at of ['10:30', '10:40', '10:50'])
+        expect(await syncGuild(world, other, at)).toMatchObject({ rejected: 0, closed: 0 })
+      expect(await members()).toEqual([[3]])
+      expect(await rows(`select prefix from game.guild where valid_until = 'infinity'`)).toEqual([['NEW']])
+      expect(await rows('select * from sync.absence')).toEqual([])
+      expect(
+        await rows(`select distinct guard, action, reason from sync.guard_action where action like 'accepted%'`),
+      ).toEqual([
+        [
+          'plausibility',
+          'accepted after agreement',
+          'the guild has 3 members by its own count, 2 came; accepted, because three responses in a row agree, but nothing it lacks is ended',
+        ],
+      ])
+    })
+
     test('for a key once, which is asked once however often it is named', async () => {
       await syncGuild(world, whole, '10:00')
       const key = await answerGuild(world, short, '10:10')

@@ -79,3 +79,25 @@ export async function agreesWithRejected(
   }
   return false
 }
+
+/**
+ * The same for a response about one key that contradicts itself, such as a guild that counts other members than it lists:
+ * whether the last responses about the key had the same flaw, each of another instant.
+ */
+export async function agreesWithRejectedKey(
+  sql: Sql,
+  resource: string,
+  { key, observedAt, reason }: { readonly key: string; readonly observedAt: number; readonly reason: string },
+): Promise<boolean> {
+  const [row] = await sql.query<{ rejected: number }>(
+    `with latest as (
+       select observed_at, status in ('rejected', 'partial') and reason = $3 as agrees
+         from sync.observation where resource = $1 and key = $2 order by received_at desc limit 50)
+     select count(distinct observed_at)::int as rejected from (
+       select observed_at, bool_and(agrees) over (order by nth) as so_far
+         from (select *, row_number() over () as nth from latest) numbered) row
+      where so_far and observed_at < $4`,
+    [resource, key, reason, new Date(observedAt)],
+  )
+  return (row?.rejected ?? 0) >= enough - 1
+}

@@ -7,12 +7,12 @@ import type { GuardAction } from './actions.ts'
 import { judgeClock } from './clock.ts'
 import { giveUp } from './give-up.ts'
 import { judge, type Verdict } from './guard.ts'
-import { agreesWithRejected, countRecords } from './plausibility.ts'
+import { agreesWithRejected, agreesWithRejectedKey, countRecords } from './plausibility.ts'
 
 /** What becomes of a response, and what the guards did about it. */
 export interface Judged {
   readonly status: Verdict['status']
-  /** Why it is not loaded; null when it is. */
+  /** Why it is not loaded, or only in part; null when it is loaded whole. */
   readonly reason: string | null
   readonly guarded: readonly GuardAction[]
   /** The response, with the last accepted one as it is after the clocks were judged. */
@@ -39,10 +39,16 @@ export async function judgeResponse(sql: Sql, resource: Recorded, answer: Answer
   }
   const current = clock.kind === 'give-up' ? await withoutGivenUp(sql, resource, answer, clock) : answer
   const judged = await judgePlausibility(sql, resource, current, found)
-  if (clock.kind === 'fine') return { ...judged, answer: current }
+  if (clock.kind === 'fine') return judged
   const action = clock.kind === 'agreed' ? 'accepted after agreement' : 'given up'
-  const guarded = [{ guard: 'clock', action, reason: clock.reason } as const, ...judged.guarded]
-  return { ...judged, answer: current, guarded }
+  return { ...judged, guarded: [{ guard: 'clock', action, reason: clock.reason }, ...judged.guarded] }
+}
+
+/** The same response, of which nothing follows from what it lacks. */
+function withoutAbsences({ others = {} }: Recorded, answer: Answer): Answer {
+  const incomplete = Object.keys(others)
+  const entities = answer.preparation.entities.map((entity) => ({ ...entity, incomplete }))
+  return { ...answer, preparation: { ...answer.preparation, entities } }
 }
 
 /** The response after the stored instants that it contradicts are given up. */
@@ -63,36 +69,45 @@ async function judgePlausibility(
   resource: Recorded,
   answer: Answer,
   { records, contentHash }: Found,
-): Promise<Omit<Judged, 'answer'>> {
+): Promise<Judged> {
   const { extraction, preparation, last, guards, scope } = answer
   const { accept = false } = guards
   const share = guards.plausibleShares?.[resource.name] ?? resource.plausibleShare ?? guards.plausibleShare
   const { normalized, came } = scope === undefined ? await countRecords(sql, resource, preparation) : ofOneKey(records)
   const candidate = { ...extraction, records, counted: came, contentHash }
   const verdict = judge(candidate, last, { plausibleShare: share, accept })
+  const isNewer = last === undefined || extraction.observedAt > last.observedAt
+  const agreed = (reason: string) => ({ guard: 'plausibility', action: 'accepted after agreement', reason }) as const
   if (verdict.status === 'stale') {
     const { status, reason } = verdict
-    return { status, reason, normalized: null, guarded: [{ guard: 'staleness', action: 'ignored', reason }] }
+    return { status, reason, normalized: null, answer, guarded: [{ guard: 'staleness', action: 'ignored', reason }] }
   }
   if (verdict.status === 'rejected') {
-    const isNewer = last === undefined || extraction.observedAt > last.observedAt
     const response = { ...extraction, normalized }
     if (!verdict.shrunken || !isNewer || !(await agreesWithRejected(sql, resource.name, response)))
-      return rejected('plausibility', verdict.reason, normalized)
+      return { ...rejected('plausibility', verdict.reason, normalized), answer }
     const reason = `${verdict.reason}; accepted, because three complete responses in a row agree`
-    const agreed = { guard: 'plausibility', action: 'accepted after agreement', reason } as const
-    return { status: 'load', reason: null, normalized, guarded: [agreed] }
+    return { status: 'load', reason: null, normalized, answer, guarded: [agreed(reason)] }
   }
-  const objection = (verdict.status === 'load' ? verdict.overruled : undefined) ?? extraction.objection
-  if (objection === undefined) return { status: verdict.status, reason: null, normalized, guarded: [] }
-  if (!accept) return rejected('plausibility', objection, normalized)
-  const reason = `${objection}; taken, because a person accepts it`
-  return {
-    status: verdict.status,
-    reason: null,
-    normalized,
-    guarded: [{ guard: 'plausibility', action: 'accepted', reason }],
+  const { status } = verdict
+  const objection = (status === 'load' ? verdict.overruled : undefined) ?? extraction.objection
+  if (objection === undefined) return { status, reason: null, normalized, answer, guarded: [] }
+  if (accept) {
+    const reason = `${objection}; taken, because a person accepts it`
+    return {
+      status,
+      reason: null,
+      normalized,
+      answer,
+      guarded: [{ guard: 'plausibility', action: 'accepted', reason }],
+    }
   }
+  const response = { key: scope ?? '', observedAt: extraction.observedAt, reason: objection }
+  if (scope === undefined || !isNewer || !(await agreesWithRejectedKey(sql, resource.name, response)))
+    return { ...rejected('plausibility', objection, normalized), answer }
+  const reason = `${objection}; accepted, because three responses in a row agree, but nothing it lacks is ended`
+  const part = withoutAbsences(resource, answer)
+  return { status, reason: objection, normalized, answer: part, guarded: [agreed(reason)] }
 }
 
 /** A response about one key is one record, however many pieces of it are in quarantine. */
