@@ -132,8 +132,9 @@ describe('wynnsync sync with a webhook', () => {
       return code
     }
     expect(await sync(trees)).toBe(0)
-    expect(await sync({ status: 404, body: {} })).toBe(1)
-    expect(await sync({ status: 404, body: {} })).toBe(1)
+    const gone = { status: 404, body: { error: 'NotFound', detail: 'no such route', code: 404 } }
+    expect(await sync(gone)).toBe(1)
+    expect(await sync(gone)).toBe(1)
     expect(await sync(trees)).toBe(0)
     expect(await sync(trees, 'http://127.0.0.1:1/hook/of-a-secret-name')).toBe(0)
     expect(receiver.got.map(({ event, resource }) => [event, resource])).toEqual([
