@@ -111,7 +111,7 @@ export function engineOf(app: App, db: Database, api: Api, { accept = false } = 
     log: app.log,
     guards,
     raw: app.config.raw,
-    announces: true,
+    notifies: true,
     privacy: app.config.privacy,
   }
 }

@@ -4,14 +4,14 @@ import { createAlarm } from './alarm.ts'
 import { available, lookAgainIn, opensAt, release, remaining, reserve } from './budget.ts'
 import { type BudgetState, emptyBudget, type Reservation } from './budget-state.ts'
 import type { BudgetStore, Step } from './budget-store.ts'
+import { createPendingQueue, type Entry, type QueueEntry } from './pending-queue.ts'
 import type { Lane } from './request.ts'
-import { createWaitingRoom, type Entry, type Place } from './waiting-room.ts'
 
 /** What `run` resolves with when the work must be queued again, perhaps elsewhere; it has not begun. */
 export const queueAgain: unique symbol = Symbol('queue again')
 
 /** One request in a queue. */
-export interface Queued extends Place {
+export interface Queued extends QueueEntry {
   /** The name of its reservation, different for every request of every process. */
   readonly id: string
   /** The live poll that is wanted, and since when; null for a repeat, and in the other lanes. */
@@ -52,7 +52,7 @@ export function createBucketQueue(options: {
 }): BucketQueue {
   const { bucket, store, clock } = options
   const queue = new PQueue({ concurrency: options.concurrency })
-  const room = createWaitingRoom(() => regulate())
+  const room = createPendingQueue(() => regulate())
   const alarm = createAlarm(clock, () => regulate())
   /** The newest state this process has seen. Others may have changed it since. */
   let known: BudgetState | null = null

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Pulse } from './pulse.ts'
+import type { PollCadence } from './poll-cadence.ts'
 import type { Lane } from './request.ts'
 
 /** One request that may be on its way: the server may have counted it, or may yet. */
@@ -50,7 +50,7 @@ export interface BudgetState {
   /** When requests ended of the last minutes whose answers, if any, told nothing: whether they count, nobody knows. */
   readonly silent: readonly number[]
   /** How often live requests come, per route. */
-  readonly pulses: Readonly<Record<string, Pulse>>
+  readonly pulses: Readonly<Record<string, PollCadence>>
   /** Until when each lane counts as wanting requests. */
   readonly wanted: { readonly refresh: number; readonly backfill: number }
 }

@@ -1,13 +1,13 @@
 import { discardFuture } from './budget-clock.ts'
 import type { BudgetState, Window } from './budget-state.ts'
-import { forgetSilent } from './pulse.ts'
+import { dropIdleCadences } from './poll-cadence.ts'
 import type { RateLimitReading } from './rate-limit.ts'
 
 const MINUTE = 60_000
 const SECOND = 1000
 
 /** The state without what has ended at `now`: the window, the first request's privilege, reservations of the dead. */
-export function lapse(stored: BudgetState, now: number): BudgetState {
+export function expireReservations(stored: BudgetState, now: number): BudgetState {
   const state = discardFuture(stored, now)
   const { probe, reservations } = state
   const ended = state.window !== null && now >= state.window.latest
@@ -29,7 +29,7 @@ export function lapse(stored: BudgetState, now: number): BudgetState {
     silent: state.silent.some((at) => at <= now - 2 * MINUTE)
       ? state.silent.filter((at) => at > now - 2 * MINUTE)
       : state.silent,
-    pulses: forgetSilent(state.pulses, now),
+    pulses: dropIdleCadences(state.pulses, now),
   }
 }
 
@@ -42,7 +42,7 @@ export function observe(
   now: number,
 ): BudgetState {
   const { limit, remaining: told } = reading
-  const current = { ...lapse(state, now), lastLimit: limit ?? state.lastLimit }
+  const current = { ...expireReservations(state, now), lastLimit: limit ?? state.lastLimit }
   const { window, closedAt, blockedUntil } = current
   if (told === null || (blockedUntil !== null && now < blockedUntil)) return current
   const { earliest, latest } = windowEnd(reading, sentAt, receivedAt)
@@ -57,14 +57,14 @@ export function observe(
   }
   if (window === null || window.assumed) {
     const isOfClosedWindow = closedAt !== null && sentAt < closedAt && earliest <= closedAt
-    return isOfClosedWindow ? current : lapse({ ...current, window: fresh }, now)
+    return isOfClosedWindow ? current : expireReservations({ ...current, window: fresh }, now)
   }
-  if (earliest > window.latest) return lapse({ ...current, closedAt: window.latest, window: fresh }, now)
+  if (earliest > window.latest) return expireReservations({ ...current, closedAt: window.latest, window: fresh }, now)
   if (latest < window.earliest) {
     if (sentAt < window.openedAt) return current
     // A response to a request that left after this window opened is of no earlier one: the window's end is wrong.
     const corrected = { ...window, remaining: Math.min(window.remaining, told), earliest, latest }
-    return lapse({ ...current, window: corrected }, now)
+    return expireReservations({ ...current, window: corrected }, now)
   }
   const narrowed: Window = {
     ...window,
@@ -73,7 +73,7 @@ export function observe(
     earliest: Math.max(window.earliest, earliest),
     latest: Math.min(window.latest, latest),
   }
-  return lapse({ ...current, window: narrowed }, now)
+  return expireReservations({ ...current, window: narrowed }, now)
 }
 
 /**
@@ -96,7 +96,7 @@ export function assume(
  * Requests of a window that ended in silence. Its later answers may not have counted them: an error of what stands before
  * the API is none of its requests. But they were sent, and they count as sent.
  */
-export function silentIn({ silent }: BudgetState, { earliest, openedAt, assumed }: Window): number {
+export function uncountedRequests({ silent }: BudgetState, { earliest, openedAt, assumed }: Window): number {
   // Our own count, from which an assumed window began, has those before.
   const since = assumed ? openedAt + 1 : earliest - MINUTE
   return silent.filter((at) => at >= since).length

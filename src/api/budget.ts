@@ -1,7 +1,7 @@
 import type { BudgetState, Reservation } from './budget-state.ts'
-import { assume, lapse, observe, silentIn } from './budget-window.ts'
+import { assume, expireReservations, observe, uncountedRequests } from './budget-window.ts'
 import { give, releasedAt, roomFor, want } from './lanes.ts'
-import { beat, hold, silentAt } from './pulse.ts'
+import { hold, idleAt, recordPoll } from './poll-cadence.ts'
 import type { RateLimitReading } from './rate-limit.ts'
 import type { Lane } from './request.ts'
 
@@ -35,11 +35,11 @@ const MINUTE = 60_000
 
 /** How many requests of this lane may leave now. */
 export function available(state: BudgetState, now: number, lane: Lane): number {
-  const current = lapse(state, now)
+  const current = expireReservations(state, now)
   const { window, blockedUntil, probe, reservations } = current
   if (blockedUntil !== null && now < blockedUntil) return 0
   if (window === null) return probe === null ? 1 : 0
-  const left = window.remaining - reservations.length - silentIn(current, window)
+  const left = window.remaining - reservations.length - uncountedRequests(current, window)
   return Math.max(0, roomFor(current, window, left, now, lane))
 }
 
@@ -48,7 +48,7 @@ export function available(state: BudgetState, now: number, lane: Lane): number {
  * `available` is a guess.
  */
 export function remaining(state: BudgetState, now: number): number | null {
-  const { window, blockedUntil } = lapse(state, now)
+  const { window, blockedUntil } = expireReservations(state, now)
   const isBlocked = blockedUntil !== null && now < blockedUntil
   return (window === null || window.assumed) && !isBlocked ? null : available(state, now, 'refresh')
 }
@@ -67,8 +67,8 @@ export function reserve(
   { id, lane, poll }: Asking,
   now: number,
 ): { state: BudgetState; result: Reservation | null } {
-  let current = lapse(state, now)
-  if (poll !== null) current = { ...current, pulses: beat(current.pulses, poll.route, poll.at) }
+  let current = expireReservations(state, now)
+  if (poll !== null) current = { ...current, pulses: recordPoll(current.pulses, poll.route, poll.at) }
   const known = current.reservations.find((one) => one.id === id)
   if (known !== undefined) return { state: current, result: known }
   const isShut = available(current, now, lane) === 0
@@ -88,19 +88,19 @@ export type Belongings = Pick<BudgetState, 'reservations' | 'pulses'>
 /** Takes over what was noted elsewhere, before it was known that it belongs to this bucket. */
 export function adopt(state: BudgetState, { reservations, pulses }: Belongings, now: number): BudgetState {
   const byId = new Map([...state.reservations, ...reservations].map((one) => [one.id, one]))
-  return lapse({ ...state, reservations: [...byId.values()], pulses: { ...pulses, ...state.pulses } }, now)
+  return expireReservations({ ...state, reservations: [...byId.values()], pulses: { ...pulses, ...state.pulses } }, now)
 }
 
 /** Gives back a reservation whose request never left. */
 export function release(state: BudgetState, id: string, now: number): BudgetState {
   const probe = state.probe?.id === id ? null : state.probe
-  return lapse({ ...state, probe, reservations: state.reservations.filter((one) => one.id !== id) }, now)
+  return expireReservations({ ...state, probe, reservations: state.reservations.filter((one) => one.id !== id) }, now)
 }
 
 /** Ends every reservation at once: whoever made them is known to be dead. */
-export function bury(state: BudgetState, now: number): BudgetState {
+export function expireAllReservations(state: BudgetState, now: number): BudgetState {
   const reservations = state.reservations.map((one) => ({ ...one, until: now }))
-  return lapse({ ...state, reservations, probe: null }, now)
+  return expireReservations({ ...state, reservations, probe: null }, now)
 }
 
 /** How a sent request ended, as far as the budget is concerned. */
@@ -134,13 +134,13 @@ export function settle(state: BudgetState, ticket: Reservation, settlement: Sett
     const until = now + Math.ceil(MINUTE / Math.max(1, next.lastLimit ?? settlement.assumedLimit))
     return { ...next, probe: { id: `after ${ticket.id}`, until } }
   }
-  return lapse({ ...next, window: assume(next, reading, receivedAt, settlement.assumedLimit) }, now)
+  return expireReservations({ ...next, window: assume(next, reading, receivedAt, settlement.assumedLimit) }, now)
 }
 
 /** Nothing may leave before `until`. */
 export function block(stored: BudgetState, until: number, now: number): BudgetState {
   if (until <= now) return stored
-  const state = lapse(stored, now)
+  const state = expireReservations(stored, now)
   const blockedUntil = Math.max(state.blockedUntil ?? until, until)
   const closedAt = Math.max(state.closedAt ?? blockedUntil, blockedUntil)
   return { ...state, blockedUntil, closedAt, window: null, probe: null }
@@ -156,7 +156,7 @@ export function waitsForTurn(state: BudgetState, now: number, lane: Lane): boole
  * @param isOwn whether this process sent the request of a reservation, and so learns of its response by itself
  */
 export function lookAgainIn(state: BudgetState, now: number, lane: Lane, isOwn: (id: string) => boolean): number {
-  const { probe, window, reservations } = lapse(state, now)
+  const { probe, window, reservations } = expireReservations(state, now)
   if (probe !== null && !isOwn(probe.id)) return LOOK_AGAIN
   // A response that came out of order may have counted a request whose reservation still counts: until that one ends.
   const isCounted = window !== null && window.remaining > 0 && reservations.some(({ id }) => !isOwn(id))
@@ -166,7 +166,7 @@ export function lookAgainIn(state: BudgetState, now: number, lane: Lane, isOwn: 
 
 /** When waiting alone brings room for the lane; null when only an answer can. */
 export function opensAt(state: BudgetState, now: number, lane: Lane): number | null {
-  const { blockedUntil, window, probe, wanted, reservations, pulses } = lapse(state, now)
+  const { blockedUntil, window, probe, wanted, reservations, pulses } = expireReservations(state, now)
   const lapses = reservations.reduce((first, one) => Math.min(first, one.until), Number.POSITIVE_INFINITY)
   const moments = [
     blockedUntil,
@@ -176,7 +176,7 @@ export function opensAt(state: BudgetState, now: number, lane: Lane): number | n
     wanted.refresh,
     wanted.backfill,
     lapses,
-    ...Object.values(pulses).map(silentAt),
+    ...Object.values(pulses).map(idleAt),
   ].filter((at) => at !== null && at !== undefined && at > now && Number.isFinite(at))
   const inOrder = moments.map(Number).sort((a, b) => a - b)
   return inOrder.find((at) => available(state, at, lane) > 0) ?? null

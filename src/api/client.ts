@@ -9,7 +9,7 @@ import { oauthEndpoints } from './endpoints/oauth.ts'
 import { playerEndpoints } from './endpoints/players.ts'
 import { articleEndpoints, newsEndpoints } from './endpoints/publisher.ts'
 import { recipeEndpoints } from './endpoints/recipes.ts'
-import type { Heard } from './heard.ts'
+import type { HttpExchange } from './http-exchange.ts'
 import { DEFAULT_BASE_URL } from './request.ts'
 import {
   type CredentialRefusal,
@@ -54,7 +54,7 @@ export interface ClientOptions {
 /** The client, one method per endpoint. */
 export interface Api extends ReturnType<typeof endpointsOf> {
   /** The same client, whose every answer is also told as it came, and which counts its own requests; budgets and connections are shared. */
-  heardBy(hear: (heard: Heard) => void): Api
+  withRecorder(hear: (heard: HttpExchange) => void): Api
 }
 
 /**
@@ -69,7 +69,7 @@ export function createClient(options: ClientOptions = {}): Api {
 function clientOf(transport: Transport): Api {
   return {
     ...endpointsOf(transport),
-    heardBy: (hear) => {
+    withRecorder: (hear) => {
       let sent = 0
       const send: Transport['send'] = (request, hearToo, countToo) =>
         transport.send(

@@ -1,4 +1,4 @@
-import type { Fault } from './judgement.ts'
+import type { ResponseFault } from './classify-response.ts'
 import type { ApiRequest } from './request.ts'
 
 /** Told once, when the API does not accept the client's credential any more. */
@@ -16,13 +16,13 @@ export interface CredentialState {
   /** True when a request must go without it now. */
   goesAsGuest(request: ApiRequest): boolean
   /** True when this fault blames the credential and the same request may be tried without it. */
-  blames(request: ApiRequest, fault: Fault): boolean
+  blames(request: ApiRequest, fault: ResponseFault): boolean
   /**
    * The same request has been tried without the credential.
    * @param blamed what `blames` was told
    * @param then what was wrong without the credential; null when nothing was
    */
-  triedAsGuest(blamed: Fault, then: Fault | null): void
+  triedAsGuest(blamed: ResponseFault, then: ResponseFault | null): void
 }
 
 /** Errors that name the credential as what is wrong (API reference 2.5). */
@@ -42,7 +42,7 @@ export function watchCredential(
 ): CredentialState {
   let given = present
 
-  function giveUp({ status, kind }: Fault): void {
+  function giveUp({ status, kind }: ResponseFault): void {
     if (!given) return
     given = false
     const said = kind === null ? String(status) : `${status} ${kind}`

@@ -1,5 +1,5 @@
 import type { BudgetState, Window } from './budget-state.ts'
-import { beatsDue } from './pulse.ts'
+import { pollsDue } from './poll-cadence.ts'
 import type { Lane } from './request.ts'
 
 /** For so long after it asked, a lane counts as wanting requests, in ms. */
@@ -20,7 +20,7 @@ const SHARE = { refresh: 0.8, backfill: 0.2 } as const
  */
 export function roomFor(state: BudgetState, window: Window, free: number, now: number, lane: Lane): number {
   if (lane === 'live') return free
-  const rest = free - beatsDue(state.pulses, now, window.latest) - keptUnannounced(state, window, now, lane)
+  const rest = free - pollsDue(state.pulses, now, window.latest) - keptUnannounced(state, window, now, lane)
   const other = lane === 'refresh' ? 'backfill' : 'refresh'
   if (now >= state.wanted[other]) return rest
   const total = window.given.refresh + window.given.backfill + Math.max(0, rest)

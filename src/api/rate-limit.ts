@@ -45,7 +45,7 @@ export interface RateLimit extends RateLimitReading {
 }
 
 /** `readRateLimit`, with the wait in seconds, rounded up. */
-export function tellRateLimit(headers: Headers, now: number): RateLimit | null {
+export function describeRateLimit(headers: Headers, now: number): RateLimit | null {
   const reading = readRateLimit(headers, now)
   if (reading === null) return null
   const reset = reading.resetAt === null ? null : Math.ceil((reading.resetAt - now) / 1000)

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer'
+import { classifyResponse, faultError } from './classify-response.ts'
 import { type Api, createClient } from './client.ts'
-import type { Outcome } from './exchange.ts'
-import type { Heard } from './heard.ts'
-import { faultError, judge } from './judgement.ts'
+import type { Outcome } from './http-client.ts'
+import type { HttpExchange } from './http-exchange.ts'
 import { BrokenRecording, brokenRecording, readBody } from './recording-body.ts'
 import { type Recorded, readIndex, requestName } from './recording-index.ts'
 import { type ApiRequest, wireRequest } from './request.ts'
@@ -44,14 +44,14 @@ function answersOf(folder: string, lines: readonly Recorded[]): RecordedAnswers 
   }
   const newest = (name: string, at: number) => series.get(name)?.findLast((one) => one.at <= at)
 
-  function answer(request: ApiRequest, at: number, read: Map<Recorded, Outcome>, hear?: (heard: Heard) => void) {
+  function answer(request: ApiRequest, at: number, read: Map<Recorded, Outcome>, hear?: (heard: HttpExchange) => void) {
     const name = nameOfRequest(request)
     const found = newest(name, at)
     if (!found) throw new BrokenRecording(`${name.trim()} was not recorded until ${new Date(at).toISOString()}`)
     const outcome = read.get(found) ?? outcomeOf(found, folder)
     read.set(found, outcome)
     hear?.({ request, outcome, credential: 'guest' })
-    const fault = judge(outcome)
+    const fault = classifyResponse(outcome)
     if (fault !== null) throw faultError(fault, outcome, request.path, 1)
     return toAnswer(outcome, 1)
   }

@@ -1,5 +1,5 @@
-import type { Outcome } from './exchange.ts'
-import { judge } from './judgement.ts'
+import { classifyResponse } from './classify-response.ts'
+import type { Outcome } from './http-client.ts'
 import { readRateLimit } from './rate-limit.ts'
 import type { ApiRequest } from './request.ts'
 
@@ -31,7 +31,7 @@ export function requestEvent(
 ): RequestEvent {
   const { status, bytes, headers, receivedAt } = outcome
   const bucket = readRateLimit(headers, receivedAt)?.bucket ?? null
-  const fault = judge(outcome)
+  const fault = classifyResponse(outcome)
   const event = { method, route, status, attempt, durationMs, bytes, bucket, waitMs }
   return fault === null ? event : { ...event, error: fault.seen }
 }

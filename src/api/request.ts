@@ -1,4 +1,4 @@
-import type { WireRequest } from './exchange.ts'
+import type { WireRequest } from './http-client.ts'
 
 /** The public service; any server with the same interface will do. */
 export const DEFAULT_BASE_URL = 'https://api.wynncraft.com/v3'

@@ -55,17 +55,17 @@ const SHORTEST_WAIT = 1000
 export function decideRetry(attempt: Attempt, now: number, random: Random): Verdict {
   const { status, failure, count, headers } = attempt
   if (status === 429) return count > MAX_WINDOWS ? 'give up' : { wait: tooManyWait(headers, now) }
-  if (!isPassing(status, failure) || count > MAX_REPEATS) return 'give up'
+  if (!isRetryable(status, failure) || count > MAX_REPEATS) return 'give up'
   return { wait: readRetryAfter(headers, now) ?? backoff(count, random) }
 }
 
 /** True when the request certainly did not reach the server: there was nobody to send it to. */
-export function neverArrived(failure: FailureKind | null): boolean {
+export function isConnectFailure(failure: FailureKind | null): boolean {
   return failure === 'refused' || failure === 'no such host'
 }
 
 /** True when the same request may well succeed in a moment. */
-export function isPassing(status: number | null, failure: FailureKind | null): boolean {
+export function isRetryable(status: number | null, failure: FailureKind | null): boolean {
   if (failure === 'too large') return false
   // The matches are in the body; without them a 300 is useless.
   if (status === 300) return failure !== null

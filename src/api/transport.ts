@@ -4,20 +4,20 @@ import { FatalError } from '../errors.ts'
 import type { Answer } from './answer.ts'
 import { queueAgain } from './bucket-queue.ts'
 import { type BudgetStore, memoryBudget } from './budget-store.ts'
+import { classifyResponse, faultError, type ResponseFault } from './classify-response.ts'
 import { type CredentialRefusal, watchCredential } from './credential.ts'
-import { createExchange, type Outcome, type Timeouts } from './exchange.ts'
 import { expiresAt, maxAge, observedAt } from './headers.ts'
-import type { Heard } from './heard.ts'
-import { type Fault, faultError, judge } from './judgement.ts'
-import { ASSUMED_LIMIT, readRateLimit, tellRateLimit } from './rate-limit.ts'
+import { createHttpClient, type Outcome, type Timeouts } from './http-client.ts'
+import type { HttpExchange } from './http-exchange.ts'
+import { ASSUMED_LIMIT, describeRateLimit, readRateLimit } from './rate-limit.ts'
 import { type ApiRequest, type Lane, wireRequest } from './request.ts'
 import { type RequestEvent, requestEvent } from './request-event.ts'
-import { decideRetry, neverArrived } from './retry.ts'
+import { decideRetry, isConnectFailure } from './retry.ts'
 import { createRouteQueues, type Ending, type RouteQueues } from './route-queues.ts'
 import { packageVersion } from './version.ts'
 
 export type { CredentialRefusal } from './credential.ts'
-export type { Timeouts } from './exchange.ts'
+export type { Timeouts } from './http-client.ts'
 export type { ApiRequest, Lane } from './request.ts'
 export type { RequestEvent } from './request-event.ts'
 
@@ -51,7 +51,7 @@ export interface Transport {
    * @param hear told what the service said in the end, an answer or a refusal; not what was repeated
    * @param count called for each HTTP request that is sent, repeats included
    */
-  send(request: ApiRequest, hear?: (heard: Heard) => void, count?: () => void): Promise<Answer<unknown>>
+  send(request: ApiRequest, hear?: (heard: HttpExchange) => void, count?: () => void): Promise<Answer<unknown>>
   /** HTTP requests sent so far, repeats included. */
   requestsSent(): number
   /** What the running window of the route's bucket still allows, as far as answers have told; else null. */
@@ -69,7 +69,7 @@ const CLOSE_WAIT = 2000
 export function createTransport(options: TransportOptions): Transport {
   const { baseUrl, token, concurrency = 4, clock = systemClock, random = Math.random, onRequest } = options
   const userAgent = options.userAgent ?? `wynnsync/${packageVersion()}`
-  const wire = createExchange({
+  const wire = createHttpClient({
     baseUrl,
     token,
     userAgent,
@@ -112,7 +112,7 @@ export function createTransport(options: TransportOptions): Transport {
       sent++
       count()
       const sentAt = clock.now()
-      const outcome = await wire.exchange(wireRequest(request, asGuest()), signal)
+      const outcome = await wire.send(wireRequest(request, asGuest()), signal)
       return { outcome, sentAt }
     }
     for (;;) {
@@ -134,7 +134,7 @@ export function createTransport(options: TransportOptions): Transport {
   function endingOf(outcome: Outcome | null): Ending {
     if (outcome === null) return { reading: null, answered: false, receivedAt: clock.now(), blockedUntil: null }
     const { headers, receivedAt } = outcome
-    const status = judge(outcome)?.status ?? outcome.status
+    const status = classifyResponse(outcome)?.status ?? outcome.status
     const refusal = { status, failure: null, count: 1, headers }
     const verdict = status === 429 ? decideRetry(refusal, receivedAt, random) : 'give up'
     return {
@@ -147,7 +147,7 @@ export function createTransport(options: TransportOptions): Transport {
 
   async function send(
     request: ApiRequest,
-    hear?: (heard: Heard) => void,
+    hear?: (heard: HttpExchange) => void,
     count: () => void = () => {},
   ): Promise<Answer<unknown>> {
     if (closed) throw new FatalError('the API client is closed')
@@ -167,13 +167,13 @@ export function createTransport(options: TransportOptions): Transport {
   async function sendUntilAnswered(
     request: ApiRequest,
     told: { readonly signal: AbortSignal; readonly count: () => void },
-    hear: (heard: Heard) => void = () => {},
+    hear: (heard: HttpExchange) => void = () => {},
   ): Promise<Answer<unknown>> {
     const { signal } = told
     let refusedForNow = 0
     let failures = 0
     let guest = false
-    let doubt: Fault | null = null
+    let doubt: ResponseFault | null = null
     const asGuest = () => {
       guest = doubt !== null || credential.goesAsGuest(request)
       return guest
@@ -181,7 +181,7 @@ export function createTransport(options: TransportOptions): Transport {
     for (let attempt = 1; ; attempt++) {
       signal.throwIfAborted()
       const outcome = await sendOnce(request, attempt, asGuest, told)
-      const fault = judge(outcome)
+      const fault = classifyResponse(outcome)
       if (doubt !== null) credential.triedAsGuest(doubt, fault)
       const sentAs = guest || token === undefined ? 'guest' : 'token'
       if (fault === null) {
@@ -193,7 +193,7 @@ export function createTransport(options: TransportOptions): Transport {
         continue
       }
       const count = fault.status === 429 ? ++refusedForNow : ++failures
-      const once = request.repeatable === false && !neverArrived(fault.failure)
+      const once = request.repeatable === false && !isConnectFailure(fault.failure)
       const attempted = { ...fault, count, headers: outcome.headers }
       const verdict = once ? 'give up' : decideRetry(attempted, outcome.receivedAt, random)
       if (verdict === 'give up') {
@@ -235,7 +235,7 @@ export function toAnswer(outcome: Outcome, attempts: number): Answer<unknown> {
     observedAt: observedAt(headers, receivedAt),
     expiresAt: expiresAt(headers),
     maxAge: maxAge(headers),
-    rateLimit: tellRateLimit(headers, receivedAt),
+    rateLimit: describeRateLimit(headers, receivedAt),
     bytes,
     attempts,
   }

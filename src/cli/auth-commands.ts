@@ -9,7 +9,7 @@ const secretFlag =
 export function addAuth(program: Command, run: Run): void {
   const auth = program
     .command('auth')
-    .description('who the API takes this program for')
+    .description('manage API credentials')
     .addHelpText(
       'after',
       `

@@ -39,7 +39,7 @@ const headers = {
  * Listens on 127.0.0.1. A redirect with another state is somebody else's: it is answered, and does not end the waiting.
  * @param options.port 0 takes a free one
  * @param options.onStray told about each redirect that was not followed
- * @throws UsageError when the port cannot be had
+ * @throws UsageError when the port is unavailable
  */
 export async function listenForCode(options: {
   readonly port: number
@@ -85,7 +85,7 @@ export async function listenForCode(options: {
     server.once('error', reject)
     server.listen(port, '127.0.0.1', resolve)
   }).catch((error: unknown) => {
-    throw new UsageError(`port ${port} on 127.0.0.1 cannot be had (${reasonOf(error)}); choose another with --port`)
+    throw new UsageError(`port ${port} on 127.0.0.1 is unavailable (${reasonOf(error)}); choose another with --port`)
   })
   const { port: taken } = server.address() as AddressInfo
 

@@ -81,5 +81,5 @@ function tell(from: string, loaded: LoadedFolder, isAll: boolean, { out, flags }
     for (const message of broken) out.write(`${visibleLine(message)}\n`)
   }
   const isDoubtful = broken.length > 0 || resources.some((one) => one.rejected + one.quarantined > 0)
-  return isDoubtful ? exitCode.setAside : exitCode.done
+  return isDoubtful ? exitCode.rejected : exitCode.done
 }

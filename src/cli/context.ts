@@ -27,7 +27,7 @@ export interface Context extends Terminal {
 }
 
 /** Exit codes of the public contract. */
-export const exitCode = { done: 0, failed: 1, usage: 2, setAside: 3, tryLater: 75 } as const
+export const exitCode = { done: 0, failed: 1, usage: 2, rejected: 3, tryLater: 75 } as const
 
 /** What knows the names of resources and tables is loaded only for settings that name some. */
 async function checksFor(flags: CommonFlags): Promise<SettingChecks> {

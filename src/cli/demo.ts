@@ -8,7 +8,7 @@ import type { Database } from '../db/database.ts'
 import { FatalError } from '../errors.ts'
 import { resourcesNamed } from '../resources/index.ts'
 import { type Sandbox, startSandbox } from '../sandbox/index.ts'
-import { expect } from '../sync/coverage/coverage.ts'
+import { setExpectedInterval } from '../sync/coverage/coverage.ts'
 import type { Engine } from '../sync/engine.ts'
 import { isWorklist } from '../sync/resource.ts'
 import { runResource } from '../sync/run.ts'
@@ -105,8 +105,9 @@ async function playDays({ app, db, sandbox, context }: Stage): Promise<void> {
 /** Says how often everything is asked for, so that coverage can tell what is missing. */
 async function tellPace(db: Database, now: number): Promise<void> {
   const told = { toldBy: 'sync', at: new Date(now) } as const
-  for (const resource of daily) await expect(db, { resource, everySeconds: (24 * HOUR) / 1000, ...told })
-  for (const resource of often) await expect(db, { resource, everySeconds: (hoursBetween * HOUR) / 1000, ...told })
+  for (const resource of daily) await setExpectedInterval(db, { resource, everySeconds: (24 * HOUR) / 1000, ...told })
+  for (const resource of often)
+    await setExpectedInterval(db, { resource, everySeconds: (hoursBetween * HOUR) / 1000, ...told })
 }
 
 async function syncOnce(name: string, engine: Engine): Promise<RunResult> {

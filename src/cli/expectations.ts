@@ -1,7 +1,7 @@
 import type { App } from '../app.ts'
 import type { Database } from '../db/database.ts'
 import { resources } from '../resources/index.ts'
-import { expect, expectationAt } from '../sync/coverage/coverage.ts'
+import { expectationAt, setExpectedInterval } from '../sync/coverage/coverage.ts'
 import type { Resource, Worklist } from '../sync/resource.ts'
 import { periodSeconds } from '../sync/schedule/ticker.ts'
 import { schedulesOf } from './schedules.ts'
@@ -18,7 +18,12 @@ export async function expectScheduled(db: Database, { name, schedule }: Resource
   const { scheduled } = schedulesOf(app.config.schedule, resources, now)
   const expression = scheduled.find(({ resource }) => resource.name === name)?.expression ?? schedule
   const period = periodSeconds(expression, now)
-  await expect(db, { resource: name, everySeconds: Number.isFinite(period) ? period : null, toldBy: 'sync', at })
+  await setExpectedInterval(db, {
+    resource: name,
+    everySeconds: Number.isFinite(period) ? period : null,
+    toldBy: 'sync',
+    at,
+  })
 }
 
 /** Whether a `wynnsync start` lives: it holds a lock for as long as it does. */

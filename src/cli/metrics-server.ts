@@ -28,7 +28,7 @@ export interface MetricsServer {
 /**
  * Serves `/metrics` for Prometheus and `/healthz` (200 when all is well, 503 with what is wrong). A request for another
  * host name is refused with 421.
- * @throws UsageError when the port cannot be had
+ * @throws UsageError when the port is unavailable
  */
 export async function serveMetrics(options: MetricsServerOptions): Promise<MetricsServer> {
   const { host, port, metrics, problems, hostNames = [] } = options

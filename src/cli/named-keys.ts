@@ -6,7 +6,7 @@ import { visibleLine } from '../terminal-text.ts'
 
 /**
  * The keys that names mean. A name that means several is reported with all of them, never guessed.
- * @throws UsageError when nobody is called so, or several are
+ * @throws UsageError when it is not found, or ambiguous
  */
 export async function keysNamed(
   resource: Worklist,
@@ -18,7 +18,7 @@ export async function keysNamed(
     const known = await resource.find(db, name)
     const found = known.length > 0 ? known : await resource.lookUp(api, name)
     const key = theOne(resource, name, found)
-    if (key === undefined) throw new UsageError(`${resource.name}: nobody is called ${name}`)
+    if (key === undefined) throw new UsageError(`${resource.name} not found: ${name}`)
     keys.push(key)
   }
   return keys

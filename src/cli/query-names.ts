@@ -1,14 +1,14 @@
 import type { Argument } from '../analytics/questions.ts'
 import type { Sql } from '../db/database.ts'
 import { UsageError } from '../errors.ts'
-import type { Bearer } from '../resources/bearer.ts'
 import { guildsCalled, guildsLike } from '../resources/guilds/keys.ts'
+import type { NameHolder } from '../resources/name-holder.ts'
 import { playersCalled, playersLike } from '../resources/players/keys.ts'
 import { formatTable } from './table.ts'
 
 interface Finder {
   readonly what: string
-  readonly called: (sql: Sql, name: string) => Promise<Bearer[]>
+  readonly called: (sql: Sql, name: string) => Promise<NameHolder[]>
   readonly like: (sql: Sql, name: string) => Promise<string[]>
 }
 
@@ -40,7 +40,7 @@ export async function resolveName(sql: Sql, argument: Argument): Promise<Argumen
   if (value !== undefined) return { ...argument, value }
   const close = await like(sql, argument.value)
   const advice = close.length > 0 ? `; there are: ${close.join(', ')}` : ''
-  throw new UsageError(`no ${what} called ${argument.value} is known${advice}`)
+  throw new UsageError(`${what} not found: ${argument.value}${advice}`)
 }
 
 /** Guilds and players are what such arguments and columns are called after. */

@@ -75,7 +75,7 @@ function tell(replayed: Replayed, names: readonly string[], { out, flags }: Cont
   }
   if (names.length > 0 && refused.length > 0) return exitCode.failed
   return lost.length > 0 || (swapped === false && answers === 0 && refused.length > 0)
-    ? exitCode.setAside
+    ? exitCode.rejected
     : exitCode.done
 }
 

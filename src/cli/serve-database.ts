@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net'
 import { openForReaders } from '../app.ts'
+import { serveWire } from '../db/pgwire/server.ts'
 import { READER } from '../db/reader.ts'
-import { serveWire } from '../db/wire-server.ts'
 import { UsageError } from '../errors.ts'
 import { type Context, exitCode } from './context.ts'
 import { wholeNumber } from './numbers.ts'

@@ -8,7 +8,7 @@ import { readHeldLocks } from '../db/held-locks.ts'
 import { LockTimeout } from '../db/lock-timeout.ts'
 import { RetryableError } from '../errors.ts'
 import { resources, resourcesNamed } from '../resources/index.ts'
-import { expect } from '../sync/coverage/coverage.ts'
+import { setExpectedInterval } from '../sync/coverage/coverage.ts'
 import type { Outages } from '../sync/outages.ts'
 import type { RunResult } from '../sync/run-result.ts'
 import { createBackoff } from '../sync/schedule/backoff.ts'
@@ -16,10 +16,10 @@ import { expectedSeconds, runSchedule, type Scheduled } from '../sync/schedule/s
 import { clockTicker, cronTicker } from '../sync/schedule/ticker.ts'
 import { type Context, exitCode } from './context.ts'
 import { messageOf } from './doctor-checks.ts'
+import { maintainDatabase, retentionOf } from './maintenance.ts'
+import { openWatch, type Watch, type WatchFlags } from './monitoring.ts'
 import { openOutages } from './outage-file.ts'
 import { schedulesOf } from './schedules.ts'
-import { maintainDatabase, retentionOf } from './upkeep.ts'
-import { openWatch, type Watch, type WatchFlags } from './watched.ts'
 
 /** What requests under way get to end by themselves after a SIGTERM, ms; the rest of ten seconds is for the database. */
 const GRACE = 5000
@@ -93,7 +93,7 @@ async function run({ app, signal }: Context, { db, api, scheduled, watch, outage
   // Every resource listens to both, and so does each of its requests.
   setMaxListeners(0, signal, ending.signal)
   const hurry = () => {
-    app.log.info({}, 'stopping: what is under way may end')
+    app.log.info({}, 'shutting down: waiting for in-flight requests')
     watch.stopping()
     app.clock.sleep(GRACE, ending.signal).then(
       () => ending.abort(signal.reason),
@@ -177,9 +177,9 @@ async function tellExpectations(
   const at = new Date(now)
   for (const one of scheduled) {
     const everySeconds = expectedSeconds(one, now)
-    await expect(db, { resource: one.resource.name, everySeconds, toldBy: 'start', at })
+    await setExpectedInterval(db, { resource: one.resource.name, everySeconds, toldBy: 'start', at })
   }
-  for (const resource of off) await expect(db, { resource, everySeconds: null, toldBy: 'start', at })
+  for (const resource of off) await setExpectedInterval(db, { resource, everySeconds: null, toldBy: 'start', at })
 }
 
 function holdOf({ resource }: Scheduled): string {

@@ -12,12 +12,12 @@ import { runWorklist } from '../sync/run-worklist.ts'
 import { visibleLine } from '../terminal-text.ts'
 import { type Context, exitCode } from './context.ts'
 import { expectScheduled } from './expectations.ts'
+import { maintainDaily, retentionOf } from './maintenance.ts'
+import { webhookOf } from './monitoring.ts'
 import { keysNamed } from './named-keys.ts'
 import { wholeNumber } from './numbers.ts'
 import { openOutages } from './outage-file.ts'
 import { formatTable } from './table.ts'
-import { maintainDaily, retentionOf } from './upkeep.ts'
-import { webhookOf } from './watched.ts'
 
 type Synced = Resource | Worklist
 
@@ -145,7 +145,7 @@ export function withoutVerdict({ temporary: _t, renewAt: _r, guarded: _g, runId:
 export function exitCodeOf(runs: readonly RunResult[]): number {
   if (runs.some((run) => run.status === 'failed' && !run.temporary)) return exitCode.failed
   if (runs.some((run) => run.status === 'failed')) return exitCode.tryLater
-  if (runs.some((run) => run.rejected > 0 || run.quarantined > 0)) return exitCode.setAside
+  if (runs.some((run) => run.rejected > 0 || run.quarantined > 0)) return exitCode.rejected
   return exitCode.done
 }
 

@@ -8,7 +8,7 @@ export type ColumnBuilders = Record<string, PgColumnBuilderBase>
 export const instant = customType<{ data: Date; driverData: Date }>({ dataType: () => 'timestamp with time zone' })
 
 /** A `timestamptz` column that takes the API's own text (ISO 8601): a Date would cut its microseconds. */
-export const toldInstant = customType<{ data: string; driverData: string }>({
+export const textInstant = customType<{ data: string; driverData: string }>({
   dataType: () => 'timestamp with time zone',
 })
 

@@ -29,6 +29,6 @@ export async function connect(options: ConnectOptions): Promise<Database> {
   const { databaseUrl, dataDir, frugal = false, signal, ...embedded } = options
   const applicationName = ['wynnsync', ...(options.holds ?? []).slice(0, 1)].join(' ').slice(0, 63)
   if (databaseUrl) return (await import('./server.ts')).openServer(databaseUrl, { applicationName, signal })
-  if (frugal) (await import('./spare-memory.ts')).spareMemory()
+  if (frugal) (await import('./low-memory.ts')).enableLowMemoryMode()
   return (await import('./embedded.ts')).openEmbedded(dataDir, embedded)
 }

@@ -10,8 +10,8 @@ import { housekeeping } from './embedded-housekeeping.ts'
 import { bindToReader, READ_ONLY } from './embedded-reader.ts'
 import { openCluster } from './embedded-restore.ts'
 import { lockFolder } from './folder-lock.ts'
-import type { Engine } from './gate.ts'
-import { asOurs, passedOver } from './sql-errors.ts'
+import type { ProtocolSession } from './pgwire/session-multiplexer.ts'
+import { swallowedStatementError, toAppError } from './sql-errors.ts'
 import { readers, toText } from './values.ts'
 
 /** How many statements outside transactions may pass before the log is looked at. */
@@ -21,7 +21,7 @@ const CHECK_LOG_EVERY = 500
 const COPY_CHUNK = 256 * 1024
 
 /** The embedded database, whose one session also speaks the Postgres protocol. */
-export type EmbeddedDatabase = Database & Engine
+export type EmbeddedDatabase = Database & ProtocolSession
 
 export interface EmbeddedOptions {
   readonly clock: Clock
@@ -63,7 +63,7 @@ export async function openEmbedded(dataDir: string, options: EmbeddedOptions): P
     return over(engine, dataDir, unlock, copies)
   } catch (error) {
     await unlock()
-    throw asOurs(error, dataDir)
+    throw toAppError(error, dataDir)
   }
 }
 
@@ -84,7 +84,7 @@ function over(engine: PGlite, dataDir: string, unlock: () => Promise<void>, copi
     try {
       return await engine.transaction((session) => inside.run(state, () => work(session)))
     } catch (error) {
-      throw error instanceof TransactionAbortedError ? passedOver() : asOurs(error, dataDir)
+      throw error instanceof TransactionAbortedError ? swallowedStatementError() : toAppError(error, dataDir)
     } finally {
       state.open = false
       await settle()
@@ -154,7 +154,7 @@ function statements(session: Session, dataDir: string, atomically: Atomically): 
       if (params.length === 0) return (await session.exec(text, options)).at(-1)?.rows ?? []
       return (await session.query(text, [...params], options)).rows
     } catch (error) {
-      throw asOurs(error, dataDir)
+      throw toAppError(error, dataDir)
     }
   }
   const sql: Sql = {
@@ -167,7 +167,7 @@ function statements(session: Session, dataDir: string, atomically: Atomically): 
         let count = 0
         for (const chunk of copyText(columns, rows, arrays, COPY_CHUNK)) {
           await open.query(statement, [], { blob: new Blob([chunk.text]) }).catch((error) => {
-            throw asOurs(error, dataDir)
+            throw toAppError(error, dataDir)
           })
           count += chunk.rows
         }

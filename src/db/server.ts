@@ -8,7 +8,7 @@ import { copyIn } from './server-copy.ts'
 import { sessionLocks } from './server-locks.ts'
 import { type Session, sessionPool } from './server-sessions.ts'
 import { promptSocket } from './server-socket.ts'
-import { asOurs, passedOver } from './sql-errors.ts'
+import { swallowedStatementError, toAppError } from './sql-errors.ts'
 import { readers, toText } from './values.ts'
 
 /** Connections for queries and transactions. One more opens with the first lock. */
@@ -104,7 +104,7 @@ async function inTransaction<T>(
     const result = await work(statements(onThis, signal))
     const { command } = await onThis(({ client }) => client.unsafe('commit'))
     // Postgres takes the commit of a transaction in which a statement failed, and rolls back.
-    if (command === 'ROLLBACK') throw passedOver()
+    if (command === 'ROLLBACK') throw swallowedStatementError()
     return result
   } catch (error) {
     over = true
@@ -180,7 +180,7 @@ async function ours<T>(place: string, work: () => Promise<T>, signal?: AbortSign
   } catch (error) {
     // What was cancelled failed for that reason.
     if (signal?.aborted) throw signal.reason
-    throw asOurs(error, place)
+    throw toAppError(error, place)
   }
 }
 

@@ -64,7 +64,7 @@ export function sqlState(error: unknown): string | undefined {
  *
  * @param place the database without password, for the message
  */
-export function asOurs(error: unknown, place: string): unknown {
+export function toAppError(error: unknown, place: string): unknown {
   if (isFromPostgres(error)) return fromPostgres(error, place)
   const reason = error instanceof Error && 'code' in error ? UNREACHABLE[String(error.code)] : undefined
   // A file that `work` misses has a code too; only what names a socket or comes from the driver is about the database.
@@ -75,7 +75,7 @@ export function asOurs(error: unknown, place: string): unknown {
 }
 
 /** The error of a transaction whose work resolved although one of its statements had failed. */
-export function passedOver(): FatalError {
+export function swallowedStatementError(): FatalError {
   return new FatalError(
     'a statement of the transaction failed and its error was passed over; all of it was rolled back',
   )

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { bury } from '../api/budget.ts'
+import { expireAllReservations } from '../api/budget.ts'
 import { type BudgetState, readBudgetState } from '../api/budget-state.ts'
 import { type BudgetStore, firstSegment, type Step } from '../api/budget-store.ts'
 import type { Clock } from '../clock.ts'
@@ -73,7 +73,7 @@ export function databaseBudget(
     takenOver.set(db, own)
     if (own.has(name)) return stored
     own.add(name)
-    return stored === null ? null : bury(stored, clock.now())
+    return stored === null ? null : expireAllReservations(stored, clock.now())
   }
 
   async function lockRow(sql: Sql, bucket: string): Promise<unknown> {

@@ -1,14 +1,14 @@
 import type { Sql } from '../db/database.ts'
 import { noCounts } from './counts.ts'
-import { uncountFrom } from './coverage/count.ts'
+import { invalidateCoverage } from './coverage/count.ts'
 import type { Engine } from './engine.ts'
 import { appendGuardActions, type GuardAction, tombstoneAction } from './guard/actions.ts'
-import { announce } from './notices.ts'
-import { hearRefusal } from './privacy/privacy.ts'
+import { tombstoneKey } from './missing-keys.ts'
+import { notifyChannel } from './notifications.ts'
+import { applyRefusal } from './privacy/privacy.ts'
 import type { Refusal } from './refusals.ts'
 import type { Worklist } from './resource.ts'
-import { endGone } from './settle.ts'
-import type { Told } from './tally.ts'
+import type { KeyResult } from './run-summary.ts'
 import { lastOfKey } from './work-items.ts'
 
 /**
@@ -20,7 +20,7 @@ export async function concludeRefusal(
   engine: Engine,
   runId: string,
   refusal: Refusal,
-): Promise<Told | undefined> {
+): Promise<KeyResult | undefined> {
   const { key, kind } = refusal
   return await engine.db.transaction(async (sql) => {
     // As in every transaction that touches the archive: before anything else.
@@ -49,8 +49,8 @@ export async function concludeRefusal(
     )
     const at = new Date(refusal.receivedAt)
     await appendGuardActions(sql, { resource: resource.name, at, runId }, told.guarded)
-    if (engine.announces)
-      await announce(sql, {
+    if (engine.notifies)
+      await notifyChannel(sql, {
         resource: resource.name,
         key,
         runId,
@@ -63,7 +63,7 @@ export async function concludeRefusal(
   })
 }
 
-type Concluded = Told & { readonly guarded: readonly GuardAction[] }
+type Concluded = KeyResult & { readonly guarded: readonly GuardAction[] }
 
 const nothing = { ...noCounts, observedAt: 0, guarded: [] }
 
@@ -75,12 +75,12 @@ async function redact(
   { key, at }: Refusal,
 ): Promise<Concluded> {
   const source = { resource: resource.name, key, at: new Date(at), runId, policy: privacy }
-  if (resource.personal) await hearRefusal(sql, resource.personal, source)
+  if (resource.personal) await applyRefusal(sql, resource.personal, source)
   return { ...nothing, status: 'hidden', changed: 1, reason: 'refused twice: what it hides is redacted' }
 }
 
 async function tombstone(sql: Sql, resource: Worklist, key: string, at: Date): Promise<Concluded> {
-  const closed = await endGone(sql, resource, key, at)
+  const closed = await tombstoneKey(sql, resource, key, at)
   await sql.query(
     'update sync.work_item set gone_at = $3, content_hash = null where resource = $1 and key = $2',
     // Whatever is shown again is news, also where it is the same as before.
@@ -105,7 +105,7 @@ export async function rejectRefusals(
 ): Promise<void> {
   await db.transaction(async (sql) => {
     if (raw) await sql.query('lock table sync.raw_answer in row exclusive mode')
-    await uncountFrom(sql, resource.name, run.startedAt)
+    await invalidateCoverage(sql, resource.name, run.startedAt)
     await sql.query(
       `update sync.work_item set refusal = null, refused_since = null, refused_times = null
         where resource = $1 and key = any($2::text[])`,

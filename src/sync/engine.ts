@@ -20,7 +20,7 @@ export interface Engine {
   /** Whether what the API sends is kept as it came, for `replay`. Default: no. */
   readonly raw?: boolean
   /** Whether whoever listens on the channel `wynnsync` of the database is told what happens. Default: no. */
-  readonly announces?: boolean
+  readonly notifies?: boolean
   /** Where it is remembered that the database was away. Default: nowhere. */
   readonly outages?: Outages
   /** The id of a run that is repeated; default: each run has a new one. */

@@ -1,6 +1,6 @@
 import type { Sql } from '../db/database.ts'
 import { typed } from '../db/typed.ts'
-import { uncountFrom } from './coverage/count.ts'
+import { invalidateCoverage } from './coverage/count.ts'
 import { noteWorklistGap } from './coverage/coverage.ts'
 import type { Novelty } from './drift/drift.ts'
 import type { LastAccepted } from './guard/guard.ts'
@@ -46,7 +46,7 @@ export async function appendRun(sql: Sql, row: RunRow): Promise<void> {
 
 /** Writes the one row that every answer about one key leaves, and what was missed since the one before, of any key. */
 export async function appendObservation(sql: Sql, row: typeof observation.$inferInsert): Promise<void> {
-  await uncountFrom(sql, row.resource, row.receivedAt)
+  await invalidateCoverage(sql, row.resource, row.receivedAt)
   if (row.status !== 'rejected' && row.status !== 'stale') await noteWorklistGap(sql, row.resource, row.receivedAt)
   await typed(sql).insert(observation).values(row)
 }

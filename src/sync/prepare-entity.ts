@@ -5,7 +5,7 @@ import { canonicalJson, type Json, sha256 } from './hash.ts'
 import type { IgnoredInstant, ResponseContext } from './ignored.ts'
 import { tooDeep } from './nesting.ts'
 import { placeOf, unstorablePlace } from './place-of.ts'
-import type { Entity, History, Recorded, Row, SetAside } from './resource.ts'
+import type { Entity, History, QuarantinedPart, ResourceBase, Row } from './resource.ts'
 import { type BadValue, keyOfRow, type RowCheck, rowCheck } from './row-check.ts'
 
 /** An entity ready to load: fingerprinted, its document as JSON text. */
@@ -31,7 +31,7 @@ interface HistoryChecks {
 /** What is found beside the entities, and what `normalize` may know. */
 interface Findings {
   /** Gets the pieces of a record that cannot be stored while the rest of it can. */
-  readonly quarantine: (bad: SetAside) => void
+  readonly quarantine: (bad: QuarantinedPart) => void
   readonly ignored: IgnoredInstant[]
   readonly context: ResponseContext | undefined
 }
@@ -39,7 +39,7 @@ interface Findings {
 /**
  * The function that makes one record ready. Its checks are compiled once for all records.
  */
-export function preparerOf(resource: Recorded, findings: Findings): (record: unknown) => Prepared {
+export function preparerOf(resource: ResourceBase, findings: Findings): (record: unknown) => Prepared {
   const { quarantine, ignored, context } = findings
   const checks = checksOf(resource.history)
   const othersOf = otherPreparer(resource, quarantine)
@@ -49,7 +49,12 @@ export function preparerOf(resource: Recorded, findings: Findings): (record: unk
     const deep = tooDeep(body)
     if (deep !== undefined)
       throw new RecordError(`nested deeper than ${deepestNesting} levels`, { context: { path: deep } })
-    const { also: told, setAside = [], ignored: left = [], ...entity } = resource.normalize(record, context)
+    const {
+      relatedEntities: told,
+      quarantined: setAside = [],
+      ignored: left = [],
+      ...entity
+    } = resource.normalize(record, context)
     // First what all of it hangs on: of a record that cannot be stored no piece is.
     const checked = storableEntity(withExtra(entity, resource.unknownFields), checks, body)
     const also = othersOf(told, body)
@@ -61,14 +66,16 @@ export function preparerOf(resource: Recorded, findings: Findings): (record: unk
 }
 
 /** Makes the entities of further histories ready that a record tells of. One that cannot be stored goes to quarantine alone. */
-function otherPreparer(resource: Recorded, quarantine: (bad: SetAside) => void) {
-  const checks = new Map(Object.entries(resource.others ?? {}).map(([name, other]) => [name, checksOf(other)]))
-  return (told: Entity['also'], body: unknown): Prepared['also'] => {
+function otherPreparer(resource: ResourceBase, quarantine: (bad: QuarantinedPart) => void) {
+  const checks = new Map(
+    Object.entries(resource.relatedHistories ?? {}).map(([name, other]) => [name, checksOf(other)]),
+  )
+  return (told: Entity['relatedEntities'], body: unknown): Prepared['also'] => {
     const also: Record<string, Prepared[]> = {}
     for (const [name, found] of Object.entries(told ?? {})) {
       const check = checks.get(name)
       if (!check) throw new FatalError(`${resource.name} has no history called ${name}`)
-      const unknown = resource.others?.[name]?.unknownFields
+      const unknown = resource.relatedHistories?.[name]?.unknownFields
       also[name] = found.flatMap((other) => {
         try {
           return [fingerprinted(storableEntity(withExtra(other, unknown), check, body), {})]
@@ -90,7 +97,7 @@ function checksOf(history: History): HistoryChecks {
 }
 
 /** The samples of an entity without those that Postgres would refuse: each is a measurement of its own. */
-function sampleChecker(resource: Recorded, quarantine: (bad: SetAside) => void) {
+function sampleChecker(resource: ResourceBase, quarantine: (bad: QuarantinedPart) => void) {
   const checks = new Map(Object.entries(resource.samples ?? {}).map(([name, { table }]) => [name, rowCheck(table)]))
   return ({ key, samples }: Pick<Entity, 'key' | 'samples'>, body: unknown): Entity['samples'] => {
     if (!samples) return undefined
@@ -111,7 +118,7 @@ function sampleChecker(resource: Recorded, quarantine: (bad: SetAside) => void) 
 }
 
 /** Puts the fields of an entity that no column knows into its `extra` column. */
-function withExtra(entity: Entity, unknownFields: Recorded['unknownFields'] | undefined): Entity {
+function withExtra(entity: Entity, unknownFields: ResourceBase['unknownFields'] | undefined): Entity {
   const extra = unknownFields ? extraOf(unknownFields(entity.document)) : null
   return extra === null ? entity : { ...entity, root: { ...entity.root, extra } }
 }

@@ -4,7 +4,7 @@ import { canonicalJson, type Json, sha256 } from './hash.ts'
 import type { IgnoredInstant, ResponseContext } from './ignored.ts'
 import { deepJson, tooDeep } from './nesting.ts'
 import { type Prepared, preparerOf } from './prepare-entity.ts'
-import type { Recorded, SetAside } from './resource.ts'
+import type { QuarantinedPart, ResourceBase } from './resource.ts'
 import { storable } from './storable.ts'
 
 export type { Prepared } from './prepare-entity.ts'
@@ -32,13 +32,13 @@ export interface Preparation {
 }
 
 /** Normalizes, checks and fingerprints every record of an answer. A bad record is set aside; it never stops the others. */
-export function prepare(resource: Recorded, records: readonly unknown[], context?: ResponseContext): Preparation {
+export function prepare(resource: ResourceBase, records: readonly unknown[], context?: ResponseContext): Preparation {
   const entities = new Map<string, { entity: Prepared; record: unknown }>()
   const quarantined: Quarantined[] = []
   const seen = new Set<string>()
   const conflicting = new Set<string>()
   const ignored: IgnoredInstant[] = []
-  const quarantine = (bad: SetAside) => quarantined.push(toQuarantine(bad))
+  const quarantine = (bad: QuarantinedPart) => quarantined.push(toQuarantine(bad))
   const prepareOne = preparerOf(resource, { quarantine, ignored, context })
 
   for (const record of records) {
@@ -73,9 +73,9 @@ export function prepare(resource: Recorded, records: readonly unknown[], context
  * Of the entities of a further history that come under one key: one where they are the same, none where they contradict each
  * other. Such as a character whose uuid stands there in capitals too.
  */
-function withoutTwins(resource: Recorded, entities: readonly Prepared[], quarantined: Quarantined[]): Prepared[] {
+function withoutTwins(resource: ResourceBase, entities: readonly Prepared[], quarantined: Quarantined[]): Prepared[] {
   let cleaned = [...entities]
-  for (const name of Object.keys(resource.others ?? {})) {
+  for (const name of Object.keys(resource.relatedHistories ?? {})) {
     const first = new Map<string, Prepared>()
     const twins = new Set<Prepared>()
     const wrong = new Set<string>()
@@ -107,7 +107,7 @@ function contradiction(key: string, raw: unknown): Quarantined {
 }
 
 /** What is set aside as it is stored: also a broken record is written down. */
-function toQuarantine({ key, raw, path, reason, misfit }: SetAside): Quarantined {
+function toQuarantine({ key, raw, path, reason, misfit }: QuarantinedPart): Quarantined {
   // No JSON column takes what nests too deep: it is kept as a text.
   const rawText = tooDeep(raw) === undefined ? canonicalJson((raw ?? null) as Json) : JSON.stringify(deepJson(raw))
   const texts = { key: key === undefined ? undefined : storable(key), path: storable(path), reason: storable(reason) }

@@ -1,15 +1,15 @@
 import { ApiError, Forbidden, NotFound, Unavailable } from '../api/errors.ts'
-import type { Heard } from '../api/heard.ts'
+import type { HttpExchange } from '../api/http-exchange.ts'
+import { answersIn, archiveResponse, type RecordingClient, recordResponses } from './archive/archive.ts'
 import { reshaped } from './drift/changes.ts'
 import type { Engine } from './engine.ts'
 import type { LastSaid } from './guard/actions.ts'
+import { type IngestResult, ingestKey, type Reply } from './ingest-key.ts'
 import { appendDrift } from './ledger.ts'
 import { prepare } from './prepare.ts'
-import { answersIn, type Ear, keepRaw, listen } from './raw/raw.ts'
 import { reportDrift } from './report-run.ts'
 import type { ExtractOptions, Worklist } from './resource.ts'
 import { logOfRun } from './run-log.ts'
-import { type Reply, type TakenIn, takeIn } from './take-in.ts'
 
 /**
  * Asks for one key of a worklist and takes the answer in.
@@ -23,14 +23,14 @@ export async function refresh(
   key: string,
   options: ExtractOptions,
   said: LastSaid = new Map(),
-): Promise<TakenIn> {
+): Promise<IngestResult> {
   const log = logOfRun(engine.log, { resource: resource.name, runId })
-  const ear = listen(engine)
+  const ear = recordResponses(engine)
   const reply = await ask(resource, ear, key, options).catch(async (error: unknown) => {
     await keepUnread(resource, engine, { runId, key, heard: answersIn(ear), error })
     throw error
   })
-  const outcome = await takeIn(resource, engine, { runId, key, reply, heard: ear.heard, said })
+  const outcome = await ingestKey(resource, engine, { runId, key, reply, heard: ear.heard, said })
   for (const { guard, action, reason } of outcome.guarded) {
     said.set(`${key} ${guard}`, reason)
     log.info({ guard, action, key }, `${guard}: ${reason}`)
@@ -39,7 +39,7 @@ export async function refresh(
   return outcome
 }
 
-async function ask(resource: Worklist, { api }: Ear, key: string, options: ExtractOptions): Promise<Reply> {
+async function ask(resource: Worklist, { api }: RecordingClient, key: string, options: ExtractOptions): Promise<Reply> {
   try {
     const extraction = await resource.extractOne(api, key, options)
     return { kind: 'answer', extraction, preparation: prepare(resource, extraction.records, extraction) }
@@ -62,7 +62,7 @@ function replyOf(error: ApiError): Reply {
 async function keepUnread(
   resource: Worklist,
   engine: Engine,
-  { runId, key, heard, error }: { runId: string; key: string; heard: readonly Heard[]; error: unknown },
+  { runId, key, heard, error }: { runId: string; key: string; heard: readonly HttpExchange[]; error: unknown },
 ) {
   const novelties = reshaped(error, key)
   if (heard.length + novelties.length === 0) return
@@ -71,7 +71,7 @@ async function keepUnread(
   const taken = { resource: resource.name, key, runId, takenAt: new Date(clock.now()), observedAt: null }
   await db
     .transaction(async (sql) => {
-      await keepRaw(sql, heard, { ...taken, status: 'failed' })
+      await archiveResponse(sql, heard, { ...taken, status: 'failed' })
       reportDrift(log, await appendDrift(sql, { ...taken, at: taken.takenAt }, novelties))
     })
     .catch((cause: unknown) => log.warn({ err: cause }, 'an answer that was not understood could not be kept'))

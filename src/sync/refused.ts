@@ -5,13 +5,13 @@ import { RecordError } from '../errors.ts'
 import { canonicalJson, type Json, sha256 } from './hash.ts'
 import { loadVersions } from './load.ts'
 import type { Preparation, Prepared, Quarantined } from './prepare.ts'
-import type { Recorded, Row } from './resource.ts'
+import type { ResourceBase, Row } from './resource.ts'
 import { appendSamples } from './samples.ts'
 import { storable } from './storable.ts'
 
 /** A response on its way into the tables of a resource. */
 interface Loading {
-  readonly resource: Recorded
+  readonly resource: ResourceBase
   readonly preparation: Preparation
   /** The instant that the response speaks for. */
   readonly at: Date
@@ -55,7 +55,7 @@ async function findRefused(transaction: Sql, { resource, preparation, at }: Load
   const tryRoots = (some: readonly Prepared[]) => loadVersions(sql, resource.history, some, at)
   await tryAll(sql, entities, tryRoots, refused)
   const good = entities.filter((entity) => !refused.has(entity))
-  for (const [name, history] of Object.entries(resource.others ?? {})) {
+  for (const [name, history] of Object.entries(resource.relatedHistories ?? {})) {
     const others = good.flatMap((entity) => entity.also[name] ?? [])
     await tryAll(sql, others, (some) => loadVersions(sql, history, some, at), refused)
   }

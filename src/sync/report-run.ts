@@ -1,6 +1,6 @@
-import type { Absorbed } from './absorb.ts'
 import type { GuardAction } from './guard/actions.ts'
 import type { RunRow } from './ledger.ts'
+import type { LoadResult } from './load-response.ts'
 import type { RunLog } from './run-log.ts'
 
 /** Tells a run's log how it ended. */
@@ -24,7 +24,7 @@ const driftWords: Readonly<Record<string, string>> = {
 }
 
 /** Tells a run's log what the program did not know; once. */
-export function reportDrift(log: RunLog, drift: Absorbed['drift']): void {
+export function reportDrift(log: RunLog, drift: LoadResult['drift']): void {
   for (const { kind, path, member } of drift) {
     log.warn(
       { kind, path, member },

@@ -5,14 +5,14 @@ import type { Misfit } from '../api/wire/record.ts'
 import type { UnknownField } from '../api/wire/unknown.ts'
 import type { Sql } from '../db/database.ts'
 import type { historyShape, RootShape, RowOf } from '../db/history.ts'
-import type { Evidence } from './growth/growth.ts'
 import type { Json } from './hash.ts'
 import type { IgnoredInstant, ResponseContext } from './ignored.ts'
 import type { Personal } from './privacy/personal.ts'
+import type { RetainedObservations } from './retention/growth.ts'
 
-export type { Averages, Evidence, GrowingTable, PassingTable } from './growth/growth.ts'
 export { type IgnoredInstant, notAfter, type ResponseContext } from './ignored.ts'
 export type { KeptTable, Person, Personal } from './privacy/personal.ts'
+export type { Averages, ExpiringTable, RetainedObservations, RetainedTable } from './retention/growth.ts'
 
 /** Priority class of a resource's requests: live polls go before refreshes, refreshes before a backfill. */
 export type Lane = 'live' | 'refresh' | 'backfill'
@@ -38,7 +38,7 @@ export interface Extraction {
   /** Why its instants cannot be right: they do not agree with its own `Date` header. */
   readonly clockError?: string | undefined
   /** Why the answer cannot be believed, such as a member list that is shorter than its own total. */
-  readonly objection?: string
+  readonly validationError?: string
 }
 
 export interface ExtractOptions {
@@ -65,7 +65,7 @@ export interface Entity {
   /** When this became true, where the API tells (ISO 8601): the version starts then, not when it was first seen. */
   readonly since?: string | null
   /** Entities of the resource's other histories that this record tells of, by their name in `others`. */
-  readonly also?: Readonly<Record<string, readonly Entity[]>>
+  readonly relatedEntities?: Readonly<Record<string, readonly Entity[]>>
   /** Those of `also` of which the record may not tell all, so that what is absent means nothing. */
   readonly incomplete?: readonly string[]
   /** Measured values by the name of their table in `samples`. */
@@ -75,11 +75,11 @@ export interface Entity {
   /** Instants that the record tells and that cannot be. */
   readonly ignored?: readonly IgnoredInstant[]
   /** Pieces of the record that could not be understood while the rest could. */
-  readonly setAside?: readonly SetAside[]
+  readonly quarantined?: readonly QuarantinedPart[]
 }
 
 /** A piece of a record for quarantine. */
-export interface SetAside {
+export interface QuarantinedPart {
   readonly key: string | undefined
   readonly raw: unknown
   readonly path: string
@@ -103,14 +103,14 @@ export interface History {
 }
 
 /** A further history that a resource's records feed. */
-export interface OtherHistory extends History {
+export interface RelatedHistory extends History {
   /** `with-root`: ends when the record it came with is gone. `own`: ends by its own absence among its root's entities. */
   readonly absence: 'with-root' | 'own'
   /**
    * Property name of the column that tells one stay from the next, such as the time of joining. What was missing and comes
    * back with another value there had ended when it was first missed, however few answers lacked it.
    */
-  readonly stay?: string
+  readonly spellColumn?: string
   /** Like `unknownFields` of the resource, for this history's own documents. */
   readonly unknownFields?: (document: Json) => UnknownField[]
 }
@@ -120,7 +120,7 @@ export interface OtherHistory extends History {
  * inference, a misspelt nullable column would compile.
  */
 export interface Normalized<H extends History>
-  extends Pick<Entity, 'since' | 'also' | 'incomplete' | 'samples' | 'facts' | 'ignored' | 'setAside'> {
+  extends Pick<Entity, 'since' | 'relatedEntities' | 'incomplete' | 'samples' | 'facts' | 'ignored' | 'quarantined'> {
   readonly key: string
   readonly document: Json
   readonly root: Omit<RowOf<H['root']>, 'document' | 'extra' | 'observedAt'>
@@ -149,7 +149,7 @@ export interface Answered {
 }
 
 /** What the engine must know of a resource to take in its records. */
-export interface Recorded {
+export interface ResourceBase {
   /** Name on the command line, in the ledger and in logs, such as `items`. */
   readonly name: string
   /** When it is due, as a cron expression in UTC. */
@@ -160,12 +160,12 @@ export interface Recorded {
   /** Seconds that the API keeps one copy of an answer: asking sooner brings the same (API reference 2.3). */
   readonly cacheSeconds: number
   readonly history: History
-  readonly others?: Readonly<Record<string, OtherHistory>>
+  readonly relatedHistories?: Readonly<Record<string, RelatedHistory>>
   readonly samples?: Readonly<Record<string, SampleTable>>
   /** Whether what changed is also written down field by field, for `*_change`. Needs a document column. */
   readonly changeLog: boolean
   /** Of a resource of which questions rest on when each accepted answer was: what stays of that in the long run. */
-  readonly evidence?: Evidence
+  readonly evidence?: RetainedObservations
   /** The natural key of a raw record, or undefined when it has none that can be read. Never throws. */
   keyOf(record: unknown): string | undefined
   /** The part of a record that the API sent under the record's key, where JSON pointers begin; default: the record itself. */
@@ -193,7 +193,7 @@ export interface Recorded {
  * Everything the engine needs to know of one synced thing whose answers each hold all of it. Read a resource's
  * `index.ts` first: it is the contract, and `normalize.ts` beside it is its fulfilment.
  */
-export interface Resource extends Recorded {
+export interface Resource extends ResourceBase {
   /** Asks the API. Sees no database. */
   extract(api: Api, options: ExtractOptions): Promise<Extraction>
 }
@@ -205,7 +205,7 @@ export interface Named {
 }
 
 /** A resource with one answer per key, such as one guild: its keys wait in a worklist in the database. */
-export interface Worklist extends Recorded {
+export interface Worklist extends ResourceBase {
   /** The route that its keys are asked from; its budget decides how many a run asks for. */
   readonly route: string
   /** The resource whose complete answers list every key there is: what a later one of them names is not gone. */

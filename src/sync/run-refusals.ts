@@ -1,17 +1,17 @@
 import { concludeRefusal, rejectRefusals } from './conclude.ts'
 import type { Engine } from './engine.ts'
 import { refusalWindow, watchRefusals } from './guard/mass-refusal.ts'
+import type { IngestResult } from './ingest-key.ts'
 import type { Refusal } from './refusals.ts'
 import type { Worklist } from './resource.ts'
-import type { TakenIn } from './take-in.ts'
-import type { Tally } from './tally.ts'
+import type { RunSummary } from './run-summary.ts'
 
 /** The refusals of one run: concluded one by one, or all rejected when there are many at once. */
 export interface RunRefusals {
   /** Why the run must stop: the API refuses many keys at once. */
   doubt(): string | undefined
   /** What came of a key. Concludes what was held back long enough. */
-  add(key: string, taken: TakenIn): Promise<void>
+  add(key: string, taken: IngestResult): Promise<void>
   /**
    * At the end, before the tally is closed.
    * @param isSound the run came to its end; after a failure, what is held back waits for the next run
@@ -26,7 +26,7 @@ export interface RunRefusals {
 export function openRefusals(
   resource: Worklist,
   engine: Engine,
-  tally: Tally,
+  tally: RunSummary,
   { window = refusalWindow }: { readonly window?: number } = {},
 ): RunRefusals {
   const watch = watchRefusals()

@@ -6,7 +6,7 @@ import { refresh } from './refresh.ts'
 import type { ExtractOptions, Worklist } from './resource.ts'
 import { openRefusals } from './run-refusals.ts'
 import type { RunResult } from './run-result.ts'
-import { openTally } from './tally.ts'
+import { startRunSummary } from './run-summary.ts'
 import { claimKeys, claimNamed, postponeKey, releaseKey } from './work-items.ts'
 
 export interface WorklistOptions extends ExtractOptions {
@@ -36,9 +36,9 @@ const assumedWindow = 50
  */
 export async function runWorklist(resource: Worklist, shared: Engine, options: WorklistOptions): Promise<RunResult> {
   // Of a client that several runs use at once, the ledger wants this run's requests.
-  const engine = { ...shared, api: shared.api.heardBy(() => {}) }
+  const engine = { ...shared, api: shared.api.withRecorder(() => {}) }
   const { db, api, clock } = engine
-  const tally = openTally(resource, engine)
+  const tally = startRunSummary(resource, engine)
   const { log } = tally
   const said: LastSaid = new Map()
   const refusals = openRefusals(resource, engine, tally)

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { holderText } from '../db/held-locks.ts'
 import { RetryableError } from '../errors.ts'
-import { absorb, observedBy } from './absorb.ts'
-import { uncountFrom } from './coverage/count.ts'
+import { answersIn, archiveResponse, lockArchive, recordResponses } from './archive/archive.ts'
+import { invalidateCoverage } from './coverage/count.ts'
 import { noteGap } from './coverage/coverage.ts'
 import { reshaped } from './drift/changes.ts'
 import type { Engine } from './engine.ts'
 import { appendGuardActions, movedActions } from './guard/actions.ts'
 import { appendDrift, appendRun, lastAccepted, type RunRow, type RunStatus } from './ledger.ts'
-import { announce } from './notices.ts'
+import { loadResponse, observedBy } from './load-response.ts'
+import { notifyChannel } from './notifications.ts'
 import { recordOutage } from './outages.ts'
 import { type Preparation, prepare } from './prepare.ts'
-import { announceRaw, answersIn, keepRaw, listen } from './raw/raw.ts'
 import { loadWithoutRefused } from './refused.ts'
 import { reportDrift, reportGuards, reportRun } from './report-run.ts'
 import type { Extraction, ExtractOptions, Resource } from './resource.ts'
@@ -39,7 +39,7 @@ export async function runResource(
     log.info({}, `skipped: ${reason}`)
     return skippedResult(resource.name, reason)
   }
-  const ear = listen(engine)
+  const ear = recordResponses(engine)
   const heading = () => ({
     runId,
     resource: resource.name,
@@ -52,16 +52,16 @@ export async function runResource(
     const extraction = await resource.extract(ear.api, options)
     const preparation = prepare(resource, extraction.records, extraction)
     for (const bad of preparation.quarantined.slice(0, 5)) {
-      log.warn({ key: bad.key, path: bad.path }, `record set aside: ${bad.reason}`)
+      log.warn({ key: bad.key, path: bad.path }, `record quarantined: ${bad.reason}`)
     }
     const { guards, privacy } = engine
     const answer = { extraction, guards, privacy, runId, receivedAt: clock.now() }
     const load = (storable: Preparation) =>
       db.transaction(async (sql) => {
-        await announceRaw(sql, ear.heard)
+        await lockArchive(sql, ear.heard)
         const last = await lastAccepted(sql, resource.name)
         const whole = { ...answer, preparation: storable, last }
-        const { drift: novel, guarded: acted, ...absorbed } = await absorb(sql, resource, whole)
+        const { drift: novel, guarded: acted, ...absorbed } = await loadResponse(sql, resource, whole)
         const written = {
           ...heading(),
           ...absorbed,
@@ -70,15 +70,15 @@ export async function runResource(
         }
         const { observedAt, startedAt, finishedAt } = written
         const { cacheSeconds } = resource
-        await uncountFrom(sql, resource.name, written.living === null ? startedAt : (observedAt ?? startedAt))
+        await invalidateCoverage(sql, resource.name, written.living === null ? startedAt : (observedAt ?? startedAt))
         // Before the row itself: the gap reaches back to the one before.
         if (written.living !== null && observedAt !== null)
           await noteGap(sql, { resource: resource.name, cacheSeconds, observedAt, receivedAt: finishedAt })
         await appendRun(sql, written)
         await appendGuardActions(sql, { ...written, at: written.finishedAt }, acted)
-        await keepRaw(sql, ear.heard, { ...written, takenAt: finishedAt, accepted: engine.guards.accept })
-        if (engine.announces)
-          await announce(sql, { ...written, at: finishedAt, counts: written, guarded: acted, drift: novel })
+        await archiveResponse(sql, ear.heard, { ...written, takenAt: finishedAt, accepted: engine.guards.accept })
+        if (engine.notifies)
+          await notifyChannel(sql, { ...written, at: finishedAt, counts: written, guarded: acted, drift: novel })
         return { row: written, drift: novel, guarded: acted }
       })
     const loading = { resource, preparation, at: new Date(extraction.observedAt) }
@@ -99,12 +99,12 @@ export async function runResource(
     }
     const guarded = movedActions(error)
     const written = db.transaction(async (sql) => {
-      await announceRaw(sql, ear.heard)
+      await lockArchive(sql, ear.heard)
       await appendRun(sql, row)
       const novel = await appendDrift(sql, { ...row, at: row.finishedAt }, reshaped(error))
       await appendGuardActions(sql, { ...row, at: row.finishedAt }, guarded)
-      await keepRaw(sql, answersIn(ear), { ...row, takenAt: row.finishedAt, observedAt: null })
-      if (engine.announces) await announce(sql, { ...row, at: row.finishedAt, guarded, drift: novel })
+      await archiveResponse(sql, answersIn(ear), { ...row, takenAt: row.finishedAt, observedAt: null })
+      if (engine.notifies) await notifyChannel(sql, { ...row, at: row.finishedAt, guarded, drift: novel })
       reportDrift(log, novel)
     })
     // The database may be what failed; then the gap itself is all the ledger can show.

@@ -96,7 +96,7 @@ export interface Checked {
 }
 
 /** Gives a claimed key back and remembers what was learned. */
-export async function settleKey(sql: Sql, resource: string, { key, now, accepted, shown }: Checked): Promise<void> {
+export async function recordChecked(sql: Sql, resource: string, { key, now, accepted, shown }: Checked): Promise<void> {
   await sql.query(
     `update sync.work_item set checked_at = greatest(checked_at, $3), leased_until = null, leased_by = null,
             observed_at = coalesce($4, observed_at), first_observed_at = coalesce(first_observed_at, $4),

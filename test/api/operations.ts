@@ -159,6 +159,6 @@ export function methodsOf(api: Api): string[] {
     Object.entries(value).flatMap(([name, member]) =>
       typeof member === 'function' ? [`${path}${name}`] : paths(member, `${path}${name}.`),
     )
-  const asksNothing = ['heardBy', 'remaining', 'requestsSent', 'close']
+  const asksNothing = ['withRecorder', 'remaining', 'requestsSent', 'close']
   return paths(api, '').filter((path) => !asksNothing.includes(path))
 }

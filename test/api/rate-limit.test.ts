@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readRateLimit, tellRateLimit } from '../../src/api/rate-limit.ts'
+import { describeRateLimit, readRateLimit } from '../../src/api/rate-limit.ts'
 
 const now = Date.parse('2026-05-30T12:00:35.250Z')
 const seconds = now / 1000
@@ -79,8 +79,8 @@ describe('what a caller is told of the reset', () => {
     ['Unix milliseconds, rounded up', { 'ratelimit-reset': String(now + 24_001) }, 25],
     ['nothing', { 'ratelimit-remaining': '3' }, null],
   ])('is seconds, from %s', (_name, entries, reset) => {
-    expect(tellRateLimit(new Map(Object.entries(entries)), now)).toMatchObject({ reset })
+    expect(describeRateLimit(new Map(Object.entries(entries)), now)).toMatchObject({ reset })
   })
 
-  test('is null when there are no headers at all', () => expect(tellRateLimit(new Map(), now)).toBeNull())
+  test('is null when there are no headers at all', () => expect(describeRateLimit(new Map(), now)).toBeNull())
 })

@@ -51,9 +51,9 @@ ${id(1)}  Oak       OAK     2026-01-01T00:00:00Z  2026-02-01T00:00:00Z`,
   })
 
   test('that nobody bears are told with those that are close', async () => {
-    await expect(uuidOf('guild', 'oak')).rejects.toThrow('no guild called oak is known; there are: Old Oaks [OAK]')
-    await expect(uuidOf('player', 'will')).rejects.toThrow('no player called will is known; there are: Willow')
-    await expect(uuidOf('player', '%')).rejects.toThrow(/no player called % is known$/)
+    await expect(uuidOf('guild', 'oak')).rejects.toThrow('guild not found: oak; there are: Old Oaks [OAK]')
+    await expect(uuidOf('player', 'will')).rejects.toThrow('player not found: will; there are: Willow')
+    await expect(uuidOf('player', '%')).rejects.toThrow(/player not found: %$/)
   })
 
   test('are read by syncs as before: who bears one now goes before who bore it', async () => {

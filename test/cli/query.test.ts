@@ -109,7 +109,7 @@ describe.each(kindsOfLongTests)('wynnsync query and status on the %s database', 
     [['item_at', 'a', 'b', 'c'], 'ask: wynnsync query item_at <internal_name> [at]'],
     [['item', '--limit', 'few'], '--limit wants a whole number'],
     [['item_at', 'Bow 3', 'yesterweek'], 'yesterweek'],
-    [['member_activity', 'Nobody'], 'no guild called Nobody is known'],
+    [['member_activity', 'Nobody'], 'guild not found: Nobody'],
     [['item', '--fast'], "unknown option '--fast'"],
   ])('ends with 2 for %j and says how to ask', async (args, said) => {
     const { code, out, err } = await query(...args)
@@ -131,7 +131,16 @@ describe.each(kindsOfLongTests)('wynnsync query and status on the %s database', 
     expect(out).toMatch(/^items +ok .* 3000 +0$/m)
     expect(out).toMatch(/^item-sets +never/m)
     const json = JSON.parse((await runProgram(['status', '--json'], environment)).out)
-    expect(Object.keys(json)).toEqual(['database', 'resources', 'budgets', 'gaps', 'failures', 'size', 'tiers'])
+    expect(Object.keys(json)).toEqual([
+      'database',
+      'resources',
+      'budgets',
+      'gaps',
+      'failures',
+      'size',
+      'tiers',
+      'locks',
+    ])
     expect(json.resources[0]).toMatchObject({
       resource: 'items',
       status: 'ok',

@@ -41,7 +41,7 @@ export async function historyOf(db: Database, resource: Resource | Worklist): Pr
 
 /** What holds now: the current version of each key, and the latest sample of each. */
 export async function currentOf(db: Database, resource: Resource | Worklist): Promise<Facts> {
-  const versions = [resource.history, ...Object.values(resource.others ?? {})].map((history) => {
+  const versions = [resource.history, ...Object.values(resource.relatedHistories ?? {})].map((history) => {
     const { table, keyText } = historySql(history)
     return `select '${table.name}' as name, ${keyText('one')} as key, encode(one.hash, 'hex') as value
               from ${table.name} one where one.valid_until = 'infinity'`
@@ -61,7 +61,7 @@ export async function currentOf(db: Database, resource: Resource | Worklist): Pr
 
 /** The names of a resource's tables of versions. */
 export function versionTables(resource: Resource | Worklist): string[] {
-  return [resource.history, ...Object.values(resource.others ?? {})].map(({ root }) => {
+  return [resource.history, ...Object.values(resource.relatedHistories ?? {})].map(({ root }) => {
     if (!(historyShape in root)) throw new Error('no history')
     return bulkTable(root).name
   })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { expect as expectEvery } from '../../src/sync/coverage/coverage.ts'
+import { setExpectedInterval as expectEvery } from '../../src/sync/coverage/coverage.ts'
 import { playerId } from '../support/guild-answers.ts'
 import { onlineBody, profile, syncOnline, syncPlayer } from '../support/player-answers.ts'
 import { kindsOfLongTests } from '../support/postgres.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Random, seededRandom } from '../../src/clock.ts'
 import { onlinePlayers } from '../../src/resources/online-players/index.ts'
-import { thinEvidence } from '../../src/sync/growth/evidence.ts'
+import { compactObservations } from '../../src/sync/retention/compaction.ts'
 import { givenGame, hour, start } from '../sandbox/game/given-game.ts'
 import { effort } from '../support/effort.ts'
 import { syncPlayers } from '../support/player-answers.ts'
@@ -138,7 +138,7 @@ describe.each(kindsOfLongTests)(`what is made of ${hours} h of the game, on the 
         `insert into sync.coverage_reach (resource, counted_until, thinned_until) values ('online-players', $1, $1)`,
         [tomorrow],
       )
-      expect(await thinEvidence(world.db, onlinePlayers, tomorrow)).toBeGreaterThan(accepted.length / 2)
+      expect(await compactObservations(world.db, onlinePlayers, tomorrow)).toBeGreaterThan(accepted.length / 2)
       const later = await sessions()
       expect(untrueSessions(later, truth, accepted)).toEqual([])
       expect(later.length).toBe(rows.length)

@@ -24,7 +24,7 @@ describe.each(kindsOfLongTests)('a record that cannot be understood, on the %s d
     })
     const reason = 'item: /requirements/level should be number, found "high"'
     expect(await quarantine()).toEqual([['Elm', '/requirements/level', reason, badElm, '10:00']])
-    expect(world.log).toContain(`warn: record set aside: ${reason}`)
+    expect(world.log).toContain(`warn: record quarantined: ${reason}`)
   })
 
   test('leaves its older version current, and continues the chain when it is fixed', async () => {

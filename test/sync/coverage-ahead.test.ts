@@ -3,15 +3,15 @@ import { setTimeout } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { onlinePlayers } from '../../src/resources/online-players/index.ts'
 import { compactCoverage } from '../../src/sync/coverage/compact.ts'
-import { countAhead } from '../../src/sync/coverage/count.ts'
-import { expect as expectEvery } from '../../src/sync/coverage/coverage.ts'
+import { materializeCoverage } from '../../src/sync/coverage/count.ts'
+import { setExpectedInterval as expectEvery } from '../../src/sync/coverage/coverage.ts'
 import { appendObservation } from '../../src/sync/ledger.ts'
 import { replay } from '../../src/sync/replay/replay.ts'
 import { runResource } from '../../src/sync/run.ts'
+import { engineOn, guards } from '../support/archive.ts'
 import { guildBody, guildId, syncGuild } from '../support/guild-answers.ts'
 import { onlineBody, syncOnline } from '../support/player-answers.ts'
 import { kindsOfLongTests } from '../support/postgres.ts'
-import { engineOn, guards } from '../support/raw.ts'
 import { headersOf, instantOf, worldOf } from '../support/world.ts'
 
 const watched = [{ name: 'online-players' }, { name: 'guilds' }]
@@ -27,7 +27,7 @@ describe.each(kindsOfLongTests)('hours that are counted while the ledger is whol
     const headers = headersOf(instantOf(when), 30)
     world.sandbox.setAnswer('/player', () => ({ headers, body: onlineBody({ EU1: [1] }) }))
   }
-  const upkeep = (now = new Date(world.clock.now())) => countAhead(world.db, { now, resources: watched })
+  const upkeep = (now = new Date(world.clock.now())) => materializeCoverage(world.db, { now, resources: watched })
   const until = async (resource = 'online-players') =>
     (
       await world.rows(

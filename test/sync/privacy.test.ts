@@ -3,10 +3,10 @@ import type { Database } from '../../src/db/database.ts'
 import { guilds } from '../../src/resources/guilds/index.ts'
 import { inProfiles } from '../../src/resources/personal.ts'
 import { players } from '../../src/resources/players/index.ts'
+import { decompressed } from '../../src/sync/archive/text.ts'
 import { hashOf } from '../../src/sync/privacy/actions.ts'
 import { personKept, purge } from '../../src/sync/privacy/person.ts'
-import { hearPrivacy } from '../../src/sync/privacy/privacy.ts'
-import { decompressed } from '../../src/sync/raw/text.ts'
+import { applyPrivacyRules } from '../../src/sync/privacy/privacy.ts'
 import { guildBody, guildId, playerId, syncGuild } from '../support/guild-answers.ts'
 import { onlineBody, profile, syncOnline, syncPlayer } from '../support/player-answers.ts'
 import { kindsOfLongTests } from '../support/postgres.ts'
@@ -345,7 +345,7 @@ describe.each(kindsOfLongTests)('what a player restricts, on the %s database,', 
       runId: guildId('f'),
     })
     const shows = world.db.transaction(async (sql) => {
-      const { settle } = await hearPrivacy(sql, guilds, { ...telling(guildWith(member)), scope: guildId('a') })
+      const { settle } = await applyPrivacyRules(sql, guilds, { ...telling(guildWith(member)), scope: guildId('a') })
       await sql.query(`insert into game.member_counter values ($1, $2, 'late', $3, 70004)`, [
         ...[guildId('a'), playerId(1)],
         new Date(instantOf('10:00')),
@@ -355,7 +355,7 @@ describe.each(kindsOfLongTests)('what a player restricts, on the %s database,', 
     })
     const restricts = world.db.transaction(async (sql) => {
       const record = { ...hiding.mainAccess?.(), restrictions: { mainAccess: true } }
-      await (await hearPrivacy(sql, players, { ...telling(record), scope: playerId(1) })).settle()
+      await (await applyPrivacyRules(sql, players, { ...telling(record), scope: playerId(1) })).settle()
     })
     goOn()
     await Promise.all([shows, restricts])

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { guilds } from '../../src/resources/guilds/index.ts'
 import { players } from '../../src/resources/players/index.ts'
+import { compressed, decompressed } from '../../src/sync/archive/text.ts'
 import { sha256 } from '../../src/sync/hash.ts'
-import { compressed, decompressed } from '../../src/sync/raw/text.ts'
 import { replay } from '../../src/sync/replay/replay.ts'
+import { engineOn } from '../support/archive.ts'
 import { guildBody, guildId, playerId, syncGuild, syncGuilds } from '../support/guild-answers.ts'
 import { profile, syncPlayer, syncPlayers } from '../support/player-answers.ts'
 import { kindsOfLongTests } from '../support/postgres.ts'
-import { engineOn } from '../support/raw.ts'
 import { instantOf, worldOf } from '../support/world.ts'
 
 const kept = (nickname: string) => profile(1, { nickname, characters: {} })

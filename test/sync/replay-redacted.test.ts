@@ -4,10 +4,10 @@ import { onlinePlayers } from '../../src/resources/online-players/index.ts'
 import { inProfiles } from '../../src/resources/personal.ts'
 import { purge } from '../../src/sync/privacy/person.ts'
 import { replay } from '../../src/sync/replay/replay.ts'
+import { engineOn } from '../support/archive.ts'
 import { guildBody, playerId, syncGuild } from '../support/guild-answers.ts'
 import { onlineBody, profile, syncOnline, syncPlayer } from '../support/player-answers.ts'
 import { kindsOfLongTests } from '../support/postgres.ts'
-import { engineOn } from '../support/raw.ts'
 import { contentOf, instantOf, worldOf } from '../support/world.ts'
 
 /** Tables that count players and name none. */

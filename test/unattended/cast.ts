@@ -8,7 +8,7 @@ import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandb
 import { walkBackfill } from '../../src/sync/backfill/backfill.ts'
 import { beginCampaign, countOpen } from '../../src/sync/backfill/campaign.ts'
 import { accountOf, databaseBudget } from '../../src/sync/budget-store.ts'
-import { expect as expectOf } from '../../src/sync/coverage/coverage.ts'
+import { setExpectedInterval as expectOf } from '../../src/sync/coverage/coverage.ts'
 import type { Engine } from '../../src/sync/engine.ts'
 import { isWorklist } from '../../src/sync/resource.ts'
 import { runResource } from '../../src/sync/run.ts'

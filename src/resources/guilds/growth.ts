@@ -1,4 +1,4 @@
-import type { Averages, GrowingTable } from '../../sync/resource.ts'
+import type { Averages, RetainedTable } from '../../sync/resource.ts'
 import { guildHour, guildRanking, guildSample, memberCounter, memberCounterDip, memberPresence } from './tables.ts'
 
 /** How many members of each guild were online in the hours in which there was an answer about it. */
@@ -45,7 +45,7 @@ const settledSince = (later: string) =>
 const thinned = `(select max(fine_since) from sync.tier where sample_table in ('game.guild_sample', 'ledger/guilds'))`
 
 /** A day is often enough for what is long ago, but for how many were online. */
-export const guildGrowth: readonly GrowingTable[] = [
+export const guildGrowth: readonly RetainedTable[] = [
   {
     table: guildSample,
     key: ['guildUuid'],

@@ -27,11 +27,11 @@ export const guilds = defineWorklist({
   evidence: { days: guildHours },
   route: '/guild/uuid/{uuid}',
   history: guildHistory,
-  others: {
+  relatedHistories: {
     members: {
       ...memberHistory,
       absence: 'own',
-      stay: 'joined',
+      spellColumn: 'joined',
       unknownFields: unknownFields(guildMemberSchema.extend({ rank: guildMemberSchema.shape.username })),
     },
   },
@@ -50,7 +50,7 @@ export const guilds = defineWorklist({
     const answer = await api.guilds.byUuid(uuid, { signal, lane })
     const objection = aboutAnother(answer.body, uuid) ?? objectionTo(answer.body)
     const extraction = { records: [answer.body], ...oneAnswer(answer) }
-    return objection === undefined ? extraction : { ...extraction, objection }
+    return objection === undefined ? extraction : { ...extraction, validationError: objection }
   },
   keyOf: (record) => uuidField(record, 'uuid'),
   normalize: normalizeGuild,

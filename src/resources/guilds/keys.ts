@@ -1,6 +1,6 @@
 import { BadRequest, MultipleObjectsReturned, NotFound } from '../../api/errors.ts'
 import type { Named, Worklist } from '../../sync/resource.ts'
-import type { Bearer } from '../bearer.ts'
+import type { NameHolder } from '../name-holder.ts'
 import { textField } from '../record.ts'
 
 type Sql = Parameters<Worklist['plan']>[0]
@@ -42,8 +42,8 @@ export async function findGuilds(sql: Sql, name: string): Promise<Named[]> {
  * Guilds that go or went by a uuid, an exact name, or a prefix, as far as the tables know: a row for each name and prefix
  * under which they did.
  */
-export async function guildsCalled(sql: Sql, name: string): Promise<Bearer[]> {
-  return await sql.query<Bearer>(
+export async function guildsCalled(sql: Sql, name: string): Promise<NameHolder[]> {
+  return await sql.query<NameHolder>(
     `select guild_uuid::text as uuid, name, prefix, min(valid_from) as since,
             case when max(valid_until) < 'infinity' then max(valid_until) end as until
        from (select guild_uuid, name, prefix, valid_from, valid_until, 1 as place from game.guild_listing

@@ -16,9 +16,9 @@ import {
   type IgnoredInstant,
   type Normalized,
   notAfter,
+  type QuarantinedPart,
   type ResponseContext,
   type Row,
-  type SetAside,
 } from '../../sync/resource.ts'
 import { numbersIn, uuidField } from '../record.ts'
 import type { guildHistory } from './tables.ts'
@@ -59,7 +59,7 @@ export function normalizeGuild(record: unknown, context?: ResponseContext): Norm
         pattern,
       })),
     },
-    also: { members: placed.map((one) => membership(guildUuid, one)) },
+    relatedEntities: { members: placed.map((one) => membership(guildUuid, one)) },
     samples: {
       guild: [guildNumbers(guild, placed, redactedIn(record))],
       seasons: Object.entries(seasonRanks ?? {}).flatMap(([season, rank]) =>
@@ -72,7 +72,7 @@ export function normalizeGuild(record: unknown, context?: ResponseContext): Norm
       presence: placed.map((one) => presence(guildUuid, one)),
     },
     ignored,
-    setAside,
+    quarantined: setAside,
   }
 }
 
@@ -91,10 +91,10 @@ function placeMembers(
   guild: Guild,
   context: ResponseContext | undefined,
   ignored: IgnoredInstant[],
-): { placed: PlacedMember[]; setAside: SetAside[] } {
+): { placed: PlacedMember[]; setAside: QuarantinedPart[] } {
   const twice = repeated(membersOf(guild).map(({ key, record }) => uuidOf(key, record)))
   const placed: PlacedMember[] = []
-  const setAside: SetAside[] = []
+  const setAside: QuarantinedPart[] = []
   for (const { rank, key, record } of membersOf(guild)) {
     const path = `/members/${rank}/${key}`
     try {

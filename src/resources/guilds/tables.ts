@@ -1,5 +1,5 @@
 import { bigint, boolean, doublePrecision, index, integer, primaryKey, real, text, uuid } from 'drizzle-orm/pg-core'
-import { instant, snakeCased, toldInstant } from '../../db/columns.ts'
+import { instant, snakeCased, textInstant } from '../../db/columns.ts'
 import { historyTable, partTable } from '../../db/history.ts'
 import { namesPeople } from '../../db/naming.ts'
 import { game } from '../../db/schemas.ts'
@@ -11,7 +11,7 @@ export const guild = historyTable(
   {
     name: text(),
     prefix: text(),
-    createdAt: toldInstant(),
+    createdAt: textInstant(),
     bannerBase: text(),
     bannerTier: integer(),
     bannerStructure: text(),
@@ -33,7 +33,7 @@ export const guildMember = historyTable(
   {
     username: text(),
     rank: text().notNull(),
-    joined: toldInstant(),
+    joined: textInstant(),
     /** What the member hides from us, in the API's camelCase; what is hidden is NULL elsewhere, never false or 0. */
     restricted: text().array(),
   },
@@ -167,7 +167,7 @@ export const memberPresence = game.table(
     observedAt: instant().notNull(),
     online: boolean(),
     server: text(),
-    lastJoin: toldInstant(),
+    lastJoin: textInstant(),
   }),
   (self) => [
     primaryKey({ name: 'member_presence_pkey', columns: [self.guildUuid, self.playerUuid, self.observedAt] }),

@@ -34,7 +34,7 @@ export const itemMetadata = defineResource({
     return {
       records: halves.flat(),
       // Either half alone may be enough to be plausible, and the other would count as gone.
-      ...(halves.some((half) => half.length === 0) ? { objection: 'one of the two answers holds nothing' } : {}),
+      ...(halves.some((half) => half.length === 0) ? { validationError: 'one of the two answers holds nothing' } : {}),
       complete: true,
       observedFrom: Math.min(...instants),
       observedAt: Math.max(...instants),

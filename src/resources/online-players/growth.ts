@@ -1,4 +1,4 @@
-import type { GrowingTable, PassingTable } from '../../sync/resource.ts'
+import type { ExpiringTable, RetainedTable } from '../../sync/resource.ts'
 import { onlineHour, onlineSample, playerHop, playerListing, worldHour, worldSample } from './tables.ts'
 
 /**
@@ -11,7 +11,7 @@ const settled = (table: string, until = 'max(run.observed_at)') =>
      from sync.run where run.resource = 'online-players' and run.status in ('ok', 'unchanged', 'partial')`
 
 /** Averages by the hour stay, and all that says when nobody was hidden: logins and logouts rest on that. */
-export const onlineGrowth: readonly GrowingTable[] = [
+export const onlineGrowth: readonly RetainedTable[] = [
   {
     table: onlineSample,
     key: [],
@@ -50,7 +50,7 @@ export const onlineGrowth: readonly GrowingTable[] = [
 ]
 
 /** Who was listed from when to when, and went from where to where: a row each time somebody comes, goes or moves. */
-export const onlinePassing: readonly PassingTable[] = [
+export const onlinePassing: readonly ExpiringTable[] = [
   { table: playerListing, over: 'lastListedAt' },
   { table: playerHop, over: 'latest' },
 ]

@@ -4,7 +4,7 @@ import { restrictionsOf } from '../../api/wire/restrictions.ts'
 import { fieldsOf } from '../../api/wire/unknown.ts'
 import { RecordError } from '../../errors.ts'
 import type { Json } from '../../sync/hash.ts'
-import type { Entity, Row, SetAside } from '../../sync/resource.ts'
+import type { Entity, QuarantinedPart, Row } from '../../sync/resource.ts'
 import { numbersIn } from '../record.ts'
 
 /** What an answer says of a player's characters. */
@@ -13,7 +13,7 @@ export interface Characters {
   /** False when there may be others: the list, or some kind of character, is hidden. */
   readonly complete: boolean
   readonly samples: Readonly<Record<string, readonly Row[]>>
-  readonly setAside: readonly SetAside[]
+  readonly setAside: readonly QuarantinedPart[]
 }
 
 const skills = ['strength', 'dexterity', 'intelligence', 'defence', 'agility']
@@ -25,7 +25,7 @@ const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
  */
 export function charactersOf(playerUuid: string, characters: unknown, restricted: readonly string[]): Characters {
   const told: Entity[] = []
-  const setAside: SetAside[] = []
+  const setAside: QuarantinedPart[] = []
   const samples = { characterCounters: [] as Row[], professions: [] as Row[], quests: [] as Row[] }
   for (const [uuid, record] of fieldsOf(characters)) {
     const key = `${playerUuid}/${uuid.toLowerCase()}`

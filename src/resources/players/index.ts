@@ -31,7 +31,9 @@ export const players = defineWorklist({
   changeLog: false,
   route: '/player/{nameOrUuid}',
   history: playerHistory,
-  others: { characters: { ...characterHistory, absence: 'own', unknownFields: unknownFields(characterSchema) } },
+  relatedHistories: {
+    characters: { ...characterHistory, absence: 'own', unknownFields: unknownFields(characterSchema) },
+  },
   samples: {
     status: { table: playerStatus, key: ['playerUuid'] },
     counters: { table: playerCounter, key: ['playerUuid', 'counter'], counters: ['value'] },
@@ -47,7 +49,7 @@ export const players = defineWorklist({
     const answer = await api.players.profile(uuid, { fullResult: true, signal, lane })
     const objection = aboutAnother(answer.body, uuid)
     const extraction = { records: [answer.body], ...oneAnswer(answer) }
-    return objection === undefined ? extraction : { ...extraction, objection }
+    return objection === undefined ? extraction : { ...extraction, validationError: objection }
   },
   keyOf: (record) => uuidField(record, 'uuid'),
   normalize: normalizePlayer,

@@ -1,6 +1,6 @@
 import { BadRequest, MultipleObjectsReturned, NotFound } from '../../api/errors.ts'
 import type { Named, Worklist } from '../../sync/resource.ts'
-import type { Bearer } from '../bearer.ts'
+import type { NameHolder } from '../name-holder.ts'
 import { textField } from '../record.ts'
 
 type Sql = Parameters<Worklist['plan']>[0]
@@ -56,8 +56,8 @@ export async function findPlayers(sql: Sql, name: string): Promise<Named[]> {
 }
 
 /** Players who go or went by a uuid or a name, as far as the tables know: a row for each name under which they did. */
-export async function playersCalled(sql: Sql, name: string): Promise<Bearer[]> {
-  return await sql.query<Bearer>(
+export async function playersCalled(sql: Sql, name: string): Promise<NameHolder[]> {
+  return await sql.query<NameHolder>(
     `select player_uuid::text as uuid, username as name, null as prefix, min(valid_from) as since,
             case when max(valid_until) < 'infinity' then max(valid_until) end as until
        from (select player_uuid, username, valid_from, valid_until from game.player

@@ -54,7 +54,7 @@ export function normalizePlayer(record: unknown): Normalized<typeof playerHistor
       restricted,
     },
     parts: {},
-    also: { characters: characters.told },
+    relatedEntities: { characters: characters.told },
     // Hidden characters are not sent, so one that is missing may still be there.
     ...(characters.complete ? {} : { incomplete: ['characters'] }),
     samples: {
@@ -65,7 +65,7 @@ export function normalizePlayer(record: unknown): Normalized<typeof playerHistor
       ),
       ...characters.samples,
     },
-    setAside: characters.setAside,
+    quarantined: characters.setAside,
   }
 }
 

@@ -1,5 +1,5 @@
 import { boolean, doublePrecision, index, integer, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
-import { instant, snakeCased, toldInstant } from '../../db/columns.ts'
+import { instant, snakeCased, textInstant } from '../../db/columns.ts'
 import { historyTable } from '../../db/history.ts'
 import { game } from '../../db/schemas.ts'
 
@@ -17,7 +17,7 @@ export const player = historyTable(
     rankColour: text(),
     rankColourSub: text(),
     veteran: boolean(),
-    firstJoin: toldInstant(),
+    firstJoin: textInstant(),
     guildUuid: uuid(),
     guildName: text(),
     guildPrefix: text(),
@@ -64,7 +64,7 @@ export const playerStatus = game.table(
     observedAt: instant().notNull(),
     online: boolean(),
     world: text(),
-    lastJoin: toldInstant(),
+    lastJoin: textInstant(),
     activeCharacter: uuid(),
   }),
   (self) => [

@@ -1,5 +1,5 @@
 import { bigint, integer, text } from 'drizzle-orm/pg-core'
-import { toldInstant } from '../../db/columns.ts'
+import { textInstant } from '../../db/columns.ts'
 import { historyTable, partTable } from '../../db/history.ts'
 
 /** One version of a season's definition (API reference 6.4). */
@@ -7,8 +7,8 @@ export const season = historyTable(
   'season',
   { season: integer() },
   {
-    startedAt: toldInstant(),
-    endsAt: toldInstant(),
+    startedAt: textInstant(),
+    endsAt: textInstant(),
     /** Season rating for holding a territory, per hour. */
     territoryHoldingSrPerHour: bigint({ mode: 'number' }),
     /** Season rating for a war won. */
@@ -27,7 +27,7 @@ export const seasonReward = partTable(
     rewardType: text(),
     /** A number, or the name of what is given, as text. */
     rewardValue: text(),
-    expiresAt: toldInstant(),
+    expiresAt: textInstant(),
   },
 )
 

@@ -14,7 +14,7 @@ export const territories = defineResource({
   cacheSeconds: 10,
   changeLog: false,
   history: territoryHistory,
-  others: { holds: { root: territoryHold, parts: {}, absence: 'with-root', supersedes: supersedesHold } },
+  relatedHistories: { holds: { root: territoryHold, parts: {}, absence: 'with-root', supersedes: supersedesHold } },
   samples: { resources: { table: territoryResource, key: ['territory', 'resource'] } },
   extract: async (api, { signal, lane = 'live' }) => {
     const answer = await api.guilds.territories({ signal, lane })

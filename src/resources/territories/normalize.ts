@@ -32,7 +32,7 @@ export function normalizeTerritory(named: unknown, context?: ResponseContext): N
     document: { ...standing, ...sortedPlace(parsed.location), links } as Entity['document'],
     root: { territory, minX, minZ, maxX, maxZ, isHq: parsed.hq, treasury: parsed.treasury, defences: parsed.defences },
     parts: { links: links.map((linksTo, position) => ({ position, linksTo })) },
-    also: { holds: tellsHolder(guild, told) ? [holdOf(territory, guild, acquired)] : [] },
+    relatedEntities: { holds: tellsHolder(guild, told) ? [holdOf(territory, guild, acquired)] : [] },
     samples: { resources: resourceRows(territory, resources) },
     ignored,
   }

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { bigint, boolean, index, integer, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
-import { instant, snakeCased, toldInstant } from '../../db/columns.ts'
+import { instant, snakeCased, textInstant } from '../../db/columns.ts'
 import { historyTable, partTable } from '../../db/history.ts'
 import { namesPeople } from '../../db/naming.ts'
 import { game } from '../../db/schemas.ts'
@@ -42,7 +42,7 @@ export const territoryHold = historyTable(
     guildUuid: uuid(),
     guildName: text(),
     guildPrefix: text(),
-    acquired: toldInstant(),
+    acquired: textInstant(),
     observedAt: instant().notNull(),
   },
   {

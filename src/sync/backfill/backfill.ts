@@ -7,8 +7,8 @@ import { refresh } from '../refresh.ts'
 import type { ExtractOptions, Worklist } from '../resource.ts'
 import { openRefusals } from '../run-refusals.ts'
 import { failedResult, type RunResult } from '../run-result.ts'
+import { startRunSummary } from '../run-summary.ts'
 import { createBackoff } from '../schedule/backoff.ts'
-import { openTally } from '../tally.ts'
 import { releaseKey } from '../work-items.ts'
 import {
   type Among,
@@ -61,12 +61,12 @@ export async function walkBackfill(
   options: BackfillOptions,
 ): Promise<BackfillResult> {
   // As in any run: the ledger wants its own requests.
-  const engine = { ...shared, api: shared.api.heardBy(() => {}) }
+  const engine = { ...shared, api: shared.api.withRecorder(() => {}) }
   const { db, clock } = engine
   const { campaign, only, limit = Number.POSITIVE_INFINITY, signal } = options
   const among: Among = { resource: resource.name, since: campaign.since, only }
   const extract: ExtractOptions = { lane: 'backfill', ...(signal ? { signal } : {}) }
-  const tally = openTally(resource, engine)
+  const tally = startRunSummary(resource, engine)
   const { log } = tally
   const said: LastSaid = new Map()
   const refusals = openRefusals(resource, engine, tally)

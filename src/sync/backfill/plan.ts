@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/database.ts'
 import { bulkTable } from '../bulk-table.ts'
-import type { Recorded } from '../resource.ts'
+import type { ResourceBase } from '../resource.ts'
 
 /** What a backfill will take, before it begins. */
 export interface Price {
@@ -43,7 +43,7 @@ const assumedRowBytes = 250
 const countUpTo = 50_000_000
 
 /** Prices a backfill by what the keys known so far have brought. */
-export async function priceOf(sql: Sql, resource: Recorded, demand: Demand, assumed: Assumed): Promise<Price> {
+export async function priceOf(sql: Sql, resource: ResourceBase, demand: Demand, assumed: Assumed): Promise<Price> {
   const { keys, fresh, again, requests, perMinute } = demand
   const assumptions = [...demand.assumptions]
   const size = await sizeOf(sql, resource)
@@ -66,8 +66,8 @@ export async function priceOf(sql: Sql, resource: Recorded, demand: Demand, assu
 }
 
 /** Rows and bytes of all tables that a resource fills. */
-async function sizeOf(sql: Sql, resource: Recorded): Promise<{ rows: number; bytes: number }> {
-  const histories = [resource.history, ...Object.values(resource.others ?? {})]
+async function sizeOf(sql: Sql, resource: ResourceBase): Promise<{ rows: number; bytes: number }> {
+  const histories = [resource.history, ...Object.values(resource.relatedHistories ?? {})]
   const tables = [
     ...histories.flatMap(({ root, parts }) => [root, ...Object.values(parts)]),
     ...Object.values(resource.samples ?? {}).map(({ table }) => table),
@@ -94,7 +94,7 @@ async function countRows(sql: Sql, table: string): Promise<number> {
 }
 
 /** Keys that were answered, and how many answers about them there were. */
-async function knownKeys(sql: Sql, resource: Recorded): Promise<{ keys: number; answers: number }> {
+async function knownKeys(sql: Sql, resource: ResourceBase): Promise<{ keys: number; answers: number }> {
   const [row] = await sql.query<{ keys: number; answers: number }>(
     `select case when listed.keys > 0 then listed.keys else coalesce(whole.living, 0) end as keys,
             case when listed.keys > 0 then greatest(listed.keys, told.answers) else coalesce(whole.living, 0) end as answers

@@ -9,7 +9,7 @@ import { type Extraction, type ExtractOptions, isWorklist, type Resource, type W
 import { runResource } from '../run.ts'
 import { openRefusals, type RunRefusals } from '../run-refusals.ts'
 import type { RunResult } from '../run-result.ts'
-import { openTally, type Tally } from '../tally.ts'
+import { type RunSummary, startRunSummary } from '../run-summary.ts'
 import { listKeys } from './campaign.ts'
 import { withinTime } from './within-time.ts'
 
@@ -109,7 +109,7 @@ export async function loadRecorded(
 
 /** The one run that all answers of a worklist make up. */
 interface OpenTally {
-  readonly tally: Tally
+  readonly tally: RunSummary
   readonly asked: number
   readonly said: LastSaid
   readonly refusals: RunRefusals
@@ -164,7 +164,7 @@ async function takeKey(
   tallies: Map<string, OpenTally>,
 ): Promise<Taken> {
   await check(resource, engine, () => resource.extractOne(engine.api, key, {}))
-  const tally = tallies.get(resource.name)?.tally ?? openTally(resource, engine)
+  const tally = tallies.get(resource.name)?.tally ?? startRunSummary(resource, engine)
   // The next recording may be of years later: no conclusion is held back.
   const refusals = () => openRefusals(resource, engine, tally, { window: 0 })
   const begun = tallies.get(resource.name) ?? { tally, asked: 0, said: new Map(), refusals: refusals() }

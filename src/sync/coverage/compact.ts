@@ -1,6 +1,6 @@
 import type { Database, Sql } from '../../db/database.ts'
-import { countOf, noteUnkept, thinEvidence, unnamed } from '../growth/evidence.ts'
-import type { Recorded } from '../resource.ts'
+import type { ResourceBase } from '../resource.ts'
+import { compactObservations, countOf, noteUnkept, unnamed } from '../retention/compaction.ts'
 import { countHours } from './count.ts'
 
 /** What compacting came to. */
@@ -25,7 +25,7 @@ const chunk = 7 * 86_400_000
  */
 export async function compactCoverage(
   db: Database,
-  { before, resources }: { before: Date; resources: readonly Pick<Recorded, 'name' | 'evidence'>[] },
+  { before, resources }: { before: Date; resources: readonly Pick<ResourceBase, 'name' | 'evidence'>[] },
 ): Promise<Compacted> {
   const total = { hours: 0, runs: 0, observations: 0 }
   for (const resource of resources) {
@@ -35,7 +35,7 @@ export async function compactCoverage(
       for (const count of ['runs', 'observations'] as const) total[count] += done[count]
       last = done.last
     }
-    const thinned = await thinEvidence(db, resource, before)
+    const thinned = await compactObservations(db, resource, before)
     if (resource.evidence) total['spans' in resource.evidence ? 'runs' : 'observations'] += thinned
   }
   return total
@@ -43,7 +43,7 @@ export async function compactCoverage(
 
 async function removeOnce(
   sql: Sql,
-  { name, evidence }: Pick<Recorded, 'name' | 'evidence'>,
+  { name, evidence }: Pick<ResourceBase, 'name' | 'evidence'>,
   before: Date,
 ): Promise<Omit<Compacted, 'hours'> & { last: boolean }> {
   // What comes late waits, so that it takes nothing back that is not there to be counted again.

@@ -13,7 +13,7 @@ const settling = 15 * 60_000
  * may be at it at once.
  * @returns hours that are counted now
  */
-export async function countAhead(
+export async function materializeCoverage(
   db: Database,
   { now, resources }: { now: Date; resources: readonly { readonly name: string }[] },
 ): Promise<number> {
@@ -80,7 +80,7 @@ async function uncounted(sql: Sql, resource: string, before: Date): Promise<{ fr
  * counts until the transaction ends. Where the ledger is thinned out, what is counted stays.
  * @param at null: since ever
  */
-export async function uncountFrom(sql: Sql, resource: string, at: Date | null): Promise<void> {
+export async function invalidateCoverage(sql: Sql, resource: string, at: Date | null): Promise<void> {
   await lockForTransaction(sql, counting(resource), 'shared')
   const hour = `date_trunc('hour', coalesce($2::timestamptz, '-infinity'), 'UTC')`
   await sql.query(

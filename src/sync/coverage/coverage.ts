@@ -1,5 +1,5 @@
 import type { Database, Sql } from '../../db/database.ts'
-import { uncountFrom } from './count.ts'
+import { invalidateCoverage } from './count.ts'
 import { type Expected, gapsBetween } from './gap.ts'
 
 /** How often a resource is to be observed from an instant on. */
@@ -27,12 +27,15 @@ export async function expectationAt(
 }
 
 /** Says how often a resource is to be observed from `at` on; writes a row only when that differs from what is in force. */
-export async function expect(db: Database, { resource, everySeconds, toldBy, at }: Expectation): Promise<void> {
+export async function setExpectedInterval(
+  db: Database,
+  { resource, everySeconds, toldBy, at }: Expectation,
+): Promise<void> {
   const inForce = await expectationAt(db, resource, at)
   if (inForce && inForce.everySeconds === everySeconds) return
   await db.transaction(async (sql) => {
     // What is told first holds for the time before it, too.
-    await uncountFrom(sql, resource, inForce ? at : null)
+    await invalidateCoverage(sql, resource, inForce ? at : null)
     await sql.query(
       `insert into sync.expectation (resource, valid_from, every_seconds, told_by) values ($1, $2, $3, $4)
        on conflict (resource, valid_from) do update set every_seconds = excluded.every_seconds, told_by = excluded.told_by`,

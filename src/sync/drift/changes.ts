@@ -4,7 +4,7 @@ import type { Json } from '../hash.ts'
 import { appendDrift } from '../ledger.ts'
 import type { Loaded } from '../load.ts'
 import type { Preparation, Prepared } from '../prepare.ts'
-import type { Recorded } from '../resource.ts'
+import type { ResourceBase } from '../resource.ts'
 import type { Novelty } from './drift.ts'
 import { documentOf, noveltiesOf } from './novelties.ts'
 
@@ -24,13 +24,13 @@ interface Taken {
  */
 export async function noteDrift(
   sql: Sql,
-  resource: Recorded,
+  resource: ResourceBase,
   found: Parameters<typeof appendDrift>[1],
   { preparation, loaded, isWhole }: Taken,
 ): ReturnType<typeof appendDrift> {
   const { entities } = preparation
   // What came with an unchanged record may be new all the same.
-  const fresh = resource.others ? entities : [...loaded.inserted, ...loaded.changed.map((one) => one.entity)]
+  const fresh = resource.relatedHistories ? entities : [...loaded.inserted, ...loaded.changed.map((one) => one.entity)]
   const novelties = [...noveltiesOf(resource, fresh), ...misfits(preparation)]
   if (isWhole)
     novelties.push(...lossesOf(entities, loaded.changed), ...vanishedUnknown(resource, entities, loaded.changed))
@@ -124,7 +124,7 @@ function missing(path: string, key: string): Found {
 }
 
 /** Fields that the program does not know and that were in records of the answer before, and are in none of this one. */
-function vanishedUnknown(resource: Recorded, entities: readonly Prepared[], changed: Loaded['changed']): Found[] {
+function vanishedUnknown(resource: ResourceBase, entities: readonly Prepared[], changed: Loaded['changed']): Found[] {
   const gone = new Map<string, Found>()
   for (const { entity, before } of changed) {
     for (const { path } of before === null ? [] : resource.unknownFields(before))

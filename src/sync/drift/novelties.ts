@@ -1,6 +1,6 @@
 import type { Json } from '../hash.ts'
 import type { Prepared } from '../prepare.ts'
-import type { Recorded } from '../resource.ts'
+import type { ResourceBase } from '../resource.ts'
 import { type Novelty, unknownFieldNovelties, unknownMembers } from './drift.ts'
 
 type Found = Novelty & { readonly key: string }
@@ -9,7 +9,7 @@ type Found = Novelty & { readonly key: string }
  * What the given entities hold, and those of other histories that came with them, that the program does not know; each
  * thing once, with one entity that has it. Paths of another history begin with its name.
  */
-export function noveltiesOf(resource: Recorded, entities: readonly Prepared[]): Found[] {
+export function noveltiesOf(resource: ResourceBase, entities: readonly Prepared[]): Found[] {
   const once = new Map<string, Found>()
   const add = (one: Found) => {
     const name = `${one.kind} ${one.path} ${one.member}`
@@ -19,7 +19,7 @@ export function noveltiesOf(resource: Recorded, entities: readonly Prepared[]): 
     const document = documentOf(entity)
     const fields = unknownFieldNovelties(resource.unknownFields(document))
     for (const one of [...fields, ...unknownMembers(document, resource.vocabulary)]) add({ ...one, key: entity.key })
-    for (const [name, history] of Object.entries(resource.others ?? {})) {
+    for (const [name, history] of Object.entries(resource.relatedHistories ?? {})) {
       if (!history.unknownFields) continue
       for (const other of entity.also[name] ?? []) {
         for (const one of unknownFieldNovelties(history.unknownFields(documentOf(other)))) {

@@ -1,9 +1,9 @@
 import type { Sql } from '../../db/database.ts'
 import { bulkTable } from '../bulk-table.ts'
-import { uncountFrom } from '../coverage/count.ts'
-import { averageAgain } from '../growth/rollup.ts'
+import { invalidateCoverage } from '../coverage/count.ts'
 import { historySql } from '../history-sql.ts'
-import type { History, Recorded } from '../resource.ts'
+import type { History, ResourceBase } from '../resource.ts'
+import { averageAgain } from '../retention/rollup.ts'
 
 /** Which instants of a resource are given up. */
 export interface GivenUp {
@@ -20,9 +20,9 @@ export interface GivenUp {
  * Removes what only responses of instants after `after` showed, and makes current again what they ended: the tables are as
  * if those responses had never come. The ledger keeps them as rejected.
  */
-export async function giveUp(sql: Sql, resource: Recorded, given: GivenUp): Promise<void> {
+export async function giveUp(sql: Sql, resource: ResourceBase, given: GivenUp): Promise<void> {
   const { after, scope } = given
-  for (const history of [resource.history, ...Object.values(resource.others ?? {})]) {
+  for (const history of [resource.history, ...Object.values(resource.relatedHistories ?? {})]) {
     await removeVersions(sql, history, given)
   }
   for (const { table, key } of Object.values(resource.samples ?? {})) {
@@ -71,12 +71,12 @@ async function removeVersions(sql: Sql, history: History, { after, scope }: Give
 const accepted = `status in ('ok', 'unchanged', 'partial')`
 
 /** No response after the instant counts as accepted any more, and what was counted and noted because of it is gone. */
-async function correctLedger(sql: Sql, resource: Recorded, given: GivenUp): Promise<void> {
+async function correctLedger(sql: Sql, resource: ResourceBase, given: GivenUp): Promise<void> {
   const { name, changeLog } = resource
   const { after, scope, now } = given
   const ofKey = scope === undefined ? '' : `and split_part(key, '/', 1) = $3`
   const params = scope === undefined ? [name, after] : [name, after, scope]
-  await uncountFrom(sql, name, after)
+  await invalidateCoverage(sql, name, after)
   const runs =
     scope === undefined ? await rejectRuns(sql, name, given) : await rejectObservations(sql, name, scope, given)
   if (changeLog)

@@ -47,7 +47,7 @@ export type Verdict =
  * @param plausibleShare an answer with fewer records than this share (0..1) of the last good one is rejected
  * @param accept a person has looked and says the answer is right: plausibility does not reject it, staleness still does
  */
-export function judge(
+export function validateSnapshot(
   answer: Candidate,
   last: LastAccepted | undefined,
   { plausibleShare, accept = false }: { plausibleShare: number; accept?: boolean },

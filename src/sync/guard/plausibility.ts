@@ -1,7 +1,7 @@
 import type { Sql } from '../../db/database.ts'
 import { historySql } from '../history-sql.ts'
 import type { Preparation } from '../prepare.ts'
-import type { Recorded } from '../resource.ts'
+import type { ResourceBase } from '../resource.ts'
 
 /** How many records of a response count for plausibility. */
 export interface RecordCount {
@@ -14,7 +14,7 @@ export interface RecordCount {
 /** Counts the records of a response. A quarantined record that nobody knew before is no measure for later responses. */
 export async function countRecords(
   sql: Sql,
-  { history }: Pick<Recorded, 'history'>,
+  { history }: Pick<ResourceBase, 'history'>,
   { entities, quarantined }: Preparation,
 ): Promise<RecordCount> {
   const keys = new Set(quarantined.flatMap(({ key }) => (isReadable(key) ? [key] : [])))
@@ -29,7 +29,7 @@ function isReadable(key: string | undefined): key is string {
   return key !== undefined && !key.includes('\uFFFD')
 }
 
-async function countCurrent(sql: Sql, history: Recorded['history'], keys: readonly string[]): Promise<number> {
+async function countCurrent(sql: Sql, history: ResourceBase['history'], keys: readonly string[]): Promise<number> {
   if (keys.length === 0) return 0
   const { table, keyText } = historySql(history)
   const [row] = await sql.query<{ current: number }>(

@@ -1,22 +1,22 @@
 import type { Sql } from '../../db/database.ts'
-import type { Answer } from '../answer.ts'
+import type { IncomingResponse } from '../incoming-response.ts'
 import { lastAccepted } from '../ledger.ts'
-import type { Recorded } from '../resource.ts'
+import type { ResourceBase } from '../resource.ts'
 import { lastOfKey } from '../work-items.ts'
 import type { GuardAction } from './actions.ts'
 import { judgeClock } from './clock.ts'
 import { giveUp } from './give-up.ts'
-import { judge, type Verdict } from './guard.ts'
+import { type Verdict, validateSnapshot } from './guard.ts'
 import { agreesWithRejected, agreesWithRejectedKey, countRecords } from './plausibility.ts'
 
 /** What becomes of a response, and what the guards did about it. */
-export interface Judged {
+export interface Validation {
   readonly status: Verdict['status']
   /** Why it is not loaded, or only in part; null when it is loaded whole. */
   readonly reason: string | null
   readonly guarded: readonly GuardAction[]
   /** The response, with the last accepted one as it is after the clocks were judged. */
-  readonly answer: Answer
+  readonly answer: IncomingResponse
   /** The number of records that later responses are compared with; null when its clock cannot be trusted. */
   readonly normalized: number | null
 }
@@ -28,7 +28,12 @@ interface Found {
 }
 
 /** Judges a response before anything of it is written: its clock, its age and how plausible it is. */
-export async function judgeResponse(sql: Sql, resource: Recorded, answer: Answer, found: Found): Promise<Judged> {
+export async function validateResponse(
+  sql: Sql,
+  resource: ResourceBase,
+  answer: IncomingResponse,
+  found: Found,
+): Promise<Validation> {
   const { extraction, last } = answer
   const clock = await judgeClock(sql, resource, answer)
   if (clock.kind === 'rejected') return { ...rejected('clock', clock.reason, null), answer }
@@ -45,7 +50,7 @@ export async function judgeResponse(sql: Sql, resource: Recorded, answer: Answer
 }
 
 /** The same response, of which nothing follows from what it lacks. */
-function withoutAbsences({ others = {} }: Recorded, answer: Answer): Answer {
+function withoutAbsences({ relatedHistories: others = {} }: ResourceBase, answer: IncomingResponse): IncomingResponse {
   const incomplete = Object.keys(others)
   const entities = answer.preparation.entities.map((entity) => ({ ...entity, incomplete }))
   return { ...answer, preparation: { ...answer.preparation, entities } }
@@ -54,10 +59,10 @@ function withoutAbsences({ others = {} }: Recorded, answer: Answer): Answer {
 /** The response after the stored instants that it contradicts are given up. */
 async function withoutGivenUp(
   sql: Sql,
-  resource: Recorded,
-  answer: Answer,
+  resource: ResourceBase,
+  answer: IncomingResponse,
   { after, reason }: { readonly after: number; readonly reason: string },
-): Promise<Answer> {
+): Promise<IncomingResponse> {
   const { scope, receivedAt } = answer
   await giveUp(sql, resource, { after: new Date(after), now: new Date(receivedAt), scope, reason })
   const last = scope === undefined ? await lastAccepted(sql, resource.name) : await lastOfKey(sql, resource.name, scope)
@@ -66,16 +71,16 @@ async function withoutGivenUp(
 
 async function judgePlausibility(
   sql: Sql,
-  resource: Recorded,
-  answer: Answer,
+  resource: ResourceBase,
+  answer: IncomingResponse,
   { records, contentHash }: Found,
-): Promise<Judged> {
+): Promise<Validation> {
   const { extraction, preparation, last, guards, scope } = answer
   const { accept = false } = guards
   const share = guards.plausibleShares?.[resource.name] ?? resource.plausibleShare ?? guards.plausibleShare
   const { normalized, came } = scope === undefined ? await countRecords(sql, resource, preparation) : ofOneKey(records)
   const candidate = { ...extraction, records, counted: came, contentHash }
-  const verdict = judge(candidate, last, { plausibleShare: share, accept })
+  const verdict = validateSnapshot(candidate, last, { plausibleShare: share, accept })
   const isNewer = last === undefined || extraction.observedAt > last.observedAt
   const agreed = (reason: string) => ({ guard: 'plausibility', action: 'accepted after agreement', reason }) as const
   if (verdict.status === 'stale') {
@@ -90,7 +95,7 @@ async function judgePlausibility(
     return { status: 'load', reason: null, normalized, answer, guarded: [agreed(reason)] }
   }
   const { status } = verdict
-  const objection = (status === 'load' ? verdict.overruled : undefined) ?? extraction.objection
+  const objection = (status === 'load' ? verdict.overruled : undefined) ?? extraction.validationError
   if (objection === undefined) return { status, reason: null, normalized, answer, guarded: [] }
   if (accept) {
     const reason = `${objection}; taken, because a person accepts it`
@@ -116,6 +121,10 @@ function ofOneKey(records: number): { readonly normalized: number; readonly came
   return { normalized: one, came: one }
 }
 
-function rejected(guard: 'clock' | 'plausibility', reason: string, normalized: number | null): Omit<Judged, 'answer'> {
+function rejected(
+  guard: 'clock' | 'plausibility',
+  reason: string,
+  normalized: number | null,
+): Omit<Validation, 'answer'> {
   return { status: 'rejected', reason, normalized, guarded: [{ guard, action: 'rejected', reason }] }
 }

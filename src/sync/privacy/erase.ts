@@ -1,11 +1,11 @@
 import type { Sql } from '../../db/database.ts'
 import { FOREVER } from '../../db/values.ts'
-import { eraseRaw, type Target } from '../raw/erase.ts'
+import { eraseRaw, type Target } from '../archive/erase.ts'
 import { engineStatements } from './engine.ts'
 import type { KeptTable, Person, Personal } from './personal.ts'
 import { eraseFormerGuilds, eraseVanishedRaw } from './raw.ts'
 
-export type { Target } from '../raw/erase.ts'
+export type { Target } from '../archive/erase.ts'
 
 /** Every field of a player, whatever rule it is under. */
 export const everything = 'everything'

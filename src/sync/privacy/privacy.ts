@@ -1,11 +1,12 @@
 import type { Sql } from '../../db/database.ts'
 import { lockForTransaction } from '../../db/transaction-locks.ts'
-import type { Extraction, Recorded } from '../resource.ts'
+import type { Extraction, ResourceBase } from '../resource.ts'
 import { actionsSince, hashOf, noteActions } from './actions.ts'
 import { erase, eraseVanished, everything, type Target } from './erase.ts'
 import { namedPlayers, removeNames } from './names.ts'
 import type { Person, Personal } from './personal.ts'
 import { askAnew, reopen } from './reopen.ts'
+import { nameOf, notYet, ownOf, type Restriction, restrictionsOf } from './restrictions.ts'
 
 /**
  * What is removed when a player restricts something. `anonymize`: the values of that field group. `delete`: everything
@@ -14,7 +15,7 @@ import { askAnew, reopen } from './reopen.ts'
 export type PrivacyPolicy = 'anonymize' | 'delete'
 
 /** Who says something about people, and when. */
-export interface Teller {
+export interface RuleSource {
   readonly resource: string
   /** The key that the answer is about; empty for a resource that is asked for as a whole. */
   readonly key: string
@@ -25,7 +26,7 @@ export interface Teller {
 }
 
 /** What came of what an answer says of privacy. */
-export interface HeardOfPrivacy {
+export interface PrivacyOutcome {
   /** Something is restricted that was not before, or the other way round: the answer is not the same as before. */
   readonly isNews: boolean
   /** What the answer shows although it is hidden. */
@@ -37,14 +38,8 @@ export interface HeardOfPrivacy {
 /** In a transaction that holds it alone, nobody takes in an answer about people. */
 export const privacyLock = 'privacy'
 
-interface Restriction {
-  readonly player: string
-  readonly group: string
-  readonly teller: string
-}
-
 /** What of an answer tells who says what about whom. */
-export interface Telling {
+export interface PrivacyInput {
   readonly extraction: Extraction
   readonly runId: string
   /** The one key that the answer is about, if it is about one. */
@@ -57,11 +52,15 @@ export interface Telling {
  * answer shows itself is written anew. A restriction stands until the same resource and key says otherwise, whatever
  * other answers show.
  */
-export async function hearPrivacy(sql: Sql, resource: Recorded, telling: Telling): Promise<HeardOfPrivacy> {
+export async function applyPrivacyRules(
+  sql: Sql,
+  resource: ResourceBase,
+  telling: PrivacyInput,
+): Promise<PrivacyOutcome> {
   const { personal } = resource
   const people = personal?.peopleIn(telling.extraction) ?? []
   if (!personal || people.length === 0) return { isNews: false, hidden: [], settle: async () => undefined }
-  const teller = tellerOf(resource, telling)
+  const teller = sourceOf(resource, telling)
   const restricts = people.some((one) => one.restricted.length > 0)
   // Only the teller itself changes its own restrictions, so they may be read before the lock that depends on them.
   const own = restricts ? ownOf(await restrictionsOf(sql, people, teller), teller) : []
@@ -69,7 +68,7 @@ export async function hearPrivacy(sql: Sql, resource: Recorded, telling: Telling
   await lockForTransaction(sql, privacyLock, fresh.length > 0 ? 'exclusive' : 'shared')
   const standing = await restrictionsOf(sql, people, teller)
   const ended = await endRestrictions(sql, personal, standing, people, teller)
-  const hidden = await hiddenThough(sql, people, standing, teller)
+  const hidden = await findRestrictedFields(sql, people, standing, teller)
   await restrict(sql, personal, fresh, teller)
   return {
     isNews: fresh.length > 0 || ended > 0,
@@ -82,15 +81,15 @@ export async function hearPrivacy(sql: Sql, resource: Recorded, telling: Telling
 }
 
 /** What an answer that is not taken in shows although it is hidden. */
-export async function hiddenIn(sql: Sql, resource: Recorded, telling: Telling): Promise<readonly Target[]> {
+export async function hiddenIn(sql: Sql, resource: ResourceBase, telling: PrivacyInput): Promise<readonly Target[]> {
   const people = resource.personal?.peopleIn(telling.extraction) ?? []
   if (people.length === 0) return []
-  const teller = tellerOf(resource, telling)
-  return await hiddenThough(sql, people, await restrictionsOf(sql, people, teller), teller)
+  const teller = sourceOf(resource, telling)
+  return await findRestrictedFields(sql, people, await restrictionsOf(sql, people, teller), teller)
 }
 
 /** Takes a refusal to tell anything of a player (403) for the restriction that it is. */
-export async function hearRefusal(sql: Sql, personal: Personal, teller: Teller): Promise<void> {
+export async function applyRefusal(sql: Sql, personal: Personal, teller: RuleSource): Promise<void> {
   if (personal.refusalHides.length === 0) return
   const people = [{ playerUuid: teller.key, restricted: personal.refusalHides, shows: [], fields: [] }]
   await lockPrivacy(sql)
@@ -102,7 +101,7 @@ export async function hearRefusal(sql: Sql, personal: Personal, teller: Teller):
 export async function isRestrictedBy(
   sql: Sql,
   { refusalHides }: Personal,
-  source: Pick<Teller, 'resource' | 'key'>,
+  source: Pick<RuleSource, 'resource' | 'key'>,
 ): Promise<boolean> {
   if (refusalHides.length === 0) return false
   const rows = await sql.query(
@@ -122,7 +121,7 @@ async function restrict(
   sql: Sql,
   personal: Personal,
   fresh: readonly (Person & { readonly group: string })[],
-  teller: Teller,
+  teller: RuleSource,
 ): Promise<void> {
   if (fresh.length === 0) return
   await sql.query(
@@ -165,7 +164,7 @@ async function restrict(
 }
 
 /** Removes what falls under rules to which more comes by itself, also when they are not new. */
-async function eraseGrown(sql: Sql, personal: Personal, people: readonly Person[], teller: Teller): Promise<void> {
+async function eraseGrown(sql: Sql, personal: Personal, people: readonly Person[], teller: RuleSource): Promise<void> {
   const targets = people.flatMap(({ playerUuid, restricted }) =>
     personal.growing.filter((group) => restricted.includes(group)).map((fieldGroup) => ({ playerUuid, fieldGroup })),
   )
@@ -179,7 +178,7 @@ async function endRestrictions(
   personal: Personal,
   standing: readonly Restriction[],
   people: readonly Person[],
-  teller: Teller,
+  teller: RuleSource,
 ): Promise<number> {
   const said = new Set(people.flatMap((one) => one.restricted.map((group) => `${one.playerUuid} ${group}`)))
   const ended = ownOf(standing, teller).filter(({ player, group }) => !said.has(`${player} ${group}`))
@@ -194,11 +193,11 @@ async function endRestrictions(
 }
 
 /** What an answer shows although another one hides it, or although it is older than what was removed. */
-async function hiddenThough(
+async function findRestrictedFields(
   sql: Sql,
   people: readonly Person[],
   standing: readonly Restriction[],
-  teller: Teller,
+  teller: RuleSource,
 ): Promise<Target[]> {
   const others = standing.filter((one) => one.teller !== nameOf(teller))
   const barred = await actionsSince(sql, people, teller)
@@ -220,34 +219,13 @@ async function hiddenThough(
   })
 }
 
-async function restrictionsOf(sql: Sql, people: readonly Person[], teller: Teller): Promise<Restriction[]> {
-  return await sql.query<Restriction>(
-    `select player_uuid::text as player, field_group as "group", told_by as teller from sync.privacy_restriction
-      where player_uuid = any($1::uuid[]) or told_by = $2`,
-    [people.map((one) => one.playerUuid), nameOf(teller)],
-  )
-}
-
-function ownOf(restrictions: readonly Restriction[], teller: Teller): Restriction[] {
-  return restrictions.filter((one) => one.teller === nameOf(teller))
-}
-
-/** What is restricted, of whom, that is not among these. */
-function notYet(known: readonly Restriction[], people: readonly Person[]): (Person & { readonly group: string })[] {
-  const told = new Set(known.map(({ player, group }) => `${player} ${group}`))
-  return people.flatMap((one) =>
-    one.restricted.filter((group) => !told.has(`${one.playerUuid} ${group}`)).map((group) => ({ ...one, group })),
-  )
-}
-
-function tellerOf({ name }: Recorded, { extraction, runId, scope = '', privacy = 'anonymize' }: Telling): Teller {
+function sourceOf(
+  { name }: ResourceBase,
+  { extraction, runId, scope = '', privacy = 'anonymize' }: PrivacyInput,
+): RuleSource {
   return { resource: name, key: scope, at: new Date(extraction.observedAt), runId, policy: privacy }
 }
 
-function reasonOf({ resource }: Teller): string {
+function reasonOf({ resource }: RuleSource): string {
   return `an answer of ${resource} restricts it`
-}
-
-function nameOf({ resource, key }: Pick<Teller, 'resource' | 'key'>): string {
-  return `${resource}/${key}`
 }

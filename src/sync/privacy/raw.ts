@@ -2,8 +2,8 @@ import { membersOf } from '../../api/wire/guilds.ts'
 import { knownFields } from '../../api/wire/known-fields.ts'
 import { fieldsOf } from '../../api/wire/unknown.ts'
 import type { Sql } from '../../db/database.ts'
-import { rewriteBody } from '../raw/erase.ts'
-import { strip } from '../raw/strip.ts'
+import { rewriteBody } from '../archive/erase.ts'
+import { redact } from '../archive/redact.ts'
 import type { Person, Personal } from './personal.ts'
 
 interface Rewritten {
@@ -46,7 +46,7 @@ export async function eraseFormerGuilds(
   for (const playerUuid of new Set(former.map(({ player }) => player))) {
     const guilds = former.filter(({ player }) => player === playerUuid).map(({ guild }) => guild)
     const all = { playerUuid, fieldGroup: 'everything' }
-    const inGuilds = await rewriteAbout(sql, 'guilds', guilds, (body) => strip(body, 'guilds', all))
+    const inGuilds = await rewriteAbout(sql, 'guilds', guilds, (body) => redact(body, 'guilds', all))
     const inProfiles = await rewriteAbout(sql, 'players', [playerUuid], (body) => leave(body, guilds))
     if (inGuilds + inProfiles > 0) rewritten.push({ playerUuid, table, rows: inGuilds + inProfiles })
   }

@@ -2,13 +2,13 @@ import { ApiError, Forbidden, NotFound, Unavailable } from '../../api/errors.ts'
 import type { Database, Sql } from '../../db/database.ts'
 import { lockForTransaction } from '../../db/transaction-locks.ts'
 import { FatalError, RetryableError } from '../../errors.ts'
+import { apiOf, countAnswers, type KeptAnswer, NotKept, nextAnswers } from '../archive/source.ts'
 import { listKeys } from '../backfill/campaign.ts'
 import { concludeRefusal } from '../conclude.ts'
 import type { Engine } from '../engine.ts'
 import { historySql } from '../history-sql.ts'
 import { prepare } from '../prepare.ts'
 import { privacyLock } from '../privacy/privacy.ts'
-import { apiOf, countAnswers, type KeptAnswer, NotKept, nextAnswers } from '../raw/source.ts'
 import { refresh } from '../refresh.ts'
 import { type Extraction, isWorklist, type Resource, type Worklist } from '../resource.ts'
 import { runResource } from '../run.ts'
@@ -151,7 +151,7 @@ async function takeAgain(
     clock: { ...clock, now: () => takenAt.getTime() },
     guards: { ...guards, accept: accepted },
     raw: false,
-    announces: false,
+    notifies: false,
     runId,
   }
   const lostFor = (why: string) => `${resource.name} ${key ?? ''} of ${takenAt.toISOString()}: ${why}`

@@ -1,8 +1,8 @@
 import type { AnyPgTable } from 'drizzle-orm/pg-core'
 import type { Sql } from '../../db/database.ts'
 import { bulkTable } from '../bulk-table.ts'
-import { uncountFrom } from '../coverage/count.ts'
-import { isWorklist, type Recorded, type Resource, type Worklist } from '../resource.ts'
+import { invalidateCoverage } from '../coverage/count.ts'
+import { isWorklist, type Resource, type ResourceBase, type Worklist } from '../resource.ts'
 import { shadowName } from './shadow.ts'
 
 /** How the rows of a table differ from those that a replay made. */
@@ -29,15 +29,15 @@ const shared: readonly Rebuilt[] = ['game.field_change', 'sync.absence', 'sync.d
 )
 
 /** Tables of schema `game` that hold nothing but what the answers of a resource say. */
-export function tablesOf(resource: Recorded): string[] {
-  const { history, others = {}, samples = {}, derived = [] } = resource
+export function tablesOf(resource: ResourceBase): string[] {
+  const { history, relatedHistories: others = {}, samples = {}, derived = [] } = resource
   const histories = [history, ...Object.values(others)].flatMap(({ root, parts }) => [root, ...Object.values(parts)])
   const tables: AnyPgTable[] = [...histories, ...Object.values(samples).map(({ table }) => table), ...derived]
   return tables.map((table) => bulkTable(table).name)
 }
 
 /** Compares the tables of these resources with what a replay made of their answers. */
-export async function differences(sql: Sql, resources: readonly Recorded[]): Promise<TableDifference[]> {
+export async function differences(sql: Sql, resources: readonly ResourceBase[]): Promise<TableDifference[]> {
   const found: TableDifference[] = []
   for (const rebuilt of [...resources.flatMap(tablesOf).map((name): Rebuilt => ({ name })), ...shared])
     found.push(await difference(sql, rebuilt, resources))
@@ -47,7 +47,7 @@ export async function differences(sql: Sql, resources: readonly Recorded[]): Pro
 async function difference(
   sql: Sql,
   { name, where }: Rebuilt,
-  resources: readonly Recorded[],
+  resources: readonly ResourceBase[],
 ): Promise<TableDifference> {
   const columns = await columnsOf(sql, name)
   const meant = columns.filter((column) => column !== 'run_id').join(', ')
@@ -102,12 +102,12 @@ async function columnsOf(sql: Sql, table: string): Promise<string[]> {
  * Puts what the replay made in the place of what was there, in the caller's transaction. The tables stay the same ones,
  * for views stand on them.
  */
-export async function swapTables(sql: Sql, resources: readonly Recorded[]): Promise<void> {
+export async function swapTables(sql: Sql, resources: readonly ResourceBase[]): Promise<void> {
   const names = resources.map((one) => one.name)
   const own = resources.flatMap(tablesOf)
   // Averages of what goes are made anew. Who is at it waits for this row, and then sees what came.
   await sql.query('update sync.tier set averaged_until = null where sample_table = any($1::text[])', [own])
-  for (const name of names) await uncountFrom(sql, name, null)
+  for (const name of names) await invalidateCoverage(sql, name, null)
   await sql.query(`truncate ${own.join(', ')}`)
   for (const { name, where } of shared) await sql.query(`delete from ${name} where ${where}`, [names])
   for (const name of [...own, ...shared.map((one) => one.name)]) {

@@ -1,6 +1,6 @@
+import { classifyResponse, faultError } from '../../../src/api/classify-response.ts'
 import { type Api, createClient } from '../../../src/api/client.ts'
-import type { Outcome } from '../../../src/api/exchange.ts'
-import { faultError, judge } from '../../../src/api/judgement.ts'
+import type { Outcome } from '../../../src/api/http-client.ts'
 import { offline } from '../../../src/api/recorded.ts'
 import { wireRequest } from '../../../src/api/request.ts'
 import { toAnswer } from '../../../src/api/transport.ts'
@@ -13,7 +13,7 @@ export function apiOf(source: AnswerSource, now: () => number): Api {
     const [path = '', query = ''] = target.split('?')
     const found = source.answer({ method, path: decodeURIComponent(path), query: new URLSearchParams(query) }, now())
     const outcome = isRefusal(found) ? refused(found.status, found.detail, now()) : answered(found, now())
-    const fault = judge(outcome)
+    const fault = classifyResponse(outcome)
     if (fault !== null) throw faultError(fault, outcome, path, 1)
     return toAnswer(outcome, 1)
   }

@@ -7,13 +7,13 @@ import { gameSource } from '../../../src/sandbox/game/routes.ts'
 import { patchItems } from '../../../src/sandbox/index.ts'
 import { worldSource } from '../../../src/sandbox/world-source.ts'
 import { listKeys } from '../../../src/sync/backfill/campaign.ts'
-import { expect as expectEvery } from '../../../src/sync/coverage/coverage.ts'
+import { setExpectedInterval as expectEvery } from '../../../src/sync/coverage/coverage.ts'
 import type { Engine } from '../../../src/sync/engine.ts'
 import { refresh } from '../../../src/sync/refresh.ts'
 import { isWorklist, type Resource, type Worklist } from '../../../src/sync/resource.ts'
 import { runResource } from '../../../src/sync/run.ts'
 import { openRefusals } from '../../../src/sync/run-refusals.ts'
-import { openTally } from '../../../src/sync/tally.ts'
+import { startRunSummary } from '../../../src/sync/run-summary.ts'
 import { apiOf } from './api-of-game.ts'
 import { retuned, smallItemWorld } from './item-world.ts'
 import { type Accepted, hour, type PlaceAnswer, type Played } from './played.ts'
@@ -85,7 +85,7 @@ export async function play(db: Database, seed: number, hours: number, skipped: n
   const places: PlaceAnswer[] = []
   const watched = new Set([...first.territories].filter((_, nth) => nth % 40 === 0))
   const byName = new Map([...resources].map((one) => [one.name, one]))
-  const tallies = new Map<string, ReturnType<typeof openTally>>()
+  const tallies = new Map<string, ReturnType<typeof startRunSummary>>()
   const turns: Readonly<Record<string, readonly string[]>> = { guilds, players }
   for (const { resource: name, nth, at, isLost } of slots) {
     if (isLost) continue
@@ -148,9 +148,9 @@ async function takeKey(
   resource: Worklist,
   engine: Engine,
   key: string,
-  tallies: Map<string, ReturnType<typeof openTally>>,
+  tallies: Map<string, ReturnType<typeof startRunSummary>>,
 ): Promise<Omit<Accepted, 'askedAt'> | undefined> {
-  const tally = tallies.get(resource.name) ?? openTally(resource, engine)
+  const tally = tallies.get(resource.name) ?? startRunSummary(resource, engine)
   tallies.set(resource.name, tally)
   const told = await refresh(resource, engine, tally.runId, key, {})
   tally.add(key, told)

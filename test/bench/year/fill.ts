@@ -1,9 +1,9 @@
 import type { Database } from '../../../src/db/database.ts'
 import { growingTables } from '../../../src/resources/growth.ts'
 import { resources } from '../../../src/resources/index.ts'
-import { countAhead } from '../../../src/sync/coverage/count.ts'
-import { maintain } from '../../../src/sync/growth/maintain.ts'
-import { instant, monthOf, namesOf } from '../../../src/sync/growth/partitions.ts'
+import { materializeCoverage } from '../../../src/sync/coverage/count.ts'
+import { maintain } from '../../../src/sync/retention/maintain.ts'
+import { instant, monthOf, namesOf } from '../../../src/sync/retention/partitions.ts'
 import { createDraws, dropDraws, type Extent } from './draws.ts'
 import { guildStatements } from './guilds.ts'
 import { mapStatements } from './map.ts'
@@ -53,7 +53,7 @@ export async function fillYear(
   await lane('gaps', lastStatements)
   const maintained = await maintain(db, upkeep)
   if (maintained?.moved !== 0) throw new Error('the generated rows do not lie in their months')
-  await countAhead(db, { now: extent.until, resources })
+  await materializeCoverage(db, { now: extent.until, resources })
   await dropDraws(db)
   await filling('analyze', async () => void (await db.query('vacuum (analyze)')))
 }

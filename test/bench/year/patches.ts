@@ -6,8 +6,8 @@ import type { ItemWorld } from '../../../src/sandbox/generator/records.ts'
 import { createItemWorld } from '../../../src/sandbox/generator/world.ts'
 import { appendFieldChanges } from '../../../src/sync/field-changes.ts'
 import { loadVersions } from '../../../src/sync/load.ts'
+import { reconcileMissingKeys } from '../../../src/sync/missing-keys.ts'
 import { prepare } from '../../../src/sync/prepare.ts'
-import { settleAbsences } from '../../../src/sync/settle.ts'
 import type { Extent } from './draws.ts'
 
 /** Items that a patch changes. */
@@ -50,7 +50,7 @@ async function loadAnswer(
     const { inserted, changed } = await loadVersions(sql, resource.history, entities, at)
     const seen = new Set(entities.map(({ key }) => key))
     const among = { counted: resource.name, history: resource.history, seen }
-    const { closed } = await settleAbsences(sql, among, { complete: true, absences: 1, at })
+    const { closed } = await reconcileMissingKeys(sql, among, { complete: true, absences: 1, at })
     const appeared = inserted.map(({ key, documentText }) => ({
       key,
       at,

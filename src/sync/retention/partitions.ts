@@ -1,0 +1,189 @@
+import type { Database, Sql } from '../../db/database.ts'
+import { bulkTable } from '../bulk-table.ts'
+import type { RetainedTable } from '../resource.ts'
+
+/*
+ * A growing table has a partition for each month (UTC), one for all that is older (`_before`) and one for what has none
+ * (`_rest`): nothing is lost when nobody made a partition in time. They live in schema `partitions`.
+ */
+
+/** How many months ahead of now there are partitions. */
+const monthsAhead = 2
+
+/** A partition as the catalogue has it. */
+export interface Part {
+  /** Schema-qualified SQL name. */
+  readonly name: string
+  /** What it begins with. Null: without a beginning. */
+  readonly from: Date | null
+  /** What it ends before. Null: the rest. */
+  readonly to: Date | null
+}
+
+/** A growing table with its names in SQL. */
+export interface GrowingNames {
+  /** `game.world_sample` */
+  readonly table: string
+  /** `partitions.world_sample`, to which the rest of a partition's name is added. */
+  readonly stem: string
+  /** Columns of the key; `true` when there is but one series. */
+  readonly key: readonly string[]
+  /** All columns. */
+  readonly columns: readonly string[]
+}
+
+/** The partitions of a table in order of time; the rest comes last. */
+export async function partsOf(sql: Sql, table: string): Promise<Part[]> {
+  return await sql.query<Part>(
+    `select part.oid::regclass::text as name,
+            substring(bound.text from 'FROM \\(''([^'']+)''\\)')::timestamptz as "from",
+            substring(bound.text from 'TO \\(''([^'']+)''\\)')::timestamptz as "to"
+       from pg_inherits
+       join pg_class part on part.oid = inhrelid
+      cross join lateral (select pg_get_expr(part.relpartbound, part.oid) as text) bound
+      where inhparent = $1::regclass order by 3 nulls last`,
+    [table],
+  )
+}
+
+/** The names of a growing table. */
+export function namesOf({ table, key }: RetainedTable): GrowingNames {
+  const { name, columns } = bulkTable(table)
+  const named = key.flatMap((property) => columns.get(property)?.name ?? [])
+  return {
+    table: name,
+    stem: name.replace(/^.*\./, 'partitions.'),
+    key: named.length > 0 ? named : ['true'],
+    columns: [...columns.values()].map((column) => column.name),
+  }
+}
+
+/** The first instant of the month (UTC) that lies `months` after that of `at`. */
+export function monthOf(at: Date, months = 0): Date {
+  return new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + months, 1))
+}
+
+/** What was done so that every row has its month. */
+export interface Repaired {
+  /** Names of the partitions that are new. */
+  readonly created: string[]
+  /** Rows that had no month before. */
+  readonly moved: number
+}
+
+/**
+ * Makes the partitions that a table should have: for every month from its first row to some months ahead. Rows that had to
+ * wait elsewhere move there. Each partition is made in a transaction of its own. A table that never had a row is left as it
+ * is, so that who syncs items only has no hundred tables for nothing.
+ */
+export async function repairPartitions(db: Database, growing: RetainedTable, now: Date): Promise<Repaired> {
+  const names = namesOf(growing)
+  const created: string[] = []
+  let moved = 0
+  let parts = await partsOf(db, names.table)
+  const rest = parts.find((part) => part.to === null)?.name ?? `${names.stem}_rest`
+  if (parts.every((part) => part.to !== null)) {
+    await db.query(`create table ${rest} partition of ${names.table} default`)
+    created.push(rest)
+  }
+  const waiting = await monthsIn(db, rest)
+  if (parts.length <= 1 && waiting.length === 0) return { created, moved }
+  const before = parts.find((part) => part.from === null && part.to !== null)
+  const early = before ? await earlyRows(db, names, before) : null
+  if (before && early) {
+    created.push(...(await splitBefore(db, names, before, early)))
+    parts = await partsOf(db, names.table)
+  }
+  const starts = [monthOf(now), ...waiting, ...parts.flatMap(({ from }) => from ?? [])].map((at) => at.getTime())
+  const first = monthOf(early ?? before?.to ?? new Date(Math.min(...starts)))
+  if (!before) {
+    const name = `${names.stem}_before`
+    await db.query(`create table ${name} partition of ${names.table} for values from (minvalue) to (${instant(first)})`)
+    created.push(name)
+  }
+  for (let month = first; month <= monthOf(now, monthsAhead); month = monthOf(month, 1)) {
+    if (parts.some(({ from, to }) => from && to && from < monthOf(month, 1) && to > month)) continue
+    const name = monthName(names, month)
+    moved += await db.transaction((sql) => createMonth(sql, { names, rest, name, month }))
+    created.push(name)
+  }
+  if (moved > 0) await db.transaction((sql) => freeSpace(sql, rest))
+  return { created, moved }
+}
+
+async function monthsIn(sql: Sql, name: string): Promise<Date[]> {
+  const rows = await sql.query<{ month: Date }>(
+    `select distinct date_trunc('month', observed_at, 'UTC') as month from ${name} order by 1`,
+  )
+  return rows.map(({ month }) => month)
+}
+
+/** The month of the oldest row before the first month, when such rows came later and nothing was thinned out yet. */
+async function earlyRows(sql: Sql, { table }: GrowingNames, before: Part): Promise<Date | null> {
+  const [row] = await sql.query<{ month: Date | null }>(
+    `select date_trunc('month', min(observed_at), 'UTC') as month from ${before.name}
+      where not exists (select from sync.tier where sample_table = $1 and fine_since is not null)`,
+    [table],
+  )
+  return row?.month ?? null
+}
+
+/** Gives months of their own to rows that are older than the first month was when they came. */
+function splitBefore(db: Database, names: GrowingNames, before: Part, first: Date): Promise<string[]> {
+  return db.transaction(async (sql) => {
+    const created: string[] = []
+    const early = `${names.stem}_early`
+    await sql.query(`alter table ${names.table} detach partition ${before.name}`)
+    await sql.query(`alter table ${before.name} rename to ${early.replace(/^.*\./, '')}`)
+    await sql.query(
+      `create table ${names.stem}_before partition of ${names.table} for values from (minvalue) to (${instant(first)})`,
+    )
+    for (let month = first; before.to && month < before.to; month = monthOf(month, 1)) {
+      const name = monthName(names, month)
+      await sql.query(
+        `create table ${name} partition of ${names.table}
+           for values from (${instant(month)}) to (${instant(monthOf(month, 1))})`,
+      )
+      created.push(name)
+    }
+    const columns = names.columns.join(', ')
+    await sql.query(`insert into ${names.table} (${columns}) select ${columns} from ${early}`)
+    await sql.query(`drop table ${early}`)
+    return created
+  })
+}
+
+async function createMonth(
+  sql: Sql,
+  { names, rest, name, month }: { names: GrowingNames; rest: string; name: string; month: Date },
+): Promise<number> {
+  const [from, to] = [instant(month), instant(monthOf(month, 1))]
+  const columns = names.columns.join(', ')
+  // Whoever is writing into it ends first, or what it writes would stand where nobody looks for it.
+  await sql.query(`lock table ${rest} in access exclusive mode`)
+  // One that somebody detached comes back with what it holds.
+  await sql.query(`create table if not exists ${name} (like ${names.table} including all excluding indexes)`)
+  const [moved] = await sql.query<{ rows: number }>(
+    `with moved as (delete from ${rest} where observed_at >= ${from} and observed_at < ${to} returning ${columns}),
+          inserted as (insert into ${name} (${columns}) select ${columns} from moved on conflict do nothing)
+     select count(*)::int as rows from moved`,
+  )
+  await sql.query(`alter table ${names.table} attach partition ${name} for values from (${from}) to (${to})`)
+  return moved?.rows ?? 0
+}
+
+/** What was deleted leaves its room behind; a table without rows gives it back at once. */
+async function freeSpace(sql: Sql, rest: string): Promise<void> {
+  await sql.query(`lock table ${rest} in access exclusive mode`)
+  const [state] = await sql.query<{ empty: boolean }>(`select not exists (select from ${rest}) as empty`)
+  if (state?.empty) await sql.query(`truncate ${rest}`)
+}
+
+function monthName({ stem }: GrowingNames, month: Date): string {
+  return `${stem}_${month.toISOString().slice(0, 7).replace('-', '_')}`
+}
+
+/** An instant as a literal: bounds take no parameters. */
+export function instant(at: Date): string {
+  return `timestamptz '${at.toISOString()}'`
+}
