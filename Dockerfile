@@ -12,7 +12,9 @@ RUN npm run build && npm prune --omit=dev --ignore-scripts
 FROM node:24-slim
 ENV NODE_ENV=production WYNNSYNC_DATA_DIR=/var/lib/wynnsync
 WORKDIR /opt/wynnsync
-COPY package.json LICENSE README.md ./
+COPY package.json LICENSE README.md CHANGELOG.md ./
+COPY docs docs
+COPY examples examples
 COPY migrations migrations
 COPY src/analytics src/analytics
 COPY --from=build /build/node_modules node_modules
