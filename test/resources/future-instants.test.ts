@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { territories } from '../../src/resources/territories/index.ts'
 import { answerGuild, guildBody, guildId, place, syncGuild, syncGuilds } from '../support/guild-answers.ts'
+import { profile, syncPlayer } from '../support/player-answers.ts'
 import { kindsOfLongTests } from '../support/postgres.ts'
 import { worldOf } from '../support/world.ts'
 
@@ -110,6 +111,16 @@ describe.each(kindsOfLongTests)('on the %s database', (kind) => {
       expect(await rows(events)).toEqual([])
       expect(await rows(members)).toEqual(both)
     })
+  })
+
+  test('a lastJoin of a profile that lies in the future is ignored, and the rest of the profile is loaded', async () => {
+    await syncPlayer(world, 1, profile(1, { online: true, server: 'EU1', lastJoin: '30 12:00' }), '10:00')
+    await syncPlayer(world, 1, profile(1, { online: true, server: 'EU1', lastJoin: '09:00' }), '10:05')
+    expect(await rows('select online, world, last_join from game.player_status order by observed_at')).toEqual([
+      [true, 'EU1', null],
+      [true, 'EU1', '09:00'],
+    ])
+    expect(await actions()).toEqual([['clock', 'ignored', 'lastJoin lies in the future in 1 record; ignored']])
   })
 
   test('a transfer needs a response of the day before that still showed the player in the other guild', async () => {

@@ -1,7 +1,7 @@
 import { type Player, parsePlayer } from '../../api/wire/players.ts'
 import { restrictionsOf } from '../../api/wire/restrictions.ts'
 import type { Json } from '../../sync/hash.ts'
-import type { Normalized, Row } from '../../sync/resource.ts'
+import { type IgnoredInstant, type Normalized, notAfter, type ResponseContext, type Row } from '../../sync/resource.ts'
 import { numbersIn } from '../record.ts'
 import { charactersOf } from './characters.ts'
 import type { playerHistory } from './tables.ts'
@@ -10,8 +10,10 @@ import type { playerHistory } from './tables.ts'
  * One player's whole answer into rows (API reference 7.1): who they are and their characters as history, everything
  * counted as samples. A group that is hidden is not sent and gives no sample: it is not zero.
  */
-export function normalizePlayer(record: unknown): Normalized<typeof playerHistory> {
+export function normalizePlayer(record: unknown, context?: ResponseContext): Normalized<typeof playerHistory> {
   const player = parsePlayer(record)
+  const ignored: IgnoredInstant[] = []
+  const lastJoin = notAfter(player.lastJoin, context, ignored, { field: 'lastJoin' })
   const { online: _o, server: _s, activeCharacter: _a, lastJoin: _l, characters: _c, ...told } = player
   // Numbers that move, and what a player shows of them, are no version of the player.
   const { ranking, previousRanking: _p, playtime, globalData, featuredStats: _f, restrictions: _r, ...profile } = told
@@ -58,13 +60,14 @@ export function normalizePlayer(record: unknown): Normalized<typeof playerHistor
     // Hidden characters are not sent, so one that is missing may still be there.
     ...(characters.complete ? {} : { incomplete: ['characters'] }),
     samples: {
-      status: [statusOf(playerUuid, player, restricted)],
+      status: [statusOf(playerUuid, { ...player, lastJoin }, restricted)],
       counters: numbersIn({ playtime, ...globalData }).map(([counter, value]) => ({ playerUuid, counter, value })),
       rankings: Object.entries(ranking ?? {}).flatMap(([board, position]) =>
         position === null || position === undefined ? [] : [{ playerUuid, board, position }],
       ),
       ...characters.samples,
     },
+    ignored,
     quarantined: characters.setAside,
   }
 }
