@@ -56,7 +56,8 @@ export async function startCommand(context: Context, watching: WatchFlags = {}):
       out.write(
         flags.json ? '{"status":"skipped"}\n' : `skipped: another \`wynnsync start\` uses this database${who}\n`,
       )
-      return exitCode.done
+      // A supervisor must see that this one does nothing.
+      return exitCode.tryLater
     }
     if (!lock) return exitCode.done
     await untilReached(context, missed, () => tellExpectations(db, { scheduled, off }, app.clock.now()))

@@ -28,7 +28,7 @@ describe('wynnsync start', () => {
     await said(child, /territories: ok[\s\S]*online-players: ok|online-players: ok[\s\S]*territories: ok/)
 
     const second = await runProgram(['start', '--json'], environment)
-    expect(second).toMatchObject({ code: 0, out: '{"status":"skipped"}\n' })
+    expect(second).toMatchObject({ code: 75, out: '{"status":"skipped"}\n' })
 
     const asked = Date.now()
     child.kill('SIGTERM')
