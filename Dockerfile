@@ -23,7 +23,7 @@ RUN mkdir /var/lib/wynnsync && chown node:node /var/lib/wynnsync && ln -s /opt/w
 USER node
 VOLUME /var/lib/wynnsync
 EXPOSE 9464
-# Until the database is reached nobody answers there.
+# Until the database is reached nothing listens there.
 HEALTHCHECK --interval=30s --timeout=10s --start-period=2m \
   CMD ["node", "-e", "fetch('http://127.0.0.1:9464/healthz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["node", "/opt/wynnsync/dist/main.js"]

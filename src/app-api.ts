@@ -10,7 +10,7 @@ import type { Engine } from './sync/engine.ts'
  * A client of the configured API that tells the log about every request. It writes down that a stored credential is
  * used.
  * @param credential sent with every request; by default the configured or stored one, null for none
- * @param onRequest told about every request, besides the log
+ * @param onRequest called for every request, besides the log
  */
 export function openApi(
   app: App,
@@ -23,7 +23,7 @@ export function openApi(
 
 /**
  * The same client, with budgets that it shares with every process that has the same database and credential.
- * @param onRequest told about every request, besides the log
+ * @param onRequest called for every request, besides the log
  */
 export function openSharedApi(app: App, db: Database, onRequest: (event: RequestEvent) => void = () => {}): Api {
   const { clock } = app
@@ -63,7 +63,7 @@ function clientOptions(app: App, credential: Credential | null): ClientOptions {
   }
 }
 
-/** A sync goes on as a guest when the stored credential is no use: what nobody recorded meanwhile would be gone. */
+/** A sync goes on as a guest when the stored credential is no use: what is not recorded meanwhile is lost. */
 function credentialOf({ config, log }: App): Credential | null {
   try {
     return chooseCredential(config)

@@ -34,7 +34,7 @@ export function createApp(
   return { config, clock, random, log: createLog(logLevel, clock, { format: config.logFormat, secrets }) }
 }
 
-/** Why a credential cannot be read is told where it is wanted. */
+/** The reason why a credential cannot be read is reported where it is needed. */
 function storedSecrets({ credentialsFile }: Config): string[] {
   try {
     return [readCredential(credentialsFile)?.token() ?? []].flat()
@@ -45,7 +45,7 @@ function storedSecrets({ credentialsFile }: Config): string[] {
 
 /**
  * Opens the configured database.
- * @param holds what this process is about to do, told to others who find the embedded database in use
+ * @param holds what this process is about to do, shown to a process that finds the embedded database in use
  * @param options.durable let the embedded database survive a power cut; one that is thrown away need not
  * @param options.frugal let the embedded database rather be small than fast
  * @param options.signal cancels what runs on a server
@@ -83,7 +83,7 @@ export async function openForReaders(app: App, holds: readonly string[]): Promis
 /**
  * Brings the database up to date: tables by migration, then comments, views and functions where their SQL changed, and
  * the role that may ask them.
- * @param app its log is told, once, when there is no such role, and when the views are not those of this program
+ * @param app its log says so once when there is no such role, and when the views are not those of this program
  * @param again replace views of the same version that were installed later
  */
 export async function migrateDatabase(
@@ -107,7 +107,7 @@ export function olderText(newer: string): string {
     : `the views of wynnsync ${newer} are installed, which is newer than this one (${version}), and stay`
 }
 
-/** Gives the role that may ask its rights again: somebody may have made it since they were given. */
+/** Gives the role that may ask its rights again: it may have been created since they were granted. */
 export function admitReaders(db: Database): Promise<void> {
   return admitReader(db, fileURLToPath(new URL('src/analytics/sql/99-reader.sql', packageRoot)))
 }

@@ -72,7 +72,7 @@ export interface Config {
   /** Plain lines for people, or pino's own JSON. */
   readonly logFormat: 'text' | 'json'
   readonly userAgent: string | undefined
-  /** Where failures, recoveries and actions of guards are told. Secret: whoever knows it can write there. */
+  /** Where failures, recoveries and actions of guards are sent. Secret: it is all that one needs to write there. */
   readonly webhookUrl: string | undefined
   /** Host names, besides addresses and `localhost`, under which metrics and health are served. */
   readonly metricsHosts: readonly string[]

@@ -15,7 +15,7 @@ import { dirname } from 'node:path'
 import { FatalError } from './errors.ts'
 import { createFolder } from './folder.ts'
 
-/** A player, as far as a credential told. */
+/** A player, as far as a credential says. */
 export interface Who {
   readonly uuid: string
   readonly username: string | null
@@ -33,7 +33,7 @@ export interface StoredCredential {
   /** ISO 8601, UTC, to about an hour; null when it was never used. */
   readonly lastUsedAt: string | null
   readonly who: Who | null
-  /** A function, so that nobody shows the secret by showing the object. */
+  /** A function, so that printing the object does not print the secret. */
   readonly token: () => string
 }
 
@@ -117,7 +117,7 @@ export function storeCredential(file: string, credential: StoredCredential): voi
   const { token, ...rest } = credential
   const draft = `${file}.${randomBytes(6).toString('hex')}`
   try {
-    // `wx`: never into a file that somebody else has put there.
+    // `wx`: never into a file that another user has put there.
     const descriptor = openSync(draft, 'wx', 0o600)
     try {
       writeSync(descriptor, `${JSON.stringify({ ...rest, token: token() }, null, 2)}\n`)

@@ -36,7 +36,7 @@ export async function withGrants(db: Database, error: unknown): Promise<unknown>
   const { user = 'this user', database = 'this database', owner = null } = row ?? {}
   const reason = cause instanceof Error ? cause.message : String(cause)
   const grant = owner === null ? `grant create on database ${database} to ${user}` : `grant ${owner} to ${user}`
-  const who = owner === null ? 'the owner of the database' : `somebody who may, such as ${owner}`
+  const who = owner === null ? 'the owner of the database' : `a user with that right, such as ${owner}`
   return new FatalError(`database ${db.place}: ${reason}; ask ${who} for: ${grant}`, {
     context: { place: db.place, sqlState: NO_RIGHT, grant },
   })

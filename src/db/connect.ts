@@ -7,13 +7,13 @@ export interface ConnectOptions {
   readonly databaseUrl?: string | undefined
   readonly dataDir: string
   readonly clock: Clock
-  /** What this process is about to do (`sync items`), told to whoever finds the embedded database in use. */
+  /** What this process is about to do (`sync items`), shown to a process that finds the embedded database in use. */
   readonly holds?: readonly string[]
   /** How long to wait for another process that has the embedded database open, in milliseconds. */
   readonly waitMs?: number
   /** Whether the embedded database survives a power cut (the default); one that is thrown away need not. */
   readonly durable?: boolean
-  /** Told what was lost when the embedded database had to be restored from a copy, and why there is no new copy. */
+  /** Called with what was lost when the embedded database had to be restored from a copy, and why there is no new copy. */
   readonly report?: (message: string) => void
   /** Whether the embedded database should rather be small than fast: right for a job on a small server. */
   readonly frugal?: boolean

@@ -65,7 +65,7 @@ export async function checkpoint(session: Statements): Promise<ClusterState> {
 }
 
 /**
- * Checks every page of every table and index in a folder that nobody writes to. Maps of free and of visible space are
+ * Checks every page of every table and index in a folder without a writer. Maps of free and of visible space are
  * left out: Postgres makes bad ones anew; so are files that no table has, which a killed process may leave half written.
  * @returns what is wrong and where, or undefined
  */
@@ -106,7 +106,7 @@ export interface DailyCopy {
  * Keeps two copies of an open cluster, the newer one at most a day old. A process that stays makes one each day, one that
  * comes and goes makes it when it ends. Transactions wait only while files are duplicated; packing goes on beside them.
  * A cluster with a damaged page is not copied, so that the copies stay good.
- * @param report told why there is no copy
+ * @param report called with the reason when there is no copy
  */
 export async function dailyCopies(
   engine: PGlite,

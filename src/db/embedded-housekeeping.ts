@@ -46,7 +46,7 @@ export function housekeeping(engine: PGlite, dataDir: string): () => Promise<voi
         checkpointed = written
       }
     } catch {
-      // What was committed is committed; a full disk will be told by the next statement that needs room.
+      // What was committed is committed; the next statement that needs room reports a full disk.
     }
   }
 }

@@ -13,7 +13,7 @@ import { DamagedArchive, unpack } from './tar.ts'
 
 export interface OpenOptions extends EngineOptions {
   readonly clock: Clock
-  /** Told what was lost. */
+  /** Called with a message that says what was lost. */
   readonly report: (message: string) => void
 }
 

@@ -27,7 +27,7 @@ export interface EmbeddedOptions {
   readonly clock: Clock
   /** How long to wait for another process that has the folder open, in milliseconds. Default 0. */
   readonly waitMs?: number
-  /** What this process is about to do, told to whoever finds the folder in use. */
+  /** What this process is about to do, shown to a process that finds the folder in use. */
   readonly holds?: readonly string[]
   /**
    * Whether a commit waits for the disk, and copies are kept: the default. False for a database that is thrown away: it
@@ -36,7 +36,7 @@ export interface EmbeddedOptions {
   readonly durable?: boolean
   /** Whether the session is the reader's for good: it reads what readers may, and writes nothing. */
   readonly readOnly?: boolean
-  /** Told what was lost when the database had to be restored from a copy, and why there is no new copy. */
+  /** Called with what was lost when the database had to be restored from a copy, and why there is no new copy. */
   readonly report?: (message: string) => void
 }
 
@@ -75,7 +75,7 @@ type Atomically = <T>(work: (session: Session) => Promise<T>) => Promise<T>
 
 function over(engine: PGlite, dataDir: string, unlock: () => Promise<void>, copies?: DailyCopy): EmbeddedDatabase {
   const held = new Set<string>()
-  const settle = housekeeping(engine, dataDir)
+  const checkpointWhenIdle = housekeeping(engine, dataDir)
   const inside = new AsyncLocalStorage<{ open: boolean }>()
 
   async function transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
@@ -87,7 +87,7 @@ function over(engine: PGlite, dataDir: string, unlock: () => Promise<void>, copi
       throw error instanceof TransactionAbortedError ? swallowedStatementError() : toAppError(error, dataDir)
     } finally {
       state.open = false
-      await settle()
+      await checkpointWhenIdle()
       await copies?.afterTransaction()
     }
   }
@@ -103,7 +103,7 @@ function over(engine: PGlite, dataDir: string, unlock: () => Promise<void>, copi
     refuseInside()
     const result = await run()
     statementsRun++
-    if (statementsRun % CHECK_LOG_EVERY === 0) await settle()
+    if (statementsRun % CHECK_LOG_EVERY === 0) await checkpointWhenIdle()
     return result
   }
   const session: Session = {
@@ -116,7 +116,7 @@ function over(engine: PGlite, dataDir: string, unlock: () => Promise<void>, copi
     place: dataDir,
     ...statements(session, dataDir, transaction),
     transaction: (work) => transaction((open) => work(statements(open, dataDir, (more) => more(open)))),
-    // The folder's lock keeps every other process out, so names need telling apart in this one only.
+    // The folder's lock keeps every other process out, so names must differ in this one only.
     tryLock: async (name) => {
       if (held.has(name)) return null
       const lock = { release: async () => void held.delete(name) }

@@ -25,7 +25,7 @@ const POLL_MS = 100
 
 const lockPath = (dataDir: string) => join(dataDir, 'lock')
 
-/** Who holds `dataDir` now: null when nobody does, or when the one who did is dead. */
+/** Who holds `dataDir` now: null without a holder, or when the holder is dead. */
 export async function readHolder(dataDir: string): Promise<Holder | null> {
   const text = await readLock(dataDir)
   const holder = text === null ? null : parseHolder(text)
@@ -98,7 +98,7 @@ async function claim(dataDir: string, mine: Holder): Promise<boolean> {
 /**
  * Removes a dead holder's lock. Reading it and unlinking it are two steps, so between them only one process may act:
  * the one whose marker stands. A marker belongs to this one lock text and names its owner; when the owner is dead too,
- * the next number counts. Whoever gets a marker looks at the lock again before it removes anything.
+ * the next number counts. The process that gets a marker looks at the lock again before it removes anything.
  */
 async function removeStale(dataDir: string, stale: string, me: Holder): Promise<void> {
   const marker = join(dataDir, `lock.recovery.${createHash('sha256').update(stale).digest('hex').slice(0, 16)}`)

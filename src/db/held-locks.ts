@@ -12,7 +12,7 @@ export interface LockHolder {
 
 /**
  * SQL: whether the connection that took the lock in row `held` of sync.lock still exists. It holds an advisory lock whose key
- * nobody could know before; whoever reads the key in pg_locks has another backend.
+ * is unknown until then; a reader of pg_locks has another backend.
  */
 export const isHeld = `exists (
   select from pg_locks

@@ -82,7 +82,7 @@ const engineColumns = () => ({
 const documentColumn = () => ({ document: jsonb('document').notNull() })
 
 interface HistoryOptions<Name extends string, Columns extends ColumnBuilders> {
-  /** Keeps the whole normalized entity as jsonb too, for questions nobody foresaw. */
+  /** Keeps the whole normalized entity as jsonb too, for questions that come later. */
   readonly document?: boolean
   /** Further indexes and checks, from the table's columns. */
   readonly indexes?: (columns: BuildExtraConfigColumns<Name, Columns, 'pg'>) => PgTableExtraConfigValue[]

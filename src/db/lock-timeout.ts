@@ -8,7 +8,7 @@ export const LOCK_TIMEOUT = 3000
 /** How often it is looked at who stands in the way, ms. */
 const LOOK_EVERY = 1000
 
-/** A session of somebody else that holds, or waits for, what is wanted. */
+/** Another session that holds, or waits for, the lock. */
 interface Blocker {
   readonly pid: number
   readonly application: string | null
@@ -22,7 +22,7 @@ export class LockTimeout extends RetryableError {}
 
 /**
  * Runs a transaction that changes tables as a whole. Behind a long query of a dashboard it gives up after some seconds, so
- * that nobody who writes has to wait longer.
+ * that no writer has to wait longer.
  * @param what it is, for the message
  * @param prepare run first, while it may wait as long as it must
  * @throws LockTimeout
@@ -64,7 +64,7 @@ export function limitLockWaits(db: Database, what: string): Database {
   }
 }
 
-/** Looks on another connection who is waited for: when the wait is over, nobody can say any more. */
+/** Looks on another connection who is waited for: when the wait is over, the holder is unknown. */
 function watchBlockers(db: Database, pid: number, seen: { blockers: readonly Blocker[] }): () => void {
   const look = async () => {
     const found = await db.query<Blocker>(

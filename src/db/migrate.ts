@@ -48,7 +48,7 @@ export interface Migrated {
   readonly postponed?: string
 }
 
-/** How often it is tried while somebody else's query is in the way, and the first wait between two tries, ms. */
+/** How often it is tried while another session's query is in the way, and the first wait between two tries, ms. */
 const TRIES = 4
 const FIRST_WAIT = 1000
 

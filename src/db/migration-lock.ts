@@ -2,7 +2,7 @@ import type { Sql } from './database.ts'
 
 /**
  * Lets one process at a time change what is installed, until the end of its transaction. The lock is that of drizzle's own
- * table, which nobody can take who may only read; in an empty database, making the table is.
+ * table, which a read-only role cannot take; in an empty database, making the table is.
  * @throws what Postgres says to the second of two processes that make it at once (23505, 42P06, 42P07)
  */
 export async function lockMigrations(sql: Sql): Promise<void> {

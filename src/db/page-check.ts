@@ -45,7 +45,7 @@ function faultOf(words: Uint32Array, block: number, logEnd: bigint): string | un
 }
 
 /**
- * Looks at every page of one file of a table or index. Nobody may write to it meanwhile, and a checkpoint must be past.
+ * Looks at every page of one file of a table or index. No process may write to it meanwhile, and a checkpoint must be past.
  * @param logEnd how far the log goes; a page that is ahead of it belongs to a transaction that the log has lost
  * @returns what is wrong with the first bad page, or undefined
  */

@@ -6,8 +6,8 @@ import { lockMigrations } from './migration-lock.ts'
 /** The group role that may ask the analytics schema and nothing else. */
 export const READER = 'wynnsync_reader'
 
-/** What is told where the role is missing. */
-export const NO_READER = `there is no role ${READER} for dashboards, and this user may not create roles; somebody who may: create role ${READER}; then: wynnsync migrate`
+/** The message where the role is missing. */
+export const NO_READER = `there is no role ${READER} for dashboards, and this user may not create roles; a user with CREATEROLE must run: create role ${READER}; then: wynnsync migrate`
 
 /** Whether the server has the role. */
 export async function hasReader(sql: Sql): Promise<boolean> {

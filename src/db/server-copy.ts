@@ -11,8 +11,8 @@ export async function copyIn(session: Session, statement: string, chunks: Iterab
   const pending = session.client.unsafe(statement)
   const target = await pending.writable()
   // Once it has handed out the stream, postgres.js drops the error of a COPY that fails at its very end (a constraint,
-  // most often) into a promise that is settled already, and the stream would wait for ever.
-  hearRejection(pending, (error) => target.destroy(error instanceof Error ? error : new Error(String(error))))
+  // most often) into a promise that is resolved already, and the stream would wait for ever.
+  onRejection(pending, (error) => target.destroy(error instanceof Error ? error : new Error(String(error))))
   try {
     await pipeline(Readable.from(buffers(chunks), { highWaterMark: 1 }), target)
   } catch (error) {
@@ -26,8 +26,8 @@ function* buffers(chunks: Iterable<string>): Generator<Buffer> {
   for (const chunk of chunks) yield Buffer.from(chunk)
 }
 
-function hearRejection(pending: object, hear: (error: unknown) => void): void {
+function onRejection(pending: object, listener: (error: unknown) => void): void {
   if (!('reject' in pending) || typeof pending.reject !== 'function')
     throw new FatalError('this version of postgres.js does not tell when a COPY fails')
-  pending.reject = hear
+  pending.reject = listener
 }

@@ -8,7 +8,7 @@ export interface Underway {
 
 /**
  * Keeps work from outliving its connection. postgres.js forgets a statement that it is given between the error of a socket
- * and its end, such as the rollback of a transaction that just failed: nobody would ever answer it.
+ * and its end, such as the rollback of a transaction that just failed: no response would ever come.
  */
 export function underway(): Underway {
   const failing = new Set<(reason: Error) => void>()

@@ -13,7 +13,7 @@ interface Keeper {
   readonly held: Set<string>
   /** Key of the advisory lock that says that this connection exists; as text, because it has 64 bits. */
   readonly key: string
-  /** Settles when the connection has that lock. */
+  /** Resolves when the connection has that lock. */
   ready?: Promise<void>
   /** The connection is gone, and with it what it held. */
   lost: boolean

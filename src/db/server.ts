@@ -108,7 +108,7 @@ async function inTransaction<T>(
     return result
   } catch (error) {
     over = true
-    // Whoever was told to stop closes the connection, which rolls back too.
+    // An aborted caller closes the connection, which rolls back too.
     if (!session.lost && !signal?.aborted) await session.client.unsafe('rollback').catch(() => {})
     throw error
   } finally {

@@ -1,7 +1,7 @@
 import type { Sql } from './database.ts'
 
 /**
- * Takes a named lock until the end of the transaction: a row of sync.lock, which nobody can lock who may only read.
+ * Takes a named lock until the end of the transaction: a row of sync.lock, which a read-only role cannot lock.
  * @param mode `shared`: any number of transactions at once, but none that has it `exclusive`
  */
 export async function lockForTransaction(sql: Sql, name: string, mode: 'shared' | 'exclusive'): Promise<void> {

@@ -6,7 +6,7 @@ import { Cancelled, type ClientConnection, type SessionMultiplexer } from './ses
 /** Everybody who is connected, and what they share. */
 export interface Connections {
   readonly gate: SessionMultiplexer
-  /** Settings that clients are told at the beginning. */
+  /** Settings that clients receive at the start. */
   readonly reported: ReadonlyMap<string, string>
   readonly random: () => number
   /** Of the password that everybody must know; undefined when none is asked for. */
@@ -97,7 +97,7 @@ async function* converse(
   }
 }
 
-/** Asks for the password. Gives back whether the client knew it; otherwise it was told so. */
+/** Asks for the password. Gives back whether the client knew it; otherwise it received an error. */
 async function* logIn(
   guest: ClientConnection,
   reader: MessageReader,
@@ -141,8 +141,8 @@ function greet(
     ),
   ])
   guest.send(messageOf('R', 0))
-  const told = new Map([...reported, ...[...parameters].filter(([name]) => reported.has(name))])
-  for (const [name, value] of told) guest.send(messageOf('S', name, value))
+  const settings = new Map([...reported, ...[...parameters].filter(([name]) => reported.has(name))])
+  for (const [name, value] of settings) guest.send(messageOf('S', name, value))
   guest.send(messageOf('K', guest.id, secret))
   guest.send(READY)
 }

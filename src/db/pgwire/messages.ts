@@ -90,7 +90,7 @@ export const READY = messageOf('Z', Buffer.from('I'))
 
 /**
  * The message with the name of its prepared statement made one of this client's own, since all share one session. Portals
- * need none: they end with the transaction, and during that nobody else is served.
+ * need none: they end with the transaction, and no other client is served during one.
  * @param prefix of this client
  */
 export function withOwnNames(message: Buffer, prefix: string): Buffer {
@@ -99,7 +99,7 @@ export function withOwnNames(message: Buffer, prefix: string): Buffer {
   if (letter === 'P') at = 5
   else if (letter === 'B') at = message.indexOf(0, 5) + 1
   else if ((letter === 'D' || letter === 'C') && message[5] === 'S'.charCodeAt(0)) at = 6
-  // The one without a name stays so: it is gone when somebody else is served.
+  // The one without a name stays so: it is gone when another client is served.
   if (at < 0 || message[at] === 0) return message
   return messageOf(letter, message.subarray(5, at), Buffer.from(prefix), message.subarray(at))
 }

@@ -14,7 +14,7 @@ export interface WireServer {
   close(): Promise<void>
 }
 
-/** What is told to clients about the server; they decide by it how to talk. */
+/** Parameters that are reported to clients; they decide by it how to talk. */
 const REPORTED = [
   'server_version',
   'server_encoding',
@@ -26,7 +26,7 @@ const REPORTED = [
 
 const OVER = errorMessage('FATAL', '57P01', 'the server is shutting down')
 
-/** How long a client has to hear that it is over, in ms. */
+/** How long a client has to receive the last message, in ms. */
 const LAST_WORDS_MS = 500
 
 export interface WireOptions {

@@ -8,7 +8,7 @@ export interface ProtocolSession extends Sql {
   exchange(message: Uint8Array): Promise<Uint8Array>
 }
 
-/** Somebody who asks through the gate. */
+/** A client of the shared session. */
 export interface ClientConnection {
   readonly id: number
   /** Settings of the session, kept while others have it. */
@@ -45,7 +45,7 @@ interface Turn {
 
 /**
  * One guest has the session from the first message of a statement until it is answered and no transaction is open. Then
- * whoever waits longest is next, and finds the settings that it left.
+ * the client that waits longest is next, and finds the settings that it left.
  */
 export function multiplexSession(engine: ProtocolSession, clock: Clock): SessionMultiplexer {
   const waiting: Turn[] = []
@@ -66,7 +66,7 @@ export function multiplexSession(engine: ProtocolSession, clock: Clock): Session
     last = guest
   }
 
-  /** The settings go with whoever made them. */
+  /** The settings go with the client that made them. */
   async function change(from: ClientConnection | undefined, to: ClientConnection): Promise<void> {
     if (from) from.settings = await settingsOf(engine)
     await engine.query('reset all')
@@ -79,12 +79,12 @@ export function multiplexSession(engine: ProtocolSession, clock: Clock): Session
     resting.abort()
     owner = undefined
     const turn = waiting.shift()
-    // From now on, so that nobody comes in between.
+    // From now on, so that no client comes in between.
     owner = turn?.guest
     turn?.begin()
   }
 
-  /** Nobody waits for ever for somebody who went for coffee in the middle of a transaction. */
+  /** A transaction that stays idle must not block the others for ever. */
   function rest(): void {
     const guest = owner
     if (!guest || !resting.signal.aborted) return
