@@ -73,42 +73,39 @@ async function playDay(stage: Stage): Promise<LogEntry[]> {
 describe.each(effort.everyAnswer ? days : days.slice(0, 1))(
   'a simulated stretch of start, three crontab lines and a backfill, as $name',
   (day) => {
-    test(
-      'never overdraws, keeps every live poll on time, and uses what is left up',
-      async () => {
-        const stage = await setStage({ game: { guilds: 320, players: 400 }, ...day.sandbox }, day.token)
-        onTestFinished(stage.close)
-        const journal = await playDay(stage)
+    test('never overdraws, keeps every live poll on time, and uses what is left up', // The clock is virtual, the database is not: on a busy machine a minute may end before its last request is claimed.
+    { retry: 2, timeout: minutes * 60_000 }, async () => {
+      const stage = await setStage({ game: { guilds: 320, players: 400 }, ...day.sandbox }, day.token)
+      onTestFinished(stage.close)
+      const journal = await playDay(stage)
 
-        expect(journal.filter(({ status }) => status === 429)).toEqual([])
-        for (const bucket of ['GUILD', 'PLAYER', 'ITEMS'])
-          for (const count of byMinute(journal, bucket).values()) expect(count).toBeLessThanOrEqual(day.limit)
+      expect(journal.filter(({ status }) => status === 429)).toEqual([])
+      for (const bucket of ['GUILD', 'PLAYER', 'ITEMS'])
+        for (const count of byMinute(journal, bucket).values()) expect(count).toBeLessThanOrEqual(day.limit)
 
-        // The first minutes learn; the last one was cut off.
-        const [first, last] = [Math.floor(dawn / MINUTE) + 3, Math.floor(dawn / MINUTE) + minutes - 1]
-        for (const bucket of ['GUILD', 'PLAYER']) {
-          const counts = byMinute(journal, bucket)
-          const full = Array.from({ length: last - first + 1 }, (_, index) => counts.get(first + index) ?? 0)
-          const used = full.reduce((sum, count) => sum + count, 0) / (full.length * day.limit)
-          // Without headers the budget is a cautious guess.
-          expect(used).toBeGreaterThanOrEqual(day.toldLimit ? 0.98 : 0.9)
-        }
+      // The first minutes learn; the last one was cut off.
+      const [first, last] = [Math.floor(dawn / MINUTE) + 3, Math.floor(dawn / MINUTE) + minutes - 1]
+      for (const bucket of ['GUILD', 'PLAYER']) {
+        const counts = byMinute(journal, bucket)
+        const full = Array.from({ length: last - first + 1 }, (_, index) => counts.get(first + index) ?? 0)
+        const used = full.reduce((sum, count) => sum + count, 0) / (full.length * day.limit)
+        // Without headers the budget is a cautious guess.
+        expect(used).toBeGreaterThanOrEqual(day.toldLimit ? 0.98 : 0.9)
+      }
 
-        const polls = (path: string) => journal.filter((entry) => entry.path === path).map(({ at }) => at)
-        // The copy's time to live, the jitter, one request in the way, and what this clock may jump too far.
-        expect(pauses(journal, '/guild/list/territory', 14)).toEqual([])
-        expect(pauses(journal, '/player', 34)).toEqual([])
+      const polls = (path: string) => journal.filter((entry) => entry.path === path).map(({ at }) => at)
+      // The copy's time to live, the jitter, one request in the way, and what this clock may jump too far.
+      expect(pauses(journal, '/guild/list/territory', 14)).toEqual([])
+      expect(pauses(journal, '/player', 34)).toEqual([])
 
-        // Every guild is asked for as often as the rest of the bucket allows, none is forgotten.
-        const guilds = journal.filter(({ path, at }) => path.startsWith('/guild/uuid/') && at >= first * MINUTE)
-        const listed = new Set(journal.filter(({ path }) => path.startsWith('/guild/uuid/')).map(({ path }) => path))
-        const perMinute = guilds.length / (minutes - (first - Math.floor(dawn / MINUTE)))
-        const live = polls('/guild/list/territory').length / minutes
-        if (day.toldLimit) expect(perMinute).toBeGreaterThanOrEqual((day.limit - live - 1) * 0.97)
-        // In a day some are founded and some disbanded.
-        if (minutes > 15) expect(listed.size).toBeGreaterThanOrEqual(320)
-      },
-      minutes * 60_000,
-    )
+      // Every guild is asked for as often as the rest of the bucket allows, none is forgotten.
+      const guilds = journal.filter(({ path, at }) => path.startsWith('/guild/uuid/') && at >= first * MINUTE)
+      const listed = new Set(journal.filter(({ path }) => path.startsWith('/guild/uuid/')).map(({ path }) => path))
+      const perMinute = guilds.length / (minutes - (first - Math.floor(dawn / MINUTE)))
+      const live = polls('/guild/list/territory').length / minutes
+      if (day.toldLimit) expect(perMinute).toBeGreaterThanOrEqual((day.limit - live - 1) * 0.97)
+      // In a day some are founded and some disbanded.
+      if (minutes > 15) expect(listed.size).toBeGreaterThanOrEqual(320)
+    })
   },
 )
