@@ -4,8 +4,8 @@ export default defineConfig({
   dialect: 'postgresql',
   schema: [
     './src/db/schemas.ts',
-    './src/sync/tables.ts',
-    './src/sync/watch-tables.ts',
+    './src/sync/record/tables.ts',
+    './src/sync/record/watch-tables.ts',
     './src/sync/retention/tables.ts',
     './src/sync/archive/tables.ts',
     './src/sync/privacy/tables.ts',

@@ -6,9 +6,9 @@ import { readDictionary } from '../dist/analytics/dictionary.js'
 import { markdownOf } from '../dist/analytics/dictionary-markdown.js'
 import { pageOf } from '../dist/analytics/dictionary-page.js'
 import { viewsModule } from '../dist/analytics/views-module.js'
-import { migrateDatabase } from '../dist/app.js'
-import { systemClock } from '../dist/clock.js'
-import { openEmbedded } from '../dist/db/embedded.js'
+import { migrateDatabase } from '../dist/app/app.js'
+import { systemClock } from '../dist/app/clock.js'
+import { openEmbedded } from '../dist/db/embedded/embedded.js'
 
 const folder = await mkdtemp(join(tmpdir(), 'wynnsync-generate-'))
 try {

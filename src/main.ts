@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { interruption } from './cli/context.ts'
-import { openOutput } from './cli/output.ts'
+import { openOutput } from './cli/output/output.ts'
 import { runProgram } from './cli/program.ts'
 
 const ending = new AbortController()

@@ -16,7 +16,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   // Lore of the simulated game.
   'src/sandbox/generator/words.ts': ['nobody', 'Whoever'],
   // A fault that operators name in `--faults`.
-  'src/sandbox/faults/incomplete.ts': ['nobody'],
+  'src/sandbox/faults/kinds/incomplete.ts': ['nobody'],
   // SQL and the tables' comments get their words with the tables.
   'src/analytics/dictionary.md': ['*'],
   'src/analytics/views.ts': ['*'],

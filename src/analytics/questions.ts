@@ -1,5 +1,5 @@
+import { UsageError } from '../app/errors.ts'
 import type { Sql } from '../db/database.ts'
-import { UsageError } from '../errors.ts'
 import { byTopic } from './catalogue.ts'
 
 /** One parameter of a question that is a function. */

@@ -1,5 +1,5 @@
-import type { Headers } from './headers.ts'
-import type { RateLimit } from './rate-limit.ts'
+import type { Headers } from './http/response-headers.ts'
+import type { RateLimit } from './rate-limit/rate-limit.ts'
 
 /** One accepted answer of the API: what it said, when it was true, and what it cost. */
 export interface Answer<T> {

@@ -1,7 +1,7 @@
-import { RetryableError, UsageError } from '../errors.ts'
+import { RetryableError, UsageError } from '../app/errors.ts'
 import { type Answer, withBody } from './answer.ts'
-import type { ApiRequest, Lane, Transport } from './transport.ts'
-import { typeOf } from './wire/record.ts'
+import type { ApiRequest, Lane, Transport } from './http/transport.ts'
+import { typeOf } from './schemas/form/record.ts'
 
 /** What every call accepts: who waits first, and how to give up. */
 export interface CallOptions {

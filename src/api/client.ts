@@ -1,5 +1,4 @@
-import { type Clock, type Random, systemClock } from '../clock.ts'
-import type { BudgetStore } from './budget-store.ts'
+import { type Clock, type Random, systemClock } from '../app/clock.ts'
 import { boardEndpoints } from './endpoints/boards.ts'
 import { classEndpoints } from './endpoints/classes.ts'
 import { guildEndpoints } from './endpoints/guilds.ts'
@@ -9,19 +8,20 @@ import { oauthEndpoints } from './endpoints/oauth.ts'
 import { playerEndpoints } from './endpoints/players.ts'
 import { articleEndpoints, newsEndpoints } from './endpoints/publisher.ts'
 import { recipeEndpoints } from './endpoints/recipes.ts'
-import type { HttpExchange } from './http-exchange.ts'
-import { DEFAULT_BASE_URL } from './request.ts'
+import type { HttpExchange } from './http/http-exchange.ts'
+import { DEFAULT_BASE_URL } from './http/request.ts'
 import {
   type CredentialRefusal,
   createTransport,
   type RequestEvent,
   type Timeouts,
   type Transport,
-} from './transport.ts'
+} from './http/transport.ts'
+import type { BudgetStore } from './rate-limit/budget-store.ts'
 
 export type { CallOptions } from './call.ts'
+export { DEFAULT_BASE_URL } from './http/request.ts'
 export type { AllOptions, PageOptions } from './listings.ts'
-export { DEFAULT_BASE_URL } from './request.ts'
 
 /** How to reach the API. Everything has a default. */
 export interface ClientOptions {

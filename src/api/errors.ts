@@ -1,4 +1,4 @@
-import { type ErrorContext, FatalError, RetryableError } from '../errors.ts'
+import { type ErrorContext, FatalError, RetryableError } from '../app/errors.ts'
 
 /** What an error body said, whichever of the two families it belongs to (API reference 2.5). */
 export interface Refusal {

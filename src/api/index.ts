@@ -1,8 +1,21 @@
 /** The typed client for bot and tool authors: `import { createClient } from 'wynnsync/api'`. Needs no database. */
-export { FatalError, RecordError, RetryableError, UsageError } from '../errors.ts'
+export { FatalError, RecordError, RetryableError, UsageError } from '../app/errors.ts'
 export type { Answer } from './answer.ts'
-export type { BudgetState } from './budget-state.ts'
-export type { BudgetStore, Step } from './budget-store.ts'
+export {
+  type AuthorizeRequest,
+  authorizeEndpoint,
+  authorizeUrl,
+  beginLogin,
+  type CodeExchange,
+  createPkce,
+  createState,
+  type Login,
+  type LoginRequest,
+  type Pkce,
+  type RandomBytes,
+  SCOPES,
+  type Scope,
+} from './auth/oauth.ts'
 export type { ReadableAnswer } from './call.ts'
 export {
   type AllOptions,
@@ -32,26 +45,13 @@ export {
   Unauthorized,
   Unavailable,
 } from './errors.ts'
-export type { Headers } from './headers.ts'
+export type { Headers } from './http/response-headers.ts'
+export type { CredentialRefusal, Lane, RequestEvent, Timeouts } from './http/transport.ts'
 export type { EachOptions, ReadableWalk, WalkingOptions } from './listings.ts'
-export {
-  type AuthorizeRequest,
-  authorizeEndpoint,
-  authorizeUrl,
-  beginLogin,
-  type CodeExchange,
-  createPkce,
-  createState,
-  type Login,
-  type LoginRequest,
-  type Pkce,
-  type RandomBytes,
-  SCOPES,
-  type Scope,
-} from './oauth.ts'
 export type { Controller, Listing, Walk, WalkProgress } from './pages.ts'
-export type { RateLimit } from './rate-limit.ts'
-export type { CredentialRefusal, Lane, RequestEvent, Timeouts } from './transport.ts'
+export type { BudgetState } from './rate-limit/budget-state.ts'
+export type { BudgetStore, Step } from './rate-limit/budget-store.ts'
+export type { RateLimit } from './rate-limit/rate-limit.ts'
 export {
   type AbilityNode,
   type AbilityTree,
@@ -63,7 +63,7 @@ export {
   parseClassList,
   readAbilityNodes,
   readAspects,
-} from './wire/abilities.ts'
+} from './schemas/abilities.ts'
 export {
   type Article,
   type ArticleSummary,
@@ -73,8 +73,7 @@ export {
   parseArticleSummary,
   readNews,
   readVideos,
-} from './wire/articles.ts'
-export { type Character, characterVocabulary, parseCharacter } from './wire/characters.ts'
+} from './schemas/articles.ts'
 export {
   type Guild,
   type GuildListEntry,
@@ -86,8 +85,7 @@ export {
   parseGuild,
   parseGuildMember,
   readGuildList,
-} from './wire/guilds.ts'
-export { type Identities, type Identity, parseIdentities } from './wire/identities.ts'
+} from './schemas/guilds.ts'
 export {
   type Item,
   type ItemIds,
@@ -98,14 +96,36 @@ export {
   parseItemIds,
   parseItemMetadata,
   parseItemSet,
-} from './wire/items.ts'
+} from './schemas/items.ts'
 export {
   type LeaderboardEntry,
   type LeaderboardPlace,
   readLeaderboard,
   readLeaderboardTypes,
-} from './wire/leaderboards.ts'
-export { type Grant, parseGrant, parseToken, type Token } from './wire/oauth.ts'
+} from './schemas/leaderboards.ts'
+export { type Grant, parseGrant, parseToken, type Token } from './schemas/oauth.ts'
+export { type Character, characterVocabulary, parseCharacter } from './schemas/people/characters.ts'
+export { type Identities, type Identity, parseIdentities } from './schemas/people/identities.ts'
+export {
+  type OnlineList,
+  type OnlinePlayer,
+  type Player,
+  parsePlayer,
+  playerVocabulary,
+  readOnlineList,
+} from './schemas/people/players.ts'
+export {
+  type GuildProfile,
+  type PlayerProfile,
+  type RankedMember,
+  readCharacters,
+  readGuild,
+  readItemSets,
+  readPlayer,
+  readSeasons,
+  readTerritories,
+} from './schemas/people/profiles.ts'
+export { restrictionsOf, restrictionVocabulary } from './schemas/people/restrictions.ts'
 export {
   type GatheringNode,
   type MapContent,
@@ -120,28 +140,8 @@ export {
   readPlayerLocations,
   readWorldEvents,
   type WorldEvent,
-} from './wire/places.ts'
-export {
-  type OnlineList,
-  type OnlinePlayer,
-  type Player,
-  parsePlayer,
-  playerVocabulary,
-  readOnlineList,
-} from './wire/players.ts'
-export {
-  type GuildProfile,
-  type PlayerProfile,
-  type RankedMember,
-  readCharacters,
-  readGuild,
-  readItemSets,
-  readPlayer,
-  readSeasons,
-  readTerritories,
-} from './wire/profiles.ts'
-export { parseRecipe, type Recipe, recipeVocabulary } from './wire/recipes.ts'
-export { restrictionsOf, restrictionVocabulary } from './wire/restrictions.ts'
-export { readSearch, type SearchResult } from './wire/search.ts'
-export { parseSeason, type Season, seasonVocabulary } from './wire/seasons.ts'
-export { parseTerritory, type Territory, territoryVocabulary } from './wire/territories.ts'
+} from './schemas/places.ts'
+export { parseRecipe, type Recipe, recipeVocabulary } from './schemas/recipes.ts'
+export { readSearch, type SearchResult } from './schemas/search.ts'
+export { parseSeason, type Season, seasonVocabulary } from './schemas/seasons.ts'
+export { parseTerritory, type Territory, territoryVocabulary } from './schemas/territories.ts'

@@ -1,6 +1,7 @@
-import { RecordError } from '../errors.ts'
+import { RecordError } from '../app/errors.ts'
 import { withBody } from './answer.ts'
 import { type CallOptions, fillRoute, type ReadableAnswer, readable } from './call.ts'
+import type { Transport } from './http/transport.ts'
 import {
   type Listing,
   movedTooOften,
@@ -11,7 +12,6 @@ import {
   walkAll,
   walkPages,
 } from './pages.ts'
-import type { Transport } from './transport.ts'
 
 /** One page of a listing, or all of it. */
 export interface PageOptions extends CallOptions {

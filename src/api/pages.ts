@@ -1,7 +1,7 @@
-import { RetryableError } from '../errors.ts'
+import { RetryableError } from '../app/errors.ts'
 import type { Answer } from './answer.ts'
 import { BadRequest } from './errors.ts'
-import { clockError } from './headers.ts'
+import { clockError } from './http/response-headers.ts'
 
 /** Where a page stands in its listing. A number the server left out is null (API reference 4.1). */
 export interface Controller {

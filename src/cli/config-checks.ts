@@ -1,9 +1,9 @@
-import { systemClock } from '../clock.ts'
-import type { SettingChecks } from '../config.ts'
-import { UsageError } from '../errors.ts'
+import { systemClock } from '../app/clock.ts'
+import type { SettingChecks } from '../app/config.ts'
+import { UsageError } from '../app/errors.ts'
 import { resources, resourcesNamed } from '../resources/index.ts'
-import { retentionOf } from './maintenance.ts'
-import { schedulesOf } from './schedules.ts'
+import { schedulesOf } from '../sync/schedule/configured-schedules.ts'
+import { retentionOf } from './commands/start/maintenance.ts'
 
 /** Settings whose form may be right while they name a resource or table that does not exist, or a time that never comes. */
 export const settingChecks: SettingChecks = {

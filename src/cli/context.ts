@@ -1,8 +1,8 @@
-import { type App, createApp } from '../app.ts'
-import { type ConfigFlags, givenSettings, readConfig, type SettingChecks } from '../config.ts'
-import { RetryableError } from '../errors.ts'
-import type { Output } from './output.ts'
-import { noProgress, type Progress, progressBar, progressLines } from './progress.ts'
+import { type App, createApp } from '../app/app.ts'
+import { type ConfigFlags, givenSettings, readConfig, type SettingChecks } from '../app/config.ts'
+import { RetryableError } from '../app/errors.ts'
+import type { Output } from './output/output.ts'
+import { noProgress, type Progress, progressBar, progressLines } from './output/progress.ts'
 
 /** Flags that every command has. */
 export interface CommonFlags extends ConfigFlags {

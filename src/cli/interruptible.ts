@@ -1,4 +1,4 @@
-import { openDatabase } from '../app.ts'
+import { openDatabase } from '../app/app.ts'
 import type { Database } from '../db/database.ts'
 import type { Context } from './context.ts'
 

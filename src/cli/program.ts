@@ -1,15 +1,15 @@
 import { Command, CommanderError, Option } from 'commander'
-import { version } from '../app.ts'
-import { RetryableError, UsageError } from '../errors.ts'
-import { visibleLine } from '../terminal-text.ts'
-import { addAuth } from './auth-commands.ts'
-import { addBackfill } from './backfill-commands.ts'
+import { version } from '../app/app.ts'
+import { RetryableError, UsageError } from '../app/errors.ts'
+import { visibleLine } from '../app/terminal-text.ts'
+import { addAuth } from './commands/auth/auth-commands.ts'
+import { addBackfill } from './commands/backfill/backfill-commands.ts'
+import { addPrivacy } from './commands/privacy/privacy-commands.ts'
+import { addQuestions } from './commands/query/question-commands.ts'
+import { addReplay } from './commands/replay/replay-commands.ts'
+import { addUnattended } from './commands/start/unattended-commands.ts'
 import { type CommonFlags, createContext, exitCode, type Terminal } from './context.ts'
-import { collect, command, concurrency, examples, type Run } from './flags.ts'
-import { addPrivacy } from './privacy-commands.ts'
-import { addQuestions } from './question-commands.ts'
-import { addReplay } from './replay-commands.ts'
-import { addUnattended } from './unattended-commands.ts'
+import { collect, command, concurrency, examples, type Run } from './options.ts'
 
 /**
  * Reads the command line, runs the command and returns its exit code. Never throws for what a person typed or what the
@@ -62,7 +62,7 @@ function createProgram(terminal: Terminal, run: Run): Command {
       ]),
     )
     .action(async (names: string[], options, self: Command) => {
-      const { syncCommand } = await import('./sync.ts')
+      const { syncCommand } = await import('./commands/sync/sync-command.ts')
       await run(self, (context) => syncCommand(names, options, context))
     })
 
@@ -75,7 +75,7 @@ function createProgram(terminal: Terminal, run: Run): Command {
     .option('--drift', 'only what the API sends that this program does not know, each thing once')
     .addHelpText('after', examples(['wynnsync status', 'wynnsync status --watch', 'wynnsync status --json | jq .gaps']))
     .action(async (options, self: Command) => {
-      const { statusCommand } = await import('./status.ts')
+      const { statusCommand } = await import('./commands/status/status.ts')
       await run(self, (context) => statusCommand(options, context))
     })
 
@@ -95,14 +95,14 @@ function createProgram(terminal: Terminal, run: Run): Command {
       ]),
     )
     .action(async (options, self: Command) => {
-      const { reportCommand } = await import('./report.ts')
+      const { reportCommand } = await import('./commands/report/report-command.ts')
       await run(self, (context) => reportCommand(options, context))
     })
 
   command(program, 'migrate', 'bring the database up to date and exit')
     .addHelpText('after', examples(['DATABASE_URL=postgres://me@localhost/wynn wynnsync migrate']))
     .action(async (_options, self: Command) => {
-      const { migrateCommand } = await import('./migrate.ts')
+      const { migrateCommand } = await import('./commands/migrate/migrate-command.ts')
       await run(self, migrateCommand)
     })
 
@@ -110,7 +110,7 @@ function createProgram(terminal: Terminal, run: Run): Command {
     .option('--seed <number>', 'another world (default: 1)')
     .addHelpText('after', examples(['npm run demo', 'wynnsync demo --seed 7']))
     .action(async (options, self: Command) => {
-      const { demoCommand } = await import('./demo.ts')
+      const { demoCommand } = await import('./commands/demo/demo.ts')
       await run(self, (context) => demoCommand(options, context))
     })
 
@@ -128,7 +128,7 @@ function createProgram(terminal: Terminal, run: Run): Command {
     )
     .addHelpText('after', examples(['wynnsync sandbox --port 8080', 'curl http://127.0.0.1:8080/v3/item/sets']))
     .action(async (options, self: Command) => {
-      const { sandboxCommand } = await import('./sandbox.ts')
+      const { sandboxCommand } = await import('./commands/sandbox/sandbox-command.ts')
       await run(self, (context) => sandboxCommand(options, context))
     })
 

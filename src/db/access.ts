@@ -1,4 +1,4 @@
-import { FatalError } from '../errors.ts'
+import { FatalError } from '../app/errors.ts'
 import type { Database, Sql } from './database.ts'
 import { sqlState } from './sql-errors.ts'
 

@@ -1,5 +1,5 @@
 import { customType, PgColumnBuilder, type PgColumnBuilderBase } from 'drizzle-orm/pg-core'
-import { FatalError } from '../errors.ts'
+import { FatalError } from '../app/errors.ts'
 
 /** Columns of a table by property name, as drizzle's builders. */
 export type ColumnBuilders = Record<string, PgColumnBuilderBase>

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../app/clock.ts'
 import type { Database } from './database.ts'
 
 /** Where the database is, and what to say to others about us. */
@@ -28,7 +28,7 @@ export interface ConnectOptions {
 export async function connect(options: ConnectOptions): Promise<Database> {
   const { databaseUrl, dataDir, frugal = false, signal, ...embedded } = options
   const applicationName = ['wynnsync', ...(options.holds ?? []).slice(0, 1)].join(' ').slice(0, 63)
-  if (databaseUrl) return (await import('./server.ts')).openServer(databaseUrl, { applicationName, signal })
+  if (databaseUrl) return (await import('./server/server.ts')).openServer(databaseUrl, { applicationName, signal })
   if (frugal) (await import('./low-memory.ts')).enableLowMemoryMode()
-  return (await import('./embedded.ts')).openEmbedded(dataDir, embedded)
+  return (await import('./embedded/embedded.ts')).openEmbedded(dataDir, embedded)
 }

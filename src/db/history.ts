@@ -1,7 +1,7 @@
 import { type BuildColumns, type BuildExtraConfigColumns, is, type NotNull, type SQL, sql } from 'drizzle-orm'
 import type { PgColumnBuilderBase, PgTableExtraConfigValue, PgTableWithColumns } from 'drizzle-orm/pg-core'
 import { check, foreignKey, jsonb, PgColumn, primaryKey, unique } from 'drizzle-orm/pg-core'
-import { FatalError } from '../errors.ts'
+import { FatalError } from '../app/errors.ts'
 import { bytes, type ColumnBuilders, instant, requireAll, snakeCased } from './columns.ts'
 import { game } from './schemas.ts'
 

@@ -1,4 +1,4 @@
-import { FatalError, RetryableError } from '../errors.ts'
+import { FatalError, RetryableError } from '../app/errors.ts'
 
 /** Connections that were refused, lost or never came about; see errno(3) and the errors of postgres.js. */
 const UNREACHABLE: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-import { UsageError } from '../errors.ts'
+import { UsageError } from '../app/errors.ts'
 import type { Resource, Worklist } from '../sync/resource.ts'
 import { guildList } from './guild-list/index.ts'
 import { guilds } from './guilds/index.ts'

@@ -1,4 +1,4 @@
-import { opennessOfMembers, opennessOfProfile } from '../api/wire/field-groups.ts'
+import { opennessOfMembers, opennessOfProfile } from '../api/schemas/people/field-groups.ts'
 import type { KeptTable, Person, Personal } from '../sync/resource.ts'
 import { guildListNaming } from './guild-list/tables.ts'
 import { guildNaming } from './guilds/tables.ts'

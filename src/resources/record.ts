@@ -1,6 +1,6 @@
 import type { Answer } from '../api/answer.ts'
-import { clockError } from '../api/headers.ts'
-import { renewAt } from '../api/renewal.ts'
+import { renewAt } from '../api/auth/renewal.ts'
+import { clockError } from '../api/http/response-headers.ts'
 
 /** What an answer that holds everything says of itself: its instant, and when asking again may bring something new. */
 export function oneAnswer(answer: Pick<Answer<unknown>, 'observedAt' | 'receivedAt' | 'expiresAt' | 'headers'>) {

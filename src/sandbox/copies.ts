@@ -1,4 +1,4 @@
-import { type Copy, copyOf } from './answer.ts'
+import { type Copy, copyOf } from './http/answer.ts'
 
 /** Makes the body of a copy; `edition` counts the copies made under this name. */
 export type Produce = (edition: number) => unknown

@@ -1,10 +1,10 @@
-import { type AnswerSource, type Dialect, once } from './answer.ts'
-import { boardSource, isBoard } from './game/boards.ts'
+import { boardSource, isBoard } from './game/boards/boards.ts'
 import { createGame, type Game } from './game/game.ts'
-import { gamePeople } from './game/people.ts'
+import { gamePeople } from './game/people/people.ts'
 import { gameSource } from './game/routes.ts'
 import { patchItems } from './generator/patch.ts'
 import type { ItemWorld } from './generator/records.ts'
+import { type AnswerSource, type Dialect, once } from './http/answer.ts'
 import type { People } from './oauth/people.ts'
 import type { WorldSource } from './world-source.ts'
 

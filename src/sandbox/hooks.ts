@@ -1,4 +1,4 @@
-import type { ApiRequest } from './answer.ts'
+import type { ApiRequest } from './http/answer.ts'
 
 /** One request as an answer hook sees it. */
 export interface HookedRequest extends ApiRequest {

@@ -1,5 +1,5 @@
-import { readBody, readGzippedBody } from '../api/recording-body.ts'
-import { type Recorded, readIndex, requestName } from '../api/recording-index.ts'
+import { readBody, readGzippedBody } from '../api/recordings/recording-body.ts'
+import { type Recorded, readIndex, requestName } from '../api/recordings/recording-index.ts'
 import {
   type AnswerSource,
   type ApiRequest,
@@ -11,9 +11,9 @@ import {
   notFound,
   once,
   type Refusal,
-} from './answer.ts'
-import { cutPage, type PageForm, pageNumber } from './pages.ts'
-import { ttlOf } from './ttl.ts'
+} from './http/answer.ts'
+import { cutPage, type PageForm, pageNumber } from './http/paging.ts'
+import { ttlOf } from './http/ttl.ts'
 
 /** A folder of recorded answers, served as of the clock. */
 export interface Recordings extends AnswerSource {

@@ -1,4 +1,8 @@
-import { seededRandom } from '../clock.ts'
+import { seededRandom } from '../app/clock.ts'
+import { createCopies } from './copies.ts'
+import { shuffled } from './generator/draw.ts'
+import { itemMetadata, staticItemMetadata } from './generator/metadata.ts'
+import type { ItemSet, ItemWorld } from './generator/records.ts'
 import {
   type AnswerSource,
   type ApiRequest,
@@ -9,15 +13,11 @@ import {
   methodNotAllowed,
   notFound,
   type Refusal,
-} from './answer.ts'
-import { createCopies } from './copies.ts'
-import { shuffled } from './generator/draw.ts'
-import { itemMetadata, staticItemMetadata } from './generator/metadata.ts'
-import type { ItemSet, ItemWorld } from './generator/records.ts'
-import { cutPage, type PageForm, pageNumber } from './pages.ts'
+} from './http/answer.ts'
+import { cutPage, type PageForm, pageNumber } from './http/paging.ts'
+import { ttlOf } from './http/ttl.ts'
 import { readItemFilter } from './search/items.ts'
 import { readRecipeFilter } from './search/recipes.ts'
-import { ttlOf } from './ttl.ts'
 
 const methods: Readonly<Record<string, string>> = {
   '/item/database': 'GET',

@@ -1,10 +1,10 @@
 import type { Api } from '../api/client.ts'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../app/clock.ts'
 import type { Database } from '../db/database.ts'
-import type { Guards } from './guard/guard.ts'
-import type { Outages } from './outages.ts'
 import type { PrivacyPolicy } from './privacy/privacy.ts'
-import type { RunLog } from './run-log.ts'
+import type { Outages } from './run/outages.ts'
+import type { RunLog } from './run/run-log.ts'
+import type { Guards } from './validate/validate-snapshot.ts'
 
 /** What a run needs from outside: everything that can be slow, fail, or differ from day to day. */
 export interface Engine {

@@ -1,18 +1,18 @@
 import type { AnyPgTable } from 'drizzle-orm/pg-core'
 import type { Api } from '../api/client.ts'
 import type { WalkProgress } from '../api/pages.ts'
-import type { Misfit } from '../api/wire/record.ts'
-import type { UnknownField } from '../api/wire/unknown.ts'
+import type { Misfit } from '../api/schemas/form/record.ts'
+import type { UnknownField } from '../api/schemas/form/unknown.ts'
 import type { Sql } from '../db/database.ts'
 import type { historyShape, RootShape, RowOf } from '../db/history.ts'
-import type { Json } from './hash.ts'
-import type { IgnoredInstant, ResponseContext } from './ignored.ts'
+import type { Json } from './normalize/hash.ts'
 import type { Personal } from './privacy/personal.ts'
 import type { RetainedObservations } from './retention/growth.ts'
+import type { IgnoredInstant, ResponseContext } from './validate/ignored.ts'
 
-export { type IgnoredInstant, notAfter, type ResponseContext } from './ignored.ts'
 export type { KeptTable, Person, Personal } from './privacy/personal.ts'
 export type { Averages, ExpiringTable, RetainedObservations, RetainedTable } from './retention/growth.ts'
+export { type IgnoredInstant, notAfter, type ResponseContext } from './validate/ignored.ts'
 
 /** Priority class of a resource's requests: live polls go before refreshes, refreshes before a backfill. */
 export type Lane = 'live' | 'refresh' | 'backfill'

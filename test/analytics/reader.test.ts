@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { readQuestions } from '../../src/analytics/questions.ts'
-import { admitReaders, migrateDatabase } from '../../src/app.ts'
-import { systemClock } from '../../src/clock.ts'
+import { admitReaders, migrateDatabase } from '../../src/app/app.ts'
+import { systemClock } from '../../src/app/clock.ts'
 import type { Database, Sql } from '../../src/db/database.ts'
-import { openServer } from '../../src/db/server.ts'
+import { openServer } from '../../src/db/server/server.ts'
 import { bothKinds, testDatabase, testDatabaseUrl } from '../support/postgres.ts'
 
 /** What questions are made of; nobody asks these. */

@@ -7,7 +7,7 @@ import { readDictionary } from '../../src/analytics/dictionary.ts'
 import * as views from '../../src/analytics/views.ts'
 import { viewsModule } from '../../src/analytics/views-module.ts'
 import type { Database } from '../../src/db/database.ts'
-import { openServer } from '../../src/db/server.ts'
+import { openServer } from '../../src/db/server/server.ts'
 import { openScene, type Scene, start, syncEverything } from '../faults/scene.ts'
 import { testDatabaseUrl } from '../support/postgres.ts'
 

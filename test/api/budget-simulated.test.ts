@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Lane } from '../../src/api/request.ts'
+import type { Lane } from '../../src/api/http/request.ts'
 import { effort } from '../support/effort.ts'
 import { type Seen, type Simulation, simulate } from './budget-simulation.ts'
 

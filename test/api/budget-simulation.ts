@@ -1,8 +1,8 @@
-import { lookAgainIn, opensAt, reserve, settle } from '../../src/api/budget.ts'
-import { type BudgetState, emptyBudget, type Reservation } from '../../src/api/budget-state.ts'
-import { readRateLimit } from '../../src/api/rate-limit.ts'
-import type { Lane } from '../../src/api/request.ts'
-import { seededRandom } from '../../src/clock.ts'
+import type { Lane } from '../../src/api/http/request.ts'
+import { lookAgainIn, opensAt, reserve, settle } from '../../src/api/rate-limit/budget.ts'
+import { type BudgetState, emptyBudget, type Reservation } from '../../src/api/rate-limit/budget-state.ts'
+import { readRateLimit } from '../../src/api/rate-limit/rate-limit.ts'
+import { seededRandom } from '../../src/app/clock.ts'
 
 const MINUTE = 60_000
 

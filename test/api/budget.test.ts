@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Lane } from '../../src/api/http/request.ts'
 import {
   adopt,
   available,
@@ -12,11 +13,15 @@ import {
   reserve,
   settle,
   waitsForTurn,
-} from '../../src/api/budget.ts'
-import { type BudgetState, emptyBudget, type Reservation, readBudgetState } from '../../src/api/budget-state.ts'
-import { observe } from '../../src/api/budget-window.ts'
-import type { RateLimitReading } from '../../src/api/rate-limit.ts'
-import type { Lane } from '../../src/api/request.ts'
+} from '../../src/api/rate-limit/budget.ts'
+import {
+  type BudgetState,
+  emptyBudget,
+  type Reservation,
+  readBudgetState,
+} from '../../src/api/rate-limit/budget-state.ts'
+import { observe } from '../../src/api/rate-limit/budget-window.ts'
+import type { RateLimitReading } from '../../src/api/rate-limit/rate-limit.ts'
 
 const minute = Date.parse('2026-05-30T12:00:00Z')
 const at = (seconds: number) => minute + seconds * 1000

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { expiresAt, maxAge, observedAt } from '../../src/api/headers.ts'
+import { expiresAt, maxAge, observedAt } from '../../src/api/http/response-headers.ts'
 
 const now = Date.parse('2026-05-30T13:00:00Z')
 const headers = (entries: Record<string, string>) => new Map(Object.entries(entries))

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Api, createClient } from '../../src/api/client.ts'
-import type { RequestEvent } from '../../src/api/transport.ts'
+import type { RequestEvent } from '../../src/api/http/transport.ts'
 import { anything, itemFilter, methodsOf, operations } from './operations.ts'
 import { type Seen, startServer, type TestServer } from './server.ts'
 

@@ -1,10 +1,17 @@
 import { createHash } from 'node:crypto'
 import { inspect } from 'node:util'
 import { afterEach, describe, expect, test } from 'vitest'
+import {
+  authorizeEndpoint,
+  authorizeUrl,
+  beginLogin,
+  createPkce,
+  createState,
+  SCOPES,
+} from '../../src/api/auth/oauth.ts'
 import { createClient } from '../../src/api/client.ts'
 import { BadRequest, Forbidden, TooManyRequests, Unauthorized, Unavailable } from '../../src/api/errors.ts'
-import { authorizeEndpoint, authorizeUrl, beginLogin, createPkce, createState, SCOPES } from '../../src/api/oauth.ts'
-import { RetryableError, UsageError } from '../../src/errors.ts'
+import { RetryableError, UsageError } from '../../src/app/errors.ts'
 import { type Reply, type Responder, startServer } from './server.ts'
 import { steppedClock } from './stepped-clock.ts'
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Answer } from '../../src/api/answer.ts'
 import { BadRequest } from '../../src/api/errors.ts'
 import { type Listing, readListing, walkAll } from '../../src/api/pages.ts'
-import { RetryableError } from '../../src/errors.ts'
+import { RetryableError } from '../../src/app/errors.ts'
 
 describe('a listing is read', () => {
   test('from an envelope, with the previous page under either name', () => {

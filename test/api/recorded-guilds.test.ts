@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { characterVocabulary, parseCharacter } from '../../src/api/wire/characters.ts'
+import { unknownFields } from '../../src/api/schemas/form/unknown.ts'
 import {
   guildMemberSchema,
   guildSchema,
@@ -9,12 +9,12 @@ import {
   parseGuild,
   parseGuildMember,
   readGuildList,
-} from '../../src/api/wire/guilds.ts'
-import { parsePlayer, playerSchema, readOnlineList } from '../../src/api/wire/players.ts'
-import { restrictionsOf } from '../../src/api/wire/restrictions.ts'
-import { parseSeason, seasonSchema } from '../../src/api/wire/seasons.ts'
-import { parseTerritory, territorySchema, territoryVocabulary } from '../../src/api/wire/territories.ts'
-import { unknownFields } from '../../src/api/wire/unknown.ts'
+} from '../../src/api/schemas/guilds.ts'
+import { characterVocabulary, parseCharacter } from '../../src/api/schemas/people/characters.ts'
+import { parsePlayer, playerSchema, readOnlineList } from '../../src/api/schemas/people/players.ts'
+import { restrictionsOf } from '../../src/api/schemas/people/restrictions.ts'
+import { parseSeason, seasonSchema } from '../../src/api/schemas/seasons.ts'
+import { parseTerritory, territorySchema, territoryVocabulary } from '../../src/api/schemas/territories.ts'
 import { example, hasRecordings, recorded } from './recordings.ts'
 
 const entries = (body: unknown): [string, unknown][] => Object.entries(body as Record<string, unknown>)

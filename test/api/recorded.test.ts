@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { readListing } from '../../src/api/pages.ts'
-import { itemVocabulary, parseItem, parseItemMetadata, parseItemSet } from '../../src/api/wire/items.ts'
-import { parseRecipe, recipeVocabulary } from '../../src/api/wire/recipes.ts'
+import { itemVocabulary, parseItem, parseItemMetadata, parseItemSet } from '../../src/api/schemas/items.ts'
+import { parseRecipe, recipeVocabulary } from '../../src/api/schemas/recipes.ts'
 import { example, hasRecordings, recorded } from './recordings.ts'
 
 const values = (body: unknown): unknown[] => Object.values(body as Record<string, unknown>)

@@ -3,9 +3,14 @@ import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/api/client.ts'
 import * as errors from '../../src/api/errors.ts'
-import { type ApiRequest, createTransport, type RequestEvent, type TransportOptions } from '../../src/api/transport.ts'
-import { seededRandom } from '../../src/clock.ts'
-import { FatalError, RetryableError, UsageError } from '../../src/errors.ts'
+import {
+  type ApiRequest,
+  createTransport,
+  type RequestEvent,
+  type TransportOptions,
+} from '../../src/api/http/transport.ts'
+import { seededRandom } from '../../src/app/clock.ts'
+import { FatalError, RetryableError, UsageError } from '../../src/app/errors.ts'
 import { type Reply, type Responder, startServer } from './server.ts'
 import { steppedClock } from './stepped-clock.ts'
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { unknownFields } from '../../src/api/schemas/form/unknown.ts'
 import {
   guildMemberSchema,
   guildSchema,
@@ -7,12 +8,11 @@ import {
   parseGuild,
   parseGuildMember,
   readGuildList,
-} from '../../src/api/wire/guilds.ts'
-import { restrictionsOf } from '../../src/api/wire/restrictions.ts'
-import { parseSeason } from '../../src/api/wire/seasons.ts'
-import { parseTerritory, territorySchema } from '../../src/api/wire/territories.ts'
-import { unknownFields } from '../../src/api/wire/unknown.ts'
-import { RecordError } from '../../src/errors.ts'
+} from '../../src/api/schemas/guilds.ts'
+import { restrictionsOf } from '../../src/api/schemas/people/restrictions.ts'
+import { parseSeason } from '../../src/api/schemas/seasons.ts'
+import { parseTerritory, territorySchema } from '../../src/api/schemas/territories.ts'
+import { RecordError } from '../../src/app/errors.ts'
 
 const uuid = '00000000-0000-4000-8000-000000000001'
 const other = '00000000-0000-4000-8000-000000000002'

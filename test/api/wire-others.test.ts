@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { readAbilityNodes, readAspects } from '../../src/api/wire/abilities.ts'
-import { parseArticle, readNews, readVideos } from '../../src/api/wire/articles.ts'
-import { readLeaderboard, readLeaderboardTypes } from '../../src/api/wire/leaderboards.ts'
-import { readMapContents, readMarkers, readWorldEvents } from '../../src/api/wire/places.ts'
-import { readGuild, readPlayer } from '../../src/api/wire/profiles.ts'
-import { readSearch } from '../../src/api/wire/search.ts'
-import { RecordError } from '../../src/errors.ts'
+import { readAbilityNodes, readAspects } from '../../src/api/schemas/abilities.ts'
+import { parseArticle, readNews, readVideos } from '../../src/api/schemas/articles.ts'
+import { readLeaderboard, readLeaderboardTypes } from '../../src/api/schemas/leaderboards.ts'
+import { readGuild, readPlayer } from '../../src/api/schemas/people/profiles.ts'
+import { readMapContents, readMarkers, readWorldEvents } from '../../src/api/schemas/places.ts'
+import { readSearch } from '../../src/api/schemas/search.ts'
+import { RecordError } from '../../src/app/errors.ts'
 
 const uuid = '00000000-0000-4000-8000-000000000001'
 

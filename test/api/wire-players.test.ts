@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { characterSchema, parseCharacter } from '../../src/api/wire/characters.ts'
-import { parsePlayer, playerSchema, readOnlineList } from '../../src/api/wire/players.ts'
-import { unknownFields } from '../../src/api/wire/unknown.ts'
+import { unknownFields } from '../../src/api/schemas/form/unknown.ts'
+import { characterSchema, parseCharacter } from '../../src/api/schemas/people/characters.ts'
+import { parsePlayer, playerSchema, readOnlineList } from '../../src/api/schemas/people/players.ts'
 
 const uuid = '00000000-0000-4000-8000-000000000001'
 

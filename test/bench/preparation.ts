@@ -1,5 +1,5 @@
 import { items } from '../../src/resources/items/index.ts'
-import { prepare } from '../../src/sync/prepare.ts'
+import { prepare } from '../../src/sync/normalize/prepare.ts'
 import { collectGarbage, median, timed } from './measure.ts'
 
 /** What an answer costs before the database: reading its JSON, then making rows and fingerprints of it. */

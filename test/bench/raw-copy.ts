@@ -2,8 +2,8 @@ import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import postgres from 'postgres'
-import { copyStatement } from '../../src/db/copy-columns.ts'
-import { copyText } from '../../src/db/copy-text.ts'
+import { copyStatement } from '../../src/db/bulk/copy-columns.ts'
+import { copyText } from '../../src/db/bulk/copy-text.ts'
 import type { CopyValue, Database, Sql } from '../../src/db/database.ts'
 
 /** The least that getting given rows into given tables can cost: COPY, in one transaction, and nothing else. */

@@ -1,4 +1,4 @@
-import { openServer } from '../../src/db/server.ts'
+import { openServer } from '../../src/db/server/server.ts'
 import { type RunningPostgres, startBinaries } from '../support/postgres-binaries.ts'
 import { startContainer } from '../support/postgres-docker.ts'
 

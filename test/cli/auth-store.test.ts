@@ -2,9 +2,9 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSy
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { awaitCode, listenForCode } from '../../src/cli/auth-listener.ts'
-import { virtualClock } from '../../src/clock.ts'
-import { readConfig } from '../../src/config.ts'
+import { virtualClock } from '../../src/app/clock.ts'
+import { readConfig } from '../../src/app/config.ts'
+import { FatalError } from '../../src/app/errors.ts'
 import {
   chooseCredential,
   forgetCredential,
@@ -12,8 +12,8 @@ import {
   readCredential,
   type StoredCredential,
   storeCredential,
-} from '../../src/credential.ts'
-import { FatalError } from '../../src/errors.ts'
+} from '../../src/app/stored-credential.ts'
+import { awaitCode, listenForCode } from '../../src/cli/commands/auth/auth-listener.ts'
 import { temporaryFolder } from '../support/postgres.ts'
 
 const secret = 'wgc_of-the-tester'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { openServer } from '../../src/db/server.ts'
+import { openServer } from '../../src/db/server/server.ts'
 import type { Sandbox } from '../../src/sandbox/index.ts'
 import { buildProgram, runProgram, startProgram } from '../support/cli.ts'
 import { guildBody, guildId, place } from '../support/guild-answers.ts'

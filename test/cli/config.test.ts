@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { readConfig } from '../../src/config.ts'
-import { UsageError } from '../../src/errors.ts'
+import { readConfig } from '../../src/app/config.ts'
+import { UsageError } from '../../src/app/errors.ts'
 import { temporaryFolder } from '../support/postgres.ts'
 
 describe('the configuration', () => {

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
+import { systemClock } from '../../src/app/clock.ts'
 import type { Database } from '../../src/db/database.ts'
-import { lockFolder } from '../../src/db/folder-lock.ts'
-import { openServer } from '../../src/db/server.ts'
+import { lockFolder } from '../../src/db/embedded/folder-lock.ts'
+import { openServer } from '../../src/db/server/server.ts'
 import { buildProgram, startProgram } from '../support/cli.ts'
 import { testDatabaseUrl, testDataDir } from '../support/postgres.ts'
 

@@ -1,6 +1,6 @@
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
-import { openServer } from '../../src/db/server.ts'
+import { systemClock } from '../../src/app/clock.ts'
+import { openServer } from '../../src/db/server/server.ts'
 import { resourcesNamed } from '../../src/resources/index.ts'
 import { buildProgram, runProgram, startProgram } from '../support/cli.ts'
 import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { openServer } from '../../src/db/server.ts'
+import { openServer } from '../../src/db/server/server.ts'
 import { buildProgram, type Environment, runProgram } from '../support/cli.ts'
 import { guildId } from '../support/guild-answers.ts'
 import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'

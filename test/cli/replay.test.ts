@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { openServer } from '../../src/db/server.ts'
+import { openServer } from '../../src/db/server/server.ts'
 import { buildProgram, runProgram, startProgram } from '../support/cli.ts'
 import { testDatabaseUrl } from '../support/postgres.ts'
 import { servedApi, serveItems } from '../support/served.ts'

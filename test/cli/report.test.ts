@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { openServer } from '../../src/db/server.ts'
+import { openServer } from '../../src/db/server/server.ts'
 import { buildProgram, type Environment, runProgram } from '../support/cli.ts'
 import { guildBody, guildId, syncGuild } from '../support/guild-answers.ts'
 import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { copyText } from '../../src/db/copy-text.ts'
-import { FOREVER } from '../../src/db/values.ts'
-import { FatalError, RecordError } from '../../src/errors.ts'
+import { FatalError, RecordError } from '../../src/app/errors.ts'
+import { copyText } from '../../src/db/bulk/copy-text.ts'
+import { FOREVER } from '../../src/db/bulk/values.ts'
 import { bothKinds, testDatabase } from '../support/postgres.ts'
 
 const NASTY = [

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
+import { systemClock } from '../../src/app/clock.ts'
+import { FatalError } from '../../src/app/errors.ts'
 import { connect } from '../../src/db/connect.ts'
 import type { Sql } from '../../src/db/database.ts'
-import { FatalError } from '../../src/errors.ts'
 import { bothKinds, temporaryFolder, testDatabase, testDatabaseUrl, testDataDir } from '../support/postgres.ts'
 
 describe.each(bothKinds)('the %s database', (kind) => {

@@ -5,10 +5,10 @@ import { mkdir, readdir, stat, writeFile } from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
-import { openEmbedded } from '../../src/db/embedded.ts'
-import { readHolder } from '../../src/db/folder-lock.ts'
-import { RetryableError } from '../../src/errors.ts'
+import { systemClock } from '../../src/app/clock.ts'
+import { RetryableError } from '../../src/app/errors.ts'
+import { openEmbedded } from '../../src/db/embedded/embedded.ts'
+import { readHolder } from '../../src/db/embedded/folder-lock.ts'
 import { compileInto } from '../support/compiled.ts'
 import { temporaryFolder, testDatabase, testDataDir } from '../support/postgres.ts'
 
@@ -100,8 +100,8 @@ test('statistics can be gathered inside a transaction, which nobody does in the 
 
 /** Commits row after row and says so, until it is killed. */
 const WRITE = `
-import { systemClock } from './clock.js'
-import { openEmbedded } from './db/embedded.js'
+import { systemClock } from './app/clock.js'
+import { openEmbedded } from './db/embedded/embedded.js'
 const db = await openEmbedded(process.argv[2], { clock: systemClock })
 await db.query('create table if not exists rows (a int primary key)')
 for (let a = 1; ; a++) {
@@ -112,7 +112,7 @@ for (let a = 1; ; a++) {
 
 test('a killed process loses nothing that it had committed, and keeps nobody out', async () => {
   const folder = await temporaryFolder()
-  await compileInto(folder, ['db/embedded.ts'])
+  await compileInto(folder, ['db/embedded/embedded.ts'])
   await writeFile(join(folder, 'write.js'), WRITE)
   const dataDir = await testDataDir({ migrated: false })
   const child = spawn(process.execPath, [join(folder, 'write.js'), dataDir], { stdio: ['ignore', 'pipe', 'inherit'] })

@@ -6,9 +6,9 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
-import { systemClock, virtualClock } from '../../src/clock.ts'
-import { type Holder, lockFolder, readHolder } from '../../src/db/folder-lock.ts'
-import { RetryableError } from '../../src/errors.ts'
+import { systemClock, virtualClock } from '../../src/app/clock.ts'
+import { RetryableError } from '../../src/app/errors.ts'
+import { type Holder, lockFolder, readHolder } from '../../src/db/embedded/folder-lock.ts'
 import { compileInto } from '../support/compiled.ts'
 import { temporaryFolder } from '../support/postgres.ts'
 
@@ -175,7 +175,7 @@ const quick = { now: () => Date.now(), sleep: () => systemClock.sleep(1) }
 const CONTEND = `
 import { mkdir, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { lockFolder } from './db/folder-lock.js'
+import { lockFolder } from './db/embedded/folder-lock.js'
 const clock = { now: () => Date.now(), sleep: (ms) => new Promise((wake) => setTimeout(wake, Math.min(ms, 2))) }
 const dataDir = process.argv[2]
 let alone = 0
@@ -193,7 +193,7 @@ process.stdout.write('alone ' + alone + ' times')
 
 test('eight processes that die with the lock never hold the folder together', async () => {
   const folder = await temporaryFolder()
-  await compileInto(folder, ['db/folder-lock.ts'])
+  await compileInto(folder, ['db/embedded/folder-lock.ts'])
   await writeFile(join(folder, 'contend.js'), CONTEND)
   const dataDir = join(folder, 'data')
   await mkdir(dataDir)

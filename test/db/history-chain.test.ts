@@ -1,10 +1,10 @@
 import { integer, text } from 'drizzle-orm/pg-core'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { FOREVER } from '../../src/db/bulk/values.ts'
 import type { Database, Sql } from '../../src/db/database.ts'
 import { historyTable, partTable } from '../../src/db/history.ts'
 import { game } from '../../src/db/schemas.ts'
 import { typed } from '../../src/db/typed.ts'
-import { FOREVER } from '../../src/db/values.ts'
 import { bothKinds, testDatabase } from '../support/postgres.ts'
 import { migrationSql } from '../support/schema-sql.ts'
 

@@ -1,11 +1,11 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { systemClock, virtualClock } from '../../src/clock.ts'
+import { systemClock, virtualClock } from '../../src/app/clock.ts'
+import { FatalError } from '../../src/app/errors.ts'
 import type { Database } from '../../src/db/database.ts'
-import { migrate, type RepeatableSql } from '../../src/db/migrate.ts'
-import { openServer } from '../../src/db/server.ts'
-import { FatalError } from '../../src/errors.ts'
+import { migrate, type RepeatableSql } from '../../src/db/migrations/migrate.ts'
+import { openServer } from '../../src/db/server/server.ts'
 import { bothKinds, temporaryFolder, testDatabase, testDatabaseUrl } from '../support/postgres.ts'
 
 const clock = virtualClock(Date.UTC(2026, 5, 1))

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '../../src/db/database.ts'
-import { openServer } from '../../src/db/server.ts'
+import { openServer } from '../../src/db/server/server.ts'
 import { effort } from '../support/effort.ts'
 import { migrateAll, testDatabase, testDatabaseUrl } from '../support/postgres.ts'
 import { dumpRelease, readDumps } from './releases/dump.ts'

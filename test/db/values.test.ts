@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { FOREVER, NEVER } from '../../src/db/values.ts'
+import { FOREVER, NEVER } from '../../src/db/bulk/values.ts'
 import { bothKinds, testDatabase } from '../support/postgres.ts'
 
 describe.each(bothKinds)('on the %s database', (kind) => {

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { Ajv } from 'ajv'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
-import { openServer } from '../../src/db/server.ts'
+import { openServer } from '../../src/db/server/server.ts'
 import { buildProgram, runProgram } from '../support/cli.ts'
 import { testDatabaseUrl } from '../support/postgres.ts'
 

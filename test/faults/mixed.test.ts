@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '../../src/db/database.ts'
 import { faultNames, type GameHistory } from '../../src/sandbox/index.ts'
-import type { RunResult } from '../../src/sync/run-result.ts'
+import type { RunResult } from '../../src/sync/run/run-result.ts'
 import { effort } from '../support/effort.ts'
 import { testDatabase } from '../support/postgres.ts'
 import { acceptedAnswers, openScene, replay, type Scene, start, syncEverything } from './scene.ts'

@@ -1,8 +1,8 @@
 import type { Database } from '../../src/db/database.ts'
 import { historyShape } from '../../src/db/history.ts'
-import { bulkTable } from '../../src/sync/bulk-table.ts'
-import { historySql } from '../../src/sync/history-sql.ts'
-import { tablesOf } from '../../src/sync/replay/tables.ts'
+import { bulkTable } from '../../src/sync/load/bulk-table.ts'
+import { historySql } from '../../src/sync/load/history-sql.ts'
+import { tablesOf } from '../../src/sync/replay/replayed-tables.ts'
 import type { Resource, Worklist } from '../../src/sync/resource.ts'
 
 /** Fingerprints or values by name. */

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
-import { openServer } from '../../src/db/server.ts'
+import { systemClock } from '../../src/app/clock.ts'
+import { openServer } from '../../src/db/server/server.ts'
 import { growingTables } from '../../src/resources/growth.ts'
 import { resources } from '../../src/resources/index.ts'
 import { compactCoverage } from '../../src/sync/coverage/compact.ts'

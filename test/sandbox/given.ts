@@ -1,4 +1,4 @@
-import { virtualClock } from '../../src/clock.ts'
+import { virtualClock } from '../../src/app/clock.ts'
 import {
   createItemWorld,
   type Item,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { hiddenFrom } from '../../src/sandbox/game/privacy.ts'
+import { hiddenFrom } from '../../src/sandbox/game/people/privacy.ts'
 import { type GuildBody, membersOf } from './game/bodies.ts'
 import { givenGame } from './game/given-game.ts'
 import { given } from './given.ts'

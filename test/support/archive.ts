@@ -2,8 +2,8 @@ import type { Database } from '../../src/db/database.ts'
 import type { Engine } from '../../src/sync/engine.ts'
 import type { Resource, Worklist } from '../../src/sync/resource.ts'
 import { isWorklist } from '../../src/sync/resource.ts'
-import { runResource } from '../../src/sync/run.ts'
-import { runWorklist } from '../../src/sync/run-worklist.ts'
+import { runResource } from '../../src/sync/run/run.ts'
+import { runWorklist } from '../../src/sync/run/run-worklist.ts'
 import type { World } from './world.ts'
 
 export const guards = { plausibleShare: 0.5, absences: 2, zeroShare: 0.25 }

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { inject } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
-import { lockFolder } from '../../src/db/folder-lock.ts'
+import { systemClock } from '../../src/app/clock.ts'
+import { lockFolder } from '../../src/db/embedded/folder-lock.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 

@@ -1,8 +1,8 @@
 import { onlinePlayers } from '../../src/resources/online-players/index.ts'
 import { players } from '../../src/resources/players/index.ts'
 import type { PrivacyPolicy } from '../../src/sync/privacy/privacy.ts'
-import type { RunResult } from '../../src/sync/run-result.ts'
-import { runWorklist, type WorklistOptions } from '../../src/sync/run-worklist.ts'
+import type { RunResult } from '../../src/sync/run/run-result.ts'
+import { runWorklist, type WorklistOptions } from '../../src/sync/run/run-worklist.ts'
 import { playerId } from './guild-answers.ts'
 import { headersOf, instantOf, type World } from './world.ts'
 

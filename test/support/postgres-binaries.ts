@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
-import { openServer } from '../../src/db/server.ts'
+import { openServer } from '../../src/db/server/server.ts'
 import { type Cluster, makeCluster, PASSWORD } from './postgres-cluster.ts'
 
 /** A Postgres server that runs for the tests only. */

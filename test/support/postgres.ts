@@ -5,11 +5,11 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { inject } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
+import { systemClock } from '../../src/app/clock.ts'
 import type { Database } from '../../src/db/database.ts'
-import { openEmbedded } from '../../src/db/embedded.ts'
-import { lockFolder } from '../../src/db/folder-lock.ts'
-import { openServer } from '../../src/db/server.ts'
+import { openEmbedded } from '../../src/db/embedded/embedded.ts'
+import { lockFolder } from '../../src/db/embedded/folder-lock.ts'
+import { openServer } from '../../src/db/server/server.ts'
 import { afterwards } from './afterwards.ts'
 import { effort } from './effort.ts'
 
@@ -128,6 +128,6 @@ export async function copyFolder(from: string, to: string): Promise<void> {
 
 /** Brings a database to what the program wants. */
 export async function migrateAll(db: Database): Promise<void> {
-  const { migrateDatabase } = await import('../../src/app.ts')
+  const { migrateDatabase } = await import('../../src/app/app.ts')
   await migrateDatabase(db, { clock: systemClock })
 }

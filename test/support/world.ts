@@ -1,13 +1,13 @@
 import { afterEach, beforeAll, beforeEach } from 'vitest'
 import { type Api, createClient } from '../../src/api/client.ts'
-import { seededRandom, type VirtualClock, virtualClock } from '../../src/clock.ts'
+import { seededRandom, type VirtualClock, virtualClock } from '../../src/app/clock.ts'
+import { FOREVER } from '../../src/db/bulk/values.ts'
 import type { Database } from '../../src/db/database.ts'
-import { FOREVER } from '../../src/db/values.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts'
-import type { Guards } from '../../src/sync/guard/guard.ts'
 import type { ExtractOptions, Resource } from '../../src/sync/resource.ts'
-import { runResource } from '../../src/sync/run.ts'
-import type { RunResult } from '../../src/sync/run-result.ts'
+import { runResource } from '../../src/sync/run/run.ts'
+import type { RunResult } from '../../src/sync/run/run-result.ts'
+import type { Guards } from '../../src/sync/validate/validate-snapshot.ts'
 import { testDatabase } from './postgres.ts'
 
 const routes: Readonly<Record<string, string>> = {

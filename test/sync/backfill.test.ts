@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { openServer } from '../../src/db/server.ts'
+import { openServer } from '../../src/db/server/server.ts'
 import { guildList } from '../../src/resources/guild-list/index.ts'
 import { backfillGuilds } from '../support/backfill.ts'
 import { answerGuild, guildBody, guildId, syncGuilds } from '../support/guild-answers.ts'

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
-import { type Clock, seededRandom, systemClock } from '../../src/clock.ts'
+import { type Clock, seededRandom, systemClock } from '../../src/app/clock.ts'
 import { startSandbox } from '../../src/sandbox/index.ts'
 import { type Running, startCommand } from '../support/cli.ts'
 import { compileInto } from '../support/compiled.ts'
@@ -15,10 +15,10 @@ const limit = 50
 
 /** A process that asks for as much as it gets. */
 const hungry = `
-import { createTransport } from './api/transport.js'
-import { systemClock } from './clock.js'
-import { openServer } from './db/server.js'
-import { accountOf, databaseBudget } from './sync/budget-store.js'
+import { createTransport } from './api/http/transport.js'
+import { systemClock } from './app/clock.js'
+import { openServer } from './db/server/server.js'
+import { accountOf, databaseBudget } from './sync/budget/database-budget-store.js'
 const [url, databaseUrl, began, start, lane] = process.argv.slice(2)
 const clock = {
   now: () => Math.round(Number(start) + (Date.now() - Number(began)) * ${speed}),
@@ -52,7 +52,12 @@ function sharedClock(began: number, start: number): Clock {
 
 test('processes that are killed at any instant never overdraw, and hold little of the budget back', async () => {
   const folder = await temporaryFolder()
-  await compileInto(folder, ['api/transport.ts', 'clock.ts', 'db/server.ts', 'sync/budget-store.ts'])
+  await compileInto(folder, [
+    'api/http/transport.ts',
+    'clock.ts',
+    'db/server/server.ts',
+    'sync/budget/database-budget-store.ts',
+  ])
   await writeFile(join(folder, 'hungry.js'), hungry)
   const databaseUrl = await testDatabaseUrl()
   const began = systemClock.now()

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
+import type { LogEntry } from '../../src/sandbox/http/request-journal.ts'
 import type { SandboxOptions } from '../../src/sandbox/index.ts'
-import type { LogEntry } from '../../src/sandbox/journal.ts'
 import { effort } from '../support/effort.ts'
 import { letPass } from '../support/pending.ts'
 import { dawn, playBackfill, playCrontab, playStart, type Stage, setStage } from './cast.ts'

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { html, raw } from 'hono/html'
-import { patterns } from './colours.ts'
-import { type Chapter, chapterMarkup } from './figure.ts'
-import type { Frame } from './frame.ts'
-import { mapScript } from './map-script.ts'
-import { style } from './style.ts'
-import type { Markup } from './table.ts'
+import { patterns } from './drawing/colours.ts'
+import { type Chapter, chapterMarkup } from './drawing/figure.ts'
+import type { Frame } from './drawing/frame.ts'
+import type { Markup } from './drawing/html-table.ts'
+import { style } from './drawing/style.ts'
+import { mapScript } from './map/map-script.ts'
 import { instant, moment } from './words.ts'
 
 /** Nothing may be loaded, and only this script and this style sheet count; whatever a name smuggles in does not run. */

@@ -1,7 +1,7 @@
 import { type CallOptions, readable, readObject, readObjectOrList } from '../call.ts'
-import type { Transport } from '../transport.ts'
-import { readLeaderboard, readLeaderboardTypes } from '../wire/leaderboards.ts'
-import { readSearch } from '../wire/search.ts'
+import type { Transport } from '../http/transport.ts'
+import { readLeaderboard, readLeaderboardTypes } from '../schemas/leaderboards.ts'
+import { readSearch } from '../schemas/search.ts'
 
 /** How much of a board. */
 export interface BoardCall extends CallOptions {

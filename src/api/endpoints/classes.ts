@@ -1,8 +1,8 @@
 import { type CallOptions, readable, readObject, readObjectOrList } from '../call.ts'
-import type { Transport } from '../transport.ts'
-import { parseAbilityTree, parseClass, parseClassList, readAbilityNodes, readAspects } from '../wire/abilities.ts'
-import type { itemVocabulary } from '../wire/items.ts'
-import type { Known } from '../wire/record.ts'
+import type { Transport } from '../http/transport.ts'
+import { parseAbilityTree, parseClass, parseClassList, readAbilityNodes, readAspects } from '../schemas/abilities.ts'
+import type { Known } from '../schemas/form/record.ts'
+import type { itemVocabulary } from '../schemas/items.ts'
 
 /** A class, in lower case. */
 export type ClassName = Known<(typeof itemVocabulary.classRequirement)[number]>

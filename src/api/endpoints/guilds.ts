@@ -1,9 +1,9 @@
 import { type CallOptions, type ObjectRequest, type ReadableAnswer, readable, readObject } from '../call.ts'
-import type { Transport } from '../transport.ts'
-import { type GuildListEntry, readGuildList } from '../wire/guilds.ts'
-import { type GuildProfile, readGuild, readSeasons, readTerritories } from '../wire/profiles.ts'
-import type { Season } from '../wire/seasons.ts'
-import type { Territory } from '../wire/territories.ts'
+import type { Transport } from '../http/transport.ts'
+import { type GuildListEntry, readGuildList } from '../schemas/guilds.ts'
+import { type GuildProfile, readGuild, readSeasons, readTerritories } from '../schemas/people/profiles.ts'
+import type { Season } from '../schemas/seasons.ts'
+import type { Territory } from '../schemas/territories.ts'
 
 /** Which of the two identifiers keys a map of the answer; the record in it carries the other one. */
 export type Identifier = 'username' | 'uuid'

@@ -1,6 +1,7 @@
 import { type CallOptions, type ReadableAnswer, readable, readObject } from '../call.ts'
+import type { Transport } from '../http/transport.ts'
 import { type AllOptions, type EachOptions, keyIn, listing, type PageOptions } from '../listings.ts'
-import type { Transport } from '../transport.ts'
+import type { Known } from '../schemas/form/record.ts'
 import {
   type Item,
   type ItemIds,
@@ -9,9 +10,8 @@ import {
   parseItem,
   parseItemIds,
   parseItemMetadata,
-} from '../wire/items.ts'
-import { readItemSets } from '../wire/profiles.ts'
-import type { Known } from '../wire/record.ts'
+} from '../schemas/items.ts'
+import { readItemSets } from '../schemas/people/profiles.ts'
 
 /** One of some, or any of several. */
 type AnyOf<Name extends string> = Known<Name> | readonly Known<Name>[]

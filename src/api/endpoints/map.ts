@@ -1,6 +1,6 @@
 import { type CallOptions, readable, readObject, readObjectOrList } from '../call.ts'
-import type { Transport } from '../transport.ts'
-import type { Body } from '../wire/bodies.ts'
+import type { Transport } from '../http/transport.ts'
+import type { Body } from '../schemas/form/bodies.ts'
 import {
   parseQuestCount,
   readGatheringNodes,
@@ -8,7 +8,7 @@ import {
   readMarkers,
   readPlayerLocations,
   readWorldEvents,
-} from '../wire/places.ts'
+} from '../schemas/places.ts'
 
 /** Rewards of content. */
 export interface RewardCall extends CallOptions {

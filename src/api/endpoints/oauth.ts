@@ -1,8 +1,8 @@
-import { RetryableError } from '../../errors.ts'
+import { RetryableError } from '../../app/errors.ts'
 import { withBody } from '../answer.ts'
 import { type CallOptions, type ReadableAnswer, readable, readObject } from '../call.ts'
-import type { Transport } from '../transport.ts'
-import { type Grant, parseGrant, parseToken, type Token } from '../wire/oauth.ts'
+import type { Transport } from '../http/transport.ts'
+import { type Grant, parseGrant, parseToken, type Token } from '../schemas/oauth.ts'
 
 /** What turns a code into a token. */
 export interface TokenRequest extends CallOptions {

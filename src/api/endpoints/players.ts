@@ -1,10 +1,10 @@
 import { type CallOptions, readable, readObject, readObjectOrList } from '../call.ts'
-import type { Transport } from '../transport.ts'
-import { readAbilityNodes } from '../wire/abilities.ts'
-import { parseCharacter } from '../wire/characters.ts'
-import { parseIdentities } from '../wire/identities.ts'
-import { readOnlineList } from '../wire/players.ts'
-import { readCharacters, readPlayer } from '../wire/profiles.ts'
+import type { Transport } from '../http/transport.ts'
+import { readAbilityNodes } from '../schemas/abilities.ts'
+import { parseCharacter } from '../schemas/people/characters.ts'
+import { parseIdentities } from '../schemas/people/identities.ts'
+import { readOnlineList } from '../schemas/people/players.ts'
+import { readCharacters, readPlayer } from '../schemas/people/profiles.ts'
 import type { KeyedCall } from './guilds.ts'
 
 /** Who is online, and where. */

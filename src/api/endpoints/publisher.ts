@@ -1,6 +1,6 @@
 import { type CallOptions, type ReadableAnswer, readable, readObject, readObjectOrList } from '../call.ts'
+import type { Transport } from '../http/transport.ts'
 import { type AllOptions, type EachOptions, keyIn, listing, type PageOptions } from '../listings.ts'
-import type { Transport } from '../transport.ts'
 import {
   type Article,
   type ArticleSummary,
@@ -9,8 +9,8 @@ import {
   parseArticleSummary,
   readNews,
   readVideos,
-} from '../wire/articles.ts'
-import type { Known } from '../wire/record.ts'
+} from '../schemas/articles.ts'
+import type { Known } from '../schemas/form/record.ts'
 
 /** A kind of article. */
 export type ArticleType = Known<(typeof articleVocabulary.type)[number]>

@@ -1,8 +1,8 @@
 import type { CallOptions } from '../call.ts'
+import type { Transport } from '../http/transport.ts'
 import { type AllOptions, type EachOptions, keyIn, listing, type PageOptions } from '../listings.ts'
-import type { Transport } from '../transport.ts'
-import { parseRecipe, type Recipe, type recipeVocabulary } from '../wire/recipes.ts'
-import type { Known } from '../wire/record.ts'
+import type { Known } from '../schemas/form/record.ts'
+import { parseRecipe, type Recipe, type recipeVocabulary } from '../schemas/recipes.ts'
 
 type AnyOf<Name extends string> = Known<Name> | readonly Known<Name>[]
 type Vocabulary = typeof recipeVocabulary

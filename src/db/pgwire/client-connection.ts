@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
-import { challenge, MECHANISM, type Verifier } from '../scram.ts'
 import { errorMessage, MessageReader, messageOf, type Opening, READY, readOpening, withOwnNames } from './messages.ts'
+import { challenge, MECHANISM, type Verifier } from './scram.ts'
 import { Cancelled, type ClientConnection, type SessionMultiplexer } from './session-multiplexer.ts'
 
 /** Everybody who is connected, and what they share. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../app/clock.ts'
 import type { Sql } from '../database.ts'
 import { errorMessage, MessageReader } from './messages.ts'
 

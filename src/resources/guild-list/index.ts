@@ -1,5 +1,5 @@
-import { type GuildListEntry, readGuildList } from '../../api/wire/guilds.ts'
-import { RecordError } from '../../errors.ts'
+import { type GuildListEntry, readGuildList } from '../../api/schemas/guilds.ts'
+import { RecordError } from '../../app/errors.ts'
 import { defineResource, type Normalized } from '../../sync/resource.ts'
 import { oneAnswer, uuidField } from '../record.ts'
 import { guildListHistory } from './tables.ts'

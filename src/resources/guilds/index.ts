@@ -1,5 +1,5 @@
-import { guildMemberSchema, guildSchema, guildVocabulary as known } from '../../api/wire/guilds.ts'
-import { unknownFields } from '../../api/wire/unknown.ts'
+import { unknownFields } from '../../api/schemas/form/unknown.ts'
+import { guildMemberSchema, guildSchema, guildVocabulary as known } from '../../api/schemas/guilds.ts'
 import { defineWorklist } from '../../sync/resource.ts'
 import { guildListHistory } from '../guild-list/tables.ts'
 import { inGuilds } from '../personal.ts'

@@ -1,3 +1,5 @@
+import { isInstant } from '../../api/schemas/form/limits.ts'
+import { misfitOf } from '../../api/schemas/form/record.ts'
 import {
   type Guild,
   type GuildMember,
@@ -5,12 +7,10 @@ import {
   memberTotal,
   parseGuild,
   parseGuildMember,
-} from '../../api/wire/guilds.ts'
-import { isInstant } from '../../api/wire/limits.ts'
-import { misfitOf } from '../../api/wire/record.ts'
-import { type RedactedCounts, redactedIn } from '../../api/wire/redacted.ts'
-import { restrictionsOf } from '../../api/wire/restrictions.ts'
-import { RecordError } from '../../errors.ts'
+} from '../../api/schemas/guilds.ts'
+import { type RedactedCounts, redactedIn } from '../../api/schemas/people/redacted.ts'
+import { restrictionsOf } from '../../api/schemas/people/restrictions.ts'
+import { RecordError } from '../../app/errors.ts'
 import {
   type Entity,
   type IgnoredInstant,

@@ -1,5 +1,5 @@
-import { itemSchema, itemVocabulary as known } from '../../api/wire/items.ts'
-import { unknownFields } from '../../api/wire/unknown.ts'
+import { unknownFields } from '../../api/schemas/form/unknown.ts'
+import { itemSchema, itemVocabulary as known } from '../../api/schemas/items.ts'
 import { defineResource } from '../../sync/resource.ts'
 import { textField } from '../record.ts'
 import { normalizeItem } from './normalize.ts'

@@ -1,5 +1,5 @@
-import { type Item, parseItem } from '../../api/wire/items.ts'
-import type { Json } from '../../sync/hash.ts'
+import { type Item, parseItem } from '../../api/schemas/items.ts'
+import type { Json } from '../../sync/normalize/hash.ts'
 import type { Normalized } from '../../sync/resource.ts'
 import { textField } from '../record.ts'
 import type { itemHistory } from './tables.ts'

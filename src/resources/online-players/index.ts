@@ -1,5 +1,5 @@
-import { readOnlineList } from '../../api/wire/players.ts'
-import { redactedIn } from '../../api/wire/redacted.ts'
+import { readOnlineList } from '../../api/schemas/people/players.ts'
+import { redactedIn } from '../../api/schemas/people/redacted.ts'
 import { defineResource } from '../../sync/resource.ts'
 import { inOnlineList } from '../personal.ts'
 import { oneAnswer, textField } from '../record.ts'

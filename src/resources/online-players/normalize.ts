@@ -1,7 +1,7 @@
-import { isStorable, longestKey } from '../../api/wire/limits.ts'
-import type { OnlineList } from '../../api/wire/players.ts'
-import type { RedactedCounts } from '../../api/wire/redacted.ts'
-import { RecordError } from '../../errors.ts'
+import { isStorable, longestKey } from '../../api/schemas/form/limits.ts'
+import type { OnlineList } from '../../api/schemas/people/players.ts'
+import type { RedactedCounts } from '../../api/schemas/people/redacted.ts'
+import { RecordError } from '../../app/errors.ts'
 import type { Extraction, Normalized } from '../../sync/resource.ts'
 import type { worldHistory } from './tables.ts'
 

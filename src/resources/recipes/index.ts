@@ -1,5 +1,5 @@
-import { recipeVocabulary as known, recipeSchema } from '../../api/wire/recipes.ts'
-import { unknownFields } from '../../api/wire/unknown.ts'
+import { unknownFields } from '../../api/schemas/form/unknown.ts'
+import { recipeVocabulary as known, recipeSchema } from '../../api/schemas/recipes.ts'
 import { defineResource } from '../../sync/resource.ts'
 import { textField } from '../record.ts'
 import { normalizeRecipe } from './normalize.ts'

@@ -1,5 +1,5 @@
-import { parseRecipe, type Recipe } from '../../api/wire/recipes.ts'
-import type { Json } from '../../sync/hash.ts'
+import { parseRecipe, type Recipe } from '../../api/schemas/recipes.ts'
+import type { Json } from '../../sync/normalize/hash.ts'
 import type { Normalized } from '../../sync/resource.ts'
 import { fieldOf, textField } from '../record.ts'
 import type { recipeHistory } from './tables.ts'

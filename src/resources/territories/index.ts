@@ -1,5 +1,5 @@
-import { territoryVocabulary as known, territorySchema } from '../../api/wire/territories.ts'
-import { unknownFields } from '../../api/wire/unknown.ts'
+import { unknownFields } from '../../api/schemas/form/unknown.ts'
+import { territoryVocabulary as known, territorySchema } from '../../api/schemas/territories.ts'
 import { defineResource } from '../../sync/resource.ts'
 import { fieldOf, oneAnswer, textField } from '../record.ts'
 import { deriveCaptures, giveUpCaptures } from './derive.ts'

@@ -1,4 +1,4 @@
-import { parseTerritory, type Territory } from '../../api/wire/territories.ts'
+import { parseTerritory, type Territory } from '../../api/schemas/territories.ts'
 import {
   type Entity,
   type IgnoredInstant,

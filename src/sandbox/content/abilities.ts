@@ -1,5 +1,5 @@
-import type { Dialect } from '../answer.ts'
-import { attribute } from '../generator/icons.ts'
+import { attribute } from '../generator/items/icons.ts'
+import type { Dialect } from '../http/answer.ts'
 import { type AbilityPlan, type PlannedAbility, planAbilities, rowsPerPage } from './ability-plan.ts'
 import { archetypesOf, type ClassName } from './classes.ts'
 import { coloured } from './draws.ts'

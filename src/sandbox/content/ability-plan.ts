@@ -1,4 +1,4 @@
-import { type Random, seededRandom } from '../../clock.ts'
+import { type Random, seededRandom } from '../../app/clock.ts'
 import { between, chance, pick } from '../generator/draw.ts'
 import { camelCase } from '../generator/names.ts'
 import { adjectives, nouns } from '../generator/words.ts'

@@ -1,5 +1,5 @@
 import { between, chance, pick } from '../generator/draw.ts'
-import { attribute } from '../generator/icons.ts'
+import { attribute } from '../generator/items/icons.ts'
 import { adjectives, nouns } from '../generator/words.ts'
 import { planAbilities } from './ability-plan.ts'
 import type { ClassName } from './classes.ts'

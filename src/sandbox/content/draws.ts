@@ -1,4 +1,4 @@
-import { type Random, seededRandom } from '../../clock.ts'
+import { type Random, seededRandom } from '../../app/clock.ts'
 
 /** A random source for one thing by name: the same for the same seed and name, whatever else was drawn before. */
 export function drawsFor(seed: number, name: string): Random {

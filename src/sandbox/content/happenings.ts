@@ -1,4 +1,4 @@
-import type { Random } from '../../clock.ts'
+import type { Random } from '../../app/clock.ts'
 import { between, chance, pick } from '../generator/draw.ts'
 import type { Item } from '../generator/records.ts'
 import { adjectives, nouns, sentences } from '../generator/words.ts'

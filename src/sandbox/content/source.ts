@@ -1,3 +1,5 @@
+import { createCopies } from '../copies.ts'
+import type { Item } from '../generator/records.ts'
 import {
   type AnswerSource,
   type ApiRequest,
@@ -7,11 +9,9 @@ import {
   methodNotAllowed,
   notFound,
   type Refusal,
-} from '../answer.ts'
-import { createCopies } from '../copies.ts'
-import type { Item } from '../generator/records.ts'
-import { cutPage, type PageForm, pageNumber } from '../pages.ts'
-import { ttlOf } from '../ttl.ts'
+} from '../http/answer.ts'
+import { cutPage, type PageForm, pageNumber } from '../http/paging.ts'
+import { ttlOf } from '../http/ttl.ts'
 import { abilityMapBody, abilityTreeBody } from './abilities.ts'
 import { articleBody, articles, articleTypes, newsBody, videosBody } from './articles.ts'
 import { aspectsBody } from './aspects.ts'

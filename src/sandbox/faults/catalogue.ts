@@ -1,13 +1,13 @@
-import { clocks } from './clocks.ts'
 import { deliveries } from './deliveries.ts'
 import type { Fault } from './fault.ts'
-import { headerFaults } from './header-faults.ts'
-import { hostileTexts } from './hostile-text.ts'
-import { incomplete } from './incomplete.ts'
-import { people } from './people.ts'
-import { refusals } from './refusals.ts'
-import { shapes } from './shapes.ts'
-import { values } from './values.ts'
+import { clocks } from './kinds/clock-faults.ts'
+import { headerFaults } from './kinds/header-faults.ts'
+import { hostileTexts } from './kinds/hostile-text.ts'
+import { incomplete } from './kinds/incomplete.ts'
+import { people } from './kinds/people-faults.ts'
+import { refusals } from './kinds/refusal-faults.ts'
+import { shapes } from './kinds/shapes.ts'
+import { values } from './kinds/value-faults.ts'
 
 const all = {
   ...refusals,

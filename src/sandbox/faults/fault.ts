@@ -1,4 +1,4 @@
-import type { Random } from '../../clock.ts'
+import type { Random } from '../../app/clock.ts'
 
 /** An answer on its way out. */
 export interface Outgoing {

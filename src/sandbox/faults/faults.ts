@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib'
-import { type Random, seededRandom } from '../../clock.ts'
+import { type Random, seededRandom } from '../../app/clock.ts'
 import { catalogue, type FaultName } from './catalogue.ts'
 import type { Outgoing } from './fault.ts'
 import { type FaultRule, type FaultSpec, readFaults } from './rules.ts'

@@ -1,4 +1,4 @@
-import type { Rank } from './ranks.ts'
+import type { Rank } from './guilds/ranks.ts'
 
 /*
  * The true history. `T` is an instant: ms since the epoch while it is written, ISO text when it is read.

@@ -1,3 +1,5 @@
+import { loadoutBody } from '../content/abilities.ts'
+import { planAbilities, takenAbilities } from '../content/ability-plan.ts'
 import {
   type AnswerSource,
   type ApiRequest,
@@ -10,20 +12,18 @@ import {
   once,
   type Refusal,
   type Requester,
-} from '../answer.ts'
-import { loadoutBody } from '../content/abilities.ts'
-import { planAbilities, takenAbilities } from '../content/ability-plan.ts'
-import { ttlOf } from '../ttl.ts'
+} from '../http/answer.ts'
+import { ttlOf } from '../http/ttl.ts'
+import { type Found, json, keepCopies, type Produced, shared } from './boards/cached-copies.ts'
 import { buildsOf, fullCharacters, lightCharacters } from './bodies/characters.ts'
 import { guildBody, type Identifier } from './bodies/guild.ts'
 import { guildListBody, onlineBody, seasonsBody } from './bodies/lists.ts'
 import { lightIdentity, playerBody } from './bodies/player.ts'
 import { territoryWriter } from './bodies/territories.ts'
-import { type Found, json, keepCopies, type Produced, shared } from './copies.ts'
 import { findGuilds, findPlayers } from './find.ts'
 import type { Game } from './game.ts'
 import { gzipParts, joinParts } from './parts.ts'
-import { hiddenFrom, isClose, type Viewer, viewerOf } from './privacy.ts'
+import { hiddenFrom, isClose, type Viewer, viewerOf } from './people/privacy.ts'
 import type { Guild, Player } from './state.ts'
 import { lastTick } from './time.ts'
 

@@ -1,8 +1,8 @@
-import type { Random } from '../../clock.ts'
+import type { Random } from '../../app/clock.ts'
+import type { Rank } from './guilds/ranks.ts'
 import type { GameLog, Hold, Rise, Session } from './log.ts'
-import type { GameNames } from './names.ts'
+import type { GameNames } from './people/name-changes.ts'
 import type { EventQueue } from './queue.ts'
-import type { Rank } from './ranks.ts'
 
 /** When and how a player plays. */
 export interface Habit {

@@ -1,4 +1,4 @@
-import type { Random } from '../../clock.ts'
+import type { Random } from '../../app/clock.ts'
 import type { EventQueue, Happening } from './queue.ts'
 
 /** Lengths of time, ms. */

@@ -1,4 +1,4 @@
-import type { Random } from '../../clock.ts'
+import type { Random } from '../../app/clock.ts'
 
 /** A whole number between `low` and `high`, both included. */
 export function between(random: Random, low: number, high: number): number {

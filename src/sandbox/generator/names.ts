@@ -1,4 +1,4 @@
-import type { Random } from '../../clock.ts'
+import type { Random } from '../../app/clock.ts'
 import { between, chance, pick } from './draw.ts'
 import { adjectives, codas, kinds, nouns, onsets, vowels } from './words.ts'
 

@@ -1,7 +1,7 @@
-import { type Random, seededRandom } from '../../clock.ts'
+import { type Random, seededRandom } from '../../app/clock.ts'
 import { between, pick } from './draw.ts'
-import { createGearItem } from './gear.ts'
-import { rollOf } from './identifications.ts'
+import { createGearItem } from './items/gear.ts'
+import { rollOf } from './items/identifications.ts'
 import { nameMaker } from './names.ts'
 import type { Item, ItemWorld, ModelNumbers, Roll } from './records.ts'
 

@@ -1,4 +1,4 @@
-import type { Random } from '../../clock.ts'
+import type { Random } from '../../app/clock.ts'
 import { between, chance, pick, weighted } from './draw.ts'
 import type { DropMeta, Source } from './records.ts'
 import { adjectives, nouns } from './words.ts'

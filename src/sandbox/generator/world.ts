@@ -1,14 +1,14 @@
-import { seededRandom } from '../../clock.ts'
-import { createGear } from './gear.ts'
-import { createIngredients } from './ingredients.ts'
-import { createMaterials } from './materials.ts'
+import { seededRandom } from '../../app/clock.ts'
+import { createGear } from './items/gear.ts'
+import { createIngredients } from './items/ingredients.ts'
+import { createMaterials } from './items/materials.ts'
+import { createRecipes } from './items/recipes.ts'
+import { createSets } from './items/sets.ts'
+import { createCharms, createTomes } from './items/tomes.ts'
+import { createTools } from './items/tools.ts'
 import { nameMaker } from './names.ts'
 import { unplacedDrop } from './places.ts'
-import { createRecipes } from './recipes.ts'
 import type { Item, ItemWorld } from './records.ts'
-import { createSets } from './sets.ts'
-import { createCharms, createTomes } from './tomes.ts'
-import { createTools } from './tools.ts'
 
 /**
  * Invents a world of about 6,600 items, 720 recipes and 68 sets with the shapes, quirks and frequencies of live answers

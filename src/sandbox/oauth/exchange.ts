@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ApiRequest, Refusal } from '../answer.ts'
+import type { ApiRequest, Refusal } from '../http/answer.ts'
 import type { RegisteredClient } from './clients.ts'
 import type { Codes } from './codes.ts'
 import type { Tokens } from './tokens.ts'

@@ -1,4 +1,4 @@
-import { type ApiRequest, methodNotAllowed, notFound, type Refusal } from '../answer.ts'
+import { type ApiRequest, methodNotAllowed, notFound, type Refusal } from '../http/answer.ts'
 import { type ExchangeParts, exchange } from './exchange.ts'
 import type { People } from './people.ts'
 

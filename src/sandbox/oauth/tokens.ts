@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { Random } from '../../clock.ts'
-import type { Requester } from '../answer.ts'
+import type { Random } from '../../app/clock.ts'
+import type { Requester } from '../http/answer.ts'
 
 /** A token that was issued. The sandbox keeps its digest, never its text. */
 interface Issued {

@@ -1,4 +1,4 @@
-import type { Refusal } from '../answer.ts'
+import type { Refusal } from '../http/answer.ts'
 
 /** One field of a filter that could not be read; caught where the filter is. */
 class FormError extends Error {}

@@ -1,6 +1,6 @@
-import type { Refusal } from '../answer.ts'
 import { camelCase } from '../generator/names.ts'
 import type { Item } from '../generator/records.ts'
+import type { Refusal } from '../http/answer.ts'
 import { readForm } from './form.ts'
 
 const gatheredWith: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
-import type { Refusal } from '../answer.ts'
 import type { Recipe, Span } from '../generator/records.ts'
+import type { Refusal } from '../http/answer.ts'
 import { type Range, readForm } from './form.ts'
 
 /**

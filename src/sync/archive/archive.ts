@@ -1,9 +1,9 @@
 import type { Api } from '../../api/client.ts'
-import { type HttpExchange, lineOf, tellingHeaders, textOf } from '../../api/http-exchange.ts'
+import { type HttpExchange, lineOf, tellingHeaders, textOf } from '../../api/http/http-exchange.ts'
 import type { Sql } from '../../db/database.ts'
 import type { Engine } from '../engine.ts'
-import { sha256 } from '../hash.ts'
-import { erasedText, isUnkeepable, type Target } from './erase.ts'
+import { sha256 } from '../normalize/hash.ts'
+import { erasedText, isUnkeepable, type Target } from './erase-archived.ts'
 import { compressed } from './text.ts'
 
 /** Somebody who asks the API, and what it said to him. */

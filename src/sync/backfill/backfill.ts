@@ -1,15 +1,15 @@
 import { ApiError, Unauthorized } from '../../api/errors.ts'
-import type { Random } from '../../clock.ts'
-import { RetryableError } from '../../errors.ts'
+import type { Random } from '../../app/clock.ts'
+import { RetryableError } from '../../app/errors.ts'
 import type { Engine } from '../engine.ts'
-import type { LastSaid } from '../guard/actions.ts'
-import { refresh } from '../refresh.ts'
 import type { ExtractOptions, Worklist } from '../resource.ts'
-import { openRefusals } from '../run-refusals.ts'
-import { failedResult, type RunResult } from '../run-result.ts'
-import { startRunSummary } from '../run-summary.ts'
+import { refresh } from '../run/refresh.ts'
+import { failedResult, type RunResult } from '../run/run-result.ts'
+import { startRunSummary } from '../run/run-summary.ts'
 import { createBackoff } from '../schedule/backoff.ts'
-import { releaseKey } from '../work-items.ts'
+import type { LastSaid } from '../validate/guard-actions.ts'
+import { openRefusals } from '../worklist/run-refusals.ts'
+import { releaseKey } from '../worklist/work-items.ts'
 import {
   type Among,
   type Campaign,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Sql } from '../../db/database.ts'
-import { goneInterval, lease } from '../work-items.ts'
+import { goneInterval, lease } from '../worklist/work-items.ts'
 
 /** Holder of the leases of a backfill. A lock says whether it lives; when none does, the leases are of a dead one. */
 const holder = 'backfill'

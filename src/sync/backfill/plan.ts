@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/database.ts'
-import { bulkTable } from '../bulk-table.ts'
+import { bulkTable } from '../load/bulk-table.ts'
 import type { ResourceBase } from '../resource.ts'
 
 /** What a backfill will take, before it begins. */

@@ -1,5 +1,5 @@
-import type { RecordedAnswers } from '../../api/recorded.ts'
-import { earliest } from '../guard/clock.ts'
+import type { RecordedAnswers } from '../../api/recordings/recorded.ts'
+import { earliest } from '../validate/clock-guard.ts'
 
 /** The clock of the machine that recorded may be ahead of this one by so much, ms. */
 const tolerance = 15 * 60_000

@@ -1,5 +1,5 @@
 import type { Database, Sql } from '../../db/database.ts'
-import { lockForTransaction } from '../../db/transaction-locks.ts'
+import { lockForTransaction } from '../../db/locks/transaction-locks.ts'
 
 /** How much of the ledger is counted in one transaction, ms, and in how many of them at most: a year the first time. */
 const chunk = 7 * 86_400_000

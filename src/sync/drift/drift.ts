@@ -1,5 +1,5 @@
-import type { UnknownField } from '../../api/wire/unknown.ts'
-import type { Json } from '../hash.ts'
+import type { UnknownField } from '../../api/schemas/form/unknown.ts'
+import type { Json } from '../normalize/hash.ts'
 
 /** Something about what the API sends that the program does not know, or does not know like this. */
 export interface Novelty {

@@ -1,5 +1,5 @@
-import type { Json } from '../hash.ts'
-import type { Prepared } from '../prepare.ts'
+import type { Json } from '../normalize/hash.ts'
+import type { Prepared } from '../normalize/prepare.ts'
 import type { ResourceBase } from '../resource.ts'
 import { type Novelty, unknownFieldNovelties, unknownMembers } from './drift.ts'
 

@@ -1,11 +1,11 @@
+import { FOREVER } from '../../db/bulk/values.ts'
 import type { Sql } from '../../db/database.ts'
-import { FOREVER } from '../../db/values.ts'
-import { hashOf, noteActions } from './actions.ts'
-import { anonymizingStatement } from './engine.ts'
-import { erase, everything, type Gone, type Removed, whoFrom, whoseRows } from './erase.ts'
-import { countNames, namedPlayers, removeNames } from './names.ts'
+import { erase, everything, type Gone, type Removed, whoFrom, whoseRows } from './erase-person.ts'
+import { countNames, namedPlayers, removeNames } from './named-columns.ts'
 import type { KeptTable, Personal } from './personal.ts'
 import { lockPrivacy } from './privacy.ts'
+import { hashOf, noteActions } from './privacy-actions.ts'
+import { anonymizingStatement } from './privacy-engine.ts'
 import { askAnew } from './reopen.ts'
 
 /** What is kept of a player in one table. */

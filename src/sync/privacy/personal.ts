@@ -1,5 +1,5 @@
 import type { NamingTable } from '../../db/naming.ts'
-import type { Json } from '../hash.ts'
+import type { Json } from '../normalize/hash.ts'
 
 /** One person as an answer tells of them. */
 export interface Person {

@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/database.ts'
 import { isWorklist, type Resource, type Worklist } from '../resource.ts'
-import { tablesOf } from './tables.ts'
+import { tablesOf } from './replayed-tables.ts'
 
 /** How far back the raw answers of a resource go, and whether they are all there. */
 export interface Reach {

@@ -1,5 +1,5 @@
 import type { Database, SqlValue } from '../../db/database.ts'
-import { bulkTable } from '../bulk-table.ts'
+import { bulkTable } from '../load/bulk-table.ts'
 import type { ExpiringTable } from '../resource.ts'
 import { unnamed } from './compaction.ts'
 

@@ -1,5 +1,5 @@
 import type { Database, Sql } from '../../db/database.ts'
-import { LockTimeout, limitLockWaits } from '../../db/lock-timeout.ts'
+import { LockTimeout, limitLockWaits } from '../../db/locks/lock-timeout.ts'
 import type { RetainedTable } from '../resource.ts'
 import { namesOf, repairPartitions } from './partitions.ts'
 import { daysBefore, type Retention } from './retention.ts'

@@ -1,5 +1,5 @@
 import type { Database, Sql } from '../../db/database.ts'
-import { bulkTable } from '../bulk-table.ts'
+import { bulkTable } from '../load/bulk-table.ts'
 import type { RetainedTable } from '../resource.ts'
 
 /*

@@ -1,6 +1,6 @@
 import type { Database, Sql } from '../../db/database.ts'
-import { lockForTransaction } from '../../db/transaction-locks.ts'
-import { bulkTable } from '../bulk-table.ts'
+import { lockForTransaction } from '../../db/locks/transaction-locks.ts'
+import { bulkTable } from '../load/bulk-table.ts'
 import type { Averages, ResourceBase, RetainedTable } from '../resource.ts'
 import { type GrowingNames, instant, namesOf, type Part, partsOf } from './partitions.ts'
 

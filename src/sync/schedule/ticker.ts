@@ -1,6 +1,6 @@
 import { Cron } from 'croner'
 import { schedule, validateDetailed } from 'node-cron'
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../app/clock.ts'
 
 /** The outer clock of the scheduler: rings at the instants that a cron expression names, in UTC. */
 export interface Ticker {

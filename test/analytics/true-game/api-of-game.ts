@@ -1,10 +1,10 @@
-import { classifyResponse, faultError } from '../../../src/api/classify-response.ts'
 import { type Api, createClient } from '../../../src/api/client.ts'
-import type { Outcome } from '../../../src/api/http-client.ts'
-import { offline } from '../../../src/api/recorded.ts'
-import { wireRequest } from '../../../src/api/request.ts'
-import { toAnswer } from '../../../src/api/transport.ts'
-import { type AnswerSource, type Copy, isRefusal } from '../../../src/sandbox/answer.ts'
+import { classifyResponse, faultError } from '../../../src/api/http/classify-response.ts'
+import type { Outcome } from '../../../src/api/http/http-client.ts'
+import { wireRequest } from '../../../src/api/http/request.ts'
+import { toAnswer } from '../../../src/api/http/transport.ts'
+import { offline } from '../../../src/api/recordings/recorded.ts'
+import { type AnswerSource, type Copy, isRefusal } from '../../../src/sandbox/http/answer.ts'
 
 /** A client that is answered by a source of the sandbox as of `now()` (ms), without HTTP in between. */
 export function apiOf(source: AnswerSource, now: () => number): Api {

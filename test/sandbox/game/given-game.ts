@@ -1,6 +1,6 @@
-import type { Dialect } from '../../../src/sandbox/answer.ts'
 import { createGame } from '../../../src/sandbox/game/game.ts'
 import { gameSource } from '../../../src/sandbox/game/routes.ts'
+import type { Dialect } from '../../../src/sandbox/http/answer.ts'
 
 export const start = Date.parse('2026-06-01T12:00:20.500Z')
 export const hour = 3_600_000

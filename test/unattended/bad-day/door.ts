@@ -1,6 +1,6 @@
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { type Clock, type Random, seededRandom } from '../../../src/clock.ts'
+import { type Clock, type Random, seededRandom } from '../../../src/app/clock.ts'
 import { bucketOf, type Delivered, headersOf, type Visit } from './journal.ts'
 
 /** The way to the API: it writes down who came and what he was told, and it can fail. */

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Headers } from '../../../src/api/headers.ts'
+import type { Headers } from '../../../src/api/http/response-headers.ts'
 
 /** One request that came to the API's door, and what became of it. */
 export interface Visit {

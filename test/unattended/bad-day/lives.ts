@@ -1,5 +1,5 @@
-import { type Clock, type Random, seededRandom } from '../../../src/clock.ts'
-import { RetryableError } from '../../../src/errors.ts'
+import { type Clock, type Random, seededRandom } from '../../../src/app/clock.ts'
+import { RetryableError } from '../../../src/app/errors.ts'
 import type { Life } from './life.ts'
 import { waitOf } from './misfortunes.ts'
 import type { Theatre } from './theatre.ts'

@@ -1,4 +1,4 @@
-import { type Random, seededRandom } from '../../../src/clock.ts'
+import { type Random, seededRandom } from '../../../src/app/clock.ts'
 
 /**
  * What goes wrong around the actors: the database is away (`away`), hangs (`frozen`), loses its connections (`snapped`)

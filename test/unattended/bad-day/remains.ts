@@ -1,4 +1,4 @@
-import { readBudgetState } from '../../../src/api/budget-state.ts'
+import { readBudgetState } from '../../../src/api/rate-limit/budget-state.ts'
 import type { Database } from '../../../src/db/database.ts'
 
 /** What somebody who is no more still holds: leases, locks, reservations, sessions. */

@@ -1,5 +1,5 @@
+import { FOREVER } from '../../../src/db/bulk/values.ts'
 import type { Database } from '../../../src/db/database.ts'
-import { FOREVER } from '../../../src/db/values.ts'
 import type { Witness } from './witness.ts'
 
 /** What tables say that no answer said, or not for that instant. */

@@ -1,4 +1,4 @@
-import { observedAt } from '../../../src/api/headers.ts'
+import { observedAt } from '../../../src/api/http/response-headers.ts'
 import type { Delivered } from './journal.ts'
 
 /** What the API was heard to say, each fact with the instants that its answers claimed to speak for. */

@@ -10,12 +10,12 @@ const dawn = Date.parse('2026-06-01T10:00:05Z')
 const { DATABASE_URL, DATA_DIR, HOURS, EVERY, FAULTS_FROM, FAULTS_UNTIL, SCHEDULE } = process.env
 const statements = watchStatements(Number(new URL(DATABASE_URL).port))
 
-const { createApp } = await import('../../../dist/app.js')
-const { openOutput } = await import('../../../dist/cli/output.js')
-const { noProgress } = await import('../../../dist/cli/progress.js')
-const { startCommand } = await import('../../../dist/cli/start.js')
-const { seededRandom, virtualClock } = await import('../../../dist/clock.js')
-const { readConfig } = await import('../../../dist/config.js')
+const { createApp } = await import('../../../dist/app/app.js')
+const { openOutput } = await import('../../../dist/cli/output/output.js')
+const { noProgress } = await import('../../../dist/cli/output/progress.js')
+const { startCommand } = await import('../../../dist/cli/commands/start/start.js')
+const { seededRandom, virtualClock } = await import('../../../dist/app/clock.js')
+const { readConfig } = await import('../../../dist/app/config.js')
 
 const time = new SharedArrayBuffer(8)
 const shared = new Float64Array(time)

@@ -1,4 +1,4 @@
-import { counter } from '../counters.ts'
+import { counter } from '../people/counters.ts'
 import type { Player } from '../state.ts'
 
 /** Invented; the real game's places have other names. */

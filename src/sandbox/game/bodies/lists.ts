@@ -1,4 +1,4 @@
-import type { Dialect } from '../../answer.ts'
+import type { Dialect } from '../../http/answer.ts'
 import type { Realm, Season } from '../state.ts'
 import { second, stamp } from '../time.ts'
 import type { Identifier } from './guild.ts'

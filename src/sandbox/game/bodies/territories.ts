@@ -1,5 +1,5 @@
-import type { Dialect } from '../../answer.ts'
-import { stores, treasury, treasuryGrowsAt } from '../economy.ts'
+import type { Dialect } from '../../http/answer.ts'
+import { stores, treasury, treasuryGrowsAt } from '../guilds/economy.ts'
 import { type Part, partOf } from '../parts.ts'
 import { levels, type Realm, type Sheet, type Territory } from '../state.ts'
 import { stamp } from '../time.ts'

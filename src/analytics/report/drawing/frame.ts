@@ -1,0 +1,30 @@
+import type { Sql } from '../../../db/database.ts'
+import type { Roster } from '../guild/roster.ts'
+import type { Period } from '../period.ts'
+
+/** What every picture of a report is about. */
+export interface Frame extends Period {
+  /** The guild that has a page of its own. */
+  readonly guild: string | null
+  /** When the report is written; ages count up to then. */
+  readonly writtenAt: Date
+  readonly roster: Roster
+}
+
+/** How often a resource is expected to be observed; seconds, 0 without a schedule. */
+export async function expectedEvery(sql: Sql, resource: string): Promise<number> {
+  const [row] = await sql.query<{ seconds: number | null }>(
+    `select extract(epoch from expected_every)::double precision as seconds from analytics.freshness where resource = $1`,
+    [resource],
+  )
+  return row?.seconds ?? 0
+}
+
+/** From when to when a resource was observed; null where it never was. */
+export async function observedOf(sql: Sql, resource: string): Promise<{ first: Date; last: Date } | null> {
+  const [row] = await sql.query<{ first: Date | null; last: Date | null }>(
+    `select first_at as first, last_at as last from analytics.watch($1)`,
+    [resource],
+  )
+  return row?.first && row.last ? { first: row.first, last: row.last } : null
+}

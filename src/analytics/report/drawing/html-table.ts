@@ -1,0 +1,38 @@
+import { html } from 'hono/html'
+import { instant, number } from '../words.ts'
+
+/** A part of the page. */
+export type Markup = ReturnType<typeof html>
+
+/** What a cell may hold: text, a number (NULL is not known), an instant, a truth, or markup. */
+export type Cell = string | number | boolean | Date | null | Markup
+
+/** The numbers behind a picture. */
+export interface Table {
+  readonly columns: readonly string[]
+  readonly rows: readonly (readonly Cell[])[]
+  /** What a reader should know of it, such as how many rows are left out. */
+  readonly note?: string | undefined
+}
+
+/** A table that scrolls inside itself; numbers to the right, what is not known marked as such. */
+export function tableMarkup({ columns, rows, note }: Table): Markup {
+  const isNumeric = columns.map((_, index) =>
+    rows.every((row) => typeof row[index] === 'number' || row[index] === null || row[index] === ''),
+  )
+  const kind = (index: number) => (isNumeric[index] ? 'n' : '')
+  return html`<div class="scroll" tabindex="0"><table>
+<thead><tr>${columns.map((column, index) => html`<th scope="col" class="${kind(index)}">${column}</th>`)}</tr></thead>
+<tbody>${rows.map(
+    (row) => html`<tr>${row.map((cell, index) => html`<td class="${kind(index)}">${cellMarkup(cell)}</td>`)}</tr>
+`,
+  )}</tbody></table></div>${note ? html`<p class="note">${note}</p>` : ''}`
+}
+
+function cellMarkup(cell: Cell): Markup | string {
+  if (cell === null) return html`<span class="unknown" title="not known">?</span>`
+  if (cell instanceof Date) return html`<time>${instant(cell)}</time>`
+  if (typeof cell === 'number') return number(cell, 2)
+  if (typeof cell === 'boolean') return cell ? 'yes' : 'no'
+  return cell
+}

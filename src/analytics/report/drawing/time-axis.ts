@@ -1,0 +1,71 @@
+import * as Plot from '@observablehq/plot'
+import type { Sql } from '../../../db/database.ts'
+import { type Period, stepOf } from '../period.ts'
+import { percent, tick } from '../words.ts'
+import type { Sheet } from './draw.ts'
+
+/** Coverage of one step of a period: a share, or NULL without a schedule. */
+export interface Watched {
+  readonly at: Date
+  readonly coverage: number | null
+}
+
+/** Left and right of every picture over time, so that those below each other share an axis. */
+export const timeMargins = ({ isNarrow }: Sheet) => ({ marginLeft: isNarrow ? 50 : 56, marginRight: isNarrow ? 8 : 16 })
+
+/** The time axis, in UTC. */
+export function timeAxis({ from, to }: Period, { isNarrow }: Sheet): Plot.ScaleOptions {
+  return { type: 'utc', domain: [from, to], ticks: isNarrow ? 4 : 10, tickFormat: tick, label: null }
+}
+
+/** How well each step of the period was watched. */
+export async function readWatched(sql: Sql, resource: string, { from, to }: Period, step: number): Promise<Watched[]> {
+  return await sql.query<Watched>(
+    `select at, coverage from analytics.watched($1, $2, $3, make_interval(secs => $4), $2)`,
+    [resource, from, to, step],
+  )
+}
+
+/** The end of a step, which the end of the period cuts. */
+export function endOf(at: Date, step: number, { to }: Period): Date {
+  return new Date(Math.min(at.getTime() + step * 1000, to.getTime()))
+}
+
+/** A strip below a picture over time: as high as the share that was watched, hatched where that is not known or nothing was. */
+export function coverageStrip(cells: readonly Watched[], step: number, period: Period, sheet: Sheet): Plot.PlotOptions {
+  const span = { x1: (one: Watched) => one.at, x2: (one: Watched) => endOf(one.at, step, period) }
+  const title = ({ at, coverage }: Watched) =>
+    `${tick(at)}: ${coverage === null ? 'no schedule known' : `${percent(coverage)} observed`}`
+  return {
+    height: 30,
+    marginTop: 2,
+    marginBottom: 12,
+    ...timeMargins(sheet),
+    x: { ...timeAxis(period, sheet), axis: null },
+    y: { domain: [0, 1], axis: null },
+    marks: [
+      Plot.rect(
+        cells.filter(({ coverage }) => !coverage),
+        { ...span, y1: 0, y2: 1, fill: 'url(#unknown)', title },
+      ),
+      Plot.rect(
+        cells.filter(({ coverage }) => coverage),
+        { ...span, y1: 0, y2: 'coverage', fill: 'var(--cover)', title },
+      ),
+      Plot.text(['watched'], { frameAnchor: 'left', dx: -4, textAnchor: 'end', fill: 'var(--soft)' }),
+    ],
+  }
+}
+
+/** The same as bands behind a picture, where a step is not known at all. */
+export function unknownBands(cells: readonly Watched[], step: number, period: Period): Plot.Markish {
+  return Plot.rect(
+    cells.filter(({ coverage }) => coverage === 0),
+    { x1: 'at', x2: (one: Watched) => endOf(one.at, step, period), fill: 'url(#unknown)', title: () => 'not watched' },
+  )
+}
+
+/** The step of a picture over time: long enough that one expected observation, a little late or early, lies in each. */
+export function seriesStep(period: Period, every: number, most = 96): number {
+  return stepOf(period, most, every * 1.5)
+}

@@ -1,0 +1,86 @@
+import * as Plot from '@observablehq/plot'
+import type { Sql } from '../../../db/database.ts'
+import { draw } from '../drawing/draw.ts'
+import { type Figure, missing } from '../drawing/figure.ts'
+import { expectedEvery, type Frame } from '../drawing/frame.ts'
+import { legendLine } from '../drawing/swatch.ts'
+import {
+  coverageStrip,
+  endOf,
+  readWatched,
+  seriesStep,
+  timeAxis,
+  timeMargins,
+  unknownBands,
+} from '../drawing/time-axis.ts'
+import { count, every, length, moment, number } from '../words.ts'
+
+interface Step {
+  readonly at: Date
+  readonly taken: number
+  readonly retaken: number
+}
+
+/** b. Captures over time. */
+export async function capturesFigure(sql: Sql, frame: Frame): Promise<Figure> {
+  const step = seriesStep(frame, await expectedEvery(sql, 'territories'))
+  const steps = await sql.query<Step>(
+    `select moment.at, count(capture.captured_at) filter (where not capture.is_recapture)::int as taken,
+            count(capture.captured_at) filter (where capture.is_recapture)::int as retaken
+       from generate_series($1::timestamptz, $2::timestamptz - interval '1 microsecond', make_interval(secs => $3)) as moment(at)
+       left join (select captured_at, is_recapture from analytics.territory_capture where captured_at >= $1 and captured_at < $2) capture
+         on capture.captured_at >= moment.at and capture.captured_at < moment.at + make_interval(secs => $3)
+      group by moment.at order by moment.at`,
+    [frame.from, frame.to, step],
+  )
+  const total = steps.reduce((sum, { taken, retaken }) => sum + taken + retaken, 0)
+  if (total === 0) return missing('captures', 'No capture was seen in this period', 'wynnsync sync territories')
+  const watched = await readWatched(sql, 'territories', frame, step)
+  const most = steps.reduce((a, b) => (b.taken + b.retaken > a.taken + a.retaken ? b : a))
+  const span = {
+    x1: (one: Step) => one.at,
+    x2: (one: Step) => endOf(one.at, step, frame),
+    insetLeft: 0.5,
+    insetRight: 0.5,
+  }
+  return {
+    id: 'captures',
+    title: `${count(total, 'capture')}, most of them around ${moment(most.at)}: ${number(most.taken + most.retaken)} in ${length(step)}`,
+    lead: `Captures per ${every(step)}, by the game's own clock. A place that changed hands several times between two answers counts once; without observations, the bars are a lower bound.`,
+    legend: legendLine([
+      { fill: 'var(--g4)', label: 'taken from another guild, or unclaimed before' },
+      { fill: 'url(#g1-lines)', label: 'taken again by its holder' },
+      { fill: 'url(#unknown)', label: 'not watched' },
+    ]),
+    picture: draw('Captures over time, as bars.', (sheet) => [
+      {
+        height: sheet.isNarrow ? 180 : 220,
+        ...timeMargins(sheet),
+        x: timeAxis(frame, sheet),
+        y: { label: null, ticks: 4, tickFormat: 'd', grid: true, nice: true },
+        marks: [
+          unknownBands(watched, step, frame),
+          Plot.rect(steps, { ...span, y1: 0, y2: 'taken', fill: 'var(--g4)', title: described }),
+          Plot.rect(steps, {
+            ...span,
+            y1: 'taken',
+            y2: (one: Step) => one.taken + one.retaken,
+            fill: 'url(#g1-lines)',
+            title: described,
+          }),
+          Plot.ruleY([0]),
+        ],
+      },
+      coverageStrip(watched, step, frame, sheet),
+    ]),
+    table: {
+      columns: ['From (UTC)', 'Taken', 'Taken again', 'Coverage'],
+      rows: steps.map(({ at, taken, retaken }, index) => [at, taken, retaken, watched[index]?.coverage ?? null]),
+      note: 'Coverage: the share of the time for which an observation speaks; ? without a schedule.',
+    },
+  }
+}
+
+function described({ at, taken, retaken }: Step): string {
+  return `${moment(at)}: ${taken} taken, ${retaken} taken again`
+}

@@ -1,0 +1,125 @@
+import * as Plot from '@observablehq/plot'
+import { html, raw } from 'hono/html'
+import type { Sql } from '../../../db/database.ts'
+import { draw } from '../drawing/draw.ts'
+import { type Figure, missing } from '../drawing/figure.ts'
+import { type Frame, observedOf } from '../drawing/frame.ts'
+import type { Markup } from '../drawing/html-table.ts'
+import { swatch } from '../drawing/swatch.ts'
+import { fills, type Roster } from '../guild/roster.ts'
+import { count, instant, moment, number, shortened } from '../words.ts'
+import { type MapHistory, readMapHistory } from './map-history.ts'
+
+/** a. Who holds what, with a slider through the period. */
+export async function mapFigure(sql: Sql, { roster, ...period }: Frame): Promise<Figure> {
+  const history = await readMapHistory(sql, period)
+  const last = history.steps.at(-1) ?? period.to
+  const seen = await observedOf(sql, 'territories')
+  const isOld = seen !== null && seen.last < period.from
+  if (history.places.length === 0) return missing('map', 'No territory is known yet', 'wynnsync sync territories')
+  const holders = history.changes.map((changes) => roster.of(changes.at(-1)?.[1] ?? null))
+  const held = new Map<string | undefined, number>()
+  for (const one of holders) held.set(one?.uuid, (held.get(one?.uuid) ?? 0) + 1)
+  const [biggest] = [...held].filter(([uuid]) => uuid).sort(([, a], [, b]) => b - a)
+  const leader = roster.of(biggest?.[0] ?? null)
+  const title = leader
+    ? `${leader.name} holds most of the map: ${number(biggest?.[1])} of ${count(history.places.length, 'territory', 'territories')}`
+    : `No owner is known of any of ${count(history.places.length, 'territory', 'territories')}`
+  return {
+    id: 'map',
+    title: isOld ? `As last seen ${instant(seen.last)}, before this period: ${title}` : title,
+    lead: html`Each rectangle is a territory in the colour of the guild that held it; hatched: no holder known. The table
+has the last moment, ${instant(last)} UTC; no observation after ${instant(seen?.last ?? null)}.${history.elsewhere > 0 ? ` ${count(history.elsewhere, 'hold')} of territories that are not on the map any more are left out.` : ''}`,
+    picture: html`${slider(history)}<div class="map-body">${mapPicture(history, roster)}${legendOf(roster, held)}</div>
+<script type="application/json" id="map-states">${raw(states(history, roster))}</script>`,
+    table: {
+      columns: ['Territory', 'Held by', 'Prefix'],
+      rows: history.places
+        .map(({ territory }, index) => [territory, holders[index]?.name ?? null, holders[index]?.prefix ?? null])
+        .sort(([a], [b]) => String(a).localeCompare(String(b), 'en')),
+    },
+  }
+}
+
+function slider({ steps }: MapHistory): Markup {
+  const end = steps.length - 1
+  const last = steps[end]
+  return html`<div id="map-control" hidden><label for="map-slider">Moment</label>
+<input type="range" id="map-slider" min="0" max="${end}" step="1" value="${end}">
+<output id="map-time" for="map-slider">${last ? instant(last) : ''} UTC</output></div>`
+}
+
+function mapPicture({ places, changes }: MapHistory, roster: Roster) {
+  const holder = (index: number) => roster.of(changes[index]?.at(-1)?.[1] ?? null)
+  const edges = { x: [Math.min, 'minX', Math.max, 'maxX'], y: [Math.min, 'minZ', Math.max, 'maxZ'] } as const
+  const domain = (axis: 'x' | 'y') => {
+    const [least, from, most, to] = edges[axis]
+    return [least(...places.map((one) => one[from])), most(...places.map((one) => one[to]))] as [number, number]
+  }
+  const [x, y] = [domain('x'), domain('y')]
+  const label = 'Map of the territories by the guild that holds them; the table below has the same.'
+  return draw(label, ({ isNarrow }) => {
+    const width = isNarrow ? 336 : 620
+    return {
+      width,
+      height: Math.min(2000, Math.max(120, (width * (y[1] - y[0] + 1)) / (x[1] - x[0] + 1))),
+      margin: 1,
+      x: { domain: x, axis: null },
+      y: { domain: [y[1], y[0]], axis: null },
+      marks: [
+        Plot.rect(places, {
+          x1: 'minX',
+          x2: 'maxX',
+          y1: 'minZ',
+          y2: 'maxZ',
+          fill: places.map((_, index) => holder(index)?.fill ?? 'url(#unknown)'),
+          stroke: 'var(--paper)',
+          strokeWidth: isNarrow ? 0.5 : 1,
+          title: places.map(({ territory }, index) => `${territory}: ${holder(index)?.name ?? 'no holder known'}`),
+        }),
+        isNarrow
+          ? null
+          : Plot.text(places, {
+              x: (one) => (one.minX + one.maxX) / 2,
+              y: (one) => (one.minZ + one.maxZ) / 2,
+              // A blank keeps the place of a text that the slider may bring.
+              text: places.map((_, index) => shortened(holder(index)?.prefix ?? ' ', 5)),
+              fontSize: 8,
+              fill: 'var(--on-guild)',
+              stroke: 'var(--halo)',
+              strokeWidth: 2,
+              pointerEvents: 'none',
+            }),
+      ],
+    }
+  })
+}
+
+/** Every guild with a fill of its own, and the rest as one, with what each holds. */
+function legendOf(roster: Roster, held: ReadonlyMap<string | undefined, number>): Markup {
+  const item = (place: number, fill: string, prefix: string, name: string, amount: number) =>
+    html`<li data-guild="${place}" class="${amount === 0 ? 'none' : ''}">${swatch(fill)}<span class="prefix">${shortened(prefix, 6)}</span>
+<span class="name">${name}</span> <b>${amount}</b></li>`
+  const named = roster.shown.slice(0, fills)
+  const rest = roster.shown.length - named.length
+  return html`<ul id="map-legend" class="legend">${named.map(({ uuid, fill, prefix, name }, place) =>
+    item(place, fill, prefix, name, held.get(uuid) ?? 0),
+  )}${item(-1, 'url(#unknown)', '', 'No holder known', held.get(undefined) ?? 0)}
+${rest > 0 ? html`<li>${swatch('var(--others)')}<span class="name">${count(rest, 'smaller guild')}, by prefix</span></li>` : ''}</ul>`
+}
+
+/** What the script needs, as JSON in which nothing can end the element it stands in. */
+function states({ places, steps, changes }: MapHistory, { shown }: Roster): string {
+  const placeOf = new Map(shown.map(({ uuid }, place) => [uuid, place]))
+  const json = JSON.stringify({
+    times: steps.map(moment),
+    fills: shown.map(({ fill }) => fill),
+    labels: shown.map(({ prefix }) => shortened(prefix, 5)),
+    names: shown.map(({ name }) => name),
+    changes: changes.map((list, index) => [
+      places[index]?.territory,
+      list.map(([step, uuid]) => [step, uuid === null ? -1 : (placeOf.get(uuid) ?? -1)]),
+    ]),
+  })
+  return json.replaceAll('<', '\\u003c')
+}

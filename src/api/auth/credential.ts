@@ -1,0 +1,72 @@
+import type { ResponseFault } from '../http/classify-response.ts'
+import type { ApiRequest } from '../http/request.ts'
+
+/** Told once, when the API does not accept the client's credential any more. */
+export interface CredentialRefusal {
+  /** What happened and what to do about it; holds no credential. */
+  readonly message: string
+  /** 401 or 403. */
+  readonly status: number
+  /** The error's name, such as `InvalidTokenError`; null when it had none. */
+  readonly kind: string | null
+}
+
+/** What is known about the client's own credential. Never the credential itself. */
+export interface CredentialState {
+  /** True when a request must go without it now. */
+  goesAsGuest(request: ApiRequest): boolean
+  /** True when this fault blames the credential and the same request may be tried without it. */
+  blames(request: ApiRequest, fault: ResponseFault): boolean
+  /**
+   * The same request has been tried without the credential.
+   * @param blamed what `blames` was told
+   * @param then what was wrong without the credential; null when nothing was
+   */
+  triedAsGuest(blamed: ResponseFault, then: ResponseFault | null): void
+}
+
+/** Errors that name the credential as what is wrong (API reference 2.5). */
+const NAMED = ['InvalidTokenError', 'MalformedTokenError']
+
+/** What a route says that looked at the question and not at who asked. */
+const ANSWERS: readonly (number | null)[] = [300, 400, 404]
+
+/**
+ * Watches whether the credential is still accepted. A credential that an error names is given up at once. A 401 that
+ * names nothing may be the route's own: the credential is given up only when the route then answers a guest.
+ * @param present whether there is a credential at all
+ */
+export function watchCredential(
+  present: boolean,
+  onRefused: ((refusal: CredentialRefusal) => void) | undefined,
+): CredentialState {
+  let given = present
+
+  function giveUp({ status, kind }: ResponseFault): void {
+    if (!given) return
+    given = false
+    const said = kind === null ? String(status) : `${status} ${kind}`
+    const message =
+      `the API refuses the token (${said}): going on without it, with lower limits and only what everybody may see; ` +
+      'renew the token, or log in again with "wynnsync auth login"'
+    onRefused?.({ message, status: status ?? 401, kind })
+  }
+
+  return {
+    goesAsGuest: ({ credential = 'optional' }) => {
+      if (credential === 'required') return !present
+      return credential === 'none' || !given
+    },
+    blames({ credential = 'optional' }, fault) {
+      if (credential !== 'optional' || !present) return false
+      const { status, kind } = fault
+      const named = kind !== null && NAMED.includes(kind)
+      if (status !== 401 && !(status === 403 && named)) return false
+      if (named) giveUp(fault)
+      return true
+    },
+    triedAsGuest(blamed, then) {
+      if (then === null || (then.failure === null && ANSWERS.includes(then.status))) giveUp(blamed)
+    },
+  }
+}

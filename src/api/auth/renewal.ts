@@ -1,0 +1,16 @@
+import type { Answer } from '../answer.ts'
+import { readHttpDate } from '../http/http-date.ts'
+
+/**
+ * When asking again may bring something new, by the clock that `receivedAt` was read from: the copy's remaining life as
+ * the server counts it (`Expires` minus `Date`), so that a clock that is off does not matter. API reference 2.3.
+ * @returns ms since the epoch, or null when the answer does not say when it expires
+ */
+export function renewAt({
+  receivedAt,
+  expiresAt,
+  headers,
+}: Pick<Answer<unknown>, 'receivedAt' | 'expiresAt' | 'headers'>): number | null {
+  if (expiresAt === null) return null
+  return receivedAt + Math.max(0, expiresAt - (readHttpDate(headers.get('date')) ?? receivedAt))
+}

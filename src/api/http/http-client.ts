@@ -1,0 +1,173 @@
+import { Pool } from 'undici'
+import type { Clock } from '../../app/clock.ts'
+import { UsageError } from '../../app/errors.ts'
+import { MAX_BODY_BYTES } from './body-limit.ts'
+import { describeConnectionError } from './failures.ts'
+import { readBody, type WireBody } from './response-body.ts'
+import type { Headers } from './response-headers.ts'
+import type { FailureKind } from './retry.ts'
+
+/**
+ * How long to wait for a server, each in real ms. `body` is the longest silence between two pieces, `deadline` the end of the
+ * whole exchange: a byte now and then does not put it off.
+ */
+export interface Timeouts {
+  readonly connect: number
+  readonly headers: number
+  readonly body: number
+  readonly deadline: number
+}
+
+/** One HTTP request, ready to go. */
+export interface WireRequest {
+  readonly method: 'GET' | 'POST'
+  /** Percent-encoded path and query, below the base URL. */
+  readonly target: string
+  readonly body?: string | undefined
+  readonly contentType?: string | undefined
+  /** True to leave the credential out. */
+  readonly guest?: boolean | undefined
+  /** What must not be repeated from an error body, besides the credential. */
+  readonly secrets?: readonly string[] | undefined
+}
+
+/** What came back, good or bad. Never thrown for what a server or a network may do. */
+export interface Outcome {
+  /** Null when no headers came. */
+  readonly status: number | null
+  readonly headers: Headers
+  /** The parsed body; null when there was none or it could not be parsed. */
+  readonly body: unknown
+  /** What was wrong, besides the status; null when nothing was. */
+  readonly failure: FailureKind | null
+  /** The failure in words, for a message. */
+  readonly seen: string
+  readonly cause?: unknown
+  readonly bytes: number
+  /** The body as it travelled; absent when it could not be read. */
+  readonly wire?: WireBody
+  /** When the headers came, or the exchange failed; ms since the epoch. */
+  readonly receivedAt: number
+}
+
+/** Sends single requests to one origin. */
+export interface HttpClient {
+  /** Rejects only with the signal's reason, or for a request that cannot be sent at all. */
+  send(request: WireRequest, signal: AbortSignal): Promise<Outcome>
+  close(): Promise<void>
+}
+
+/** What an exchange needs to know about the server and the caller. */
+export interface HttpClientOptions {
+  readonly baseUrl: string
+  readonly token?: string | undefined
+  readonly userAgent: string
+  readonly clock: Clock
+  readonly timeouts?: Partial<Timeouts> | undefined
+  /** Largest body accepted, before and after decompression; bytes. Default 64 MB. */
+  readonly maxBytes?: number | undefined
+}
+
+const noHeaders: Headers = new Map()
+
+/** Opens a pool of kept-alive connections to the origin of `baseUrl`. The credential stays inside. */
+export function createHttpClient(options: HttpClientOptions): HttpClient {
+  const { clock, token, userAgent, maxBytes = MAX_BODY_BYTES } = options
+  const { connect = 10_000, headers: headersTimeout = 30_000, body: bodyTimeout = 30_000 } = options.timeouts ?? {}
+  const { deadline = 120_000 } = options.timeouts ?? {}
+  const { origin, prefix } = readBaseUrl(options.baseUrl)
+  const pool = new Pool(origin, { connect: { timeout: connect }, headersTimeout, bodyTimeout })
+  const plainHeaders = { accept: 'application/json', 'accept-encoding': 'gzip', 'user-agent': userAgent }
+  const credential = token === undefined ? {} : { authorization: `Bearer ${checkToken(token)}` }
+
+  async function exchange(request: WireRequest, signal: AbortSignal): Promise<Outcome> {
+    const { method, target, body, contentType, guest = false } = request
+    const secrets = [...(token === undefined ? [] : [token]), ...(request.secrets ?? [])]
+    let outcome: Outcome = emptyOutcome(clock.now())
+    const limited = withDeadline(signal, deadline)
+    try {
+      const response = await pool.request({
+        method,
+        path: `${prefix}${target}`,
+        headers: {
+          ...plainHeaders,
+          ...(guest ? {} : credential),
+          ...(contentType === undefined ? {} : { 'content-type': contentType }),
+        },
+        body: body ?? null,
+        signal: limited.signal,
+      })
+      const headers = lowerCase(response.headers)
+      outcome = { ...outcome, status: response.statusCode, headers, receivedAt: clock.now() }
+      const chunks: Buffer[] = []
+      let bytes = 0
+      for await (const chunk of response.body) {
+        chunks.push(chunk)
+        bytes += chunk.length
+        if (bytes > maxBytes) return failed({ ...outcome, bytes }, 'too large', `more than ${maxBytes} bytes`)
+      }
+      outcome = { ...outcome, bytes }
+      const encoding = headers.get('content-encoding') ?? ''
+      const context = { status: response.statusCode, encoding, maxBytes, secrets }
+      return { ...outcome, ...(await readBody(Buffer.concat(chunks), context)) }
+    } catch (error) {
+      signal.throwIfAborted()
+      const receivedAt = outcome.status === null ? clock.now() : outcome.receivedAt
+      if (limited.isOver())
+        return failed({ ...outcome, receivedAt }, 'timeout', `no whole body within ${deadline / 1000} s`)
+      const { kind, seen, cause } = describeConnectionError(error, outcome.status !== null)
+      return { ...failed({ ...outcome, receivedAt }, kind, seen), cause }
+    } finally {
+      limited.clear()
+    }
+  }
+
+  return { send: exchange, close: () => pool.destroy() }
+}
+
+function emptyOutcome(receivedAt: number): Outcome {
+  return { status: null, headers: noHeaders, body: null, failure: null, seen: '', bytes: 0, receivedAt }
+}
+
+function failed(outcome: Outcome, failure: FailureKind, seen: string): Outcome {
+  return { ...outcome, failure, seen }
+}
+
+/** A signal that aborts with another one, or when its time is over. By the machine's own timer, as sockets are not on any other clock. */
+function withDeadline(signal: AbortSignal, ms: number) {
+  const limited = new AbortController()
+  let over = false
+  const abort = () => limited.abort(signal.reason)
+  const timer = setTimeout(() => {
+    over = true
+    limited.abort(new Error('the deadline is over'))
+  }, ms)
+  if (signal.aborted) abort()
+  signal.addEventListener('abort', abort, { once: true })
+  const clear = () => {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', abort)
+  }
+  return { signal: limited.signal, isOver: () => over, clear }
+}
+
+function readBaseUrl(baseUrl: string): { origin: string; prefix: string } {
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw new UsageError('the base URL must begin with http:// or https://, such as https://api.wynncraft.com/v3')
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
+    throw new UsageError('the base URL must hold no user name, password, query or fragment; the token goes elsewhere')
+  return { origin: url.origin, prefix: url.pathname.replace(/\/+$/, '') }
+}
+
+function checkToken(token: string): string {
+  if (/^[\x21-\x7e]+$/.test(token)) return token
+  throw new UsageError('the token must be printable ASCII without spaces or line breaks, and not empty')
+}
+
+function lowerCase(headers: Record<string, string | string[] | undefined>): Headers {
+  const entries = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name.toLowerCase(), Array.isArray(value) ? value.join(', ') : value]],
+  )
+  return new Map(entries)
+}

@@ -1,0 +1,33 @@
+import { gunzipSync } from 'node:zlib'
+import type { Outcome } from './http-client.ts'
+import { type ApiRequest, wireRequest } from './request.ts'
+import type { Headers } from './response-headers.ts'
+
+/** What the service said to a request in the end: an answer, or a refusal. */
+export interface HttpExchange {
+  readonly request: ApiRequest
+  readonly outcome: Outcome
+  /** Whether the client's credential was sent. */
+  readonly credential: 'guest' | 'token'
+}
+
+/** The headers that say for which instant an answer speaks, and until when. */
+const telling = ['date', 'expires', 'cache-control', 'age', 'last-modified', 'etag', 'version', 'territorylasttick']
+
+/** The body as the service sent it, before anybody read it; of a refusal, what is left when secrets are hidden. */
+export function textOf({ outcome }: HttpExchange): Uint8Array {
+  const { wire, body } = outcome
+  if (!wire) return Buffer.from(JSON.stringify(body))
+  return wire.isGzip ? gunzipSync(wire.bytes) : wire.bytes
+}
+
+/** Method, path and query, `GET /guild/list/guild?identifier=uuid`; with what was sent along, for a search. */
+export function lineOf({ request }: Pick<HttpExchange, 'request'>): string {
+  const { method, target, body } = wireRequest(request)
+  return `${method} ${target}${body === undefined ? '' : ` ${body}`}`
+}
+
+/** Those headers that whoever reads the answer again later needs. */
+export function tellingHeaders(headers: Headers): Record<string, string> {
+  return Object.fromEntries([...headers].filter(([name]) => telling.includes(name)))
+}

@@ -1,0 +1,37 @@
+import { readRateLimit } from '../rate-limit/rate-limit.ts'
+import { classifyResponse } from './classify-response.ts'
+import type { Outcome } from './http-client.ts'
+import type { ApiRequest } from './request.ts'
+
+/** One request that was sent, for logs and metrics. */
+export interface RequestEvent {
+  readonly method: 'GET' | 'POST'
+  readonly route: string
+  /** Null when no headers came. */
+  readonly status: number | null
+  /** 1 for the first try. */
+  readonly attempt: number
+  readonly durationMs: number
+  readonly bytes: number
+  /** The bucket the answer named; null when it named none. */
+  readonly bucket: string | null
+  /** Time spent in the queue before this try. */
+  readonly waitMs: number
+  /** What was wrong, in a few words. */
+  readonly error?: string
+}
+
+/** What is told of a request that ended. */
+export function requestEvent(
+  { method, route }: ApiRequest,
+  outcome: Outcome,
+  attempt: number,
+  waitMs: number,
+  durationMs: number,
+): RequestEvent {
+  const { status, bytes, headers, receivedAt } = outcome
+  const bucket = readRateLimit(headers, receivedAt)?.bucket ?? null
+  const fault = classifyResponse(outcome)
+  const event = { method, route, status, attempt, durationMs, bytes, bucket, waitMs }
+  return fault === null ? event : { ...event, error: fault.seen }
+}

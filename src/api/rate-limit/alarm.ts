@@ -1,0 +1,28 @@
+import type { Clock } from '../../app/clock.ts'
+
+/** At most one sleep at a time. */
+export interface Alarm {
+  /** Sleeps until `at` (ms since the epoch) instead of whatever was set before. Infinity: not at all. */
+  set(at: number): void
+}
+
+/** @param ring told when the instant has come */
+export function createAlarm(clock: Clock, ring: () => void): Alarm {
+  let current: { readonly at: number; readonly cancel: AbortController } | null = null
+  return {
+    set(at) {
+      if (current?.at === at) return
+      current?.cancel.abort()
+      current = null
+      if (!Number.isFinite(at)) return
+      const cancel = new AbortController()
+      current = { at, cancel }
+      const wake = () => {
+        if (cancel.signal.aborted) return
+        current = null
+        ring()
+      }
+      clock.sleep(at - clock.now(), cancel.signal).then(wake, () => undefined)
+    },
+  }
+}

@@ -1,0 +1,135 @@
+import { isUtf8 } from 'node:buffer'
+import { type Api, createClient } from '../client.ts'
+import { classifyResponse, faultError } from '../http/classify-response.ts'
+import type { Outcome } from '../http/http-client.ts'
+import type { HttpExchange } from '../http/http-exchange.ts'
+import { type ApiRequest, wireRequest } from '../http/request.ts'
+import { type Transport, toAnswer } from '../http/transport.ts'
+import { BrokenRecording, brokenRecording, readBody } from './recording-body.ts'
+import { type Recorded, readIndex, requestName } from './recording-index.ts'
+
+/** A folder of recorded answers, to be asked instead of the API. */
+export interface RecordedAnswers {
+  readonly folder: string
+  /** Oldest first. */
+  readonly lines: readonly Recorded[]
+  /** The newest answer to a request that was recorded at or before an instant (ms since the epoch). */
+  newest(name: string, at: number): Recorded | undefined
+  /**
+   * A client that answers as the API did at an instant (ms since the epoch), from the newest recording until then. It
+   * throws BrokenRecording where there is none or it cannot be read, and for recorded refusals what the API's throw.
+   */
+  apiAsOf(at: number): Api
+  /** The same without the lines from before or after two instants (ms since the epoch), and what these are. */
+  between(from: number, until: number): { readonly answers: RecordedAnswers; readonly refused: readonly Recorded[] }
+}
+
+export { BrokenRecording }
+
+/**
+ * Opens a folder with `index.jsonl` and gzipped bodies.
+ * @throws FatalError when the index cannot be read or a line of it is not understood
+ */
+export function openRecordedAnswers(folder: string): RecordedAnswers {
+  return answersOf(folder, readIndex(folder))
+}
+
+function answersOf(folder: string, lines: readonly Recorded[]): RecordedAnswers {
+  const series = new Map<string, Recorded[]>()
+  for (const one of lines) {
+    const name = nameOf(one)
+    const list = series.get(name)
+    if (list) list.push(one)
+    else series.set(name, [one])
+  }
+  const newest = (name: string, at: number) => series.get(name)?.findLast((one) => one.at <= at)
+
+  function answer(request: ApiRequest, at: number, read: Map<Recorded, Outcome>, hear?: (heard: HttpExchange) => void) {
+    const name = nameOfRequest(request)
+    const found = newest(name, at)
+    if (!found) throw new BrokenRecording(`${name.trim()} was not recorded until ${new Date(at).toISOString()}`)
+    const outcome = read.get(found) ?? outcomeOf(found, folder)
+    read.set(found, outcome)
+    hear?.({ request, outcome, credential: 'guest' })
+    const fault = classifyResponse(outcome)
+    if (fault !== null) throw faultError(fault, outcome, request.path, 1)
+    return toAnswer(outcome, 1)
+  }
+
+  return {
+    folder,
+    lines,
+    newest,
+    between: (from, until) => {
+      const isWithin = ({ at }: Recorded) => at >= from && at <= until
+      return { answers: answersOf(folder, lines.filter(isWithin)), refused: lines.filter((one) => !isWithin(one)) }
+    },
+    apiAsOf: (at) => {
+      // Whoever asks it twice does not wait twice for the file.
+      const read = new Map<Recorded, Outcome>()
+      return createClient({ transport: offline(async (request, hear) => answer(request, at, read, hear)) })
+    },
+  }
+}
+
+/** The name of the request that a line answers; the same as `nameOfRequest` of that request. */
+export function nameOf({ method, path, query, requestBody }: Recorded): string {
+  return requestName(method, decoded(path), new URLSearchParams(query), requestBody)
+}
+
+/** The name of a request, for `newest`. */
+export function nameOfRequest(request: ApiRequest): string {
+  const { method, target } = wireRequest(request)
+  const [path = '', query = ''] = target.split('?')
+  return requestName(method, decoded(path), new URLSearchParams(query), request.json)
+}
+
+/** Which requests `ask` makes of a client: each is answered with an empty object, and none is sent. */
+export async function requestsOf(ask: (api: Api) => Promise<unknown>): Promise<ApiRequest[]> {
+  const requests: ApiRequest[] = []
+  const outcome: Outcome = {
+    status: 200,
+    headers: new Map(),
+    body: {},
+    failure: null,
+    seen: '',
+    bytes: 2,
+    receivedAt: 0,
+  }
+  const noting = offline(async (request) => {
+    requests.push(request)
+    return toAnswer(outcome, 1)
+  })
+  // Whoever finds nothing to read in an empty object has asked all the same.
+  await ask(createClient({ transport: noting })).catch(() => undefined)
+  return requests
+}
+
+/** A transport that asks no server: `send` answers. */
+export function offline(send: Transport['send']): Transport {
+  return { send, requestsSent: () => 0, remaining: () => null, close: async () => {} }
+}
+
+function outcomeOf(recorded: Recorded, folder: string): Outcome {
+  const { at, status, headers } = recorded
+  const unpacked = readBody(folder, recorded)
+  if (!isUtf8(unpacked)) throw brokenRecording(folder, recorded, 'holds bytes that are not UTF-8')
+  const text = unpacked.toString('utf8')
+  const lowerCase = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+  const bytes = text.length
+  try {
+    const parsed: unknown = JSON.parse(text)
+    const wire = { bytes: Buffer.from(text), isGzip: false }
+    return { status, headers: lowerCase, body: parsed, failure: null, seen: '', bytes, wire, receivedAt: at }
+  } catch {
+    throw brokenRecording(folder, recorded, 'is not JSON, or JSON that ended early')
+  }
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
+}

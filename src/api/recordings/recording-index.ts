@@ -1,0 +1,71 @@
+import { join } from 'node:path'
+import { z } from 'zod'
+import { FatalError } from '../../app/errors.ts'
+import { readFileInside } from './recording-files.ts'
+
+const lineForm = z.object({
+  at: z.iso.datetime(),
+  method: z.string(),
+  path: z.string(),
+  query: z.string().default(''),
+  requestBody: z.unknown().optional(),
+  status: z.number().int().default(200),
+  headers: z.record(z.string(), z.string()).default({}),
+  body: z.string(),
+})
+
+/** One line of a recordings index. */
+export interface Recorded {
+  /** The instant the answer speaks for, ms since the epoch. */
+  readonly at: number
+  readonly method: string
+  readonly path: string
+  /** Without `?`. */
+  readonly query: string
+  /** The JSON that was sent with it, if any. */
+  readonly requestBody?: unknown
+  readonly status: number
+  /** As they came; empty when they were not kept. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Path of the gzipped body inside the folder. */
+  readonly body: string
+  /** Which line of the index it is, counting from 1. */
+  readonly line: number
+}
+
+/**
+ * Reads `index.jsonl` of a recordings folder, oldest answer first.
+ * @throws FatalError when the file is missing or a line is not understood; the message names the line
+ */
+export function readIndex(folder: string): Recorded[] {
+  const file = join(folder, 'index.jsonl')
+  const read = readFileInside(folder, 'index.jsonl')
+  if ('problem' in read)
+    throw new FatalError(`recordings cannot be read: ${file} ${read.problem}`, { context: { folder } })
+  const lines = read
+    .toString('utf8')
+    .split('\n')
+    .flatMap((line, index) => (line.trim() === '' ? [] : [parseLine(line, index + 1, file)]))
+  return lines.sort((a, b) => a.at - b.at)
+}
+
+/**
+ * One name for all spellings of a request: parameters sorted, `flag=` the same as `flag`.
+ * @param body what was sent with it, if any
+ */
+export function requestName(method: string, path: string, query: URLSearchParams, body?: unknown): string {
+  const parameters = [...query].map(([name, value]) => `${name}=${value}`)
+  return `${method} ${path}?${parameters.sort().join('&')} ${JSON.stringify(body) ?? ''}`
+}
+
+function parseLine(line: string, number: number, file: string): Recorded {
+  try {
+    const parsed = lineForm.parse(JSON.parse(line))
+    return { ...parsed, at: Date.parse(parsed.at), line: number }
+  } catch (cause) {
+    throw new FatalError(`recordings index not understood: ${file} line ${number}`, {
+      cause,
+      context: { file, number },
+    })
+  }
+}

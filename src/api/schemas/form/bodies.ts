@@ -1,0 +1,18 @@
+import { readListing } from '../../pages.ts'
+import { fieldsOf } from './unknown.ts'
+
+/** What the API sends where it may be an object or a list. */
+export type Body = Readonly<Record<string, unknown>> | readonly unknown[]
+
+/**
+ * The records of a body that is a list, or was an object keyed by name in an earlier release: the name is then put into
+ * the field `nameField` of its record, unless it is null.
+ */
+export function recordsOf(body: unknown, nameField: string | null): unknown[] {
+  return readListing(body, nameField).records
+}
+
+/** A map that comes as `[]` when it is empty. */
+export function mapOf(body: unknown): Record<string, unknown> {
+  return Object.fromEntries(fieldsOf(body))
+}

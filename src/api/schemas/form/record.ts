@@ -1,0 +1,116 @@
+import { z } from 'zod'
+import { RecordError } from '../../../app/errors.ts'
+
+/** One of the names known today, or any other text: an unknown member is kept, not refused. */
+export type Known<Name extends string> = Name | (string & Record<never, never>)
+
+/** Text that is usually one of `names`; any text passes. */
+export function known<const Names extends readonly string[]>(_names: Names): z.ZodType<Known<Names[number]>> {
+  return z.string()
+}
+
+/**
+ * A parser that throws RecordError for the first thing that does not fit. The error's context has `path` (JSON pointer
+ * into the record), `expected` and `found` (shortened), and what `misfitOf` makes of them.
+ * @param name what the record is, for the message
+ */
+export function recordParser<Schema extends z.ZodType>(name: string, schema: Schema) {
+  return (record: unknown): z.output<Schema> => {
+    const result = schema.safeParse(record)
+    if (result.success) return result.data
+    const { path, expected } = firstProblem(result.error.issues)
+    const pointer = path.map((key) => `/${escaped(key)}`).join('')
+    const found = show(valueAt(record, path))
+    const place = pointer === '' ? 'the record itself' : pointer
+    throw new RecordError(`${name}: ${place} should be ${expected}, found ${found}`, {
+      context: {
+        path: pointer,
+        expected,
+        found,
+        anywhere: anywhere(schema, path),
+        type: typeOf(valueAt(record, path)),
+      },
+    })
+  }
+}
+
+/** A field that is not of the type that the program needs. */
+export interface Misfit {
+  /** JSON pointer with `*` for every element of an array and every key of a map: the same for all records. */
+  readonly anywhere: string
+  /** What it is: object, array, string, number, boolean, null, or undefined when it is not there. */
+  readonly type: string
+}
+
+/** The misfit that a parser's error speaks of, or undefined. @param above pointer to where the record stands */
+export function misfitOf({ context }: RecordError, above = ''): Misfit | undefined {
+  const { anywhere: below, type } = context
+  return typeof below === 'string' && typeof type === 'string' ? { anywhere: above + below, type } : undefined
+}
+
+/** The JSON type of a value; undefined when there is none. */
+export function typeOf(value: unknown): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'array' : typeof value
+}
+
+/** Names of people and ids are keys of maps: what is reported once must not name them. */
+function anywhere(schema: z.core.$ZodType, path: readonly PropertyKey[]): string {
+  return starred(schema, path) ?? path.map(() => '/*').join('')
+}
+
+function starred(schema: z.core.$ZodType, path: readonly PropertyKey[]): string | undefined {
+  const [key, ...rest] = path
+  if (key === undefined) return ''
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return starred(schema.unwrap(), path)
+  if (schema instanceof z.ZodArray)
+    return prefixed('/*', typeof key === 'number' ? starred(schema.element, rest) : undefined)
+  if (schema instanceof z.ZodRecord) return prefixed('/*', starred(schema.valueType, rest))
+  if (schema instanceof z.ZodUnion) {
+    for (const option of schema.options) {
+      const found = starred(option, path)
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+  const field = schema instanceof z.ZodObject ? schema.shape[String(key)] : undefined
+  return field && prefixed(`/${escaped(key)}`, starred(field, rest))
+}
+
+function prefixed(step: string, rest: string | undefined): string | undefined {
+  return rest === undefined ? undefined : step + rest
+}
+
+function escaped(key: PropertyKey): string {
+  return String(key).replaceAll('~', '~0').replaceAll('/', '~1')
+}
+
+type Issue = z.core.$ZodIssue
+
+function firstProblem(issues: readonly Issue[]): { path: readonly PropertyKey[]; expected: string } {
+  const [issue] = issues
+  if (issue === undefined) return { path: [], expected: 'something else' }
+  if (issue.code === 'invalid_type') return { path: issue.path, expected: issue.expected }
+  if (issue.code !== 'invalid_union') return { path: issue.path, expected: issue.message }
+  // Of the alternatives, the one whose problem lies deepest is the one that was meant.
+  const inner = issue.errors.map((alternative) => firstProblem(alternative))
+  const deepest = inner.reduce((best, one) => (one.path.length > best.path.length ? one : best), {
+    path: [],
+    expected: '',
+  })
+  if (deepest.path.length > 0) return { path: [...issue.path, ...deepest.path], expected: deepest.expected }
+  return { path: issue.path, expected: [...new Set(inner.map((one) => one.expected))].join(' or ') }
+}
+
+function valueAt(record: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (value, key) => (typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined),
+    record,
+  )
+}
+
+function show(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  const text = JSON.stringify(value)
+  return text.length <= 60 ? text : `${text.slice(0, 57)}...`
+}

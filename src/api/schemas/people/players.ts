@@ -1,0 +1,97 @@
+import { z } from 'zod'
+import { known, recordParser } from '../form/record.ts'
+import { totalsSchema } from '../form/totals.ts'
+import { fieldsOf } from '../form/unknown.ts'
+import { restrictionsSchema } from './restrictions.ts'
+
+/** The names the service has used so far (API reference 7.1); others are still accepted. */
+export const playerVocabulary = {
+  supportRank: ['vip', 'vipplus', 'hero', 'champion'],
+  /** In capitals, unlike in a guild's own record. */
+  guildRank: ['OWNER', 'CHIEF', 'STRATEGIST', 'CAPTAIN', 'RECRUITER', 'RECRUIT'],
+} as const
+
+const text = z.string().nullish()
+const number = z.number().nullish()
+const flag = z.boolean().nullish()
+const positions = z.record(z.string(), number).nullish()
+
+/**
+ * One player. Only `uuid` is always there (API reference 7.1); fields not named here are kept. What its owner hides is
+ * left out or null, and `restrictionsOf` tells why.
+ */
+export const playerSchema = z.looseObject({
+  uuid: z.string(),
+  username: text,
+  /** False may also mean hidden. */
+  online: flag,
+  server: text,
+  activeCharacter: text,
+  nickname: text,
+  rank: text,
+  rankBadge: text,
+  /** A bare colour has been met too. */
+  legacyRankColour: z.union([z.looseObject({ main: text, sub: text }), z.string()]).nullish(),
+  shortenedRank: text,
+  supportRank: known(playerVocabulary.supportRank).nullish(),
+  veteran: flag,
+  lastJoin: text,
+  guild: z
+    .looseObject({
+      uuid: text,
+      name: text,
+      prefix: text,
+      rank: known(playerVocabulary.guildRank).nullish(),
+      rankStars: text,
+    })
+    .nullish(),
+  /** Position by leaderboard. */
+  ranking: positions,
+  previousRanking: positions,
+  firstJoin: text,
+  /** Hours, with fractions. */
+  playtime: number,
+  globalData: totalsSchema.nullish(),
+  /** By dotted path, such as `globalData.chestsFound`. */
+  featuredStats: z.record(z.string(), z.union([z.number(), z.string()]).nullish()).nullish(),
+  wallpaper: text,
+  avatar: text,
+  restrictions: restrictionsSchema.nullish(),
+  /** By uuid, each read by `parseCharacter`: one bad character spoils no player. Only with `fullResult`. */
+  characters: z.unknown().optional(),
+})
+
+export type Player = z.output<typeof playerSchema>
+
+/** @throws RecordError with the JSON pointer of the first thing that is no player; characters are not looked at */
+export const parsePlayer: (record: unknown) => Player = recordParser('player', playerSchema)
+
+/** Somebody who is online and listed. */
+export interface OnlinePlayer {
+  /** Username or uuid, whichever was asked for. */
+  readonly key: string
+  /** Such as `EU1`; null when not told. */
+  readonly world: string | null
+}
+
+/** Who is online. */
+export interface OnlineList {
+  /** As the service counts; null when it did not say. More than are listed when some hide. */
+  readonly total: number | null
+  readonly players: readonly OnlinePlayer[]
+}
+
+/** Reads the answer of `/player`, which has been an empty object while the service restarted (API reference 7.4). */
+export function readOnlineList(body: unknown): OnlineList {
+  const { total, players } = Object.fromEntries(fieldsOf(body))
+  return {
+    total: typeof total === 'number' ? total : null,
+    players: fieldsOf(players).map(([key, world]) => ({ key, world: worldName(world) })),
+  }
+}
+
+/** The name of a world as the list tells it; null when it does not. */
+export function worldName(world: unknown): string | null {
+  if (typeof world === 'number') return String(world)
+  return typeof world === 'string' && world !== '' ? world : null
+}

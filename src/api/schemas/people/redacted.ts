@@ -1,0 +1,65 @@
+import { fieldsOf } from '../form/unknown.ts'
+
+/** What was counted in a body of records that were removed from it later, because a player hides them. */
+export interface RedactedCounts {
+  /** Players of the list of who is online, by world; the empty name stands for those without one. */
+  readonly worlds: Readonly<Record<string, number>>
+  /** Members of a guild: all, those who were online, and those who hid whether they are. */
+  readonly members: number
+  readonly online: number
+  readonly hidden: number
+}
+
+/** Where an archived body holds them. The API does not send it; if it ever does, it is not archived. */
+export const redactedField = 'wynnsync.redacted'
+
+/** Where a body that is read from the archive holds them: nothing that comes as JSON can. */
+const counts: unique symbol = Symbol('redacted counts')
+
+const none: RedactedCounts = { worlds: {}, members: 0, online: 0, hidden: 0 }
+
+/** Adds to what an archived body says of its removed records, in place. */
+export function addRedacted(body: object, more: Partial<RedactedCounts>): void {
+  const before = countsFrom(Reflect.get(body, redactedField))
+  const worlds = { ...before.worlds }
+  for (const [world, number] of Object.entries(more.worlds ?? {})) worlds[world] = (worlds[world] ?? 0) + number
+  const sum = (name: 'members' | 'online' | 'hidden') => before[name] + (more[name] ?? 0)
+  Reflect.set(body, redactedField, { worlds, members: sum('members'), online: sum('online'), hidden: sum('hidden') })
+}
+
+/** Makes what an archived body says of its removed records readable by `redactedIn`, and returns the body. */
+export function revealRedacted(body: unknown): unknown {
+  if (!isObject(body) || !Object.hasOwn(body, redactedField)) return body
+  const { [redactedField]: found, ...rest } = body
+  return { ...rest, [counts]: countsFrom(found) }
+}
+
+/** What was counted of records that were removed from a body; nothing in one that the API sent. */
+export function redactedIn(body: unknown): RedactedCounts {
+  return isObject(body) && counts in body ? (body[counts] as RedactedCounts) : none
+}
+
+/** Whether a text may hold the field: then `dropRedacted` must see it before it is archived. */
+export function mayHoldRedacted(text: Uint8Array): boolean {
+  return Buffer.from(text.buffer, text.byteOffset, text.byteLength).includes(redactedField)
+}
+
+/** Removes the field from a body that the API sent, in place; true when it was there. */
+export function dropRedacted(body: unknown): boolean {
+  return isObject(body) && Object.hasOwn(body, redactedField) && delete body[redactedField]
+}
+
+function countsFrom(value: unknown): RedactedCounts {
+  const found = Object.fromEntries(fieldsOf(value))
+  const numberOf = (one: unknown) => (typeof one === 'number' ? one : 0)
+  return {
+    worlds: Object.fromEntries(fieldsOf(found.worlds).map(([world, number]) => [world, numberOf(number)])),
+    members: numberOf(found.members),
+    online: numberOf(found.online),
+    hidden: numberOf(found.hidden),
+  }
+}
+
+function isObject(value: unknown): value is Record<string | symbol, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,122 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { connect } from '../db/connect.ts'
+import type { Database } from '../db/database.ts'
+import type { EmbeddedDatabase } from '../db/embedded/embedded.ts'
+import { type Migrated, migrate } from '../db/migrations/migrate.ts'
+import { admitReader, hasReader, NO_READER } from '../db/reader.ts'
+import { type Clock, type Random, systemClock } from './clock.ts'
+import { type Config, secretsIn } from './config.ts'
+import { createLog, type Log } from './log.ts'
+import { readCredential } from './stored-credential.ts'
+
+/** The folder that holds package.json, migrations and the SQL of the views, in a checkout and in an installed package. */
+const packageRoot = new URL('../../', import.meta.url)
+
+/** Version of this program. */
+export const version = (JSON.parse(readFileSync(new URL('package.json', packageRoot), 'utf8')) as { version: string })
+  .version
+
+/** What every command is built from. */
+export interface App {
+  readonly config: Config
+  readonly log: Log
+  readonly clock: Clock
+  readonly random: Random
+}
+
+/** Time and chance enter the program here and nowhere else. */
+export function createApp(
+  config: Config,
+  { clock = systemClock, random = Math.random, logLevel = config.logLevel } = {},
+): App {
+  const secrets = [...secretsIn(config), ...storedSecrets(config)]
+  return { config, clock, random, log: createLog(logLevel, clock, { format: config.logFormat, secrets }) }
+}
+
+/** The reason why a credential cannot be read is reported where it is needed. */
+function storedSecrets({ credentialsFile }: Config): string[] {
+  try {
+    return [readCredential(credentialsFile)?.token() ?? []].flat()
+  } catch {
+    return []
+  }
+}
+
+/**
+ * Opens the configured database.
+ * @param holds what this process is about to do, shown to a process that finds the embedded database in use
+ * @param options.durable let the embedded database survive a power cut; one that is thrown away need not
+ * @param options.frugal let the embedded database rather be small than fast
+ * @param options.signal cancels what runs on a server
+ * @throws RetryableError when it cannot be reached or another process has it, FatalError when it never will be
+ */
+export function openDatabase(
+  { config, clock, log }: App,
+  holds: readonly string[],
+  {
+    frugal = false,
+    waitMs = 30_000,
+    durable = true,
+    signal,
+  }: { frugal?: boolean; waitMs?: number; durable?: boolean; signal?: AbortSignal } = {},
+): Promise<Database> {
+  const { databaseUrl, dataDir } = config
+  const report = (message: string) => log.error(message)
+  return connect({ databaseUrl, dataDir, clock, holds, waitMs, frugal, durable, report, signal })
+}
+
+/** Brings the embedded database up to date and opens it for readers, with the protocol that they can ask it in. */
+export async function openForReaders(app: App, holds: readonly string[]): Promise<EmbeddedDatabase> {
+  const { openEmbedded } = await import('../db/embedded/embedded.ts')
+  const report = (message: string) => app.log.error(message)
+  const options = { clock: app.clock, holds, waitMs: 30_000, report }
+  const owned = await openEmbedded(app.config.dataDir, options)
+  try {
+    await migrateDatabase(owned, app)
+  } finally {
+    await owned.close()
+  }
+  return openEmbedded(app.config.dataDir, { ...options, readOnly: true })
+}
+
+/**
+ * Brings the database up to date: tables by migration, then comments, views and functions where their SQL changed, and
+ * the role that may ask them.
+ * @param app its log says so once when there is no such role, and when the views are not those of this program
+ * @param again replace views of the same version that were installed later
+ */
+export async function migrateDatabase(
+  db: Database,
+  app: Pick<App, 'clock'> & Partial<App>,
+  { again = false } = {},
+): Promise<Migrated> {
+  const folder = fileURLToPath(new URL('migrations', packageRoot))
+  const migrated = await migrate(db, { folder, repeatable: repeatableSql(), clock: app.clock, version, again })
+  const { applied, newer, postponed } = migrated
+  if (newer) app.log?.warn({}, `${olderText(newer.version)}; this one works with them`)
+  if (postponed) app.log?.warn({}, `the views could not be replaced, and stay as they are for now: ${postponed}`)
+  if (app.log && applied.length > 0 && !(await hasReader(db))) app.log.info(NO_READER)
+  return migrated
+}
+
+/** @param newer version of the program whose views are installed */
+export function olderText(newer: string): string {
+  return newer === version
+    ? `the views of another wynnsync ${version} were installed after those of this one, and stay`
+    : `the views of wynnsync ${newer} are installed, which is newer than this one (${version}), and stay`
+}
+
+/** Gives the role that may ask its rights again: it may have been created since they were granted. */
+export function admitReaders(db: Database): Promise<void> {
+  return admitReader(db, fileURLToPath(new URL('src/analytics/sql/99-reader.sql', packageRoot)))
+}
+
+/** SQL that may run again at any time: the comments on the tables, then the public views in the order of their names. */
+function repeatableSql() {
+  return ['migrations/comments', 'src/analytics/sql'].flatMap((folder) => {
+    const path = fileURLToPath(new URL(`${folder}/`, packageRoot))
+    const names = readdirSync(path).flatMap((file) => (file.endsWith('.sql') ? file.slice(0, -'.sql'.length) : []))
+    return names.sort().map((name) => ({ name: `${folder}/${name}`, path: `${path}${name}.sql` }))
+  })
+}

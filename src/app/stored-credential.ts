@@ -1,0 +1,218 @@
+import { randomBytes } from 'node:crypto'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import { FatalError } from './errors.ts'
+import { createFolder } from './private-folder.ts'
+
+/** A player, as far as a credential says. */
+export interface Who {
+  readonly uuid: string
+  readonly username: string | null
+}
+
+/** A credential that was obtained once and is kept in a file. */
+export interface StoredCredential {
+  readonly kind: 'oauth' | 'token'
+  /** The only API it may be sent to, in the form of `normalBaseUrl`. */
+  readonly baseUrl: string
+  /** What its player allowed; an API token has none. */
+  readonly scopes: readonly string[]
+  /** ISO 8601, UTC. */
+  readonly obtainedAt: string
+  /** ISO 8601, UTC, to about an hour; null when it was never used. */
+  readonly lastUsedAt: string | null
+  readonly who: Who | null
+  /** A function, so that printing the object does not print the secret. */
+  readonly token: () => string
+}
+
+/** The credential that requests carry, and where it came from. */
+export interface Credential {
+  readonly from: 'WYNNSYNC_TOKEN' | 'file'
+  readonly token: () => string
+  /** What the file knows about it; null for `WYNNSYNC_TOKEN`. */
+  readonly stored: StoredCredential | null
+}
+
+/** Where credentials may come from; a part of the configuration. */
+export interface CredentialSources {
+  /** `WYNNSYNC_TOKEN`. */
+  readonly token: string | undefined
+  readonly credentialsFile: string
+  readonly baseUrl: string
+}
+
+/** How often the last use is written down, in ms. */
+export const NOTE_EVERY_MS = 3_600_000
+
+/**
+ * `WYNNSYNC_TOKEN`, else the stored credential when it is for this very API, else null.
+ * @throws FatalError when there is a file that cannot or must not be used, with what to do
+ */
+export function chooseCredential({ token, credentialsFile, baseUrl }: CredentialSources): Credential | null {
+  if (token !== undefined) return { from: 'WYNNSYNC_TOKEN', token: () => token, stored: null }
+  const stored = readCredential(credentialsFile)
+  if (stored === null || stored.baseUrl !== normalBaseUrl(baseUrl)) return null
+  return { from: 'file', token: stored.token, stored }
+}
+
+/** One spelling for all that mean the same API: no slash at the end, host in lower case. */
+export function normalBaseUrl(baseUrl: string): string {
+  const { origin, pathname } = new URL(baseUrl)
+  return `${origin}${pathname.replace(/\/+$/, '')}`
+}
+
+/**
+ * The stored credential; null when there is none.
+ * @throws FatalError when the file cannot be read, can be read by others, or holds something else; with what to do
+ */
+export function readCredential(file: string): StoredCredential | null {
+  let text: string
+  try {
+    text = readPrivately(file)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null
+    if (error instanceof FatalError) throw error
+    throw new FatalError(`the credential in ${file} cannot be read: ${wordsOf(error)}`, { context: { file } })
+  }
+  const credential = parseCredential(text)
+  if (credential) return credential
+  // Without a cause: a parser's error quotes what it choked on.
+  throw new FatalError(`${file} holds no credential of wynnsync; delete it and run wynnsync auth login`, {
+    context: { file },
+  })
+}
+
+/**
+ * Finds out, before anybody is asked to log in, whether a credential could be stored: makes the folder, for its owner
+ * only, and looks whether it can be written to.
+ * @throws FatalError when not, with what to do
+ */
+export function prepareToStore(file: string): void {
+  try {
+    createFolder(dirname(file))
+    accessSync(dirname(file), constants.W_OK | constants.X_OK)
+  } catch (error) {
+    throw storeError(file, error)
+  }
+}
+
+/**
+ * Puts the credential into the file, readable by its owner only. Another process sees the old file or the new one.
+ * @throws FatalError when it cannot be written
+ */
+export function storeCredential(file: string, credential: StoredCredential): void {
+  prepareToStore(file)
+  const { token, ...rest } = credential
+  const draft = `${file}.${randomBytes(6).toString('hex')}`
+  try {
+    // `wx`: never into a file that another user has put there.
+    const descriptor = openSync(draft, 'wx', 0o600)
+    try {
+      writeSync(descriptor, `${JSON.stringify({ ...rest, token: token() }, null, 2)}\n`)
+      fsyncSync(descriptor)
+    } finally {
+      closeSync(descriptor)
+    }
+    renameSync(draft, file)
+  } catch (error) {
+    rmSync(draft, { force: true })
+    throw storeError(file, error)
+  }
+}
+
+/**
+ * Writes down that the credential was used, unless that was done within the last hour.
+ * @param now ms since the epoch
+ * @throws FatalError when the file cannot be read or written
+ */
+export function noteUse(file: string, used: StoredCredential, now: number): void {
+  if (used.lastUsedAt !== null && Math.abs(now - Date.parse(used.lastUsedAt)) < NOTE_EVERY_MS) return
+  // Meanwhile it may have been forgotten or replaced.
+  const current = readCredential(file)
+  if (current === null || current.token() !== used.token()) return
+  storeCredential(file, { ...current, lastUsedAt: new Date(now).toISOString() })
+}
+
+/** Removes the file, whatever it holds. True when there was one. @throws FatalError when it cannot be removed */
+export function forgetCredential(file: string): boolean {
+  try {
+    rmSync(file)
+    return true
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return false
+    throw new FatalError(`the credential in ${file} cannot be removed: ${wordsOf(error)}`, { context: { file } })
+  }
+}
+
+function readPrivately(file: string): string {
+  const descriptor = openSync(file, 'r')
+  try {
+    // Windows has no such bits: there the user's folders are private by themselves.
+    const shared = process.platform !== 'win32' && (fstatSync(descriptor).mode & 0o077) !== 0
+    if (!shared) return readFileSync(descriptor, 'utf8')
+    const advice = `run chmod 600 ${file}, and log in anew if somebody may have read it`
+    throw new FatalError(`the credential in ${file} is not used, for others on this machine can read it: ${advice}`, {
+      context: { file },
+    })
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+function parseCredential(text: string): StoredCredential | null {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return null
+  }
+  if (!isFields(value)) return null
+  const { kind, baseUrl, scopes, obtainedAt, lastUsedAt, who, token } = value
+  if (typeof token !== 'string' || token === '' || (kind !== 'oauth' && kind !== 'token')) return null
+  if (typeof baseUrl !== 'string' || !URL.canParse(baseUrl)) return null
+  return {
+    kind,
+    baseUrl: normalBaseUrl(baseUrl),
+    scopes: Array.isArray(scopes) ? scopes.filter((scope) => typeof scope === 'string') : [],
+    obtainedAt: typeof obtainedAt === 'string' ? obtainedAt : '',
+    lastUsedAt: typeof lastUsedAt === 'string' ? lastUsedAt : null,
+    who: parseWho(who),
+    token: () => token,
+  }
+}
+
+function parseWho(value: unknown): Who | null {
+  if (!isFields(value) || typeof value.uuid !== 'string') return null
+  return { uuid: value.uuid, username: typeof value.username === 'string' ? value.username : null }
+}
+
+function isFields(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}
+
+function storeError(file: string, error: unknown): FatalError {
+  const advice = 'let WYNNSYNC_CREDENTIALS name a file in a folder of yours'
+  return new FatalError(`the credential cannot be stored in ${file} (${wordsOf(error)}): ${advice}`, {
+    context: { file },
+  })
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

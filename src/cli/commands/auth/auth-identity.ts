@@ -1,0 +1,66 @@
+import { type Api, parseIdentities } from '../../../api/index.ts'
+import { RetryableError } from '../../../app/errors.ts'
+import type { Who } from '../../../app/stored-credential.ts'
+
+/** A player as `whoami` tells of him (API reference 7.5). */
+export interface OwnIdentity extends Who {
+  readonly online: boolean | null
+  readonly nickname: string | null
+  readonly rank: string | null
+  readonly supportRank: string | null
+}
+
+/** A player as the application may see him (API reference 3.1). */
+export interface Profile extends Who {
+  /** The one that the account plays as. */
+  readonly primary: boolean
+  readonly rank: string | null
+  readonly supportRank: string | null
+  /** Who may see what: rule to `public`, `friend` ... */
+  readonly accessRules: Readonly<Record<string, string | null | undefined>>
+}
+
+/** What an OAuth token is good for. */
+export interface OwnGrant {
+  readonly clientId: string | null
+  readonly scopes: readonly string[]
+  readonly profiles: readonly Profile[]
+}
+
+/** @throws RetryableError when the answer tells of no player */
+export async function askWhoami(api: Api, signal: AbortSignal): Promise<OwnIdentity> {
+  const answer = await api.players.whoami({ signal })
+  const [entry] = Object.entries(parseIdentities(answer.body))
+  if (!entry) throw new RetryableError('unexpected shape: /player/whoami told of no player')
+  const [uuid, { username, online, nickname, rank, supportRank }] = entry
+  const orNull = { username: username ?? null, online: online ?? null, nickname: nickname ?? null }
+  return { uuid, ...orNull, rank: rank ?? null, supportRank: supportRank ?? null }
+}
+
+/** @throws Unauthorized or Forbidden for a credential that is no valid OAuth token */
+export async function askGrant(api: Api, signal: AbortSignal): Promise<OwnGrant> {
+  const { application, profiles } = (await api.oauth.me({ signal })).read()
+  return {
+    clientId: application?.client_id ?? null,
+    scopes: application?.scopes ?? [],
+    profiles: Object.entries(profiles).map(([uuid, { username, primary, rank, supportRank, accessRules }]) => ({
+      uuid,
+      username: username ?? null,
+      primary: primary === true,
+      rank: rank ?? null,
+      supportRank: supportRank ?? null,
+      accessRules: accessRules ?? {},
+    })),
+  }
+}
+
+/** The player that a token of several profiles is known by. */
+export function primaryOf({ profiles }: OwnGrant): Who | null {
+  const profile = profiles.find(({ primary }) => primary) ?? profiles[0]
+  return profile ? { uuid: profile.uuid, username: profile.username } : null
+}
+
+/** A person as one word for messages; the uuid only where there is no name. */
+export function nameOf(who: Who | null): string {
+  return who ? (who.username ?? who.uuid) : 'a player who did not say who'
+}

@@ -1,0 +1,156 @@
+import { ASSUMED_LIMIT } from '../../../api/rate-limit/rate-limit.ts'
+import type { App } from '../../../app/app.ts'
+import { FatalError } from '../../../app/errors.ts'
+import { chooseCredential } from '../../../app/stored-credential.ts'
+import type { Sql } from '../../../db/database.ts'
+import { resources } from '../../../resources/index.ts'
+import { countOpen, listKeys } from '../../../sync/backfill/campaign.ts'
+import { type Assumed, type Price, priceOf, toldLimit } from '../../../sync/backfill/plan.ts'
+import { lastAccepted } from '../../../sync/record/ledger.ts'
+import { isWorklist, type Resource, type Worklist } from '../../../sync/resource.ts'
+import type { Context } from '../../context.ts'
+
+/** What was asked for on the command line. */
+export interface Wanted {
+  readonly limit: number | undefined
+  readonly names: readonly string[]
+  readonly since: Date | undefined
+  readonly restart: boolean
+}
+
+/** Records of one page; the API does not say (API reference 4.1), it has been seen. */
+const pageSize = 20
+
+/** What is not measurable before the first answers: sizes of May 2026. */
+const assumed: Readonly<Record<string, Assumed & { readonly route?: string }>> = {
+  guilds: { keys: 15_500, rowsPerKey: 100 },
+  players: { keys: 1_000, rowsPerKey: 130 },
+  items: { keys: 6_600, rowsPerKey: 12, route: '/item/database' },
+  recipes: { keys: 720, rowsPerKey: 8, route: '/item/recipe/database' },
+}
+
+/** The resource whose answer first names the keys of a worklist. */
+export function sourceOf({ name }: Worklist): Resource {
+  const source = name === 'guilds' ? 'guild-list' : 'online-players'
+  const found = resources.find((one) => one.name === source)
+  if (!found || isWorklist(found)) throw new FatalError(`there is no resource ${source}`)
+  return found
+}
+
+/** How many keys are on a worklist. */
+export async function keyCount(sql: Sql, { name }: Worklist): Promise<number> {
+  const [row] = await sql.query<{ keys: number }>('select count(*) as keys from sync.work_item where resource = $1', [
+    name,
+  ])
+  return row?.keys ?? 0
+}
+
+/**
+ * What it takes to ask for the keys that are not done.
+ * @param unknown names that the API will have to be asked for first
+ */
+export async function priceOfWorklist(
+  sql: Sql,
+  resource: Worklist,
+  { since, only, limit, unknown, isReadOnly = false }: Pick<Wanted, 'limit'> & Meant,
+  app: App,
+): Promise<Price> {
+  const assumptions: string[] = []
+  const isEmpty = only === undefined && (await keyCount(sql, resource)) === 0
+  const guess = assumedOf(resource)
+  if (isEmpty) {
+    const why = `${sourceOf(resource).name} was never synced, it is asked for first`
+    const whyReadOnly = 'the worklist is empty, and this read-only database cannot be asked for more'
+    assumptions.push(`${guess.keys} ${resource.name}: ${isReadOnly ? whyReadOnly : why}`)
+  } else if (isReadOnly) assumptions.push('the worklist is as the last sync left it: the database is read-only')
+  if (only && !isReadOnly) await listKeys(sql, resource.name, only)
+  const unlisted = only && isReadOnly ? await countUnlisted(sql, resource.name, only) : 0
+  const open = isEmpty
+    ? { keys: guess.keys, fresh: guess.keys }
+    : await countOpen(sql, { resource: resource.name, since, only })
+  if (unknown.length > 0) assumptions.push(`the API knows who ${unknown.join(', ')} is`)
+  const keys = Math.min(limit ?? Number.POSITIVE_INFINITY, open.keys + unlisted + unknown.length)
+  const fresh = Math.min(keys, open.fresh + unlisted + unknown.length)
+  const requests = keys + (isEmpty ? 1 : 0) + unknown.length
+  const perMinute = await limitOf(sql, resource.route, app, assumptions)
+  return await priceOf(sql, resource, { keys, fresh, again: keys - fresh, requests, perMinute, assumptions }, guess)
+}
+
+/** Which keys are meant. */
+interface Meant {
+  readonly since: Date
+  readonly only: readonly string[] | undefined
+  readonly unknown: readonly string[]
+  /** Nothing may be written: keys that are not on the worklist are counted instead of listed. */
+  readonly isReadOnly?: boolean
+}
+
+async function countUnlisted(sql: Sql, resource: string, keys: readonly string[]): Promise<number> {
+  const [row] = await sql.query<{ keys: number }>(
+    `select count(distinct key) as keys from unnest($2::text[]) as named(key)
+      where not exists (select from sync.work_item item where item.resource = $1 and item.key = named.key)`,
+    [resource, keys],
+  )
+  return row?.keys ?? 0
+}
+
+/** What it takes to walk through all pages; who is known already brings what changed, and nobody knows that. */
+export async function priceOfPages(sql: Sql, resource: Resource, app: App): Promise<Price> {
+  const guess = assumedOf(resource)
+  const living = (await lastAccepted(sql, resource.name))?.living
+  const assumptions = [`${pageSize} records on a page`]
+  if (living === undefined) assumptions.push(`${guess.keys} ${resource.name}: they were never synced`)
+  const keys = living ?? guess.keys
+  const requests = Math.ceil(keys / pageSize)
+  const perMinute = await limitOf(sql, guess.route ?? '', app, assumptions)
+  const fresh = living === undefined ? keys : 0
+  return await priceOf(sql, resource, { keys, fresh, again: 0, requests, perMinute, assumptions }, guess)
+}
+
+/** Says what it will take, before it begins. */
+export function showPrice(price: Price, { out, flags }: Context, isAnswer = false): void {
+  if (flags.json) {
+    if (isAnswer) out.write(`${JSON.stringify(price)}\n`)
+    return
+  }
+  if (flags.quiet && !isAnswer) return
+  const { resource, keys, requests, minutes, rows, bytes, assumptions } = price
+  const number = (value: number) => value.toLocaleString('en-US')
+  out.write(
+    `${resource}: ${number(keys)} to ask for in ${number(requests)} requests, about ${duration(minutes)}; ` +
+      `about ${number(rows)} rows, ${megabytes(bytes)}\n${assumptions.map((one) => `  assumed: ${one}\n`).join('')}`,
+  )
+}
+
+function assumedOf({ name }: Resource | Worklist) {
+  const found = assumed[name]
+  if (!found) throw new FatalError(`nothing is assumed about ${name}`)
+  return found
+}
+
+/** Requests per minute: as the answers last told, or else what the API grants guests and tokens (API reference 2.2). */
+async function limitOf(sql: Sql, route: string, { config }: App, assumptions: string[]): Promise<number> {
+  const guest = isGuest(config)
+  const told = await toldLimit(sql, { route, server: new URL(config.baseUrl).origin, guest })
+  if (told !== undefined) return told
+  const limit = guest ? ASSUMED_LIMIT.guest : ASSUMED_LIMIT.token
+  assumptions.push(`${limit} requests a minute, what the API grants ${guest ? 'guests' : 'a token'}`)
+  return limit
+}
+
+function isGuest(config: App['config']): boolean {
+  try {
+    return chooseCredential(config) === null
+  } catch {
+    // A stored credential that cannot be used is not sent either.
+    return true
+  }
+}
+
+function duration(minutes: number): string {
+  return minutes < 120 ? `${minutes} min` : `${(minutes / 60).toFixed(1)} h`
+}
+
+function megabytes(bytes: number): string {
+  return bytes < 1e9 ? `${Math.ceil(bytes / 1e6)} MB` : `${(bytes / 1e9).toFixed(1)} GB`
+}

@@ -1,0 +1,150 @@
+import { statfs } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { Answer } from '../../../api/answer.ts'
+import type { Api } from '../../../api/client.ts'
+import { Forbidden, Unauthorized } from '../../../api/errors.ts'
+import { readHttpDate } from '../../../api/http/http-date.ts'
+import type { RequestEvent } from '../../../api/http/request-event.ts'
+import type { App } from '../../../app/app.ts'
+import type { Config } from '../../../app/config.ts'
+import { RetryableError } from '../../../app/errors.ts'
+import { chooseCredential } from '../../../app/stored-credential.ts'
+import type { Database } from '../../../db/database.ts'
+import { sizeOf } from '../status/status-text.ts'
+
+/** What one check saw. */
+export interface Finding {
+  readonly check: string
+  /** `unknown`: it could not be looked at. */
+  readonly verdict: 'fine' | 'warning' | 'problem' | 'unknown'
+  readonly seen: string
+  /** What to do about it. */
+  readonly todo?: string
+  /** A problem that may pass by itself. */
+  readonly temporary?: boolean
+}
+
+/** More than this and a clock is wrong rather than imprecise, in seconds; a budget window is a minute. */
+const SKEW = 10
+/** Less free room than this, in bytes, is soon none. */
+const LITTLE_ROOM = 1e9
+
+/** Asks the API one cheap question and looks at how it answers: reachable, in time, with the headers it should have. */
+export async function checkAnswer(
+  api: Api,
+  { config }: App,
+  { signal, requests }: { readonly signal: AbortSignal; readonly requests: readonly RequestEvent[] },
+): Promise<Finding[]> {
+  try {
+    const answer = await api.guilds.seasons({ signal })
+    const seen = `${config.baseUrl} answered ${pace(requests)}`
+    return [{ check: 'api', verdict: 'fine', seen }, checkClock(answer), checkHeaders(answer)]
+  } catch (error) {
+    return [
+      {
+        check: 'api',
+        verdict: 'problem',
+        seen: messageOf(error),
+        todo: `is ${config.baseUrl} right, and reachable from here? curl -I ${config.baseUrl}/guild/seasons`,
+        temporary: error instanceof RetryableError,
+      },
+    ]
+  }
+}
+
+/** How long the last exchange took, and, apart from it, what it waited for before. */
+function pace(requests: readonly RequestEvent[]): string {
+  const took = requests.at(-1)?.durationMs ?? 0
+  const waited = requests.reduce((sum, { waitMs }) => sum + waitMs, 0)
+  const tries = requests.length > 1 ? `, at attempt ${requests.length}` : ''
+  const slot =
+    waited >= 1000 ? `, after ${Math.round(waited / 1000)} s of waiting for a free request of the budget` : ''
+  return `in ${took} ms${tries}${slot}`
+}
+
+function checkClock({ headers, receivedAt }: Answer<unknown>): Finding {
+  const check = 'clock'
+  const date = readHttpDate(headers.get('date'))
+  if (date === null) return { check, verdict: 'warning', seen: 'the API did not say what time it is' }
+  const skew = Math.round((receivedAt - date) / 1000)
+  if (Math.abs(skew) <= SKEW) return { check, verdict: 'fine', seen: 'agrees with the API to within some seconds' }
+  return {
+    check,
+    verdict: 'warning',
+    seen: `this machine's clock is ${Math.abs(skew)} s ${skew > 0 ? 'ahead of' : 'behind'} the API's`,
+    todo: 'let a time service set it (timedatectl set-ntp true); history takes its times from the API, the schedule from this clock',
+  }
+}
+
+function checkHeaders({ rateLimit, expiresAt }: Answer<unknown>): Finding {
+  const check = 'headers'
+  const missing = [
+    ...(rateLimit?.remaining == null ? ['the rate limit'] : []),
+    ...(rateLimit?.bucket == null ? ['its bucket'] : []),
+    ...(expiresAt === null ? ['when the copy expires'] : []),
+  ]
+  if (missing.length === 0)
+    return {
+      check,
+      verdict: 'fine',
+      seen: `${rateLimit?.remaining} of ${rateLimit?.limit} left in ${rateLimit?.bucket}`,
+    }
+  return {
+    check,
+    verdict: 'warning',
+    seen: `the answer does not tell ${missing.join(', ')}`,
+    todo: 'a proxy may remove headers; until they come, requests are counted by a cautious guess',
+  }
+}
+
+/** Who the API takes this program for. */
+export async function checkCredential(api: Api, { config }: App, signal: AbortSignal): Promise<Finding> {
+  const check = 'credential'
+  try {
+    if (chooseCredential(config) === null) {
+      const todo = 'an API token from the website (WYNNSYNC_TOKEN), or `wynnsync auth login`, allows 120'
+      return { check, verdict: 'fine', seen: 'none: a guest has 50 requests a minute and bucket', todo }
+    }
+    const { body } = await api.players.whoami({ signal })
+    return { check, verdict: 'fine', seen: `accepted, ${Object.keys(body).length} profile` }
+  } catch (error) {
+    const refused = error instanceof Unauthorized || error instanceof Forbidden
+    const todo = refused ? 'take a new one from the website, or `wynnsync auth login`' : 'see above, or try later'
+    return { check, verdict: 'problem', seen: messageOf(error), todo, temporary: error instanceof RetryableError }
+  }
+}
+
+/** How much room the database has to grow; of a server only how large it is. */
+export async function checkDisk({ databaseUrl, dataDir }: Config, db: Database | undefined): Promise<Finding> {
+  const check = 'disk'
+  const bytes = db && (await sizeOfDatabase(db))
+  const size = bytes === undefined ? 'the size of the database is not known' : `the database takes ${sizeOf(bytes)}`
+  if (databaseUrl) return { check, verdict: 'unknown', seen: `${size}; the room left on the server is not known here` }
+  const room = await roomAt(dataDir).catch(() => undefined)
+  if (!room) return { check, verdict: 'unknown', seen: `${size}; the room left in ${dataDir} cannot be read` }
+  const { bavail, bsize } = room
+  const seen = `${size}, ${sizeOf(bavail * bsize)} are free in ${dataDir}`
+  if (bavail * bsize >= LITTLE_ROOM) return { check, verdict: 'fine', seen }
+  return { check, verdict: 'warning', seen, todo: 'make room, or move the folder and set WYNNSYNC_DATA_DIR' }
+}
+
+async function sizeOfDatabase(db: Database): Promise<number | undefined> {
+  const [row] = await db
+    .query<{ bytes: number }>('select pg_database_size(current_database()) as bytes')
+    .catch((): { bytes: number }[] => [])
+  return row?.bytes
+}
+
+/** Of the folder, or of the nearest one above it that exists. */
+async function roomAt(folder: string): Promise<{ bavail: number; bsize: number }> {
+  try {
+    return await statfs(folder)
+  } catch (error) {
+    if (dirname(folder) === folder) throw error
+    return await roomAt(dirname(folder))
+  }
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,103 @@
+import type { Api } from '../../../api/client.ts'
+import type { RequestEvent } from '../../../api/http/request-event.ts'
+import { type App, migrateDatabase, openDatabase } from '../../../app/app.ts'
+import { openApi, openSharedApi } from '../../../app/app-api.ts'
+import { RetryableError } from '../../../app/errors.ts'
+import { visibleLine } from '../../../app/terminal-text.ts'
+import { readOnlyReason } from '../../../db/access.ts'
+import type { Database } from '../../../db/database.ts'
+import { readFreshness } from '../../../sync/record/recent-runs.ts'
+import { type Context, exitCode } from '../../context.ts'
+import { formatTable } from '../../output/table.ts'
+import { databaseAdvice, readOnlyAdvice } from './doctor-advice.ts'
+import { checkAnswer, checkCredential, checkDisk, type Finding, messageOf } from './doctor-checks.ts'
+
+/** `doctor`: database, disk, API, clock, headers, credential, freshness; what is wrong and what to do. Returns the exit code. */
+export async function doctorCommand(context: Context): Promise<number> {
+  const { out, flags } = context
+  const findings = await examine(context)
+  if (flags.json)
+    out.write(`${JSON.stringify({ findings: findings.map(({ temporary: _, ...finding }) => finding) })}\n`)
+  else {
+    out.write(
+      formatTable(
+        ['check', 'verdict', 'seen'],
+        findings.map((one) => ({ ...one })),
+      ),
+    )
+    for (const { check, todo } of findings) if (todo) out.write(`\n${check}: ${visibleLine(todo)}\n`)
+  }
+  const problems = findings.filter(({ verdict }) => verdict === 'problem')
+  if (problems.length === 0) return exitCode.done
+  return problems.every(({ temporary }) => temporary) ? exitCode.tryLater : exitCode.failed
+}
+
+async function examine(context: Context): Promise<Finding[]> {
+  const { app, signal } = context
+  const findings: Finding[] = []
+  let db: Database | undefined
+  let api: Api | undefined
+  try {
+    db = await openDatabase(app, ['doctor'], { waitMs: 2000 }).catch((error: unknown) => {
+      findings.push(databaseProblem(error, app))
+      return undefined
+    })
+    const database = db ? await checkDatabase(db, context) : undefined
+    findings.push(...(database?.findings ?? []))
+    findings.push(await checkDisk(app.config, db))
+    const requests: RequestEvent[] = []
+    const onRequest = (event: RequestEvent) => void requests.push(event)
+    // A budget is shared through tables: without them, or without writing, what is wrong would look like the API's fault.
+    api = db && database?.isWritable ? openSharedApi(app, db, onRequest) : openApi(app, undefined, onRequest)
+    findings.push(...(await checkAnswer(api, app, { signal, requests })))
+    findings.push(await checkCredential(api, app, signal))
+  } finally {
+    await api?.close()
+    await db?.close()
+  }
+  return findings
+}
+
+async function checkDatabase(
+  db: Database,
+  { app }: Context,
+): Promise<{ readonly findings: Finding[]; readonly isWritable: boolean }> {
+  const check = 'database'
+  try {
+    const { applied } = await migrateDatabase(db, app)
+    const readOnly = await readOnlyReason(db)
+    const [row] = await db.query<{ version: string }>(`select current_setting('server_version') as version`)
+    const tables = applied.length > 0 ? `${applied.length} changes applied just now` : 'up to date'
+    const seen = `${db.kind === 'server' ? 'PostgreSQL' : 'embedded PostgreSQL'} ${row?.version} at ${db.place}, ${tables}`
+    const finding: Finding = readOnly
+      ? { check, verdict: 'warning', seen: `${seen}, read-only: ${readOnly}`, todo: readOnlyAdvice }
+      : { check, verdict: 'fine', seen }
+    return { findings: [finding, await checkFreshness(db)], isWritable: readOnly === null }
+  } catch (error) {
+    return { findings: [databaseProblem(error, app)], isWritable: false }
+  }
+}
+
+async function checkFreshness(db: Database): Promise<Finding> {
+  const check = 'freshness'
+  const states = [...(await readFreshness(db))]
+  const late = states.flatMap(([resource, { isLate }]) => (isLate ? [resource] : []))
+  if (states.length === 0) return { check, verdict: 'fine', seen: 'nothing was synced yet' }
+  if (late.length === 0) return { check, verdict: 'fine', seen: `${states.length} resources, none is late` }
+  return {
+    check,
+    verdict: 'warning',
+    seen: `late: ${late.join(', ')}`,
+    todo: 'see `wynnsync status` for why; is `wynnsync start`, or the crontab, running?',
+  }
+}
+
+function databaseProblem(error: unknown, { config }: Pick<App, 'config'>): Finding {
+  return {
+    check: 'database',
+    verdict: 'problem',
+    seen: messageOf(error),
+    todo: databaseAdvice(error, config),
+    temporary: error instanceof RetryableError,
+  }
+}

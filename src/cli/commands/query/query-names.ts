@@ -1,0 +1,51 @@
+import type { Argument } from '../../../analytics/questions.ts'
+import { UsageError } from '../../../app/errors.ts'
+import type { Sql } from '../../../db/database.ts'
+import { guildsCalled, guildsLike } from '../../../resources/guilds/keys.ts'
+import type { NameHolder } from '../../../resources/name-holder.ts'
+import { playersCalled, playersLike } from '../../../resources/players/keys.ts'
+import { formatTable } from '../../output/table.ts'
+
+interface Finder {
+  readonly what: string
+  readonly called: (sql: Sql, name: string) => Promise<NameHolder[]>
+  readonly like: (sql: Sql, name: string) => Promise<string[]>
+}
+
+const guilds: Finder = { what: 'guild', called: guildsCalled, like: guildsLike }
+const players: Finder = { what: 'player', called: playersCalled, like: playersLike }
+
+const UUID = /^[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}$/i
+
+/**
+ * The argument with the uuid of whoever it names, when it is about a guild or a player. From the database alone.
+ * @throws UsageError when nobody is or was called so, or several: never a guess
+ */
+export async function resolveName(sql: Sql, argument: Argument): Promise<Argument> {
+  const finder = finderOf(argument)
+  if (!finder || UUID.test(argument.value)) return argument
+  const { what, called, like } = finder
+  const bearers = await called(sql, argument.value)
+  const uuids = [...new Set(bearers.map(({ uuid }) => uuid))]
+  if (uuids.length > 1) {
+    const columns = ['uuid', 'name', ...(what === 'guild' ? ['prefix'] : []), 'since', 'until']
+    throw new UsageError(
+      `several are or were called ${argument.value}; name one by its uuid:\n${formatTable(
+        columns,
+        bearers.map((one) => ({ ...one })),
+      )}`.trimEnd(),
+    )
+  }
+  const [value] = uuids
+  if (value !== undefined) return { ...argument, value }
+  const close = await like(sql, argument.value)
+  const advice = close.length > 0 ? `; there are: ${close.join(', ')}` : ''
+  throw new UsageError(`${what} not found: ${argument.value}${advice}`)
+}
+
+/** Guilds and players are what such arguments and columns are called after. */
+function finderOf({ name, type }: Argument): Finder | undefined {
+  if (type !== 'uuid') return undefined
+  if (/(^|_)guild(_uuid)?$/.test(name)) return guilds
+  return /(^|_)player(_uuid)?$/.test(name) ? players : undefined
+}

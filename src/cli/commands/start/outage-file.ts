@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto'
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { App } from '../../../app/app.ts'
+import { extended, type Outage, type Outages } from '../../../sync/run/outages.ts'
+
+/**
+ * Remembers in a file of the data folder when the database could not be used: the process of a crontab line ends with the
+ * attempt, and only a later one can write it down. Nothing fails because the file cannot be written.
+ */
+export function openOutages({ config }: Pick<App, 'config'>): Outages {
+  const place = createHash('sha256')
+    .update(config.databaseUrl ?? config.dataDir)
+    .digest('hex')
+    .slice(0, 16)
+  const file = join(config.dataDir, `unreachable-${place}.json`)
+  let known: Record<string, Outage> = read(file)
+  const write = () => {
+    try {
+      if (Object.keys(known).length === 0) return rmSync(file, { force: true })
+      mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
+      writeFileSync(`${file}.new`, JSON.stringify(known), { mode: 0o600 })
+      renameSync(`${file}.new`, file)
+    } catch {
+      // This process still knows.
+    }
+  }
+  return {
+    note(resource, at, message) {
+      known = { ...read(file), ...known }
+      known[resource] = extended(known[resource], at, message)
+      write()
+    },
+    read: (resource) => known[resource],
+    forget(resource) {
+      delete known[resource]
+      write()
+    },
+  }
+}
+
+function read(file: string): Record<string, Outage> {
+  try {
+    const value: unknown = JSON.parse(readFileSync(file, 'utf8'))
+    return Object.fromEntries(
+      Object.entries(Object(value)).filter((entry): entry is [string, Outage] => isOutage(entry[1])),
+    )
+  } catch {
+    return {}
+  }
+}
+
+function isOutage(value: unknown): value is Outage {
+  if (typeof value !== 'object' || value === null) return false
+  const has = (name: string, type: string) => typeof Reflect.get(value, name) === type
+  return has('from', 'number') && has('to', 'number') && has('message', 'string')
+}

@@ -1,0 +1,21 @@
+import type { Sql } from '../database.ts'
+
+/** The statement that begins a COPY into `columns` of `table`, reading from `source` (`stdin`, or a quoted file). */
+export function copyStatement(table: string, columns: readonly string[], source: string): string {
+  const quoted = table.split('.').map(quote).join('.')
+  return `copy ${quoted} (${columns.map(quote).join(', ')}) from ${source}`
+}
+
+/** Which columns of `table` are Postgres arrays; COPY must write those differently from jsonb. */
+export async function arrayColumns(sql: Pick<Sql, 'query'>, table: string): Promise<ReadonlySet<string>> {
+  const rows = await sql.query<{ name: string }>(
+    `select attname::text as name from pg_attribute join pg_type on pg_type.oid = atttypid
+     where attrelid = $1::regclass and attnum > 0 and typcategory = 'A'`,
+    [table.split('.').map(quote).join('.')],
+  )
+  return new Set(rows.map((row) => row.name))
+}
+
+function quote(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}

@@ -1,0 +1,186 @@
+import { constants } from 'node:fs'
+import { copyFile, mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { PGlite } from '@electric-sql/pglite'
+import type { Clock } from '../../app/clock.ts'
+import { findBadPage } from './page-check.ts'
+import { syncNames } from './sync-files.ts'
+import { pack } from './tar.ts'
+
+/** A copy of the cluster, `backups/<number>-<instant>.tar.gz`. */
+export interface Copy {
+  readonly path: string
+  /** Counts up: the order of the copies, whatever the clock said. */
+  readonly number: number
+  readonly takenAt: Date
+}
+
+const KEPT = 2
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+
+export const copiesFolder = (dataDir: string): string => join(dataDir, 'backups')
+
+/** The copies of a data folder, the newest first. */
+export async function listCopies(dataDir: string): Promise<Copy[]> {
+  const folder = copiesFolder(dataDir)
+  const names = await readdir(folder).catch(() => [])
+  const copies = names.flatMap((name) => {
+    const [, number, instant = ''] = /^(\d{6})-(\d{8}T\d{6}Z)\.tar\.gz$/.exec(name) ?? []
+    const takenAt = new Date(instant.replace(/^(....)(..)(..T..)(..)/, '$1-$2-$3:$4:'))
+    return number === undefined ? [] : [{ path: join(folder, name), number: Number(number), takenAt }]
+  })
+  return copies.sort((a, b) => b.number - a.number)
+}
+
+/** An instant as a part of a file's name. */
+export const inName = (at: Date): string => at.toISOString().replace(/[-:]|\.\d+/g, '')
+
+/** Where the files of every table and index are, and how far the log goes. */
+export interface ClusterState {
+  readonly relations: ReadonlySet<string>
+  readonly logEnd: bigint
+  /** The file of the log that is written now; those with later names hold nothing yet. */
+  readonly logFile: string
+}
+
+type Statements = Pick<PGlite, 'query' | 'exec'>
+
+/** Writes a checkpoint and tells what the files in the folder are from now on. */
+export async function checkpoint(session: Statements): Promise<ClusterState> {
+  const { rows } = await session.query<{ path: string }>(
+    `select pg_relation_filepath(oid) as path from pg_class where pg_relation_filepath(oid) is not null`,
+  )
+  await session.exec('checkpoint')
+  const [log] = (
+    await session.query<{ end: string; file: string }>(
+      `select (pg_current_wal_insert_lsn() - '0/0')::text as end, pg_walfile_name(pg_current_wal_insert_lsn()) as file`,
+    )
+  ).rows
+  return {
+    relations: new Set(rows.map(({ path }) => path)),
+    logEnd: BigInt(log?.end ?? 0),
+    logFile: log?.file ?? '',
+  }
+}
+
+/**
+ * Checks every page of every table and index in a folder without a writer. Maps of free and of visible space are
+ * left out: Postgres makes bad ones anew; so are files that no table has, which a killed process may leave half written.
+ * @returns what is wrong and where, or undefined
+ */
+export async function findDamage(folder: string, { relations, logEnd }: ClusterState): Promise<string | undefined> {
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name)
+    const name = path.slice(folder.length + 1).replaceAll('\\', '/')
+    if (!entry.isFile() || !relations.has(name.replace(/\.\d+$/, ''))) continue
+    const fault = await findBadPage(path, logEnd)
+    if (fault) return `${name}: ${fault}`
+  }
+  return undefined
+}
+
+/** Copies the files of a checkpoint, sharing their blocks where the file system can. */
+async function duplicate(folder: string, to: string, { logFile }: ClusterState): Promise<void> {
+  await rm(to, { recursive: true, force: true })
+  await mkdir(to, { recursive: true, mode: 0o700 })
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    const target = join(to, entry.parentPath.slice(folder.length), entry.name)
+    const isEmptyLog = /^[0-9A-F]{24}$/.test(entry.name) && entry.name > logFile
+    if (entry.isDirectory()) await mkdir(target, { recursive: true, mode: 0o700 })
+    else if (entry.isFile() && !isEmptyLog) {
+      await mkdir(dirname(target), { recursive: true, mode: 0o700 })
+      await copyFile(join(entry.parentPath, entry.name), target, constants.COPYFILE_FICLONE)
+    }
+  }
+}
+
+export interface DailyCopy {
+  /** Call it when no transaction is open: begins a copy when one is due. */
+  afterTransaction(): Promise<void>
+  /** Makes a copy when one is due and something was written; waits for one that is under way. */
+  finish(): Promise<void>
+}
+
+/**
+ * Keeps two copies of an open cluster, the newer one at most a day old. A process that stays makes one each day, one that
+ * comes and goes makes it when it ends. Transactions wait only while files are duplicated; packing goes on beside them.
+ * A cluster with a damaged page is not copied, so that the copies stay good.
+ * @param report called with the reason when there is no copy
+ */
+export async function dailyCopies(
+  engine: PGlite,
+  dataDir: string,
+  { clock, report }: { clock: Clock; report: (message: string) => void },
+): Promise<DailyCopy> {
+  const folder = join(dataDir, 'postgres')
+  const openedAt = clock.now()
+  const transactionsAtStart = await nextTransaction(engine)
+  let triedAt = (await listCopies(dataDir))[0]?.takenAt.getTime()
+  let packing: Promise<void> | undefined
+
+  /** A copy from the future tells that a clock was wrong. */
+  const isOld = (at: number, age: number) => Math.abs(clock.now() - at) >= age
+
+  async function begin(): Promise<void> {
+    const takenAt = new Date(clock.now())
+    triedAt = takenAt.getTime()
+    const duplicated = join(copiesFolder(dataDir), 'duplicate')
+    try {
+      const state = await engine.transaction(async (session) => {
+        const now = await checkpoint(session)
+        await duplicate(folder, duplicated, now)
+        return now
+      })
+      packing = keep(dataDir, duplicated, state, takenAt)
+        .catch(failed)
+        .finally(() => {
+          packing = undefined
+        })
+    } catch (error) {
+      await failed(error)
+    }
+
+    async function failed(error: unknown): Promise<void> {
+      await rm(duplicated, { recursive: true, force: true }).catch(() => {})
+      const reason = error instanceof Error ? error.message : String(error)
+      const last = (await listCopies(dataDir))[0]?.takenAt.toISOString() ?? 'none'
+      report(`no copy of the embedded database in ${dataDir} could be made (the last one: ${last}): ${reason}`)
+    }
+  }
+
+  return {
+    afterTransaction: async () => {
+      const isDue = triedAt === undefined ? isOld(openedAt, HOUR) : isOld(triedAt, DAY)
+      if (isDue && !packing) await begin()
+    },
+    finish: async () => {
+      await packing
+      const isDue = triedAt === undefined || isOld(triedAt, DAY)
+      // An engine that has failed answers nothing any more; what is on the disk is for the next process to judge.
+      const next = isDue ? await nextTransaction(engine).catch(() => transactionsAtStart) : transactionsAtStart
+      if (next !== transactionsAtStart) await begin()
+      await packing
+    },
+  }
+}
+
+async function nextTransaction(engine: PGlite): Promise<string | undefined> {
+  const { rows } = await engine.query<{ next: string }>('select pg_snapshot_xmax(pg_current_snapshot())::text as next')
+  return rows[0]?.next
+}
+
+/** Makes the archive of a duplicate and deletes the copies that are too many. */
+async function keep(dataDir: string, duplicated: string, state: ClusterState, takenAt: Date): Promise<void> {
+  const damage = await findDamage(duplicated, state)
+  if (damage) throw new Error(`the database is damaged, ${damage}`)
+  const number = ((await listCopies(dataDir))[0]?.number ?? 0) + 1
+  const name = `${String(number).padStart(6, '0')}-${inName(takenAt)}.tar.gz`
+  const folder = copiesFolder(dataDir)
+  const draft = join(folder, 'draft')
+  await pack(duplicated, draft)
+  await rename(draft, join(folder, name))
+  await syncNames(folder)
+  await rm(duplicated, { recursive: true, force: true })
+  for (const { path } of (await listCopies(dataDir)).slice(KEPT)) await rm(path, { force: true })
+}

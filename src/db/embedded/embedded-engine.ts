@@ -1,0 +1,73 @@
+import { PGlite, type PGliteOptions } from '@electric-sql/pglite'
+import { FatalError } from '../../app/errors.ts'
+import { DURABLE, SyncedFiles, withFsync } from './embedded-files.ts'
+
+/**
+ * The whole configuration: PGlite writes it anew at each start. The defaults are for a server with memory of its own;
+ * here the buffers live in this process.
+ */
+const CONFIGURATION = [
+  'shared_buffers = 8MB',
+  'wal_buffers = 512kB',
+  'work_mem = 16MB',
+  'maintenance_work_mem = 32MB',
+  'min_wal_size = 8MB',
+  'max_wal_size = 64MB',
+  'wal_level = minimal',
+  'max_wal_senders = 0',
+  'jit = off',
+  "timezone = 'UTC'",
+  "datestyle = 'ISO, YMD'",
+]
+
+/** The files of a cluster are not what Postgres wrote: only a copy of them helps. */
+export class DamagedCluster extends FatalError {}
+
+export interface EngineOptions {
+  /** Whether a commit waits for the disk. Only a database that is thrown away anyhow does without. */
+  readonly durable: boolean
+  /** More parameters for its start, such as `-c`, `name=value`. */
+  readonly parameters?: readonly string[]
+}
+
+/**
+ * Starts Postgres on the cluster in `folder`.
+ * @throws DamagedCluster when Postgres cannot start from what is there
+ * @throws FatalError when it was made by another version, or when the system lacks something, such as room
+ */
+export async function openEngine(folder: string, { durable, parameters = [] }: EngineOptions): Promise<PGlite> {
+  const said: string[] = []
+  let isOpen = false
+  // -O lets system tables be changed, which nothing here needs.
+  const startParams = [...PGlite.defaultStartParams.filter((one) => one !== '-O'), ...parameters]
+  const files: PGliteOptions = durable
+    ? {
+        fs: new SyncedFiles(folder),
+        startParams: withFsync(startParams),
+        postgresqlconf: [...CONFIGURATION, ...DURABLE],
+      }
+    : { dataDir: folder, startParams, postgresqlconf: CONFIGURATION }
+  const onStderr = (line: string): boolean => !isOpen && said.push(line) < 0
+  try {
+    const engine = await PGlite.create({ ...files, onStderr })
+    isOpen = true
+    return engine
+  } catch (error) {
+    throw openingError(folder, said, error)
+  }
+}
+
+/** What is no damage to the files, although Postgres cannot start. */
+const LACK =
+  /was initialized by PostgreSQL version|No space left|Permission denied|Read-only file system|Too many open files|Cannot allocate memory|out of memory/
+
+function openingError(folder: string, said: readonly string[], error: unknown): unknown {
+  const from = said.findIndex((line) => /\b(FATAL|PANIC): /.test(line))
+  // Postgres gives the reason on stderr only; without one, Postgres is not what failed.
+  if (from < 0) return error
+  const lines = said.slice(from).flatMap((line) => /(?:FATAL|PANIC|DETAIL): +(.*)/.exec(line)?.[1] ?? [])
+  const reason = lines.slice(0, 2).join('; ')
+  if (said.some((line) => LACK.test(line)))
+    return new FatalError(`the embedded database in ${folder} cannot be opened: ${reason}`)
+  return new DamagedCluster(reason)
+}

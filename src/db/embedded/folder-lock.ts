@@ -1,0 +1,228 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { link, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import type { Clock } from '../../app/clock.ts'
+import { RetryableError, UsageError } from '../../app/errors.ts'
+import { createFolder } from '../../app/private-folder.ts'
+
+/** Who has a data folder open, as the lock file says it. */
+export interface Holder {
+  readonly pid: number
+  /** Boot and kernel ticks at which the process started; null where there is no /proc. Tells reused pids apart. */
+  readonly processStart: string | null
+  readonly host: string
+  /** ISO 8601, UTC. */
+  readonly startedAt: string
+  /** What it is doing, for people: `sync items`. */
+  readonly holds: readonly string[]
+  /** Tells two locks of one process apart. */
+  readonly id: string
+}
+
+/** How often a waiting process looks again, in milliseconds. */
+const POLL_MS = 100
+
+const lockPath = (dataDir: string) => join(dataDir, 'lock')
+
+/** Who holds `dataDir` now: null without a holder, or when the holder is dead. */
+export async function readHolder(dataDir: string): Promise<Holder | null> {
+  const text = await readLock(dataDir)
+  const holder = text === null ? null : parseHolder(text)
+  return holder && (await isAlive(holder)) ? holder : null
+}
+
+/**
+ * Takes the lock of a data folder, which lets one process at a time open the database in it. It is the pid's life that
+ * counts, not a heartbeat: a process whose event loop is blocked for minutes keeps its lock, one that is killed loses
+ * it at once.
+ *
+ * @param options.holds what the caller is about to do, for the message that others get
+ * @param options.waitMs how long to wait for another holder, in milliseconds; 0 gives up at once
+ * @returns gives the lock back
+ * @throws RetryableError that names the holder when it still has the folder after `waitMs`
+ * @throws UsageError when the folder cannot be created or written
+ */
+export async function lockFolder(
+  dataDir: string,
+  options: { clock: Clock; holds?: readonly string[]; waitMs?: number },
+): Promise<() => Promise<void>> {
+  const { clock, holds = [], waitMs = 0 } = options
+  try {
+    createFolder(dataDir)
+  } catch (error) {
+    throw unusable(dataDir, 'created', error)
+  }
+  const mine: Holder = {
+    pid: process.pid,
+    processStart: await processStart(process.pid),
+    host: hostname(),
+    startedAt: new Date(clock.now()).toISOString(),
+    holds,
+    id: randomUUID(),
+  }
+  const giveUpAt = clock.now() + waitMs
+  for (;;) {
+    if (await claim(dataDir, mine)) return () => giveBack(dataDir, mine)
+    const text = await readLock(dataDir)
+    if (text === null) continue
+    const holder = parseHolder(text)
+    if (!holder || !(await isAlive(holder))) {
+      await removeStale(dataDir, text, mine)
+      continue
+    }
+    if (clock.now() >= giveUpAt) throw heldBy(dataDir, holder)
+    await clock.sleep(Math.min(POLL_MS, giveUpAt - clock.now()))
+  }
+}
+
+/** Puts the lock file in place with its whole content, or finds that there is one: link(2) does not overwrite. */
+async function claim(dataDir: string, mine: Holder): Promise<boolean> {
+  const draft = join(dataDir, `lock.${mine.id}`)
+  try {
+    await writeFile(draft, `${JSON.stringify(mine)}\n`, { mode: 0o600 })
+  } catch (error) {
+    throw unusable(dataDir, 'written', error)
+  }
+  try {
+    await link(draft, lockPath(dataDir))
+    return true
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false
+    throw error
+  } finally {
+    await rm(draft, { force: true })
+  }
+}
+
+/**
+ * Removes a dead holder's lock. Reading it and unlinking it are two steps, so between them only one process may act:
+ * the one whose marker stands. A marker belongs to this one lock text and names its owner; when the owner is dead too,
+ * the next number counts. The process that gets a marker looks at the lock again before it removes anything.
+ */
+async function removeStale(dataDir: string, stale: string, me: Holder): Promise<void> {
+  const marker = join(dataDir, `lock.recovery.${createHash('sha256').update(stale).digest('hex').slice(0, 16)}`)
+  for (let turn = 0; ; turn++) {
+    try {
+      // A symbolic link appears with its content complete; it points at nothing.
+      await symlink(`${me.pid}:${me.processStart ?? ''}`, `${marker}.${turn}`)
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error
+      if (await ownerLives(`${marker}.${turn}`)) return
+      continue
+    }
+    if ((await readLock(dataDir)) === stale) await rm(lockPath(dataDir), { force: true })
+    for (let past = turn; past >= 0; past--) await rm(`${marker}.${past}`, { force: true })
+    return
+  }
+}
+
+async function ownerLives(marker: string): Promise<boolean> {
+  try {
+    const [pid = '', start = ''] = (await readlink(marker)).split(/:(.*)/)
+    return await isRunning(Number(pid), start === '' ? null : start)
+  } catch (error) {
+    // Gone again: its owner is done, and the lock must be read anew.
+    if (codeOf(error) === 'ENOENT') return true
+    throw error
+  }
+}
+
+async function giveBack(dataDir: string, mine: Holder): Promise<void> {
+  const text = await readLock(dataDir)
+  if (text !== null && parseHolder(text)?.id === mine.id) await rm(lockPath(dataDir), { force: true })
+}
+
+async function isAlive(holder: Holder): Promise<boolean> {
+  // Another machine's processes cannot be seen from here.
+  return holder.host !== hostname() || (await isRunning(holder.pid, holder.processStart))
+}
+
+async function isRunning(pid: number, start: string | null): Promise<boolean> {
+  try {
+    process.kill(pid, 0)
+  } catch (error) {
+    if (codeOf(error) === 'ESRCH') return false
+  }
+  const current = await processStart(pid)
+  return start === null || current === null || start === current
+}
+
+/** Boot and kernel ticks at which the process started (proc(5), field 22 of stat); null where there is no /proc. */
+async function processStart(pid: number): Promise<string | null> {
+  try {
+    const [boot, stat] = await Promise.all([bootId(), readFile(`/proc/${pid}/stat`, 'utf8')])
+    if (boot === null) return null
+    // The second field is the program's name in brackets, and may hold blanks and brackets itself.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return `${boot}/${fields[19] ?? ''}`
+  } catch {
+    return null
+  }
+}
+
+/** Tells one start of the machine from another; null where there is no /proc. */
+export async function bootId(): Promise<string | null> {
+  return readFile('/proc/sys/kernel/random/boot_id', 'utf8').then(
+    (text) => text.trim(),
+    () => null,
+  )
+}
+
+function parseHolder(text: string): Holder | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isHolder(value) ? value : null
+  } catch {
+    return null
+  }
+}
+
+function isHolder(value: unknown): value is Holder {
+  if (typeof value !== 'object' || value === null) return false
+  const has = (name: string, type: string) => typeof Reflect.get(value, name) === type
+  return (
+    has('pid', 'number') &&
+    has('host', 'string') &&
+    has('startedAt', 'string') &&
+    has('id', 'string') &&
+    Array.isArray(Reflect.get(value, 'holds'))
+  )
+}
+
+async function readLock(dataDir: string): Promise<string | null> {
+  try {
+    return await readFile(lockPath(dataDir), 'utf8')
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null
+    throw error
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined
+}
+
+/** What another folder or other permissions would cure, unlike a full or failing disk. */
+const UNUSABLE = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOTDIR', 'EEXIST', 'ELOOP', 'ENAMETOOLONG', 'EINVAL'])
+
+function unusable(dataDir: string, what: 'created' | 'written', error: unknown): unknown {
+  if (!(error instanceof Error) || !UNUSABLE.has(String(codeOf(error)))) return error
+  return new UsageError(
+    `the data folder ${dataDir} cannot be ${what}: ${error.message}; choose another with --data-dir (WYNNSYNC_DATA_DIR), or change who may write there`,
+  )
+}
+
+function heldBy(dataDir: string, holder: Holder): RetryableError {
+  const doing = holder.holds.length > 0 ? ` (${holder.holds.join(', ')})` : ''
+  const elsewhere = holder.host === hostname() ? '' : ` on ${holder.host}`
+  const advice = elsewhere
+    ? `if it is gone, delete ${lockPath(dataDir)}`
+    : 'wait for it, stop it, or give this run another --data-dir; a Postgres server (DATABASE_URL) can be shared'
+  return new RetryableError(
+    `the data folder ${dataDir} is in use by process ${holder.pid}${elsewhere}${doing} since ${holder.startedAt}; ${advice}`,
+    {
+      context: { dataDir, pid: holder.pid, host: holder.host, since: holder.startedAt, holds: holder.holds.join(', ') },
+    },
+  )
+}

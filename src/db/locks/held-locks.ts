@@ -1,0 +1,38 @@
+import type { Sql } from '../database.ts'
+
+/** Who holds a lock of a server, as its messages name it. */
+export interface LockHolder {
+  readonly name: string
+  /** Of the process, on its own machine. */
+  readonly pid: number
+  readonly host: string
+  readonly application: string
+  readonly since: Date
+}
+
+/**
+ * SQL: whether the connection that took the lock in row `held` of sync.lock still exists. It holds an advisory lock whose key
+ * is unknown until then; a reader of pg_locks has another backend.
+ */
+export const isHeld = `exists (
+  select from pg_locks
+   where locktype = 'advisory' and objsubid = 1 and granted and pid = held.backend_pid
+     and database = (select oid from pg_database where datname = current_database())
+     and (classid::bigint << 32) | objid::bigint = held.session_key)`
+
+/** The locks that processes hold now, by name; of the embedded database none, which has one process. */
+export async function readHeldLocks(sql: Sql, name: string | null = null): Promise<LockHolder[]> {
+  return await sql.query<LockHolder>(
+    `select name, process_id as pid, host, application, since from sync.lock held
+      where ($1::text is null or name = $1) and ${isHeld} order by name`,
+    [name],
+  )
+}
+
+/** Who holds a lock, in words. */
+export async function holderText(sql: Sql, name: string): Promise<string> {
+  const [holder] = await readHeldLocks(sql, name)
+  if (!holder) return 'another run is syncing it'
+  const { pid, host, application, since } = holder
+  return `process ${pid} on ${host} (${application}) is syncing it since ${since.toISOString()}`
+}

@@ -1,0 +1,92 @@
+import { systemClock } from '../../app/clock.ts'
+import { RetryableError } from '../../app/errors.ts'
+import type { Database, Sql } from '../database.ts'
+import { sqlState } from '../sql-errors.ts'
+
+/** How long a statement may wait for a lock, ms: every writer of the table waits behind it. */
+export const LOCK_TIMEOUT = 3000
+/** How often it is looked at who stands in the way, ms. */
+const LOOK_EVERY = 1000
+
+/** Another session that holds, or waits for, the lock. */
+interface Blocker {
+  readonly pid: number
+  readonly application: string | null
+  readonly user: string | null
+  /** When its transaction began; null where this user may not see that. */
+  readonly since: Date | null
+}
+
+/** A statement waited too long for a lock; the message names who has it. */
+export class LockTimeout extends RetryableError {}
+
+/**
+ * Runs a transaction that changes tables as a whole. Behind a long query of a dashboard it gives up after some seconds, so
+ * that no writer has to wait longer.
+ * @param what it is, for the message
+ * @param prepare run first, while it may wait as long as it must
+ * @throws LockTimeout
+ */
+export async function withLockTimeout<T>(
+  db: Database,
+  what: string,
+  work: (sql: Sql) => Promise<T>,
+  prepare: (sql: Sql) => Promise<unknown> = async () => undefined,
+): Promise<T> {
+  const seen: { blockers: readonly Blocker[] } = { blockers: [] }
+  try {
+    return await db.transaction(async (sql) => {
+      await prepare(sql)
+      if (db.kind === 'embedded') return await work(sql)
+      const [session] = await sql.query<{ pid: number }>(
+        `select pg_backend_pid() as pid, set_config('lock_timeout', $1, true)`,
+        [String(LOCK_TIMEOUT)],
+      )
+      const stop = watchBlockers(db, session?.pid ?? 0, seen)
+      return await work(sql).finally(stop)
+    })
+  } catch (error) {
+    if (sqlState(error) !== '55P03') throw error
+    const who = seen.blockers.map(blockerText).join('; ')
+    throw new LockTimeout(
+      `${what} waited ${LOCK_TIMEOUT / 1000} s for a lock that ${who || 'another session'} holds; try again later`,
+      { context: { sqlState: '55P03' } },
+    )
+  }
+}
+
+/** The same database, but none of its transactions waits long for a lock. */
+export function limitLockWaits(db: Database, what: string): Database {
+  return {
+    ...db,
+    query: (text, params) => withLockTimeout(db, what, (sql) => sql.query(text, params)),
+    transaction: (work) => withLockTimeout(db, what, work),
+  }
+}
+
+/** Looks on another connection who is waited for: when the wait is over, the holder is unknown. */
+function watchBlockers(db: Database, pid: number, seen: { blockers: readonly Blocker[] }): () => void {
+  const look = async () => {
+    const found = await db.query<Blocker>(
+      `select pid, application_name as application, usename::text as "user", coalesce(xact_start, backend_start) as since
+         from pg_stat_activity where pid = any(pg_blocking_pids($1::int)) order by pid`,
+      [pid],
+    )
+    if (found.length > 0) seen.blockers = found
+  }
+  const over = new AbortController()
+  const keepLooking = async () => {
+    // What the server counts in its own time is watched in real time, whatever clock the program has.
+    for (;;) {
+      await systemClock.sleep(LOOK_EVERY, over.signal)
+      await look().catch(() => undefined)
+    }
+  }
+  keepLooking().catch(() => undefined)
+  return () => over.abort()
+}
+
+function blockerText({ pid, application, user, since }: Blocker): string {
+  const name = application || 'without an application_name'
+  return `pid ${pid} (${name}, user ${user ?? 'unknown'}${since ? `, since ${since.toISOString()}` : ''})`
+}

@@ -1,0 +1,191 @@
+import { basename } from 'node:path'
+import type { Clock } from '../../app/clock.ts'
+import { FatalError } from '../../app/errors.ts'
+import { cannotMigrate, readOnlyReason, withGrants } from '../access.ts'
+import type { Database, Sql } from '../database.ts'
+import { LockTimeout, withLockTimeout } from '../locks/lock-timeout.ts'
+import { sqlState } from '../sql-errors.ts'
+import {
+  INSTALLED_PROGRAM,
+  INSTALLED_PROGRAMS,
+  type InstalledProgram,
+  newerProgram,
+  rememberProgram,
+} from './installed-program.ts'
+import {
+  hashOfAll,
+  type Migration,
+  naming,
+  type RepeatableSql,
+  readJournal,
+  readScript,
+  type Script,
+} from './migration-files.ts'
+import { lockMigrations } from './migration-lock.ts'
+import { replaceEarlierEdition, runMigrations } from './run-migrations.ts'
+
+export type { RepeatableSql } from './migration-files.ts'
+
+export interface MigrateOptions {
+  /** drizzle's migrations folder, with `meta/_journal.json`. */
+  readonly folder: string
+  /** Run in this order; a file may rely on the ones before it. */
+  readonly repeatable: readonly RepeatableSql[]
+  readonly clock: Clock
+  /** Version of the program; the SQL of a newer one is not replaced. */
+  readonly version?: string
+  /** Replace SQL that came later, too, where it is of the same version: a person wants it so. */
+  readonly again?: boolean
+}
+
+/** What a migration did. */
+export interface Migrated {
+  /** Migrations as `0001_name.sql`, then repeatable SQL by name; empty when there was nothing to do. */
+  readonly applied: readonly string[]
+  /** The program whose views stay, because it is newer. */
+  readonly newer?: Omit<InstalledProgram, 'installedAt'>
+  /** Why views could not be replaced now, although the tables are up to date. */
+  readonly postponed?: string
+}
+
+/** How often it is tried while another session's query is in the way, and the first wait between two tries, ms. */
+const TRIES = 4
+const FIRST_WAIT = 1000
+
+const INSTALLED_SQL = `
+create schema if not exists sync;
+create table if not exists sync.installed_sql (
+  name text primary key,
+  sha256 text not null,
+  installed_at timestamptz not null
+);
+comment on table sync.installed_sql is 'Which version of each repeatable SQL file (views, functions, comments) this database has.';
+comment on column sync.installed_sql.name is 'The file, as the program names it.';
+comment on column sync.installed_sql.sha256 is 'SHA-256 of its text, in hexadecimal. Another text is installed anew.';
+comment on column sync.installed_sql.installed_at is 'When it was installed.';
+`
+
+/**
+ * Brings the database to the state that the program expects: new migrations first, then, from the first repeatable file
+ * that changed on, all of them (the later ones may have been dropped with what they stood on). Everything happens in
+ * one transaction under a lock, so any number of processes may migrate at once, and a failure changes nothing.
+ * When there is nothing to do it costs two small queries. While a long query is in the way it is tried again some times;
+ * if only views are to be replaced, they wait for the next call.
+ *
+ * @throws LockTimeout when a query that does not end keeps tables from being migrated
+ * @throws FatalError naming the file that failed; when the journal's times do not rise (drizzle would skip a migration
+ * without a word); when the database was migrated by a newer program; when it is read-only and has other tables than
+ * the program expects; when the user lacks a right, with what to grant
+ */
+export async function migrate(db: Database, options: MigrateOptions): Promise<Migrated> {
+  const migrations = await readJournal(options.folder)
+  const scripts = await Promise.all(options.repeatable.map(readScript))
+  const wanted: Wanted = { ...options, migrations, scripts, sqlHash: hashOfAll(scripts) }
+  try {
+    return await migrateUntilDone(db, wanted)
+  } catch (error) {
+    throw await withGrants(db, error)
+  }
+}
+
+async function migrateUntilDone(db: Database, wanted: Wanted): Promise<Migrated> {
+  for (let tried = 1; ; tried++) {
+    const state = await readState(db, wanted)
+    if (state.done) return state.done
+    const readOnly = await readOnlyReason(db)
+    // Views of another version answer questions too; tables of another version may lack what is asked for.
+    if (readOnly !== null && state.tablesAreUpToDate)
+      return { applied: [], postponed: `the database is read-only (${readOnly})` }
+    if (readOnly !== null) throw cannotMigrate(db, readOnly)
+    try {
+      const prepare = (sql: Sql) => lockMigrations(sql)
+      return await withLockTimeout(db, 'the migration', (sql) => migrateOnce(sql, wanted), prepare)
+    } catch (error) {
+      if (isSimultaneous(error)) continue
+      if (!(error instanceof LockTimeout)) throw error
+      if (tried === TRIES && state.tablesAreUpToDate) return { applied: [], postponed: error.message }
+      if (tried === TRIES) throw error
+    }
+    await wanted.clock.sleep(FIRST_WAIT * 2 ** (tried - 1))
+  }
+}
+
+/** What a program wants to be installed. */
+interface Wanted extends MigrateOptions {
+  readonly migrations: readonly Migration[]
+  readonly scripts: readonly Script[]
+  readonly sqlHash: string
+}
+
+async function migrateOnce(sql: Sql, wanted: Wanted): Promise<Migrated> {
+  const { folder, migrations, scripts, clock, version = '0.0.0', sqlHash } = wanted
+  // Another process may have done it, or more, while this one waited.
+  const { done } = await readState(sql, wanted)
+  if (done) return done
+  const replaced = await replaceEarlierEdition(sql, folder, migrations)
+  const applied = await runMigrations(sql, folder, migrations)
+  await sql.query(INSTALLED_SQL)
+  await sql.query(INSTALLED_PROGRAM)
+  const installed = await runScripts(sql, scripts, clock)
+  await rememberProgram(sql, { version, sqlHash, installedAt: new Date(clock.now()) })
+  return { applied: [...replaced, ...applied, ...installed] }
+}
+
+/** Another process made the first table of an empty database at the same moment. */
+function isSimultaneous(error: unknown): boolean {
+  return (
+    ['23505', '42P06', '42P07'].includes(sqlState(error) ?? '') && !(error instanceof FatalError && error.context.file)
+  )
+}
+
+/** How far the database is; `done` when there is nothing to do for this program. */
+interface State {
+  readonly done?: Migrated
+  readonly tablesAreUpToDate: boolean
+}
+
+async function readState(sql: Sql, { migrations, scripts, version = '0.0.0', sqlHash, again }: Wanted): Promise<State> {
+  const [tables] = await sql.query<{ exist: boolean }>(
+    `select to_regclass('drizzle.__drizzle_migrations') is not null and to_regclass('sync.installed_sql') is not null
+        and to_regclass('sync.installed_program') is not null as exist`,
+  )
+  if (!tables?.exist) return { tablesAreUpToDate: false }
+  const [state] = await sql.query<{
+    newest: number | null
+    installed: Record<string, string> | null
+    programs: InstalledProgram[] | null
+  }>(
+    `select (select max(created_at) from drizzle.__drizzle_migrations) as newest,
+            (select json_object_agg(name, sha256) from sync.installed_sql) as installed,
+            ${INSTALLED_PROGRAMS} as programs`,
+  )
+  const newest = state?.newest ?? 0
+  const last = migrations.at(-1)?.when ?? 0
+  if (newest > last)
+    throw new FatalError(
+      'the database was migrated by a newer version of wynnsync; update this one (going on could damage its tables)',
+      { context: { databaseMigration: newest, ownMigration: last } },
+    )
+  if (newest < last) return { tablesAreUpToDate: false }
+  if (scripts.every(({ name, sha256 }) => state?.installed?.[name] === sha256))
+    return { tablesAreUpToDate: true, done: { applied: [] } }
+  const newer = newerProgram(state?.programs ?? [], { version, sqlHash })
+  if (newer && !(again && newer.version === version)) return { tablesAreUpToDate: true, done: { applied: [], newer } }
+  return { tablesAreUpToDate: true }
+}
+
+async function runScripts(sql: Sql, scripts: readonly Script[], clock: Clock): Promise<string[]> {
+  const rows = await sql.query<{ name: string; sha256: string }>('select name, sha256 from sync.installed_sql')
+  const installed = new Map(rows.map(({ name, sha256 }) => [name, sha256]))
+  const first = scripts.findIndex(({ name, sha256 }) => installed.get(name) !== sha256)
+  const due = first < 0 ? [] : scripts.slice(first)
+  for (const { name, path, text, sha256 } of due) {
+    await naming(basename(path), () => sql.query(text))
+    await sql.query(
+      `insert into sync.installed_sql (name, sha256, installed_at) values ($1, $2, $3)
+       on conflict (name) do update set sha256 = excluded.sha256, installed_at = excluded.installed_at`,
+      [name, sha256, new Date(clock.now())],
+    )
+  }
+  return due.map(({ name }) => name)
+}

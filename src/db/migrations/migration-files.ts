@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { FatalError, RetryableError } from '../../app/errors.ts'
+import { sqlState } from '../sql-errors.ts'
+
+/** SQL that may run again whenever it changes: views, functions, comments. Its name is what the database remembers. */
+export interface RepeatableSql {
+  readonly name: string
+  readonly path: string
+}
+
+/** A migration of the journal. */
+export interface Migration {
+  readonly tag: string
+  /** Milliseconds since the epoch; drizzle runs what is later than the newest one applied. */
+  readonly when: number
+}
+
+/** A repeatable file with its text. */
+export interface Script extends RepeatableSql {
+  readonly text: string
+  readonly sha256: string
+}
+
+/** The migrations in the order of the journal. @throws FatalError when its times do not rise */
+export async function readJournal(folder: string): Promise<Migration[]> {
+  const path = join(folder, 'meta', '_journal.json')
+  const journal: unknown = JSON.parse(await readText(path))
+  const entries = isJournal(journal) ? journal.entries : []
+  entries.forEach((entry, index) => {
+    const before = entries[index - 1]
+    if (before && entry.when <= before.when)
+      throw new FatalError(
+        `${path}: the time of ${entry.tag} (${entry.when}) is not after that of ${before.tag} (${before.when}), so it would be skipped; raise its "when"`,
+        { context: { path, migration: entry.tag } },
+      )
+  })
+  return entries
+}
+
+function isJournal(value: unknown): value is { entries: Migration[] } {
+  return typeof value === 'object' && value !== null && 'entries' in value && Array.isArray(value.entries)
+}
+
+/** @throws FatalError as `readText` */
+export async function readScript(file: RepeatableSql): Promise<Script> {
+  const text = await readText(file.path)
+  return { ...file, text, sha256: createHash('sha256').update(text).digest('hex') }
+}
+
+/** SHA-256 over all of them, in hexadecimal. */
+export function hashOfAll(scripts: readonly Script[]): string {
+  const all = scripts.map(({ name, sha256 }) => `${name} ${sha256}\n`).join('')
+  return createHash('sha256').update(all).digest('hex')
+}
+
+/** @throws FatalError when the file cannot be read */
+export async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (cause) {
+    throw new FatalError(`${path} cannot be read; the installation is incomplete`, { cause, context: { path } })
+  }
+}
+
+/** Says which file failed. The transaction is rolled back by the error. */
+export async function naming<T>(file: string, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run()
+  } catch (cause) {
+    if (cause instanceof RetryableError) throw cause
+    const said = cause instanceof Error ? cause.message : String(cause)
+    throw new FatalError(`${file} failed, and the database is unchanged: ${said}`, {
+      cause,
+      context: { file, sqlState: sqlState(cause) },
+    })
+  }
+}

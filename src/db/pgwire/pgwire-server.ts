@@ -1,0 +1,88 @@
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import type { Clock } from '../../app/clock.ts'
+import { UsageError } from '../../app/errors.ts'
+import { type Connections, serveConnection } from './client-connection.ts'
+import { errorMessage } from './messages.ts'
+import { verifierOf } from './scram.ts'
+import { multiplexSession, type ProtocolSession } from './session-multiplexer.ts'
+
+/** A port that speaks the Postgres protocol. */
+export interface WireServer {
+  readonly host: string
+  readonly port: number
+  /** Tells everybody that it is over, and ends all connections. */
+  close(): Promise<void>
+}
+
+/** Parameters that are reported to clients; they decide by it how to talk. */
+const REPORTED = [
+  'server_version',
+  'server_encoding',
+  'client_encoding',
+  'DateStyle',
+  'IntervalStyle',
+  'TimeZone',
+].concat(['integer_datetimes', 'standard_conforming_strings', 'default_transaction_read_only'])
+
+const OVER = errorMessage('FATAL', '57P01', 'the server is shutting down')
+
+/** How long a client has to receive the last message, in ms. */
+const LAST_WORDS_MS = 500
+
+export interface WireOptions {
+  readonly host: string
+  readonly port: number
+  readonly clock: Clock
+  readonly random: () => number
+  /** What clients must know; without it everybody may connect who reaches the port. */
+  readonly password?: string | undefined
+}
+
+/**
+ * Serves the session of the embedded database to any number of clients. What they may do is up to the session: it must have
+ * been opened with `readOnly`.
+ * @throws UsageError when the port is unavailable
+ */
+export async function serveWire(
+  engine: ProtocolSession,
+  { host, port, clock, random, password }: WireOptions,
+): Promise<WireServer> {
+  const reported = new Map<string, string>()
+  for (const name of REPORTED) {
+    const [row] = await engine.query<{ value: string }>('select current_setting($1) as value', [name])
+    reported.set(name, row?.value ?? '')
+  }
+  const verifier = password === undefined ? undefined : verifierOf(password)
+  const visitors: Connections = {
+    gate: multiplexSession(engine, clock),
+    reported,
+    random,
+    verifier,
+    present: new Map(),
+  }
+  const sockets = new Set<Socket>()
+  let count = 0
+  const server = createServer({ noDelay: true }, (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+    count++
+    void serveConnection(socket, count, visitors)
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(new UsageError(`--port ${port}: cannot listen on ${host} (${error.code ?? error.message})`)),
+    )
+    server.listen(port, host, resolve)
+  })
+  return {
+    host,
+    port: (server.address() as AddressInfo).port,
+    close: async () => {
+      const closed = new Promise((resolve) => server.close(resolve))
+      for (const { guest } of visitors.present.values()) guest.dismiss(OVER)
+      await Promise.race([closed, clock.sleep(LAST_WORDS_MS)])
+      for (const socket of sockets) socket.destroy()
+      await closed
+    },
+  }
+}

@@ -1,0 +1,214 @@
+import postgres from 'postgres'
+import { systemClock } from '../../app/clock.ts'
+import { FatalError, RetryableError, UsageError } from '../../app/errors.ts'
+import { arrayColumns, copyStatement } from '../bulk/copy-columns.ts'
+import { copyText } from '../bulk/copy-text.ts'
+import { readers, toText } from '../bulk/values.ts'
+import type { Database, Sql, SqlValue } from '../database.ts'
+import { sessionLocks } from '../locks/server-locks.ts'
+import { swallowedStatementError, toAppError } from '../sql-errors.ts'
+import { copyIn } from './server-copy.ts'
+import { type Session, sessionPool } from './server-sessions.ts'
+import { promptSocket } from './server-socket.ts'
+
+/** Connections for queries and transactions. One more opens with the first lock. */
+const POOL = 3
+
+/** The oldest server that has what the schema asks for: `unique nulls not distinct` came with 15. */
+const OLDEST = 15
+
+/** How long statements that run may take to finish when the database is closed, in seconds. */
+const CLOSE_SECONDS = 5
+
+/** An option that the types of postgres.js do not know. */
+const SOCKET = { socket: promptSocket }
+
+export interface ServerOptions {
+  readonly applicationName?: string
+  /** Cancels the statements that run when it is aborted, and refuses further ones, with its reason. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Opens a PostgreSQL server, and makes sure that it answers and is new enough. Sessions run in UTC.
+ *
+ * @param url postgres://user:password@host:port/database, with `?sslmode=require` where the server wants TLS
+ * @throws UsageError when `url` is none; RetryableError when the server is away, starting up or full; FatalError when
+ * it refuses user, password or database, or is older than PostgreSQL 15. No message holds the password.
+ */
+export async function openServer(url: string, options: ServerOptions = {}): Promise<Database> {
+  const place = placeOf(url)
+  const open = (cut: () => void) =>
+    postgres(url, {
+      max: 1,
+      types: TYPES,
+      fetch_types: false,
+      ...SOCKET,
+      connect_timeout: 10,
+      // By default connections end after about 45 minutes, and session locks with them.
+      max_lifetime: null,
+      onnotice: () => {},
+      onclose: cut,
+      connection: {
+        application_name: options.applicationName ?? 'wynnsync',
+        TimeZone: 'UTC',
+        DateStyle: 'ISO, YMD',
+      },
+    })
+  const sessions = sessionPool(open, POOL)
+  const locks = sessionLocks(open)
+  const { signal } = options
+  const onAnySession: OnSession = (work) => ours(place, () => sessions.use(work), signal)
+
+  const database: Database = {
+    kind: 'server',
+    place,
+    ...statements(onAnySession, signal),
+    transaction: (work) => onAnySession((session) => inTransaction(session, place, work, signal)),
+    tryLock: (name) => ours(place, () => locks.tryLock(name)),
+    close: async () => {
+      await Promise.all([locks.close(), sessions.close(CLOSE_SECONDS)])
+    },
+  }
+  try {
+    await refuseOld(database)
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+  return database
+}
+
+/** Runs work on a session: any free one, or the one of a transaction. Rejects with errors of ours. */
+type OnSession = <T>(work: (session: Session) => Promise<T>) => Promise<T>
+
+async function inTransaction<T>(
+  session: Session,
+  place: string,
+  work: (sql: Sql) => Promise<T>,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  let over = false
+  const onThis: OnSession = (statement) =>
+    ours(
+      place,
+      async () => {
+        if (over) throw new FatalError('the transaction is over; what it gave must not be used any more')
+        if (session.lost) throw new RetryableError(`database ${place} cannot be reached: the connection was cut`)
+        return statement(session)
+      },
+      signal,
+    )
+  await session.client.unsafe('begin')
+  try {
+    const result = await work(statements(onThis, signal))
+    const { command } = await onThis(({ client }) => client.unsafe('commit'))
+    // Postgres takes the commit of a transaction in which a statement failed, and rolls back.
+    if (command === 'ROLLBACK') throw swallowedStatementError()
+    return result
+  } catch (error) {
+    over = true
+    // An aborted caller closes the connection, which rolls back too.
+    if (!session.lost && !signal?.aborted) await session.client.unsafe('rollback').catch(() => {})
+    throw error
+  } finally {
+    over = true
+  }
+}
+
+function statements(onSession: OnSession, signal?: AbortSignal): Sql {
+  const run = ({ client }: Session, text: string, params: readonly SqlValue[]) =>
+    // Type 0 leaves the choice to the server, as the embedded database does; postgres.js would guess from the value.
+    client.unsafe(
+      text,
+      params.map((value) => client.typed(value, 0)),
+    )
+  return {
+    query: (text, params = []) =>
+      onSession(async (session) => lastOf(await cancelled(run(session, text, params), signal))),
+    values: (text, params = []) =>
+      onSession(async (session) => lastOf(await cancelled(run(session, text, params).values(), signal))),
+    copy: async (table, columns, rows) => {
+      const arrays = await arrayColumns(statements(onSession, signal), table)
+      let count = 0
+      const texts = function* () {
+        for (const chunk of copyText(columns, rows, arrays)) {
+          count += chunk.rows
+          yield chunk.text
+        }
+      }
+      await onSession((session) => copyIn(session, copyStatement(table, columns, 'stdin'), texts()))
+      return count
+    },
+  }
+}
+
+/** Text without parameters may hold several statements; postgres.js then gives a list of results. */
+function lastOf<Row>(result: object): Row[] {
+  const rows: unknown = 'command' in result || !Array.isArray(result) ? result : result.at(-1)
+  return Array.isArray(rows) ? Array.from<Row>(rows) : []
+}
+
+/** What a server gets to say that it has cancelled a statement, ms. */
+const CANCEL_TIMEOUT = 2000
+
+/** A statement that the server stops when the signal is aborted: closing the connection alone would let it run on. */
+async function cancelled<T>(pending: PromiseLike<T> & { cancel(): void }, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return await pending
+  const done = new AbortController()
+  const late = new Promise<never>((_, reject) => {
+    const cancel = async () => {
+      pending.cancel()
+      await systemClock.sleep(CANCEL_TIMEOUT, done.signal).then(
+        () => reject(signal.reason),
+        () => undefined,
+      )
+    }
+    signal.addEventListener('abort', () => void cancel(), { once: true, signal: done.signal })
+  })
+  try {
+    return await Promise.race([pending, late])
+  } finally {
+    done.abort()
+  }
+}
+
+async function ours<T>(place: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  try {
+    signal?.throwIfAborted()
+    return await work()
+  } catch (error) {
+    // What was cancelled failed for that reason.
+    if (signal?.aborted) throw signal.reason
+    throw toAppError(error, place)
+  }
+}
+
+const TYPES = Object.fromEntries(
+  [...readers].map(([oid, parse]) => [
+    `oid${oid}`,
+    { to: oid, from: [oid], parse, serialize: (value: Exclude<SqlValue, null>) => toText(value, oid) },
+  ]),
+)
+
+function placeOf(url: string): string {
+  try {
+    const { hostname, port, pathname, protocol } = new URL(url)
+    if (protocol === 'postgres:' || protocol === 'postgresql:')
+      return `${hostname || 'localhost'}${port ? `:${port}` : ''}${decodeURIComponent(pathname)}`
+  } catch {
+    // The parser's own error repeats the text, and the password with it.
+  }
+  throw new UsageError(
+    'the database URL cannot be read; write postgres://user:password@host:5432/database, special characters of the password percent-encoded',
+  )
+}
+
+async function refuseOld(database: Database): Promise<void> {
+  const [row] = await database.query<{ version: string }>(`select current_setting('server_version') as version`)
+  const version = row?.version ?? 'unknown'
+  if (!(Number.parseInt(version, 10) >= OLDEST))
+    throw new FatalError(`database ${database.place} is PostgreSQL ${version}; wynnsync needs ${OLDEST} or newer`, {
+      context: { place: database.place, version },
+    })
+}

@@ -1,0 +1,34 @@
+import type { App } from '../app/app.ts'
+import type { Database } from '../db/database.ts'
+import { resources } from '../resources/index.ts'
+import { expectationAt, setExpectedInterval } from '../sync/coverage/coverage.ts'
+import type { Resource, Worklist } from '../sync/resource.ts'
+import { schedulesOf } from '../sync/schedule/configured-schedules.ts'
+import { periodSeconds } from '../sync/schedule/ticker.ts'
+
+/**
+ * Tells the database how often a resource is synced that a crontab syncs: as often as it declares itself, or as the
+ * configuration says. Says nothing while `start` lives and has said it.
+ */
+export async function expectScheduled(db: Database, { name, schedule }: Resource | Worklist, app: App): Promise<void> {
+  const now = app.clock.now()
+  const at = new Date(now)
+  const inForce = await expectationAt(db, name, at)
+  if (inForce?.toldBy === 'start' && (await isStarted(db))) return
+  const { scheduled } = schedulesOf(app.config.schedule, resources, now)
+  const expression = scheduled.find(({ resource }) => resource.name === name)?.expression ?? schedule
+  const period = periodSeconds(expression, now)
+  await setExpectedInterval(db, {
+    resource: name,
+    everySeconds: Number.isFinite(period) ? period : null,
+    toldBy: 'sync',
+    at,
+  })
+}
+
+/** Whether a `wynnsync start` lives: it holds a lock for as long as it does. */
+async function isStarted(db: Database): Promise<boolean> {
+  const lock = await db.tryLock('wynnsync start')
+  await lock?.release()
+  return lock === null
+}

@@ -1,0 +1,127 @@
+import { join } from 'node:path'
+import type { RequestEvent } from '../api/http/request-event.ts'
+import type { App } from '../app/app.ts'
+import type { Clock } from '../app/clock.ts'
+import { wholeNumber } from '../app/whole-number.ts'
+import type { Database } from '../db/database.ts'
+import { lastAcceptedRuns, readMeasures } from '../sync/normalize/measures.ts'
+import type { RunResult } from '../sync/run/run-result.ts'
+import { createMeter, type Meter, type Stuck, type Watched } from './metrics.ts'
+import { metricsText } from './metrics-text.ts'
+import { noWebhook, openWebhook, type Webhook } from './webhook.ts'
+
+/** Flags of `start` for those who watch. */
+export interface WatchFlags {
+  readonly metricsPort?: string
+  readonly metricsHost?: string
+}
+
+/** The webhook that the configuration names, or one that tells nobody. */
+export function webhookOf({ config, clock, log }: App): Webhook {
+  if (config.webhookUrl === undefined) return noWebhook
+  return openWebhook({
+    url: config.webhookUrl,
+    clock,
+    memory: join(config.dataDir, 'webhook.json'),
+    warn: (message) => log.warn({}, message),
+  })
+}
+
+/** What watches one `start`. */
+export interface Watch {
+  request(event: RequestEvent): void
+  run(result: RunResult): void
+  /** It was told to stop. */
+  stopping(): void
+  /** Stops serving, and waits a moment for what is still to be told. */
+  close(): Promise<void>
+}
+
+/** How long the database may take to answer somebody who watches, ms. */
+const PATIENCE = 3000
+/** How long a webhook may keep a process that is done, ms. */
+export const LAST_WORDS = 2000
+
+/**
+ * Begins to watch: counts, serves the metrics where a port is named, and tells the webhook.
+ * @throws UsageError when the port is unavailable
+ */
+export async function openWatch(
+  app: App,
+  db: Database,
+  watched: readonly Watched[],
+  { metricsPort, metricsHost = '127.0.0.1' }: WatchFlags,
+): Promise<Watch> {
+  const { clock, log } = app
+  const meter = createMeter(watched, clock)
+  const names = watched.map(({ resource }) => resource)
+  const measures = shared(() => inTime(readMeasures(db, names, clock.now()), clock))
+  const answers = shared(() => inTime(db.query('select 1'), clock))
+  const server = metricsPort === undefined ? undefined : await serve(metricsPort)
+  if (server) log.info({ url: `${server.url}/metrics` }, 'metrics are served')
+  const webhook = webhookOf(app)
+  webhook.tell({ event: 'start', resource: null, message: `started with ${names.length} resources` })
+  return {
+    request: meter.request,
+    run: (result) => {
+      meter.run(result)
+      webhook.ran(result)
+    },
+    stopping: () => webhook.tell({ event: 'stop', resource: null, message: 'told to stop' }),
+    close: async () => {
+      await server?.close()
+      await webhook.close(LAST_WORDS)
+    },
+  }
+
+  async function serve(port: string) {
+    // The HTTP server is loaded only by those who want one.
+    const { serveMetrics } = await import('./metrics-server.ts')
+    return await serveMetrics({
+      host: metricsHost,
+      hostNames: app.config.metricsHosts,
+      port: wholeNumber('--metrics-port', port, 65_535),
+      metrics: async () => metricsText(meter.metrics(await measures())),
+      problems: async () => [
+        ...((await answers()) ? [] : ['the database does not answer']),
+        ...(await stuckIn(db, meter, clock)).map(problemText),
+      ],
+    })
+  }
+}
+
+/** What is stuck, by the ledger too: another process may have synced it meanwhile. */
+async function stuckIn(db: Database, meter: Meter, clock: Clock): Promise<readonly Stuck[]> {
+  const names = meter.stuck().map(({ resource }) => resource)
+  if (names.length === 0) return []
+  return meter.stuck((await inTime(lastAcceptedRuns(db, names), clock)) ?? undefined)
+}
+
+function problemText({ resource, since, last }: Stuck): string {
+  return `${resource}: no accepted response since ${new Date(since).toISOString()}; the last run: ${last ?? 'none has ended'}`
+}
+
+/** Null when it fails or takes too long. */
+async function inTime<T>(work: Promise<T>, clock: Clock): Promise<T | null> {
+  const over = new AbortController()
+  const late = clock.sleep(PATIENCE, over.signal).then(
+    () => null,
+    () => null,
+  )
+  try {
+    return await Promise.race([work.catch(() => null), late])
+  } finally {
+    over.abort()
+  }
+}
+
+/** Several callers at once share one result: whoever asks too often does not pile up work. */
+function shared<T>(work: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined
+  return () => {
+    running ??= work().finally(() => {
+      running = undefined
+    })
+    return running
+  }
+}

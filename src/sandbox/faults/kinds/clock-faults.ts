@@ -1,0 +1,57 @@
+import type { Random } from '../../../app/clock.ts'
+import { type Fault, type Outgoing, withHeaders } from '../fault.ts'
+import { isGuild, membersIn, recordsIn, rewritten } from './json.ts'
+
+const day = 86_400_000
+
+/** Responses that are right but for when they say that it is. */
+export const clocks = {
+  'dated-ahead': {
+    about: 'one response is dated days ahead, in half of them also by its Date header',
+    spoil: (answer, { random }) => redated(answer, random, (instant) => instant + (2 + 28 * random()) * day),
+  },
+  'dated-1970': {
+    about: 'one response is dated 1970, in half of them also by its Date header',
+    spoil: (answer, { random }) => redated(answer, random, (instant) => instant % day),
+  },
+  'future-acquired': {
+    about: 'territories are acquired in the future, in one response',
+    spoil: (answer, { path, random }) =>
+      path === '/guild/list/territory'
+        ? rewritten(answer, (body) => {
+            const records = recordsIn(path, body).filter(({ acquired }) => typeof acquired === 'string')
+            const chosen = records.filter((_, nth) => nth === 0 || random() < 0.3)
+            for (const record of chosen)
+              record.acquired = new Date(Date.parse(String(record.acquired)) + 400 * day).toISOString()
+            return chosen.length > 0
+          })
+        : undefined,
+  },
+  'no-joined': {
+    about: 'a guild does not tell when its members joined, in one response',
+    spoil: (answer, { path }) =>
+      isGuild(path)
+        ? rewritten(answer, (body) => {
+            const members = membersIn(body)
+            for (const { record } of members) record.joined = null
+            return members.length > 0
+          })
+        : undefined,
+  },
+} as const satisfies Record<string, Fault>
+
+/** The same response with the instants of its headers moved; the `Date` that it was sent at is moved or stays. */
+function redated(answer: Outgoing, random: Random, move: (instant: number) => number): Outgoing | undefined {
+  if (answer.status !== 200 || !answer.headers.has('expires')) return undefined
+  const moved = Date.parse(answer.headers.get('expires') ?? '')
+  if (Number.isNaN(moved)) return undefined
+  const by = move(moved) - moved
+  const names = random() < 0.5 ? ['expires', 'date'] : ['expires']
+  const changed = names.flatMap((name) => {
+    const instant = Date.parse(answer.headers.get(name) ?? '')
+    return Number.isNaN(instant) ? [] : [[name, new Date(instant + by).toUTCString()] as const]
+  })
+  const tick = Date.parse((answer.headers.get('territorylasttick') ?? '').replace(' ', 'T'))
+  const ticks = Number.isNaN(tick) ? [] : [['territorylasttick', new Date(tick + by).toISOString()] as const]
+  return withHeaders(answer, Object.fromEntries([...changed, ...ticks]))
+}

@@ -1,0 +1,66 @@
+import { type Outgoing, withBody } from '../fault.ts'
+
+/** A JSON object, free to be changed: it was parsed for this one answer. */
+export type Fields = Record<string, unknown>
+
+/** The value as an object, or undefined when it is none. */
+export function fieldsIn(value: unknown): Fields | undefined {
+  return isFields(value) ? value : undefined
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The objects among the values of a list or a map. */
+export function objectsIn(value: unknown): Fields[] {
+  return typeof value === 'object' && value !== null ? Object.values(value).filter(isFields) : []
+}
+
+/**
+ * An answer whose JSON was changed.
+ * @param change changes the body in place, or returns another; false when there was nothing to change
+ */
+export function rewritten(answer: Outgoing, change: (body: object) => object | boolean): Outgoing | undefined {
+  if (answer.status !== 200) return undefined
+  const body = parsed(answer)
+  if (typeof body !== 'object' || body === null) return undefined
+  const changed = change(body)
+  if (changed === false) return undefined
+  return withBody(answer, JSON.stringify(changed === true ? body : changed))
+}
+
+function parsed({ body }: Outgoing): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(body))
+  } catch {
+    return undefined
+  }
+}
+
+/** The records that a route's body holds, of the kinds that are synced. */
+export function recordsIn(path: string, body: object): Fields[] {
+  if (path === '/item/database' || path === '/item/recipe/database') {
+    return objectsIn('results' in body ? body.results : body)
+  }
+  if (/^\/(item\/sets|guild\/list\/(territory|guild)|guild\/seasons)$/.test(path)) return objectsIn(body)
+  if (path === '/item/metadata') return objectsIn([fieldsIn(body)?.filters ?? body])
+  return isProfile(path) ? objectsIn([body]) : []
+}
+
+/** Whether the path is one player's or one guild's. */
+export function isProfile(path: string): boolean {
+  return isGuild(path) || /^\/player\/[^/]+$/.test(path)
+}
+
+export function isGuild(path: string): boolean {
+  return /^\/guild\/(?!list\/|seasons$)/.test(path)
+}
+
+/** The members in a guild's body: under which rank, keyed by what, and the record. */
+export function membersIn(body: object): { rank: Fields; key: string; record: Fields }[] {
+  const members = 'members' in body ? body.members : undefined
+  return objectsIn(members).flatMap((rank) =>
+    Object.entries(rank).flatMap(([key, record]) => (isFields(record) ? [{ rank, key, record }] : [])),
+  )
+}

@@ -1,0 +1,134 @@
+import type { Random } from '../../../app/clock.ts'
+import { type Fault, type Outgoing, oneOf, withBody } from '../fault.ts'
+import { type Fields, isGuild, membersIn, recordsIn, rewritten } from './json.ts'
+
+/** What distinguishes one record from another stays: a record without that is another fault. */
+const identity = new Set(['uuid', 'internalName'])
+
+const badInstants = [
+  '2026-02-30T12:00:00.000Z',
+  '0000-01-01T00:00:00.000Z',
+  '2026-05-01T12:00:00.000+16:00',
+  'soon',
+] as const
+const badTexts = ['a\0b', 'half \ud800 of a pair', 'pair \udc00\ud800 turned round'] as const
+const badNumbers = [1e39, -1e39, 1e308, 2 ** 53, -(2 ** 31) - 1, 1e-50, 0.5] as const
+const levels = 10_000
+
+/** Responses in which a value is one that no database takes. */
+export const values = {
+  'bad-instants': {
+    about: 'an instant that no calendar has: 30 February, year 0, an offset of 16 hours',
+    spoil: (answer, { path, random }) =>
+      spoilLeaf(answer, path, random, (value) => /^\d{4}-\d\d-\d\dT/.test(String(value)) && oneOf(badInstants, random)),
+  },
+  'bad-text': {
+    about: 'NUL or half of a surrogate pair in a text or in a name',
+    spoil: (answer, { path, random }) =>
+      random() < 0.3
+        ? rewritten(answer, (body) => renameOne(body, oneOf(badTexts, random), random))
+        : spoilLeaf(answer, path, random, (value) => typeof value === 'string' && oneOf(badTexts, random)),
+  },
+  'bad-numbers': {
+    about: 'a number beyond what its column holds',
+    spoil: (answer, { path, random }) =>
+      spoilLeaf(answer, path, random, (value) => typeof value === 'number' && oneOf(badNumbers, random)),
+  },
+  'capital-uuids': {
+    about: 'uuids in capitals',
+    spoil: (answer, { random }) => {
+      if (answer.status !== 200) return undefined
+      const text = new TextDecoder().decode(answer.body)
+      const spoilt = text.replaceAll(/"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"/g, (uuid) =>
+        random() < 0.5 ? uuid.toUpperCase() : uuid,
+      )
+      return spoilt === text ? undefined : withBody(answer, spoilt)
+    },
+  },
+  'deep-nesting': {
+    about: 'a record with 10,000 levels of nesting',
+    spoil: (answer, { path, random }) => {
+      const marked = rewritten(answer, (body) => {
+        const record = oneIn(spoilable(path, body), random)
+        if (record) record.sandboxDepth = 'DEEP'
+        return record !== undefined
+      })
+      const deep = random() < 0.5 ? ['[', ']', '1'] : ['{"a":', '}', '{}']
+      const [open = '', close = '', last = ''] = deep
+      if (!marked) return undefined
+      const text = new TextDecoder().decode(marked.body)
+      return withBody(answer, text.replace('"DEEP"', open.repeat(levels) + last + close.repeat(levels)))
+    },
+  },
+  'bad-utf8': {
+    about: 'a byte that is not UTF-8',
+    spoil: (answer, { random }) => {
+      if (answer.status !== 200 || answer.body.length < 10) return undefined
+      const body = answer.body.slice()
+      const from = Math.floor(random() * body.length)
+      const at = body.findIndex((byte, nth) => nth >= from && isLetter(byte))
+      if (at < 0) return undefined
+      body[at] = 0xfc
+      return { ...answer, body }
+    },
+  },
+} as const satisfies Record<string, Fault>
+
+function isLetter(byte: number): boolean {
+  return byte >= 0x61 && byte <= 0x7a
+}
+
+/** The objects that a value may be spoilt in. */
+function spoilable(path: string, body: object): Fields[] {
+  const members = isGuild(path) ? membersIn(body).map(({ record }) => record) : []
+  return [...recordsIn(path, body), ...members]
+}
+
+function oneIn<T>(list: readonly T[], random: Random): T | undefined {
+  return list[Math.floor(random() * list.length)]
+}
+
+/** Exchanges one value of one record. @param exchange gives what comes instead, or false for a value that stays */
+function spoilLeaf(
+  answer: Outgoing,
+  path: string,
+  random: Random,
+  exchange: (value: unknown) => unknown,
+): Outgoing | undefined {
+  return rewritten(answer, (body) => {
+    const chosen = oneIn(
+      spoilable(path, body).filter((record) =>
+        leavesOf(record).some(({ holder, name }) => exchange(holder[name]) !== false),
+      ),
+      random,
+    )
+    if (!chosen) return false
+    const leaf = oneIn(
+      leavesOf(chosen).filter(({ holder, name }) => exchange(holder[name]) !== false),
+      random,
+    )
+    if (leaf) leaf.holder[leaf.name] = exchange(leaf.holder[leaf.name])
+    return leaf !== undefined
+  })
+}
+
+interface Leaf {
+  readonly holder: Fields
+  readonly name: string
+}
+
+/** Everything in a record that is neither an object nor a list, at any depth. */
+function leavesOf(record: Fields): Leaf[] {
+  return Object.entries(record).flatMap(([name, value]) => {
+    if (typeof value === 'object' && value !== null) return leavesOf(value as Fields)
+    return identity.has(name) ? [] : [{ holder: record, name }]
+  })
+}
+
+/** One entry of a body that is a map goes by another name. */
+function renameOne(body: object, text: string, random: Random): object | boolean {
+  const names = Array.isArray(body) || 'uuid' in body ? [] : Object.keys(body)
+  const chosen = oneIn(names, random)
+  if (chosen === undefined) return false
+  return Object.fromEntries(Object.entries(body).map(([name, value]) => [name === chosen ? name + text : name, value]))
+}

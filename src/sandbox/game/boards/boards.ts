@@ -1,0 +1,81 @@
+import { discoveries } from '../../content/places.ts'
+import type { Item } from '../../generator/records.ts'
+import {
+  type AnswerSource,
+  type ApiRequest,
+  type Copy,
+  type Dialect,
+  isRefusal,
+  methodNotAllowed,
+  type Refusal,
+} from '../../http/answer.ts'
+import { ttlOf } from '../../http/ttl.ts'
+import type { Game } from '../game.ts'
+import { locationsBody } from '../guilds/locations.ts'
+import { viewerOf } from '../people/privacy.ts'
+import { kindsOf, searchBody } from '../search.ts'
+import { type Found, json, keepCopies, shared } from './cached-copies.ts'
+import { leaderboardBody, leaderboardTypes } from './leaderboards.ts'
+
+/** What is shown besides the game itself. */
+export interface BoardSettings {
+  readonly dialect: Dialect
+  readonly seed: number
+  readonly items: () => readonly Item[]
+}
+
+const families = /^\/(leaderboards\/.|search\/.|map\/locations\/player$)/
+
+/** Whether a path is answered by `boardSource`. */
+export function isBoard(path: string): boolean {
+  return families.test(path)
+}
+
+/** Serves what is computed from a game as a whole: leaderboards, the search, where players are. */
+export function boardSource(game: Game, { dialect, seed, items }: BoardSettings): AnswerSource {
+  const { realm } = game
+  const kept = keepCopies()
+  const found = discoveries(seed)
+
+  function answer(request: ApiRequest, now: number): Copy | Refusal {
+    const { path, query, method } = request
+    const at = game.advanceTo(now)
+    const asked = path.startsWith('/leaderboards/')
+      ? leaderboard(path.slice('/leaderboards/'.length), query.get('resultLimit'), at)
+      : path.startsWith('/search/')
+        ? search(path.slice('/search/'.length), query.get('only'))
+        : locations(request, at)
+    if (isRefusal(asked)) return asked
+    if (method !== 'GET') return methodNotAllowed(method)
+    const name = `${path}?${query.get('resultLimit') ?? ''}&${query.get('only') ?? ''}`
+    return kept(name, ttlOf(path), at, asked)
+  }
+
+  function leaderboard(type: string, asked: string | null, at: number): Found | Refusal {
+    if (type === 'types') return shared(() => leaderboardTypes(realm))
+    const limit = asked === null ? 100 : /^\d{1,4}$/.test(asked) ? Number(asked) : 0
+    if (limit < 1 || limit > 1000) return invalidQuery('resultLimit must be a number from 1 to 1000.')
+    if (!leaderboardTypes(realm).includes(type)) return invalidQuery('There is no such leaderboard.')
+    return shared(() => leaderboardBody(realm, type, limit, dialect, at))
+  }
+
+  function search(text: string, only: string | null): Found | Refusal {
+    const kinds = kindsOf(only)
+    if (!kinds) return invalidQuery('only must name a kind of result.')
+    return shared(() => searchBody({ realm, items: items(), discoveries: found }, text, kinds))
+  }
+
+  function locations({ requester }: ApiRequest, at: number): Found | Refusal {
+    const viewer = viewerOf(realm, requester)
+    if (viewer) return { write: () => json(locationsBody(realm, viewer, at)), viewer }
+    // Only the documentation says that guests are refused.
+    if (dialect === 'documented') return { status: 403, error: 'Forbidden', detail: 'Authentication is required.' }
+    return shared(() => [])
+  }
+
+  return { answer }
+}
+
+function invalidQuery(detail: string): Refusal {
+  return { status: 400, error: 'InvalidQueryParamsError', detail }
+}

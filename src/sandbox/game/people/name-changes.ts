@@ -1,0 +1,96 @@
+import type { Random } from '../../../app/clock.ts'
+import { between, chance, pick } from '../../generator/draw.ts'
+import { adjectives, codas, nouns, onsets, vowels } from '../../generator/words.ts'
+
+/** Makes identities that are never given twice. */
+export interface GameNames {
+  /** A random uuid (version 4). */
+  uuid(): string
+  /** 3 to 16 letters, digits and underscores. */
+  username(): string
+  /** A guild's name; a few begin or end with a space (API reference 3.5). */
+  guild(): string
+  /** A guild's prefix for a name: 3 or 4 letters; a few differ only in case. */
+  prefix(name: string): string
+  /** A place; some carry an apostrophe, straight or typographic. */
+  territory(): string
+}
+
+const places = (
+  'Crossing Ford Gate Landing Rest Hollow Outpost Plateau Bridge Camp Fields Cove Heights Ruins Lookout Farm Quarry ' +
+  'Shrine Pass Village Basin Docks Path Orchard Hideout'
+).split(' ')
+const companies = 'Order Circle Company Wardens Children Council Embers Keepers League Lanterns Guard Choir'.split(' ')
+
+/** @param random decides every name */
+export function gameNames(random: Random): GameNames {
+  const usernames = new Set<string>()
+  const guilds = new Set<string>()
+  const prefixes = new Set<string>()
+  const territories = new Set<string>()
+
+  const word = () => {
+    const syllable = () => pick(random, onsets) + pick(random, vowels)
+    return capital(syllable() + (chance(random, 0.6) ? syllable() : '') + pick(random, codas))
+  }
+  const adjective = () => capital(pick(random, adjectives))
+  const noun = () => capital(pick(random, nouns))
+
+  return {
+    uuid: () => {
+      const hex = (digits: number) =>
+        Math.floor(random() * 16 ** digits)
+          .toString(16)
+          .padStart(digits, '0')
+      const variant = pick(random, ['8', '9', 'a', 'b'])
+      return `${hex(8)}-${hex(4)}-4${hex(3)}-${variant}${hex(3)}-${hex(6)}${hex(6)}`
+    },
+    username: () =>
+      unique(usernames, () => {
+        const name = chance(random, 0.4) ? `${adjective()}${noun()}` : word()
+        const tail = chance(random, 0.5) ? '' : pick(random, ['_', '', 'x', '']) + between(random, 1, 9999)
+        return (name.slice(0, 16 - tail.length) + tail).padEnd(3, '_')
+      }),
+    guild: () =>
+      unique(guilds, () => {
+        const name = pick(random, [
+          () => `${adjective()} ${noun()}`,
+          () => `${pick(random, companies)} of ${word()}`,
+          () => `${word()} ${pick(random, companies)}`,
+          () => `${noun()}${noun().toLowerCase()}`,
+          () => `The ${adjective()} ${noun()}s`,
+        ])()
+        if (chance(random, 0.004)) return ` ${name}`
+        return chance(random, 0.006) ? `${name} ` : name
+      }),
+    prefix: (name) => {
+      const letters = name.replaceAll(/[^A-Za-z]/g, '')
+      return unique(prefixes, (attempt) => {
+        if (attempt === 0 && chance(random, 0.7)) return letters.slice(0, 3).toUpperCase()
+        const drawn = Array.from({ length: attempt > 40 ? 4 : between(random, 3, 4) }, () =>
+          String.fromCodePoint(97 + Math.floor(random() * 26)),
+        ).join('')
+        return chance(random, 0.5) ? drawn.toUpperCase() : capital(drawn)
+      })
+    },
+    territory: () =>
+      unique(territories, () => {
+        if (chance(random, 0.05)) return `${word()}’s ${pick(random, places)}`
+        if (chance(random, 0.06)) return `${word()}'s ${pick(random, places)}`
+        return chance(random, 0.4) ? `${adjective()} ${pick(random, places)}` : `${word()} ${pick(random, places)}`
+      }),
+  }
+}
+
+function unique(given: Set<string>, make: (attempt: number) => string): string {
+  for (let attempt = 0; ; attempt++) {
+    const name = make(attempt)
+    if (name.length < 3 || given.has(name)) continue
+    given.add(name)
+    return name
+  }
+}
+
+function capital(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1)
+}

@@ -1,0 +1,116 @@
+import { chance } from '../../generator/draw.ts'
+import type { Player, Realm } from '../state.ts'
+import { day, liveliness, minute, second, waiting } from '../time.ts'
+import { drawWorld } from '../worlds/worlds.ts'
+import { flush } from './progress.ts'
+
+/** Plans a player's next login after `from` (ms): more likely around the player's own hour of the day. */
+export function planLogin(realm: Realm, player: Player, from: number): void {
+  const { habit } = player
+  if (!habit) return
+  let at = from + minute
+  do at += waiting(realm.random, (day * 0.6) / habit.sessionsPerDay)
+  while (!chance(realm.random, liveliness(at, habit.peak)))
+  realm.events.plan(at, (then) => logIn(realm, player, then))
+}
+
+/** Logs a player in, who stays for a while. Does nothing when already online. */
+export function logIn(realm: Realm, player: Player, at: number): void {
+  const { habit } = player
+  if (player.session || !habit) return
+  const { random, events } = realm
+  const world = drawWorld(realm, habit.region)
+  const session = { player: player.uuid, world: world.name, login: at, logout: null, hidden: [] }
+  player.session = session
+  player.lastJoin = at
+  player.flushedAt = at
+  realm.log.sessions.push(session)
+  realm.online.add(player)
+  world.players.add(player)
+  if (player.hidesOnline) hideSession(player, at)
+  else player.shownLastJoin = at
+
+  const here = () => player.session === session
+  const length = Math.max(40 * second, habit.meanLength * (0.15 + waiting(random, 0.85)))
+  events.plan(at + length, (then) => {
+    if (!here()) return
+    logOut(realm, player, then)
+    planLogin(realm, player, then)
+  })
+  const hopLater = (from: number) =>
+    events.plan(from + waiting(random, 150 * minute), (then) => {
+      if (!here()) return
+      hop(realm, player, then)
+      hopLater(then)
+    })
+  hopLater(at)
+  const flushLater = (from: number) =>
+    events.plan(from + 4 * minute + waiting(random, 18 * minute), (then) => {
+      if (!here()) return
+      flush(realm, player, then)
+      flushLater(then)
+    })
+  flushLater(at)
+}
+
+/** Logs a player out; the counters follow at once or some minutes later. */
+export function logOut(realm: Realm, player: Player, at: number): void {
+  const { session } = player
+  if (!session) return
+  session.logout = at
+  revealSession(player, at)
+  player.session = null
+  realm.online.delete(player)
+  const world = realm.worlds.find((one) => one.players.has(player))
+  world?.players.delete(player)
+  if (chance(realm.random, 0.6)) flush(realm, player, at)
+  else {
+    const played = at - player.flushedAt
+    realm.events.plan(at + minute + waiting(realm.random, 12 * minute), (then) => {
+      // A player who came back meanwhile began to count anew; only what was played before is missing.
+      const since = player.flushedAt
+      player.flushedAt = then - played
+      flush(realm, player, then)
+      if (player.session) player.flushedAt = since
+    })
+  }
+}
+
+/** Moves a player to another world. */
+export function hop(realm: Realm, player: Player, at: number): void {
+  const from = worldOf(realm, player)
+  if (!from || !player.session || !player.habit) return
+  const to = drawWorld(realm, player.habit.region, from.name)
+  from.players.delete(player)
+  to.players.add(player)
+  realm.log.hops.push({ player: player.uuid, at, from: from.name, to: to.name })
+}
+
+/** The world a player is on; undefined when offline. */
+export function worldOf(realm: Realm, player: Player) {
+  return player.session ? realm.worlds.find((world) => world.players.has(player)) : undefined
+}
+
+/** Hides or shows a player's online status. */
+export function setHiding(realm: Realm, player: Player, hides: boolean, at: number): void {
+  if (player.hidesOnline === hides) return
+  player.hidesOnline = hides
+  realm.log.privacy.push({ player: player.uuid, at, rule: 'onlineStatus', restricted: hides })
+  if (hides) {
+    // Some answers keep the last known login, some lose it (API reference 7.3).
+    player.shownLastJoin = chance(realm.random, 0.5) ? null : player.lastJoin
+    if (player.session) hideSession(player, at)
+  } else {
+    player.shownLastJoin = player.lastJoin
+    revealSession(player, at)
+  }
+}
+
+function hideSession(player: Player, at: number): void {
+  player.session?.hidden.push({ from: at, until: null })
+}
+
+function revealSession(player: Player, at: number): void {
+  const last = player.session?.hidden.at(-1)
+  if (last && last.until === null) last.until = at
+}

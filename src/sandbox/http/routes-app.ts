@@ -1,0 +1,179 @@
+import type { HttpBindings } from '@hono/node-server'
+import { getConnInfo } from '@hono/node-server/conninfo'
+import { type Context, Hono } from 'hono'
+import type { StatusCode } from 'hono/utils/http-status'
+import type { MovableClock } from '../clock.ts'
+import { addFaultControl, deliver, type Faults } from '../faults/index.ts'
+import type { Game } from '../game/game.ts'
+import type { AnswerHook, HookAnswer } from '../hooks.ts'
+import type { IdentityDesk } from '../oauth/desk.ts'
+import { type AnswerSource, type ApiRequest, type Copy, isRefusal, type Refusal } from './answer.ts'
+import { addControl } from './control.ts'
+import {
+  type Allowance,
+  bucketOf,
+  type Credential,
+  createBudget,
+  credentialOf,
+  type Limits,
+  type ResetForm,
+  rateLimitHeaders,
+} from './request-budget.ts'
+import type { Journal } from './request-journal.ts'
+import { ttlOf } from './ttl.ts'
+
+/** Everything the sandbox answers with. */
+export interface SandboxParts {
+  readonly clock: MovableClock
+  readonly source: AnswerSource
+  readonly journal: Journal
+  /** The living world; undefined when there is none. */
+  readonly game: (() => Game) | undefined
+  /** When the recorded answer of a path changes next after an instant. */
+  readonly nextInstant: ((path: string, after: number) => number | undefined) | undefined
+  /** Replacements of single routes, by path. */
+  readonly hooks: ReadonlyMap<string, AnswerHook>
+  readonly limits: Limits
+  readonly windowSeconds: number
+  readonly resetForm: ResetForm
+  /** Issues credentials and knows whose they are. */
+  readonly desk: IdentityDesk
+  /** How long each API answer takes, ms of the sandbox clock. */
+  readonly latencyMs: number
+  /** What goes wrong with the answers. */
+  readonly faults: Faults
+}
+
+const apiPath = '/v3'
+const release = 'v3.7.2'
+
+/** The routes: the API below `/v3`, the controls of the sandbox itself below `/__sandbox`. */
+export function sandboxApp(parts: SandboxParts): Hono {
+  const { clock, journal, faults } = parts
+  const spend = createBudget(parts.limits, parts.windowSeconds)
+  const app = new Hono()
+  addControl(app, clock, journal, { openGame: parts.game, nextInstant: parts.nextInstant })
+  parts.desk.addRoutes(app)
+  addFaultControl(app, faults, clock)
+
+  app.all(`${apiPath}/*`, async (c) => {
+    const url = new URL(c.req.url)
+    const { method } = c.req
+    const address = getConnInfo(c).remote.address ?? 'unknown'
+    const at = clock.now()
+    const credential = credentialOf(c.req.header('authorization'), address, (token) => parts.desk.use(token, at))
+    const request = {
+      // A HEAD is a GET whose body is left out at the end.
+      method: method === 'HEAD' ? 'GET' : method,
+      path: decoded(url.pathname.slice(apiPath.length)),
+      query: url.searchParams,
+      body: (await c.req.text()) || undefined,
+      contentType: c.req.header('content-type'),
+      requester: credential.requester,
+    }
+    const bucket = bucketOf(request.path)
+    const allowance = spend(credential, bucket, at)
+    const response = await respond(c, request, credential, allowance).catch((failure: unknown) => {
+      const detail = failure instanceof Error ? failure.message : String(failure)
+      return c.json({ error: 'InternalError', detail, code: 500 }, 500)
+    })
+    const hasCredential = c.req.header('authorization') !== undefined
+    const spoilt = await faults.strike(response, { ...request, requester: credential.id, hasCredential }, clock.now())
+    journal.write({
+      at,
+      method,
+      path: request.path,
+      query: url.search.slice(1),
+      status: (spoilt ?? response).status,
+      bucket,
+      credentialKind: credential.kind,
+    })
+    return spoilt ? deliver(spoilt, c.env as HttpBindings, clock) : response
+  })
+  app.notFound((c) => c.json({ error: 'NotFound', detail: `Everything is below ${apiPath}.`, code: 404 }, 404))
+  return app
+
+  async function respond(
+    c: Context,
+    request: ApiRequest,
+    credential: ReturnType<typeof credentialOf>,
+    allowance: Allowance,
+  ): Promise<Response> {
+    if (parts.latencyMs > 0) await clock.sleep(parts.latencyMs)
+    const now = clock.now()
+    c.header('Date', new Date(now).toUTCString())
+    c.header('Version', release)
+    for (const [name, value] of Object.entries(rateLimitHeaders(allowance, parts.resetForm, now))) c.header(name, value)
+
+    const refusal = turnedAway(credential, allowance)
+    if (refusal) return refuse(c, refusal)
+    addIdentity(c, credential)
+
+    const hooked = await parts.hooks.get(request.path)?.({ ...request, headers: c.req.header(), now })
+    if (hooked) return replace(c, hooked, request.path, now)
+    const personal = parts.desk.answer(request, now)
+    if (personal)
+      return isRefusal(personal) ? refuse(c, personal) : c.json(personal, 200, { 'Cache-Control': 'no-store' })
+    const answer = parts.source.answer(request, now)
+    return isRefusal(answer) ? refuse(c, answer) : send(c, answer, now)
+  }
+}
+
+/** Why a request is refused before anybody looks at its path, if it is. */
+function turnedAway(credential: ReturnType<typeof credentialOf>, allowance: Allowance): Refusal | undefined {
+  if (allowance.exceeded)
+    return { status: 429, error: 'TooManyRequest', detail: `Request limit of bucket ${allowance.bucket} exceeded.` }
+  if (credential.malformed)
+    return { status: 401, error: 'MalformedTokenError', detail: 'The Authorization header must be "Bearer <token>".' }
+  if (credential.kind === 'invalid')
+    return { status: 401, error: 'InvalidTokenError', detail: 'The provided token is invalid.' }
+  return undefined
+}
+
+function refuse(c: Context, { status, error, detail, objects, allow = 'GET, HEAD' }: Refusal): Response {
+  if (status === 405) c.header('Allow', allow)
+  return c.json({ error, detail, code: status, ...(objects ? { objects } : {}) }, status)
+}
+
+function addIdentity(c: Context, { requester }: Credential): void {
+  if (!requester) return
+  c.header('UserType', requester.kind)
+  c.header('UserID', requester.player)
+}
+
+function addCacheHeaders(c: Context, producedAt: number, maxAge: number, personal = false): void {
+  c.header('Cache-Control', `max-age=${maxAge}`)
+  c.header('Expires', new Date(producedAt + maxAge * 1000).toUTCString())
+  c.header('Cache-Source', personal ? 'USER' : 'SHARED')
+}
+
+function send(c: Context, copy: Copy, now: number): Response {
+  // A recorded answer that has expired comes as it came then.
+  if (now > copy.producedAt + copy.maxAge * 1000) c.header('Date', new Date(copy.producedAt).toUTCString())
+  c.header('Content-Type', 'application/json')
+  c.header('Vary', 'Accept-Encoding')
+  for (const [name, value] of Object.entries(copy.headers)) c.header(name, value)
+  addCacheHeaders(c, copy.producedAt, copy.maxAge, copy.personal)
+  if (!/\bgzip\b/.test(c.req.header('accept-encoding') ?? '') || copy.plain().length <= 1000)
+    return c.body(copy.plain())
+  c.header('Content-Encoding', 'gzip')
+  return c.body(copy.gzip())
+}
+
+function replace(c: Context, hooked: HookAnswer, path: string, now: number): Response {
+  const { status = 200, headers = {}, body } = hooked
+  c.header('Content-Type', 'application/json')
+  if (status === 200) addCacheHeaders(c, Math.floor(now / 1000) * 1000, ttlOf(path))
+  for (const [name, value] of Object.entries(headers)) c.header(name, value ?? undefined)
+  c.status(status as StatusCode)
+  if (typeof body === 'string') return c.body(body)
+  return c.body(body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body))
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
+}

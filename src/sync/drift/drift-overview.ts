@@ -1,0 +1,52 @@
+import type { Sql } from '../../db/database.ts'
+import type { Json } from '../normalize/hash.ts'
+
+/** One thing about what the API sends that the program did not expect. */
+export interface DriftOverview {
+  readonly resource: string
+  /** JSON pointer; empty: the answer or the record as a whole. */
+  readonly path: string
+  /** The unknown member of an enumeration; null for a field. */
+  readonly member: string | null
+  /** What was met, in the order of time: `unknown`, `of type array`, `missing`, `back`. */
+  readonly seen: readonly { readonly what: string; readonly at: Date; readonly key: string }[]
+  /** What the first entity that has it holds there; null where that says nothing. */
+  readonly example: Json
+}
+
+const words: Readonly<Record<string, string>> = {
+  unknown_field: 'unknown',
+  unknown_member: 'unknown',
+  missing_field: 'missing',
+  returned_field: 'back',
+}
+
+/** Every field and member of an enumeration that drifted, each once, by resource and in the order of their first time. */
+export async function readDrift(sql: Sql): Promise<DriftOverview[]> {
+  const rows = await sql.query<{
+    resource: string
+    kind: string
+    path: string
+    member: string
+    key: string
+    example: Json
+    at: Date
+  }>(
+    `select resource, kind, path, member, key, example, first_seen_at as at from sync.drift
+      order by resource, first_seen_at, id`,
+  )
+  const things = new Map<string, DriftOverview & { readonly seen: { what: string; at: Date; key: string }[] }>()
+  for (const { resource, kind, path, member, key, example, at } of rows) {
+    const name = JSON.stringify([resource, path, kind === 'unknown_member' ? member : null])
+    const thing = things.get(name) ?? {
+      resource,
+      path,
+      member: kind === 'unknown_member' ? member : null,
+      seen: [],
+      example,
+    }
+    thing.seen.push({ what: words[kind] ?? `of type ${member}`, at, key })
+    things.set(name, thing)
+  }
+  return [...things.values()]
+}

@@ -1,0 +1,178 @@
+import { RetryableError } from '../../app/errors.ts'
+import type { Sql } from '../../db/database.ts'
+import type { Loaded } from '../load/load.ts'
+import type { Json } from '../normalize/hash.ts'
+import type { Preparation, Prepared } from '../normalize/prepare.ts'
+import { appendDrift } from '../record/ledger.ts'
+import type { ResourceBase } from '../resource.ts'
+import type { Novelty } from './drift.ts'
+import { documentOf, noveltiesOf } from './novelties.ts'
+
+type Found = Novelty & { readonly key: string }
+
+/** An answer that was taken in. */
+interface Taken {
+  readonly preparation: Preparation
+  readonly loaded: Loaded
+  /** Whether it holds all of the resource, and not only one key of a worklist. */
+  readonly isWhole: boolean
+}
+
+/**
+ * Writes down, each thing once, what an answer holds that the program does not know, what it lacks that was there before,
+ * what is of another type, and what is back. Returns what was new.
+ */
+export async function noteDrift(
+  sql: Sql,
+  resource: ResourceBase,
+  found: Parameters<typeof appendDrift>[1],
+  { preparation, loaded, isWhole }: Taken,
+): ReturnType<typeof appendDrift> {
+  const { entities } = preparation
+  // What came with an unchanged record may be new all the same.
+  const fresh = resource.relatedHistories ? entities : [...loaded.inserted, ...loaded.changed.map((one) => one.entity)]
+  const novelties = [...noveltiesOf(resource, fresh), ...misfits(preparation)]
+  if (isWhole)
+    novelties.push(...lossesOf(entities, loaded.changed), ...vanishedUnknown(resource, entities, loaded.changed))
+  const returned = await findReturned(sql, resource.name, preparation)
+  return await appendDrift(sql, found, [...novelties, ...returned])
+}
+
+/** How many of an answer's records must have lost a field at once, and which share of them, for it to have vanished. */
+const MANY = 5
+const LARGE = 0.5
+
+/** Whether a document has something at a JSON pointer, where `*` stands for any element and any key. */
+export function holds(document: Json | undefined, pointer: string): boolean {
+  return holdsAt(
+    document,
+    pointer
+      .split('/')
+      .slice(1)
+      .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~')),
+  )
+}
+
+function holdsAt(value: Json | undefined, [step, ...rest]: readonly string[]): boolean {
+  if (step === undefined) return value !== undefined && value !== null
+  if (value === null || typeof value !== 'object') return false
+  const fields = value as { readonly [key: string]: Json | undefined }
+  return step === '*' ? Object.values(fields).some((one) => holdsAt(one, rest)) : holdsAt(fields[step], rest)
+}
+
+/** Fields that one document had and the next one has not; of what is nested, only the outermost. Nothing inside of lists. */
+export function lostFields(before: Json | undefined, after: Json | undefined, path = ''): string[] {
+  const [had, has] = [fieldsIn(before), fieldsIn(after)]
+  if (!had || !has) return []
+  const lost: string[] = []
+  for (const name of Object.keys(had)) {
+    if (had[name] === undefined || had[name] === null) continue
+    const there = Object.hasOwn(has, name) ? has[name] : null
+    const place = () => `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    if (there === undefined || there === null) lost.push(place())
+    else if (typeof there === 'object') lost.push(...lostFields(had[name], there, place()))
+  }
+  return lost
+}
+
+function fieldsIn(value: Json | undefined): { readonly [name: string]: Json | undefined } | undefined {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isObject ? (value as { readonly [name: string]: Json | undefined }) : undefined
+}
+
+/** Counts, over answers, which fields go at once. */
+export interface Losses {
+  /** A record came, and lost these fields. */
+  add(key: string, lost: readonly string[]): void
+  /** Fields that a large share of the records lost. */
+  found(): Found[]
+}
+
+export function countLosses(): Losses {
+  const fields = new Map<string, { readonly times: number; readonly key: string }>()
+  let records = 0
+  return {
+    add(key, lost) {
+      records += 1
+      for (const path of lost) {
+        const first = fields.get(path) ?? { key, times: 0 }
+        fields.set(path, { ...first, times: first.times + 1 })
+      }
+    },
+    found: () =>
+      [...fields].flatMap(([path, { times, key }]) =>
+        times >= MANY && times >= LARGE * records ? [missing(path, key)] : [],
+      ),
+  }
+}
+
+/** Which fields each record lost, by its key. */
+export function lostBy(changed: Loaded['changed']): Map<string, string[]> {
+  return new Map(changed.map(({ entity, before }) => [entity.key, lostFields(before, documentOf(entity))]))
+}
+
+/** The same within one answer. */
+function lossesOf(entities: readonly Prepared[], changed: Loaded['changed']): Found[] {
+  const losses = countLosses()
+  const lost = lostBy(changed)
+  for (const { key } of entities) losses.add(key, lost.get(key) ?? [])
+  return losses.found()
+}
+
+function missing(path: string, key: string): Found {
+  return { kind: 'missing_field', path, member: '', example: null, key }
+}
+
+/** Fields that the program does not know and that were in records of the answer before, and are in none of this one. */
+function vanishedUnknown(resource: ResourceBase, entities: readonly Prepared[], changed: Loaded['changed']): Found[] {
+  const gone = new Map<string, Found>()
+  for (const { entity, before } of changed) {
+    for (const { path } of before === null ? [] : resource.unknownFields(before))
+      gone.set(path, missing(path, entity.key))
+  }
+  if (gone.size === 0) return []
+  for (const entity of entities) for (const { path } of resource.unknownFields(documentOf(entity))) gone.delete(path)
+  return [...gone.values()]
+}
+
+/** Fields of a record that are of another type, or not there, although the program cannot do without them. */
+function misfits({ quarantined }: Preparation): Found[] {
+  return quarantined.flatMap(({ key = '', misfit }) => {
+    if (!misfit) return []
+    const { anywhere: path, type } = misfit
+    if (type === 'undefined') return [missing(path, key)]
+    return [{ kind: 'retyped_field', path, member: type, example: null, key }]
+  })
+}
+
+/**
+ * What went missing or had another type, and is back as it was in the record that showed it: noted once, as a
+ * row of kind `returned_field`.
+ */
+async function findReturned(sql: Sql, resource: string, preparation: Preparation): Promise<Found[]> {
+  const gone = await sql.query<{ path: string; key: string; kind: string }>(
+    `select kind, path, key from sync.drift gone
+      where resource = $1 and kind in ('missing_field', 'retyped_field')
+        and not exists (select from sync.drift back where back.resource = gone.resource and back.path = gone.path
+                           and back.kind = 'returned_field')`,
+    [resource],
+  )
+  if (gone.length === 0) return []
+  const entities = new Map(preparation.entities.map((entity) => [entity.key, entity]))
+  const still = new Set(misfits(preparation).map(({ path }) => path))
+  return gone.flatMap(({ path, key, kind }) => {
+    const entity = entities.get(key)
+    // An answer that was of another shape as a whole has no key: any that can be read is its return.
+    const isBack =
+      key === ''
+        ? entities.size > 0
+        : entity !== undefined && (kind === 'retyped_field' || path === '' || holds(documentOf(entity), path))
+    return isBack && !still.has(path) ? [{ kind: 'returned_field', path, member: '', example: null, key }] : []
+  })
+}
+
+/** What a failure says of the shape of a whole answer. @param key of a worklist */
+export function reshaped(error: unknown, key = ''): Found[] {
+  const shape = error instanceof RetryableError ? error.context.shape : undefined
+  return typeof shape === 'string' ? [{ kind: 'retyped_field', path: '', member: shape, example: null, key }] : []
+}

@@ -1,0 +1,73 @@
+import type { Sql } from '../../db/database.ts'
+import type { Json } from '../normalize/hash.ts'
+import type { History } from '../resource.ts'
+import type { DocumentChange } from './field-changes.ts'
+import { historySql } from './history-sql.ts'
+
+/** A key that complete answers lack, and since when. */
+export interface Absence {
+  readonly key: string
+  readonly firstMissedAt: Date
+  readonly times: number
+}
+
+/** Keys of a resource that the last complete answers lacked. */
+export async function pendingAbsences(sql: Sql, resource: string, scope?: string): Promise<Absence[]> {
+  return await sql.query<Absence>(
+    `select key, first_missed_at as "firstMissedAt", times from sync.absence
+      where resource = $1 and ($2::text is null or starts_with(key, $2 || '/'))`,
+    [resource, scope ?? null],
+  )
+}
+
+/** Forgets the absence of keys that are back. */
+export async function forgetAbsences(sql: Sql, resource: string, keys: readonly string[]): Promise<void> {
+  if (keys.length > 0) {
+    await sql.query('delete from sync.absence where resource = $1 and key = any($2::text[])', [resource, keys])
+  }
+}
+
+/** Current keys that a complete answer does not have; with a scope, only among those whose first part it is. */
+export async function findAbsent(
+  sql: Sql,
+  history: History,
+  seen: ReadonlySet<string>,
+  scope?: string,
+): Promise<string[]> {
+  const { table, keyText, firstKey } = historySql(history)
+  const scoped = scope === undefined ? '' : `and current.${firstKey.name} = $2::${firstKey.type}`
+  const rows = await sql.query<{ key: string }>(
+    `select ${keyText('current')} as key from ${table.name} current
+       left join unnest($1::text[]) as seen(key) on seen.key = ${keyText('current')}
+      where current.valid_until = 'infinity' and seen.key is null ${scoped}`,
+    scope === undefined ? [[...seen]] : [[...seen], scope],
+  )
+  return rows.map(({ key }) => key)
+}
+
+/** Notes that a complete answer lacked these keys; returns how often each has now been missed in a row. */
+export async function countAbsences(sql: Sql, resource: string, keys: readonly string[], at: Date): Promise<Absence[]> {
+  return await sql.query<Absence>(
+    `insert into sync.absence as missed (resource, key, first_missed_at, last_missed_at, times)
+     select $1, key, $3, $3, 1 from unnest($2::text[]) as absent(key)
+     on conflict (resource, key) do update set times = missed.times + 1, last_missed_at = $3
+     returning key, first_missed_at as "firstMissedAt", times`,
+    [resource, keys, at],
+  )
+}
+
+/**
+ * Ends the versions of keys that are gone. A version ends when it was first missed, not when that was confirmed:
+ * the answers in between did not have it either.
+ */
+export async function closeAbsent(sql: Sql, history: History, gone: readonly Absence[]): Promise<DocumentChange[]> {
+  const { table, keyText, hasDocument } = historySql(history)
+  const rows = await sql.query<{ key: string; at: Date; before: Json }>(
+    `update ${table.name} current set valid_until = gone.at
+       from unnest($1::text[], $2::timestamptz[]) as gone(key, at)
+      where ${keyText('current')} = gone.key and current.valid_until = 'infinity'
+      returning gone.key, gone.at, ${hasDocument ? 'current.document' : 'null'} as before`,
+    [gone.map((one) => one.key), gone.map((one) => one.firstMissedAt)],
+  )
+  return rows.map((row) => ({ ...row, after: undefined }))
+}

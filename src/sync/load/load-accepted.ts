@@ -1,0 +1,149 @@
+import type { Sql } from '../../db/database.ts'
+import { documentOf } from '../drift/novelties.ts'
+import { lostBy, noteDrift } from '../drift/shape-changes.ts'
+import type { Json } from '../normalize/hash.ts'
+import { appendQuarantine } from '../record/ledger.ts'
+import type { ResourceBase } from '../resource.ts'
+import type { IncomingResponse } from '../run/incoming-response.ts'
+import { absenceActions, type Lacking, zeroActions } from '../validate/guard-actions.ts'
+import { closeAbsent } from './absent.ts'
+import { carryForward } from './carry.ts'
+import { appendFieldChanges, type DocumentChange } from './field-changes.ts'
+import { type Loaded, loadVersions } from './load.ts'
+import { closePreviousSpells, type MissingKeys, reconcileMissingKeys } from './missing-keys.ts'
+import { appendSamples, type Sampled } from './samples.ts'
+
+const nothingAbsent: MissingKeys = { closed: [], waiting: [] }
+
+/**
+ * Writes what an answer says that is to be believed: versions, what has ended, samples, changed fields, what was set aside,
+ * drift, and the events that follow.
+ */
+export async function loadAccepted(sql: Sql, resource: ResourceBase, answer: IncomingResponse) {
+  const { extraction, preparation, last, runId, guards } = answer
+  const { entities, quarantined } = preparation
+  const at = new Date(extraction.observedAt)
+  const found = { resource: resource.name, at, runId }
+  const loaded = await loadVersions(sql, resource.history, entities, at)
+  const { closed, waiting } =
+    answer.scope === undefined ? await reconcileMissingRoots(sql, resource, answer, loaded, at) : nothingAbsent
+  const { written: others, lacking } = await loadRelated(sql, resource, answer, closed, at)
+  const sampled: Sampled[] = []
+  for (const [name, sample] of Object.entries(resource.samples ?? {})) {
+    const rows = entities.flatMap((entity) => entity.samples?.[name] ?? [])
+    sampled.push(await appendSamples(sql, sample, rows, at))
+  }
+  const samples = sampled.reduce((sum, one) => sum + one.written, 0)
+  const roots = {
+    what: 'records',
+    waiting: waiting.length,
+    named: waiting.toSorted().slice(0, 3),
+    ended: closed.length,
+  }
+  const guarded = [...absenceActions([roots, ...lacking], guards.absences), ...zeroActions(sampled, guards.zeroShare)]
+  // The first answer is where memory begins: nothing in it is known to have changed.
+  if (last && resource.changeLog)
+    await appendFieldChanges(sql, resource.name, [...documentChanges(loaded, at), ...closed])
+  await appendQuarantine(sql, found, quarantined)
+  const drift = await noteDrift(sql, resource, found, { preparation, loaded, isWhole: answer.scope === undefined })
+  const events = resource.derive
+    ? await resource.derive(sql, {
+        at,
+        previousAt: last ? new Date(last.observedAt) : null,
+        facts: extraction.facts ?? null,
+        recordFacts: new Map(entities.map((entity) => [entity.key, entity.facts ?? null])),
+      })
+    : 0
+  const versions = loaded.inserted.length + loaded.changed.length + closed.length
+  return {
+    inserted: loaded.inserted.length,
+    changed: loaded.changed.length,
+    closed: closed.length,
+    unchanged: loaded.unchanged,
+    living: (last?.living ?? 0) + loaded.inserted.length - closed.length,
+    // What the first answer shows did not happen then.
+    events: last ? others + events : 0,
+    anything: versions + others + samples + events > 0,
+    drift,
+    lost: answer.scope === undefined ? [] : [...lostBy(loaded.changed).values()].flat(),
+    guarded,
+  }
+}
+
+/** Ends the versions of records that enough answers have lacked. */
+async function reconcileMissingRoots(
+  sql: Sql,
+  resource: ResourceBase,
+  answer: IncomingResponse,
+  loaded: Loaded,
+  at: Date,
+) {
+  const { extraction, preparation, last, guards } = answer
+  const { entities, quarantined, seen } = preparation
+  const unreadable = quarantined.some((one) => one.key === undefined)
+  const complete = extraction.complete && !unreadable && last !== undefined
+  // When every current key came, none is missing, and looking for absent ones would only read the table.
+  const allCame = quarantined.length === 0 && entities.length - loaded.inserted.length === last?.living
+  const among = { counted: resource.name, history: resource.history, seen }
+  return await reconcileMissingKeys(sql, among, { complete: complete && !allCame, absences: guards.absences, at })
+}
+
+/** Loads the further histories that the records feed, and ends what is absent from them; counts versions that began or ended. */
+async function loadRelated(
+  sql: Sql,
+  resource: ResourceBase,
+  answer: IncomingResponse,
+  goneRoots: readonly DocumentChange[],
+  at: Date,
+): Promise<{ written: number; lacking: Lacking[] }> {
+  const { preparation, guards } = answer
+  let written = 0
+  const lacking: Lacking[] = []
+  for (const [name, history] of Object.entries(resource.relatedHistories ?? {})) {
+    const came = preparation.entities.flatMap((entity) => entity.also[name] ?? [])
+    const entities =
+      history.spellColumn === undefined ? came : await carryForward(sql, history, history.spellColumn, came)
+    let waiting = 0
+    let ended = 0
+    if (history.spellColumn !== undefined && answer.scope !== undefined) {
+      const among = { counted: `${resource.name}/${name}`, history, scope: answer.scope }
+      ended = await closePreviousSpells(sql, among, history.spellColumn, entities)
+      written += ended
+    }
+    const loaded = await loadVersions(sql, history, entities, at)
+    written += loaded.inserted.length + loaded.changed.length
+    if (history.absence === 'with-root') {
+      const gone = goneRoots.map((one) => ({ key: one.key, firstMissedAt: one.at, times: guards.absences }))
+      if (gone.length > 0) written += (await closeAbsent(sql, history, gone)).length
+      continue
+    }
+    // What is set aside was there, only not understood.
+    const kept = preparation.quarantined.flatMap((one) => one.key ?? [])
+    const complete = kept.length === preparation.quarantined.length
+    const seen = new Set([...entities.map((entity) => entity.key), ...kept])
+    for (const root of preparation.entities) {
+      if (root.incomplete?.includes(name)) continue
+      const among = { counted: `${resource.name}/${name}`, history, seen, scope: root.key }
+      const settled = await reconcileMissingKeys(sql, among, { complete, absences: guards.absences, at })
+      waiting += settled.waiting.length
+      ended += settled.closed.length
+      written += settled.closed.length
+    }
+    // Their keys are people: the ledger counts them and does not name them.
+    lacking.push({ what: name, waiting, named: [], ended })
+  }
+  return { written, lacking }
+}
+
+function documentChanges(loaded: Loaded, at: Date): DocumentChange[] {
+  const one = (before: Json | undefined, entity: Loaded['inserted'][number]) => ({
+    key: entity.key,
+    at,
+    before,
+    after: documentOf(entity),
+  })
+  return [
+    ...loaded.inserted.map((entity) => one(undefined, entity)),
+    ...loaded.changed.map(({ entity, before }) => one(before, entity)),
+  ]
+}

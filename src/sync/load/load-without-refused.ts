@@ -1,0 +1,145 @@
+import { RecordError } from '../../app/errors.ts'
+import { byteaText } from '../../db/bulk/values.ts'
+import type { CopyValue, Database, Sql } from '../../db/database.ts'
+import { sqlState } from '../../db/sql-errors.ts'
+import { canonicalJson, type Json, sha256 } from '../normalize/hash.ts'
+import type { Preparation, Prepared, Quarantined } from '../normalize/prepare.ts'
+import { storable } from '../normalize/storable.ts'
+import type { ResourceBase, Row } from '../resource.ts'
+import { loadVersions } from './load.ts'
+import { appendSamples } from './samples.ts'
+
+/** A response on its way into the tables of a resource. */
+interface Loading {
+  readonly resource: ResourceBase
+  readonly preparation: Preparation
+  /** The instant that the response speaks for. */
+  readonly at: Date
+}
+
+/** What the database said of each thing that it refuses. */
+type Refused = Map<object, string>
+
+/**
+ * Loads a response in one transaction; where the database refuses it for its data, once more without the records, the entities
+ * of further histories and the samples that it refuses, which go to quarantine. The checks before the transaction should find
+ * them all: this is for what they do not know.
+ * @param load the whole transaction
+ */
+export async function loadWithoutRefused<T>(
+  db: Database,
+  loading: Loading,
+  load: (preparation: Preparation) => Promise<T>,
+): Promise<T> {
+  try {
+    return await load(loading.preparation)
+  } catch (error) {
+    if (!isRefusal(error)) throw error
+    const refused = await db.transaction((sql) => findRefused(sql, loading))
+    if (refused.size === 0) throw error
+    return await load(without(refused, loading.preparation))
+  }
+}
+
+/** SQLSTATE classes of data: wrong values, violated constraints, and what is too large for an index. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof RecordError || /^(22|23|54)/.test(sqlState(error) ?? '')
+}
+
+/** Tries everything for itself and takes all of it back. */
+async function findRefused(transaction: Sql, { resource, preparation, at }: Loading): Promise<Refused> {
+  const sql = { ...transaction, copy: insertInstead(transaction) }
+  const { entities } = preparation
+  const refused: Refused = new Map()
+  await sql.query('savepoint whole')
+  const tryRoots = (some: readonly Prepared[]) => loadVersions(sql, resource.history, some, at)
+  await tryAll(sql, entities, tryRoots, refused)
+  const good = entities.filter((entity) => !refused.has(entity))
+  for (const [name, history] of Object.entries(resource.relatedHistories ?? {})) {
+    const others = good.flatMap((entity) => entity.also[name] ?? [])
+    await tryAll(sql, others, (some) => loadVersions(sql, history, some, at), refused)
+  }
+  for (const [name, sample] of Object.entries(resource.samples ?? {})) {
+    const rows = good.flatMap((entity) => entity.samples?.[name] ?? [])
+    await tryAll(sql, rows, (some) => appendSamples(sql, sample, some, at), refused)
+  }
+  await sql.query('rollback to savepoint whole')
+  return refused
+}
+
+/** A COPY that fails costs the connection, and the transaction with it: here rows go in by a statement that may fail. */
+function insertInstead(sql: Sql): Sql['copy'] {
+  return async (table, columns, rows) => {
+    const records = Array.from(rows, (row) =>
+      Object.fromEntries(columns.map((name, nth) => [name, jsonOf(row[nth], name === 'document')])),
+    )
+    const names = columns.join(', ')
+    await sql.query(
+      `insert into ${table} (${names}) select ${names} from jsonb_populate_recordset(null::${table}, $1::jsonb)`,
+      [JSON.stringify(records)],
+    )
+    return records.length
+  }
+}
+
+function jsonOf(value: CopyValue, isJson: boolean): unknown {
+  if (value instanceof Uint8Array) return byteaText(value)
+  return isJson && typeof value === 'string' ? JSON.parse(value) : value
+}
+
+/** Loads all at once under a savepoint; where that fails, each half. */
+async function tryAll<One extends object>(
+  sql: Sql,
+  all: readonly One[],
+  load: (some: readonly One[]) => Promise<unknown>,
+  refused: Refused,
+): Promise<void> {
+  if (all.length === 0) return
+  await sql.query('savepoint part')
+  try {
+    await load(all)
+    // Some constraints are looked at when the transaction ends, unless they are asked for before.
+    await sql.query('set constraints all immediate; set constraints all deferred')
+    await sql.query('release savepoint part')
+    return
+  } catch (error) {
+    if (!isRefusal(error)) throw error
+    await sql.query('rollback to savepoint part; release savepoint part')
+    const [only] = all
+    if (only && all.length === 1) {
+      refused.set(only, error instanceof Error ? error.message : String(error))
+      return
+    }
+  }
+  const half = Math.ceil(all.length / 2)
+  await tryAll(sql, all.slice(0, half), load, refused)
+  await tryAll(sql, all.slice(half), load, refused)
+}
+
+/** The preparation with everything in quarantine that the database refuses. Its keys stay among those that were seen. */
+function without(refused: Refused, preparation: Preparation): Preparation {
+  const quarantined: Quarantined[] = [...preparation.quarantined]
+  const isGood = (key: string) => (one: Prepared | Row) => {
+    const reason = refused.get(one)
+    if (reason === undefined) return true
+    const isEntity = 'documentText' in one && typeof one.documentText === 'string'
+    const rawText = isEntity ? String(one.documentText) : canonicalJson(one as Json)
+    const told = storable(`the database refuses it: ${reason}`)
+    const ofKey = isEntity ? String(one.key) : key
+    quarantined.push({ key: ofKey, rawText, hash: sha256(rawText), path: '', reason: told, misfit: undefined })
+    return false
+  }
+  const entities = preparation.entities.flatMap((entity) => {
+    if (!isGood(entity.key)(entity)) return []
+    const also = filtered(entity.also, isGood(entity.key))
+    return [{ ...entity, also, ...(entity.samples ? { samples: filtered(entity.samples, isGood(entity.key)) } : {}) }]
+  })
+  return { ...preparation, entities, quarantined }
+}
+
+function filtered<One>(
+  lists: Readonly<Record<string, readonly One[]>>,
+  isGood: (one: One) => boolean,
+): Record<string, readonly One[]> {
+  return Object.fromEntries(Object.entries(lists).map(([name, list]) => [name, list.filter(isGood)]))
+}

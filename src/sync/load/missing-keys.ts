@@ -1,0 +1,95 @@
+import { FatalError } from '../../app/errors.ts'
+import type { Sql } from '../../db/database.ts'
+import type { History, ResourceBase, Row } from '../resource.ts'
+import { closeAbsent, countAbsences, findAbsent, forgetAbsences, pendingAbsences } from './absent.ts'
+import type { DocumentChange } from './field-changes.ts'
+import { historySql } from './history-sql.ts'
+
+/** Where absences are looked for. */
+export interface Among {
+  /** Name under which absences are counted: the resource, or `resource/history` for a further history. */
+  readonly counted: string
+  readonly history: History
+  /** Keys that the answer holds. */
+  readonly seen: ReadonlySet<string>
+  /** Only keys that begin with this one: the members of one guild. */
+  readonly scope?: string | undefined
+}
+
+/** What an answer lacks. */
+export interface MissingKeys {
+  /** What ended, and when. */
+  readonly closed: readonly DocumentChange[]
+  /** Keys that were missing, but not often enough yet. */
+  readonly waiting: readonly string[]
+}
+
+/**
+ * Counts what a complete answer lacks, forgets what is back, and ends the versions of keys that enough consecutive
+ * complete answers have lacked.
+ *
+ * @param complete nothing is absent from an answer that is not complete
+ * @param absences how many answers are enough
+ */
+export async function reconcileMissingKeys(
+  sql: Sql,
+  among: Among,
+  { complete, absences, at }: { complete: boolean; absences: number; at: Date },
+): Promise<MissingKeys> {
+  const { counted, history, seen, scope } = among
+  const pending = await pendingAbsences(sql, counted, scope)
+  const back = pending.filter(({ key }) => seen.has(key)).map(({ key }) => key)
+  await forgetAbsences(sql, counted, back)
+  const missing = complete ? await findAbsent(sql, history, seen, scope) : []
+  if (missing.length === 0) return { closed: [], waiting: [] }
+  const missed = await countAbsences(sql, counted, missing, at)
+  const gone = missed.filter(({ times }) => times >= absences)
+  const waiting = missed.filter(({ times }) => times < absences).map(({ key }) => key)
+  if (gone.length === 0) return { closed: [], waiting }
+  const closed = await closeAbsent(sql, history, gone)
+  const keys = gone.map(({ key }) => key)
+  await forgetAbsences(sql, counted, keys)
+  return { closed, waiting }
+}
+
+/**
+ * Ends the versions of keys that the last answers lacked and that are back as another stay: they had gone in between.
+ * Before the new versions are loaded. Returns how many ended.
+ */
+export async function closePreviousSpells(
+  sql: Sql,
+  { counted, history, scope }: Omit<Among, 'seen'>,
+  stay: string,
+  returned: readonly { readonly key: string; readonly root: Row }[],
+): Promise<number> {
+  const pending = await pendingAbsences(sql, counted, scope)
+  const missed = new Map(pending.map((one) => [one.key, one]))
+  const back = returned.flatMap(({ key, root }) => {
+    const absence = missed.get(key)
+    return absence ? [{ ...absence, stay: root[stay] ?? null }] : []
+  })
+  if (back.length === 0) return 0
+  const { keyText, table } = historySql(history)
+  const column = table.columns.get(stay)
+  if (!column) throw new FatalError(`table ${table.name} has no column ${stay}`)
+  const rows = await sql.query<{ key: string }>(
+    `select back.key from ${table.name} current
+       join unnest($1::text[], $2::${column.getSQLType()}[]) as back(key, stay) on ${keyText('current')} = back.key
+      where current.valid_until = 'infinity' and current.${column.name} <> back.stay`,
+    [back.map((one) => one.key), back.map((one) => (one.stay === null ? null : String(one.stay)))],
+  )
+  const other = new Set(rows.map(({ key }) => key))
+  const gone = back.filter(({ key }) => other.has(key))
+  return gone.length === 0 ? 0 : (await closeAbsent(sql, history, gone)).length
+}
+
+/** Ends the versions of a key and of everything that hangs on it. Returns how many ended. */
+export async function tombstoneKey(sql: Sql, resource: ResourceBase, key: string, at: Date): Promise<number> {
+  const ending = (keys: readonly string[]) => keys.map((one) => ({ key: one, firstMissedAt: at, times: 0 }))
+  let closed = (await closeAbsent(sql, resource.history, ending([key]))).length
+  for (const history of Object.values(resource.relatedHistories ?? {})) {
+    const rest = await findAbsent(sql, history, new Set(), key)
+    if (rest.length > 0) closed += (await closeAbsent(sql, history, ending(rest))).length
+  }
+  return closed
+}

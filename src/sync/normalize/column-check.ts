@@ -1,0 +1,90 @@
+import type { AnyPgColumn } from 'drizzle-orm/pg-core'
+import { isInstant, isStorable } from '../../api/schemas/form/limits.ts'
+import { FatalError } from '../../app/errors.ts'
+
+/** Why Postgres would refuse a value, or undefined when it takes it. */
+export type ValueCheck = (value: unknown) => string | undefined
+
+/**
+ * The check of one column, compiled once for all rows.
+ * @param longest of a text, in characters, where an index has to hold it
+ */
+export function columnCheck(column: AnyPgColumn, longest = Infinity): ValueCheck {
+  const check = checkOf(column, longest)
+  const isRequired = column.notNull && !column.hasDefault
+  return (value) => {
+    if (value === null || value === undefined) return isRequired ? 'is missing' : undefined
+    return check(value)
+  }
+}
+
+function checkOf(column: AnyPgColumn, longest: number): ValueCheck {
+  switch (column.columnType) {
+    case 'PgInteger':
+      return wanting(
+        'a whole number of 32 bits',
+        (value) => Number.isInteger(value) && Math.abs(Number(value)) < 2 ** 31,
+      )
+    case 'PgBigInt53':
+      return wanting('a whole number below 2^53', Number.isSafeInteger)
+    case 'PgDoublePrecision':
+      // Sums of larger numbers leave the range of the type, and no question could be answered any more.
+      return wanting('a number below 1e100', (value) => Math.abs(Number(value)) < 1e100 && typeof value === 'number')
+    case 'PgReal':
+      return wanting('a number of 32 bits', isReal)
+    case 'PgText':
+      return textCheck(longest)
+    case 'PgArray':
+      return listCheck(column)
+    case 'PgBoolean':
+      return wanting('true or false', (value) => typeof value === 'boolean')
+    case 'PgUUID':
+      return wanting('a uuid', (value) => typeof value === 'string' && uuidForm.test(value))
+    case 'PgCustomColumn':
+      if (column.getSQLType() === 'timestamp with time zone') return wanting('an instant (ISO 8601)', isInstant)
+      break
+    case 'PgJsonb':
+      // Made of the document, whose text is checked as a whole.
+      return () => undefined
+  }
+  throw new FatalError(`column ${column.name}: values of type ${column.getSQLType()} cannot be checked`)
+}
+
+function wanting(what: string, fits: (value: unknown) => boolean): ValueCheck {
+  return (value) => (fits(value) ? undefined : `wants ${what}, found ${shown(value)}`)
+}
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value)
+  return text.length <= 60 ? text : `${text.slice(0, 57)}...`
+}
+
+function textCheck(longest: number): ValueCheck {
+  return (value) => {
+    if (typeof value !== 'string') return `wants text, found ${shown(value)}`
+    if (value.length > longest) return `wants text of at most ${longest} characters, found ${value.length}`
+    return isStorable(value) ? undefined : `holds a character that cannot be stored: ${shown(value)}`
+  }
+}
+
+function listCheck(column: AnyPgColumn): ValueCheck {
+  if (!('baseColumn' in column)) throw new FatalError(`column ${column.name} is a list of unknown values`)
+  const check = columnCheck(column.baseColumn as AnyPgColumn)
+  return (value) => {
+    if (!Array.isArray(value)) return `wants a list, found ${shown(value)}`
+    for (const one of value) {
+      const wrong = check(one)
+      if (wrong !== undefined) return wrong
+    }
+    return undefined
+  }
+}
+
+/** Postgres refuses what is too large for `real`, and what is too small to be told from zero. */
+function isReal(value: unknown): boolean {
+  if (typeof value !== 'number') return false
+  const rounded = Math.fround(value)
+  return Number.isFinite(rounded) && (rounded !== 0 || value === 0)
+}
+
+const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i

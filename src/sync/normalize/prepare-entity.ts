@@ -1,0 +1,167 @@
+import { deepestNesting, longestKey } from '../../api/schemas/form/limits.ts'
+import { FatalError, RecordError } from '../../app/errors.ts'
+import { extraOf } from '../drift/drift.ts'
+import type { Entity, History, QuarantinedPart, ResourceBase, Row } from '../resource.ts'
+import type { IgnoredInstant, ResponseContext } from '../validate/ignored.ts'
+import { canonicalJson, type Json, sha256 } from './hash.ts'
+import { placeOf, unstorablePlace } from './json-path.ts'
+import { tooDeep } from './nesting.ts'
+import { type BadValue, keyOfRow, type RowCheck, rowCheck } from './row-check.ts'
+
+/** An entity ready to load: fingerprinted, its document as JSON text. */
+export interface Prepared extends Omit<Entity, 'document' | 'also' | 'setAside' | 'ignored'> {
+  /** Fingerprint of the document: another one means another version. */
+  readonly hash: Buffer
+  readonly documentText: string
+  /** Fingerprint of everything the record said: the same of all records means the same answer. */
+  readonly fingerprint: Buffer
+  readonly also: Readonly<Record<string, readonly Prepared[]>>
+}
+
+/** Text that Postgres cannot keep in jsonb: NUL, or half of a surrogate pair, as JSON.stringify escapes them. */
+const unstorable = /(?<!\\)(?:\\\\)*(\\u0000|\\ud[89a-f][0-9a-f]{2})/
+
+/** What is checked of the entities of one history. */
+interface HistoryChecks {
+  readonly root: RowCheck
+  readonly parts: ReadonlyMap<string, RowCheck>
+  readonly keyOf: (root: Row) => string
+}
+
+/** What is found beside the entities, and what `normalize` may know. */
+interface Findings {
+  /** Gets the pieces of a record that cannot be stored while the rest of it can. */
+  readonly quarantine: (bad: QuarantinedPart) => void
+  readonly ignored: IgnoredInstant[]
+  readonly context: ResponseContext | undefined
+}
+
+/**
+ * The function that makes one record ready. Its checks are compiled once for all records.
+ */
+export function preparerOf(resource: ResourceBase, findings: Findings): (record: unknown) => Prepared {
+  const { quarantine, ignored, context } = findings
+  const checks = checksOf(resource.history)
+  const othersOf = otherPreparer(resource, quarantine)
+  const samplesOf = sampleChecker(resource, quarantine)
+  return (record) => {
+    const body = resource.bodyOf?.(record) ?? record
+    const deep = tooDeep(body)
+    if (deep !== undefined)
+      throw new RecordError(`nested deeper than ${deepestNesting} levels`, { context: { path: deep } })
+    const {
+      relatedEntities: told,
+      quarantined: setAside = [],
+      ignored: left = [],
+      ...entity
+    } = resource.normalize(record, context)
+    // First what all of it hangs on: of a record that cannot be stored no piece is.
+    const checked = storableEntity(withExtra(entity, resource.unknownFields), checks, body)
+    const also = othersOf(told, body)
+    const samples = samplesOf(checked, body)
+    for (const bad of setAside) quarantine(bad)
+    ignored.push(...left)
+    return fingerprinted(samples ? { ...checked, samples } : checked, also)
+  }
+}
+
+/** Makes the entities of further histories ready that a record tells of. One that cannot be stored goes to quarantine alone. */
+function otherPreparer(resource: ResourceBase, quarantine: (bad: QuarantinedPart) => void) {
+  const checks = new Map(
+    Object.entries(resource.relatedHistories ?? {}).map(([name, other]) => [name, checksOf(other)]),
+  )
+  return (told: Entity['relatedEntities'], body: unknown): Prepared['also'] => {
+    const also: Record<string, Prepared[]> = {}
+    for (const [name, found] of Object.entries(told ?? {})) {
+      const check = checks.get(name)
+      if (!check) throw new FatalError(`${resource.name} has no history called ${name}`)
+      const unknown = resource.relatedHistories?.[name]?.unknownFields
+      also[name] = found.flatMap((other) => {
+        try {
+          return [fingerprinted(storableEntity(withExtra(other, unknown), check, body), {})]
+        } catch (error) {
+          if (!(error instanceof RecordError)) throw error
+          const path = String(error.context.path ?? '')
+          quarantine({ key: other.key, raw: other.document, path, reason: error.message })
+          return []
+        }
+      })
+    }
+    return also
+  }
+}
+
+function checksOf(history: History): HistoryChecks {
+  const parts = new Map(Object.entries(history.parts).map(([name, table]) => [name, rowCheck(table)]))
+  return { root: rowCheck(history.root), parts, keyOf: keyOfRow(history) }
+}
+
+/** The samples of an entity without those that Postgres would refuse: each is a measurement of its own. */
+function sampleChecker(resource: ResourceBase, quarantine: (bad: QuarantinedPart) => void) {
+  const checks = new Map(Object.entries(resource.samples ?? {}).map(([name, { table }]) => [name, rowCheck(table)]))
+  return ({ key, samples }: Pick<Entity, 'key' | 'samples'>, body: unknown): Entity['samples'] => {
+    if (!samples) return undefined
+    const good: Record<string, readonly Row[]> = {}
+    for (const [name, rows] of Object.entries(samples)) {
+      const check = checks.get(name)
+      if (!check) throw new FatalError(`${resource.name} has no sample table called ${name}`)
+      good[name] = rows.some(check) ? rows.filter((row) => isGood(row, check(row), key, body)) : rows
+    }
+    return good
+  }
+
+  function isGood(row: Row, bad: BadValue | undefined, key: string, body: unknown): boolean {
+    if (!bad) return true
+    quarantine({ key, raw: row, path: placeOf(body, bad.value, bad.property), reason: bad.reason })
+    return false
+  }
+}
+
+/** Puts the fields of an entity that no column knows into its `extra` column. */
+function withExtra(entity: Entity, unknownFields: ResourceBase['unknownFields'] | undefined): Entity {
+  const extra = unknownFields ? extraOf(unknownFields(entity.document)) : null
+  return extra === null ? entity : { ...entity, root: { ...entity.root, extra } }
+}
+
+type Checked = Omit<Entity, 'document' | 'also' | 'setAside' | 'ignored'> & { readonly documentText: string }
+
+/** @throws RecordError when Postgres could not store it */
+function storableEntity(entity: Entity, checks: HistoryChecks, body: unknown): Checked {
+  const { document, ...rest } = entity
+  const documentText = canonicalJson(document)
+  const bad = unstorable.exec(documentText)
+  if (bad) throw misfitting(`text with the character ${bad[1]} cannot be stored`, entity.key, unstorablePlace(body))
+  const key = checks.keyOf(entity.root)
+  if (key.length > longestKey) throw misfitting(`a key of ${key.length} characters is too long`, key, '')
+  const misfit = firstBad(entity, checks)
+  if (misfit) throw misfitting(misfit.reason, key, placeOf(body, misfit.value, misfit.property))
+  return { ...rest, key, documentText }
+}
+
+function fingerprinted(entity: Checked, also: Prepared['also']): Prepared {
+  const { documentText, samples, facts, since } = entity
+  const hash = sha256(documentText)
+  const others = Object.values(also).flatMap((ones) => ones.map((one) => one.hash.toString('base64') + one.key))
+  const further = [samples, facts, since, others.length > 0 ? others.sort() : undefined]
+  const plain = further.every((one) => one === undefined || one === null)
+  const fingerprint = plain ? hash : sha256(documentText + canonicalJson(further.map((one) => one ?? null) as Json))
+  return { ...entity, also, hash, fingerprint }
+}
+
+function firstBad({ root, parts }: Entity, checks: HistoryChecks): BadValue | undefined {
+  const bad = checks.root(root)
+  if (bad) return bad
+  for (const name in parts) {
+    const check = checks.parts.get(name)
+    if (!check) throw new FatalError(`no part table is called ${name}`)
+    for (const row of parts[name] ?? []) {
+      const wrong = check(row)
+      if (wrong) return wrong
+    }
+  }
+  return undefined
+}
+
+function misfitting(reason: string, key: string, path: string): RecordError {
+  return new RecordError(reason, { context: { key, path } })
+}

@@ -1,0 +1,115 @@
+import { type Misfit, misfitOf } from '../../api/schemas/form/record.ts'
+import { RecordError } from '../../app/errors.ts'
+import type { QuarantinedPart, ResourceBase } from '../resource.ts'
+import type { IgnoredInstant, ResponseContext } from '../validate/ignored.ts'
+import { canonicalJson, type Json, sha256 } from './hash.ts'
+import { deepJson, tooDeep } from './nesting.ts'
+import { type Prepared, preparerOf } from './prepare-entity.ts'
+import { storable } from './storable.ts'
+
+export type { Prepared } from './prepare-entity.ts'
+
+/** A record that could not be understood, as it goes to quarantine. */
+export interface Quarantined {
+  /** Its natural key, where it has one that can be read. */
+  readonly key: string | undefined
+  /** The raw record as JSON text. */
+  readonly rawText: string
+  readonly hash: Buffer
+  /** JSON pointer to what is wrong. */
+  readonly path: string
+  readonly reason: string
+  readonly misfit: Misfit | undefined
+}
+
+export interface Preparation {
+  readonly entities: readonly Prepared[]
+  readonly quarantined: readonly Quarantined[]
+  /** Keys that the answer holds, also those whose record is in quarantine: none of them is absent. */
+  readonly seen: ReadonlySet<string>
+  /** Instants that were left out of records that are otherwise good. */
+  readonly ignored: readonly IgnoredInstant[]
+}
+
+/** Normalizes, checks and fingerprints every record of an answer. A bad record is set aside; it never stops the others. */
+export function prepare(resource: ResourceBase, records: readonly unknown[], context?: ResponseContext): Preparation {
+  const entities = new Map<string, { entity: Prepared; record: unknown }>()
+  const quarantined: Quarantined[] = []
+  const seen = new Set<string>()
+  const conflicting = new Set<string>()
+  const ignored: IgnoredInstant[] = []
+  const quarantine = (bad: QuarantinedPart) => quarantined.push(toQuarantine(bad))
+  const prepareOne = preparerOf(resource, { quarantine, ignored, context })
+
+  for (const record of records) {
+    const key = resource.keyOf(record)
+    if (key !== undefined) seen.add(storable(key))
+    try {
+      const entity = prepareOne(record)
+      if (key === undefined) throw new RecordError('the record has no key')
+      seen.add(entity.key)
+      const twin = entities.get(entity.key)
+      if (!twin) entities.set(entity.key, { entity, record })
+      else if (!twin.entity.fingerprint.equals(entity.fingerprint)) {
+        conflicting.add(entity.key)
+        quarantined.push(contradiction(entity.key, record))
+      }
+    } catch (error) {
+      if (!(error instanceof RecordError)) throw error
+      const path = String(error.context.path ?? '')
+      quarantined.push(toQuarantine({ key, raw: record, path, reason: error.message, misfit: misfitOf(error) }))
+    }
+  }
+  // Which of two contradicting records is right cannot be known, so neither is believed and the last version stays.
+  for (const key of conflicting) {
+    quarantined.push(contradiction(key, entities.get(key)?.record))
+    entities.delete(key)
+  }
+  const all = Array.from(entities.values(), (one) => one.entity)
+  return { entities: withoutTwins(resource, all, quarantined), quarantined, seen, ignored }
+}
+
+/**
+ * Of the entities of a further history that come under one key: one where they are the same, none where they contradict each
+ * other. Such as a character whose uuid stands there in capitals too.
+ */
+function withoutTwins(resource: ResourceBase, entities: readonly Prepared[], quarantined: Quarantined[]): Prepared[] {
+  let cleaned = [...entities]
+  for (const name of Object.keys(resource.relatedHistories ?? {})) {
+    const first = new Map<string, Prepared>()
+    const twins = new Set<Prepared>()
+    const wrong = new Set<string>()
+    for (const one of cleaned.flatMap((entity) => entity.also[name] ?? [])) {
+      const twin = first.get(one.key)
+      if (twin) twins.add(one)
+      else first.set(one.key, one)
+      if (twin && !twin.hash.equals(one.hash)) wrong.add(one.key)
+    }
+    if (twins.size === 0) continue
+    const isTwin = (one: Prepared) => twins.has(one) || wrong.has(one.key)
+    for (const one of [...first.values(), ...twins])
+      if (wrong.has(one.key)) quarantined.push(contradiction(one.key, JSON.parse(one.documentText)))
+    cleaned = cleaned.map((entity) => ({
+      ...entity,
+      also: { ...entity.also, [name]: (entity.also[name] ?? []).filter((one) => !isTwin(one)) },
+    }))
+  }
+  return cleaned
+}
+
+function contradiction(key: string, raw: unknown): Quarantined {
+  return toQuarantine({
+    key,
+    raw,
+    path: '',
+    reason: `another record of this answer has the key ${key} and says something else`,
+  })
+}
+
+/** What is set aside as it is stored: also a broken record is written down. */
+function toQuarantine({ key, raw, path, reason, misfit }: QuarantinedPart): Quarantined {
+  // No JSON column takes what nests too deep: it is kept as a text.
+  const rawText = tooDeep(raw) === undefined ? canonicalJson((raw ?? null) as Json) : JSON.stringify(deepJson(raw))
+  const texts = { key: key === undefined ? undefined : storable(key), path: storable(path), reason: storable(reason) }
+  return { ...texts, rawText, hash: sha256(rawText), misfit }
+}

@@ -1,0 +1,134 @@
+import { FOREVER } from '../../db/bulk/values.ts'
+import type { Sql } from '../../db/database.ts'
+import { eraseRaw, type Target } from '../archive/erase-archived.ts'
+import type { KeptTable, Person, Personal } from './personal.ts'
+import { engineStatements } from './privacy-engine.ts'
+import { eraseFormerGuilds, eraseVanishedRaw } from './purge-archive.ts'
+
+export type { Target } from '../archive/erase-archived.ts'
+
+/** Every field of a player, whatever rule it is under. */
+export const everything = 'everything'
+
+/** How many rows of one table went or were blanked. */
+export interface Removed {
+  readonly playerUuid: string
+  readonly fieldGroup: string
+  readonly table: string
+  readonly rows: number
+}
+
+/** Rows of one player. */
+export interface Gone {
+  readonly player: string
+  readonly n: number
+}
+
+/**
+ * Removes from all tables what falls under the rules: rows go, columns of rows that stay become NULL. The fingerprint of
+ * a version stays as it was, so that the same answer is not taken for a change.
+ * @returns what went; nothing of tables that had nothing
+ */
+export async function erase(sql: Sql, personal: Personal, targets: readonly Target[]): Promise<Removed[]> {
+  if (targets.length === 0) return []
+  const { tables, growing } = personal
+  // Before the tables that tell which answers mention whom.
+  const removed: Removed[] = [...(await eraseRaw(sql, targets))]
+  for (const fieldGroup of growing) {
+    const players = targets.filter((one) => one.fieldGroup === fieldGroup).map((one) => one.playerUuid)
+    const answers = await eraseFormerGuilds(sql, personal, players)
+    removed.push(...answers.map((one) => ({ ...one, fieldGroup })))
+  }
+  for (const fieldGroup of new Set(targets.map((one) => one.fieldGroup))) {
+    const asked = targets.filter((one) => one.fieldGroup === fieldGroup)
+    const who = [asked.map((one) => one.playerUuid), asked.map((one) => one.until ?? FOREVER)] as const
+    const names = tables.flatMap(({ table, username }) => (username ? [{ table, username }] : []))
+    const statements = [
+      ...engineStatements(names, fieldGroup),
+      ...tables.flatMap((table) => statementsOf(table, fieldGroup).map((text) => ({ table: table.table, text }))),
+    ]
+    for (const { table, text } of statements) {
+      const gone = await sql.query<Gone>(text, who)
+      removed.push(...gone.map(({ player, n }) => ({ playerUuid: player, fieldGroup, table, rows: n })))
+    }
+  }
+  return removed
+}
+
+/** What stands under the name of a rule. Rules are named by the API, and may be called `constructor`. */
+function own<Value>(byRule: Readonly<Record<string, Value>> | undefined, name: string): Value | undefined {
+  return byRule !== undefined && Object.hasOwn(byRule, name) ? byRule[name] : undefined
+}
+
+function statementsOf(table: KeptTable, fieldGroup: string): string[] {
+  const statements: string[] = []
+  const which = fieldGroup === everything ? 'true' : own(table.rows, fieldGroup)
+  if (which !== undefined)
+    statements.push(
+      counted(`delete from ${table.table} kept using ${whoFrom(table)} where ${whoseRows(table)} and ${which}`),
+    )
+  const blank = own(table.blank, fieldGroup)
+  if (blank) {
+    const { columns, where = 'true' } = blank
+    const filled = columns.map((column) => `kept.${column} is not null`).join(' or ')
+    const emptied = columns.map((column) => `${column} = null`).join(', ')
+    statements.push(
+      counted(
+        `update ${table.table} kept set ${emptied} from ${whoFrom(table)} where ${whoseRows(table)} and (${filled}) and ${where}`,
+      ),
+    )
+  }
+  return statements
+}
+
+/** The source of rows that statements about a table join: the players, and what narrows the search. */
+export function whoFrom({ narrowed }: KeptTable): string {
+  const who = 'unnest($1::uuid[], $2::timestamptz[]) as who(player_uuid, until)'
+  return narrowed ? `${who} cross join lateral (${narrowed.from}) own` : who
+}
+
+/** The condition that a row is of one of the players, and not younger than is asked for. */
+export function whoseRows({ table, since, versionsOf, narrowed }: KeptTable): string {
+  const conditions = ['kept.player_uuid = who.player_uuid', `kept.${since} <= who.until`]
+  if (narrowed) conditions.push(narrowed.where)
+  // The versions of a key are one chain: those before a younger one cannot go without it.
+  if (versionsOf) {
+    const sameKey = versionsOf.map((column) => `younger.${column} = kept.${column}`).join(' and ')
+    conditions.push(`not exists (select from ${table} younger where ${sameKey} and younger.${since} > who.until)`)
+  }
+  return conditions.join(' and ')
+}
+
+function counted(statement: string): string {
+  return `with gone as (${statement} returning kept.player_uuid) select player_uuid::text as player, count(*)::int as n from gone group by 1`
+}
+
+/**
+ * Removes what an answer no longer has although no rule is known for it: any rule may be why it is gone. Only from `extra`
+ * columns and raw answers of the resource that the answer is of, about the same key.
+ */
+export async function eraseVanished(
+  sql: Sql,
+  tables: readonly KeptTable[],
+  { resource, key }: { readonly resource: string; readonly key: string },
+  people: readonly Person[],
+): Promise<Removed[]> {
+  const answers = await eraseVanishedRaw(sql, resource, key, people)
+  const shown = Object.fromEntries(people.map(({ playerUuid, fields }) => [playerUuid, fields]))
+  const removed: Removed[] = answers.map((one) => ({ ...one, fieldGroup: '' }))
+  for (const { table, extraOf } of tables) {
+    if (extraOf !== resource || people.length === 0) continue
+    const rows = await sql.query<Gone>(
+      counted(
+        `update ${table} kept
+            set extra = (select jsonb_object_agg(field.key, field.value) from jsonb_each(kept.extra) field where who.shown ? field.key)
+           from (select key::uuid as player_uuid, value as shown from jsonb_each($1::jsonb)) who
+          where kept.player_uuid = who.player_uuid and jsonb_typeof(kept.extra) = 'object'
+            and exists (select from jsonb_object_keys(kept.extra) field where not who.shown ? field)`,
+      ),
+      [shown],
+    )
+    removed.push(...rows.map(({ player, n }) => ({ playerUuid: player, fieldGroup: '', table, rows: n })))
+  }
+  return removed
+}

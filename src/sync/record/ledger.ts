@@ -1,0 +1,103 @@
+import type { Sql } from '../../db/database.ts'
+import { typed } from '../../db/typed.ts'
+import { invalidateCoverage } from '../coverage/count.ts'
+import { noteWorklistGap } from '../coverage/coverage.ts'
+import type { Novelty } from '../drift/drift.ts'
+import { canonicalJson } from '../normalize/hash.ts'
+import type { Quarantined } from '../normalize/prepare.ts'
+import { indexable } from '../normalize/storable.ts'
+import type { LastAccepted } from '../validate/validate-snapshot.ts'
+import { observation, run } from './tables.ts'
+
+/** One row of the ledger. */
+export type RunRow = typeof run.$inferInsert
+
+export type RunStatus = 'ok' | 'unchanged' | 'stale' | 'rejected' | 'partial' | 'skipped' | 'failed'
+
+/** What the ledger remembers of the last accepted answer of a resource, or undefined before the first. */
+export async function lastAccepted(
+  sql: Sql,
+  resource: string,
+): Promise<(LastAccepted & { living: number }) | undefined> {
+  const [row] = await sql.query<{ observed_at: Date; records: number; content_hash: Uint8Array; living: number }>(
+    `select latest.observed_at, latest.content_hash, latest.living,
+            -- An incomplete answer says nothing about how many records there should be.
+            coalesce((select coalesce(normalized, records) from sync.run
+                       where resource = $1 and status in ('ok', 'unchanged', 'partial') and complete
+                       order by observed_at desc nulls last, started_at desc limit 1), latest.normalized, latest.records) as records
+       from sync.run latest
+      where latest.resource = $1 and latest.status in ('ok', 'unchanged', 'partial')
+      order by latest.observed_at desc nulls last, latest.started_at desc limit 1`,
+    [resource],
+  )
+  if (!row) return undefined
+  return {
+    observedAt: row.observed_at.getTime(),
+    records: row.records,
+    contentHash: row.content_hash,
+    living: row.living,
+  }
+}
+
+/** Writes the one row that every run leaves. */
+export async function appendRun(sql: Sql, row: RunRow): Promise<void> {
+  await typed(sql).insert(run).values(row)
+}
+
+/** Writes the one row that every answer about one key leaves, and what was missed since the one before, of any key. */
+export async function appendObservation(sql: Sql, row: typeof observation.$inferInsert): Promise<void> {
+  await invalidateCoverage(sql, row.resource, row.receivedAt)
+  if (row.status !== 'rejected' && row.status !== 'stale') await noteWorklistGap(sql, row.resource, row.receivedAt)
+  await typed(sql).insert(observation).values(row)
+}
+
+/** Keeps records that could not be understood; each distinct one once, however often the API repeats it. */
+export async function appendQuarantine(
+  sql: Sql,
+  found: { resource: string; at: Date; runId: string },
+  records: readonly Quarantined[],
+): Promise<void> {
+  if (records.length === 0) return
+  await sql.query(
+    `insert into sync.quarantine (resource, key, path, reason, raw, raw_hash, first_seen_at, run_id)
+     select $1, key, path, reason, raw::json, hash, $2, $3
+       from unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::bytea[]) as bad(key, path, reason, raw, hash)
+     on conflict do nothing`,
+    [
+      found.resource,
+      found.at,
+      found.runId,
+      records.map((one) => one.key ?? null),
+      records.map((one) => one.path),
+      records.map((one) => one.reason),
+      records.map((one) => one.rawText),
+      records.map((one) => one.hash),
+    ],
+  )
+}
+
+/** Notes what the program did not know; returns what was new, so that it is reported once. */
+export async function appendDrift(
+  sql: Sql,
+  found: { resource: string; at: Date; runId: string },
+  novelties: readonly (Novelty & { readonly key: string })[],
+): Promise<{ kind: string; path: string; member: string }[]> {
+  if (novelties.length === 0) return []
+  return await sql.query(
+    `insert into sync.drift (resource, kind, path, member, key, example, first_seen_at, run_id)
+     select $1, kind, path, member, key, example::jsonb, $2, $3
+       from unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::text[]) as new(kind, path, member, key, example)
+     on conflict do nothing
+     returning kind, path, member`,
+    [
+      found.resource,
+      found.at,
+      found.runId,
+      novelties.map((one) => one.kind),
+      novelties.map((one) => indexable(one.path)),
+      novelties.map((one) => indexable(one.member)),
+      novelties.map((one) => one.key),
+      novelties.map((one) => canonicalJson(one.example)),
+    ],
+  )
+}

@@ -1,0 +1,122 @@
+import { remaining } from '../../api/rate-limit/budget.ts'
+import { readBudgetState } from '../../api/rate-limit/budget-state.ts'
+import type { Sql } from '../../db/database.ts'
+
+/** What one rate-limit bucket allows, as every process that shares the database knows it. */
+export interface BudgetOverview {
+  readonly account: string
+  readonly bucket: string
+  readonly limit: number | null
+  /** Refreshes that the running window still allows; null when no header told. */
+  readonly remaining: number | null
+  /** Requests that may be on their way, by lane. */
+  readonly live: number
+  readonly refresh: number
+  readonly backfill: number
+  /** When the running window ends, at the latest; null when none runs. */
+  readonly endsAt: Date | null
+}
+
+/** @param now ms since the epoch */
+export async function readBudgets(sql: Sql, now: number): Promise<BudgetOverview[]> {
+  const rows = await sql.query<{ account: string; bucket: string; state: unknown }>(
+    'select account, bucket, state from sync.budget order by account, bucket',
+  )
+  return rows.flatMap(({ account, bucket, state: stored }) => {
+    const state = readBudgetState(stored)
+    // A bucket of one route's own is only there until an answer has named the real one.
+    if (state === null || bucket.startsWith('route ')) return []
+    const window = state.window && now < state.window.latest ? state.window : null
+    const alive = state.reservations.filter(({ until }) => until > now)
+    const inLane = (wanted: string) => alive.filter(({ lane }) => lane === wanted).length
+    return [
+      {
+        account,
+        bucket,
+        limit: window?.limit ?? state.lastLimit,
+        remaining: remaining(state, now),
+        live: inLane('live'),
+        refresh: inLane('refresh'),
+        backfill: inLane('backfill'),
+        endsAt: window && new Date(window.latest),
+      },
+    ]
+  })
+}
+
+/** A stretch of time in which expected observations are missing. */
+export interface GapOverview {
+  readonly resource: string
+  readonly beganAt: Date
+  readonly endedAt: Date
+  readonly missed: number
+  readonly reason: string
+}
+
+/** The gaps that ended after an instant, the newest first. */
+export async function readGaps(sql: Sql, since: Date, limit: number): Promise<GapOverview[]> {
+  return await sql.query<GapOverview>(
+    `select resource, began_at as "beganAt", ended_at as "endedAt", missed, reason
+       from sync.gap where ended_at > $1 order by ended_at desc limit $2`,
+    [since, limit],
+  )
+}
+
+/** How much room a table takes, with its indexes. */
+export interface TableSize {
+  readonly table: string
+  readonly bytes: number
+  /** As the planner last estimated them. */
+  readonly rows: number
+}
+
+/** The size of the database, and of its largest tables; a partitioned one counts as one. */
+export async function readSizes(sql: Sql, limit: number): Promise<{ bytes: number; tables: TableSize[] }> {
+  const [whole] = await sql.query<{ bytes: number }>('select pg_database_size(current_database()) as bytes')
+  const tables = await sql.query<TableSize>(
+    `select owner.relnamespace::regnamespace || '.' || owner.relname as "table",
+            sum(pg_total_relation_size(part.oid)) as bytes, sum(greatest(part.reltuples, 0)) as rows
+       from pg_class part
+       left join pg_inherits on pg_inherits.inhrelid = part.oid
+       join pg_class owner on owner.oid = coalesce(pg_inherits.inhparent, part.oid)
+      where part.relkind = 'r' and owner.relnamespace::regnamespace::text in ('game', 'sync')
+      group by owner.relnamespace, owner.relname order by bytes desc, 1 limit $1`,
+    [limit],
+  )
+  return { bytes: whole?.bytes ?? 0, tables }
+}
+
+/** Since when a table, or the ledger of a resource, has everything; and since when anything. Null: from the beginning. */
+export interface TierOverview {
+  /** Such as `game.world_sample` or `ledger/guilds`. */
+  readonly table: string
+  readonly fineSince: Date | null
+  readonly coarseSince: Date | null
+}
+
+/** What retention has thinned out or removed. */
+export async function readTiers(sql: Sql): Promise<TierOverview[]> {
+  return await sql.query<TierOverview>(
+    `select sample_table as "table", fine_since as "fineSince", coarse_since as "coarseSince" from sync.tier
+      where (fine_since is not null or coarse_since is not null) and not starts_with(sample_table, 'raw/') order by 1`,
+  )
+}
+
+/** A failure that the ledger remembers. */
+export interface FailureOverview {
+  readonly resource: string
+  readonly at: Date
+  readonly error: string
+  /** Runs that failed like this since. */
+  readonly times: number
+}
+
+/** What failed after an instant, each different failure of a resource once, the newest first. */
+export async function readFailures(sql: Sql, since: Date, limit: number): Promise<FailureOverview[]> {
+  return await sql.query<FailureOverview>(
+    `select resource, max(finished_at) as at, error, count(*)::int as times
+       from sync.run where status = 'failed' and error is not null and started_at > $1
+      group by resource, error order by at desc limit $2`,
+    [since, limit],
+  )
+}

@@ -1,0 +1,169 @@
+import type { AnyPgTable } from 'drizzle-orm/pg-core'
+import type { Sql } from '../../db/database.ts'
+import { invalidateCoverage } from '../coverage/count.ts'
+import { bulkTable } from '../load/bulk-table.ts'
+import { isWorklist, type Resource, type ResourceBase, type Worklist } from '../resource.ts'
+import { shadowName } from './shadow.ts'
+
+/** How the rows of a table differ from those that a replay made. */
+export interface TableDifference {
+  readonly table: string
+  /** Rows that are there now and would not be. */
+  readonly onlyBefore: number
+  readonly onlyAfter: number
+  readonly equal: number
+}
+
+/** A table that a replay makes anew, or the part of it that is about the resources. */
+interface Rebuilt {
+  readonly name: string
+  /** SQL condition for tables that all resources share, with the names of resources as $1. */
+  readonly where?: string
+}
+
+const ofResource = `split_part(resource, '/', 1) = any($1::text[])`
+
+/** Tables that several resources share. Their running numbers and runs are no difference. */
+const shared: readonly Rebuilt[] = ['game.field_change', 'sync.absence', 'sync.drift', 'sync.quarantine'].map(
+  (name) => ({ name, where: ofResource }),
+)
+
+/** Tables of schema `game` that hold nothing but what the answers of a resource say. */
+export function tablesOf(resource: ResourceBase): string[] {
+  const { history, relatedHistories: others = {}, samples = {}, derived = [] } = resource
+  const histories = [history, ...Object.values(others)].flatMap(({ root, parts }) => [root, ...Object.values(parts)])
+  const tables: AnyPgTable[] = [...histories, ...Object.values(samples).map(({ table }) => table), ...derived]
+  return tables.map((table) => bulkTable(table).name)
+}
+
+/** Compares the tables of these resources with what a replay made of their answers. */
+export async function differences(sql: Sql, resources: readonly ResourceBase[]): Promise<TableDifference[]> {
+  const found: TableDifference[] = []
+  for (const rebuilt of [...resources.flatMap(tablesOf).map((name): Rebuilt => ({ name })), ...shared])
+    found.push(await difference(sql, rebuilt, resources))
+  return found
+}
+
+async function difference(
+  sql: Sql,
+  { name, where }: Rebuilt,
+  resources: readonly ResourceBase[],
+): Promise<TableDifference> {
+  const columns = await columnsOf(sql, name)
+  const meant = columns.filter((column) => column !== 'run_id').join(', ')
+  const counted = (table: string) =>
+    `select md5(row(${meant})::text) as row, count(*) as n from ${table} ${where ? `where ${where}` : ''} group by 1`
+  const [row] = await sql.query<Omit<TableDifference, 'table'>>(
+    `select coalesce(sum(greatest(coalesce(before.n, 0) - coalesce(after.n, 0), 0)), 0)::int8 as "onlyBefore",
+            coalesce(sum(greatest(coalesce(after.n, 0) - coalesce(before.n, 0), 0)), 0)::int8 as "onlyAfter",
+            coalesce(sum(least(before.n, after.n)) filter (where before.n is not null and after.n is not null), 0)::int8 as equal
+       from (${counted(name)}) before full join (${counted(shadowName(name))}) after using (row)`,
+    where ? [resources.map((one) => one.name)] : [],
+  )
+  return { table: name, ...(row ?? { onlyBefore: 0, onlyAfter: 0, equal: 0 }) }
+}
+
+/**
+ * Puts into the shadow what is known of drift and cannot be found again: what went missing from answers about many keys,
+ * what failed answers showed that cannot be read now either, and that it came back.
+ */
+export async function keepDrift(sql: Sql, resources: readonly (Resource | Worklist)[]): Promise<void> {
+  const columns = (await columnsOf(sql, 'sync.drift')).join(', ')
+  const named = resources.map((one) => one.name)
+  const byKey = resources.filter(isWorklist).map((one) => one.name)
+  for (const which of [
+    `(kept.kind = 'missing_field' and split_part(resource, '/', 1) = any($2::text[])
+      or kept.kind = 'retyped_field' and kept.path = ''
+        and not exists (select from sync_replay.run again where again.run_id = kept.run_id)
+        and not exists (select from sync_replay.observation again where again.run_id = kept.run_id and again.key = kept.key))`,
+    `kept.kind = 'returned_field'
+       and exists (select from sync_replay.drift gone where gone.resource = kept.resource and gone.path = kept.path
+                                                        and gone.kind in ('missing_field', 'retyped_field'))`,
+  ])
+    await sql.query(
+      `insert into sync_replay.drift (${columns}) select ${columns} from sync.drift kept where ${ofResource} and ${which}
+         and cardinality($2::text[]) >= 0 on conflict do nothing`,
+      [named, byKey],
+    )
+}
+
+/** Columns that rows are written with: not those that Postgres numbers itself. */
+async function columnsOf(sql: Sql, table: string): Promise<string[]> {
+  const rows = await sql.query<{ name: string }>(
+    `select quote_ident(attname) as name from pg_attribute
+      where attrelid = $1::text::regclass and attnum > 0 and not attisdropped and attidentity = '' and attgenerated = ''
+      order by attnum`,
+    [table],
+  )
+  return rows.map(({ name }) => name)
+}
+
+/**
+ * Puts what the replay made in the place of what was there, in the caller's transaction. The tables stay the same ones,
+ * for views stand on them.
+ */
+export async function swapTables(sql: Sql, resources: readonly ResourceBase[]): Promise<void> {
+  const names = resources.map((one) => one.name)
+  const own = resources.flatMap(tablesOf)
+  // Averages of what goes are made anew. Who is at it waits for this row, and then sees what came.
+  await sql.query('update sync.tier set averaged_until = null where sample_table = any($1::text[])', [own])
+  for (const name of names) await invalidateCoverage(sql, name, null)
+  await sql.query(`truncate ${own.join(', ')}`)
+  for (const { name, where } of shared) await sql.query(`delete from ${name} where ${where}`, [names])
+  for (const name of [...own, ...shared.map((one) => one.name)]) {
+    const columns = (await columnsOf(sql, name)).join(', ')
+    await sql.query(`insert into ${name} (${columns}) select ${columns} from ${shadowName(name)}`)
+  }
+  for (const statement of [ledgerOfRuns, ledgerOfCopies, ledgerOfKeys, keys]) await sql.query(statement, [names])
+}
+
+const counts = [
+  'records',
+  'normalized',
+  'inserted',
+  'changed',
+  'closed',
+  'unchanged',
+  'events',
+  'rejected',
+  'quarantined',
+]
+const said = [
+  'status',
+  'reason',
+  'observed_from',
+  'observed_at',
+  'complete',
+  'pages',
+  ...counts,
+  'living',
+  'content_hash',
+]
+
+/** The ledger keeps its runs and when they were; what their answers came to is what the replay found. */
+const ledgerOfRuns = `
+  update sync.run live set ${said.map((column) => `${column} = again.${column}`).join(', ')}, error = again.error
+    from sync_replay.run again
+   where live.run_id = again.run_id and live.resource = any($1::text[])`
+
+/** An identical copy of an answer was not kept again, and the next answer is compared with it all the same. */
+const ledgerOfCopies = `
+  update sync.run live set living = again.living, records = again.records, normalized = again.normalized, content_hash = again.content_hash
+    from (select distinct on (resource, observed_at) * from sync_replay.run
+           where status in ('ok', 'unchanged', 'partial') order by resource, observed_at, started_at desc) again
+   where live.resource = any($1::text[]) and live.resource = again.resource and live.observed_at = again.observed_at
+     and live.status in ('ok', 'unchanged', 'partial') and live.content_hash is distinct from again.content_hash`
+
+const ledgerOfKeys = `
+  update sync.observation live set status = again.status, reason = again.reason, observed_at = again.observed_at
+    from sync_replay.observation again
+   where live.resource = any($1::text[]) and live.resource = again.resource and live.key = again.key
+     and live.run_id = again.run_id and live.received_at = again.received_at
+     and (live.status, live.reason, live.observed_at) is distinct from (again.status, again.reason, again.observed_at)`
+
+const keys = `
+  update sync.work_item live set content_hash = again.content_hash, observed_at = again.observed_at, records = again.records,
+         first_observed_at = least(live.first_observed_at, again.first_observed_at), gone_at = again.gone_at,
+         refusal = again.refusal, refused_since = again.refused_since, refused_times = again.refused_times
+    from sync_replay.work_item again
+   where live.resource = any($1::text[]) and live.resource = again.resource and live.key = again.key`

@@ -1,0 +1,39 @@
+import { randomUUID } from 'node:crypto'
+import type { Database } from '../../db/database.ts'
+import { appendRun } from '../record/ledger.ts'
+
+/** When a resource could not be synced because its database could not be used; ms since the epoch. */
+export interface Outage {
+  readonly from: number
+  readonly to: number
+  /** What the last attempt said. */
+  readonly message: string
+}
+
+/** What the ledger cannot take while the database is away, until it is back. */
+export interface Outages {
+  /** A run of the resource failed because of the database. */
+  note(resource: string, at: number, message: string): void
+  read(resource: string): Outage | undefined
+  forget(resource: string): void
+}
+
+/** One more failure of an outage, or the first of one. */
+export function extended(known: Outage | undefined, at: number, message: string): Outage {
+  return { from: Math.min(known?.from ?? at, at), to: Math.max(known?.to ?? at, at), message }
+}
+
+/** Writes down that the database was away, as a failed run, so that the gap that the next response closes has its reason. */
+export async function recordOutage(
+  { db, outages, program }: { db: Database; outages?: Outages | undefined; program: string },
+  resource: string,
+): Promise<void> {
+  const outage = outages?.read(resource)
+  if (!outage) return
+  const [startedAt, finishedAt] = [new Date(outage.from), new Date(outage.to)]
+  const error = `database unreachable from ${startedAt.toISOString()} to ${finishedAt.toISOString()}: ${outage.message}`
+  await db.transaction((sql) =>
+    appendRun(sql, { runId: randomUUID(), resource, status: 'failed', error, startedAt, finishedAt, program }),
+  )
+  outages?.forget(resource)
+}

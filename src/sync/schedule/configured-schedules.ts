@@ -1,0 +1,55 @@
+import { UsageError } from '../../app/errors.ts'
+import type { Resource, Worklist } from '../resource.ts'
+import type { Scheduled } from './schedule.ts'
+import { nextTick, objectionToSchedule } from './ticker.ts'
+
+/**
+ * When each resource is due: as it declares itself, unless the configuration says otherwise.
+ * @param text such as `territories=0 * * * *; players=off`, or undefined
+ * @returns those that are on, and the names of those that are off
+ * @throws UsageError that names every part that cannot be read
+ */
+export function schedulesOf(
+  text: string | undefined,
+  resources: readonly (Resource | Worklist)[],
+  now: number,
+): { scheduled: Scheduled[]; off: string[] } {
+  const told = new Map<string, string>()
+  const wrong: string[] = []
+  for (const part of (text ?? '').split(';').map((one) => one.trim())) {
+    if (part === '') continue
+    const [name = '', expression = ''] = splitOnce(part)
+    const objection = objectionTo(name, expression, resources, now)
+    if (objection === undefined) told.set(name, expression)
+    else wrong.push(`  ${part}: ${objection}`)
+  }
+  if (wrong.length > 0) {
+    throw new UsageError(
+      `WYNNSYNC_SCHEDULE is wrong; write such as "territories=*/5 * * * *; players=off":\n${wrong.join('\n')}`,
+    )
+  }
+  const off = resources.flatMap(({ name }) => (told.get(name) === 'off' ? [name] : []))
+  const scheduled = resources
+    .filter(({ name }) => !off.includes(name))
+    .map((resource) => ({ resource, expression: told.get(resource.name) ?? resource.schedule }))
+  return { scheduled, off }
+}
+
+function splitOnce(part: string): [string, string] {
+  const at = part.indexOf('=')
+  return at < 0 ? [part, ''] : [part.slice(0, at).trim(), part.slice(at + 1).trim()]
+}
+
+function objectionTo(
+  name: string,
+  expression: string,
+  resources: readonly (Resource | Worklist)[],
+  now: number,
+): string | undefined {
+  if (!resources.some((resource) => resource.name === name))
+    return `no resource is called ${name}; there are: ${resources.map((resource) => resource.name).join(', ')}`
+  if (expression === 'off') return undefined
+  const objection = objectionToSchedule(expression)
+  if (objection !== undefined) return objection
+  return nextTick(expression, now) === Number.POSITIVE_INFINITY ? 'is not due within a month' : undefined
+}

@@ -1,0 +1,145 @@
+import type { Sql } from '../../db/database.ts'
+import { invalidateCoverage } from '../coverage/count.ts'
+import { bulkTable } from '../load/bulk-table.ts'
+import { historySql } from '../load/history-sql.ts'
+import type { History, ResourceBase } from '../resource.ts'
+import { averageAgain } from '../retention/rollup.ts'
+
+/** Which instants of a resource are given up. */
+export interface GivenUp {
+  /** Everything that speaks for a later instant. */
+  readonly after: Date
+  /** Only this key of a worklist. */
+  readonly scope: string | undefined
+  /** By the clock of this machine. */
+  readonly now: Date
+  readonly reason: string
+}
+
+/**
+ * Removes what only responses of instants after `after` showed, and makes current again what they ended: the tables are as
+ * if those responses had never come. The ledger keeps them as rejected.
+ */
+export async function giveUp(sql: Sql, resource: ResourceBase, given: GivenUp): Promise<void> {
+  const { after, scope } = given
+  for (const history of [resource.history, ...Object.values(resource.relatedHistories ?? {})]) {
+    await removeVersions(sql, history, given)
+  }
+  for (const { table, key } of Object.values(resource.samples ?? {})) {
+    const { name, columns } = bulkTable(table)
+    const first = columns.get(key[0] ?? '')
+    const scoped = scope === undefined || !first ? '' : `and ${first.name} = $2::${first.getSQLType()}`
+    const params = scoped === '' ? [after] : [after, scope ?? null]
+    await sql.query(`delete from ${name} where observed_at > $1 ${scoped}`, params)
+  }
+  await resource.giveUp?.(sql, after)
+  await correctLedger(sql, resource, given)
+  await averageAgain(sql, resource, after)
+}
+
+/** Removes the versions of a history that were first shown after an instant, and reopens those that ended there. */
+async function removeVersions(sql: Sql, history: History, { after, scope }: GivenUp): Promise<void> {
+  const { table, keyText, keyJoin, firstKey } = historySql(history)
+  // A version may begin before it was seen, such as a capture.
+  const seen = table.columns.has('observedAt') ? 'observed_at' : 'valid_from'
+  const scoped = (row: string) => (scope === undefined ? '' : `and ${row}.${firstKey.name} = $2::${firstKey.type}`)
+  const params = scope === undefined ? [after] : [after, scope]
+  for (const part of Object.values(history.parts)) {
+    await sql.query(
+      `delete from ${bulkTable(part).name} part using ${table.name} late
+        where ${keyJoin('part', 'late')} and part.valid_from = late.valid_from and late.${seen} > $1 ${scoped('late')}`,
+      params,
+    )
+  }
+  const removed = await sql.query<{ key: string; began: string }>(
+    `delete from ${table.name} late where late.${seen} > $1 ${scoped('late')}
+      returning ${keyText('late')} as key, late.valid_from::text as began`,
+    params,
+  )
+  const began = [...params, removed.map((one) => one.key), removed.map((one) => one.began)]
+  const [keys, starts] = [`$${params.length + 1}`, `$${params.length + 2}`]
+  await sql.query(
+    `update ${table.name} last set valid_until = 'infinity'
+      where last.valid_until < 'infinity' ${scoped('last')}
+        and (last.valid_until > $1 or (${keyText('last')}, last.valid_until) in
+              (select key, began::timestamptz from unnest(${keys}::text[], ${starts}::text[]) as gone(key, began)))
+        and not exists (select from ${table.name} later where ${keyJoin('later', 'last')} and later.valid_from > last.valid_from)`,
+    began,
+  )
+}
+
+const accepted = `status in ('ok', 'unchanged', 'partial')`
+
+/** No response after the instant counts as accepted any more, and what was counted and noted because of it is gone. */
+async function correctLedger(sql: Sql, resource: ResourceBase, given: GivenUp): Promise<void> {
+  const { name, changeLog } = resource
+  const { after, scope, now } = given
+  const ofKey = scope === undefined ? '' : `and split_part(key, '/', 1) = $3`
+  const params = scope === undefined ? [name, after] : [name, after, scope]
+  await invalidateCoverage(sql, name, after)
+  const runs =
+    scope === undefined ? await rejectRuns(sql, name, given) : await rejectObservations(sql, name, scope, given)
+  if (changeLog)
+    await sql.query(`delete from game.field_change where resource = $1 and changed_at > $2 ${ofKey}`, params)
+  const absent = `split_part(resource, '/', 1) = $1`
+  await sql.query(`delete from sync.absence where ${absent} and first_missed_at > $2 ${ofKey}`, params)
+  await sql.query(
+    `update sync.absence set times = 1, last_missed_at = first_missed_at where ${absent} and last_missed_at > $2 ${ofKey}`,
+    params,
+  )
+  // What stays was seen when the responses came.
+  for (const [table, column] of dated)
+    await sql.query(`update ${table} set ${column} = $2 where run_id = any($1::uuid[]) and ${column} > $2`, [runs, now])
+  await sql.query(
+    `update sync.privacy_restriction set since = $2 where split_part(told_by, '/', 1) = $1 and since > $2`,
+    [name, now],
+  )
+}
+
+/** What stays although the response that showed it is given up. */
+const dated = [
+  ['sync.drift', 'first_seen_at'],
+  ['sync.quarantine', 'first_seen_at'],
+  ['sync.privacy_action', 'at'],
+] as const
+
+/** Returns the ids of the runs. */
+async function rejectRuns(sql: Sql, name: string, { after, reason }: GivenUp): Promise<string[]> {
+  const runs = await sql.query<{ id: string }>(
+    `update sync.run set status = 'rejected', reason = $3, rejected = 1, living = null
+      where resource = $1 and ${accepted} and observed_at > $2 returning run_id as id`,
+    [name, after, reason],
+  )
+  await sql.query('delete from sync.gap where resource = $1 and ended_at > $2', [name, after])
+  // The next response is compared with the tables themselves.
+  await sql.query(
+    `update sync.run set content_hash = '\\x00' where resource = $1 and ${accepted} and observed_at =
+       (select max(observed_at) from sync.run where resource = $1 and ${accepted})`,
+    [name],
+  )
+  return runs.map(({ id }) => id)
+}
+
+/** The same for the responses about one key, and what the worklist knows of it. */
+async function rejectObservations(
+  sql: Sql,
+  name: string,
+  scope: string,
+  { after, reason }: GivenUp,
+): Promise<string[]> {
+  const runs = await sql.query<{ id: string }>(
+    `update sync.observation set status = 'rejected', reason = $4
+      where resource = $1 and ${accepted} and observed_at > $2 and key = $3 returning run_id as id`,
+    [name, after, scope, reason],
+  )
+  await sql.query(
+    `update sync.work_item item
+        set observed_at = before.at, content_hash = '\\x00', gone_at = null,
+            first_observed_at = case when item.first_observed_at <= $2 then item.first_observed_at end
+       from (select max(observed_at) as at from sync.observation
+              where resource = $1 and ${accepted} and key = $3) before
+      where item.resource = $1 and item.key = $3`,
+    [name, after, scope],
+  )
+  return runs.map(({ id }) => id)
+}

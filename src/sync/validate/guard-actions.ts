@@ -1,0 +1,159 @@
+import { RetryableError } from '../../app/errors.ts'
+import type { Sql } from '../../db/database.ts'
+import { typed } from '../../db/typed.ts'
+import { guardAction } from '../record/watch-tables.ts'
+import type { Extraction } from '../resource.ts'
+import type { IgnoredInstant } from './ignored.ts'
+
+/** One thing that a guard did about an answer. */
+export interface GuardAction {
+  readonly guard: 'staleness' | 'plausibility' | 'clock' | 'absence' | 'zero-glitch' | 'walk' | 'mass-refusal'
+  /** What the guard did. `pending`: it waits for another response before it concludes anything. */
+  readonly action:
+    | 'rejected'
+    | 'ignored'
+    | 'accepted'
+    | 'accepted after agreement'
+    | 'given up'
+    | 'stopped'
+    | 'pending'
+    | 'tombstoned'
+  /** What was seen and what was done, in words. */
+  readonly reason: string
+  /** The key that the answer was about; absent: the whole resource. */
+  readonly key?: string
+}
+
+/** Writes one row per action; belongs into the transaction of the answer. `at` is now. */
+export async function appendGuardActions(
+  sql: Sql,
+  { resource, at, runId }: { resource: string; at: Date; runId: string },
+  actions: readonly GuardAction[],
+): Promise<void> {
+  if (actions.length === 0) return
+  await typed(sql)
+    .insert(guardAction)
+    .values(
+      actions.map(({ guard, action, reason, key = null }) => ({ at, resource, key, guard, action, reason, runId })),
+    )
+}
+
+/** The latest reason that each guard gave for each key of a run, under key and guard. */
+export type LastSaid = Map<string, string>
+
+/** The actions about a key, without those that say again what their guard said last. */
+export function notSaidYet(said: LastSaid, key: string, actions: readonly GuardAction[]): GuardAction[] {
+  return actions.flatMap((action) => (said.get(`${key} ${action.guard}`) === action.reason ? [] : [{ ...action, key }]))
+}
+
+/** How many keys of one history an answer lacked. */
+export interface Lacking {
+  /** What the keys stand for, such as `members`. */
+  readonly what: string
+  /** Keys that were missing and are not ended yet; `named` are some of them, where they may be named. */
+  readonly waiting: number
+  readonly named: readonly string[]
+  /** Keys whose versions ended. */
+  readonly ended: number
+}
+
+/** At most one action for what waits, and one for what ended. */
+export function absenceActions(lacking: readonly Lacking[], absences: number): GuardAction[] {
+  const waiting = lacking.filter((one) => one.waiting > 0)
+  const ended = lacking.filter((one) => one.ended > 0)
+  const actions: GuardAction[] = []
+  if (waiting.length > 0) {
+    const missing = waiting.map(({ what, waiting, named }) => counted(waiting, what) + examples(named, waiting))
+    const reason = `missing: ${missing.join(', ')}; not ended before ${absences} answers in a row lack the same`
+    actions.push({ guard: 'absence', action: 'pending', reason })
+  }
+  if (ended.length > 0) {
+    const gone = ended.map((one) => counted(one.ended, one.what)).join(', ')
+    actions.push({ guard: 'absence', action: 'tombstoned', reason: `ended: ${gone}, when first missed` })
+  }
+  return actions
+}
+
+const unknown = 'the API does not know it any more'
+
+/** A key that the API did not know, for the first time or too soon after it. */
+export function missingAction(absences: number): GuardAction {
+  const answers = Math.max(2, absences)
+  return {
+    guard: 'absence',
+    action: 'pending',
+    reason: `${unknown}; not ended before ${answers} answers in a row say so`,
+  }
+}
+
+/** A key that the API did not know several times. */
+export const tombstoneAction: GuardAction = {
+  guard: 'absence',
+  action: 'tombstoned',
+  reason: `${unknown}; ended with all that belongs to it, when first missed`,
+}
+
+/** How many counters were above zero before an answer, and how many of them the answer shows as zero. */
+export interface Fall {
+  readonly above: number
+  readonly fell: number
+}
+
+/** One counter alone falls to zero for good reasons: somebody joins again, a week begins. */
+const several = 2
+
+/**
+ * When many counters are zero at once, that is more likely wrong than true (rule: counters go backwards).
+ * @param zeroShare from which share (0..1) of the counters that were above zero on
+ */
+export function zeroActions(falls: readonly Fall[], zeroShare: number): GuardAction[] {
+  const above = falls.reduce((sum, one) => sum + one.above, 0)
+  const fell = falls.reduce((sum, one) => sum + one.fell, 0)
+  if (fell < several || fell < above * zeroShare) return []
+  const reason = `${fell} of ${above} counters fell to 0 at once; kept as the answer has them, but hardly true`
+  return [{ guard: 'zero-glitch', action: 'accepted', reason }]
+}
+
+/**
+ * What a walk over pages that did not stand still led to.
+ * @param records different ones that came
+ */
+export function walkActions(
+  { complete, count = null, restarts = 0 }: Pick<Extraction, 'complete' | 'count' | 'restarts'>,
+  records: number,
+): GuardAction[] {
+  if (complete && restarts === 0) return []
+  const again = restarts > 0 ? `read again from the start ${counted(restarts, 'times')}` : ''
+  if (complete)
+    return [{ guard: 'walk', action: 'accepted', reason: `the listing changed while it was read; ${again}` }]
+  const counts = count === null ? 'an unknown number of' : count
+  const seen = `${counted(records, 'different records')} came where the API counts ${counts}${again && `, ${again}`}`
+  return [{ guard: 'walk', action: 'ignored', reason: `${seen}; what is missing is not counted as missing` }]
+}
+
+/** The same where the walk was given up: an error that says how often it began again. */
+export function movedActions(error: unknown): GuardAction[] {
+  if (!(error instanceof RetryableError) || typeof error.context.restarts !== 'number') return []
+  return [{ guard: 'walk', action: 'rejected', reason: `${error.message}; nothing was taken` }]
+}
+
+function counted(count: number, plural: string): string {
+  return `${count} ${count === 1 ? plural.replace(/s$/, '') : plural}`
+}
+
+function examples(named: readonly string[], of: number): string {
+  if (named.length === 0) return ''
+  return ` (${named.join(', ')}${of > named.length ? ' ...' : ''})`
+}
+
+/** At most one action for each field. */
+export function ignoredActions(ignored: readonly IgnoredInstant[]): GuardAction[] {
+  const fields = [...new Set(ignored.map(({ field }) => field))].sort()
+  return fields.map((field) => {
+    const all = ignored.filter((one) => one.field === field)
+    const named = all.flatMap(({ of }) => of ?? []).toSorted()
+    const some = named.slice(0, 3).join(', ') + (named.length > 3 ? ' ...' : '')
+    const records = `${all.length} ${all.length === 1 ? 'record' : 'records'}${some && ` (${some})`}`
+    return { guard: 'clock', action: 'ignored', reason: `${field} lies in the future in ${records}; ignored` }
+  })
+}

@@ -1,0 +1,103 @@
+import type { Sql } from '../../db/database.ts'
+import { historySql } from '../load/history-sql.ts'
+import type { Preparation } from '../normalize/prepare.ts'
+import type { ResourceBase } from '../resource.ts'
+
+/** How many records of a response count for plausibility. */
+export interface RecordCount {
+  /** Normalized records, and quarantined ones of keys that are current. The next response is compared with it. */
+  readonly normalized: number
+  /** The same with the quarantined records that have no readable key: each may be one of those that seem to be missing. */
+  readonly came: number
+}
+
+/** Counts the records of a response. A quarantined record that nobody knew before is no measure for later responses. */
+export async function countRecords(
+  sql: Sql,
+  { history }: Pick<ResourceBase, 'history'>,
+  { entities, quarantined }: Preparation,
+): Promise<RecordCount> {
+  const keys = new Set(quarantined.flatMap(({ key }) => (isReadable(key) ? [key] : [])))
+  const loaded = new Set(entities.map(({ key }) => key))
+  const unknown = [...keys].filter((key) => !loaded.has(key))
+  const normalized = entities.length + (await countCurrent(sql, history, unknown))
+  return { normalized, came: normalized + quarantined.filter(({ key }) => !isReadable(key)).length }
+}
+
+/** A key with a replacement character is a damaged spelling of another one. */
+function isReadable(key: string | undefined): key is string {
+  return key !== undefined && !key.includes('\uFFFD')
+}
+
+async function countCurrent(sql: Sql, history: ResourceBase['history'], keys: readonly string[]): Promise<number> {
+  if (keys.length === 0) return 0
+  const { table, keyText } = historySql(history)
+  const [row] = await sql.query<{ current: number }>(
+    `select count(*)::int as current from ${table.name} version
+      where version.valid_until = 'infinity' and ${keyText('version')} = any($1::text[])`,
+    [keys],
+  )
+  return row?.current ?? 0
+}
+
+/** How many responses in a row must agree before a shrunken one is accepted, this one included. */
+const enough = 3
+/** By which share of the largest their numbers of records may differ. */
+const tolerance = 0.02
+
+/**
+ * Whether the last responses were rejected for their number of records and agree with this one: complete, not empty, and
+ * each of another instant. Only resources whose responses each hold everything are asked about.
+ */
+export async function agreesWithRejected(
+  sql: Sql,
+  resource: string,
+  { complete, observedAt, normalized }: { complete: boolean; observedAt: number; normalized: number },
+): Promise<boolean> {
+  if (!complete || normalized === 0) return false
+  const rows = await sql.query<{
+    observed: Date
+    normalized: number | null
+    complete: boolean | null
+    rejected: boolean
+  }>(
+    `select observed_at as observed, normalized, complete, status = 'rejected' as rejected from sync.run
+      where resource = $1 and status in ('ok', 'unchanged', 'partial', 'rejected') and observed_at is not null
+      order by finished_at desc, started_at desc limit 50`,
+    [resource],
+  )
+  const end = rows.findIndex(({ rejected }) => !rejected)
+  const counts = [normalized]
+  const instants = new Set([observedAt])
+  for (const row of end < 0 ? rows : rows.slice(0, end)) {
+    if (instants.has(row.observed.getTime())) continue
+    if (!row.complete || !row.normalized) return false
+    instants.add(row.observed.getTime())
+    counts.push(row.normalized)
+    if (counts.length < enough) continue
+    return Math.max(...counts) - Math.min(...counts) <= tolerance * Math.max(...counts)
+  }
+  return false
+}
+
+/**
+ * The same for a response about one key that contradicts itself, such as a guild that counts other members than it lists:
+ * whether the last responses about the key had the same flaw, each of another instant.
+ */
+export async function agreesWithRejectedKey(
+  sql: Sql,
+  resource: string,
+  { key, observedAt, reason }: { readonly key: string; readonly observedAt: number; readonly reason: string },
+): Promise<boolean> {
+  const [row] = await sql.query<{ rejected: number }>(
+    `with latest as (
+       select observed_at, status in ('rejected', 'partial') and reason = $3 as agrees
+         from sync.observation where resource = $1 and key = $2 order by received_at desc limit 50)
+     select count(distinct observed_at)::int as rejected from (
+       select observed_at, bool_and(agrees) over (order by nth) as so_far
+         from (select *, row_number() over () as nth from latest) numbered) row
+      where so_far and observed_at < $4`,
+    [resource, key, reason, new Date(observedAt)],
+  )
+  return (row?.rejected ?? 0) >= enough - 1
+}

@@ -1,0 +1,133 @@
+import type { Sql } from '../../db/database.ts'
+import { historySql } from '../load/history-sql.ts'
+import { isRestrictedBy } from '../privacy/privacy.ts'
+import type { Worklist } from '../resource.ts'
+
+/** What the API says by refusing a key: that it is private (403), or that there is no such thing (404). */
+export type RefusalKind = 'hidden' | 'gone'
+
+/** One refusal that the application itself wrote. */
+export interface Refusal {
+  readonly key: string
+  readonly kind: RefusalKind
+  /** By the clocks of the service and of this machine, whichever is behind; ms since the epoch. */
+  readonly at: number
+  /** By the clock of this machine, ms since the epoch. */
+  readonly receivedAt: number
+}
+
+/** How far a key's refusals have come. */
+export interface RefusalState {
+  /**
+   * `pending`: another one is needed. `confirmed`: what it says may be concluded. `concluded`: it was before, and nothing
+   * new follows.
+   */
+  readonly state: 'pending' | 'confirmed' | 'concluded'
+  /** Whether an answer about the key was ever accepted: only then is something at stake. */
+  readonly wasShown: boolean
+}
+
+/** A tombstone needs two refusals that are so far apart, ms. */
+const tombstoneSpacing = 10 * 60_000
+
+interface WorkItem {
+  readonly refusal: RefusalKind | null
+  readonly refusedSince: Date | null
+  readonly observedAt: Date | null
+  readonly goneAt: Date | null
+}
+
+/**
+ * Takes note of a refusal. It is confirmed by a second one of another cache window, for a tombstone ten minutes later; any
+ * answer in between begins anew.
+ * @param absences how many refusals a tombstone needs; two at least
+ */
+export async function noteRefusal(
+  sql: Sql,
+  resource: Worklist,
+  refusal: Refusal,
+  absences: number,
+): Promise<RefusalState> {
+  const { key, kind, at } = refusal
+  const [item] = await sql.query<WorkItem>(
+    `select refusal, refused_since as "refusedSince", observed_at as "observedAt", gone_at as "goneAt"
+       from sync.work_item where resource = $1 and key = $2 for update`,
+    [resource.name, key],
+  )
+  const wasShown = (item?.observedAt ?? null) !== null
+  if (await isConcluded(sql, resource, refusal, item)) return { state: 'concluded', wasShown }
+  const hidesSomething = (resource.personal?.refusalHides.length ?? 0) > 0
+  if (kind === 'hidden' && !hidesSomething) return { state: 'pending', wasShown }
+  const goesOn = item?.refusal === kind
+  const [now] = await sql.query<{ since: Date; times: number }>(
+    `update sync.work_item
+        set refusal = $3, refused_since = case when $5 then least(refused_since, $4) else $4 end,
+            refused_times = case when $5 then refused_times + 1 else 1 end
+      where resource = $1 and key = $2 returning refused_since as since, refused_times as times`,
+    [resource.name, key, kind, new Date(at), goesOn],
+  )
+  const [times, spacing] =
+    kind === 'gone' ? [Math.max(2, absences), tombstoneSpacing] : [2, resource.cacheSeconds * 1000]
+  const isRepeated = now !== undefined && now.times >= times && at - now.since.getTime() >= spacing
+  // A list of everything that is later than the first refusal and names the key speaks against all of them.
+  const isConfirmed = isRepeated && !(kind === 'gone' && (await isListedSince(sql, resource, key, now.since)))
+  return { state: isConfirmed ? 'confirmed' : 'pending', wasShown }
+}
+
+async function isConcluded(
+  sql: Sql,
+  { name, personal }: Worklist,
+  { key, kind }: Pick<Refusal, 'key' | 'kind'>,
+  item: WorkItem | undefined,
+): Promise<boolean> {
+  if (kind === 'gone') return (item?.goneAt ?? null) !== null
+  return personal !== undefined && (await isRestrictedBy(sql, personal, { resource: name, key }))
+}
+
+/** Whether a complete answer after an instant lists the key, where the resource has a listing. */
+async function isListedSince(sql: Sql, { listing }: Worklist, key: string, since: Date): Promise<boolean> {
+  if (!listing) return false
+  const { table, keyText } = historySql(listing.history)
+  const rows = await sql.query(
+    `select from ${table.name} listed
+      where ${keyText('listed')} = $2 and listed.valid_until = 'infinity'
+        and not exists (select from sync.absence missed where missed.resource = $1 and missed.key = $2)
+        and exists (select from sync.run where run.resource = $1 and run.observed_at > $3 and run.complete
+                       and run.status in ('ok', 'unchanged', 'partial'))`,
+    [listing.resource, key, since],
+  )
+  return rows.length > 0
+}
+
+/** What a resource would redact or end if the API said it again. */
+export interface PendingRefusals {
+  readonly redactions: number
+  readonly tombstones: number
+  /** Some of the keys, the oldest first. */
+  readonly oldest: readonly {
+    readonly key: string
+    readonly pending: 'redaction' | 'tombstone'
+    readonly since: Date
+  }[]
+}
+
+/** What is refused and not concluded yet, by resource. @param limit of keys that are named for each */
+export async function readPendingRefusals(sql: Sql, limit: number): Promise<Map<string, PendingRefusals>> {
+  const rows = await sql.query<PendingRefusals & { resource: string }>(
+    `select resource, count(*) filter (where refusal = 'hidden')::int as redactions,
+            count(*) filter (where refusal = 'gone')::int as tombstones,
+            jsonb_agg(jsonb_build_object(
+              'key', key, 'pending', case refusal when 'hidden' then 'redaction' else 'tombstone' end,
+              'since', refused_since) order by nth) filter (where nth <= $1) as oldest
+       from (select *, row_number() over (partition by resource order by refused_since, key) as nth
+               from sync.work_item where refusal is not null) pending
+      group by resource`,
+    [limit],
+  )
+  return new Map(
+    rows.map(({ resource, oldest, ...counts }) => [
+      resource,
+      { ...counts, oldest: oldest.map((one) => ({ ...one, since: new Date(one.since) })) },
+    ]),
+  )
+}

@@ -1,0 +1,82 @@
+import { inspect } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import { createApp } from '../../src/app/app.ts'
+import { virtualClock } from '../../src/app/clock.ts'
+import { readConfig, secretsIn } from '../../src/app/config.ts'
+import { createLog } from '../../src/app/log.ts'
+import { items } from '../../src/resources/items/index.ts'
+import { runResource } from '../../src/sync/run/run.ts'
+import { temporaryFolder } from '../support/postgres.ts'
+import { instantOf, item, worldOf } from '../support/world.ts'
+
+const secrets = {
+  DATABASE_URL: 'postgres://somebody:pass%2Fw0rd-of-db@127.0.0.1:5432/wynn',
+  WYNNSYNC_TOKEN: 'token"with-a-quote',
+  WYNNSYNC_CLIENT_SECRET: 'secret of a client',
+  WYNNSYNC_WEBHOOK_URL: 'https://chat.example/hook/5up3r?s=1',
+}
+const parts = ['pass%2Fw0rd-of-db', 'token"with-a-quote', 'token\\"with', 'secret of a client', 'secret%20of', '5up3r']
+
+describe('the log', () => {
+  test.each(['text', 'json'] as const)('shows no secret, wherever it stands in a line of %s', async (format) => {
+    const config = readConfig({}, secrets, await temporaryFolder())
+    const written: string[] = []
+    const write = (text: string) => void written.push(text)
+    const log = createLog('trace', virtualClock(0), { format, secrets: secretsIn(config), write })
+    for (const secret of Object.values(secrets)) {
+      log.info({ url: secret, deep: { list: [secret] }, [secret]: 1 }, `said ${secret} twice: ${secret}`)
+      log.debug({ err: new Error(`failed with ${secret}`) }, encodeURIComponent(secret))
+      log.child({ bound: secret }).warn('bound')
+    }
+    log.info({ config: inspect(config) }, 'all of it')
+    expect(written.length).toBeGreaterThan(10)
+    for (const part of parts) expect(written.join('')).not.toContain(part)
+    expect(written.join('')).toContain('[hidden]')
+  })
+
+  test('and the refusal of a wrong webhook show nothing of its URL', async () => {
+    const folder = await temporaryFolder()
+    for (const url of ['https://me:5up3r@chat.example/', 'ftp://chat.example/5up3r', '5up3r']) {
+      const read = () => readConfig({}, { WYNNSYNC_WEBHOOK_URL: url }, folder)
+      expect(read).toThrow(/WYNNSYNC_WEBHOOK_URL: must be/)
+      expect(read).not.toThrow(/5up3r/)
+    }
+  })
+
+  test('is JSON, a line an object, where that is wished', async () => {
+    const written: string[] = []
+    const write = (text: string) => void written.push(text)
+    createLog('info', virtualClock(5), { format: 'json', write }).warn({ resource: 'items', run: 'r' }, 'words')
+    expect(written.map((line) => JSON.parse(line))).toEqual([
+      { level: 40, time: 5, resource: 'items', run: 'r', msg: 'words' },
+    ])
+    const config = readConfig({}, { WYNNSYNC_LOG_FORMAT: 'json' }, await temporaryFolder())
+    expect([config.logFormat, createApp(config).log.level]).toEqual(['json', 'info'])
+  })
+})
+
+describe('of a run', () => {
+  const world = worldOf('embedded')
+
+  test('every line carries its resource and its id, whatever happens', async () => {
+    const lines: { fields: object; message: string }[] = []
+    const line = (fields: object, message: string) => void lines.push({ fields, message })
+    const log = { debug: line, info: line, warn: line, error: line }
+    const guards = { plausibleShare: 0.9, absences: 2, zeroShare: 0.25 }
+    const engine = { db: world.db, api: world.api, clock: world.clock, program: 'test', guards, log }
+    const trees = ['Ash', 'Elm', 'Oak', 'Yew'].map((name) => item(name, { novelty: 1 }))
+    const answers = [trees, [...trees, { internalName: 5 }], [], trees.slice(1), { status: 404 }]
+    for (const [nth, answer] of answers.entries()) {
+      await world.clock.advanceTo(instantOf(`1${nth}:00`))
+      const headers = { 'Cache-Control': 'max-age=60', Expires: new Date(world.clock.now() + 60_000).toUTCString() }
+      world.sandbox.setAnswer('/item/database', () =>
+        Array.isArray(answer) ? { headers, body: answer } : { ...answer, body: {} },
+      )
+      lines.length = 0
+      const { runId } = await runResource(items, engine)
+      expect(lines.length).toBeGreaterThan(0)
+      for (const { fields } of lines) expect(fields).toMatchObject({ resource: 'items', run: runId })
+      expect(await world.rows(`select count(*) from sync.run where run_id = '${runId}'`)).toEqual([[1]])
+    }
+  })
+})
