@@ -54,7 +54,7 @@ test('processes that are killed at any instant never overdraw, and hold little o
   const folder = await temporaryFolder()
   await compileInto(folder, [
     'api/http/transport.ts',
-    'clock.ts',
+    'app/clock.ts',
     'db/server/server.ts',
     'sync/budget/database-budget-store.ts',
   ])
