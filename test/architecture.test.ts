@@ -86,6 +86,11 @@ describe('the files of src', () => {
     expect(offenders('resources/', inside, 'imports')).toEqual([])
   })
 
+  test('know, as sandbox, nothing of the engine: of the API only its schemas, and of the program clock and errors', () => {
+    const outside = /^src\/(?!sandbox\/|api\/schemas\/|app\/(clock|errors)\.ts$)/
+    expect(offenders('sandbox/', outside, 'imports')).toEqual([])
+  })
+
   test('know no library that belongs to another: no HTTP, queue, driver, scheduler or logger in resources', () => {
     expect(offenders('resources/', /^(undici|p-queue|postgres|node-cron|pino)/, 'imports')).toEqual([])
     expect(offenders('', /^undici/, 'imports').filter((line) => !line.startsWith('src/api/'))).toEqual([])

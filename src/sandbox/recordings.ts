@@ -1,5 +1,5 @@
-import { readBody, readGzippedBody } from '../api/recordings/recording-body.ts'
-import { type Recorded, readIndex, requestName } from '../api/recordings/recording-index.ts'
+import { readBody, readGzippedBody } from '../api/schemas/recordings/recording-body.ts'
+import { type Recorded, readIndex, requestName } from '../api/schemas/recordings/recording-index.ts'
 import {
   type AnswerSource,
   type ApiRequest,

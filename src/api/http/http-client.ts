@@ -1,7 +1,7 @@
 import { Pool } from 'undici'
 import type { Clock } from '../../app/clock.ts'
 import { UsageError } from '../../app/errors.ts'
-import { MAX_BODY_BYTES } from './body-limit.ts'
+import { MAX_BODY_BYTES } from '../schemas/recordings/body-limit.ts'
 import { describeConnectionError } from './failures.ts'
 import { readBody, type WireBody } from './response-body.ts'
 import type { Headers } from './response-headers.ts'

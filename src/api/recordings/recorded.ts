@@ -5,8 +5,8 @@ import type { Outcome } from '../http/http-client.ts'
 import type { HttpExchange } from '../http/http-exchange.ts'
 import { type ApiRequest, wireRequest } from '../http/request.ts'
 import { type Transport, toAnswer } from '../http/transport.ts'
-import { BrokenRecording, brokenRecording, readBody } from './recording-body.ts'
-import { type Recorded, readIndex, requestName } from './recording-index.ts'
+import { BrokenRecording, brokenRecording, readBody } from '../schemas/recordings/recording-body.ts'
+import { type Recorded, readIndex, requestName } from '../schemas/recordings/recording-index.ts'
 
 /** A folder of recorded answers, to be asked instead of the API. */
 export interface RecordedAnswers {

@@ -6,7 +6,7 @@ import {
   type RecordedAnswers,
   requestsOf,
 } from '../../api/recordings/recorded.ts'
-import type { Recorded as RecordedLine } from '../../api/recordings/recording-index.ts'
+import type { Recorded as RecordedLine } from '../../api/schemas/recordings/recording-index.ts'
 import { FatalError, RecordError, RetryableError } from '../../app/errors.ts'
 import type { Engine } from '../engine.ts'
 import { type Extraction, type ExtractOptions, isWorklist, type Resource, type Worklist } from '../resource.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { z } from 'zod'
-import { FatalError } from '../../app/errors.ts'
+import { FatalError } from '../../../app/errors.ts'
 import { readFileInside } from './recording-files.ts'
 
 const lineForm = z.object({

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { RecordError } from '../../app/errors.ts'
-import { MAX_BODY_BYTES } from '../http/body-limit.ts'
+import { RecordError } from '../../../app/errors.ts'
+import { MAX_BODY_BYTES } from './body-limit.ts'
 import { megabytes, readFileInside } from './recording-files.ts'
 import type { Recorded } from './recording-index.ts'
 
