@@ -1,5 +1,5 @@
-import { UsageError } from '../app/errors.ts'
-import type { Resource, Worklist } from '../sync/resource.ts'
+import { FatalError, UsageError } from '../app/errors.ts'
+import { type ExpiringTable, isWorklist, type Resource, type RetainedTable, type Worklist } from '../sync/resource.ts'
 import { guildList } from './guild-list/index.ts'
 import { guilds } from './guilds/index.ts'
 import { itemMetadata } from './item-metadata/index.ts'
@@ -24,6 +24,21 @@ export const resources: readonly (Resource | Worklist)[] = [
   guilds,
   players,
 ]
+
+export const worklists: readonly Worklist[] = resources.filter(isWorklist)
+
+/** The worklist whose keys a flag names, such as `guild`. @throws FatalError when there is none */
+export function worklistOf(keyFlag: string): Worklist {
+  const found = worklists.find((one) => one.keyFlag === keyFlag)
+  if (!found) throw new FatalError(`no worklist has keys called ${keyFlag}`)
+  return found
+}
+
+/** Every table that is partitioned by month. */
+export const growingTables: readonly RetainedTable[] = resources.flatMap(({ retained = [] }) => retained)
+
+/** Every table of events of which nothing coarser stays. */
+export const passingTables: readonly ExpiringTable[] = resources.flatMap(({ expiring = [] }) => expiring)
 
 /**
  * The named resources in the order of the registry; all of them when none is named.

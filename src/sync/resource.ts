@@ -1,15 +1,23 @@
 import type { AnyPgTable } from 'drizzle-orm/pg-core'
 import type { Api } from '../api/client.ts'
 import type { WalkProgress } from '../api/pages.ts'
-import type { Misfit } from '../api/schemas/form/record.ts'
 import type { UnknownField } from '../api/schemas/form/unknown.ts'
 import type { Sql } from '../db/database.ts'
-import type { historyShape, RootShape, RowOf } from '../db/history.ts'
+import type { Entity, History, RelatedHistory, SampleTable } from './entity.ts'
 import type { Json } from './normalize/hash.ts'
 import type { Personal } from './privacy/personal.ts'
-import type { RetainedObservations } from './retention/growth.ts'
-import type { IgnoredInstant, ResponseContext } from './validate/ignored.ts'
+import type { ExpiringTable, RetainedObservations, RetainedTable } from './retention/growth.ts'
+import type { ResponseContext } from './validate/ignored.ts'
 
+export type {
+  Entity,
+  History,
+  Normalized,
+  QuarantinedPart,
+  RelatedHistory,
+  Row,
+  SampleTable,
+} from './entity.ts'
 export type { KeptTable, Person, Personal } from './privacy/personal.ts'
 export type { Averages, ExpiringTable, RetainedObservations, RetainedTable } from './retention/growth.ts'
 export { type IgnoredInstant, notAfter, type ResponseContext } from './validate/ignored.ts'
@@ -50,93 +58,6 @@ export interface ExtractOptions {
   readonly onProgress?: (progress: WalkProgress) => void
 }
 
-/** Property values of one row; the property names are those of the drizzle table. */
-export type Row = Readonly<Record<string, unknown>>
-
-/** One record after normalizing: what is kept, and where. */
-export interface Entity {
-  /** The natural key, also in `root`; the parts of a composite key joined by `/`. */
-  readonly key: string
-  /** The record in the API's own shape without its volatile parts: what is fingerprinted, compared and given back by `*_at`. */
-  readonly document: Json
-  readonly root: Row
-  /** Child rows by the name of their table in `parts`. */
-  readonly parts: Readonly<Record<string, readonly Row[]>>
-  /** When this became true, where the API tells (ISO 8601): the version starts then, not when it was first seen. */
-  readonly since?: string | null
-  /** Entities of the resource's other histories that this record tells of, by their name in `others`. */
-  readonly relatedEntities?: Readonly<Record<string, readonly Entity[]>>
-  /** Those of `also` of which the record may not tell all, so that what is absent means nothing. */
-  readonly incomplete?: readonly string[]
-  /** Measured values by the name of their table in `samples`. */
-  readonly samples?: Readonly<Record<string, readonly Row[]>>
-  /** What only `derive` needs of this record. */
-  readonly facts?: Json
-  /** Instants that the record tells and that cannot be. */
-  readonly ignored?: readonly IgnoredInstant[]
-  /** Pieces of the record that could not be understood while the rest could. */
-  readonly quarantined?: readonly QuarantinedPart[]
-}
-
-/** A piece of a record for quarantine. */
-export interface QuarantinedPart {
-  readonly key: string | undefined
-  readonly raw: unknown
-  readonly path: string
-  readonly reason: string
-  /** The field of another type that makes it unreadable, where that is the reason. */
-  readonly misfit?: Misfit | undefined
-}
-
-/** Where the versions of a resource live: a root history table and the part tables that hang on its versions. */
-export interface History {
-  readonly root: AnyPgTable & {
-    readonly $inferInsert: object
-    readonly [historyShape]: Pick<RootShape, 'role' | 'key'>
-  }
-  readonly parts: Readonly<Record<string, AnyPgTable & { readonly $inferInsert: object }>>
-  /**
-   * False when `after` is older news than the current `before`, which began at `began`; it changes nothing then. Needs a
-   * document column.
-   */
-  readonly supersedes?: (before: Json, after: Json, began: Date) => boolean
-}
-
-/** A further history that a resource's records feed. */
-export interface RelatedHistory extends History {
-  /** `with-root`: ends when the record it came with is gone. `own`: ends by its own absence among its root's entities. */
-  readonly absence: 'with-root' | 'own'
-  /**
-   * Property name of the column that tells one stay from the next, such as the time of joining. What was missing and comes
-   * back with another value there had ended when it was first missed, however few answers lacked it.
-   */
-  readonly spellColumn?: string
-  /** Like `unknownFields` of the resource, for this history's own documents. */
-  readonly unknownFields?: (document: Json) => UnknownField[]
-}
-
-/**
- * What the `normalize` of a resource returns, checked against its tables. Write it as an explicit return type: left to
- * inference, a misspelt nullable column would compile.
- */
-export interface Normalized<H extends History>
-  extends Pick<Entity, 'since' | 'relatedEntities' | 'incomplete' | 'samples' | 'facts' | 'ignored' | 'quarantined'> {
-  readonly key: string
-  readonly document: Json
-  readonly root: Omit<RowOf<H['root']>, 'document' | 'extra' | 'observedAt'>
-  readonly parts: { readonly [Part in keyof H['parts']]: readonly RowOf<H['parts'][Part]>[] }
-}
-
-/** A table of samples: a row says what was measured at `observedAt`, and holds until the next one of its key. */
-export interface SampleTable {
-  /** Primary key: the key columns, then `observed_at`. */
-  readonly table: AnyPgTable
-  /** Property names of the columns that say what is measured. */
-  readonly key: readonly string[]
-  /** Property names of the columns that count up: many of them at zero at once are hard to believe. */
-  readonly counters?: readonly string[]
-}
-
 /** What an answer came to, as `derive` gets it. */
 export interface Answered {
   /** The instant the answer speaks for. */
@@ -148,6 +69,12 @@ export interface Answered {
   readonly recordFacts: ReadonlyMap<string, Json>
 }
 
+/** What a backfill is assumed to bring while the database knows too few keys to measure it. */
+export interface BackfillEstimate {
+  readonly keys: number
+  readonly rowsPerKey: number
+}
+
 /** What the engine must know of a resource to take in its records. */
 export interface ResourceBase {
   /** Name on the command line, in the ledger and in logs, such as `items`. */
@@ -157,13 +84,23 @@ export interface ResourceBase {
   readonly lane: Lane
   /** The share (0..1) below which an answer is implausible, where the default is not right; a person may set another. */
   readonly plausibleShare?: number
-  /** Seconds that the API keeps one copy of an answer: asking sooner brings the same (API reference 2.3). */
+  /** Seconds that the API caches a response: an earlier request returns the same (API reference 2.3). */
   readonly cacheSeconds: number
+  /** The route of its requests; the budget of the route's bucket limits how many keys of a worklist a run refreshes. */
+  readonly route: string
+  /** Days that raw responses are archived unless configured otherwise; absent: forever. */
+  readonly rawDays?: number
+  /** Can be requested as a whole by `backfill`, with what its plan assumes before anything is measured. Absent: it cannot. */
+  readonly backfill?: BackfillEstimate
   readonly history: History
   readonly relatedHistories?: Readonly<Record<string, RelatedHistory>>
   readonly samples?: Readonly<Record<string, SampleTable>>
   /** Whether what changed is also written down field by field, for `*_change`. Needs a document column. */
   readonly changeLog: boolean
+  /** Its tables that are partitioned by month. Other samples grow with what there is, not with time. */
+  readonly retained?: readonly RetainedTable[]
+  /** Its tables of events that players cause every day, without coarser numbers. */
+  readonly expiring?: readonly ExpiringTable[]
   /** Of a resource of which questions rest on when each accepted answer was: what stays of that in the long run. */
   readonly evidence?: RetainedObservations
   /** The natural key of a raw record, or undefined when it has none that can be read. Never throws. */
@@ -204,16 +141,34 @@ export interface Named {
   readonly label: string
 }
 
+/** A key of a worklist, and from when to when it is known to have had a name. */
+export interface NameHolder {
+  readonly uuid: string
+  /** Null where only the uuid is known. */
+  readonly name: string | null
+  /** Of guilds. */
+  readonly prefix: string | null
+  readonly since: Date
+  /** Null while it has the name. */
+  readonly until: Date | null
+}
+
 /** A resource with one answer per key, such as one guild: its keys wait in a worklist in the database. */
 export interface Worklist extends ResourceBase {
-  /** The route that its keys are asked from; its budget decides how many a run asks for. */
-  readonly route: string
+  /** One of its keys in a word: the flag of `sync` that names keys (`--guild`), and what parameters of queries are called. */
+  readonly keyFlag: string
+  /** The resource whose first run puts keys on the worklist. */
+  readonly keySource: string
   /** The resource whose complete answers list every key there is: what a later one of them names is not gone. */
   readonly listing?: { readonly resource: string; readonly history: History }
   /** Puts new keys on the worklist and says how urgent each is; one statement. `at` is now. */
   plan(sql: Sql, at: Date): Promise<void>
   /** The keys in the database that a person may mean by a uuid, prefix or name. */
   find(sql: Sql, name: string): Promise<Named[]>
+  /** Every key in the database that has or had the uuid, prefix or name, with each of its names. */
+  holders(sql: Sql, name: string): Promise<NameHolder[]>
+  /** Up to five names in the database that are similar. */
+  similar(sql: Sql, name: string): Promise<string[]>
   /** The same, asked of the API, for what the database does not know yet; none when there is no such thing. */
   lookUp(api: Api, name: string): Promise<Named[]>
   /**

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { seededRandom } from '../../src/app/clock.ts'
-import { growingTables } from '../../src/resources/growth.ts'
+import { growingTables } from '../../src/resources/index.ts'
 import { onlinePlayers } from '../../src/resources/online-players/index.ts'
 import { replay } from '../../src/sync/replay/replay.ts'
 import { maintain } from '../../src/sync/retention/maintain.ts'

@@ -13,6 +13,7 @@ export const guildList = defineResource({
   schedule: '27 * * * *',
   lane: 'refresh',
   cacheSeconds: 3600,
+  route: '/guild/list/guild',
   changeLog: false,
   history: guildListHistory,
   extract: async (api, { signal, lane }) => {

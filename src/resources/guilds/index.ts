@@ -4,8 +4,8 @@ import { defineWorklist } from '../../sync/resource.ts'
 import { guildListHistory } from '../guild-list/tables.ts'
 import { inGuilds } from '../personal.ts'
 import { aboutAnother, oneAnswer, uuidField } from '../record.ts'
-import { guildHours } from './growth.ts'
-import { findGuilds, lookUpGuilds, planGuilds } from './keys.ts'
+import { guildGrowth, guildHours } from './growth.ts'
+import { findGuilds, guildsCalled, guildsLike, lookUpGuilds, planGuilds } from './keys.ts'
 import { normalizeGuild, objectionTo } from './normalize.ts'
 import {
   guildHistory,
@@ -23,9 +23,14 @@ export const guilds = defineWorklist({
   schedule: '*/2 * * * *',
   lane: 'refresh',
   cacheSeconds: 120,
+  route: '/guild/uuid/{uuid}',
+  rawDays: 7,
+  backfill: { keys: 15_500, rowsPerKey: 100 },
+  keyFlag: 'guild',
+  keySource: 'guild-list',
   changeLog: false,
   evidence: { days: guildHours },
-  route: '/guild/uuid/{uuid}',
+  retained: guildGrowth,
   history: guildHistory,
   relatedHistories: {
     members: {
@@ -46,6 +51,8 @@ export const guilds = defineWorklist({
   plan: planGuilds,
   find: findGuilds,
   lookUp: lookUpGuilds,
+  holders: guildsCalled,
+  similar: guildsLike,
   extractOne: async (api, uuid, { signal, lane }) => {
     const answer = await api.guilds.byUuid(uuid, { signal, lane })
     const objection = aboutAnother(answer.body, uuid) ?? objectionTo(answer.body)

@@ -1,6 +1,5 @@
 import { BadRequest, MultipleObjectsReturned, NotFound } from '../../api/errors.ts'
-import type { Named, Worklist } from '../../sync/resource.ts'
-import type { NameHolder } from '../name-holder.ts'
+import type { Named, NameHolder, Worklist } from '../../sync/resource.ts'
 import { textField } from '../record.ts'
 
 type Sql = Parameters<Worklist['plan']>[0]

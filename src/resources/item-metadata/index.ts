@@ -23,6 +23,7 @@ export const itemMetadata = defineResource({
   schedule: '22 * * * *',
   lane: 'refresh',
   cacheSeconds: 180,
+  route: '/item/metadata',
   changeLog: true,
   history: enumerationHistory,
   extract: async (api, { signal, lane }) => {

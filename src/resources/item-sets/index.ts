@@ -11,6 +11,7 @@ export const itemSets = defineResource({
   schedule: '17 * * * *',
   lane: 'refresh',
   cacheSeconds: 120,
+  route: '/item/sets',
   changeLog: true,
   history: itemSetHistory,
   extract: async (api, { signal, lane }) => {

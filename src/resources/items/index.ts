@@ -11,6 +11,8 @@ export const items = defineResource({
   schedule: '7 * * * *',
   lane: 'refresh',
   cacheSeconds: 3600,
+  route: '/item/database',
+  backfill: { keys: 6_600, rowsPerKey: 12 },
   changeLog: true,
   history: itemHistory,
   extract: (api, options) => api.items.all(options),

@@ -5,6 +5,7 @@ import { inOnlineList } from '../personal.ts'
 import { oneAnswer, textField } from '../record.ts'
 import { deriveListings } from './derive.ts'
 import { giveUpListings } from './give-up.ts'
+import { onlineGrowth, onlinePassing } from './growth.ts'
 import { normalizeWorld, recordsOf } from './normalize.ts'
 import { onlineSample, playerHop, playerListing, worldHistory, worldSample } from './tables.ts'
 
@@ -17,11 +18,15 @@ export const onlinePlayers = defineResource({
   schedule: '* * * * *',
   lane: 'live',
   cacheSeconds: 30,
+  route: '/player',
+  rawDays: 3,
   changeLog: false,
   // From one poll to the next little changes; but after an hour away a sixth of the worlds may be down, and stay so.
   plausibleShare: 0.25,
   // Answers that are further apart say nothing of the time between them: see analytics.online_watched.
   evidence: { spans: 90 },
+  retained: onlineGrowth,
+  expiring: onlinePassing,
   history: worldHistory,
   samples: { worlds: { table: worldSample, key: ['world'] } },
   extract: async (api, { signal, lane = 'live' }) => {

@@ -4,7 +4,8 @@ import { playerVocabulary as known, playerSchema } from '../../api/schemas/peopl
 import { defineWorklist } from '../../sync/resource.ts'
 import { inProfiles } from '../personal.ts'
 import { aboutAnother, oneAnswer, uuidField } from '../record.ts'
-import { findPlayers, lookUpPlayers, planPlayers } from './keys.ts'
+import { playerGrowth } from './growth.ts'
+import { findPlayers, lookUpPlayers, planPlayers, playersCalled, playersLike } from './keys.ts'
 import { normalizePlayer } from './normalize.ts'
 import {
   characterCounter,
@@ -28,8 +29,13 @@ export const players = defineWorklist({
   schedule: '*/2 * * * *',
   lane: 'refresh',
   cacheSeconds: 120,
-  changeLog: false,
   route: '/player/{nameOrUuid}',
+  rawDays: 7,
+  backfill: { keys: 1_000, rowsPerKey: 130 },
+  keyFlag: 'player',
+  keySource: 'online-players',
+  changeLog: false,
+  retained: playerGrowth,
   history: playerHistory,
   relatedHistories: {
     characters: { ...characterHistory, absence: 'own', unknownFields: unknownFields(characterSchema) },
@@ -45,6 +51,8 @@ export const players = defineWorklist({
   plan: planPlayers,
   find: findPlayers,
   lookUp: lookUpPlayers,
+  holders: playersCalled,
+  similar: playersLike,
   extractOne: async (api, uuid, { signal, lane }) => {
     const answer = await api.players.profile(uuid, { fullResult: true, signal, lane })
     const objection = aboutAnother(answer.body, uuid)

@@ -11,6 +11,8 @@ export const recipes = defineResource({
   schedule: '12 * * * *',
   lane: 'refresh',
   cacheSeconds: 3600,
+  route: '/item/recipe/database',
+  backfill: { keys: 720, rowsPerKey: 8 },
   changeLog: true,
   history: recipeHistory,
   extract: (api, options) => api.recipes.all(options),

@@ -12,6 +12,7 @@ export const seasons = defineResource({
   schedule: '32 * * * *',
   lane: 'refresh',
   cacheSeconds: 600,
+  route: '/guild/seasons',
   changeLog: false,
   history: seasonHistory,
   extract: async (api, { signal, lane }) => {

@@ -12,6 +12,8 @@ export const territories = defineResource({
   schedule: '* * * * *',
   lane: 'live',
   cacheSeconds: 10,
+  route: '/guild/list/territory',
+  rawDays: 3,
   changeLog: false,
   history: territoryHistory,
   relatedHistories: { holds: { root: territoryHold, parts: {}, absence: 'with-root', supersedes: supersedesHold } },
@@ -29,4 +31,8 @@ export const territories = defineResource({
   derive: deriveCaptures,
   giveUp: giveUpCaptures,
   derived: [territoryCapture],
+  retained: [
+    // Stored amounts change every minute; of long ago the end of each hour is enough.
+    { table: territoryResource, key: ['territory', 'resource'], cell: 'hour' },
+  ],
 })

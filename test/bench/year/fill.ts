@@ -1,6 +1,5 @@
 import type { Database } from '../../../src/db/database.ts'
-import { growingTables } from '../../../src/resources/growth.ts'
-import { resources } from '../../../src/resources/index.ts'
+import { growingTables, resources } from '../../../src/resources/index.ts'
 import { materializeCoverage } from '../../../src/sync/coverage/count.ts'
 import { maintain } from '../../../src/sync/retention/maintain.ts'
 import { instant, monthOf, namesOf } from '../../../src/sync/retention/partitions.ts'

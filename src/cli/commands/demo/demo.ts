@@ -7,7 +7,7 @@ import { virtualClock } from '../../../app/clock.ts'
 import { FatalError } from '../../../app/errors.ts'
 import { wholeNumber } from '../../../app/whole-number.ts'
 import type { Database } from '../../../db/database.ts'
-import { resourcesNamed } from '../../../resources/index.ts'
+import { resources, resourcesNamed } from '../../../resources/index.ts'
 import { type Sandbox, startSandbox } from '../../../sandbox/index.ts'
 import { setExpectedInterval } from '../../../sync/coverage/coverage.ts'
 import type { Engine } from '../../../sync/engine.ts'
@@ -28,8 +28,8 @@ const HOUR = 3_600_000
 const DAYS = 3
 
 /** What is asked how often in the compressed days; a real schedule asks far more often. */
-const daily = ['items', 'recipes', 'item-sets', 'item-metadata', 'guild-list', 'seasons']
-const often = ['territories', 'online-players', 'guilds', 'players']
+const often = resources.filter((one) => one.lane === 'live' || isWorklist(one)).map(({ name }) => name)
+const daily = resources.map(({ name }) => name).filter((name) => !often.includes(name))
 /** Keys of a worklist each time. */
 const keysEachTime = 4
 /** Hours between two rounds of what is asked often. */

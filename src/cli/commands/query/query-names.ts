@@ -2,8 +2,8 @@ import type { Argument } from '../../../analytics/questions.ts'
 import { UsageError } from '../../../app/errors.ts'
 import type { Sql } from '../../../db/database.ts'
 import { guildsCalled, guildsLike } from '../../../resources/guilds/keys.ts'
-import type { NameHolder } from '../../../resources/name-holder.ts'
 import { playersCalled, playersLike } from '../../../resources/players/keys.ts'
+import type { NameHolder } from '../../../sync/resource.ts'
 import { formatTable } from '../../output/table.ts'
 
 interface Finder {

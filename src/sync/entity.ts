@@ -1,0 +1,93 @@
+import type { AnyPgTable } from 'drizzle-orm/pg-core'
+import type { Misfit } from '../api/schemas/form/record.ts'
+import type { UnknownField } from '../api/schemas/form/unknown.ts'
+import type { historyShape, RootShape, RowOf } from '../db/history.ts'
+import type { Json } from './normalize/hash.ts'
+import type { IgnoredInstant } from './validate/ignored.ts'
+
+/** Property values of one row; the property names are those of the drizzle table. */
+export type Row = Readonly<Record<string, unknown>>
+
+/** One record after normalizing: what is kept, and where. */
+export interface Entity {
+  /** The natural key, also in `root`; the parts of a composite key joined by `/`. */
+  readonly key: string
+  /** The record in the API's own shape without its volatile parts: what is fingerprinted, compared and given back by `*_at`. */
+  readonly document: Json
+  readonly root: Row
+  /** Child rows by the name of their table in `parts`. */
+  readonly parts: Readonly<Record<string, readonly Row[]>>
+  /** When this became true, where the API tells (ISO 8601): the version starts then, not when it was first seen. */
+  readonly since?: string | null
+  /** Entities of the resource's other histories that this record tells of, by their name in `others`. */
+  readonly relatedEntities?: Readonly<Record<string, readonly Entity[]>>
+  /** Those of `also` of which the record may not tell all, so that what is absent means nothing. */
+  readonly incomplete?: readonly string[]
+  /** Measured values by the name of their table in `samples`. */
+  readonly samples?: Readonly<Record<string, readonly Row[]>>
+  /** What only `derive` needs of this record. */
+  readonly facts?: Json
+  /** Instants that the record tells and that cannot be. */
+  readonly ignored?: readonly IgnoredInstant[]
+  /** Pieces of the record that could not be understood while the rest could. */
+  readonly quarantined?: readonly QuarantinedPart[]
+}
+
+/** A piece of a record for quarantine. */
+export interface QuarantinedPart {
+  readonly key: string | undefined
+  readonly raw: unknown
+  readonly path: string
+  readonly reason: string
+  /** The field of another type that makes it unreadable, where that is the reason. */
+  readonly misfit?: Misfit | undefined
+}
+
+/** Where the versions of a resource live: a root history table and the part tables that hang on its versions. */
+export interface History {
+  readonly root: AnyPgTable & {
+    readonly $inferInsert: object
+    readonly [historyShape]: Pick<RootShape, 'role' | 'key'>
+  }
+  readonly parts: Readonly<Record<string, AnyPgTable & { readonly $inferInsert: object }>>
+  /**
+   * False when `after` is older news than the current `before`, which began at `began`; it changes nothing then. Needs a
+   * document column.
+   */
+  readonly supersedes?: (before: Json, after: Json, began: Date) => boolean
+}
+
+/** A further history that a resource's records feed. */
+export interface RelatedHistory extends History {
+  /** `with-root`: ends when the record it came with is gone. `own`: ends by its own absence among its root's entities. */
+  readonly absence: 'with-root' | 'own'
+  /**
+   * Property name of the column that tells one stay from the next, such as the time of joining. What was missing and comes
+   * back with another value there had ended when it was first missed, however few answers lacked it.
+   */
+  readonly spellColumn?: string
+  /** Like `unknownFields` of the resource, for this history's own documents. */
+  readonly unknownFields?: (document: Json) => UnknownField[]
+}
+
+/**
+ * What the `normalize` of a resource returns, checked against its tables. Write it as an explicit return type: left to
+ * inference, a misspelt nullable column would compile.
+ */
+export interface Normalized<H extends History>
+  extends Pick<Entity, 'since' | 'relatedEntities' | 'incomplete' | 'samples' | 'facts' | 'ignored' | 'quarantined'> {
+  readonly key: string
+  readonly document: Json
+  readonly root: Omit<RowOf<H['root']>, 'document' | 'extra' | 'observedAt'>
+  readonly parts: { readonly [Part in keyof H['parts']]: readonly RowOf<H['parts'][Part]>[] }
+}
+
+/** A table of samples: a row says what was measured at `observedAt`, and holds until the next one of its key. */
+export interface SampleTable {
+  /** Primary key: the key columns, then `observed_at`. */
+  readonly table: AnyPgTable
+  /** Property names of the columns that say what is measured. */
+  readonly key: readonly string[]
+  /** Property names of the columns that count up: many of them at zero at once are hard to believe. */
+  readonly counters?: readonly string[]
+}
