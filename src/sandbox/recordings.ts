@@ -4,7 +4,6 @@ import {
   type AnswerSource,
   type ApiRequest,
   type Copy,
-  copyOf,
   type Dialect,
   isRefusal,
   methodNotAllowed,
@@ -12,6 +11,7 @@ import {
   once,
   type Refusal,
 } from './http/answer.ts'
+import { json } from './http/cached-source.ts'
 import { cutPage, type PageForm, pageNumber } from './http/paging.ts'
 import { ttlOf } from './http/ttl.ts'
 
@@ -77,7 +77,7 @@ export function openRecordings(
       return request.method !== 'GET' && paths.has(request.path) ? methodNotAllowed(request.method) : one
     const gzip = once(() => new Uint8Array(readGzippedBody(folder, one)))
     const plain = once(() => new Uint8Array(readBody(folder, one)))
-    return { gzip, plain, producedAt: one.at, maxAge: maxAgeOf(one), headers: keptHeaders(one) }
+    return { gzip, plain, ...stampOf(one) }
   }
 
   function page(request: ApiRequest, one: Recorded | Refusal): Copy | Refusal {
@@ -89,7 +89,7 @@ export function openRecordings(
     const { controller, results } = cutPage(entries, number, form)
     // Before April 2026 the results were keyed by display name, in pages too (API reference 4.1).
     const body = Array.isArray(value) ? results.map(([, record]) => record) : Object.fromEntries(results)
-    return { ...copyOf({ controller, results: body }, one.at, maxAgeOf(one)), headers: keptHeaders(one) }
+    return { ...json({ controller, results: body }), ...stampOf(one) }
   }
 
   return {
@@ -113,19 +113,14 @@ function parsed(body: string | undefined): unknown {
   }
 }
 
-function maxAgeOf(one: Recorded): number {
-  const stated = /max-age=(\d+)/.exec(header(one, 'cache-control') ?? '')?.[1]
-  return stated === undefined ? ttlOf(one.path) : Number(stated)
-}
-
-function header(one: Recorded, name: string): string | undefined {
-  return Object.entries(one.headers).find(([key]) => key.toLowerCase() === name)?.[1]
-}
-
 /** Left out: what the sandbox states itself, what belongs to one connection, and the budget of that day. */
 const unkept =
   /^(date|expires|cache-control|connection|keep-alive|transfer-encoding|content-(encoding|length|type)|vary|(x-)?ratelimit-.*)$/i
 
-function keptHeaders(one: Recorded): Record<string, string> {
-  return Object.fromEntries(Object.entries(one.headers).filter(([name]) => !unkept.test(name)))
+/** When a recorded response speaks, for how long, and its headers. */
+function stampOf({ at, path, headers }: Recorded) {
+  const cacheControl = new Headers(headers).get('cache-control') ?? ''
+  const maxAge = Number(/max-age=(\d+)/.exec(cacheControl)?.[1] ?? ttlOf(path))
+  const kept = Object.entries(headers).filter(([name]) => !unkept.test(name))
+  return { producedAt: at, maxAge, headers: Object.fromEntries(kept) }
 }

@@ -1,17 +1,15 @@
-import { createCopies } from '../copies.ts'
 import type { Item } from '../generator/records.ts'
 import {
   type AnswerSource,
   type ApiRequest,
-  type Copy,
   type Dialect,
+  invalidQuery,
   isRefusal,
-  methodNotAllowed,
   notFound,
   type Refusal,
 } from '../http/answer.ts'
+import { cachedSource, type Found, shared } from '../http/cached-source.ts'
 import { cutPage, type PageForm, pageNumber } from '../http/paging.ts'
-import { ttlOf } from '../http/ttl.ts'
 import { abilityMapBody, abilityTreeBody } from './abilities.ts'
 import { articleBody, articles, articleTypes, newsBody, videosBody } from './articles.ts'
 import { aspectsBody } from './aspects.ts'
@@ -35,7 +33,6 @@ type Write = (at: number) => unknown
 /** Serves the content without a simulation: classes and their abilities, articles, places on the map. All of it follows from the seed. */
 export function contentSource(settings: ContentSettings): AnswerSource {
   const { seed, dialect, items, now: startedAt } = settings
-  const copies = createCopies()
   const plain: Readonly<Record<string, Write>> = {
     '/classes': () => classesBody(seed),
     '/publisher/videos/list': () => videosBody(seed),
@@ -57,13 +54,11 @@ export function contentSource(settings: ContentSettings): AnswerSource {
     '/map/loot-pools': (level, at) => lootPoolsBody(seed, level, items(), at),
   }
 
-  function answer({ path, query, method }: ApiRequest, now: number): Copy | Refusal {
+  function find({ path, query }: ApiRequest, at: number): Found | Refusal {
     const write = plain[path] ?? ofClass(path) ?? ofLevel(path, query) ?? ofArticles(path, query)
     if (!write) return notFound()
     if (isRefusal(write)) return write
-    if (method !== 'GET') return methodNotAllowed(method)
-    const name = `${path} ${query.get('page') ?? ''} ${query.get('level') ?? ''}`
-    return copies(name, ttlOf(path), now, () => write(now))
+    return shared(() => write(at), `${query.get('page') ?? ''} ${query.get('level') ?? ''}`)
   }
 
   function ofClass(path: string): Write | Refusal | undefined {
@@ -77,8 +72,7 @@ export function contentSource(settings: ContentSettings): AnswerSource {
     const body = perLevel[path]
     if (!body) return undefined
     const level = query.get('level')
-    if (level !== null && !/^\d{1,3}$/.test(level))
-      return { status: 400, error: 'InvalidQueryParamsError', detail: 'level must be a number.' }
+    if (level !== null && !/^\d{1,3}$/.test(level)) return invalidQuery('level must be a number.')
     return (at) => body(level === null ? undefined : Number(level), at)
   }
 
@@ -100,5 +94,5 @@ export function contentSource(settings: ContentSettings): AnswerSource {
     }
   }
 
-  return { answer }
+  return cachedSource(find)
 }

@@ -1,5 +1,3 @@
-import { gzipSync } from 'node:zlib'
-
 /** Which of the two known forms of the API the sandbox speaks (plan, section 6). */
 export type Dialect = 'live' | 'documented'
 
@@ -63,12 +61,6 @@ export function isRefusal(found: object): found is Refusal {
   return 'error' in found
 }
 
-/** Builds a copy of a JSON value, produced at `producedAt` (ms). It is compressed once, when first asked for. */
-export function copyOf(body: unknown, producedAt: number, maxAge: number): Copy {
-  const plain = Buffer.from(JSON.stringify(body))
-  return { plain: () => plain, gzip: once(() => gzipSync(plain, { level: 1 })), producedAt, maxAge, headers: {} }
-}
-
 /** Remembers the first result of `make`. */
 export function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined
@@ -76,6 +68,16 @@ export function once<T>(make: () => T): () => T {
     made ??= { value: make() }
     return made.value
   }
+}
+
+/** The refusal for a parameter with a value that the route does not take. */
+export function invalidQuery(detail: string): Refusal {
+  return { status: 400, error: 'InvalidQueryParamsError', detail }
+}
+
+/** The refusal for what the caller may not see. */
+export function forbidden(detail: string): Refusal {
+  return { status: 403, error: 'Forbidden', detail }
 }
 
 /** The refusal for an unknown path. */

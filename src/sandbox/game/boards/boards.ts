@@ -3,18 +3,16 @@ import type { Item } from '../../generator/records.ts'
 import {
   type AnswerSource,
   type ApiRequest,
-  type Copy,
   type Dialect,
-  isRefusal,
-  methodNotAllowed,
+  forbidden,
+  invalidQuery,
   type Refusal,
 } from '../../http/answer.ts'
-import { ttlOf } from '../../http/ttl.ts'
+import { cachedSource, type Found, json, shared } from '../../http/cached-source.ts'
 import type { Game } from '../game.ts'
 import { locationsBody } from '../guilds/locations.ts'
-import { viewerOf } from '../people/privacy.ts'
+import { audienceOf, viewerOf } from '../people/privacy.ts'
 import { kindsOf, searchBody } from '../search.ts'
-import { type Found, json, keepCopies, shared } from './cached-copies.ts'
 import { leaderboardBody, leaderboardTypes } from './leaderboards.ts'
 
 /** What is shown besides the game itself. */
@@ -34,21 +32,14 @@ export function isBoard(path: string): boolean {
 /** Serves what is computed from a game as a whole: leaderboards, the search, where players are. */
 export function boardSource(game: Game, { dialect, seed, items }: BoardSettings): AnswerSource {
   const { realm } = game
-  const kept = keepCopies()
   const found = discoveries(seed)
 
-  function answer(request: ApiRequest, now: number): Copy | Refusal {
-    const { path, query, method } = request
-    const at = game.advanceTo(now)
-    const asked = path.startsWith('/leaderboards/')
-      ? leaderboard(path.slice('/leaderboards/'.length), query.get('resultLimit'), at)
-      : path.startsWith('/search/')
-        ? search(path.slice('/search/'.length), query.get('only'))
-        : locations(request, at)
-    if (isRefusal(asked)) return asked
-    if (method !== 'GET') return methodNotAllowed(method)
-    const name = `${path}?${query.get('resultLimit') ?? ''}&${query.get('only') ?? ''}`
-    return kept(name, ttlOf(path), at, asked)
+  function find(request: ApiRequest, at: number): Found | Refusal {
+    const { path, query } = request
+    const [, family, ...rest] = path.split('/')
+    if (family === 'leaderboards') return leaderboard(rest.join('/'), query.get('resultLimit'), at)
+    if (family === 'search') return search(rest.join('/'), query.get('only'))
+    return locations(request, at)
   }
 
   function leaderboard(type: string, asked: string | null, at: number): Found | Refusal {
@@ -67,15 +58,11 @@ export function boardSource(game: Game, { dialect, seed, items }: BoardSettings)
 
   function locations({ requester }: ApiRequest, at: number): Found | Refusal {
     const viewer = viewerOf(realm, requester)
-    if (viewer) return { write: () => json(locationsBody(realm, viewer, at)), viewer }
+    if (viewer) return { write: () => json(locationsBody(realm, viewer, at)), audience: audienceOf(viewer) }
     // Only the documentation says that guests are refused.
-    if (dialect === 'documented') return { status: 403, error: 'Forbidden', detail: 'Authentication is required.' }
+    if (dialect === 'documented') return forbidden('Authentication is required.')
     return shared(() => [])
   }
 
-  return { answer }
-}
-
-function invalidQuery(detail: string): Refusal {
-  return { status: 400, error: 'InvalidQueryParamsError', detail }
+  return cachedSource(find, (now) => game.advanceTo(now))
 }

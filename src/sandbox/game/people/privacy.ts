@@ -36,6 +36,11 @@ export function viewerOf(realm: Realm, requester: Requester | undefined): Viewer
   return player && { player, scopes: requester.scopes }
 }
 
+/** Tells one viewer from another, for copies of personal responses. */
+export function audienceOf(viewer: Viewer | undefined): string | undefined {
+  return viewer && `${viewer.player.uuid} ${viewer.scopes?.join('+') ?? '*'}`
+}
+
 /** Whether two players are friends. Friendships are drawn from the two salts: each has about one in a hundred. */
 export function areFriends(one: Player, other: Player): boolean {
   const [low, high] = one.salt < other.salt ? [one.salt, other.salt] : [other.salt, one.salt]
