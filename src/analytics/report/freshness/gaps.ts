@@ -1,6 +1,6 @@
 import * as Plot from '@observablehq/plot'
 import type { Sql } from '../../../db/database.ts'
-import { draw } from '../drawing/draw.ts'
+import { draw, type Picture } from '../drawing/draw.ts'
 import { type Figure, missing } from '../drawing/figure.ts'
 import type { Frame } from '../drawing/frame.ts'
 import { legendLine } from '../drawing/swatch.ts'
@@ -29,12 +29,7 @@ export async function gapsFigure(sql: Sql, frame: Frame): Promise<Figure> {
     [from, to, step],
   )
   if (cells.length === 0) return missing('gaps', 'Nothing was watched yet', 'wynnsync start')
-  const found = await sql.query<Gap>(
-    `select resource, gap.began_at as began, gap.ended_at as ended, gap.missed, gap.reason
-       from analytics.freshness cross join lateral analytics.unobserved(resource, $1, $2) gap order by gap.began_at, resource`,
-    [from, to],
-  )
-  const gaps = found.map((gap) => ({ ...gap, missed: missedIn(gap, frame) })).filter(({ missed }) => missed !== 0)
+  const gaps = await readGaps(sql, frame)
   const missed = gaps.reduce((sum, gap) => sum + (gap.missed ?? 0), 0)
   const resources = [...new Set(cells.map(({ resource }) => resource))]
   return {
@@ -50,40 +45,7 @@ export async function gapsFigure(sql: Sql, frame: Frame): Promise<Figure> {
       { fill: 'var(--cover)', opacity: 0.4, label: 'partly' },
       { fill: 'url(#unknown)', label: 'not observed, or no schedule known' },
     ]),
-    picture: draw('How well each resource was watched over time.', (sheet) => {
-      const span = {
-        x1: 'at',
-        x2: (one: Cell) => endOf(one.at, step, frame),
-        y: 'resource',
-        insetTop: 1,
-        insetBottom: 1,
-      }
-      return {
-        height: resources.length * 20 + 24,
-        marginLeft: sheet.isNarrow ? 92 : 110,
-        marginRight: 12,
-        marginTop: 2,
-        marginBottom: 22,
-        x: { ...timeAxis(frame, sheet), ...(sheet.isNarrow && { ticks: 3 }) },
-        y: { domain: resources, label: null, tickSize: 0 },
-        opacity: { type: 'identity' },
-        marks: [
-          Plot.barX(
-            cells.filter(({ coverage }) => !coverage),
-            { ...span, fill: 'url(#unknown)', title: described },
-          ),
-          Plot.barX(
-            cells.filter(({ coverage }) => coverage),
-            {
-              ...span,
-              fill: 'var(--cover)',
-              fillOpacity: (one: Cell) => 0.25 + 0.75 * (one.coverage ?? 0),
-              title: described,
-            },
-          ),
-        ],
-      }
-    }),
+    picture: picture(cells, resources, step, frame),
     table: {
       columns: ['Resource', 'From (UTC)', 'To (UTC)', 'Missed', 'Why'],
       rows: gaps.map(({ resource, began, ended, missed, reason }) => [
@@ -99,6 +61,52 @@ export async function gapsFigure(sql: Sql, frame: Frame): Promise<Figure> {
           : `${number(gaps.length)} gaps.`,
     },
   }
+}
+
+function picture(cells: readonly Cell[], resources: readonly string[], step: number, frame: Frame): Picture {
+  return draw('How well each resource was watched over time.', (sheet) => {
+    const span = {
+      x1: 'at',
+      x2: (one: Cell) => endOf(one.at, step, frame),
+      y: 'resource',
+      insetTop: 1,
+      insetBottom: 1,
+    }
+    return {
+      height: resources.length * 20 + 24,
+      marginLeft: sheet.isNarrow ? 92 : 110,
+      marginRight: 12,
+      marginTop: 2,
+      marginBottom: 22,
+      x: { ...timeAxis(frame, sheet), ...(sheet.isNarrow && { ticks: 3 }) },
+      y: { domain: resources, label: null, tickSize: 0 },
+      opacity: { type: 'identity' },
+      marks: [
+        Plot.barX(
+          cells.filter(({ coverage }) => !coverage),
+          { ...span, fill: 'url(#unknown)', title: described },
+        ),
+        Plot.barX(
+          cells.filter(({ coverage }) => coverage),
+          {
+            ...span,
+            fill: 'var(--cover)',
+            fillOpacity: (one: Cell) => 0.25 + 0.75 * (one.coverage ?? 0),
+            title: described,
+          },
+        ),
+      ],
+    }
+  })
+}
+
+async function readGaps(sql: Sql, frame: Frame) {
+  const gaps = await sql.query<Gap>(
+    `select resource, gap.began_at as began, gap.ended_at as ended, gap.missed, gap.reason
+       from analytics.freshness cross join lateral analytics.unobserved(resource, $1, $2) gap order by gap.began_at, resource`,
+    [frame.from, frame.to],
+  )
+  return gaps.map((gap) => ({ ...gap, missed: missedIn(gap, frame) })).filter(({ missed }) => missed !== 0)
 }
 
 /** How many of a gap's missed observations lie in the period; NULL where none were expected. They divide it evenly. */

@@ -1,6 +1,6 @@
 import * as Plot from '@observablehq/plot'
 import type { Sql } from '../../../db/database.ts'
-import { draw } from '../drawing/draw.ts'
+import { draw, type Picture } from '../drawing/draw.ts'
 import { type Figure, missing } from '../drawing/figure.ts'
 import { legendLine } from '../drawing/swatch.ts'
 import type { Period } from '../period.ts'
@@ -30,70 +30,13 @@ export async function membersFigure(sql: Sql, guild: string, { to }: Period): Pr
   )
   const id = 'members'
   if (members.length === 0) return missing(id, 'Its members are not known', `wynnsync sync guilds --guild ${guild}`)
-  const tally = new Map<string, { rank: string; status: string; members: number }>()
-  for (const { rank, status } of members) {
-    const cell = tally.get(`${rank} ${status}`) ?? { rank, status, members: 0 }
-    tally.set(`${rank} ${status}`, { ...cell, members: cell.members + 1 })
-  }
-  const cells = [...tally.values()]
   const of = (wanted: string) => members.filter(({ status }) => status === wanted).length
-  const place = (rank: string) => (ranks.includes(rank) ? ranks.indexOf(rank) : ranks.length)
-  const domain = [...new Set(members.map(({ rank }) => rank))].sort(
-    (a, b) => place(a) - place(b) || a.localeCompare(b, 'en'),
-  )
   return {
     id,
     title: `${number(of('active'))} of ${count(members.length, 'member')} active, ${number(of('inactive'))} inactive, ${number(of('unknown'))} cannot be known`,
     lead: 'Members by rank at the end of the period. Members with a restriction do not count as inactive; the table gives the reason for each unknown.',
     legend: legendLine(statuses),
-    picture: draw('Members by rank: active, inactive, unknown.', ({ isNarrow }) => ({
-      height: domain.length * 28 + 24,
-      marginLeft: isNarrow ? 72 : 90,
-      marginRight: 20,
-      marginTop: 2,
-      marginBottom: 20,
-      x: { label: null, ticks: 5, tickFormat: 'd', grid: true },
-      y: { domain, label: null, tickSize: 0 },
-      color: { type: 'identity' },
-      marks: statuses.flatMap(({ status, fill }) => {
-        const before = statuses
-          .slice(
-            0,
-            statuses.findIndex((one) => one.status === status),
-          )
-          .map((one) => one.status)
-        const start = (rank: string) =>
-          cells
-            .filter((one) => one.rank === rank && before.includes(one.status))
-            .reduce((sum, one) => sum + one.members, 0)
-        const bars = cells.filter((one) => one.status === status)
-        const x1 = bars.map(({ rank }) => start(rank))
-        const x2 = bars.map(({ members: amount }, index) => (x1[index] ?? 0) + amount)
-        return [
-          Plot.barX(bars, {
-            x1,
-            x2,
-            y: 'rank',
-            fill,
-            stroke: 'var(--paper)',
-            inset: 0.5,
-            title: (one) => `${one.rank}: ${one.members} ${status}`,
-          }),
-          Plot.text(
-            bars.filter((one) => one.members * (isNarrow ? 2.4 : 8) > members.length * 0.09),
-            {
-              x: (one) => start(one.rank) + one.members / 2,
-              y: 'rank',
-              text: (one) => String(one.members),
-              fill: 'var(--ink)',
-              stroke: 'var(--paper)',
-              strokeWidth: 4,
-              fontWeight: 700,
-            },
-          ),
-        ]
-      }),
-    })),
+    picture: picture(members),
     table: {
       columns: ['Member', 'Rank', 'Status', 'Last seen (UTC)', 'Days ago', 'Why it cannot be known'],
       rows: members.map(({ username, rank, seen, days, status, reason }) => [
@@ -106,4 +49,65 @@ export async function membersFigure(sql: Sql, guild: string, { to }: Period): Pr
       ]),
     },
   }
+}
+
+/** How many members of a rank have a status, and how many of that rank have one that is drawn before it. */
+interface Bar {
+  readonly rank: string
+  readonly status: string
+  readonly fill: string
+  readonly start: number
+  readonly end: number
+}
+
+function picture(members: readonly Member[]): Picture {
+  const place = (rank: string) => (ranks.includes(rank) ? ranks.indexOf(rank) : ranks.length)
+  const domain = [...new Set(members.map(({ rank }) => rank))].sort(
+    (a, b) => place(a) - place(b) || a.localeCompare(b, 'en'),
+  )
+  const bars = domain.flatMap((rank) => barsOf(rank, members))
+  const amount = ({ start, end }: Bar) => end - start
+  return draw('Members by rank: active, inactive, unknown.', ({ isNarrow }) => ({
+    height: domain.length * 28 + 24,
+    marginLeft: isNarrow ? 72 : 90,
+    marginRight: 20,
+    marginTop: 2,
+    marginBottom: 20,
+    x: { label: null, ticks: 5, tickFormat: 'd', grid: true },
+    y: { domain, label: null, tickSize: 0 },
+    color: { type: 'identity' },
+    marks: [
+      Plot.barX(bars, {
+        x1: 'start',
+        x2: 'end',
+        y: 'rank',
+        fill: 'fill',
+        stroke: 'var(--paper)',
+        inset: 0.5,
+        title: (bar) => `${bar.rank}: ${amount(bar)} ${bar.status}`,
+      }),
+      Plot.text(
+        bars.filter((bar) => amount(bar) * (isNarrow ? 2.4 : 8) > members.length * 0.09),
+        {
+          x: (bar) => (bar.start + bar.end) / 2,
+          y: 'rank',
+          text: (bar) => String(amount(bar)),
+          fill: 'var(--ink)',
+          stroke: 'var(--paper)',
+          strokeWidth: 4,
+          fontWeight: 700,
+        },
+      ),
+    ],
+  }))
+}
+
+function barsOf(rank: string, members: readonly Member[]): Bar[] {
+  let end = 0
+  const bars = statuses.map(({ status, fill }) => {
+    const start = end
+    end += members.filter((member) => member.rank === rank && member.status === status).length
+    return { rank, status, fill, start, end }
+  })
+  return bars.filter((bar) => bar.end > bar.start)
 }

@@ -1,13 +1,13 @@
 import * as Plot from '@observablehq/plot'
 import type { Sql } from '../../../db/database.ts'
-import { draw } from '../drawing/draw.ts'
+import { draw, type Picture } from '../drawing/draw.ts'
 import { type Figure, missing } from '../drawing/figure.ts'
 import { expectedEvery, type Frame } from '../drawing/frame.ts'
 import { heat, heatLegend } from '../drawing/swatch.ts'
 import { coverageStrip, endOf, seriesStep, timeAxis, timeMargins } from '../drawing/time-axis.ts'
 import { stepsOf } from '../period.ts'
 import { every, moment, number } from '../words.ts'
-import { readOnline } from './online.ts'
+import { type OnlineStep, readOnline } from './online.ts'
 import { type Cell, cellsOf, type Hour } from './world-cells.ts'
 
 /** c. Who is online where: a heat map of worlds and time. */
@@ -33,47 +33,7 @@ export async function worldsFigure(sql: Sql, frame: Frame): Promise<Figure> {
     title: `${fullest.world} was the fullest world: ${number(fullest.most)} players on ${moment(fullest.hour)}`,
     lead: `Listed players per world and ${every(fine)}, averages of the time that was watched. Blank: the world was not up. Half hatched: less than nine tenths were watched.`,
     legend: heatLegend(most, 'players'),
-    picture: draw('Players per world over time, as a grid.', (sheet) => {
-      const { step, watched } = sheet.isNarrow ? grids.narrow : grids.wide
-      const drawn = sheet.isNarrow ? cellsOf(hours, watched, frame, step) : cells
-      const span = {
-        x1: (one: Cell) => one.at,
-        x2: (one: Cell) => endOf(one.at, step, frame),
-        y: 'world',
-        insetTop: 0.5,
-        insetRight: 0.5,
-      }
-      return [
-        {
-          height: worlds.length * (sheet.isNarrow ? 13 : 15) + 24,
-          ...timeMargins(sheet),
-          marginTop: 2,
-          marginBottom: 22,
-          x: timeAxis(frame, sheet),
-          y: { domain: worlds, label: null, tickSize: 0 },
-          marks: [
-            Plot.barX(
-              watched
-                .filter(({ at }) => !drawn.known.has(at.getTime()))
-                .flatMap(({ at }) => worlds.map((world) => ({ at, world }))),
-              { x1: 'at', x2: (one: Cell) => endOf(one.at, step, frame), y: 'world', fill: 'url(#unknown)' },
-            ),
-            Plot.barX(drawn.cells, {
-              ...span,
-              fill: 'var(--heat)',
-              fillOpacity: (one: Cell) => heat(one.average, most),
-              title: described,
-            }),
-            Plot.barX(
-              drawn.cells.filter(({ coverage }) => coverage !== null && coverage < 0.9),
-              { ...span, fill: 'url(#unknown)', fillOpacity: 0.5 },
-            ),
-          ],
-          opacity: { type: 'identity' },
-        } as Plot.PlotOptions,
-        coverageStrip(watched, step, frame, sheet),
-      ]
-    }),
+    picture: picture(hours, grids, worlds, most, frame),
     table: {
       columns: ['From (UTC)', ...worlds],
       rows: stepsOf(frame, fine).map((at) => [
@@ -85,6 +45,61 @@ export async function worldsFigure(sql: Sql, frame: Frame): Promise<Figure> {
       note: 'Averages; blank: the world was not up; ?: not observed.',
     },
   }
+}
+
+interface Steps {
+  readonly step: number
+  readonly watched: readonly OnlineStep[]
+}
+
+function picture(
+  hours: readonly Hour[],
+  grids: { readonly wide: Steps; readonly narrow: Steps },
+  worlds: readonly string[],
+  most: number,
+  frame: Frame,
+): Picture {
+  return draw('Players per world over time, as a grid.', (sheet) => {
+    const { step, watched } = sheet.isNarrow ? grids.narrow : grids.wide
+    const drawn = cellsOf(hours, watched, frame, step)
+    const span = {
+      x1: (one: Cell) => one.at,
+      x2: (one: Cell) => endOf(one.at, step, frame),
+      y: 'world',
+      insetTop: 0.5,
+      insetRight: 0.5,
+    }
+    return [
+      {
+        height: worlds.length * (sheet.isNarrow ? 13 : 15) + 24,
+        ...timeMargins(sheet),
+        marginTop: 2,
+        marginBottom: 22,
+        x: timeAxis(frame, sheet),
+        y: { domain: worlds, label: null, tickSize: 0 },
+        marks: [
+          Plot.barX(
+            watched
+              .filter(({ at }) => !drawn.known.has(at.getTime()))
+              .flatMap(({ at }) => worlds.map((world) => ({ at, world }))),
+            { x1: 'at', x2: (one: Cell) => endOf(one.at, step, frame), y: 'world', fill: 'url(#unknown)' },
+          ),
+          Plot.barX(drawn.cells, {
+            ...span,
+            fill: 'var(--heat)',
+            fillOpacity: (one: Cell) => heat(one.average, most),
+            title: described,
+          }),
+          Plot.barX(
+            drawn.cells.filter(({ coverage }) => coverage !== null && coverage < 0.9),
+            { ...span, fill: 'url(#unknown)', fillOpacity: 0.5 },
+          ),
+        ],
+        opacity: { type: 'identity' },
+      } as Plot.PlotOptions,
+      coverageStrip(watched, step, frame, sheet),
+    ]
+  })
 }
 
 function described({ world, at, average, coverage }: Cell): string {
