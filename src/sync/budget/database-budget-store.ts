@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto'
+import { and, eq, sql as sqlText } from 'drizzle-orm'
 import { expireAllReservations } from '../../api/rate-limit/budget.ts'
 import { type BudgetState, readBudgetState } from '../../api/rate-limit/budget-state.ts'
 import { type BudgetStore, firstSegment, type Step } from '../../api/rate-limit/budget-store.ts'
 import type { Clock } from '../../app/clock.ts'
 import { RetryableError } from '../../app/errors.ts'
 import type { Database, Sql } from '../../db/database.ts'
+import { typed } from '../../db/typed.ts'
+import { budget, routeBucket } from '../record/watch-tables.ts'
 
 /** How often a change is tried when the database asks for another try or cuts the connection. */
 const TRIES = 3
@@ -12,7 +15,7 @@ const TRIES = 3
 /** How long to wait before the next try, ms. */
 const PAUSE = 100
 
-/** Nobody holds a row for longer than its own round trips: whoever waits longer waits for a frozen process; ms. */
+/** A row is locked for a few round trips: a longer wait is for a process that is frozen; ms. */
 const LOCK_WAIT = 3000
 
 /** The budgets of each embedded database that this process has begun to use, whichever client was first. */
@@ -29,7 +32,7 @@ export function accountOf(baseUrl: string, token: string | null | undefined): st
 
 /**
  * The budgets of one account in the database, shared by all processes that use it. Each change is a transaction of its
- * own on one row: no lock is held while anybody waits or a request runs, and none for a second row, so that there is no
+ * own on one row: no lock is held during a wait or a request, and none for a second row, so that there is no
  * deadlock. The processes are taken to agree on the time to about a second.
  * @param options.lockWaitMs how long one try waits for a row that another process holds, in ms of the real time
  */
@@ -38,7 +41,7 @@ export function databaseBudget(
   options: { readonly account: string; readonly clock: Clock; readonly lockWaitMs?: number },
 ): BudgetStore {
   const { account, clock, lockWaitMs = LOCK_WAIT } = options
-  // What a crash of the server loses is a request or two, which the next answer's headers tell: not worth a wait for the disk.
+  // A crash of the server loses a request or two, which the next response's headers correct: not worth a wait for the disk.
   const settings = `set local synchronous_commit = off; set local lock_timeout = ${Math.round(lockWaitMs)}`
 
   async function change<T>(bucket: string, step: (state: BudgetState | null) => Step<T>): Promise<T> {
@@ -56,16 +59,14 @@ export function databaseBudget(
     await sql.query(settings)
     const stored = (await lockRow(sql, bucket)) ?? (await createRow(sql, bucket))
     const { state, result } = step(beginWith(readBudgetState(stored), bucket))
-    await sql.query('update sync.budget set state = $3, changed_at = $4 where account = $1 and bucket = $2', [
-      account,
-      bucket,
-      state,
-      new Date(clock.now()),
-    ])
+    await typed(sql)
+      .update(budget)
+      .set({ state, changedAt: new Date(clock.now()) })
+      .where(is(bucket))
     return result
   }
 
-  /** Nobody else has the embedded database open: what this process did not reserve itself is a dead one's. */
+  /** Only this process has the embedded database open: what it did not reserve itself was reserved by one that is dead. */
   function beginWith(stored: BudgetState | null, bucket: string): BudgetState | null {
     if (db.kind === 'server') return stored
     const name = `${account} ${bucket}`
@@ -76,45 +77,43 @@ export function databaseBudget(
     return stored === null ? null : expireAllReservations(stored, clock.now())
   }
 
+  const is = (bucket: string) => and(eq(budget.account, account), eq(budget.bucket, bucket))
+
   async function lockRow(sql: Sql, bucket: string): Promise<unknown> {
-    const [row] = await sql.query<{ state: unknown }>(
-      'select state from sync.budget where account = $1 and bucket = $2 for update',
-      [account, bucket],
-    )
+    const [row] = await typed(sql).select({ state: budget.state }).from(budget).where(is(bucket)).for('update')
     return row?.state
   }
 
   /** Another process may create the same row first: then its state counts. */
   async function createRow(sql: Sql, bucket: string): Promise<unknown> {
-    await sql.query(
-      `insert into sync.budget (account, bucket, state, changed_at) values ($1, $2, '{}', $3) on conflict do nothing`,
-      [account, bucket, new Date(clock.now())],
-    )
+    const row = { account, bucket, state: {}, changedAt: new Date(clock.now()) }
+    await typed(sql).insert(budget).values(row).onConflictDoNothing()
     return await lockRow(sql, bucket)
   }
 
+  const ofAccount = eq(routeBucket.account, account)
   return {
     change,
     async bucketOf(route) {
-      const [row] = await db.query<{ bucket: string }>(
-        'select bucket from sync.route_bucket where account = $1 and route = $2',
-        [account, route],
-      )
+      const [row] = await typed(db)
+        .select({ bucket: routeBucket.bucket })
+        .from(routeBucket)
+        .where(and(ofAccount, eq(routeBucket.route, route)))
       return row?.bucket ?? null
     },
     async bucketsNear(route) {
-      const rows = await db.query<{ bucket: string }>(
-        `select distinct bucket from sync.route_bucket where account = $1 and split_part(route, '/', 2) = $2`,
-        [account, firstSegment(route)],
-      )
+      const rows = await typed(db)
+        .selectDistinct({ bucket: routeBucket.bucket })
+        .from(routeBucket)
+        .where(and(ofAccount, eq(sqlText`split_part(${routeBucket.route}, '/', 2)`, firstSegment(route))))
       return rows.map(({ bucket }) => bucket)
     },
     async learn(route, bucket) {
-      await db.query(
-        `insert into sync.route_bucket (account, route, bucket, learned_at) values ($1, $2, $3, $4)
-             on conflict (account, route) do update set bucket = excluded.bucket, learned_at = excluded.learned_at`,
-        [account, route, bucket, new Date(clock.now())],
-      )
+      const learned = { bucket, learnedAt: new Date(clock.now()) }
+      await typed(db)
+        .insert(routeBucket)
+        .values({ account, route, ...learned })
+        .onConflictDoUpdate({ target: [routeBucket.account, routeBucket.route], set: learned })
     },
   }
 }
