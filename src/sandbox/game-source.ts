@@ -14,6 +14,8 @@ export interface GameOptions {
   readonly guilds?: number | undefined
   /** How many people play (default 2,000); members of dormant guilds come on top. */
   readonly players?: number | undefined
+  /** How many territories the map has, rounded up to twenties (default 400). */
+  readonly territories?: number | undefined
   /** ISO instant at which the game begins (default: the clock when the sandbox starts). */
   readonly startedAt?: string | undefined
   /** How often a territory's resources move, seconds (default 600). */
@@ -37,6 +39,7 @@ export function openGame(
       startedAt: options.startedAt === undefined ? form.now : Date.parse(options.startedAt),
       guilds: options.guilds,
       players: options.players,
+      territories: options.territories,
       patchItems: (seed) => {
         if (!patches) return null
         const { changed, added, removed, ...world } = patchItems(items.itemWorld(), seed, retunedPerPatch)

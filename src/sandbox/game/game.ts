@@ -30,6 +30,8 @@ export interface GameSettings {
   readonly guilds?: number | undefined
   /** How many people play (default 2,000); members of dormant guilds come on top. */
   readonly players?: number | undefined
+  /** How many territories the map has, rounded up to twenties (default 400). */
+  readonly territories?: number | undefined
   /** Called when the game patches its items; absent: never. */
   readonly patchItems?: PatchItems | undefined
 }
@@ -53,7 +55,7 @@ const warmUp = 8 * hour
  * The game is played by the whole second, so that an answer shows exactly what had happened when it was produced.
  */
 export function createGame(settings: GameSettings): Game {
-  const { seed, startedAt, guilds = 400, players = 2000 } = settings
+  const { seed, startedAt, guilds = 400, players = 2000, territories } = settings
   const random = seededRandom(seed ^ 0x5eed)
   const origin = Math.floor(startedAt / 1000) * 1000 - warmUp
   const realm: Realm = {
@@ -67,7 +69,7 @@ export function createGame(settings: GameSettings): Game {
     online: new Set(),
     worlds: createWorlds(),
     guilds: new Map(),
-    sheets: createSheets(),
+    sheets: createSheets(territories),
     territories: new Set(),
     seasons: [],
     runningSeason: null,

@@ -28,7 +28,7 @@ const busy = () => statements.busy() || requests.underWay() > asleep
 const clock = virtualClock(dawn, { auto: true, idleMs: 1, busy })
 
 const sandbox = new Worker(new URL('./sandbox-worker.mjs', import.meta.url), {
-  workerData: { time, seed: 1, game: { guilds: 12, players: 40 }, limit: 60 },
+  workerData: { time, seed: 1, game: { guilds: 12, players: 40, territories: 60 }, limit: 60 },
 })
 const url = await new Promise((resolve, reject) => {
   sandbox.once('error', reject)

@@ -3,21 +3,22 @@ import type { Guild, Realm, Sheet, Territory } from '../state.ts'
 import { day, hour, lastTick } from '../time.ts'
 
 const columns = 20
-const rows = 20
+/** The territories of a game for which no other number is given. */
+const wholeMap = 400
 const perSheet = 20
 /** How many territories the fighting guilds hold at first; the rest has no owner. */
 const firstHoldings = [58, 55, 50, 41, 33, 29, 27, 25, 19, 16, 13, 9, 7, 4, 3, 3, 2, 2]
 
-/** As many sheets as the first map needs. */
-export function createSheets(): Sheet[] {
-  return Array.from({ length: (columns * rows) / perSheet }, (_, nth) => ({ territories: [], edition: 0, nth }))
+/** As many sheets as a first map of so many territories needs, each of them full. */
+export function createSheets(territories = wholeMap): Sheet[] {
+  return Array.from({ length: Math.ceil(territories / perSheet) }, (_, nth) => ({ territories: [], edition: 0, nth }))
 }
 
 /** Draws the map: territories on a grid, linked to their neighbours; a few links lead to names that do not exist. */
 export function createMap(realm: Realm): void {
   const { random } = realm
   const grid: Territory[] = []
-  for (let place = 0; place < columns * rows; place++) {
+  for (let place = 0; place < realm.sheets.length * perSheet; place++) {
     const sheet = realm.sheets[Math.floor(place / perSheet)]
     if (sheet) grid.push(createTerritory(realm, sheet, place % columns, Math.floor(place / columns)))
   }
