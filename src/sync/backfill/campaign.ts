@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { and, asc, count, desc, eq, isNotNull, isNull, lt, not, or, type SQL, sql as text } from 'drizzle-orm'
 import type { Sql } from '../../db/database.ts'
+import { anyOf, typed } from '../../db/typed.ts'
+import { workItem } from '../record/tables.ts'
+import { backfill } from '../record/watch-tables.ts'
 import { goneInterval, lease } from '../worklist/work-items.ts'
 
 /** Holder of the leases of a backfill. A lock says whether it lives; when none does, the leases are of a dead one. */
@@ -9,13 +13,13 @@ const holder = 'backfill'
 export interface Campaign {
   readonly backfillId: string
   readonly resource: string
-  /** A key is done when it was answered at or after this instant. */
+  /** A key is done when its last response came at or after this instant. */
   readonly since: Date
   readonly startedAt: Date
 }
 
 /** Which keys of a campaign are meant. */
-export interface Among {
+export interface OpenKeys {
   readonly resource: string
   readonly since: Date
   /** Only these. */
@@ -24,13 +28,15 @@ export interface Among {
   readonly except?: readonly string[] | undefined
 }
 
-/** What is still to ask. What the API no longer had is left out for a week, unless it is named. */
-const isOpen = `resource = $1 and (checked_at is null or checked_at < $2)
-   and ($3::text[] is null or key = any($3)) and key <> all($4::text[])
-   and (gone_at is null or $3 is not null or checked_at < $5)`
-
-function openness({ resource, since, only, except = [] }: Among) {
-  return [resource, since, only ?? null, except, new Date(since.getTime() - goneInterval)]
+/** Keys without a response since then. What the API no longer had is left out for most of a day, unless it is named. */
+function isOpen({ resource, since, only, except = [] }: OpenKeys): SQL | undefined {
+  const { key, checkedAt, goneAt } = workItem
+  return and(
+    eq(workItem.resource, resource),
+    or(isNull(checkedAt), lt(checkedAt, since)),
+    only ? anyOf(key, only) : or(isNull(goneAt), lt(checkedAt, new Date(since.getTime() - goneInterval))),
+    not(anyOf(key, except)),
+  )
 }
 
 /** The latest campaign of a resource, and when it finished; null while it has not. */
@@ -38,81 +44,85 @@ export async function latestCampaign(
   sql: Sql,
   resource: string,
 ): Promise<(Campaign & { readonly finishedAt: Date | null }) | undefined> {
-  const [latest] = await sql.query<Campaign & { finishedAt: Date | null }>(
-    `select backfill_id as "backfillId", resource, since, started_at as "startedAt", finished_at as "finishedAt"
-       from sync.backfill where resource = $1 order by started_at desc limit 1`,
-    [resource],
-  )
+  const [latest] = await typed(sql)
+    .select()
+    .from(backfill)
+    .where(eq(backfill.resource, resource))
+    .orderBy(desc(backfill.startedAt))
+    .limit(1)
   return latest
 }
 
 /** The latest campaign, unless it is finished. */
 export async function unfinishedCampaign(sql: Sql, resource: string): Promise<Campaign | undefined> {
   const latest = await latestCampaign(sql, resource)
-  if (!latest || latest.finishedAt) return undefined
-  const { finishedAt: _, ...campaign } = latest
-  return campaign
+  return latest?.finishedAt ? undefined : latest
 }
 
 /** Begins a campaign; one that was not finished is left behind. */
 export async function beginCampaign(
   sql: Sql,
-  { resource, since, startedAt, keys }: Omit<Campaign, 'backfillId'> & { readonly keys: number },
+  { keys, ...begun }: Omit<Campaign, 'backfillId'> & { readonly keys: number },
 ): Promise<Campaign> {
-  const backfillId = randomUUID()
-  await sql.query(
-    `insert into sync.backfill (backfill_id, resource, started_at, since, keys) values ($1, $2, $3, $4, $5)`,
-    [backfillId, resource, startedAt, since, keys],
-  )
-  return { backfillId, resource, since, startedAt }
+  const campaign = { backfillId: randomUUID(), ...begun }
+  await typed(sql)
+    .insert(backfill)
+    .values({ ...campaign, keys })
+  return campaign
 }
 
-/** Lets a campaign count what was answered after another instant as done. */
+/** Lets a campaign count keys with a response after another instant as done. */
 export async function setSince(sql: Sql, campaign: Campaign, since: Date): Promise<Campaign> {
-  await sql.query('update sync.backfill set since = $2 where backfill_id = $1', [campaign.backfillId, since])
+  await typed(sql).update(backfill).set({ since }).where(eq(backfill.backfillId, campaign.backfillId))
   return { ...campaign, since }
 }
 
 /** Every key of the campaign is done. */
 export async function finishCampaign(sql: Sql, { backfillId }: Campaign, at: Date): Promise<void> {
-  await sql.query('update sync.backfill set finished_at = $2 where backfill_id = $1 and finished_at is null', [
-    backfillId,
-    at,
-  ])
+  await typed(sql)
+    .update(backfill)
+    .set({ finishedAt: at })
+    .where(and(eq(backfill.backfillId, backfillId), isNull(backfill.finishedAt)))
 }
 
-/** How many keys are still to ask, and how many of them nobody has ever asked for. */
-export async function countOpen(sql: Sql, among: Among): Promise<{ readonly keys: number; readonly fresh: number }> {
-  const [row] = await sql.query<{ keys: number; fresh: number }>(
-    `select count(*) as keys, count(*) filter (where checked_at is null) as fresh from sync.work_item where ${isOpen}`,
-    openness(among),
-  )
+/** How many keys are open, and how many of them never had a response. */
+export async function countOpen(sql: Sql, open: OpenKeys): Promise<{ readonly keys: number; readonly fresh: number }> {
+  const fresh = text`count(*) filter (where ${isNull(workItem.checkedAt)})`.mapWith(Number)
+  const [row] = await typed(sql).select({ keys: count(), fresh }).from(workItem).where(isOpen(open))
   return row ?? { keys: 0, fresh: 0 }
 }
 
-/** Takes the next keys: those that were never asked for, then the stalest. Keys that somebody else has are passed over. */
-export async function claimOpen(sql: Sql, among: Among, count: number, now: number): Promise<string[]> {
-  const rows = await sql.query<{ key: string }>(
-    `with due as materialized (
-       select resource, key from sync.work_item where ${isOpen} and (leased_until is null or leased_until < $6)
-        order by checked_at nulls first, key limit $7 for update skip locked),
-     taken as (
-       update sync.work_item item set leased_until = $8, leased_by = $9 from due
-        where item.resource = due.resource and item.key = due.key
-        returning item.key, item.checked_at)
-     select key from taken order by checked_at nulls first, key`,
-    [...openness(among), new Date(now), count, new Date(now + lease), holder],
+/** Leases the next keys: those that never had a response, then the stalest. Keys that another process holds are left out. */
+export async function claimOpen(sql: Sql, open: OpenKeys, limit: number, now: number): Promise<string[]> {
+  const isFree = or(isNull(workItem.leasedUntil), lt(workItem.leasedUntil, new Date(now)))
+  const db = typed(sql)
+  // A CTE that locks rows is never inlined: as a plain subquery the planner may run it several times, each time locking more.
+  const due = db.$with('due').as(
+    db
+      .select({ resource: workItem.resource, key: workItem.key })
+      .from(workItem)
+      .where(and(isOpen(open), isFree))
+      .orderBy(text`${workItem.checkedAt} nulls first`, asc(workItem.key))
+      .limit(limit)
+      .for('update', { skipLocked: true }),
   )
-  return rows.map(({ key }) => key)
+  const rows = await db
+    .with(due)
+    .update(workItem)
+    .set({ leasedUntil: new Date(now + lease), leasedBy: holder })
+    .from(due)
+    .where(and(eq(workItem.resource, due.resource), eq(workItem.key, due.key)))
+    .returning({ key: workItem.key, checkedAt: workItem.checkedAt })
+  const checked = ({ checkedAt }: (typeof rows)[number]) => checkedAt?.getTime() ?? 0
+  return rows.sort((a, b) => checked(a) - checked(b) || (a.key < b.key ? -1 : 1)).map(({ key }) => key)
 }
 
-/** Gives back what a backfill of this resource holds, but not what is named. */
-export async function freeLeases(sql: Sql, resource: string, except: readonly string[] = []): Promise<void> {
-  await sql.query(
-    `update sync.work_item set leased_until = null, leased_by = null
-      where resource = $1 and leased_by = $2 and key <> all($3::text[])`,
-    [resource, holder, except],
-  )
+/** Gives back what a backfill of this resource holds. */
+export async function freeLeases(sql: Sql, resource: string): Promise<void> {
+  await typed(sql)
+    .update(workItem)
+    .set({ leasedUntil: null, leasedBy: null })
+    .where(and(eq(workItem.resource, resource), eq(workItem.leasedBy, holder)))
 }
 
 /** Puts keys on the worklist that are not there yet. */
@@ -124,12 +134,13 @@ export async function listKeys(sql: Sql, resource: string, keys: readonly string
   )
 }
 
-/** The key whose answer is the latest: whoever asks for it finds out whether the API answers at all. */
+/** The key whose response is the latest: a request for it shows whether the API responds at all. */
 export async function latestAnswered(sql: Sql, resource: string): Promise<string | undefined> {
-  const [row] = await sql.query<{ key: string }>(
-    `select key from sync.work_item where resource = $1 and observed_at is not null and gone_at is null
-      order by checked_at desc limit 1`,
-    [resource],
-  )
+  const [row] = await typed(sql)
+    .select({ key: workItem.key })
+    .from(workItem)
+    .where(and(eq(workItem.resource, resource), isNotNull(workItem.observedAt), isNull(workItem.goneAt)))
+    .orderBy(desc(workItem.checkedAt))
+    .limit(1)
   return row?.key
 }
