@@ -1,12 +1,5 @@
 import { Forbidden, NotFound } from '../../api/errors.ts'
-import {
-  BrokenRecording,
-  nameOf,
-  nameOfRequest,
-  type RecordedAnswers,
-  requestsOf,
-} from '../../api/recordings/recorded.ts'
-import type { Recorded as RecordedLine } from '../../api/schemas/recordings/recording-index.ts'
+import { BrokenRecording, type RecordedAnswers } from '../../api/recordings/recorded.ts'
 import { FatalError, RecordError, RetryableError } from '../../app/errors.ts'
 import type { Engine } from '../engine.ts'
 import { type Extraction, type ExtractOptions, isWorklist, type Resource, type Worklist } from '../resource.ts'
@@ -17,63 +10,45 @@ import { type RunSummary, startRunSummary } from '../run/run-summary.ts'
 import type { LastSaid } from '../validate/guard-actions.ts'
 import { openRefusals, type RunRefusals } from '../worklist/run-refusals.ts'
 import { listKeys } from './campaign.ts'
-import { withinTime } from './within-time.ts'
+import { type RecordedResponse, timelineOf, withinTime } from './recorded-timeline.ts'
 
-/** What recorded answers are loaded with: time is that of the recordings, and nobody is asked. */
+/** The engine without the API: no request is sent, and time is that of the recordings. */
 export type Loading = Omit<Engine, 'api'>
 
 export interface LoadOptions extends Pick<ExtractOptions, 'signal'> {
-  /** Only what these ask for; the rest of the folder is passed over. */
+  /** Only what these request; the rest of the folder is left out. */
   readonly resources: readonly (Resource | Worklist)[]
-  /** Told after each answer: how many are done, of how many. */
+  /** Called after each response: how many are done, of how many. */
   readonly onProgress?: (done: number, of: number) => void
 }
 
-/** What came of the recorded answers of one resource. */
-export interface LoadedAnswers {
-  readonly resource: string
-  readonly answers: number
-  /** Answers that are older than what was known, or the same. */
-  readonly stale: number
-  readonly unchanged: number
-  readonly inserted: number
-  readonly changed: number
-  readonly closed: number
-  readonly events: number
-  readonly rejected: number
-  readonly quarantined: number
+const noCounts = {
+  answers: 0,
+  /** Responses that are older than what was known, or the same. */
+  stale: 0,
+  unchanged: 0,
+  inserted: 0,
+  changed: 0,
+  closed: 0,
+  events: 0,
+  rejected: 0,
+  quarantined: 0,
 }
 
-/** What came of a folder of recorded answers. */
+/** What came of the recorded responses of one resource. */
+export type LoadedAnswers = { readonly resource: string } & Readonly<typeof noCounts>
+
+/** What came of a folder of recorded responses. */
 export interface LoadedFolder {
   readonly resources: readonly LoadedAnswers[]
-  /** Answers that could not be read, with file and line. */
+  /** Responses that could not be read, with file and line. */
   readonly broken: readonly string[]
   /** How often each request was recorded that no resource makes. */
   readonly unknown: ReadonlyMap<string, number>
 }
 
-/** One recorded answer that somebody asks for. */
-interface Moment {
-  readonly at: number
-  readonly resource: Resource | Worklist
-  /** Of a worklist. */
-  readonly key?: string
-}
-
-/** Which requests a resource makes. */
-interface Asked {
-  readonly resource: Resource | Worklist
-  /** Names of its requests; of a worklist none, for each key has its own. */
-  readonly names: readonly string[]
-  keyOf(line: RecordedLine): string | undefined
-}
-
-/** A key that no resource has, to see what a worklist asks for. */
-const sampleKey = '00000000-0000-4000-8000-000000000000'
-
 /**
- * Takes in recorded answers in the order of time, over all resources, through the same readers, guards and tables as a
+ * Loads recorded responses in the order of time, over all resources, through the same readers, guards and tables as a
  * sync at those times would. What is older than what is known changes nothing.
  * @throws RetryableError when the database is away, or what ended the signal; what was loaded until then stays
  */
@@ -83,75 +58,58 @@ export async function loadRecorded(
   { resources, signal, onProgress }: LoadOptions,
 ): Promise<LoadedFolder> {
   const { answers: recorded, refused } = withinTime(folder, loading.clock.now())
-  const { moments, unknown } = await momentsOf(recorded, resources)
-  const sums = new Map(resources.map(({ name }) => [name, emptySum(name)]))
-  const tallies = new Map<string, OpenTally>()
+  const { responses, unknown } = await timelineOf(recorded, resources)
+  const sums = new Map(resources.map(({ name }) => [name, { resource: name, ...noCounts }]))
+  const runs = new Map<string, WorklistRun>()
   const broken = [...refused]
   for (const message of broken) loading.log.error({}, message)
-  await listAll(loading, moments)
-  for (const [done, moment] of moments.entries()) {
+  await listAll(loading, responses)
+  for (const [done, response] of responses.entries()) {
     signal?.throwIfAborted()
-    const { resource, at } = moment
-    const sum = sums.get(resource.name) ?? emptySum(resource.name)
-    const engine = engineAt(recorded, loading, at)
+    const { resource, at } = response
+    // The ledger, too, is written as of that time.
+    const engine: Engine = { ...loading, api: recorded.apiAsOf(at), clock: { ...loading.clock, now: () => at } }
     try {
-      add(
-        sum,
-        isWorklist(resource) ? await takeKey(resource, engine, moment, tallies) : await takeWhole(resource, engine),
-      )
+      const result = isWorklist(resource)
+        ? await loadKey(resource, engine, response, runs)
+        : await loadWhole(resource, engine)
+      add(sums.get(resource.name), result)
     } catch (error) {
-      if (!(error instanceof BrokenAnswer)) throw error
+      if (!(error instanceof UnreadableResponse)) throw error
       broken.push(error.message)
       loading.log.error({ resource: resource.name }, error.message)
     }
-    onProgress?.(done + 1, moments.length)
+    onProgress?.(done + 1, responses.length)
   }
-  for (const [name, { tally, asked, refusals }] of tallies) {
+  for (const [name, { summary, requested, refusals }] of runs) {
     await refusals.close(true)
-    Object.assign(sums.get(name) ?? {}, { rejected: (await tally.close(asked)).rejected })
+    Object.assign(sums.get(name) ?? {}, { rejected: (await summary.close(requested)).rejected })
   }
   return { resources: [...sums.values()].filter(({ answers }) => answers > 0), broken, unknown }
 }
 
-/** The one run that all answers of a worklist make up. */
-interface OpenTally {
-  readonly tally: RunSummary
-  readonly asked: number
-  readonly said: LastSaid
+/** The one run that all recorded responses of a worklist make up. */
+interface WorklistRun {
+  readonly summary: RunSummary
+  readonly requested: number
+  readonly lastSaid: LastSaid
   readonly refusals: RunRefusals
 }
 
-/** What one recorded answer says cannot be taken in. */
-class BrokenAnswer extends RecordError {}
+/** A recorded response that cannot be extracted. */
+class UnreadableResponse extends RecordError {}
 
-type Sum = { -readonly [Count in keyof LoadedAnswers]: LoadedAnswers[Count] }
-type Taken = Pick<RunResult, 'inserted' | 'changed' | 'closed' | 'events' | 'rejected' | 'quarantined'> & {
-  readonly status: string
-}
+type Counted = Omit<typeof noCounts, 'answers' | 'stale' | 'unchanged'> & { readonly status: string }
 
-function emptySum(resource: string): Sum {
-  const none = { answers: 0, stale: 0, unchanged: 0, inserted: 0, changed: 0, closed: 0, events: 0 }
-  return { resource, ...none, rejected: 0, quarantined: 0 }
-}
-
-function add(sum: Sum, { status, ...taken }: Taken): void {
+function add(sum: typeof noCounts | undefined, result: Counted): void {
+  if (!sum) return
   sum.answers += 1
-  if (status === 'stale') sum.stale += 1
-  if (status === 'unchanged') sum.unchanged += 1
-  sum.inserted += taken.inserted
-  sum.changed += taken.changed
-  sum.closed += taken.closed
-  sum.events += taken.events
-  sum.rejected += taken.rejected
-  sum.quarantined += taken.quarantined
+  if (result.status === 'stale' || result.status === 'unchanged') sum[result.status] += 1
+  for (const count of ['inserted', 'changed', 'closed', 'events', 'rejected', 'quarantined'] as const)
+    sum[count] += result[count]
 }
 
-/** The engine as it would have been then: the ledger, too, is written as of that time. */
-function engineAt(recorded: RecordedAnswers, loading: Loading, at: number): Engine {
-  return { ...loading, api: recorded.apiAsOf(at), clock: { ...loading.clock, now: () => at } }
-}
-
-async function takeWhole(resource: Resource, engine: Engine): Promise<Taken> {
+async function loadWhole(resource: Resource, engine: Engine): Promise<RunResult> {
   await check(resource, engine, () => resource.extract(engine.api, {}))
   for (;;) {
     const run = await runResource(resource, engine)
@@ -163,25 +121,29 @@ async function takeWhole(resource: Resource, engine: Engine): Promise<Taken> {
   }
 }
 
-async function takeKey(
+async function loadKey(
   resource: Worklist,
   engine: Engine,
-  { key = '' }: Moment,
-  tallies: Map<string, OpenTally>,
-): Promise<Taken> {
+  { key = '' }: RecordedResponse,
+  runs: Map<string, WorklistRun>,
+): Promise<Counted> {
   await check(resource, engine, () => resource.extractOne(engine.api, key, {}))
-  const tally = tallies.get(resource.name)?.tally ?? startRunSummary(resource, engine)
-  // The next recording may be of years later: no conclusion is held back.
-  const refusals = () => openRefusals(resource, engine, tally, { window: 0 })
-  const begun = tallies.get(resource.name) ?? { tally, asked: 0, said: new Map(), refusals: refusals() }
-  const told = await refresh(resource, engine, begun.tally.runId, key, {}, begun.said)
-  begun.tally.add(key, told)
-  await begun.refusals.add(key, told)
-  tallies.set(resource.name, { ...begun, asked: begun.asked + 1 })
-  return told
+  const run = runs.get(resource.name) ?? startWorklistRun(resource, engine)
+  const result = await refresh(resource, engine, run.summary.runId, key, {}, run.lastSaid)
+  run.summary.add(key, result)
+  await run.refusals.add(key, result)
+  runs.set(resource.name, { ...run, requested: run.requested + 1 })
+  return result
 }
 
-/** Reads a recorded answer before it is taken in: whatever goes wrong here is the answer's fault. A refusal is an answer. */
+function startWorklistRun(resource: Worklist, engine: Engine): WorklistRun {
+  const summary = startRunSummary(resource, engine)
+  // The next recording may be of years later: no conclusion is held back.
+  const refusals = openRefusals(resource, engine, summary, { window: 0 })
+  return { summary, requested: 0, lastSaid: new Map(), refusals }
+}
+
+/** Extracts a recorded response before it is loaded: an error here is the recording's. A refusal is a response too. */
 async function check(
   { name }: Resource | Worklist,
   { clock }: Engine,
@@ -193,63 +155,13 @@ async function check(
     if (error instanceof NotFound || error instanceof Forbidden) return
     const what = error instanceof Error ? error.message : String(error)
     const place = error instanceof BrokenRecording ? '' : ` of ${new Date(clock.now()).toISOString()}`
-    throw new BrokenAnswer(`${name}${place}: ${what}`)
+    throw new UnreadableResponse(`${name}${place}: ${what}`)
   }
 }
 
-/** What is recorded of what is asked for, in the order of time, each moment once; and what nobody asks for. */
-async function momentsOf(recorded: RecordedAnswers, resources: readonly (Resource | Worklist)[]) {
-  const asked = await Promise.all(resources.map(requestsOfResource))
-  const moments = new Map<string, Moment>()
-  const unknown = new Map<string, number>()
-  const halves: { resource: Resource | Worklist; line: RecordedLine }[] = []
-  for (const line of recorded.lines) {
-    const name = nameOf(line)
-    const by = asked.find((one) => one.names.includes(name) || one.keyOf(line) !== undefined)
-    if (!by) {
-      unknown.set(requestOf(line), (unknown.get(requestOf(line)) ?? 0) + 1)
-      continue
-    }
-    const { resource, names } = by
-    // Of several requests of one resource the last one that was recorded completes the answer.
-    if (!names.every((one) => recorded.newest(one, line.at))) {
-      halves.push({ resource, line })
-      continue
-    }
-    const key = by.keyOf(line)
-    const moment = { at: line.at, resource, ...(key === undefined ? {} : { key }) }
-    moments.set(`${resource.name} ${key} ${line.at}`, moment)
-  }
-  const complete = new Set([...moments.values()].map((one) => one.resource))
-  for (const { resource, line } of halves) {
-    const shown = `${requestOf(line)} (half of ${resource.name}; the other was not recorded)`
-    if (!complete.has(resource)) unknown.set(shown, (unknown.get(shown) ?? 0) + 1)
-  }
-  return { moments: [...moments.values()], unknown }
-}
-
-async function requestsOfResource(resource: Resource | Worklist): Promise<Asked> {
-  if (!isWorklist(resource)) {
-    const requests = await requestsOf((api) => resource.extract(api, {}))
-    return { resource, names: requests.map(nameOfRequest), keyOf: () => undefined }
-  }
-  const requests = await requestsOf((api) => resource.extractOne(api, sampleKey, {}))
-  const [before = '', after = ''] = requests.map(nameOfRequest).join('\n').split(sampleKey)
-  const keyOf = (line: RecordedLine) => {
-    const name = nameOf(line)
-    const key = name.slice(before.length, name.length - after.length)
-    return name === before + key + after && /^[^/?]+$/.test(key) ? key.toLowerCase() : undefined
-  }
-  return { resource, names: [], keyOf }
-}
-
-function requestOf({ method, path, query }: RecordedLine): string {
-  return `${method} ${path}${query === '' ? '' : `?${query}`}`
-}
-
-async function listAll({ db }: Loading, moments: readonly Moment[]): Promise<void> {
+async function listAll({ db }: Loading, responses: readonly RecordedResponse[]): Promise<void> {
   const keys = new Map<string, string[]>()
-  for (const { resource, key } of moments) {
+  for (const { resource, key } of responses) {
     if (key === undefined) continue
     const listed = keys.get(resource.name)
     if (listed) listed.push(key)

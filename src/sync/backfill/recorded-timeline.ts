@@ -1,0 +1,100 @@
+import { nameOf, nameOfRequest, type RecordedAnswers, requestsOf } from '../../api/recordings/recorded.ts'
+import type { Recorded as RecordedLine } from '../../api/schemas/recordings/recording-index.ts'
+import { isWorklist, type Resource, type Worklist } from '../resource.ts'
+import { earliest } from '../validate/clock-guard.ts'
+
+/** The clock of the machine that recorded may be ahead of this one by so much, ms. */
+const tolerance = 15 * 60_000
+
+/** A key that no resource has, to see what a worklist requests. */
+const sampleKey = '00000000-0000-4000-8000-000000000000'
+
+/** One recorded response of a resource. */
+export interface RecordedResponse {
+  /** Ms since the epoch. */
+  readonly at: number
+  readonly resource: Resource | Worklist
+  /** Of a worklist. */
+  readonly key?: string
+}
+
+/** Which requests a resource makes. */
+interface ResourceRequests {
+  readonly resource: Resource | Worklist
+  /** Names of its requests; of a worklist none, for each key has its own. */
+  readonly names: readonly string[]
+  keyOf(line: RecordedLine): string | undefined
+}
+
+/**
+ * The recorded responses without those that cannot have been recorded then: before the game began, or after now. Each of
+ * these is named by its line.
+ * @param now ms since the epoch
+ */
+export function withinTime(
+  folder: RecordedAnswers,
+  now: number,
+): { readonly answers: RecordedAnswers; readonly refused: readonly string[] } {
+  const { answers, refused } = folder.between(earliest, now + tolerance)
+  const [from, until] = [earliest, now].map(iso)
+  const reason = ({ line, at }: (typeof refused)[number]) =>
+    `index.jsonl line ${line} is not loaded: it was recorded at ${iso(at)}, which is not between ${from} and ${until}`
+  return { answers, refused: refused.map(reason) }
+}
+
+function iso(instant: number): string {
+  return new Date(instant).toISOString()
+}
+
+/** The recorded responses of these resources in the order of time, each once; and how often each other request was recorded. */
+export async function timelineOf(recorded: RecordedAnswers, resources: readonly (Resource | Worklist)[]) {
+  const requests = await Promise.all(resources.map(requestsOfResource))
+  const responses = new Map<string, RecordedResponse>()
+  const unknown = new Map<string, number>()
+  const halves: { resource: Resource | Worklist; line: RecordedLine }[] = []
+  const count = (request: string) => unknown.set(request, (unknown.get(request) ?? 0) + 1)
+  for (const line of recorded.lines) {
+    const name = nameOf(line)
+    const found = requests.find(({ names, keyOf }) => names.includes(name) || keyOf(line) !== undefined)
+    if (!found) {
+      count(requestText(line))
+      continue
+    }
+    const { resource, names } = found
+    // Of several requests of one resource the last one that was recorded completes the response.
+    if (!names.every((other) => recorded.newest(other, line.at))) {
+      halves.push({ resource, line })
+      continue
+    }
+    const key = found.keyOf(line)
+    responses.set(`${resource.name} ${key} ${line.at}`, {
+      at: line.at,
+      resource,
+      ...(key === undefined ? {} : { key }),
+    })
+  }
+  const complete = new Set([...responses.values()].map(({ resource }) => resource))
+  for (const { resource, line } of halves) {
+    if (!complete.has(resource)) count(`${requestText(line)} (half of ${resource.name}; the other was not recorded)`)
+  }
+  return { responses: [...responses.values()], unknown }
+}
+
+async function requestsOfResource(resource: Resource | Worklist): Promise<ResourceRequests> {
+  if (!isWorklist(resource)) {
+    const requests = await requestsOf((api) => resource.extract(api, {}))
+    return { resource, names: requests.map(nameOfRequest), keyOf: () => undefined }
+  }
+  const requests = await requestsOf((api) => resource.extractOne(api, sampleKey, {}))
+  const [before = '', after = ''] = requests.map(nameOfRequest).join('\n').split(sampleKey)
+  const keyOf = (line: RecordedLine) => {
+    const name = nameOf(line)
+    const key = name.slice(before.length, name.length - after.length)
+    return name === before + key + after && /^[^/?]+$/.test(key) ? key.toLowerCase() : undefined
+  }
+  return { resource, names: [], keyOf }
+}
+
+function requestText({ method, path, query }: RecordedLine): string {
+  return `${method} ${path}${query === '' ? '' : `?${query}`}`
+}
