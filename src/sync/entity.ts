@@ -66,8 +66,9 @@ export interface RelatedHistory extends History {
    * back with another value there had ended when it was first missed, however few answers lacked it.
    */
   readonly spellColumn?: string
-  /** Like `unknownFields` of the resource, for this history's own documents. */
+  /** Like those of the resource, for this history's own documents. */
   readonly unknownFields?: (document: Json) => UnknownField[]
+  readonly vocabulary?: Readonly<Record<string, readonly string[]>>
 }
 
 /**

@@ -18,7 +18,7 @@ export type {
   Row,
   SampleTable,
 } from './entity.ts'
-export type { KeptTable, Person, Personal } from './privacy/personal.ts'
+export type { Fields, KeptTable, Person, Personal, PersonalResponses } from './privacy/personal.ts'
 export type { Averages, ExpiringTable, RetainedObservations, RetainedTable } from './retention/growth.ts'
 export { type IgnoredInstant, notAfter, type ResponseContext } from './validate/ignored.ts'
 

@@ -5,6 +5,7 @@ import type { HttpExchange } from '../../src/api/http/http-exchange.ts'
 import { guilds } from '../../src/resources/guilds/index.ts'
 import { items } from '../../src/resources/items/index.ts'
 import { onlinePlayers } from '../../src/resources/online-players/index.ts'
+import { inProfiles } from '../../src/resources/personal.ts'
 import { players } from '../../src/resources/players/index.ts'
 import { archiveResponse } from '../../src/sync/archive/archive.ts'
 import { expireRaw, rawDays } from '../../src/sync/archive/archive-retention.ts'
@@ -98,7 +99,8 @@ describe.each(bothKinds)('raw answers on the %s database', (kind) => {
     const said = async (resource: string, key: string | undefined, status: string, text: string) => {
       const outcome = { status: 200, headers: new Headers(), body: JSON.parse(text) as unknown, receivedAt: 0 }
       const heard = { request: { method: 'GET', path: '/' }, outcome, credential: 'guest' } as unknown as HttpExchange
-      const taken = { resource, runId: randomUUID(), takenAt: new Date(0), observedAt: null, status }
+      const personal = inProfiles
+      const taken = { resource, personal, runId: randomUUID(), takenAt: new Date(0), observedAt: null, status }
       await world.db.transaction((sql) => archiveResponse(sql, [heard], key === undefined ? taken : { ...taken, key }))
     }
     await world.db.query(
@@ -115,7 +117,7 @@ describe.each(bothKinds)('raw answers on the %s database', (kind) => {
     await said('guilds', guild, 'failed', JSON.stringify([{ [playerId(2)]: { wars: 7705 } }]))
     expect(await counts()).toEqual([6, 6])
     const all = ['mainAccess', 'onlineStatus'].map((fieldGroup) => ({ playerUuid: a, fieldGroup }))
-    await world.db.transaction((sql) => eraseRaw(sql, all))
+    await world.db.transaction((sql) => eraseRaw(sql, inProfiles, all))
     const left = (await bodies()).join(' ')
     expect([...left.matchAll(/770\d/g)].map(([text]) => text).sort()).toEqual(['7700', '7703', '7705'])
     // That somebody was on the world is counted; who it was is gone.
@@ -133,9 +135,9 @@ describe.each(bothKinds)('raw answers on the %s database', (kind) => {
   test('that are no JSON are kept where they cannot tell of people', async () => {
     const text = Buffer.from('{"Elm": {"a')
     await world.db.transaction(async (sql) => {
-      expect(await isUnkeepable(sql, 'items', text)).toBe(false)
-      expect(await isUnkeepable(sql, 'guilds', text)).toBe(true)
-      expect(await isUnkeepable(sql, 'guilds', Buffer.from('{"name": "\xfc"}', 'latin1'))).toBe(true)
+      expect(await isUnkeepable(sql, items.personal, text)).toBe(false)
+      expect(await isUnkeepable(sql, guilds.personal, text)).toBe(true)
+      expect(await isUnkeepable(sql, guilds.personal, Buffer.from('{"name": "\xfc"}', 'latin1'))).toBe(true)
     })
   })
 
@@ -168,7 +170,9 @@ describe.each(bothKinds)('raw answers on the %s database', (kind) => {
 
     const erase = (fieldGroup: string, until?: string) =>
       world.db.transaction((sql) =>
-        eraseRaw(sql, [{ playerUuid: a, fieldGroup, ...(until ? { until: new Date(instantOf(until)) } : {}) }]),
+        eraseRaw(sql, inProfiles, [
+          { playerUuid: a, fieldGroup, ...(until ? { until: new Date(instantOf(until)) } : {}) },
+        ]),
       )
     expect(await erase('mainAccess', '09:59')).toEqual([])
     expect(await erase('mainAccess')).toEqual([

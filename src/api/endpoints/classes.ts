@@ -1,7 +1,7 @@
 import { type CallOptions, readable, readObject, readObjectOrList } from '../call.ts'
 import type { Transport } from '../http/transport.ts'
 import { parseAbilityTree, parseClass, parseClassList, readAbilityNodes, readAspects } from '../schemas/abilities.ts'
-import type { Known } from '../schemas/form/record.ts'
+import type { Known } from '../schemas/form/field-meta.ts'
 import type { itemVocabulary } from '../schemas/items.ts'
 
 /** A class, in lower case. */

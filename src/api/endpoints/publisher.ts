@@ -10,7 +10,7 @@ import {
   readNews,
   readVideos,
 } from '../schemas/articles.ts'
-import type { Known } from '../schemas/form/record.ts'
+import type { Known } from '../schemas/form/field-meta.ts'
 
 /** A kind of article. */
 export type ArticleType = Known<(typeof articleVocabulary.type)[number]>

@@ -1,7 +1,7 @@
 import type { CallOptions } from '../call.ts'
 import type { Transport } from '../http/transport.ts'
 import { type AllOptions, type EachOptions, keyIn, listing, type PageOptions } from '../listings.ts'
-import type { Known } from '../schemas/form/record.ts'
+import type { Known } from '../schemas/form/field-meta.ts'
 import { parseRecipe, type Recipe, type recipeVocabulary } from '../schemas/recipes.ts'
 
 type AnyOf<Name extends string> = Known<Name> | readonly Known<Name>[]

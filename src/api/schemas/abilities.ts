@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Body, recordsOf } from './form/bodies.ts'
-import { known, recordParser } from './form/record.ts'
+import { known } from './form/field-meta.ts'
+import { recordParser } from './form/record.ts'
 import { fieldsOf } from './form/unknown.ts'
 import { iconSchema, itemVocabulary } from './items.ts'
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Body } from './form/bodies.ts'
-import { known, recordParser } from './form/record.ts'
+import { known } from './form/field-meta.ts'
+import { recordParser } from './form/record.ts'
 
 /** The kinds of article the service has so far; others are still accepted. */
 export const articleVocabulary = { type: ['blog', 'event', 'giveaway', 'article', 'poll'] } as const

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { known, recordParser } from './form/record.ts'
+import { hiddenBy, known } from './form/field-meta.ts'
+import { recordParser } from './form/record.ts'
 import { totalsSchema } from './form/totals.ts'
 import { fieldsOf } from './form/unknown.ts'
 import { restrictionsSchema } from './people/restrictions.ts'
@@ -53,17 +54,17 @@ export const guildMemberSchema = z.looseObject({
   uuid: text,
   username: text,
   /** False may also mean hidden. */
-  online: flag,
+  online: hiddenBy('onlineStatus', flag),
   /** Null when hidden or never seen. */
-  lastJoin: text,
-  server: text,
+  lastJoin: hiddenBy('onlineStatus', text),
+  server: hiddenBy('onlineStatus', text),
   /** Experience, beyond 2^32. */
   contributed: number,
   contributionRank: number,
   joined: text,
   /** Empty unless the credential belongs to a member of the guild. */
-  weekly: z.looseObject({ completed: flag, streak: number }).nullish(),
-  globalData: totalsSchema.nullish(),
+  weekly: hiddenBy('guildHighRankedAccess', z.looseObject({ completed: flag, streak: number }).nullish()),
+  globalData: hiddenBy('mainAccess', totalsSchema.nullish()),
   restrictions: restrictionsSchema.nullish(),
 })
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { known, recordParser } from './form/record.ts'
+import { known } from './form/field-meta.ts'
+import { recordParser } from './form/record.ts'
 
 /**
  * The names the service has used so far, per field (API reference 5.2). A name that is not here is still accepted; these

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Body, recordsOf } from './form/bodies.ts'
-import { known, recordParser } from './form/record.ts'
+import { known } from './form/field-meta.ts'
+import { recordParser } from './form/record.ts'
 
 /** The names the service has used so far on its map (API reference 8); others are still accepted. */
 export const mapVocabulary = {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { known, recordParser } from './form/record.ts'
+import { known } from './form/field-meta.ts'
+import { recordParser } from './form/record.ts'
 import { itemVocabulary } from './items.ts'
 
 /** The names the service has used so far (API reference 5.3); others are still accepted. */

@@ -1,7 +1,8 @@
+import { z } from 'zod'
 import { type GuildListEntry, readGuildList } from '../../api/schemas/guilds.ts'
 import { RecordError } from '../../app/errors.ts'
 import { defineResource, type Normalized } from '../../sync/resource.ts'
-import { oneAnswer, uuidField } from '../record.ts'
+import { knownBy, oneAnswer, uuidField } from '../record.ts'
 import { guildListHistory } from './tables.ts'
 
 /**
@@ -23,8 +24,7 @@ export const guildList = defineResource({
   },
   keyOf: (record) => uuidField(record, 'uuid'),
   normalize: normalizeListing,
-  unknownFields: () => [],
-  vocabulary: {},
+  ...knownBy(z.unknown()),
 })
 
 /** @throws RecordError when the guild has no uuid: its name alone is no key */

@@ -1,9 +1,8 @@
-import { unknownFields } from '../../api/schemas/form/unknown.ts'
-import { guildMemberSchema, guildSchema, guildVocabulary as known } from '../../api/schemas/guilds.ts'
+import { guildMemberSchema, guildSchema } from '../../api/schemas/guilds.ts'
 import { defineWorklist } from '../../sync/resource.ts'
 import { guildListHistory } from '../guild-list/tables.ts'
 import { inGuilds } from '../personal.ts'
-import { aboutAnother, oneAnswer, uuidField } from '../record.ts'
+import { aboutAnother, knownBy, oneAnswer, uuidField } from '../record.ts'
 import { guildGrowth, guildHours } from './growth.ts'
 import { findGuilds, guildsCalled, guildsLike, lookUpGuilds, planGuilds } from './keys.ts'
 import { normalizeGuild, objectionTo } from './normalize.ts'
@@ -37,7 +36,7 @@ export const guilds = defineWorklist({
       ...memberHistory,
       absence: 'own',
       spellColumn: 'joined',
-      unknownFields: unknownFields(guildMemberSchema.extend({ rank: guildMemberSchema.shape.username })),
+      ...knownBy(guildMemberSchema.extend({ rank: guildMemberSchema.shape.username })),
     },
   },
   samples: {
@@ -61,7 +60,6 @@ export const guilds = defineWorklist({
   },
   keyOf: (record) => uuidField(record, 'uuid'),
   normalize: normalizeGuild,
-  unknownFields: unknownFields(guildSchema),
-  vocabulary: { '/banner/base': known.colour },
+  ...knownBy(guildSchema),
   personal: inGuilds,
 })

@@ -1,9 +1,10 @@
+import { z } from 'zod'
 import { clockError } from '../../api/http/response-headers.ts'
 import { deepestNesting } from '../../api/schemas/form/limits.ts'
 import { RecordError } from '../../app/errors.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
 import { defineResource, type Normalized } from '../../sync/resource.ts'
-import { textField } from '../record.ts'
+import { knownBy, textField } from '../record.ts'
 import { enumerationHistory } from './tables.ts'
 
 /** One member of an enumeration on its way from the wire. */
@@ -45,8 +46,7 @@ export const itemMetadata = defineResource({
   },
   keyOf: (record) => textField(record, 'path'),
   normalize: normalizeMember,
-  vocabulary: {},
-  unknownFields: () => [],
+  ...knownBy(z.unknown()),
 })
 
 /** Every leaf of the answer: members of arrays by their own text, members of objects of numbers by their name. */

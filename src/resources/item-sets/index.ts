@@ -1,8 +1,7 @@
-import { unknownFields } from '../../api/schemas/form/unknown.ts'
 import { itemSetSchema, parseItemSet } from '../../api/schemas/items.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
 import { defineResource, type Normalized } from '../../sync/resource.ts'
-import { fieldOf, oneAnswer, textField } from '../record.ts'
+import { fieldOf, knownBy, oneAnswer, textField } from '../record.ts'
 import { itemSetHistory } from './tables.ts'
 
 /** Every item set: `GET /item/sets`, an object keyed by the set's name (API reference 3.3, 5.4). */
@@ -22,8 +21,7 @@ export const itemSets = defineResource({
   keyOf: (record) => textField(record, 'name'),
   bodyOf: (record) => fieldOf(record, 'set'),
   normalize: normalizeItemSet,
-  vocabulary: {},
-  unknownFields: unknownFields(itemSetSchema),
+  ...knownBy(itemSetSchema),
 })
 
 /** One set under its name. The order of its parts changes from answer to answer and means nothing. */

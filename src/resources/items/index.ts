@@ -1,7 +1,6 @@
-import { unknownFields } from '../../api/schemas/form/unknown.ts'
-import { itemSchema, itemVocabulary as known } from '../../api/schemas/items.ts'
+import { itemSchema } from '../../api/schemas/items.ts'
 import { defineResource } from '../../sync/resource.ts'
-import { textField } from '../record.ts'
+import { knownBy, textField } from '../record.ts'
 import { normalizeItem } from './normalize.ts'
 import { itemHistory } from './tables.ts'
 
@@ -18,19 +17,5 @@ export const items = defineResource({
   extract: (api, options) => api.items.all(options),
   keyOf: (record) => textField(record, 'internalName'),
   normalize: normalizeItem,
-  unknownFields: unknownFields(itemSchema),
-  vocabulary: {
-    '/type': known.type,
-    '/subType': known.subType,
-    '/tier': known.tier,
-    '/attackSpeed': known.attackSpeed,
-    '/restriction': known.restriction,
-    '/dropRestriction': known.dropRestriction,
-    '/elements/*': known.elements,
-    '/requirements/classRequirement': known.classRequirement,
-    '/requirements/skills/*': known.skills,
-    '/dropMeta/type': known.dropMetaType,
-    '/dropMeta/type/*': known.dropMetaType,
-    '/icon/format': known.iconFormat,
-  },
+  ...knownBy(itemSchema),
 })

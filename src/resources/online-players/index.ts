@@ -1,8 +1,9 @@
+import { z } from 'zod'
 import { readOnlineList } from '../../api/schemas/people/players.ts'
 import { redactedIn } from '../../api/schemas/people/redacted.ts'
 import { defineResource } from '../../sync/resource.ts'
 import { inOnlineList } from '../personal.ts'
-import { oneAnswer, textField } from '../record.ts'
+import { knownBy, oneAnswer, textField } from '../record.ts'
 import { deriveListings } from './derive.ts'
 import { giveUpListings } from './give-up.ts'
 import { onlineGrowth, onlinePassing } from './growth.ts'
@@ -35,8 +36,7 @@ export const onlinePlayers = defineResource({
   },
   keyOf: (record) => textField(record, 'world'),
   normalize: normalizeWorld,
-  unknownFields: () => [],
-  vocabulary: {},
+  ...knownBy(z.unknown()),
   personal: inOnlineList,
   derive: deriveListings,
   giveUp: giveUpListings,

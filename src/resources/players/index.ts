@@ -1,9 +1,8 @@
-import { unknownFields } from '../../api/schemas/form/unknown.ts'
 import { characterSchema } from '../../api/schemas/people/characters.ts'
-import { playerVocabulary as known, playerSchema } from '../../api/schemas/people/players.ts'
+import { playerSchema } from '../../api/schemas/people/players.ts'
 import { defineWorklist } from '../../sync/resource.ts'
 import { inProfiles } from '../personal.ts'
-import { aboutAnother, oneAnswer, uuidField } from '../record.ts'
+import { aboutAnother, knownBy, oneAnswer, uuidField } from '../record.ts'
 import { playerGrowth } from './growth.ts'
 import { findPlayers, lookUpPlayers, planPlayers, playersCalled, playersLike } from './keys.ts'
 import { normalizePlayer } from './normalize.ts'
@@ -38,7 +37,7 @@ export const players = defineWorklist({
   retained: playerGrowth,
   history: playerHistory,
   relatedHistories: {
-    characters: { ...characterHistory, absence: 'own', unknownFields: unknownFields(characterSchema) },
+    characters: { ...characterHistory, absence: 'own', ...knownBy(characterSchema) },
   },
   samples: {
     status: { table: playerStatus, key: ['playerUuid'] },
@@ -61,7 +60,6 @@ export const players = defineWorklist({
   },
   keyOf: (record) => uuidField(record, 'uuid'),
   normalize: normalizePlayer,
-  unknownFields: unknownFields(playerSchema),
-  vocabulary: { '/supportRank': known.supportRank, '/guild/rank': known.guildRank },
+  ...knownBy(playerSchema),
   personal: inProfiles,
 })

@@ -1,7 +1,6 @@
-import { unknownFields } from '../../api/schemas/form/unknown.ts'
-import { recipeVocabulary as known, recipeSchema } from '../../api/schemas/recipes.ts'
+import { recipeSchema } from '../../api/schemas/recipes.ts'
 import { defineResource } from '../../sync/resource.ts'
-import { textField } from '../record.ts'
+import { knownBy, textField } from '../record.ts'
 import { normalizeRecipe } from './normalize.ts'
 import { recipeHistory } from './tables.ts'
 
@@ -18,6 +17,5 @@ export const recipes = defineResource({
   extract: (api, options) => api.recipes.all(options),
   keyOf: (record) => textField(record, 'internalName'),
   normalize: normalizeRecipe,
-  unknownFields: unknownFields(recipeSchema),
-  vocabulary: { '/type': known.type, '/skill': known.skill },
+  ...knownBy(recipeSchema),
 })

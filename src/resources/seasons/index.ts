@@ -1,9 +1,8 @@
-import { unknownFields } from '../../api/schemas/form/unknown.ts'
-import { seasonVocabulary as known, parseSeason, type Season, seasonSchema } from '../../api/schemas/seasons.ts'
+import { parseSeason, type Season, seasonSchema } from '../../api/schemas/seasons.ts'
 import { RecordError } from '../../app/errors.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
 import { defineResource, type Normalized } from '../../sync/resource.ts'
-import { fieldOf, oneAnswer, textField } from '../record.ts'
+import { fieldOf, knownBy, oneAnswer, textField } from '../record.ts'
 import { seasonHistory } from './tables.ts'
 
 /** Definitions of the guild seasons: `GET /guild/seasons`, an object by season number (API reference 6.4). */
@@ -23,13 +22,7 @@ export const seasons = defineResource({
   keyOf: (record) => textField(record, 'season')?.replace(/^0+(?=\d)/, ''),
   bodyOf: (record) => fieldOf(record, 'record'),
   normalize: normalizeSeason,
-  unknownFields: unknownFields(seasonSchema),
-  vocabulary: {
-    '/ratingRewards/*/type': known.rewardType,
-    '/leaderboardRewards/*/type': known.rewardType,
-    '/ratingRewards/*/condition/type': known.conditionType,
-    '/leaderboardRewards/*/condition/type': known.conditionType,
-  },
+  ...knownBy(seasonSchema),
 })
 
 export function normalizeSeason(numbered: unknown): Normalized<typeof seasonHistory> {

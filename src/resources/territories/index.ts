@@ -1,7 +1,6 @@
-import { unknownFields } from '../../api/schemas/form/unknown.ts'
-import { territoryVocabulary as known, territorySchema } from '../../api/schemas/territories.ts'
+import { territorySchema } from '../../api/schemas/territories.ts'
 import { defineResource } from '../../sync/resource.ts'
-import { fieldOf, oneAnswer, textField } from '../record.ts'
+import { fieldOf, knownBy, oneAnswer, textField } from '../record.ts'
 import { deriveCaptures, giveUpCaptures } from './derive.ts'
 import { normalizeTerritory, supersedesHold } from './normalize.ts'
 import { territoryCapture, territoryHistory, territoryHold, territoryResource } from './tables.ts'
@@ -26,8 +25,7 @@ export const territories = defineResource({
   keyOf: (record) => textField(record, 'territory'),
   bodyOf: (record) => fieldOf(record, 'record'),
   normalize: normalizeTerritory,
-  unknownFields: unknownFields(territorySchema),
-  vocabulary: { '/treasury': known.level, '/defences': known.level },
+  ...knownBy(territorySchema),
   derive: deriveCaptures,
   giveUp: giveUpCaptures,
   derived: [territoryCapture],

@@ -1,27 +1,20 @@
 import { UsageError } from '../../app/errors.ts'
 import type { Database } from '../../db/database.ts'
 
-/** For how many days raw answers are kept when nobody says otherwise, by resource; for ever where none stands here. */
-export const RAW_DAYS: Readonly<Record<string, number>> = {
-  territories: 3,
-  'online-players': 3,
-  guilds: 7,
-  players: 7,
-}
-
 const day = 86_400_000
 
 /** Rows removed in one transaction: answers that arrive wait for it. */
 const batch = 2000
 
-/** The retention of every resource: what a person says, else the defaults. @throws UsageError for an unknown resource */
+/** Days of every resource that has a retention: as configured, else as declared. @throws UsageError for an unknown resource */
 export function rawDays(
-  resources: readonly { readonly name: string }[],
-  said: Readonly<Record<string, number>>,
+  resources: readonly { readonly name: string; readonly rawDays?: number }[],
+  configured: Readonly<Record<string, number>>,
 ): Record<string, number> {
-  const unknown = Object.keys(said).filter((name) => !resources.some((one) => one.name === name))
+  const unknown = Object.keys(configured).filter((name) => !resources.some((one) => one.name === name))
   if (unknown.length > 0) throw new UsageError(`WYNNSYNC_RAW_DAYS: no resource is called ${unknown.join(', ')}`)
-  return { ...RAW_DAYS, ...said }
+  const declared = resources.flatMap(({ name, rawDays: days }) => (days === undefined ? [] : [[name, days] as const]))
+  return { ...Object.fromEntries(declared), ...configured }
 }
 
 /**

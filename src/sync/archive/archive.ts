@@ -3,6 +3,7 @@ import { type HttpExchange, lineOf, tellingHeaders, textOf } from '../../api/htt
 import type { Sql } from '../../db/database.ts'
 import type { Engine } from '../engine.ts'
 import { sha256 } from '../normalize/hash.ts'
+import type { Personal } from '../privacy/personal.ts'
 import { erasedText, isUnkeepable, type Target } from './erase-archived.ts'
 import { compressed } from './text.ts'
 
@@ -21,6 +22,8 @@ export function answersIn({ heard }: RecordingClient): readonly HttpExchange[] {
 /** What the ledger says of an answer. */
 export interface ArchiveEntry {
   readonly resource: string
+  /** What its responses say of people; undefined where they say nothing. */
+  readonly personal: Personal | undefined
   /** Of a worklist. */
   readonly key?: string
   readonly runId: string
@@ -60,9 +63,10 @@ export async function archiveResponse(sql: Sql, heard: readonly HttpExchange[], 
   // Of a profile that may not be kept nothing would be left but the player's uuid.
   if (taken.hidden?.some((one) => one.fieldGroup === 'everything' && one.playerUuid === taken.key)) return
   if (taken.status === 'failed') {
-    for (const one of heard) if (await isUnkeepable(sql, taken.resource, textOf(one))) return
+    for (const one of heard) if (await isUnkeepable(sql, taken.personal, textOf(one))) return
   }
-  const texts = heard.map((one) => erasedText(textOf(one), taken.resource, taken.hidden ?? []))
+  const responses = taken.personal?.responses[taken.resource]
+  const texts = heard.map((one) => erasedText(textOf(one), responses, taken.hidden ?? []))
   const hashes = texts.map((text) => sha256(text))
   const { resource, key = null, runId, takenAt, observedAt, status, accepted = false } = taken
   // What wrote something is no repetition.

@@ -1,20 +1,18 @@
-import { guildMemberSchema, guildSchema } from '../../api/schemas/guilds.ts'
 import { redactedField } from '../../api/schemas/people/redacted.ts'
+import type { NamedFields } from '../privacy/personal.ts'
 
 const replacement = 'removed'
-
-/** Fields that the program knows hold no player's name, though their names and values may be spelt like one. */
-const known: Readonly<Record<string, ReadonlySet<string>>> = {
-  guilds: new Set(Object.keys(guildSchema.shape).filter((field) => field !== 'members')),
-  member: new Set([...Object.keys(guildMemberSchema.shape), 'rank'].filter((field) => field !== 'username')),
-  'online-players': new Set(['total']),
-}
 
 /**
  * Replaces in a body, in place, what contains the player's uuid or is the player's name; true when there was any. A uuid is
  * unmistakable; a name may be a word such as `owner`, and is looked for only among members, players and unknown fields.
  */
-export function replaceNames(body: unknown, resource: string, playerUuid: string, names: readonly string[]): boolean {
+export function replaceNames(
+  body: unknown,
+  { nameless, players, members }: NamedFields,
+  playerUuid: string,
+  names: readonly string[],
+): boolean {
   const uuid = new RegExp(playerUuid.replaceAll('-', '-?'), 'gi')
   const lower = new Set(names.map((name) => name.toLowerCase()))
   let found = false
@@ -43,20 +41,20 @@ export function replaceNames(body: unknown, resource: string, playerUuid: string
   }
 
   /** Each field by whether the program knows it; members and players by what they are. */
-  function visitRecord(record: unknown, fieldsKnown: ReadonlySet<string> | undefined): void {
+  function visitRecord(record: unknown, without: ReadonlySet<string>): void {
     if (typeof record !== 'object' || record === null) return
     for (const [field, value] of Object.entries(record)) {
       // Counts by world, which name nobody.
       if (field === redactedField) continue
-      if (field === 'members') visitMembers(value)
-      else if (field === 'players') visit(value, false, true)
-      else Reflect.set(record, field, visit(value, fieldsKnown?.has(field) !== true))
+      if (field === members?.field) visitMembers(value, members.nameless)
+      else if (field === players) visit(value, false, true)
+      else Reflect.set(record, field, visit(value, !without.has(field)))
     }
   }
 
-  function visitMembers(members: unknown): void {
-    if (typeof members !== 'object' || members === null) return
-    for (const ofRank of Object.values(members)) {
+  function visitMembers(ranks: unknown, without: ReadonlySet<string>): void {
+    if (typeof ranks !== 'object' || ranks === null) return
+    for (const ofRank of Object.values(ranks)) {
       if (typeof ofRank !== 'object' || ofRank === null) continue
       for (const [key, member] of Object.entries(ofRank)) {
         const name = replaced(key, true)
@@ -64,11 +62,11 @@ export function replaceNames(body: unknown, resource: string, playerUuid: string
           Reflect.deleteProperty(ofRank, key)
           Reflect.set(ofRank, name, member)
         }
-        visitRecord(member, known.member)
+        visitRecord(member, without)
       }
     }
   }
 
-  visitRecord(body, known[resource])
+  visitRecord(body, nameless)
   return found
 }

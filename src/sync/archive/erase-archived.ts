@@ -3,8 +3,8 @@ import { dropRedacted, mayHoldRedacted } from '../../api/schemas/people/redacted
 import { FOREVER } from '../../db/bulk/values.ts'
 import type { Sql } from '../../db/database.ts'
 import { sha256 } from '../normalize/hash.ts'
+import { everything, type Fields, type Personal, type PersonalResponses } from '../privacy/personal.ts'
 import { replaceNames } from './archived-names.ts'
-import { redact, redactable } from './redact-responses.ts'
 import { compressed, decompressed } from './text.ts'
 
 /** Something to remove: what falls under a rule, of a player. */
@@ -40,49 +40,21 @@ const asked = `unnest($1::uuid[], $2::timestamptz[], $3::text[]) with ordinality
 const told = 'coalesce(raw.observed_at, raw.received_at)'
 
 /**
- * Where answers tell of a player: his profile; guilds that he was seen in; lists of the time that he was listed. What was
- * refused or could not be read is in no table, and has to be looked into.
- */
-const placesOf: Readonly<Record<string, readonly string[]>> = {
-  players: [`join sync.raw_answer raw on raw.resource = 'players' and raw.key = who.player_uuid::text`],
-  guilds: [
-    `join lateral (select guild_uuid from game.guild_member seen where seen.player_uuid = who.player_uuid
-                    union select guild_uuid from game.member_presence seen where seen.player_uuid = who.player_uuid) guild on true
-     join sync.raw_answer raw on raw.resource = 'guilds' and raw.key = guild.guild_uuid::text`,
-    `join sync.raw_answer raw on raw.resource = 'guilds' and raw.status in ('rejected', 'failed')`,
-    // A member whose record was quarantined is in no table of members.
-    `join sync.quarantine unread on unread.resource = 'guilds' and unread.key like '%/' || who.player_uuid
-     join sync.raw_answer raw on raw.resource = 'guilds' and raw.key = split_part(unread.key, '/', 1)`,
-  ],
-  'online-players': [
-    `join game.player_listing listing on listing.player_uuid = who.player_uuid
-     join sync.raw_answer raw on raw.resource = 'online-players' and raw.key is null
-      and raw.observed_at between listing.first_listed_at and coalesce(listing.last_listed_at, 'infinity')`,
-    `join sync.raw_answer raw on raw.resource = 'online-players' and raw.status in ('rejected', 'failed')`,
-    // Who is listed by name alone is in no listing.
-    `join sync.raw_answer raw on raw.resource = 'online-players' and raw.status = 'partial' and who.field_group = 'everything'`,
-    // Listings go after a while, if that is wished, and raw answers perhaps later.
-    `join sync.raw_answer raw on raw.resource = 'online-players'
-      and raw.observed_at < (select fine_since from sync.tier where sample_table = 'game.player_listing')`,
-  ],
-}
-
-/**
  * Takes what players hide out of the raw answers, in the caller's transaction: their bodies are written anew, under new
  * hashes. Comes before what the tables tell of the same people is removed: they say which answers to look into.
  * @returns what went; nothing of those about whom there was nothing
  */
-export async function eraseRaw(sql: Sql, targets: readonly Target[]): Promise<ErasedRaw[]> {
+export async function eraseRaw(sql: Sql, personal: Personal, targets: readonly Target[]): Promise<ErasedRaw[]> {
   const rows = new Map<Target, number>()
   const names = await namesOf(
     sql,
     targets.map((one) => one.playerUuid),
   )
-  for (const [resource, places] of Object.entries(placesOf)) {
-    if (!targets.some(({ fieldGroup }) => redactable[resource]?.includes(fieldGroup))) continue
+  for (const responses of Object.values(personal.responses)) {
+    if (!targets.some((target) => concerns(target, responses))) continue
     const found = await sql.query<Place>(
       `select "answerId", position, resource, key, status, hash, array_agg(distinct n)::int[] as targets
-         from (${places
+         from (${responses.archived
            .map(
              (
                from,
@@ -95,12 +67,12 @@ export async function eraseRaw(sql: Sql, targets: readonly Target[]): Promise<Er
         targets.map((one) => one.playerUuid),
         targets.map((one) => one.until ?? FOREVER),
         targets.map((one) => one.fieldGroup),
-        redactable[resource] ?? [],
+        [...responses.rules, everything],
       ],
     )
     for (const alike of grouped(found)) {
       const met = alike[0]?.targets.flatMap((n) => targets[n - 1] ?? []) ?? []
-      for (const target of await eraseFrom(sql, alike, met, names))
+      for (const target of await eraseFrom(sql, responses, alike, met, names))
         rows.set(target, (rows.get(target) ?? 0) + alike.length)
     }
   }
@@ -127,11 +99,12 @@ function grouped(places: readonly Place[]): Place[][] {
 /** Returns the targets of which there was something. */
 async function eraseFrom(
   sql: Sql,
+  responses: PersonalResponses,
   places: readonly Place[],
   targets: readonly Target[],
   names: ReadonlyMap<string, readonly string[]>,
 ): Promise<Target[]> {
-  const [{ resource, key, status } = { resource: '', key: null, status: '' }] = places
+  const [{ key, status } = { key: null, status: '' }] = places
   let met: Target[] = []
   await rewriteBody(sql, places, (body, text) => {
     const isUnread = body === undefined || status === 'failed'
@@ -140,14 +113,14 @@ async function eraseFrom(
       const uuid = playerUuid.toLowerCase()
       if (lower.includes(uuid)) return true
       const isNamed = (names.get(uuid) ?? []).some((name) => lower.includes(`"${name.toLowerCase()}"`))
-      if (fieldGroup === 'everything' && (isNamed || lower.includes(uuid.replaceAll('-', '')))) return true
+      if (fieldGroup === everything && (isNamed || lower.includes(uuid.replaceAll('-', '')))) return true
       // It may be cut off before it says whom it is about.
       return isUnread && (key === uuid || isNamed)
     })
     // What cannot be read cannot be taken apart.
-    met = isUnread ? mentioned : mentioned.filter((target) => removeFrom(body, resource, target, names))
+    met = isUnread ? mentioned : mentioned.filter((target) => removeFrom(body, responses, target, names))
     if (met.length === 0) return 'same'
-    const isAll = resource === 'players' && met.some((one) => one.fieldGroup === 'everything')
+    const isAll = responses.isOfOne && met.some((one) => one.fieldGroup === everything)
     return isAll || isUnread ? 'nothing' : 'other'
   })
   return met
@@ -156,13 +129,30 @@ async function eraseFrom(
 /** Takes what is to go out of a body; with everything, also what else in it names the player. */
 function removeFrom(
   body: unknown,
-  resource: string,
+  responses: PersonalResponses,
   target: Target,
   names: ReadonlyMap<string, readonly string[]>,
 ): boolean {
-  const isStripped = redact(body, resource, target)
-  if (target.fieldGroup !== 'everything' || resource === 'players') return isStripped
-  return replaceNames(body, resource, target.playerUuid, names.get(target.playerUuid) ?? []) || isStripped
+  const isRedacted = redact(body, responses, target)
+  if (target.fieldGroup !== everything || responses.names === undefined) return isRedacted
+  return replaceNames(body, responses.names, target.playerUuid, names.get(target.playerUuid) ?? []) || isRedacted
+}
+
+/** Removes a target from a body, in place; true when there was something of it. */
+export function redact(body: unknown, responses: PersonalResponses, target: Target): boolean {
+  if (!isFields(body) || !concerns(target, responses)) return false
+  const uuid = target.playerUuid.toLowerCase()
+  return target.fieldGroup === everything
+    ? responses.remove(body, uuid)
+    : responses.redact(body, uuid, target.fieldGroup)
+}
+
+function concerns({ fieldGroup }: Target, { rules }: PersonalResponses): boolean {
+  return fieldGroup === everything || rules.includes(fieldGroup)
+}
+
+export function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** What players were called, by uuid. */
@@ -225,12 +215,16 @@ function parsed(text: string): unknown {
 }
 
 /** The text of an answer without what is to go, before it is kept; the same text when there is nothing of it. */
-export function erasedText(text: Uint8Array, resource: string, targets: readonly Target[]): Uint8Array {
+export function erasedText(
+  text: Uint8Array,
+  responses: PersonalResponses | undefined,
+  targets: readonly Target[],
+): Uint8Array {
   const isOurs = mayHoldRedacted(text)
   if (targets.length === 0 && !isOurs) return text
   const body = parsed(Buffer.from(text).toString('utf8'))
   const isDropped = isOurs && dropRedacted(body)
-  const met = targets.filter((target) => redact(body, resource, target))
+  const met = responses ? targets.filter((target) => redact(body, responses, target)) : []
   return met.length === 0 && !isDropped ? text : Buffer.from(JSON.stringify(body))
 }
 
@@ -238,8 +232,8 @@ export function erasedText(text: Uint8Array, resource: string, targets: readonly
  * Whether a failed answer is not to be kept: one about people that is no JSON, which no later version reads either and
  * nobody can take apart; and one of an unknown shape that tells of somebody who hides something.
  */
-export async function isUnkeepable(sql: Sql, resource: string, text: Uint8Array): Promise<boolean> {
-  if (redactable[resource] === undefined) return false
+export async function isUnkeepable(sql: Sql, personal: Personal | undefined, text: Uint8Array): Promise<boolean> {
+  if (personal === undefined) return false
   if (!isUtf8(text)) return true
   const told = Buffer.from(text).toString('utf8').toLowerCase()
   if (parsed(told) === undefined) return true

@@ -16,19 +16,21 @@ export function noveltiesOf(resource: ResourceBase, entities: readonly Prepared[
     if (!once.has(name)) once.set(name, one)
   }
   for (const entity of entities) {
-    const document = documentOf(entity)
-    const fields = unknownFieldNovelties(resource.unknownFields(document))
-    for (const one of [...fields, ...unknownMembers(document, resource.vocabulary)]) add({ ...one, key: entity.key })
+    for (const one of unknownIn(documentOf(entity), resource)) add({ ...one, key: entity.key })
     for (const [name, history] of Object.entries(resource.relatedHistories ?? {})) {
-      if (!history.unknownFields) continue
-      for (const other of entity.also[name] ?? []) {
-        for (const one of unknownFieldNovelties(history.unknownFields(documentOf(other)))) {
+      for (const other of entity.also[name] ?? [])
+        for (const one of unknownIn(documentOf(other), history))
           add({ ...one, path: `/${name}/*${one.path}`, key: other.key })
-        }
-      }
     }
   }
   return [...once.values()]
+}
+
+function unknownIn(
+  document: Json,
+  { unknownFields = () => [], vocabulary = {} }: Partial<Pick<ResourceBase, 'unknownFields' | 'vocabulary'>>,
+): Novelty[] {
+  return [...unknownFieldNovelties(unknownFields(document)), ...unknownMembers(document, vocabulary)]
 }
 
 export function documentOf(entity: Prepared): Json {

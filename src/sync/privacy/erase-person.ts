@@ -1,14 +1,11 @@
 import { FOREVER } from '../../db/bulk/values.ts'
 import type { Sql } from '../../db/database.ts'
 import { eraseRaw, type Target } from '../archive/erase-archived.ts'
-import type { KeptTable, Person, Personal } from './personal.ts'
-import { engineStatements } from './privacy-engine.ts'
+import { everything, type KeptTable, type Person, type Personal } from './personal.ts'
+import { absenceStatement, engineStatements } from './privacy-engine.ts'
 import { eraseFormerGuilds, eraseVanishedRaw } from './purge-archive.ts'
 
 export type { Target } from '../archive/erase-archived.ts'
-
-/** Every field of a player, whatever rule it is under. */
-export const everything = 'everything'
 
 /** How many rows of one table went or were blanked. */
 export interface Removed {
@@ -33,7 +30,7 @@ export async function erase(sql: Sql, personal: Personal, targets: readonly Targ
   if (targets.length === 0) return []
   const { tables, growing } = personal
   // Before the tables that tell which answers mention whom.
-  const removed: Removed[] = [...(await eraseRaw(sql, targets))]
+  const removed: Removed[] = [...(await eraseRaw(sql, personal, targets))]
   for (const fieldGroup of growing) {
     const players = targets.filter((one) => one.fieldGroup === fieldGroup).map((one) => one.playerUuid)
     const answers = await eraseFormerGuilds(sql, personal, players)
@@ -44,7 +41,8 @@ export async function erase(sql: Sql, personal: Personal, targets: readonly Targ
     const who = [asked.map((one) => one.playerUuid), asked.map((one) => one.until ?? FOREVER)] as const
     const names = tables.flatMap(({ table, username }) => (username ? [{ table, username }] : []))
     const statements = [
-      ...engineStatements(names, fieldGroup),
+      ...engineStatements(personal, names),
+      ...tables.flatMap((table) => absenceStatements(table, fieldGroup)),
       ...tables.flatMap((table) => statementsOf(table, fieldGroup).map((text) => ({ table: table.table, text }))),
     ]
     for (const { table, text } of statements) {
@@ -81,6 +79,12 @@ function statementsOf(table: KeptTable, fieldGroup: string): string[] {
   return statements
 }
 
+/** Where all rows go, so do the counts of how often they were missing. */
+function absenceStatements({ absences, rows }: KeptTable, fieldGroup: string) {
+  const isAll = fieldGroup === everything || own(rows, fieldGroup) === 'true'
+  return absences !== undefined && isAll ? [absenceStatement(absences)] : []
+}
+
 /** The source of rows that statements about a table join: the players, and what narrows the search. */
 export function whoFrom({ narrowed }: KeptTable): string {
   const who = 'unnest($1::uuid[], $2::timestamptz[]) as who(player_uuid, until)'
@@ -109,14 +113,14 @@ function counted(statement: string): string {
  */
 export async function eraseVanished(
   sql: Sql,
-  tables: readonly KeptTable[],
+  personal: Personal,
   { resource, key }: { readonly resource: string; readonly key: string },
   people: readonly Person[],
 ): Promise<Removed[]> {
-  const answers = await eraseVanishedRaw(sql, resource, key, people)
+  const answers = await eraseVanishedRaw(sql, personal.responses[resource], { resource, key }, people)
   const shown = Object.fromEntries(people.map(({ playerUuid, fields }) => [playerUuid, fields]))
   const removed: Removed[] = answers.map((one) => ({ ...one, fieldGroup: '' }))
-  for (const { table, extraOf } of tables) {
+  for (const { table, extraOf } of personal.tables) {
     if (extraOf !== resource || people.length === 0) continue
     const rows = await sql.query<Gone>(
       counted(

@@ -50,7 +50,7 @@ export async function removeNames(
     for (const table of [...engineNaming, ...personal.naming]) {
       const isNarrow = !isPurge && large.includes(table.table)
       for (const statement of statementsOf(table, isPurge, isNarrow)) {
-        const parameters = [uuidPattern(playerUuid), namePattern(playerUuid, names), personal.resources]
+        const parameters = [uuidPattern(playerUuid), namePattern(playerUuid, names), Object.keys(personal.responses)]
         const ofKeys = [keys.map((one) => one.resource), keys.map((one) => one.key)]
         const rows = await sql.query<{ hash?: Uint8Array }>(
           statement,
@@ -75,7 +75,7 @@ export async function namedPlayers(sql: Sql, personal: Personal, playerUuids: re
   const names = await namesOf(sql, playerUuids)
   const keys = await sql.query<{ resource: string; key: string }>(
     `select told.resource, told.key from unnest($1::uuid[]) as who(player_uuid)
-      cross join lateral (${personal.answersAbout} union select 'guilds', guild_uuid::text from (${personal.formerGuilds}) former) told(resource, key)`,
+      cross join lateral (${personal.answersAbout} union ${personal.formerGuilds}) told(resource, key)`,
     [playerUuids],
   )
   return { players: playerUuids.map((playerUuid) => ({ playerUuid, names: names.get(playerUuid) ?? [] })), keys }

@@ -1,8 +1,8 @@
 import { FOREVER } from '../../db/bulk/values.ts'
 import type { Sql } from '../../db/database.ts'
-import { erase, everything, type Gone, type Removed, whoFrom, whoseRows } from './erase-person.ts'
+import { erase, type Gone, type Removed, whoFrom, whoseRows } from './erase-person.ts'
 import { countNames, namedPlayers, removeNames } from './named-columns.ts'
-import type { KeptTable, Personal } from './personal.ts'
+import { everything, type KeptTable, type Personal, type PersonalResponses } from './personal.ts'
 import { lockPrivacy } from './privacy.ts'
 import { hashOf, noteActions } from './privacy-actions.ts'
 import { anonymizingStatement } from './privacy-engine.ts'
@@ -34,13 +34,15 @@ export interface PersonKept {
 const ofEngine = [
   [
     'sync.quarantine',
+    (_: PersonalResponses) => true,
     `select count(*)::int as rows, min(first_seen_at) as first, max(first_seen_at) as last from sync.quarantine
-      where resource in ('players', 'guilds', 'online-players') and strpos(lower(raw::text), $1) > 0`,
+      where resource = any($2::text[]) and strpos(lower(raw::text), $1) > 0`,
   ],
   [
     'sync.raw_answer',
+    ({ isOfOne }: PersonalResponses) => isOfOne,
     `select count(*)::int as rows, min(received_at) as first, max(received_at) as last from sync.raw_answer
-      where resource = 'players' and key = $1`,
+      where resource = any($2::text[]) and key = $1`,
   ],
 ] as const
 
@@ -55,8 +57,9 @@ export async function personKept(sql: Sql, personal: Personal, playerUuid: strin
     )
     if (row && row.rows > 0) found.push({ table: table.table, ...row })
   }
-  for (const [table, text] of ofEngine) {
-    const [row] = await sql.query<Omit<KeptRows, 'table'>>(text, [playerUuid])
+  for (const [table, isSearched, text] of ofEngine) {
+    const resources = Object.entries(personal.responses).flatMap(([name, one]) => (isSearched(one) ? [name] : []))
+    const [row] = await sql.query<Omit<KeptRows, 'table'>>(text, [playerUuid, resources])
     if (row && row.rows > 0) found.push({ table, ...row })
   }
   for (const one of await countNames(sql, personal, playerUuid)) {

@@ -25,6 +25,8 @@ export interface KeptTable {
   readonly username?: string
   /** The resource that fills the table's `extra` column: what no rule is known for. */
   readonly extraOf?: string
+  /** The history whose missing keys are the table's rows, such as `guilds/members`. */
+  readonly absences?: string
   /** Rows that are removed, by rule: which. */
   readonly rows?: Readonly<Record<string, string>>
   /** Columns that become NULL, by rule; `where` says in which rows. */
@@ -33,20 +35,62 @@ export interface KeptTable {
   readonly narrowed?: { readonly from: string; readonly where: string }
 }
 
-/** What a resource's answers tell of people, and everything that any resource keeps of them. */
+/** In place of a rule: everything about a player. */
+export const everything = 'everything'
+
+/** A JSON object whose shape is not known. */
+export type Fields = Record<string, unknown>
+
+/** How the responses of one resource name players, and how they are removed from archived ones. */
+export interface PersonalResponses {
+  /** True where each response is about the one player who is its key. */
+  readonly isOfOne: boolean
+  /** Privacy rules that hide something in them (API reference 7.3). */
+  readonly rules: readonly string[]
+  /**
+   * Joins from `who` (player_uuid, until, field_group) to the archived responses `raw` that may name the player. Rejected
+   * and unreadable responses are in no other table, and have to be searched.
+   */
+  readonly archived: readonly string[]
+  /**
+   * Removes from a body, in place, what a rule hides of a player; true when there was any. What marks it as hidden stays.
+   * @param uuid in lower case
+   */
+  redact(body: Fields, uuid: string, rule: string): boolean
+  /** Removes the player from a body, in place; true when there was anything. Counts stay: worlds, totals, a guild's numbers. */
+  remove(body: Fields, uuid: string): boolean
+  /** Removes from a body, in place, that the player was in these guilds. */
+  leave?(body: Fields, guilds: readonly string[]): boolean
+  /** The player's own records in a body, with the names of their known fields. */
+  recordsOf(body: Fields, uuid: string): readonly { readonly record: Fields; readonly known: ReadonlySet<string> }[]
+  /** Where a body that is not all about one player can name one. */
+  readonly names?: NamedFields
+}
+
+/** Which words of a body can be names of players. */
+export interface NamedFields {
+  /** Fields that hold no name, though their values may be spelled like one; any other field can. */
+  readonly nameless: ReadonlySet<string>
+  /** The field that is a map keyed by player, where there is one. */
+  readonly players?: string
+  /** The field with maps of records keyed by player, and those of their fields that hold no name. */
+  readonly members?: { readonly field: string; readonly nameless: ReadonlySet<string> }
+}
+
+/** What a resource's responses say of people, and everything that any resource keeps of them. */
 export interface Personal {
-  /** Everybody an answer tells of, each once. Never throws, whatever the records are. */
-  peopleIn(answer: { readonly records: readonly unknown[]; readonly facts?: Json }): readonly Person[]
-  /** What is hidden of the player whose key the API refuses to tell about (403). */
+  /** Everybody a response is about, each once. Never throws, whatever the records are. */
+  peopleIn(response: { readonly records: readonly unknown[]; readonly facts?: Json }): readonly Person[]
+  /** What is hidden of the player whose key the API refuses (403). */
   readonly refusalHides: readonly string[]
   /** Rules whose fields grow by themselves while they are hidden: the history of guilds. */
   readonly growing: readonly string[]
-  /** The keys of worklists that tell of the player `who.player_uuid`, as a select of resource and key. */
+  /** The keys of worklists whose responses are about the player `who.player_uuid`, as a select of resource and key. */
   readonly answersAbout: string
-  /** The guilds that the player `who.player_uuid` was in and is not any more, as a select. */
+  /** The guilds that the player `who.player_uuid` was in and is not any more, as a select of resource and key. */
   readonly formerGuilds: string
-  /** Resources whose responses are about people, so that a word in them may be a player's name. */
-  readonly resources: readonly string[]
+  /** Of each resource whose responses name players. */
+  readonly responses: Readonly<Record<string, PersonalResponses>>
   /** Tables of these resources with columns that can name a player although their rows are not about one. */
   readonly naming: readonly NamingTable[]
   /** In the order in which rows are removed. */

@@ -1,3 +1,5 @@
+import type { Personal } from './personal.ts'
+
 /** Instead of the reason, which may quote the value. */
 const instead = 'removed for privacy'
 
@@ -9,15 +11,15 @@ interface Statement {
 const isOf = (key: string) =>
   `(${key} = who.player or starts_with(${key}, who.player || '/') or ${key} like '%/' || who.player)`
 
-const unread: Statement = {
+const unread = (resources: string): Statement => ({
   table: 'sync.quarantine',
   text: `update sync.quarantine kept set raw = 'null', reason = '${instead}' from who
-    where kept.resource in ('players', 'guilds', 'online-players') and kept.raw::text <> 'null'
+    where kept.resource in (${resources}) and kept.raw::text <> 'null'
       and kept.first_seen_at <= who.until
       and (${isOf('kept.key')} or strpos(lower(kept.raw::text), who.player) > 0
            or exists (select from unnest(who.names) as name
                        where strpos(kept.raw::text, '"' || name || '"') > 0 or kept.path like '%/' || name))`,
-}
+})
 
 const examples: Statement = {
   table: 'sync.drift',
@@ -26,21 +28,16 @@ const examples: Statement = {
       and (${isOf('kept.key')} or strpos(lower(kept.example::text), who.player) > 0)`,
 }
 
-const changes: Statement = {
+const changes = (resources: string): Statement => ({
   table: 'game.field_change',
   text: `delete from game.field_change kept using who
-    where kept.resource in ('players', 'guilds') and ${isOf('kept.key')} and kept.changed_at <= who.until`,
-}
+    where kept.resource in (${resources}) and ${isOf('kept.key')} and kept.changed_at <= who.until`,
+})
 
-const absentCharacters: Statement = {
-  table: 'sync.absence',
-  text: `delete from sync.absence kept using who
-    where kept.resource = 'players/characters' and starts_with(kept.key, who.player || '/')`,
-}
-
-const absentMember: Statement = {
-  table: 'sync.absence',
-  text: `delete from sync.absence kept using who where kept.resource = 'guilds/members' and ${isOf('kept.key')}`,
+/** Of a history of players: how often its keys were missing. */
+export function absenceStatement(history: string): Statement {
+  const text = `delete from sync.absence kept using who where kept.resource = '${history}' and ${isOf('kept.key')}`
+  return counted({ table: 'sync.absence', text }, [])
 }
 
 const named: Statement = {
@@ -58,13 +55,13 @@ const named: Statement = {
  * @returns statements with `$1` players and `$2` until when; each gives rows of player and n
  */
 export function engineStatements(
+  { responses }: Personal,
   names: readonly { readonly table: string; readonly username: string }[],
-  fieldGroup: string,
 ): Statement[] {
-  const ofCharacters = fieldGroup === 'characterListAccess' || fieldGroup === 'everything'
-  const statements = [unread, examples, changes, ...(ofCharacters ? [absentCharacters] : [])]
-  if (fieldGroup === 'everything') statements.push(absentMember)
-  return statements.map((statement) => counted(statement, names))
+  const resources = Object.keys(responses)
+    .map((name) => `'${name}'`)
+    .join(', ')
+  return [unread(resources), examples, changes(resources)].map((statement) => counted(statement, names))
 }
 
 /** Keeps of what was removed only the hash of the uuid. */

@@ -1,9 +1,9 @@
 import type { Sql } from '../../db/database.ts'
 import { lockForTransaction } from '../../db/locks/transaction-locks.ts'
 import type { Extraction, ResourceBase } from '../resource.ts'
-import { erase, eraseVanished, everything, type Target } from './erase-person.ts'
+import { erase, eraseVanished, type Target } from './erase-person.ts'
 import { namedPlayers, removeNames } from './named-columns.ts'
-import type { Person, Personal } from './personal.ts'
+import { everything, type Person, type Personal } from './personal.ts'
 import { actionsSince, hashOf, noteActions } from './privacy-actions.ts'
 import { askAnew, reopen } from './reopen.ts'
 import { nameOf, notYet, ownOf, type Restriction, restrictionsOf } from './restrictions.ts'
@@ -152,7 +152,7 @@ async function restrict(
     : undefined
   const removed = await erase(sql, personal, targets)
   if (named) removed.push(...(await removeNames(sql, personal, named.players, { isPurge: false, keys: named.keys })))
-  const extra = forgets ? [] : await eraseVanished(sql, personal.tables, teller, players)
+  const extra = forgets ? [] : await eraseVanished(sql, personal, teller, players)
   // Of several rules at once, whichever comes first is taken for the one that hides what no rule is known for.
   const groupOf = new Map([...fresh].reverse().map((one) => [one.playerUuid, one.group]))
   const actions = [...removed, ...extra.map((one) => ({ ...one, fieldGroup: groupOf.get(one.playerUuid) ?? '' }))]

@@ -123,9 +123,10 @@ async function archive(
   context: IngestContext,
   result: Pick<ArchiveEntry, 'observedAt' | 'status' | 'hidden'>,
 ): Promise<void> {
-  const { sql, heard, ledger, engine } = context
+  const { sql, resource, heard, ledger, engine } = context
   await archiveResponse(sql, heard, {
     ...ledger,
+    personal: resource.personal,
     takenAt: ledger.receivedAt,
     accepted: engine.guards.accept,
     ...result,

@@ -71,7 +71,7 @@ async function keepUnread(
   const taken = { resource: resource.name, key, runId, takenAt: new Date(clock.now()), observedAt: null }
   await db
     .transaction(async (sql) => {
-      await archiveResponse(sql, heard, { ...taken, status: 'failed' })
+      await archiveResponse(sql, heard, { ...taken, personal: resource.personal, status: 'failed' })
       reportDrift(log, await appendDrift(sql, { ...taken, at: taken.takenAt }, novelties))
     })
     .catch((cause: unknown) => log.warn({ err: cause }, 'an answer that was not understood could not be kept'))

@@ -76,7 +76,12 @@ export async function runResource(
           await noteGap(sql, { resource: resource.name, cacheSeconds, observedAt, receivedAt: finishedAt })
         await appendRun(sql, written)
         await appendGuardActions(sql, { ...written, at: written.finishedAt }, acted)
-        await archiveResponse(sql, ear.heard, { ...written, takenAt: finishedAt, accepted: engine.guards.accept })
+        await archiveResponse(sql, ear.heard, {
+          ...written,
+          personal: resource.personal,
+          takenAt: finishedAt,
+          accepted: engine.guards.accept,
+        })
         if (engine.notifies)
           await notifyChannel(sql, { ...written, at: finishedAt, counts: written, guarded: acted, drift: novel })
         return { row: written, drift: novel, guarded: acted }
@@ -103,7 +108,8 @@ export async function runResource(
       await appendRun(sql, row)
       const novel = await appendDrift(sql, { ...row, at: row.finishedAt }, reshaped(error))
       await appendGuardActions(sql, { ...row, at: row.finishedAt }, guarded)
-      await archiveResponse(sql, answersIn(ear), { ...row, takenAt: row.finishedAt, observedAt: null })
+      const { personal } = resource
+      await archiveResponse(sql, answersIn(ear), { ...row, personal, takenAt: row.finishedAt, observedAt: null })
       if (engine.notifies) await notifyChannel(sql, { ...row, at: row.finishedAt, guarded, drift: novel })
       reportDrift(log, novel)
     })

@@ -1,14 +1,6 @@
 import { z } from 'zod'
 import { RecordError } from '../../../app/errors.ts'
 
-/** One of the names known today, or any other text: an unknown member is kept, not refused. */
-export type Known<Name extends string> = Name | (string & Record<never, never>)
-
-/** Text that is usually one of `names`; any text passes. */
-export function known<const Names extends readonly string[]>(_names: Names): z.ZodType<Known<Names[number]>> {
-  return z.string()
-}
-
 /**
  * A parser that throws RecordError for the first thing that does not fit. The error's context has `path` (JSON pointer
  * into the record), `expected` and `found` (shortened), and what `misfitOf` makes of them.

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { known, recordParser } from '../form/record.ts'
+import { hiddenBy, known } from '../form/field-meta.ts'
+import { recordParser } from '../form/record.ts'
 import { duels, tally } from '../form/totals.ts'
 import { restrictionsSchema } from './restrictions.ts'
 
@@ -24,16 +25,16 @@ const names = z.array(z.string()).nullish()
  * for a stat its owner hides or has had removed (API reference 7.2); fields not named here are kept.
  */
 export const characterSchema = z.looseObject({
-  type: known(characterVocabulary.type).nullish(),
+  type: hiddenBy('characterListAccess', known(characterVocabulary.type).nullish()),
   /** The name of the other look of the class, or just whether it is worn. */
-  reskin: z.union([z.boolean(), z.string()]).nullish(),
-  nickname: text,
-  level: number,
-  xp: number,
-  xpPercent: number,
-  totalLevel: number,
-  gamemode: z.array(known(characterVocabulary.gamemode)).nullish(),
-  meta: z.looseObject({ died: flag }).nullish(),
+  reskin: hiddenBy('characterListAccess', z.union([z.boolean(), z.string()]).nullish()),
+  nickname: hiddenBy('characterListAccess', text),
+  level: hiddenBy('characterListAccess', number),
+  xp: hiddenBy('characterListAccess', number),
+  xpPercent: hiddenBy('characterListAccess', number),
+  totalLevel: hiddenBy('characterListAccess', number),
+  gamemode: hiddenBy('characterListAccess', z.array(known(characterVocabulary.gamemode)).nullish()),
+  meta: hiddenBy('characterListAccess', z.looseObject({ died: flag }).nullish()),
   preEconomy: flag,
   contentCompletion: number,
   wars: number,
@@ -49,7 +50,10 @@ export const characterSchema = z.looseObject({
   discoveries: number,
   pvp: duels.nullish(),
   /** Only those allocated; `{error: "..."}` when hidden; `defense` has been met next to `defence`. */
-  skillPoints: z.record(z.string(), z.union([z.number(), z.string()]).nullish()).nullish(),
+  skillPoints: hiddenBy(
+    'characterBuildAccess',
+    z.record(z.string(), z.union([z.number(), z.string()]).nullish()).nullish(),
+  ),
   professions: z.record(z.string(), z.looseObject({ level: number, xpPercent: number }).nullish()).nullish(),
   dungeons: tally.nullish(),
   raids: tally.nullish(),
@@ -57,9 +61,9 @@ export const characterSchema = z.looseObject({
   lootruns: number,
   caves: number,
   quests: names,
-  restrictions: restrictionsSchema.nullish(),
+  restrictions: hiddenBy('characterListAccess', restrictionsSchema.nullish()),
   /** Names of the stats that are gone for everybody but the owner. */
-  removedStat: names,
+  removedStat: hiddenBy('characterListAccess', names),
 })
 
 export type Character = z.output<typeof characterSchema>

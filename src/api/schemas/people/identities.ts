@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { known, recordParser } from '../form/record.ts'
+import { known } from '../form/field-meta.ts'
+import { recordParser } from '../form/record.ts'
 import { playerVocabulary } from './players.ts'
 
 const text = z.string().nullish()

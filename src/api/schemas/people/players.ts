@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { known, recordParser } from '../form/record.ts'
+import { hiddenBy, known } from '../form/field-meta.ts'
+import { recordParser } from '../form/record.ts'
 import { totalsSchema } from '../form/totals.ts'
 import { fieldsOf } from '../form/unknown.ts'
 import { restrictionsSchema } from './restrictions.ts'
@@ -24,9 +25,9 @@ export const playerSchema = z.looseObject({
   uuid: z.string(),
   username: text,
   /** False may also mean hidden. */
-  online: flag,
-  server: text,
-  activeCharacter: text,
+  online: hiddenBy('onlineStatus', flag),
+  server: hiddenBy('onlineStatus', text),
+  activeCharacter: hiddenBy('onlineStatus', text),
   nickname: text,
   rank: text,
   rankBadge: text,
@@ -35,7 +36,7 @@ export const playerSchema = z.looseObject({
   shortenedRank: text,
   supportRank: known(playerVocabulary.supportRank).nullish(),
   veteran: flag,
-  lastJoin: text,
+  lastJoin: hiddenBy('onlineStatus', text),
   guild: z
     .looseObject({
       uuid: text,
@@ -46,19 +47,19 @@ export const playerSchema = z.looseObject({
     })
     .nullish(),
   /** Position by leaderboard. */
-  ranking: positions,
-  previousRanking: positions,
-  firstJoin: text,
+  ranking: hiddenBy('mainAccess', positions),
+  previousRanking: hiddenBy('mainAccess', positions),
+  firstJoin: hiddenBy('mainAccess', text),
   /** Hours, with fractions. */
-  playtime: number,
-  globalData: totalsSchema.nullish(),
+  playtime: hiddenBy('mainAccess', number),
+  globalData: hiddenBy('mainAccess', totalsSchema.nullish()),
   /** By dotted path, such as `globalData.chestsFound`. */
-  featuredStats: z.record(z.string(), z.union([z.number(), z.string()]).nullish()).nullish(),
+  featuredStats: hiddenBy('mainAccess', z.record(z.string(), z.union([z.number(), z.string()]).nullish()).nullish()),
   wallpaper: text,
   avatar: text,
   restrictions: restrictionsSchema.nullish(),
   /** By uuid, each read by `parseCharacter`: one bad character spoils no player. Only with `fullResult`. */
-  characters: z.unknown().optional(),
+  characters: hiddenBy('characterListAccess', z.unknown().optional()),
 })
 
 export type Player = z.output<typeof playerSchema>

@@ -1,7 +1,7 @@
 import { migrateDatabase, openDatabase } from '../../../app/app.ts'
 import { UsageError } from '../../../app/errors.ts'
 import type { Database } from '../../../db/database.ts'
-import { inProfiles, keptTables } from '../../../resources/personal.ts'
+import { inProfiles } from '../../../resources/personal.ts'
 import { players } from '../../../resources/players/index.ts'
 import type { Removed } from '../../../sync/privacy/erase-person.ts'
 import { knownGroups, personKept, purge } from '../../../sync/privacy/person.ts'
@@ -46,7 +46,7 @@ export async function privacyPurge(
   { app, out, flags }: Context,
 ): Promise<number> {
   const { group, dryRun = false } = options
-  const groups = knownGroups(keptTables)
+  const groups = knownGroups(inProfiles.tables)
   if (group !== undefined && !groups.includes(group))
     throw new UsageError(`no privacy rule is called ${group}; there are: ${groups.join(', ')}`)
   const db = await openDatabase(app, ['privacy purge'])

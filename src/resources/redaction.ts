@@ -1,0 +1,38 @@
+import { fieldsOf } from '../api/schemas/form/unknown.ts'
+import type { Fields } from '../sync/resource.ts'
+import { textField } from './record.ts'
+
+export const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Whether a record is about the player. @param uuid in lower case */
+export const isAbout = (record: unknown, uuid: string) => textField(record, 'uuid')?.toLowerCase() === uuid
+
+/** Removes fields, in place; true when there was one of them. */
+export function removeFields(from: Fields, names: readonly string[]): boolean {
+  const present = names.filter((name) => Object.hasOwn(from, name))
+  for (const name of present) delete from[name]
+  return present.length > 0
+}
+
+/** The fields of a rule. Rules are named by the API, and may be called `constructor`. */
+export function fieldsUnder(rules: Readonly<Record<string, readonly string[]>>, rule: string): readonly string[] {
+  return Object.hasOwn(rules, rule) ? (rules[rule] ?? []) : []
+}
+
+/** The rules of which a record has a field with a value. `online: false` is what hiding looks like too: alone, it shows nothing. */
+export function rulesShown(record: unknown, rules: Readonly<Record<string, readonly string[]>>): string[] {
+  return Object.entries(rules).flatMap(([rule, names]) => (names.some((name) => hasValue(record, name)) ? [rule] : []))
+}
+
+/** Whether a field has a value that says something. */
+export function hasValue(record: unknown, name: string): boolean {
+  const value = fieldsOf(record).find(([field]) => field === name)?.[1]
+  if (value === undefined || value === null || value === false || value === '') return false
+  return typeof value !== 'object' || fieldsOf(value).length > 0
+}
+
+/** A rule under the name that profiles use: OAuth calls one `hunted_characters_access` (API reference 7.3). */
+export function ruleName(rule: string): string {
+  return rule === 'huntedCharactersAccess' ? 'huntedCharacterAccess' : rule
+}
