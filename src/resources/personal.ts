@@ -1,3 +1,4 @@
+import { isStorable } from '../api/schemas/form/limits.ts'
 import type { Person, Personal } from '../sync/resource.ts'
 import { guildListNaming } from './guild-list/tables.ts'
 import { guildResponses, membersIn, memberTables } from './guilds/privacy.ts'
@@ -51,6 +52,11 @@ export const inOnlineList = personal(listedIn)
 
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
+/** False for what is no name of a privacy rule and does not fit into an index. Real ones have at most 25 characters. */
+function isRuleName(name: string): boolean {
+  return isStorable(name) && name.length <= 100
+}
+
 /** Each player once; records without a uuid are left out. */
 function merged(people: readonly Person[]): Person[] {
   const byUuid = new Map<string, Person>()
@@ -61,9 +67,9 @@ function merged(people: readonly Person[]): Person[] {
     const { restricted, shows, fields } = byUuid.get(playerUuid) ?? { restricted: [], shows: [], fields: [] }
     byUuid.set(playerUuid, {
       playerUuid,
-      restricted: union(restricted, one.restricted),
+      restricted: union(restricted, one.restricted.filter(isRuleName)),
       shows: union(shows, one.shows),
-      fields: union(fields, one.fields),
+      fields: union(fields, one.fields.filter(isStorable)),
     })
   }
   return [...byUuid.values()]

@@ -241,6 +241,31 @@ describe.each(kindsOfLongTests)('a value that Postgres refuses, on the %s databa
     ])
   })
 
+  const oddNames = [nul, lone, Array.from({ length: 2000 }, (_, nth) => nth).join(' ')]
+
+  test.each(oddNames)('costs one member of a guild where it is the name of a privacy rule', async (name) => {
+    const members = { 1: { rank: 'owner' }, 2: {}, 3: {} }
+    await syncGuild(world, guildBody('a', members), '10:00')
+    const restricted = { ...members, 2: { restrictions: { [name]: true, online_status: true } }, 3: { contributed: 7 } }
+    expect(['ok', 'partial']).toContain((await syncGuild(world, guildBody('a', restricted), '10:10')).status)
+    expect(await world.rows('select value from game.member_counter where value > 0')).toEqual([[7]])
+    expect(await world.rows('select field_group from sync.privacy_restriction')).toEqual([['onlineStatus']])
+    expect(await syncGuild(world, guildBody('a', members), '10:20')).toMatchObject({ quarantined: 0 })
+  })
+
+  test.each(oddNames)(
+    'never costs a whole profile where it is the name of a privacy rule or of a field',
+    async (name) => {
+      await syncPlayer(world, 1, profile(1, { shown: 1 }), '10:00')
+      const odd = profile(1, { restrictions: { [name]: true, onlineStatus: true }, [name]: 1 })
+      const run = await syncPlayer(world, 1, odd, '10:30')
+      expect(['ok', 'partial', 'rejected']).toContain(run.status)
+      expect(await world.rows('select field_group from sync.privacy_restriction')).toEqual([['onlineStatus']])
+      expect(['ok', 'unchanged']).toContain((await syncPlayer(world, 1, profile(1, { shown: 1 }), '11:00')).status)
+      expect(await world.rows('select from sync.privacy_restriction')).toEqual([])
+    },
+  )
+
   test('costs nothing where only the name of a new field is odd', async () => {
     const names = [
       '__proto__',
