@@ -27,31 +27,31 @@ export const territoryHold = analytics
     guildName: text('guild_name'),
     /** Prefix of the guild when the hold was first seen. */
     guildPrefix: text('guild_prefix'),
-    /** When it was captured (event time), or first seen held where the API did not tell. */
+    /** When it was captured (event time), or first seen held where the API gave no time. */
     heldFrom: timestamp('held_from', { withTimezone: true }),
-    /** When it was lost; NULL while it is held. Lost to nobody: when that was first seen. */
+    /** When it was lost; NULL while it is held. Lost without a new owner: when that was first seen. */
     heldUntil: timestamp('held_until', { withTimezone: true }),
-    /** How long it was held; of a current hold, up to the latest answer. */
+    /** How long it was held; of a current hold, up to the latest response. */
     heldFor: interval('held_for'),
     /** True while it is held. */
     isCurrent: boolean('is_current'),
     /** The capture time the API gave; NULL when it gave none. */
     acquired: timestamp('acquired', { withTimezone: true }),
-    /** The instant that the answer speaks for that showed the hold first. */
+    /** observed_at of the first response that showed the hold. */
     observedAt: timestamp('observed_at', { withTimezone: true }),
   })
   .existing()
 
-/** Every capture that an answer showed, also by the guild that already held the place. The first answer about a territory shows its owner, not a capture. */
+/** Every capture that a response showed, also by the guild that already held the place. The first response about a territory shows its owner, not a capture. */
 export const territoryCapture = analytics
   .view('territory_capture', {
-    /** When it happened, by the game's own clock; when first seen where the API did not tell. */
+    /** When it happened, by the game's own clock; when first seen where the API gave no time. */
     capturedAt: timestamp('captured_at', { withTimezone: true }),
-    /** The instant that the answer speaks for that showed it first. */
+    /** observed_at of the first response that showed it. */
     observedAt: timestamp('observed_at', { withTimezone: true }),
     /** Exact name of the territory. */
     territory: text('territory'),
-    /** Who was seen holding it before; NULL when nobody did. Others may have held it between two answers. */
+    /** Who was seen holding it before; NULL when it had no owner. Others may have held it between two responses. */
     fromGuildUuid: uuid('from_guild_uuid'),
     /** Name of that guild then. */
     fromGuildName: text('from_guild_name'),
@@ -64,12 +64,12 @@ export const territoryCapture = analytics
   })
   .existing()
 
-/** Who joined, left and changed rank, as consecutive answers about a guild show it. A player whom an answer of the day before showed in another guild we watch has a row joined and a row transferred. */
+/** Joins, leaves and rank changes between consecutive responses about a guild. A player whom a response of the day before showed in another synced guild has a row joined and a row transferred. */
 export const membershipEvent = analytics
   .view('membership_event', {
-    /** When it happened: joining by the API's own time, everything else when it was first seen; who left and came back between two answers left when joining again, at the latest. */
+    /** When it happened: joining by the API's own time, everything else when it was first seen; a member who left and came back between two responses left when joining again, at the latest. */
     at: timestamp('at', { withTimezone: true }),
-    /** The instant that the answer speaks for that showed it first. */
+    /** observed_at of the first response that showed it. */
     observedAt: timestamp('observed_at', { withTimezone: true }),
     /** joined, left, promoted, demoted or transferred. */
     event: text('event'),
@@ -90,28 +90,28 @@ export const membershipEvent = analytics
   })
   .existing()
 
-/** Worlds that came up or went down, as far as the list of online players shows: a world on which nobody is listed cannot be told from one that is down. Those of the first answer were up already. */
+/** Worlds that came up or went down, as far as the list of online players shows: a world without listed players looks the same as one that is down. Those of the first response were up already. */
 export const worldLifecycle = analytics
   .view('world_lifecycle', {
     /** Name of the world. */
     world: text('world'),
     /** up or down. */
     event: text('event'),
-    /** When it was first seen so: a world is down from the first of the answers in a row that lacked it. */
+    /** When it was first seen so: a world is down from the first of the responses in a row that lacked it. */
     at: timestamp('at', { withTimezone: true }),
-    /** The same: the instant that the answer speaks for that showed it first. */
+    /** The same: observed_at of the first response that showed it. */
     observedAt: timestamp('observed_at', { withTimezone: true }),
-    /** The answer before it, which showed the opposite: it happened in between. */
+    /** The response before it, which showed the opposite: it happened in between. */
     notBefore: timestamp('not_before', { withTimezone: true }),
   })
   .existing()
 
-/** When players were online, with the earliest and latest login and logout that all answers allow. Times that a player hid throughout are not here. Logging out and in again between two answers shows only where a profile or guild was asked afterwards. */
+/** When players were online, with the earliest and latest login and logout that all responses allow. Times that a player hid throughout are not here. Logging out and in again between two responses shows only in a later response about the profile or guild. */
 export const playerSession = analytics
   .view('player_session', {
     /** The player. */
     playerUuid: uuid('player_uuid'),
-    /** The player's latest name, where a profile or guild told one. */
+    /** The player's latest name, where a profile or guild gives one. */
     username: text('username'),
     /** Where the player was listed first; hops are in game.player_hop. */
     world: text('world'),
@@ -123,23 +123,23 @@ export const playerSession = analytics
     logoutEarliest: timestamp('logout_earliest', { withTimezone: true }),
     /** The logout was not after; NULL when that is not known. */
     logoutLatest: timestamp('logout_latest', { withTimezone: true }),
-    /** True when the latest answer lists the player, false after the logout, NULL when the player left the list and may be hidden. */
+    /** True when the latest response lists the player, false after the logout, NULL when the player left the list and may be hidden. */
     isOpen: boolean('is_open'),
     /** Why a bound is NULL. */
     reason: text('reason'),
     /** Where the player was listed last. */
     lastWorld: text('last_world'),
-    /** The first answer that listed the player. */
+    /** The first response that listed the player. */
     listedFrom: timestamp('listed_from', { withTimezone: true }),
-    /** The last answer that listed the player. */
+    /** The last response that listed the player. */
     listedUntil: timestamp('listed_until', { withTimezone: true }),
   })
   .existing()
 
-/** What changed in items, one row per changed path. The first answer ever seen is where memory begins, not a change. */
+/** What changed in items, one row per changed path. The first response is where history begins, not a change. */
 export const itemChange = analytics
   .view('item_change', {
-    /** The instant that the answer speaks for that showed the change first. */
+    /** observed_at of the first response that showed the change. */
     changedAt: timestamp('changed_at', { withTimezone: true }),
     /** The patch it belongs to. */
     patch: integer('patch'),
@@ -158,10 +158,10 @@ export const itemChange = analytics
   })
   .existing()
 
-/** What changed in recipes, one row per changed path. The first answer ever seen is where memory begins, not a change. */
+/** What changed in recipes, one row per changed path. The first response is where history begins, not a change. */
 export const recipeChange = analytics
   .view('recipe_change', {
-    /** The instant that the answer speaks for that showed the change first. */
+    /** observed_at of the first response that showed the change. */
     changedAt: timestamp('changed_at', { withTimezone: true }),
     /** The patch it belongs to. */
     patch: integer('patch'),
@@ -205,24 +205,24 @@ export const freshness = analytics
   .view('freshness', {
     /** The resource, such as territories. */
     resource: text('resource'),
-    /** The instant that the latest accepted answer speaks for; NULL before the first. */
+    /** observed_at of the latest accepted response; NULL before the first. */
     lastObservedAt: timestamp('last_observed_at', { withTimezone: true }),
-    /** The instant that the latest answer speaks for that said something new. */
+    /** observed_at of the latest response that changed something. */
     lastChangedAt: timestamp('last_changed_at', { withTimezone: true }),
     /** How the latest run ended: ok, unchanged, partial, stale, rejected or failed; NULL: it never ran. */
     lastStatus: text('last_status'),
-    /** How old that answer is now; 0 where it speaks for a later instant than this machine's clock. */
+    /** Age of that response now; 0 where its observed_at is ahead of the clock of this machine. */
     age: interval('age'),
-    /** How often it should be observed; NULL: not at all, or nobody told. */
+    /** How often it should be observed; NULL: not at all, or no schedule is known. */
     expectedEvery: interval('expected_every'),
-    /** True when the next observation is overdue by half that time, or when the answers that do come are older than two and a half times it. Never where none is expected. */
+    /** True when the next observation is overdue by half that time, or when the responses that do come are older than two and a half times it. Never where none is expected. */
     isLate: boolean('is_late'),
-    /** When the latest accepted answer came, by the clock of the machine that asked. */
+    /** When the latest accepted response came, by the clock of the machine that sent the request. */
     lastReceivedAt: timestamp('last_received_at', { withTimezone: true }),
   })
   .existing()
 
-/** Every item of the game as the latest answer has it, one row each. */
+/** Every item of the game as of the latest response, one row each. */
 export const item = analytics
   .view('item', {
     /** The natural key; unique and stable. */
@@ -265,9 +265,9 @@ export const item = analytics
     restriction: text('restriction'),
     /** normal, never, lootchest or dungeon. */
     dropRestriction: text('drop_restriction'),
-    /** True when it is found identified; NULL when the API does not say. */
+    /** True when it is found identified; NULL when the API does not give it. */
     identified: boolean('identified'),
-    /** True when craftsman characters may use it; NULL when the API does not say. */
+    /** True when craftsman characters may use it; NULL when the API does not give it. */
     allowCraftsman: boolean('allow_craftsman'),
     /** Place or person that gives it. */
     dropName: text('drop_name'),
@@ -280,7 +280,7 @@ export const item = analytics
   })
   .existing()
 
-/** Every identification of every item as the latest answer has it. */
+/** Every identification of every item as of the latest response. */
 export const itemIdentification = analytics
   .view('item_identification', {
     /** The item. */
@@ -310,7 +310,7 @@ export const itemIdentification = analytics
   })
   .existing()
 
-/** Every crafting recipe as the latest answer has it, one row each. */
+/** Every crafting recipe as of the latest response, one row each. */
 export const recipe = analytics
   .view('recipe', {
     /** The natural key, such as Boots1-3. */
@@ -352,12 +352,12 @@ export const recipe = analytics
   })
   .existing()
 
-/** Every territory as the latest answer has it, and who holds it. */
+/** Every territory as of the latest response, and who holds it. */
 export const territory = analytics
   .view('territory', {
     /** Exact name. */
     territory: text('territory'),
-    /** The guild that holds it; NULL when nobody does. */
+    /** The guild that holds it; NULL when it has no owner. */
     guildUuid: uuid('guild_uuid'),
     /** Name of that guild when the hold was first seen. */
     guildName: text('guild_name'),
@@ -365,7 +365,7 @@ export const territory = analytics
     guildPrefix: text('guild_prefix'),
     /** When it was captured. */
     heldFrom: timestamp('held_from', { withTimezone: true }),
-    /** True when it is the guild's headquarters; NULL when the API does not say. */
+    /** True when it is the guild's headquarters; NULL when the API does not give it. */
     isHq: boolean('is_hq'),
     /** VERY_LOW .. VERY_HIGH; grows with the time held. */
     treasury: text('treasury'),
@@ -384,7 +384,7 @@ export const territory = analytics
   })
   .existing()
 
-/** Every guild that exists as far as the latest answers tell; numbers are NULL until its own answer came. */
+/** Every guild that exists in the latest responses; numbers are NULL before the first response about the guild itself. */
 export const guild = analytics
   .view('guild', {
     /** The natural key. */
@@ -403,13 +403,13 @@ export const guild = analytics
     online: integer('online'),
     /** Territories by the guild's own count. */
     territories: integer('territories'),
-    /** Wars by the guild's own count; NULL when the API does not say. */
+    /** Wars by the guild's own count; NULL when the API does not give it. */
     wars: bigint('wars', { mode: 'number' }),
     /** When the guild was founded. */
     createdAt: timestamp('created_at', { withTimezone: true }),
-    /** Raids by the guild's own count; NULL when the API does not say. */
+    /** Raids by the guild's own count; NULL when the API does not give it. */
     raids: bigint('raids', { mode: 'number' }),
-    /** Members whose own record says online. */
+    /** Members whose own record is online. */
     onlineListed: integer('online_listed'),
     /** Members who hide whether they are online. */
     hidden: integer('hidden'),
@@ -418,28 +418,28 @@ export const guild = analytics
   })
   .existing()
 
-/** Every member of every guild as the latest answer about the guild has it. */
+/** Every member of every guild as of the latest response about the guild. */
 export const guildMember = analytics
   .view('guild_member', {
     /** The guild. */
     guildUuid: uuid('guild_uuid'),
     /** The player. */
     playerUuid: uuid('player_uuid'),
-    /** Name of the player in the latest answer. */
+    /** Name of the player in the latest response. */
     username: text('username'),
-    /** owner, chief, strategist, captain, recruiter, recruit, or whatever else the API says. */
+    /** owner, chief, strategist, captain, recruiter, recruit, or any other rank in the API. */
     rank: text('rank'),
     /** When the player joined, by the API. */
     joinedAt: timestamp('joined_at', { withTimezone: true }),
     /** Experience contributed since joining. */
     contributed: bigint('contributed', { mode: 'number' }),
-    /** Whether online in the latest answer; NULL when the member hides it. */
+    /** Whether online in the latest response; NULL when the member hides it. */
     online: boolean('online'),
-    /** What the member hides from us, whichever answer says so: the guild, or the profile. */
+    /** What the member hides, from the guild or the profile. */
     restricted: text('restricted').array(),
     /** World the member is on; NULL when offline or hidden. */
     server: text('server'),
-    /** Last login the API tells; NULL when hidden or never told. */
+    /** Last login in the API; NULL when hidden or never sent. */
     lastJoin: timestamp('last_join', { withTimezone: true }),
     /** When this version of the membership was first seen. */
     since: timestamp('since', { withTimezone: true }),
@@ -448,7 +448,7 @@ export const guildMember = analytics
   })
   .existing()
 
-/** Every player whose profile was asked for, as the latest answer has it. What the player hides is NULL; restricted says why. */
+/** Every player with a synced profile, as of the latest response. What the player hides is NULL; restricted has the reason. */
 export const player = analytics
   .view('player', {
     /** The player. */
@@ -477,9 +477,9 @@ export const player = analytics
     guildName: text('guild_name'),
     /** Rank in that guild, in small letters as in the guild's own list. */
     guildRank: text('guild_rank'),
-    /** What the player hides from us, as the API names it, whichever answer says so: the profile, a guild, or a refusal. */
+    /** What the player hides, by the API's name of the restriction; from the profile, a guild or a 403. */
     restricted: text('restricted').array(),
-    /** The instant that the latest answer speaks for. */
+    /** observed_at of the latest response. */
     observedAt: timestamp('observed_at', { withTimezone: true }),
   })
   .existing()
@@ -491,7 +491,7 @@ export const world = analytics
     world: text('world'),
     /** Players listed there; those who hide are on no world's list. */
     online: integer('online'),
-    /** The first answer that had it, since it was last missing. */
+    /** The first response that listed it, since it was last missing. */
     upSince: timestamp('up_since', { withTimezone: true }),
     /** When the API last confirmed it. */
     observedAt: timestamp('observed_at', { withTimezone: true }),

@@ -91,15 +91,15 @@ describe.each(bothKinds)('questions about guilds in numbers, on the %s database'
       await guild('b', 7, 200, '14:00')
       expect(await rating()).toEqual([
         [a, 'Guild a', 420, 2.5 * 120, 3 * 40, '14:00', 1, null],
-        [b, 'Guild b', 200, 1.5 * 120, 0, '14:00', 1, 'wars before the first answer about the guild are not known'],
-        [c, 'Guild c', null, 4 * 120, null, '14:00', 1, 'no answer told a rating; the API told no wars'],
+        [b, 'Guild b', 200, 1.5 * 120, 0, '14:00', 1, 'wars before the first response about the guild are not known'],
+        [c, 'Guild c', null, 4 * 120, null, '14:00', 1, 'no response has a rating; the API gives no wars'],
       ])
       // After the season nothing is added, and what nobody watched is told.
       await guild('a', 110, 500, '19:00')
       const [first] = await rating()
       expect(first?.slice(0, 7)).toEqual([a, 'Guild a', 500, 300, 120, '18:00', 5 / 8])
       expect(first?.[7]).toBe(
-        'the map was not watched all the time; wars after the last answer within the season are not known',
+        'the map was not watched all the time; wars after the last response within the season are not known',
       )
     })
 
@@ -116,7 +116,7 @@ describe.each(bothKinds)('questions about guilds in numbers, on the %s database'
       await world.sync(territories, { Oak: place('a', '08:00') }, '10:00')
       await guild('a', null, 420, '10:30')
       expect(await rating()).toEqual([
-        [a, 'Guild a', 420, null, null, '10:30', 1, 'the season does not tell what it gives; the API told no wars'],
+        [a, 'Guild a', 420, null, null, '10:30', 1, 'the API does not give the rates of the season; the API gives no wars'],
       ])
       expect(await rating(29)).toEqual([])
     })

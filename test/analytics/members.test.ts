@@ -33,7 +33,7 @@ describe.each(kindsOfLongTests)('questions about members on the %s database', (k
         ['Player1', 'owner', '10 10:00', 2, 'active', null],
         ['Player2', 'recruit', '02 10:00', 10, 'inactive', null],
         ['Player3', 'recruit', null, null, 'unknown', 'hides whether online'],
-        ['Player4', 'recruit', null, null, 'unknown', 'never seen online, and the API tells no last login'],
+        ['Player4', 'recruit', null, null, 'unknown', 'never seen online, and the API gives no last login'],
       ])
     })
 
@@ -60,7 +60,7 @@ describe.each(kindsOfLongTests)('questions about members on the %s database', (k
     test('a guild that nobody asked about for a week tells nothing', async () => {
       await sync({ 1: { rank: 'owner', lastJoin: '2026-06-09T10:00:00Z' } }, '10 10:00')
       expect(await activity(at('10:00', '20'))).toEqual([
-        ['Player1', 'owner', '09 10:00', 11, 'unknown', 'no answer about the guild in the last seven days'],
+        ['Player1', 'owner', '09 10:00', 11, 'unknown', 'no response about the guild in the last seven days'],
       ])
     })
   })

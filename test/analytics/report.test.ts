@@ -41,7 +41,7 @@ describe.each(bothKinds)('the report on the %s database', (kind) => {
         ['Player2', 'chief', 'inactive', '2026-05-02 10:00', '30.29', ''],
         [hostile.player, 'owner', 'active', '2026-06-01 11:00', '0.25', ''],
         ['Player3', 'recruit', 'unknown', '?', '?', 'hides whether online'],
-        ['Player4', 'recruit', 'unknown', '?', '?', 'never seen online, and the API tells no last login'],
+        ['Player4', 'recruit', 'unknown', '?', '?', 'never seen online, and the API gives no last login'],
       ])
       expect(tableOf(report, 'contribution').slice(1, 3)).toEqual([
         [hostile.player, 'owner', '50', '100 %', '1', 'partial'],

@@ -70,8 +70,19 @@ describe('examples', () => {
     for (const [, expression = ''] of lines) expect(nextTick(expression, 0)).toBeGreaterThan(0)
   })
 
+  const notebook: { cells: { cell_type: string; source: string[]; outputs?: unknown[] }[] } = JSON.parse(
+    read('examples/territories.ipynb'),
+  )
+  const cells = notebook.cells.filter(({ cell_type }) => cell_type === 'code')
+  const queries = cells.flatMap(({ source }) => [...source.join('').matchAll(/query\("{3}([^"]+)"{3}\)/g)])
+
+  test('territories.ipynb is stored without outputs', () => {
+    expect(cells.flatMap(({ outputs }) => outputs)).toEqual([])
+  })
+
   test.each([
     ['questions.sql', () => read('examples/questions.sql')],
+    ['territories.ipynb', () => queries.map(([, sql]) => sql).join(';')],
     ['the README', () => read('README.md').split('```sql\n')[1]?.split('```')[0] ?? ''],
   ])('%s has statements that an empty database answers', async (_name, sql) => {
     const db = await testDatabase('embedded')

@@ -1,5 +1,5 @@
--- Compiling a plan costs Postgres more here than it ever saves: answers take milliseconds, but those of views are priced as if
--- they took seconds. Functions say so themselves; for views the database does, unless somebody has decided already.
+-- Compiling a plan costs Postgres more here than it ever saves: queries take milliseconds, but those of views are priced as if
+-- they took seconds. Functions set it themselves; for views the database does, unless it is set already.
 do $$
 begin
   if not exists (select from pg_db_role_setting setting join pg_database on pg_database.oid = setting.setdatabase
@@ -8,7 +8,7 @@ begin
     execute format('alter database %I set jit = off', current_database());
   end if;
 exception
-  -- Only its owner may.
+  -- Only the owner of the database may set it.
   when insufficient_privilege then null;
 end
 $$;

@@ -1,6 +1,6 @@
--- From when to when a resource was observed, and how often it should be. Of a resource that is asked for as a whole an
--- observation lies where its answer speaks for; an identical copy that was asked for again lies as much later as it was
--- asked for later. Of a worklist it lies where an answer about any of its keys came.
+-- From when to when a resource was observed, and how often it should be. For a resource of one response, an
+-- observation lies at its observed_at; an identical copy lies as much later as it was
+-- requested later. For a worklist it lies where a response about any of its keys came.
 create or replace function analytics.watch(resource text)
 returns table (is_worklist boolean, first_at timestamptz, last_at timestamptz, until timestamptz, is_told boolean)
 language sql stable parallel safe
@@ -9,7 +9,7 @@ begin atomic
          -- What was counted of the time before is gone.
          greatest(life.first_at, (select tier.coarse_since from sync.tier where tier.sample_table = 'ledger/' || watch.resource)),
          life.last_at, greatest(now(), life.last_at),
-         exists (select from sync.expectation told where told.resource = watch.resource)
+         exists (select from sync.expectation schedule where schedule.resource = watch.resource)
     -- By the latest row, not by whether any exists: an index finds it even where there is none.
     from (select max(one.received_at) is not null as is_worklist from sync.observation one
            where one.resource = watch.resource) kind
@@ -34,23 +34,23 @@ begin atomic
    ) life;
 end;
 comment on function analytics.watch(text) is
-'Since when and until when a resource was observed, as far as the retention of the ledger reaches. until is now; is_told says whether anybody told how often it should be. Argument: resource, such as territories.';
+'Since when and until when a resource was observed, as far as the retention of the ledger reaches. until is now; is_told is true when a schedule is known. Argument: resource, such as territories.';
 
 create or replace function analytics.expected_every(resource text)
 returns table (begins timestamptz, ends timestamptz, every_seconds double precision)
 language sql stable parallel safe
 begin atomic
-  -- What was told first holds for the time before it, too: of recorded answers, or of a clock that was wrong.
-  select case when lag(told.valid_from) over own is null then '-infinity' else told.valid_from end,
-         lead(told.valid_from, 1, 'infinity') over own, told.every_seconds
-    from sync.expectation told where told.resource = expected_every.resource
-  window own as (order by told.valid_from);
+  -- The first schedule holds for the time before it, too: for recorded responses, or a clock that was wrong.
+  select case when lag(schedule.valid_from) over own is null then '-infinity' else schedule.valid_from end,
+         lead(schedule.valid_from, 1, 'infinity') over own, schedule.every_seconds
+    from sync.expectation schedule where schedule.resource = expected_every.resource
+  window own as (order by schedule.valid_from);
 end;
 comment on function analytics.expected_every(text) is
 'How many seconds should lie between two observations of a resource, from when to when; NULL: none were expected. Argument: resource.';
 
 -- A gap of m missed observations between two made ones is cut in m + 1 equal parts: the first is what the observation
--- before it still speaks for, and a missed one lies at the beginning of each other. A gap without missed ones is a time
+-- before it still covers, and a missed one lies at the beginning of each other. A gap without missed ones is a time
 -- during which none were expected; nothing is known of it either.
 create or replace function analytics.unobserved(resource text, from_time timestamptz, to_time timestamptz)
 returns table (began_at timestamptz, ended_at timestamptz, missed int, reason text)
@@ -71,12 +71,12 @@ begin atomic
          case when part.every_seconds is null then part.ends
               else part.begins + make_interval(secs => (part.missed + 1) * part.every_seconds) end,
          coalesce(part.missed, 0), case when part.every_seconds is null then 'switched off' else 'not observed since' end
-    from (select greatest(told.begins, watch.last_at) as begins, least(told.ends, watch.until) as ends, told.every_seconds,
-                 (ceil(extract(epoch from least(told.ends, watch.until) - greatest(told.begins, watch.last_at))
-                       / told.every_seconds - 0.5) - 1)::int as missed
+    from (select greatest(schedule.begins, watch.last_at) as begins, least(schedule.ends, watch.until) as ends, schedule.every_seconds,
+                 (ceil(extract(epoch from least(schedule.ends, watch.until) - greatest(schedule.begins, watch.last_at))
+                       / schedule.every_seconds - 0.5) - 1)::int as missed
             from analytics.watch(unobserved.resource) watch
-           cross join lateral analytics.expected_every(unobserved.resource) told
-           where told.ends > watch.last_at and told.begins < watch.until) part
+           cross join lateral analytics.expected_every(unobserved.resource) schedule
+           where schedule.ends > watch.last_at and schedule.begins < watch.until) part
    where (part.missed > 0 or part.every_seconds is null and part.ends > part.begins)
      and part.begins < to_time and part.ends > from_time;
 end;
@@ -110,11 +110,11 @@ begin atomic
     ) unseen on true;
 end;
 comment on function analytics.watched(text, timestamptz, timestamptz, interval, timestamptz) is
-'How well each step of [from_time, to_time) was watched: the share (0..1) of it for which an observation of the resource speaks. What lies in the future does not count; NULL when all of it does, or nobody told how often to look. Arguments: resource; from_time; to_time; step, the length of a cell; origin, an instant at which one begins.';
+'How well each step of [from_time, to_time) was watched: the share (0..1) of it that an observation of the resource covers. What lies in the future does not count; NULL when all of it does, or no schedule is known. Arguments: resource; from_time; to_time; step, the length of a cell; origin, an instant at which one begins.';
 
 create or replace function analytics.watched_share(resource text, from_time timestamptz, to_time timestamptz) returns real
 language sql stable parallel safe
 return (select cell.coverage
           from analytics.watched(watched_share.resource, from_time, to_time, greatest(to_time - from_time, interval '1 second'), from_time) cell);
 comment on function analytics.watched_share(text, timestamptz, timestamptz) is
-'How well [from_time, to_time) was watched as a whole: the share (0..1) of it for which an observation of the resource speaks; NULL in the future, or when nobody told how often to look. Arguments: resource; from_time; to_time.';
+'How well [from_time, to_time) was watched as a whole: the share (0..1) of it that an observation of the resource covers; NULL in the future, or when no schedule is known. Arguments: resource; from_time; to_time.';

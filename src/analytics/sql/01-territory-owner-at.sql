@@ -11,4 +11,4 @@ begin atomic
    where territory_owner_at.at < hold.valid_until and hold.guild_uuid is not null;
 end;
 comment on function analytics.territory_owner_at(text, timestamptz) is
-'Who held a territory at an instant; no row when nobody did, or when it is not known. held_until is NULL while the hold is current. Arguments: territory, its exact name; at, the instant (now when left out).';
+'Who held a territory at an instant; no row when it had no owner, or the owner is not known. held_until is NULL while the hold is current. Arguments: territory, its exact name; at, the instant (now when left out).';

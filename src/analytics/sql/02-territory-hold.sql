@@ -13,9 +13,9 @@ comment on column analytics.territory_hold.territory is 'Exact name of the terri
 comment on column analytics.territory_hold.guild_uuid is 'The guild that held it.';
 comment on column analytics.territory_hold.guild_name is 'Name of the guild when the hold was first seen.';
 comment on column analytics.territory_hold.guild_prefix is 'Prefix of the guild when the hold was first seen.';
-comment on column analytics.territory_hold.held_from is 'When it was captured (event time), or first seen held where the API did not tell.';
-comment on column analytics.territory_hold.held_until is 'When it was lost; NULL while it is held. Lost to nobody: when that was first seen.';
-comment on column analytics.territory_hold.held_for is 'How long it was held; of a current hold, up to the latest answer.';
+comment on column analytics.territory_hold.held_from is 'When it was captured (event time), or first seen held where the API gave no time.';
+comment on column analytics.territory_hold.held_until is 'When it was lost; NULL while it is held. Lost without a new owner: when that was first seen.';
+comment on column analytics.territory_hold.held_for is 'How long it was held; of a current hold, up to the latest response.';
 comment on column analytics.territory_hold.is_current is 'True while it is held.';
 comment on column analytics.territory_hold.acquired is 'The capture time the API gave; NULL when it gave none.';
-comment on column analytics.territory_hold.observed_at is 'The instant that the answer speaks for that showed the hold first.';
+comment on column analytics.territory_hold.observed_at is 'observed_at of the first response that showed the hold.';

@@ -24,4 +24,4 @@ begin atomic
    order by 5 desc, 2, 4;
 end;
 comment on function analytics.capture_matrix(timestamptz, timestamptz) is
-'Who took how many territories from whom in [from_time, to_time). A guild that took a place again counts against itself; defender is NULL where nobody held it.';
+'Who took how many territories from whom in [from_time, to_time). A guild that took a place again counts against itself; defender is NULL where it had no owner.';

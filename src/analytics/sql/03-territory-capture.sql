@@ -3,11 +3,11 @@ select capture.captured_at, capture.observed_at, capture.territory, capture.from
        capture.to_guild_uuid, capture.to_guild_name,
        capture.from_guild_uuid is not distinct from capture.to_guild_uuid as is_recapture
   from game.territory_capture capture;
-comment on view analytics.territory_capture is 'Every capture that an answer showed, also by the guild that already held the place. The first answer about a territory shows its owner, not a capture.';
-comment on column analytics.territory_capture.captured_at is 'When it happened, by the game''s own clock; when first seen where the API did not tell.';
-comment on column analytics.territory_capture.observed_at is 'The instant that the answer speaks for that showed it first.';
+comment on view analytics.territory_capture is 'Every capture that a response showed, also by the guild that already held the place. The first response about a territory shows its owner, not a capture.';
+comment on column analytics.territory_capture.captured_at is 'When it happened, by the game''s own clock; when first seen where the API gave no time.';
+comment on column analytics.territory_capture.observed_at is 'observed_at of the first response that showed it.';
 comment on column analytics.territory_capture.territory is 'Exact name of the territory.';
-comment on column analytics.territory_capture.from_guild_uuid is 'Who was seen holding it before; NULL when nobody did. Others may have held it between two answers.';
+comment on column analytics.territory_capture.from_guild_uuid is 'Who was seen holding it before; NULL when it had no owner. Others may have held it between two responses.';
 comment on column analytics.territory_capture.from_guild_name is 'Name of that guild then.';
 comment on column analytics.territory_capture.to_guild_uuid is 'Who captured it.';
 comment on column analytics.territory_capture.to_guild_name is 'Name of that guild then.';

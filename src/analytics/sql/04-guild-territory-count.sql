@@ -1,5 +1,5 @@
 -- A step of a few hours is about as long as a place is held in times of war: every hold is read once then, and counted for the
--- steps that it lasts. Over longer steps holds outnumber what is asked for: one look per place and step finds who held it.
+-- steps that it lasts. Over longer steps holds outnumber the rows of the result: one lookup per place and step finds the holder.
 create or replace function analytics.guild_territory_count(from_time timestamptz, to_time timestamptz, step interval)
 returns table (at timestamptz, guild_uuid uuid, guild_name text, territories int)
 language sql stable parallel safe set jit = off set enable_sort = off set work_mem = '32MB'

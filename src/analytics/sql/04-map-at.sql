@@ -11,4 +11,4 @@ begin atomic
    order by hold.territory;
 end;
 comment on function analytics.map_at(timestamptz) is
-'Every territory known at an instant and who held it; guild columns are NULL where nobody did. Argument: at, the instant (now when left out).';
+'Every territory known at an instant and who held it; guild columns are NULL where it had no owner. Argument: at, the instant (now when left out).';

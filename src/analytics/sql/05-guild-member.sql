@@ -15,16 +15,16 @@ select member.guild_uuid, member.player_uuid, member.username, member.rank, memb
                       where presence.guild_uuid = member.guild_uuid and presence.player_uuid = member.player_uuid
                       order by presence.observed_at desc limit 1) presence on true
  where member.valid_until = 'infinity';
-comment on view analytics.guild_member is 'Every member of every guild as the latest answer about the guild has it.';
+comment on view analytics.guild_member is 'Every member of every guild as of the latest response about the guild.';
 comment on column analytics.guild_member.guild_uuid is 'The guild.';
 comment on column analytics.guild_member.player_uuid is 'The player.';
-comment on column analytics.guild_member.username is 'Name of the player in the latest answer.';
-comment on column analytics.guild_member.rank is 'owner, chief, strategist, captain, recruiter, recruit, or whatever else the API says.';
+comment on column analytics.guild_member.username is 'Name of the player in the latest response.';
+comment on column analytics.guild_member.rank is 'owner, chief, strategist, captain, recruiter, recruit, or any other rank in the API.';
 comment on column analytics.guild_member.joined_at is 'When the player joined, by the API.';
 comment on column analytics.guild_member.contributed is 'Experience contributed since joining.';
-comment on column analytics.guild_member.online is 'Whether online in the latest answer; NULL when the member hides it.';
-comment on column analytics.guild_member.restricted is 'What the member hides from us, whichever answer says so: the guild, or the profile.';
+comment on column analytics.guild_member.online is 'Whether online in the latest response; NULL when the member hides it.';
+comment on column analytics.guild_member.restricted is 'What the member hides, from the guild or the profile.';
 comment on column analytics.guild_member.server is 'World the member is on; NULL when offline or hidden.';
-comment on column analytics.guild_member.last_join is 'Last login the API tells; NULL when hidden or never told.';
+comment on column analytics.guild_member.last_join is 'Last login in the API; NULL when hidden or never sent.';
 comment on column analytics.guild_member.since is 'When this version of the membership was first seen.';
 comment on column analytics.guild_member.observed_at is 'When the API last confirmed it.';

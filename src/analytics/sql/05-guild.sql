@@ -20,7 +20,7 @@ select profile.guild_uuid, profile.name, profile.prefix, latest.level, latest.xp
                       order by sample.observed_at desc limit 1) latest on true
  where profile.valid_until = 'infinity'
    and not exists (select from game.guild_listing listed where listed.guild_uuid = profile.guild_uuid);
-comment on view analytics.guild is 'Every guild that exists as far as the latest answers tell; numbers are NULL until its own answer came.';
+comment on view analytics.guild is 'Every guild that exists in the latest responses; numbers are NULL before the first response about the guild itself.';
 comment on column analytics.guild.guild_uuid is 'The natural key.';
 comment on column analytics.guild.name is 'Name, byte for byte; may have spaces at its ends.';
 comment on column analytics.guild.prefix is 'Prefix; not unique.';
@@ -29,9 +29,9 @@ comment on column analytics.guild.xp_percent is 'Percent of the way to the next 
 comment on column analytics.guild.members is 'Members by the guild''s own count.';
 comment on column analytics.guild.online is 'Members online by the guild''s own count, hidden ones included.';
 comment on column analytics.guild.territories is 'Territories by the guild''s own count.';
-comment on column analytics.guild.wars is 'Wars by the guild''s own count; NULL when the API does not say.';
+comment on column analytics.guild.wars is 'Wars by the guild''s own count; NULL when the API does not give it.';
 comment on column analytics.guild.created_at is 'When the guild was founded.';
-comment on column analytics.guild.raids is 'Raids by the guild''s own count; NULL when the API does not say.';
-comment on column analytics.guild.online_listed is 'Members whose own record says online.';
+comment on column analytics.guild.raids is 'Raids by the guild''s own count; NULL when the API does not give it.';
+comment on column analytics.guild.online_listed is 'Members whose own record is online.';
 comment on column analytics.guild.hidden is 'Members who hide whether they are online.';
 comment on column analytics.guild.observed_at is 'When the API last confirmed the guild or its name.';

@@ -7,7 +7,7 @@ select item.internal_name, item.display_name, part.identification, part.raw, par
   join game.item on item.internal_name = part.internal_name and item.valid_from = part.valid_from
  where item.valid_until = 'infinity';
 
-comment on view analytics.item_identification is 'Every identification of every item as the latest answer has it.';
+comment on view analytics.item_identification is 'Every identification of every item as of the latest response.';
 comment on column analytics.item_identification.internal_name is 'The item.';
 comment on column analytics.item_identification.display_name is 'What players call it; not unique.';
 comment on column analytics.item_identification.identification is 'Name of the bonus in the API, such as rawStrength.';

@@ -7,7 +7,7 @@ select internal_name, display_name, type, sub_type, tier, level, class_requireme
   from game.item
  where valid_until = 'infinity';
 
-comment on view analytics.item is 'Every item of the game as the latest answer has it, one row each.';
+comment on view analytics.item is 'Every item of the game as of the latest response, one row each.';
 comment on column analytics.item.internal_name is 'The natural key; unique and stable.';
 comment on column analytics.item.display_name is 'What players see; not unique.';
 comment on column analytics.item.type is 'weapon, armour, accessory, tome, charm, tool, ingredient or material.';
@@ -28,8 +28,8 @@ comment on column analytics.item.gathering_speed is 'Gathering speed; tools only
 comment on column analytics.item.durability is 'Durability; tools only.';
 comment on column analytics.item.restriction is 'none, untradable or quest item.';
 comment on column analytics.item.drop_restriction is 'normal, never, lootchest or dungeon.';
-comment on column analytics.item.identified is 'True when it is found identified; NULL when the API does not say.';
-comment on column analytics.item.allow_craftsman is 'True when craftsman characters may use it; NULL when the API does not say.';
+comment on column analytics.item.identified is 'True when it is found identified; NULL when the API does not give it.';
+comment on column analytics.item.allow_craftsman is 'True when craftsman characters may use it; NULL when the API does not give it.';
 comment on column analytics.item.drop_name is 'Place or person that gives it.';
 comment on column analytics.item.lore is 'Text with HTML spans and private-use glyphs, as the API sends it.';
 comment on column analytics.item.since is 'When this version was first seen.';

@@ -10,12 +10,12 @@ select player.player_uuid, player.username, player.rank, player.support_rank, pl
   left join lateral (select counter.value from game.player_counter counter
                       where counter.player_uuid = player.player_uuid and counter.counter = 'playtime'
                       order by counter.observed_at desc limit 1) playtime on true
-  left join lateral (select told.last_join, told.online, told.world from game.player_status told
-                      where told.player_uuid = player.player_uuid
-                      order by told.observed_at desc limit 1) status on true
+  left join lateral (select latest.last_join, latest.online, latest.world from game.player_status latest
+                      where latest.player_uuid = player.player_uuid
+                      order by latest.observed_at desc limit 1) status on true
   left join sync.work_item item on item.resource = 'players' and item.key = player.player_uuid::text
  where player.valid_until = 'infinity';
-comment on view analytics.player is 'Every player whose profile was asked for, as the latest answer has it. What the player hides is NULL; restricted says why.';
+comment on view analytics.player is 'Every player with a synced profile, as of the latest response. What the player hides is NULL; restricted has the reason.';
 comment on column analytics.player.player_uuid is 'The player.';
 comment on column analytics.player.username is 'Name in the game.';
 comment on column analytics.player.rank is 'Rank in the game, such as Player.';
@@ -29,5 +29,5 @@ comment on column analytics.player.world is 'Where; NULL when offline or hidden.
 comment on column analytics.player.nickname is 'Shown name, where the player chose one.';
 comment on column analytics.player.guild_name is 'Name of that guild.';
 comment on column analytics.player.guild_rank is 'Rank in that guild, in small letters as in the guild''s own list.';
-comment on column analytics.player.restricted is 'What the player hides from us, as the API names it, whichever answer says so: the profile, a guild, or a refusal.';
-comment on column analytics.player.observed_at is 'The instant that the latest answer speaks for.';
+comment on column analytics.player.restricted is 'What the player hides, by the API''s name of the restriction; from the profile, a guild or a 403.';
+comment on column analytics.player.observed_at is 'observed_at of the latest response.';

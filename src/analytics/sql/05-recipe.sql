@@ -12,7 +12,7 @@ select recipe.internal_name, recipe.type, recipe.skill, recipe.level_min, recipe
     on second.internal_name = recipe.internal_name and second.valid_from = recipe.valid_from and second.position = 2
  where recipe.valid_until = 'infinity';
 
-comment on view analytics.recipe is 'Every crafting recipe as the latest answer has it, one row each.';
+comment on view analytics.recipe is 'Every crafting recipe as of the latest response, one row each.';
 comment on column analytics.recipe.internal_name is 'The natural key, such as Boots1-3.';
 comment on column analytics.recipe.type is 'What is crafted: helmet, ring, potion ...';
 comment on column analytics.recipe.skill is 'Crafting profession.';

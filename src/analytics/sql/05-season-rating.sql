@@ -36,36 +36,36 @@ begin atomic
                     where hold.guild_uuid = holder.guild_uuid and hold.valid_from > definition.started_at
                       and hold.valid_from < coalesce(definition.ends_at, 'infinity'))
   ), guild as (
-    select told.guild_uuid from game.guild_season told where told.season = season_rating.season
+    select reported.guild_uuid from game.guild_season reported where reported.season = season_rating.season
      union
     select held.guild_uuid from held
   ), rated as (
     select guild.guild_uuid, latest.rating,
-           -- A rating holds until the last answer about the guild; after the season's end nothing is added.
+           -- A rating holds until the last response about the guild; after the season's end nothing is added.
            least(coalesce(work.observed_at, map.seen_at), definition.ends_at) as as_of
       from guild
      cross join map
       left join definition on true
       left join sync.work_item work on work.resource = 'guilds' and work.key = guild.guild_uuid::text
-      left join lateral (select told.rating from game.guild_season told
-                          where told.guild_uuid = guild.guild_uuid and told.season = season_rating.season
-                          order by told.observed_at desc limit 1) latest on true
+      left join lateral (select reported.rating from game.guild_season reported
+                          where reported.guild_uuid = guild.guild_uuid and reported.season = season_rating.season
+                          order by reported.observed_at desc limit 1) latest on true
   ), share as materialized (
-    -- What is the same for all guilds that were asked at the same instant.
+    -- Shared by all guilds with responses of the same instant.
     select instant.as_of, analytics.watched_share('territories', definition.started_at, instant.as_of) as coverage
       from (select distinct rated.as_of from rated) instant cross join definition
   )
-  select rated.guild_uuid, coalesce(named.name, bearer.guild_name), rated.rating,
+  select rated.guild_uuid, coalesce(named.name, last_hold.guild_name), rated.rating,
          case when definition.per_hour is not null and share.coverage > 0 then floor(coalesce(holding.seconds, 0) * definition.per_hour / 3600)::bigint end,
          (wars.fought * definition.per_war)::bigint, rated.as_of, share.coverage,
          nullif(concat_ws('; ',
-           case when rated.rating is null then 'no answer told a rating' end,
+           case when rated.rating is null then 'no response has a rating' end,
            case when definition.started_at is null then 'nothing is known of the season'
-                when definition.per_hour is null or definition.per_war is null then 'the season does not tell what it gives' end,
+                when definition.per_hour is null or definition.per_war is null then 'the API does not give the rates of the season' end,
            case when share.coverage < 1 then 'the map was not watched all the time' end,
-           case when definition.started_at is not null and wars.fought is null then 'the API told no wars'
-                when wars.since > definition.started_at then 'wars before the first answer about the guild are not known' end,
-           case when wars.is_more_later then 'wars after the last answer within the season are not known' end), '')
+           case when definition.started_at is not null and wars.fought is null then 'the API gives no wars'
+                when wars.since > definition.started_at then 'wars before the first response about the guild are not known' end,
+           case when wars.is_more_later then 'wars after the last response within the season are not known' end), '')
     from rated
     left join definition on true
     left join share on share.as_of = rated.as_of
@@ -101,8 +101,8 @@ begin atomic
                                                        where profile.guild_uuid = rated.guild_uuid
                                                        order by profile.valid_from desc limit 1)) as name) named on true
     left join lateral (select hold.guild_name from game.territory_hold hold where hold.guild_uuid = rated.guild_uuid
-                        order by hold.valid_from desc limit 1) bearer on true
+                        order by hold.valid_from desc limit 1) last_hold on true
    order by rated.rating desc nulls last, holding.seconds desc nulls last, 2;
 end;
 comment on function analytics.season_rating(int) is
-'The rating that guilds reported in a season, and how much of it is explained by what they held and fought as far as answers show: hours that each territory was held times what the season gives for an hour, and wars times what it gives for a war. As of the last answer about the guild, or the end of the season. coverage: the share (0..1) of the season until then for which the map was watched; reason: why a number is NULL, or too small. Argument: season, its number.';
+'The rating that guilds reported in a season, and how much of it is explained by what they held and fought as far as responses show: hours that each territory was held times what the season gives for an hour, and wars times what it gives for a war. As of the last response about the guild, or the end of the season. coverage: the share (0..1) of the season until then for which the map was watched; reason: why a number is NULL, or too small. Argument: season, its number.';

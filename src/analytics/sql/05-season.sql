@@ -5,7 +5,7 @@ select season.season, season.started_at, season.ends_at, season.territory_holdin
          where resource = 'seasons' and status in ('ok', 'unchanged', 'partial')) as observed_at
   from game.season
  where season.valid_until = 'infinity';
-comment on view analytics.season is 'Every season that the API tells of.';
+comment on view analytics.season is 'Every season in the API.';
 comment on column analytics.season.season is 'Its number.';
 comment on column analytics.season.started_at is 'When it began.';
 comment on column analytics.season.ends_at is 'When it ends; NULL as long as that is not known.';

@@ -7,13 +7,13 @@ select place.territory, hold.guild_uuid, hold.guild_name, hold.guild_prefix,
   from game.territory place
   left join game.territory_hold hold on hold.territory = place.territory and hold.valid_until = 'infinity'
  where place.valid_until = 'infinity';
-comment on view analytics.territory is 'Every territory as the latest answer has it, and who holds it.';
+comment on view analytics.territory is 'Every territory as of the latest response, and who holds it.';
 comment on column analytics.territory.territory is 'Exact name.';
-comment on column analytics.territory.guild_uuid is 'The guild that holds it; NULL when nobody does.';
+comment on column analytics.territory.guild_uuid is 'The guild that holds it; NULL when it has no owner.';
 comment on column analytics.territory.guild_name is 'Name of that guild when the hold was first seen.';
 comment on column analytics.territory.guild_prefix is 'Prefix of that guild when the hold was first seen.';
 comment on column analytics.territory.held_from is 'When it was captured.';
-comment on column analytics.territory.is_hq is 'True when it is the guild''s headquarters; NULL when the API does not say.';
+comment on column analytics.territory.is_hq is 'True when it is the guild''s headquarters; NULL when the API does not give it.';
 comment on column analytics.territory.treasury is 'VERY_LOW .. VERY_HIGH; grows with the time held.';
 comment on column analytics.territory.defences is 'VERY_LOW .. VERY_HIGH.';
 comment on column analytics.territory.min_x is 'Western edge, in blocks.';

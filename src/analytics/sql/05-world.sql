@@ -9,5 +9,5 @@ select world.world, latest.online, world.valid_from as up_since,
 comment on view analytics.world is 'Every world that is up as far as the list of online players shows, and how many it lists there.';
 comment on column analytics.world.world is 'Name of the world.';
 comment on column analytics.world.online is 'Players listed there; those who hide are on no world''s list.';
-comment on column analytics.world.up_since is 'The first answer that had it, since it was last missing.';
+comment on column analytics.world.up_since is 'The first response that listed it, since it was last missing.';
 comment on column analytics.world.observed_at is 'When the API last confirmed it.';

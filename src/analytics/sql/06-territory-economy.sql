@@ -14,7 +14,7 @@ begin atomic
     select later.territory, later.valid_from, least(later.valid_until, to_time) from game.territory_hold later
      where later.guild_uuid = guild and later.valid_from > from_time and later.valid_from < to_time
   ), stored (territory, resource) as (
-    -- A loose index scan: one entry per resource, however often it was told. Only in the months that are asked for, as a whole.
+    -- A loose index scan: one entry per resource, however many samples it has. Only whole months of the interval.
     select place.territory, (select sample.resource from game.territory_resource sample
                               where sample.territory = place.territory
                                 and sample.observed_at >= date_trunc('month', from_time, 'UTC') and sample.observed_at < to_time

@@ -9,12 +9,12 @@ begin atomic
                          and rule.since <= member_activity.at) as hides,
            greatest(login.last_join, online.seen_at) as last_seen
       from game.guild_member member
-      left join lateral (select told.last_join from game.member_presence told
-                          where told.guild_uuid = guild and told.player_uuid = member.player_uuid
-                            and told.observed_at <= member_activity.at and told.last_join is not null
-                          order by told.last_join desc limit 1) login on true
+      left join lateral (select presence.last_join from game.member_presence presence
+                          where presence.guild_uuid = guild and presence.player_uuid = member.player_uuid
+                            and presence.observed_at <= member_activity.at and presence.last_join is not null
+                          order by presence.last_join desc limit 1) login on true
       left join lateral (
-        -- Seen online until the last answer that still said so, not until the first that did not.
+        -- Seen online until the last response that still showed it, not until the first that did not.
         select greatest(sample.observed_at, still.observed_at) as seen_at
           from game.member_presence sample
          cross join lateral (
@@ -45,8 +45,8 @@ begin atomic
               else 'inactive' end,
          case when seen.last_seen > member_activity.at - interval '7 days' then null
               when seen.hides then 'hides whether online'
-              when seen.last_seen is null then 'never seen online, and the API tells no last login'
-              when is_late.is_late then 'no answer about the guild in the last seven days' end
+              when seen.last_seen is null then 'never seen online, and the API gives no last login'
+              when is_late.is_late then 'no response about the guild in the last seven days' end
     from seen
    cross join (select coalesce(max(looked.observed_at), '-infinity') <= member_activity.at - interval '7 days' as is_late
                  from sync.observation looked
@@ -55,4 +55,4 @@ begin atomic
    order by seen.last_seen nulls last, seen.username;
 end;
 comment on function analytics.member_activity(uuid, timestamptz) is
-'Who of a guild''s members at an instant was active (seen in the last seven days), inactive, or cannot be known, with the reason. last_seen is the end of the last time online that answers show, or the last login the API told; of time before the retention of the ledger, on the same day.';
+'Who of a guild''s members at an instant was active (seen in the last seven days), inactive, or cannot be known, with the reason. last_seen is the end of the last time online in the responses, or the last login in the API; of time before the retention of the ledger, on the same day.';

@@ -6,7 +6,7 @@ begin atomic
   with watched as (
     select min(observed_at) as since from game.guild_sample where guild_uuid = guild
   ), spell as materialized (
-    -- A spell is the time under one `joined`: who comes back begins again, at 0 where it is counted since joining. Those
+    -- A spell is the time under one `joined`: a returning member begins again, at 0 where it is counted since joining. Those
     -- that do not touch the interval have no rise in it.
     select version.player_uuid, version.joined, version.valid_from, version.valid_until
       from (select member.*, bool_or(member.valid_from < to_time and member.valid_until > from_time)
@@ -14,7 +14,7 @@ begin atomic
               from game.guild_member member where member.guild_uuid = guild) version
      where version.is_touched
   ), tier as (
-    -- Where counters fell is known ahead, but for the last hours.
+    -- Where counters fell is materialized, except for the last hours.
     select coalesce(max(one.averaged_until), '-infinity') as until from sync.tier one where one.sample_table = 'game.member_counter'
   ), stay as materialized (
     select spell.player_uuid, spell.joined, min(spell.valid_from) as begins, max(spell.valid_until) as ends,
@@ -23,7 +23,7 @@ begin atomic
       from spell
      group by spell.player_uuid, spell.joined
   ), again as materialized (
-    -- A sample is a change: who comes back with the number of before has none of it, and yet it is known.
+    -- A sample is a change: a returning member with the same number has none, and yet it is known.
     select back.player_uuid, back.joined, back.begins, latest.value
       from (select stay.* from stay
              where exists (select from game.guild_member earlier
@@ -36,8 +36,8 @@ begin atomic
                           order by one.observed_at desc limit 1) latest
      where latest.observed_at < back.begins and latest.value is not null
   ), uneven as materialized (
-    -- What a counter that never fell rose by is the difference of two numbers. Others are looked at closely. Where it fell
-    -- when a stay began, it began again with it.
+    -- A counter that never fell rose by the difference of two samples. Others are read sample by sample. Where one fell
+    -- when a stay began, it started again with the stay.
     select stay.player_uuid, stay.joined
       from stay
      cross join tier
@@ -66,7 +66,7 @@ begin atomic
         or exists (select from game.member_counter_dip dip
                     where dip.guild_uuid = guild and dip.counter = member_rise.counter and dip.player_uuid = stay.player_uuid
                       and dip.hour < tier.until and dip.fell_at > stay.begins and dip.hour < stay.ends)
-  ), told as materialized (
+  ), history as materialized (
     select known.*, lag(known.value) over (partition by known.player_uuid, known.joined order by known.observed_at) as previous
       from (select spell.player_uuid, counted.observed_at, counted.value, spell.joined
               from (select spell.* from spell
@@ -81,21 +81,21 @@ begin atomic
               from again
               join uneven on uneven.player_uuid = again.player_uuid and uneven.joined is not distinct from again.joined) known
   ), sample as materialized (
-    select told.*,
-           max(told.value) over (spell_time rows between unbounded preceding and 1 preceding) as highest,
+    select history.*,
+           max(history.value) over (spell_time rows between unbounded preceding and 1 preceding) as highest,
            -- The highest of all that comes, from here on; backwards in time, because a frame that shrinks is counted anew each time.
-           max(told.value) over (partition by told.player_uuid, told.joined order by told.observed_at desc
+           max(history.value) over (partition by history.player_uuid, history.joined order by history.observed_at desc
                                  rows between unbounded preceding and current row) as coming
-      from told
-    window spell_time as (partition by told.player_uuid, told.joined order by told.observed_at)
+      from history
+    window spell_time as (partition by history.player_uuid, history.joined order by history.observed_at)
   ), segment as (
     -- When everything that follows is lower than what was, the counter began again.
     select sample.*, count(*) filter (where previous > coming)
                      over (partition by player_uuid, joined order by observed_at) as number
       from sample
   ), doubted as (
-    -- A rise that a later answer takes back down to (a doubled counter) is believed only up to there. Only what lies below
-    -- something before it takes anything back, and there is little of that.
+    -- A rise that a later response takes back (a doubled counter) counts only up to there. Only what lies below
+    -- an earlier sample takes anything back, and such samples are few.
     select risen.player_uuid, risen.observed_at, min(later.value) as level
       from (select sample.player_uuid, sample.joined, sample.observed_at, sample.value from sample
              where sample.value < sample.highest) later
@@ -103,23 +103,23 @@ begin atomic
                        and risen.observed_at < later.observed_at and later.value >= risen.highest and later.value < risen.value
      where risen.value > risen.highest
      group by risen.player_uuid, risen.observed_at
-  ), believed as (
+  ), bounded as (
     select segment.*, coalesce(doubted.level, segment.value) as level
       from segment
       left join doubted on doubted.player_uuid = segment.player_uuid and doubted.observed_at = segment.observed_at
   ), rise as (
-    select believed.player_uuid, believed.observed_at,
-           greatest(0, believed.level - coalesce(
-             max(believed.level) over (partition by believed.player_uuid, believed.joined, believed.number
-                                       order by believed.observed_at rows between unbounded preceding and 1 preceding),
-             -- The first of a spell: all of it was made since joining, if it counts from there and we were watching then.
-             case when is_since_joining and believed.number = 0 and believed.joined >= watched.since then 0 else believed.level end)) as gained,
-           case when believed.number = 0 and believed.highest is null
-                     and not coalesce(is_since_joining and believed.joined >= watched.since, false) then 'partial'
-                when believed.previous > believed.coming then 'reset'
-                when believed.value < believed.highest or believed.level < believed.value then 'clamped'
+    select bounded.player_uuid, bounded.observed_at,
+           greatest(0, bounded.level - coalesce(
+             max(bounded.level) over (partition by bounded.player_uuid, bounded.joined, bounded.number
+                                       order by bounded.observed_at rows between unbounded preceding and 1 preceding),
+             -- The first of a spell: all of it was made since joining, if it counts from there and was observed then.
+             case when is_since_joining and bounded.number = 0 and bounded.joined >= watched.since then 0 else bounded.level end)) as gained,
+           case when bounded.number = 0 and bounded.highest is null
+                     and not coalesce(is_since_joining and bounded.joined >= watched.since, false) then 'partial'
+                when bounded.previous > bounded.coming then 'reset'
+                when bounded.value < bounded.highest or bounded.level < bounded.value then 'clamped'
                 else 'exact' end as quality
-      from believed cross join watched
+      from bounded cross join watched
      union all
     select stay.player_uuid, latest.observed_at,
            greatest(0, latest.value - coalesce(known.before, case when first.is_whole then 0 else coalesce(again.value, earliest.value) end)),
@@ -156,7 +156,7 @@ begin atomic
    group by rise.player_uuid;
 end;
 comment on function analytics.member_rise(uuid, text, timestamptz, timestamptz, boolean) is
-'By how much a counter of each member of a guild rose in the answers of [from_time, to_time), and how sure that is: what analytics.member_contribution and analytics.member_counter stand on. is_since_joining: the counter begins at 0 when a member joins.';
+'By how much a counter of each member of a guild rose in the responses of [from_time, to_time), and how sure that is: the basis of analytics.member_contribution and analytics.member_counter. is_since_joining: the counter begins at 0 when a member joins.';
 
 create or replace function analytics.members_between(guild uuid, from_time timestamptz, to_time timestamptz)
 returns table (player_uuid uuid, username text, rank text, is_answered boolean)
@@ -173,4 +173,4 @@ begin atomic
                                  and status in ('ok', 'unchanged', 'partial')) as is_answered) answered;
 end;
 comment on function analytics.members_between(uuid, timestamptz, timestamptz) is
-'Who was a member of a guild at some time in [from_time, to_time), with the last name and rank then, and whether any answer about the guild lies in that time.';
+'Who was a member of a guild at some time in [from_time, to_time), with the last name and rank then, and whether any response about the guild lies in that time.';

@@ -12,4 +12,4 @@ begin atomic
    order by 6, member.username;
 end;
 comment on function analytics.member_contribution(uuid, timestamptz, timestamptz) is
-'What each member contributed in [from_time, to_time): every rise that an answer shows once, across rejoining. quality: exact; partial (the member was there before we watched, so only what came after the first answer counts); clamped (the counter dipped or jumped and came back: not counted twice); reset (it fell for good: counted anew from there); unknown (no answer about the guild in that time, contributed is NULL).';
+'What each member contributed in [from_time, to_time): every rise that a response shows once, across rejoining. quality: exact; partial (the member was there before observations began, so only what came after the first response counts); clamped (the counter dipped or jumped and came back: not counted twice); reset (it fell for good: counted anew from there); unknown (no response about the guild in that time, contributed is NULL).';

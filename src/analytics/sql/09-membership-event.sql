@@ -1,4 +1,4 @@
--- Ranks from the highest to the lowest; one that nobody has met yet counts as lying between the known ones.
+-- Ranks from the highest to the lowest; an unknown one counts as lying between the known ones.
 create or replace function analytics.rank_order(rank text) returns real
 language sql immutable parallel safe
 return coalesce(array_position(array['owner', 'chief', 'strategist', 'captain', 'recruiter', 'recruit'], rank)::real, 4.5);
@@ -8,7 +8,7 @@ create or replace view analytics.membership_event as
 with version as (
   select member.guild_uuid, member.player_uuid, member.username, member.rank, member.joined, member.valid_from,
          member.valid_until,
-         -- The first answer about a guild shows who is in it, not who joined.
+         -- The first response about a guild shows who is in it, not who joined.
          member.valid_from > (select first.valid_from from game.guild_member first where first.guild_uuid = member.guild_uuid
                                order by first.valid_from limit 1) as is_news,
          lag(member.valid_until) over key as before_until, lag(member.rank) over key as before_rank,
@@ -17,9 +17,9 @@ with version as (
     from game.guild_member member
   window key as (partition by member.guild_uuid, member.player_uuid order by member.valid_from)
 ), spelled as (
-  -- Who is missing for a while and comes back with the same `joined` was there all along.
+  -- A member who is missing for a while and comes back with the same `joined` was there all along.
   select version.*,
-         -- A `joined` that one answer leaves out says nothing: only a time of absence tells one spell from the next then.
+         -- A `joined` that one response leaves out means nothing: then only an absence separates one spell from the next.
          before_until is null or coalesce(before_joined <> joined, before_until < valid_from) as begins,
          valid_until < 'infinity' and (next_from is null or coalesce(next_joined <> joined, next_from > valid_until)) as ends
     from version
@@ -31,7 +31,7 @@ with version as (
    cross join lateral (values
      (spelled.begins and spelled.is_news, coalesce(spelled.joined, spelled.valid_from), spelled.valid_from, 'joined',
       null, spelled.rank),
-     -- Who left and came back between two answers had left before joining again.
+     -- A member who left and came back between two responses left before joining again.
      (spelled.ends, case when spelled.next_joined > spelled.joined then least(spelled.valid_until, spelled.next_joined)
                          else spelled.valid_until end, spelled.valid_until, 'left', spelled.rank, null),
      (not spelled.begins and spelled.before_rank is distinct from spelled.rank, spelled.valid_from, spelled.valid_from,
@@ -59,8 +59,8 @@ select named.at, named.observed_at, each.event, named.guild_uuid, guild.name as 
        named.to_rank, named.other_guild_uuid
   from named
  cross join lateral (values (named.event, true),
-                            -- An answer of the day before still showed them in the other guild. Where the ledger of that
-                            -- time is gone, the membership that had not ended a day before stands for it.
+                            -- A response of the day before still showed them in the other guild. Where the ledger of that
+                            -- time is gone, the membership that had not ended a day before is used instead.
                             ('transferred', named.event = 'joined' and named.other_guild_uuid is not null
                                             and named.at < named.lacked_at + interval '1 day'
                                             and (named.at < (select coarse_since from sync.tier where sample_table = 'ledger/guilds')
@@ -74,9 +74,9 @@ select named.at, named.observed_at, each.event, named.guild_uuid, guild.name as 
                       where profile.guild_uuid = named.guild_uuid and profile.valid_from <= named.observed_at
                       order by profile.valid_from desc limit 1) guild on true
  where each.is_true;
-comment on view analytics.membership_event is 'Who joined, left and changed rank, as consecutive answers about a guild show it. A player whom an answer of the day before showed in another guild we watch has a row joined and a row transferred.';
-comment on column analytics.membership_event.at is 'When it happened: joining by the API''s own time, everything else when it was first seen; who left and came back between two answers left when joining again, at the latest.';
-comment on column analytics.membership_event.observed_at is 'The instant that the answer speaks for that showed it first.';
+comment on view analytics.membership_event is 'Joins, leaves and rank changes between consecutive responses about a guild. A player whom a response of the day before showed in another synced guild has a row joined and a row transferred.';
+comment on column analytics.membership_event.at is 'When it happened: joining by the API''s own time, everything else when it was first seen; a member who left and came back between two responses left when joining again, at the latest.';
+comment on column analytics.membership_event.observed_at is 'observed_at of the first response that showed it.';
 comment on column analytics.membership_event.event is 'joined, left, promoted, demoted or transferred.';
 comment on column analytics.membership_event.guild_uuid is 'The guild; of a transfer, the new one.';
 comment on column analytics.membership_event.guild_name is 'Its name then.';

@@ -26,4 +26,4 @@ begin atomic
    order by 1;
 end;
 comment on function analytics.member_retention(uuid, timestamptz, timestamptz) is
-'Of those who joined a guild in [from_time, to_time), by month of joining: how many, and how many were still there after 30 and 90 days. NULL while nobody of that month can have been there that long.';
+'Of those who joined a guild in [from_time, to_time), by month of joining: how many, and how many were still there after 30 and 90 days. NULL while no member of that month can have been there that long.';

@@ -24,5 +24,5 @@ select changed_at,
   from marked;
 
 comment on view analytics.change_instant is 'When items or recipes changed, and in which patch: changes seen less than six hours apart belong together.';
-comment on column analytics.change_instant.changed_at is 'The instant that the answer speaks for that showed the change first.';
+comment on column analytics.change_instant.changed_at is 'observed_at of the first response that showed the change.';
 comment on column analytics.change_instant.patch is 'Number of the patch, counting from 1 in order of time.';

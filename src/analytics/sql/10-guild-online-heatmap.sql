@@ -6,7 +6,7 @@ begin atomic
     select max(one.fine_since) as fine_since, max(one.averaged_until) filter (where one.sample_table = 'game.guild_sample') as averaged_until
       from sync.tier one where one.sample_table in ('game.guild_sample', 'ledger/guilds')
   ), fine as (
-    -- Older samples or answers are gone; of them there are the averages of full hours. Of others, too, as far as they are made ahead.
+    -- Older samples or responses are gone; of them there are the averages of full hours. They are used for newer hours, too, as far as they are materialized.
     select tier.fine_since, since.at as since, date_bin('1 hour', since.at + interval '1 hour' - interval '1 microsecond', 'epoch') as full_from,
            least(date_bin('1 hour', to_time, 'epoch'), coalesce(tier.averaged_until, '-infinity')) as full_to
       from tier
@@ -24,21 +24,21 @@ begin atomic
        and numbers.observed_at < part.until
      where numbers.guild_uuid = guild and part.since < part.until
   ), stamped as (
-    -- Answers and samples in one row of time, so that each answer knows the last sample at or before it.
-    select told.since, told.at, told.is_answer, max(told.sample_at) over (partition by told.since order by told.at) as sample_at
+    -- Responses and samples in one row of time, so that each response knows the last sample at or before it.
+    select instant.since, instant.at, instant.is_answer, max(instant.sample_at) over (partition by instant.since order by instant.at) as sample_at
       from (select part.since, one.observed_at as at, true as is_answer, null::timestamptz as sample_at
               from part
               join sync.observation one on one.observed_at >= part.since and one.observed_at < part.until
              where one.resource = 'guilds' and one.key = guild::text and one.status in ('ok', 'unchanged', 'partial')
              union all
-            select sample.since, sample.observed_at, false, sample.observed_at from sample) told
+            select sample.since, sample.observed_at, false, sample.observed_at from sample) instant
   ), answer as (
     select stamped.at as observed_at, sample.online
       from stamped
       left join sample on sample.since = stamped.since and sample.observed_at = stamped.sample_at
      where stamped.is_answer
   ), counted as materialized (
-    -- An hour counts once, however often somebody looked in it.
+    -- An hour counts once, however many observations it has.
     select date_trunc('hour', answer.observed_at, 'UTC') as at, avg(answer.online)::double precision as online_avg,
            max(answer.online) as online_max
       from answer group by 1
@@ -65,4 +65,4 @@ begin atomic
    order by cell.dow, cell.hour;
 end;
 comment on function analytics.guild_online_heatmap(uuid, timestamptz, timestamptz) is
-'How many members of a guild are online at which hour of the week in [from_time, to_time): dow 1 Monday .. 7 Sunday, hour 0..23 UTC; a row for each that lies in the interval. By the guild''s own count, which has the members who hide, too; who they are it does not tell. The average is over hours, each the average of its answers; coverage is the share (0..1) of the hours with an answer about the guild; NULL average and coverage 0 where nobody looked, coverage NULL in the future. Of time before the retention of game.guild_sample or of the ledger, an hour is known as a whole. Arguments: guild, its uuid; from_time; to_time.';
+'How many members of a guild are online at which hour of the week in [from_time, to_time): dow 1 Monday .. 7 Sunday, hour 0..23 UTC; a row for each that lies in the interval. By the guild''s own count, which has the members who hide, too; it does not name them. The average is over hours, each the average of its responses; coverage is the share (0..1) of the hours with a response about the guild; NULL average and coverage 0 where no response came, coverage NULL in the future. Of time before the retention of game.guild_sample or of the ledger, an hour is known as a whole. Arguments: guild, its uuid; from_time; to_time.';

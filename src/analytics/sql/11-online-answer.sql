@@ -1,5 +1,5 @@
--- What is known of when accepted answers about who is online were: exact instants, and before the retention of the ledger
--- spans in which each answer came at most 90 seconds after the one before.
+-- What is known of when accepted responses of the online list were: exact instants, and before the retention of the ledger
+-- spans in which each response came at most 90 seconds after the one before.
 create or replace function analytics.online_span(from_time timestamptz, to_time timestamptz)
 returns table (first_at timestamptz, last_at timestamptz, next_at timestamptz)
 language sql stable parallel safe
@@ -15,15 +15,15 @@ begin atomic
                                                    where old.resource = 'online-players'), '-infinity')) known;
 end;
 comment on function analytics.online_span(timestamptz, timestamptz) is
-'When there were accepted answers about who is online, as far as that lies in [from_time, to_time]: each alone, or, where it is long ago, those that came at most 90 seconds apart as one; and when the next came.';
+'When there were accepted responses of the online list, as far as that lies in [from_time, to_time]: each alone, or, where it is long ago, those that came at most 90 seconds apart as one; and when the next came.';
 
--- An answer holds until the next one. Where that is more than 90 seconds away somebody looked too seldom to know, and it
+-- A response holds until the next one. Where that is more than 90 seconds away the observations are too far apart to know, and it
 -- holds for the 30 seconds that it is cached.
 create or replace function analytics.online_watched(from_time timestamptz, to_time timestamptz)
 returns table (begins timestamptz, ends timestamptz)
 language sql stable parallel safe set jit = off
 begin atomic
-  -- Only the answers at the edges of a stretch make a row.
+  -- Only the responses at the edges of a stretch make a row.
   with answer as (
     select known.first_at, known.last_at, lag(known.last_at) over own as before_at, lead(known.first_at) over own as next_at
       from (select span.began_at as first_at, span.ended_at as last_at from sync.answer_span span
@@ -52,9 +52,9 @@ begin atomic
   select stretch.begins, stretch.ends from stretch where stretch.is_first and stretch.begins < stretch.ends;
 end;
 comment on function analytics.online_watched(timestamptz, timestamptz) is
-'The stretches of [from_time, to_time) for which accepted answers about who is online speak: each until the next one, or for 30 seconds where that is more than 90 seconds away. No stretch touches another.';
+'The stretches of [from_time, to_time) that accepted responses of the online list cover: each until the next one, or for 30 seconds where that is more than 90 seconds away. No stretch touches another.';
 
--- Where only a span is known, an answer lies in every 90 seconds of it: the bound is on the safe side.
+-- Where only a span is known, a response lies in every 90 seconds of it: the bound is on the safe side.
 create or replace function analytics.online_answer_before(at timestamptz) returns timestamptz
 language sql stable parallel safe
 return coalesce(
@@ -68,7 +68,7 @@ return coalesce(
              where run.resource = 'online-players' and run.status in ('ok', 'unchanged', 'partial')
                and run.observed_at < online_answer_before.at)));
 comment on function analytics.online_answer_before(timestamptz) is
-'The last accepted answer about who is online before an instant; up to 90 seconds earlier before the retention of the ledger. NULL: there was none, or nothing is known of it any more.';
+'The last accepted response of the online list before an instant; up to 90 seconds earlier before the retention of the ledger. NULL: there was none, or nothing is known of it any more.';
 
 create or replace function analytics.online_answer_after(at timestamptz) returns timestamptz
 language sql stable parallel safe
@@ -83,4 +83,4 @@ return coalesce(
           where run.resource = 'online-players' and run.status in ('ok', 'unchanged', 'partial')
             and run.observed_at >= online_answer_after.at)));
 comment on function analytics.online_answer_after(timestamptz) is
-'The first accepted answer about who is online at an instant or after; up to 90 seconds later before the retention of the ledger. NULL: there was none.';
+'The first accepted response of the online list at an instant or after; up to 90 seconds later before the retention of the ledger. NULL: there was none.';

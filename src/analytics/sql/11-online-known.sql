@@ -20,4 +20,4 @@ begin atomic
   select known.begins, known.ends, known.total, known.hidden from known where known.begins < known.ends;
 end;
 comment on function analytics.online_known(timestamptz, timestamptz) is
-'The stretches of [from_time, to_time) that somebody watched, with how many players were online and hidden in each, as far as game.online_sample reaches back; older hours are in game.online_hour.';
+'The stretches of [from_time, to_time) that were observed, with how many players were online and hidden in each, as far as game.online_sample reaches back; older hours are in game.online_hour.';

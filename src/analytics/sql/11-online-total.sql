@@ -3,13 +3,13 @@ returns table (at timestamptz, total_avg double precision, total_max int, hidden
 language sql stable parallel safe set jit = off
 begin atomic
   with fixed as (
-    -- A length that does not depend on the calendar, and so not on the time zone of who asks.
+    -- A length that does not depend on the calendar, and so not on the time zone of the session.
     select make_interval(secs => extract(epoch from step)::double precision) as length
   ), tier as (
     select max(one.fine_since) as fine_since, max(one.averaged_until) as averaged_until
       from sync.tier one where one.sample_table = 'game.online_sample'
   ), fine as (
-    -- Older samples are gone; of them there are the averages of full hours. Of others, too, as far as they are made ahead:
+    -- Older samples are gone; of them there are the averages of full hours. They are used for newer hours, too, as far as they are materialized:
     -- enough where every cell is made of full hours.
     select greatest(from_time, rolled.until) as since, rolled.until as rolled_until
       from fixed
@@ -48,7 +48,7 @@ begin atomic
                                         part.ends - interval '1 microsecond', fixed.length) as moment(at)
      cross join lateral (select extract(epoch from least(part.ends, moment.at + fixed.length)
                                                    - greatest(part.begins, moment.at))::double precision / 3600 as share) share
-  ), told as (
+  ), averaged as (
     select weighed.at, max(weighed.total_max) as total_max,
            sum(weighed.total * weighed.total_seconds)
              / nullif(sum(weighed.total_seconds) filter (where weighed.total is not null), 0) as total_avg,
@@ -56,11 +56,11 @@ begin atomic
              / nullif(sum(weighed.hidden_seconds) filter (where weighed.hidden is not null), 0) as hidden_avg
       from weighed group by weighed.at
   )
-  select cell.at, told.total_avg, told.total_max, told.hidden_avg, cell.coverage
+  select cell.at, averaged.total_avg, averaged.total_max, averaged.hidden_avg, cell.coverage
     from fixed
    cross join lateral analytics.watched('online-players', from_time, to_time, fixed.length, from_time) cell
-    left join told on told.at = cell.at
+    left join averaged on averaged.at = cell.at
    order by cell.at;
 end;
 comment on function analytics.online_total(timestamptz, timestamptz, interval) is
-'How many players were online in every step of [from_time, to_time), hidden ones included, and how many of them were hidden. Averages are over the time that was watched; NULL where nobody looked, or the API did not count. Of time before the retention of game.online_sample, an hour is known as a whole.';
+'How many players were online in every step of [from_time, to_time), hidden ones included, and how many of them were hidden. Averages are over the time that was watched; NULL without an observation, or where the API sent no count. Of time before the retention of game.online_sample, an hour is known as a whole.';

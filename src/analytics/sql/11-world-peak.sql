@@ -6,7 +6,7 @@ begin atomic
     select max(one.fine_since) as fine_since, max(one.averaged_until) as averaged_until
       from sync.tier one where one.sample_table = 'game.world_sample'
   ), fine as (
-    -- Older samples are gone; of them there are the averages of full hours. Of others, too, as far as they are made ahead.
+    -- Older samples are gone; of them there are the averages of full hours. They are used for newer hours, too, as far as they are materialized.
     select tier.fine_since, since.at as since, date_bin('1 hour', since.at + interval '1 hour' - interval '1 microsecond', 'epoch') as full_from,
            least(date_bin('1 hour', to_time, 'epoch'), coalesce(tier.averaged_until, '-infinity')) as full_to
       from tier
@@ -70,4 +70,4 @@ begin atomic
    order by known.hour, known.world;
 end;
 comment on function analytics.world_peak(timestamptz, timestamptz) is
-'Players listed on each world in each full hour (UTC) of [from_time, to_time): the average over the time that it was up and watched, and the most at once. No row where nobody looked, or the world was not up. Of time before the retention of game.world_sample, an hour is known as a whole.';
+'Players listed on each world in each full hour (UTC) of [from_time, to_time): the average over the time that it was up and watched, and the most at once. No row without an observation, or where the world was not up. Of time before the retention of game.world_sample, an hour is known as a whole.';

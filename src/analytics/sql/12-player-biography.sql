@@ -7,7 +7,7 @@ begin atomic
            lower(profile.guild_rank) as guild_rank
       from game.player profile where profile.player_uuid = player
      union all
-    -- Whose profile was never asked for is known from guilds alone.
+    -- Players without a synced profile are known from guilds alone.
     select member.valid_from, member.valid_until, member.previous_until, member.username, member.guild_uuid, named.name, member.rank
       from game.guild_member member
      cross join lateral (select min(listed.valid_from) as at from game.guild_listing listed
@@ -35,4 +35,4 @@ begin atomic
    order by 1;
 end;
 comment on function analytics.player_biography(uuid) is
-'The names, guilds and ranks of a player, from when to when; valid_until is NULL while it is so. From the player''s profile, or from guilds where that was never asked for.';
+'The names, guilds and ranks of a player, from when to when; valid_until is NULL while it is so. From the player''s profile, or from guilds for players without a synced profile.';

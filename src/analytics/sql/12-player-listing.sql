@@ -1,5 +1,5 @@
--- What is known of each player's presence, in parts: times during which every answer listed the player, cut where
--- `lastJoin` tells of a login in between. A login at j that was told at e means that there was no login in (j, e].
+-- What is known of each player's presence, in parts: times during which every response listed the player, cut where
+-- `lastJoin` shows a login in between. A login at j that a response at e shows means that there was no login in (j, e].
 create or replace view analytics.player_listing as
 with listing as (
   select one.player_uuid, one.first_listed_at, one.last_listed_at, one.login_earliest, one.logout_latest,
@@ -10,19 +10,19 @@ with listing as (
                 where resource = 'online-players' and status in ('ok', 'unchanged', 'partial')) seen
   window own as (partition by one.player_uuid order by one.first_listed_at)
 ), evidence as (
-  -- Read once, into arrays in the order of time: width_bucket tells how many of their instants are not after another one.
-  select told.player_uuid,
-         array_agg(told.observed_at order by told.observed_at) filter (where not told.online) as offline_at,
-         array_agg(distinct told.last_join order by told.last_join) filter (where told.last_join is not null) as login_at,
-         array_agg(told.observed_at order by told.observed_at, told.last_join) filter (where told.last_join is not null) as dated_at,
-         array_agg(told.last_join order by told.observed_at, told.last_join) filter (where told.last_join is not null) as dated_login,
-         array_agg(told.last_join order by told.last_join) filter (where told.online and told.last_join is not null) as online_login,
-         array_agg(told.online_at order by told.last_join) filter (where told.online and told.last_join is not null) as online_at
+  -- Read once, into arrays in the order of time: width_bucket counts how many of their instants are not after another one.
+  select observed.player_uuid,
+         array_agg(observed.observed_at order by observed.observed_at) filter (where not observed.online) as offline_at,
+         array_agg(distinct observed.last_join order by observed.last_join) filter (where observed.last_join is not null) as login_at,
+         array_agg(observed.observed_at order by observed.observed_at, observed.last_join) filter (where observed.last_join is not null) as dated_at,
+         array_agg(observed.last_join order by observed.observed_at, observed.last_join) filter (where observed.last_join is not null) as dated_login,
+         array_agg(observed.last_join order by observed.last_join) filter (where observed.online and observed.last_join is not null) as online_login,
+         array_agg(observed.online_at order by observed.last_join) filter (where observed.online and observed.last_join is not null) as online_at
     from (select one.player_uuid, one.observed_at, one.online, one.last_join,
-                 -- The last answer that had the player online since this login or an earlier one.
+                 -- The last response that had the player online since this login or an earlier one.
                  max(one.observed_at) filter (where one.online) over (partition by one.player_uuid order by one.last_join) as online_at
-            from analytics.player_evidence one) told
-   group by told.player_uuid
+            from analytics.player_evidence one) observed
+   group by observed.player_uuid
 ), shown as materialized (
   select array_agg(numbers.observed_at order by numbers.observed_at) as at from game.online_sample numbers where numbers.hidden = 0
 )
@@ -43,18 +43,18 @@ select listing.player_uuid, known.listed_from, known.listed_until, known.is_list
  cross join lateral (
    select case when login.next_cut is null then listing.until
                else greatest(analytics.online_answer_before(login.next_cut), listing.first_listed_at) end as listed_until,
-          -- Offline is who a profile says so of without hiding it, and who is not listed when nobody is hidden.
+          -- Offline: a profile shows it without hiding it, or the player is not listed while no player is hidden.
           greatest(listing.login_earliest, evidence.offline_at[width_bucket(span.just_before, evidence.offline_at)],
                    case when listing.login_earliest is null then
                      (select empty.at from (select (select at from shown)[width_bucket(span.just_before, (select at from shown))] as at) empty
                        where empty.at > coalesce(listing.before_until, '-infinity')) end) as login_earliest,
-          evidence.dated_login[width_bucket(span.just_before, evidence.dated_at) + 1] as first_told
+          evidence.dated_login[width_bucket(span.just_before, evidence.dated_at) + 1] as first_reported
    offset 0
  ) bounds
  cross join lateral (
-   select case when login.cut is null and bounds.first_told <= listing.first_listed_at
-                and bounds.first_told >= coalesce(bounds.login_earliest, '-infinity') then bounds.first_told end as login,
-          -- Who is told of as online, logged in before, is online still.
+   select case when login.cut is null and bounds.first_reported <= listing.first_listed_at
+                and bounds.first_reported >= coalesce(bounds.login_earliest, '-infinity') then bounds.first_reported end as login,
+          -- A player shown as online who logged in before is online still.
           case when login.next_cut is null then evidence.online_at[width_bucket(bounds.listed_until, evidence.online_login)] end as online_at
  ) exact
  cross join lateral (
@@ -74,17 +74,17 @@ select listing.player_uuid, known.listed_from, known.listed_until, known.is_list
                     (select empty.at from (select (select at from shown)[width_bucket(listing.last_listed_at, (select at from shown)) + 1] as at) empty
                       where empty.at < coalesce(listing.after_from, 'infinity')) end)) as logout_latest,
           login.cut is null and exact.login <= listing.before_until as is_continued
-   -- Whatever comes after sorts these few columns, not the arrays.
+   -- Later steps sort these few columns, not the arrays.
    offset 0
  ) known;
-comment on view analytics.player_listing is 'Times during which every answer listed a player as online, with what they and all that profiles and guilds tell say about the login before and the logout after. The parts of analytics.player_session.';
+comment on view analytics.player_listing is 'Times during which every response listed a player as online, with the bounds of the login before and the logout after, from these, profiles and guilds. The parts of analytics.player_session.';
 comment on column analytics.player_listing.player_uuid is 'The player.';
-comment on column analytics.player_listing.listed_from is 'The first answer that listed the player.';
-comment on column analytics.player_listing.listed_until is 'The last answer that did.';
-comment on column analytics.player_listing.is_listed is 'True when that is the latest answer.';
+comment on column analytics.player_listing.listed_from is 'The first response that listed the player.';
+comment on column analytics.player_listing.listed_until is 'The last response that did.';
+comment on column analytics.player_listing.is_listed is 'True when that is the latest response.';
 comment on column analytics.player_listing.login_earliest is 'The login was not before; NULL when that is not known, because the player may have been hidden.';
 comment on column analytics.player_listing.login_latest is 'The login was not after.';
-comment on column analytics.player_listing.login_exact is 'The login to the second, where a profile or guild told it.';
+comment on column analytics.player_listing.login_exact is 'The login to the second, where a profile or guild shows it.';
 comment on column analytics.player_listing.logout_earliest is 'The logout was not before.';
 comment on column analytics.player_listing.logout_latest is 'The logout was not after; NULL when that is not known.';
 comment on column analytics.player_listing.is_continued is 'True when the player did not log in again since the listing before: it belongs to the same session.';

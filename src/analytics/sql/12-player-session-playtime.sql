@@ -1,7 +1,7 @@
--- seconds_min counts what answers show: between two of them that both list the player and are at most 90 seconds apart,
--- and from a login that is known exactly to the first answer. seconds_max counts the widest bounds of each session, and
+-- seconds_min counts what responses show: between two of them that both list the player and are at most 90 seconds apart,
+-- and from a login that is known exactly to the first response. seconds_max counts the widest bounds of each session, and
 -- the times that some players were hidden and this one may have been among them, and those of which what was known had to
--- be removed. Nothing is said of the time after the latest answer.
+-- be removed. The time after the latest response does not count.
 create or replace function analytics.player_playtime(player uuid, from_time timestamptz, to_time timestamptz)
 returns table (day date, seconds_min double precision, seconds_max double precision, coverage real)
 language sql stable parallel safe set jit = off
@@ -17,7 +17,7 @@ begin atomic
            count(*) filter (where part.is_continued is not true) over (order by part.listed_from) as session
       from analytics.player_listing part where part.player_uuid = player
   ), session as (
-    -- What analytics.player_session says, of listings that are at hand.
+    -- The same as analytics.player_session, from listings that are read already.
     select one.login_earliest, one.logout_latest, one.listed_from, one.listed_until,
            lag(one.listed_until) over own as before_until, lead(one.listed_from) over own as after_from
       from (select min(listing.listed_from) as listed_from, max(listing.listed_until) as listed_until,
@@ -47,18 +47,18 @@ begin atomic
     select range_agg(tstzrange(coalesce(session.login_earliest, session.before_until, '-infinity'),
                                coalesce(session.logout_latest, session.after_from, 'infinity'))) as spans from session
   ), secret as (
-    -- The times that nobody knows whether this player hides.
-    select range_agg(tstzrange(told.observed_at, told.until)) as spans
+    -- The times for which it is unknown whether this player hides.
+    select range_agg(tstzrange(privacy.observed_at, privacy.until)) as spans
       from (select status.online, status.observed_at,
                    lead(status.observed_at, 1, 'infinity') over (order by status.observed_at) as until
               from (select profile.observed_at, profile.online from game.player_status profile where profile.player_uuid = player
                      union all
                     select member.observed_at, member.online from game.member_presence member where member.player_uuid = player
                      union all
-                    select '-infinity', null::boolean) status) told
-     where told.online is null and told.observed_at < told.until
+                    select '-infinity', null::boolean) status) privacy
+     where privacy.online is null and privacy.observed_at < privacy.until
   ), hidden as (
-    -- Of many numbers in a row only the first that has somebody hidden, and the first that has nobody.
+    -- Of many numbers in a row only the first with hidden players, and the first without.
     select range_agg(tstzrange(turn.observed_at, turn.until)) as spans
       from (select marked.is_hidden, marked.observed_at,
                    lead(marked.observed_at, 1, 'infinity') over (order by marked.observed_at) as until
@@ -98,7 +98,7 @@ begin atomic
    order by cell.day;
 end;
 comment on function analytics.player_playtime(uuid, timestamptz, timestamptz) is
-'How long a player was online on each day (UTC) of [from_time, to_time), in seconds: at least what the answers show, at most what the bounds of the sessions allow. Somebody who may have been hidden may have been online; what happened while nobody looked shows in coverage alone. NULL on days that the retention of game.player_listing has removed.';
+'How long a player was online on each day (UTC) of [from_time, to_time), in seconds: at least what the responses show, at most what the bounds of the sessions allow. A player who may have been hidden may have been online; time without observations shows in coverage alone. NULL on days that the retention of game.player_listing has removed.';
 
--- Until here the bodies of an older version stand on it.
+-- The functions of an older version, replaced above, depend on it.
 drop function if exists analytics.online_answer(timestamptz, timestamptz);

@@ -1,18 +1,18 @@
 create or replace view analytics.player_session as
 with named as (
-  -- The latest name that a profile told, or else a guild. Who was never named comes last.
+  -- The latest name in a profile, or else in a guild. Players without a name come last.
   select profile.player_uuid, profile.username from game.player profile
    where profile.username is not null
      and not exists (select from game.player later where later.player_uuid = profile.player_uuid
                         and later.username is not null and later.valid_from > profile.valid_from)
   union all
-  select told.player_uuid, told.username
+  select member_name.player_uuid, member_name.username
     from (select member.player_uuid, member.username from game.guild_member member
            where member.username is not null
              and not exists (select from game.guild_member later where later.player_uuid = member.player_uuid
                                 and later.username is not null
-                                and (later.valid_from, later.guild_uuid) > (member.valid_from, member.guild_uuid))) told
-   where not exists (select from game.player profile where profile.player_uuid = told.player_uuid and profile.username is not null)
+                                and (later.valid_from, later.guild_uuid) > (member.valid_from, member.guild_uuid))) member_name
+   where not exists (select from game.player profile where profile.player_uuid = member_name.player_uuid and profile.username is not null)
   union all
   select nameless.player_uuid, null
     from (select distinct listed.player_uuid from game.player_listing listed) nameless
@@ -45,16 +45,16 @@ select named.player_uuid, named.username, session.world,
              from analytics.player_listing listing where listing.player_uuid = named.player_uuid) part
     group by part.number
  ) session;
-comment on view analytics.player_session is 'When players were online, with the earliest and latest login and logout that all answers allow. Times that a player hid throughout are not here. Logging out and in again between two answers shows only where a profile or guild was asked afterwards.';
+comment on view analytics.player_session is 'When players were online, with the earliest and latest login and logout that all responses allow. Times that a player hid throughout are not here. Logging out and in again between two responses shows only in a later response about the profile or guild.';
 comment on column analytics.player_session.player_uuid is 'The player.';
-comment on column analytics.player_session.username is 'The player''s latest name, where a profile or guild told one.';
+comment on column analytics.player_session.username is 'The player''s latest name, where a profile or guild gives one.';
 comment on column analytics.player_session.world is 'Where the player was listed first; hops are in game.player_hop.';
 comment on column analytics.player_session.login_earliest is 'The login was not before; NULL when that is not known.';
 comment on column analytics.player_session.login_latest is 'The login was not after; equal to login_earliest where it is known to the second.';
 comment on column analytics.player_session.logout_earliest is 'The logout was not before; NULL while the session is open.';
 comment on column analytics.player_session.logout_latest is 'The logout was not after; NULL when that is not known.';
-comment on column analytics.player_session.is_open is 'True when the latest answer lists the player, false after the logout, NULL when the player left the list and may be hidden.';
+comment on column analytics.player_session.is_open is 'True when the latest response lists the player, false after the logout, NULL when the player left the list and may be hidden.';
 comment on column analytics.player_session.reason is 'Why a bound is NULL.';
 comment on column analytics.player_session.last_world is 'Where the player was listed last.';
-comment on column analytics.player_session.listed_from is 'The first answer that listed the player.';
-comment on column analytics.player_session.listed_until is 'The last answer that listed the player.';
+comment on column analytics.player_session.listed_from is 'The first response that listed the player.';
+comment on column analytics.player_session.listed_until is 'The last response that listed the player.';

@@ -3,17 +3,17 @@ returns table (player_uuid uuid, username text, delta double precision, quality 
 language sql stable parallel safe set jit = off
 begin atomic
   select member.player_uuid, member.username,
-         case when member.is_answered and told.is_told then coalesce(rise.gained, 0) end,
-         case when not member.is_answered or not told.is_told then 'unknown' else coalesce(rise.quality, 'exact') end
+         case when member.is_answered and sent.is_sent then coalesce(rise.gained, 0) end,
+         case when not member.is_answered or not sent.is_sent then 'unknown' else coalesce(rise.quality, 'exact') end
     from analytics.members_between(guild, from_time, to_time) member
     left join analytics.member_rise(guild, counter, from_time, to_time, counter = 'contributed') rise
            on rise.player_uuid = member.player_uuid
-   -- Who hides a counter has no samples of it, which is not zero.
+   -- A member who hides a counter has no samples of it, which is not zero.
    cross join lateral (select exists (select from game.member_counter counted
                                        where counted.guild_uuid = guild and counted.counter = member_counter.counter
                                          and counted.player_uuid = member.player_uuid and counted.observed_at < to_time
-                                         and counted.value is not null) as is_told) told
+                                         and counted.value is not null) as is_sent) sent
    order by 3 desc nulls last, member.username;
 end;
 comment on function analytics.member_counter(uuid, text, timestamptz, timestamptz) is
-'By how much a counter of each member of a guild rose in [from_time, to_time), while a member: every rise that an answer shows once. quality: exact; partial (what came before the first answer with the member is not known); clamped (the counter dipped or jumped and came back: not counted twice); reset (it fell for good: counted anew from there); unknown (no answer about the guild in that time, or the member hides the counter; delta is NULL). Arguments: guild, its uuid; counter, such as wars, guildRaids.total, raids.total or contributed; from_time; to_time.';
+'By how much a counter of each member of a guild rose in [from_time, to_time), while a member: every rise that a response shows once. quality: exact; partial (what came before the first response with the member is not known); clamped (the counter dipped or jumped and came back: not counted twice); reset (it fell for good: counted anew from there); unknown (no response about the guild in that time, or the member hides the counter; delta is NULL). Arguments: guild, its uuid; counter, such as wars, guildRaids.total, raids.total or contributed; from_time; to_time.';

@@ -8,8 +8,8 @@ select change.changed_at, instant.patch, change.key as internal_name, version.di
                       order by item.valid_from desc limit 1) version on true
  where change.resource = 'items';
 
-comment on view analytics.item_change is 'What changed in items, one row per changed path. The first answer ever seen is where memory begins, not a change.';
-comment on column analytics.item_change.changed_at is 'The instant that the answer speaks for that showed the change first.';
+comment on view analytics.item_change is 'What changed in items, one row per changed path. The first response is where history begins, not a change.';
+comment on column analytics.item_change.changed_at is 'observed_at of the first response that showed the change.';
 comment on column analytics.item_change.patch is 'The patch it belongs to.';
 comment on column analytics.item_change.internal_name is 'The item.';
 comment on column analytics.item_change.display_name is 'What players called it after the change, or before it disappeared.';

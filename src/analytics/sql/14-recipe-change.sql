@@ -5,8 +5,8 @@ select change.changed_at, instant.patch, change.key as internal_name, change.key
   join analytics.change_instant instant on instant.changed_at = change.changed_at
  where change.resource = 'recipes';
 
-comment on view analytics.recipe_change is 'What changed in recipes, one row per changed path. The first answer ever seen is where memory begins, not a change.';
-comment on column analytics.recipe_change.changed_at is 'The instant that the answer speaks for that showed the change first.';
+comment on view analytics.recipe_change is 'What changed in recipes, one row per changed path. The first response is where history begins, not a change.';
+comment on column analytics.recipe_change.changed_at is 'observed_at of the first response that showed the change.';
 comment on column analytics.recipe_change.patch is 'The patch it belongs to.';
 comment on column analytics.recipe_change.internal_name is 'The recipe.';
 comment on column analytics.recipe_change.display_name is 'Recipes have no other name: the same as internal_name.';

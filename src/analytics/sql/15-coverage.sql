@@ -7,14 +7,14 @@ begin atomic
     select seen.is_worklist, seen.is_told, seen.until,
            greatest(date_trunc('hour', from_time, 'UTC'), date_trunc('hour', seen.first_at, 'UTC')) as begins,
            least(to_time, seen.until) as ends,
-           -- The hours before are counted already; from here on the ledger tells.
+           -- The hours before are counted already; from here on the ledger is read.
            coalesce((select reach.counted_until from sync.coverage_reach reach
                       where reach.resource = coverage.resource), '-infinity') as whole_from
       from analytics.watch(coverage.resource) seen
      where seen.first_at < to_time
   ), since as materialized (
-    -- The last answer before is looked for once, not for each answer; an hour earlier, because copies of one that were asked
-    -- for late may lie after the next one.
+    -- The last response before is searched once, not for each response; an hour earlier, because late copies of one may lie
+    -- after the next one.
     select watch.is_worklist, watch.ends + interval '1 hour' as ends, greatest(watch.begins, watch.whole_from) as begins,
            coalesce((select max(before.observed_at) from sync.run before
                       where before.resource = coverage.resource and before.status in ('ok', 'unchanged', 'partial')
@@ -23,7 +23,7 @@ begin atomic
              - make_interval(secs => (select coalesce(max(every.every_seconds), 0)
                                         from analytics.expected_every(coverage.resource) every)) as received
       from watch
-  ), told as materialized (
+  ), schedule as materialized (
     select every.begins, every.ends, every.every_seconds from analytics.expected_every(coverage.resource) every
   ), cell as (
     select moment.hour, watch.whole_from
@@ -31,7 +31,7 @@ begin atomic
      cross join lateral generate_series(watch.begins, date_trunc('hour', watch.ends, 'UTC'), interval '1 hour') as moment(hour)
      where watch.begins < watch.ends and moment.hour < watch.ends
   ), answer as (
-    -- An identical copy lies as much later as it was asked for later.
+    -- An identical copy lies as much later as its request.
     select run.observed_at
              + (run.finished_at - first_value(run.finished_at) over (partition by run.observed_at order by run.finished_at)) as at,
            run.status
@@ -60,9 +60,9 @@ begin atomic
   ), placed as (
     select answer.at, answer.status,
            extract(epoch from answer.at - lag(answer.at) over (partition by answer.status in ('rejected', 'stale') order by answer.at))
-             / told.every_seconds as periods
+             / schedule.every_seconds as periods
       from answer
-      left join told on told.begins <= answer.at and answer.at < told.ends
+      left join schedule on schedule.begins <= answer.at and answer.at < schedule.ends
   ), counted as (
     select date_trunc('hour', placed.at, 'UTC') as hour,
            count(*) filter (where placed.status not in ('rejected', 'stale'))::int as observed,
@@ -70,7 +70,7 @@ begin atomic
            count(*) filter (where placed.status = 'rejected')::int as rejected,
            count(*) filter (where placed.status = 'stale')::int as stale,
            count(*) filter (where placed.status = 'partial')::int as partial,
-           -- Who looks more often than expected fills no more than the time between two looks.
+           -- An observation that comes early fills no more than the time since the one before.
            round(sum(case when placed.periods < 0.5 then placed.periods else 1 end)
                  filter (where placed.status not in ('rejected', 'stale')))::int as filled
       from placed group by 1
@@ -107,6 +107,6 @@ begin atomic
    order by cell.hour;
 end;
 comment on function analytics.coverage(text, timestamptz, timestamptz) is
-'How completely a resource was observed in each full hour (UTC) that begins or lies in [from_time, to_time), from its first observation until now. expected: what was made of what should have been, and missed (asking more often than expected does not make up for what is missed); observed: accepted answers, of a worklist those about all its keys; unchanged and partial: those among them that said what was known, or not everything; rejected, stale: answers that were not believed, or older than what was known; coverage: the share (0..1) of the expected observations that exist, NULL where none were expected; expected is NULL, too, where nobody ever told how often to look. Arguments: resource, such as territories; from_time; to_time.';
+'How completely a resource was observed in each full hour (UTC) that begins or lies in [from_time, to_time), from its first observation until now. expected: observations that were made as scheduled, and missed ones (more requests than expected do not make up for missed ones); observed: accepted responses, of a worklist those about all its keys; unchanged and partial: those among them that changed nothing, or were not complete; rejected, stale: responses that failed validation, or older than what was known; coverage: the share (0..1) of the expected observations that exist, NULL where none were expected; expected is NULL, too, where no schedule was ever known. Arguments: resource, such as territories; from_time; to_time.';
 
 drop function if exists analytics.online_coverage(timestamptz, timestamptz);

@@ -8,14 +8,14 @@ with recursive known (resource) as (
 ), every as (
   select known.resource from known where known.resource is not null
    union
-  select told.resource from sync.expectation told
+  select schedule.resource from sync.expectation schedule
 )
 select every.resource, seen.observed_at as last_observed_at, changed.observed_at as last_changed_at, latest.status as last_status,
-       greatest(now() - seen.observed_at, interval '0') as age, make_interval(secs => told.every_seconds) as expected_every,
-       case when told.every_seconds is null then false
-            else seen.received_at is null or now() - seen.received_at > 1.5 * make_interval(secs => told.every_seconds)
-              -- Asked in time, and yet the copies that came are older than any cache explains.
-              or now() - seen.observed_at > 2.5 * make_interval(secs => told.every_seconds) + interval '2 minutes' end as is_late,
+       greatest(now() - seen.observed_at, interval '0') as age, make_interval(secs => schedule.every_seconds) as expected_every,
+       case when schedule.every_seconds is null then false
+            else seen.received_at is null or now() - seen.received_at > 1.5 * make_interval(secs => schedule.every_seconds)
+              -- Requested in time, but the copies that came are older than any cache explains.
+              or now() - seen.observed_at > 2.5 * make_interval(secs => schedule.every_seconds) + interval '2 minutes' end as is_late,
        seen.received_at as last_received_at
   from every
   left join lateral (select run.status from sync.run where run.resource = every.resource
@@ -40,13 +40,13 @@ select every.resource, seen.observed_at as last_observed_at, changed.observed_at
               where one.resource = every.resource and one.status = 'ok' order by one.received_at desc limit 1)) written) changed on true
   left join lateral (select expected.every_seconds from sync.expectation expected
                       where expected.resource = every.resource and expected.valid_from <= now()
-                      order by expected.valid_from desc limit 1) told on true;
+                      order by expected.valid_from desc limit 1) schedule on true;
 comment on view analytics.freshness is 'How fresh each resource is, and whether it should be fresher.';
 comment on column analytics.freshness.resource is 'The resource, such as territories.';
-comment on column analytics.freshness.last_observed_at is 'The instant that the latest accepted answer speaks for; NULL before the first.';
-comment on column analytics.freshness.last_changed_at is 'The instant that the latest answer speaks for that said something new.';
+comment on column analytics.freshness.last_observed_at is 'observed_at of the latest accepted response; NULL before the first.';
+comment on column analytics.freshness.last_changed_at is 'observed_at of the latest response that changed something.';
 comment on column analytics.freshness.last_status is 'How the latest run ended: ok, unchanged, partial, stale, rejected or failed; NULL: it never ran.';
-comment on column analytics.freshness.age is 'How old that answer is now; 0 where it speaks for a later instant than this machine''s clock.';
-comment on column analytics.freshness.expected_every is 'How often it should be observed; NULL: not at all, or nobody told.';
-comment on column analytics.freshness.is_late is 'True when the next observation is overdue by half that time, or when the answers that do come are older than two and a half times it. Never where none is expected.';
-comment on column analytics.freshness.last_received_at is 'When the latest accepted answer came, by the clock of the machine that asked.';
+comment on column analytics.freshness.age is 'Age of that response now; 0 where its observed_at is ahead of the clock of this machine.';
+comment on column analytics.freshness.expected_every is 'How often it should be observed; NULL: not at all, or no schedule is known.';
+comment on column analytics.freshness.is_late is 'True when the next observation is overdue by half that time, or when the responses that do come are older than two and a half times it. Never where none is expected.';
+comment on column analytics.freshness.last_received_at is 'When the latest accepted response came, by the clock of the machine that sent the request.';

@@ -1,8 +1,8 @@
--- Who may ask: the group role wynnsync_reader sees this schema and nothing else. This comes last, because a function that is
--- replaced forgets what is said here.
+-- Access: the group role wynnsync_reader sees this schema and nothing else. This comes last, because a function that is
+-- replaced loses the grants made here.
 do $$
 declare
-  -- What questions are made of. These have no rights of their own, so that Postgres can inline them: a function with the
+  -- Parts of the functions below. They have no rights of their own, so that Postgres can inline them: a function with the
   -- rights of its owner is planned by itself, before version 18 without looking at its arguments.
   parts constant oid[] := array(
     select oid from pg_proc
@@ -11,8 +11,8 @@ declare
                        'members_between', 'member_rise'));
   one record;
 begin
-  -- Views read with the rights of their owner, functions with those of whoever calls them. So a question that reads tables
-  -- borrows the owner's rights; one that reads only views does not need to.
+  -- Views read with the rights of their owner, functions with those of their caller. So a function that reads tables
+  -- runs with the owner's rights; one that reads only views does not need to.
   for one in
     select asked.oid::regprocedure as name
       from pg_proc asked
@@ -33,9 +33,9 @@ begin
       create role wynnsync_reader nologin;
       comment on role wynnsync_reader is 'May ask the analytics schema of wynnsync, and nothing else.';
     exception
-      -- Roles belong to the whole server: somebody migrates another database at the same time.
+      -- Roles belong to the whole server: another database may be migrated at the same time.
       when duplicate_object or unique_violation then null;
-      -- `wynnsync migrate` does the rest when somebody who may has made the role.
+      -- `wynnsync migrate` does the rest once a privileged user has created the role.
       when insufficient_privilege then return;
     end;
   end if;
@@ -50,7 +50,7 @@ begin
     select asked.oid::regprocedure as name, asked.oid = any (parts) as is_part from pg_proc asked
      where asked.pronamespace = 'analytics'::regnamespace and asked.prokind = 'f' and pg_has_role(asked.proowner, 'USAGE')
   loop
-    -- Postgres lets everybody call a new function, also one that borrows rights.
+    -- By default everybody may call a new function, also one that runs with its owner's rights.
     execute format('revoke execute on function %s from public', one.name);
     if not one.is_part then
       execute format('grant execute on function %s to wynnsync_reader', one.name);
