@@ -116,7 +116,16 @@ describe.each(bothKinds)('questions about guilds in numbers, on the %s database'
       await world.sync(territories, { Oak: place('a', '08:00') }, '10:00')
       await guild('a', null, 420, '10:30')
       expect(await rating()).toEqual([
-        [a, 'Guild a', 420, null, null, '10:30', 1, 'the API does not give the rates of the season; the API gives no wars'],
+        [
+          a,
+          'Guild a',
+          420,
+          null,
+          null,
+          '10:30',
+          1,
+          'the API does not give the rates of the season; the API gives no wars',
+        ],
       ])
       expect(await rating(29)).toEqual([])
     })
