@@ -106,7 +106,7 @@ describe('the files of src', () => {
       all.filter((name) => /^(undici|drizzle-orm|postgres$|@electric-sql|p-queue|src\/(sync|resources)\/)/.test(name)),
     ).toEqual([])
     expect(
-      [...loadedBy('src/cli/commands/query/query.ts')].filter((name) => /^(undici|drizzle-orm)/.test(name)),
+      [...loadedBy('src/cli/commands/query/query-command.ts')].filter((name) => /^(undici|drizzle-orm)/.test(name)),
     ).toEqual([])
     expect([...loadedBy('src/cli/commands/sync/sync-command.ts')].filter((name) => /^@?hono/.test(name))).toEqual([])
   })

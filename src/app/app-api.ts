@@ -4,11 +4,11 @@ import type { Database } from '../db/database.ts'
 import { accountOf, databaseBudget } from '../sync/budget/database-budget-store.ts'
 import type { Engine } from '../sync/engine.ts'
 import { type App, version } from './app.ts'
+import { messageOf } from './errors.ts'
 import { type Credential, chooseCredential, NOTE_EVERY_MS, noteUse } from './stored-credential.ts'
 
 /**
- * A client of the configured API that tells the log about every request. It writes down that a stored credential is
- * used.
+ * A client of the configured API. It logs every request, and stores when a stored credential was last used.
  * @param credential sent with every request; by default the configured or stored one, null for none
  * @param onRequest called for every request, besides the log
  */
@@ -22,7 +22,7 @@ export function openApi(
 }
 
 /**
- * The same client, with budgets that it shares with every process that has the same database and credential.
+ * The same client, with a budget that all processes with the same database and credential share.
  * @param onRequest called for every request, besides the log
  */
 export function openSharedApi(app: App, db: Database, onRequest: (event: RequestEvent) => void = () => {}): Api {
@@ -44,7 +44,7 @@ function both<T>(first: ((event: T) => void) | undefined, second: (event: T) => 
 
 function clientOptions(app: App, credential: Credential | null): ClientOptions {
   const { config, clock, random, log } = app
-  const usage = watchUse(app, credential)
+  const usage = trackUse(app, credential)
   return {
     baseUrl: config.baseUrl,
     token: credential?.token(),
@@ -54,7 +54,7 @@ function clientOptions(app: App, credential: Credential | null): ClientOptions {
     random,
     onRequest: (event) => {
       log.debug(event, 'request')
-      usage.answered(event.status)
+      usage.ended(event.status)
     },
     onCredentialRefused: (refusal) => {
       usage.refused()
@@ -63,40 +63,36 @@ function clientOptions(app: App, credential: Credential | null): ClientOptions {
   }
 }
 
-/** A sync goes on as a guest when the stored credential is no use: what is not recorded meanwhile is lost. */
+/** An unusable stored credential does not stop a sync, which goes on as a guest: what is not observed is lost. */
 function credentialOf({ config, log }: App): Credential | null {
   try {
     return chooseCredential(config)
   } catch (error) {
-    log.warn(`going on as a guest: ${messageOf(error)}`)
+    log.warn(`continuing as a guest: ${messageOf(error)}`)
     return null
   }
 }
 
-/** A success is a use, and one an hour is written down. Nothing fails because it cannot be. */
-function watchUse({ config, clock, log }: App, credential: Credential | null) {
+/** Stores once an hour when the credential last succeeded. A file that cannot be written is only a warning. */
+function trackUse({ config, clock, log }: App, credential: Credential | null) {
   let stored = credential?.stored ?? null
   let notedAt = Number.NEGATIVE_INFINITY
   return {
-    answered(status: number | null): void {
+    ended(status: number | null): void {
       const now = clock.now()
       if (stored === null || status === null || status >= 300 || now < notedAt + NOTE_EVERY_MS) return
       notedAt = now
       try {
         noteUse(config.credentialsFile, stored, now)
       } catch (error) {
-        log.warn(`the last use of the credential was not written down: ${messageOf(error)}`)
+        log.warn(`the last use of the credential was not stored: ${messageOf(error)}`)
       }
     },
-    /** What succeeds from now on succeeds without it. */
+    /** Later requests go without the credential. */
     refused(): void {
       stored = null
     },
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 /** What the engine needs, from an opened app. */

@@ -25,7 +25,7 @@ export interface App {
   readonly random: Random
 }
 
-/** Time and chance enter the program here and nowhere else. */
+/** The only place where the system's clock and randomness enter the program. */
 export function createApp(
   config: Config,
   { clock = systemClock, random = Math.random, logLevel = config.logLevel } = {},
@@ -34,7 +34,7 @@ export function createApp(
   return { config, clock, random, log: createLog(logLevel, clock, { format: config.logFormat, secrets }) }
 }
 
-/** The reason why a credential cannot be read is reported where it is needed. */
+/** None when the file cannot be read; that is reported where the credential is needed. */
 function storedSecrets({ credentialsFile }: Config): string[] {
   try {
     return [readCredential(credentialsFile)?.token() ?? []].flat()
@@ -45,9 +45,9 @@ function storedSecrets({ credentialsFile }: Config): string[] {
 
 /**
  * Opens the configured database.
- * @param holds what this process is about to do, shown to a process that finds the embedded database in use
+ * @param holds what this process does, shown to a process that finds the embedded database in use
  * @param options.durable let the embedded database survive a power cut; one that is thrown away need not
- * @param options.frugal let the embedded database rather be small than fast
+ * @param options.frugal open the embedded database in low-memory mode
  * @param options.signal cancels what runs on a server
  * @throws RetryableError when it cannot be reached or another process has it, FatalError when it never will be
  */
@@ -66,7 +66,7 @@ export function openDatabase(
   return connect({ databaseUrl, dataDir, clock, holds, waitMs, frugal, durable, report, signal })
 }
 
-/** Brings the embedded database up to date and opens it for readers, with the protocol that they can ask it in. */
+/** Brings the embedded database up to date and opens it read-only, as a session of the Postgres protocol. */
 export async function openForReaders(app: App, holds: readonly string[]): Promise<EmbeddedDatabase> {
   const { openEmbedded } = await import('../db/embedded/embedded.ts')
   const report = (message: string) => app.log.error(message)
@@ -82,8 +82,7 @@ export async function openForReaders(app: App, holds: readonly string[]): Promis
 
 /**
  * Brings the database up to date: tables by migration, then comments, views and functions where their SQL changed, and
- * the role that may ask them.
- * @param app its log says so once when there is no such role, and when the views are not those of this program
+ * the rights of the reader role. Logs when there is no such role, and when the views of another version stay.
  * @param again replace views of the same version that were installed later
  */
 export async function migrateDatabase(
@@ -95,7 +94,7 @@ export async function migrateDatabase(
   const migrated = await migrate(db, { folder, repeatable: repeatableSql(), clock: app.clock, version, again })
   const { applied, newer, postponed } = migrated
   if (newer) app.log?.warn({}, `${olderText(newer.version)}; this one works with them`)
-  if (postponed) app.log?.warn({}, `the views could not be replaced, and stay as they are for now: ${postponed}`)
+  if (postponed) app.log?.warn({}, `the views could not be replaced for now: ${postponed}`)
   if (app.log && applied.length > 0 && !(await hasReader(db))) app.log.info(NO_READER)
   return migrated
 }
@@ -107,7 +106,7 @@ export function olderText(newer: string): string {
     : `the views of wynnsync ${newer} are installed, which is newer than this one (${version}), and stay`
 }
 
-/** Gives the role that may ask its rights again: it may have been created since they were granted. */
+/** Grants the reader role its rights again: it may have been created since. */
 export function admitReaders(db: Database): Promise<void> {
   return admitReader(db, fileURLToPath(new URL('src/analytics/sql/99-reader.sql', packageRoot)))
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Time, injected: whatever reads the time or waits takes a Clock, so that a whole day can be played in seconds. */
+/** Injected time: all code that reads the time or waits takes a Clock, so that a simulated day takes seconds. */
 export interface Clock {
   /** Milliseconds since the Unix epoch, UTC. */
   now(): number
@@ -36,9 +36,9 @@ interface Sleeper {
   readonly wake: () => void
 }
 
-/** A clock that stands still until it is moved, for simulated days. With `auto`, it jumps whenever everybody sleeps. */
+/** A clock that stands still until it is moved, for simulated days. With `auto`, it jumps whenever all code sleeps. */
 export interface VirtualClock extends Clock {
-  /** Moves the clock forward by `ms`, waking sleepers in order of their hour. */
+  /** Moves the clock forward by `ms`, waking sleepers in order. */
   advance(ms: number): Promise<void>
   /** Moves the clock forward to `instant` (ms since the epoch); going back is refused with a RangeError. */
   advanceTo(instant: number): Promise<void>
@@ -46,8 +46,8 @@ export interface VirtualClock extends Clock {
 
 /**
  * @param start milliseconds since the epoch
- * @param options.auto jump to the next sleeper's hour once the event loop has had `idleMs` real milliseconds of quiet
- * @param options.busy true while something is under way that takes no time of this clock, such as a query: no jump then
+ * @param options.auto jump to the next sleeper's instant once the event loop has had `idleMs` real milliseconds of quiet
+ * @param options.busy true while work is in flight that takes no time of this clock, such as a query: no jump then
  */
 export function virtualClock(
   start: number,

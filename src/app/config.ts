@@ -4,7 +4,7 @@ import { inspect, parseEnv } from 'node:util'
 import envPaths from 'env-paths'
 import { z } from 'zod'
 import { readHostNames, readRawDays, readShares, share, withPassword } from './config-values.ts'
-import { UsageError } from './errors.ts'
+import { codeOf, messageOf, UsageError } from './errors.ts'
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
 
@@ -52,7 +52,7 @@ const schema = z.object({
 /** The name of every setting. */
 export const settingNames: readonly string[] = Object.keys(schema.shape)
 
-/** What the form of a setting does not show: returns what is wrong with its text, in as many parts as it has. */
+/** Further checks by setting: each returns what is wrong with the text, one entry per part. */
 export type SettingChecks = Partial<Record<keyof typeof schema.shape, (text: string) => readonly string[]>>
 
 type Variables = Partial<Record<keyof typeof schema.shape, string | undefined>>
@@ -72,7 +72,7 @@ export interface Config {
   /** Plain lines for people, or pino's own JSON. */
   readonly logFormat: 'text' | 'json'
   readonly userAgent: string | undefined
-  /** Where failures, recoveries and actions of guards are sent. Secret: it is all that one needs to write there. */
+  /** Where failures, recoveries and guard actions are sent. Secret: the URL is the credential. */
   readonly webhookUrl: string | undefined
   /** Host names, besides addresses and `localhost`, under which metrics and health are served. */
   readonly metricsHosts: readonly string[]
@@ -80,19 +80,19 @@ export interface Config {
   readonly schedule: string | undefined
   /** How long samples and the ledger are kept: `all=1y; territory_resource=30d/2y`. Absent: for ever. */
   readonly retention: string | undefined
-  /** Whether what the API sends is kept as it came. */
+  /** Whether responses are archived. */
   readonly raw: boolean
   /** For how many days, by resource, where that differs from the defaults; Infinity for ever. */
   readonly rawDays: Readonly<Record<string, number>>
   /** Requests in flight per bucket. */
   readonly concurrency: number
-  /** An answer smaller than this share (0..1) of the last good one is rejected. */
+  /** A response smaller than this share (0..1) of the last accepted one is rejected. */
   readonly plausibleShare: number
   /** The same for single resources, by name. */
   readonly plausibleShares: Readonly<Record<string, number>>
-  /** From which share (0..1) on counters that fall to zero at once are taken for a glitch. */
+  /** Share (0..1) of counters that fall to zero at once from which on they are taken for a glitch. */
   readonly zeroShare: number
-  /** In how many consecutive complete answers a key must be missing before its version ends. */
+  /** In how many consecutive complete responses a key must be missing before its tombstone. */
   readonly absences: number
   /** What is removed when a player restricts something: that field group, or everything kept of the player so far. */
   readonly privacy: 'anonymize' | 'delete'
@@ -167,7 +167,7 @@ export function givenSettings(
 }
 
 function configOf(values: z.infer<typeof schema>, folder: string): Config {
-  return withSecretsUnseen({
+  return withHiddenSecrets({
     databaseUrl: values.DATABASE_URL && withPassword(values.DATABASE_URL, values.PGPASSWORD),
     baseUrl: values.WYNNSYNC_BASE_URL,
     token: values.WYNNSYNC_TOKEN,
@@ -202,15 +202,15 @@ function hasNoUser(url: string): boolean {
   return !URL.canParse(url) || (new URL(url).username === '' && new URL(url).password === '')
 }
 
-/** Whoever prints the whole configuration, in a log line or while debugging, prints no secret. */
-function withSecretsUnseen(config: Config): Config {
-  const seen = (secret: string | undefined) => secret && '[hidden]'
+/** Hides the secrets when the configuration is printed, in a log line or while debugging. */
+function withHiddenSecrets(config: Config): Config {
+  const hidden = (secret: string | undefined) => secret && '[hidden]'
   const show = () => ({
     ...config,
-    databaseUrl: seen(config.databaseUrl),
-    token: seen(config.token),
-    clientSecret: seen(config.clientSecret),
-    webhookUrl: seen(config.webhookUrl),
+    databaseUrl: hidden(config.databaseUrl),
+    token: hidden(config.token),
+    clientSecret: hidden(config.clientSecret),
+    webhookUrl: hidden(config.webhookUrl),
   })
   return Object.defineProperty(config, inspect.custom, { value: show })
 }
@@ -220,8 +220,8 @@ function readDotEnv(folder: string): Variables {
   try {
     text = readFileSync(`${folder}/.env`, 'utf8')
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
-    throw new UsageError(`${folder}/.env cannot be read: ${(error as Error).message}`)
+    if (codeOf(error) === 'ENOENT') return {}
+    throw new UsageError(`${folder}/.env cannot be read: ${messageOf(error)}`)
   }
   return parseEnv(text)
 }

@@ -1,9 +1,9 @@
 /**
- * Errors are sorted by what the caller does with them, not by where they arose:
- * try again later, put one record aside, stop, or tell the user what to type.
+ * Errors are sorted by what the caller does with them: try again later, quarantine one record, stop, or show the user what
+ * to correct.
  */
 
-/** What a person needs to find the place: resource, key, JSON path, URL, attempt ... Never a credential. */
+/** Where it happened: resource, key, JSON path, URL, attempt ... Never a credential. */
 export type ErrorContext = Readonly<Record<string, string | number | boolean | null | undefined>>
 
 interface ErrorOptionsWithContext {
@@ -21,14 +21,24 @@ class ContextError extends Error {
   }
 }
 
-/** The service or the database could not answer now; the same call may succeed later. Exit code 75. */
+/** The service or the database is unavailable; the same call may succeed later. Exit code 75. */
 export class RetryableError extends ContextError {}
 
-/** One record cannot be understood. It goes to quarantine with its raw value; the rest of its page goes on. Exit code 3. */
+/** One record cannot be normalized. It is quarantined with its raw value; the rest of its page is not. Exit code 3. */
 export class RecordError extends ContextError {}
 
-/** Going on would lose or invent something, or cannot work at all. Exit code 1. */
+/** Continuing would lose or invent data, or cannot work. Exit code 1. */
 export class FatalError extends ContextError {}
 
-/** The command line or the configuration is wrong; the message says what to write instead. Exit code 2. */
+/** The command line or the configuration is wrong; the message has the correction. Exit code 2. */
 export class UsageError extends ContextError {}
+
+/** The message of whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** The `code` of a system error, such as `ENOENT`; undefined for other errors. */
+export function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined
+}

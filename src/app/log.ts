@@ -12,7 +12,7 @@ const shown = new Set(['level', 'time', 'msg', 'resource', 'err'])
 export interface LogOptions {
   /** Default text. */
   readonly format?: Config['logFormat']
-  /** What no line may hold; shown as `[hidden]`. */
+  /** Texts that are replaced by `[hidden]`. */
   readonly secrets?: readonly string[]
   /** Default: to stderr. */
   readonly write?: (text: string) => void
@@ -20,7 +20,7 @@ export interface LogOptions {
 
 /**
  * A pino logger that writes plain lines to stderr: `2026-05-01 08:16:56Z warn items: message key=value`, or JSON.
- * stdout is kept for answers, so that output can be piped.
+ * stdout is for results, so that output can be piped.
  */
 export function createLog(
   level: Config['logLevel'],
@@ -34,10 +34,10 @@ export function createLog(
   )
 }
 
-/** Shorter texts are words: to hide them would hide what the line says. */
+/** Shorter texts are words, which must stay readable. */
 const shortestSecret = 6
 
-/** The function that takes secrets out of a line of JSON, however they are written there. */
+/** Replaces secrets in a line of JSON, plain or percent-encoded. */
 function hiding(secrets: readonly string[]): (line: string) => string {
   const forms = secrets
     .filter((secret) => secret.length >= shortestSecret)

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 
 /**
  * Creates a folder and its missing parents, for its owner only; an existing folder stays as it is. `mkdir` with
- * `recursive` repeats for ever where the kernel answers ENOENT below a folder that exists, such as `/proc`.
+ * `recursive` repeats for ever where the kernel returns ENOENT below a folder that exists, such as `/proc`.
  * @throws the system's error, with its code
  */
 export function createFolder(path: string): void {

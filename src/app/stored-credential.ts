@@ -12,10 +12,10 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { FatalError } from './errors.ts'
+import { codeOf, FatalError, messageOf } from './errors.ts'
 import { createFolder } from './private-folder.ts'
 
-/** A player, as far as a credential says. */
+/** The player of a credential. */
 export interface Who {
   readonly uuid: string
   readonly username: string | null
@@ -26,7 +26,7 @@ export interface StoredCredential {
   readonly kind: 'oauth' | 'token'
   /** The only API it may be sent to, in the form of `normalBaseUrl`. */
   readonly baseUrl: string
-  /** What its player allowed; an API token has none. */
+  /** What its player allowed; empty for an API token. */
   readonly scopes: readonly string[]
   /** ISO 8601, UTC. */
   readonly obtainedAt: string
@@ -41,7 +41,7 @@ export interface StoredCredential {
 export interface Credential {
   readonly from: 'WYNNSYNC_TOKEN' | 'file'
   readonly token: () => string
-  /** What the file knows about it; null for `WYNNSYNC_TOKEN`. */
+  /** The contents of the file; null for `WYNNSYNC_TOKEN`. */
   readonly stored: StoredCredential | null
 }
 
@@ -53,7 +53,7 @@ export interface CredentialSources {
   readonly baseUrl: string
 }
 
-/** How often the last use is written down, in ms. */
+/** How often the last use is stored, in ms. */
 export const NOTE_EVERY_MS = 3_600_000
 
 /**
@@ -84,19 +84,18 @@ export function readCredential(file: string): StoredCredential | null {
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return null
     if (error instanceof FatalError) throw error
-    throw new FatalError(`the credential in ${file} cannot be read: ${wordsOf(error)}`, { context: { file } })
+    throw new FatalError(`the credential in ${file} cannot be read: ${messageOf(error)}`, { context: { file } })
   }
   const credential = parseCredential(text)
   if (credential) return credential
-  // Without a cause: a parser's error quotes what it choked on.
+  // Without a cause: a parser's error quotes the text.
   throw new FatalError(`${file} holds no credential of wynnsync; delete it and run wynnsync auth login`, {
     context: { file },
   })
 }
 
 /**
- * Finds out, before anybody is asked to log in, whether a credential could be stored: makes the folder, for its owner
- * only, and looks whether it can be written to.
+ * Creates the folder for its owner only and checks that it can be written, before a login begins.
  * @throws FatalError when not, with what to do
  */
 export function prepareToStore(file: string): void {
@@ -133,13 +132,13 @@ export function storeCredential(file: string, credential: StoredCredential): voi
 }
 
 /**
- * Writes down that the credential was used, unless that was done within the last hour.
+ * Stores that the credential was used, at most once an hour.
  * @param now ms since the epoch
  * @throws FatalError when the file cannot be read or written
  */
 export function noteUse(file: string, used: StoredCredential, now: number): void {
   if (used.lastUsedAt !== null && Math.abs(now - Date.parse(used.lastUsedAt)) < NOTE_EVERY_MS) return
-  // Meanwhile it may have been forgotten or replaced.
+  // It may have been deleted or replaced meanwhile.
   const current = readCredential(file)
   if (current === null || current.token() !== used.token()) return
   storeCredential(file, { ...current, lastUsedAt: new Date(now).toISOString() })
@@ -152,7 +151,7 @@ export function forgetCredential(file: string): boolean {
     return true
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return false
-    throw new FatalError(`the credential in ${file} cannot be removed: ${wordsOf(error)}`, { context: { file } })
+    throw new FatalError(`the credential in ${file} cannot be removed: ${messageOf(error)}`, { context: { file } })
   }
 }
 
@@ -162,8 +161,8 @@ function readPrivately(file: string): string {
     // Windows has no such bits: there the user's folders are private by themselves.
     const shared = process.platform !== 'win32' && (fstatSync(descriptor).mode & 0o077) !== 0
     if (!shared) return readFileSync(descriptor, 'utf8')
-    const advice = `run chmod 600 ${file}, and log in anew if somebody may have read it`
-    throw new FatalError(`the credential in ${file} is not used, for others on this machine can read it: ${advice}`, {
+    const advice = `run chmod 600 ${file}, and log in again if another user may have read it`
+    throw new FatalError(`the credential in ${file} is not used, because other users can read it: ${advice}`, {
       context: { file },
     })
   } finally {
@@ -204,15 +203,7 @@ function isFields(value: unknown): value is Record<string, unknown> {
 
 function storeError(file: string, error: unknown): FatalError {
   const advice = 'let WYNNSYNC_CREDENTIALS name a file in a folder of yours'
-  return new FatalError(`the credential cannot be stored in ${file} (${wordsOf(error)}): ${advice}`, {
+  return new FatalError(`the credential cannot be stored in ${file} (${messageOf(error)}): ${advice}`, {
     context: { file },
   })
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined
-}
-
-function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

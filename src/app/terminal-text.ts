@@ -1,5 +1,5 @@
 /**
- * What a terminal or a reader of a log would act upon instead of showing: control characters (C0, DEL, C1; ESC among
+ * Characters that a terminal acts upon instead of showing them: control characters (C0, DEL, C1; ESC among
  * them), format characters (bidirectional overrides and isolates, zero-width characters, byte order marks, tags), line
  * and paragraph separators, and surrogates without a partner. Tab and line feed structure a text and stay, and so does
  * the carriage return of a line's end in CSV.

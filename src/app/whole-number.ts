@@ -4,6 +4,6 @@ import { UsageError } from './errors.ts'
 export function wholeNumber(flag: string, text: string, max = 999_999_999): number {
   const value = Number(text)
   if (!/^\d{1,10}$/.test(text) || value > max)
-    throw new UsageError(`${flag} wants a whole number up to ${max}, found ${text}`)
+    throw new UsageError(`${flag} must be a whole number up to ${max}, got ${text}`)
   return value
 }

@@ -3,7 +3,7 @@ import type { SettingChecks } from '../app/config.ts'
 import { UsageError } from '../app/errors.ts'
 import { resources, resourcesNamed } from '../resources/index.ts'
 import { schedulesOf } from '../sync/schedule/configured-schedules.ts'
-import { retentionOf } from './commands/start/maintenance.ts'
+import { retentionOf } from './maintenance.ts'
 
 /** Settings whose form may be right while they name a resource or table that does not exist, or a time that never comes. */
 export const settingChecks: SettingChecks = {

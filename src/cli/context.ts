@@ -10,26 +10,23 @@ export interface CommonFlags extends ConfigFlags {
   readonly quiet?: boolean
 }
 
-/** The outside of a command: where it writes, and what ends it early. */
+/** Streams and signals of the process. */
 export interface Terminal {
   readonly out: Output
   readonly err: Output
   readonly signal: AbortSignal
-  /** From then on a signal ends the process, as it does by default. */
+  /** Gives SIGINT and SIGTERM their default effect again: they end the process. */
   restoreSignals?(): void
 }
 
-/** A command's surroundings: the app, and how to show what happens. */
+/** What every command gets. */
 export interface Context extends Terminal {
   readonly app: App
   readonly progress: Progress
   readonly flags: CommonFlags
 }
 
-/** Exit codes of the public contract. */
-export const exitCode = { done: 0, failed: 1, usage: 2, rejected: 3, tryLater: 75 } as const
-
-/** What knows the names of resources and tables is loaded only for settings that name some. */
+/** Loads the checks, and with them the resources, only when a setting names resources or tables. */
 async function checksFor(flags: CommonFlags): Promise<SettingChecks> {
   const { WYNNSYNC_SCHEDULE, WYNNSYNC_RETENTION, WYNNSYNC_RAW_DAYS, WYNNSYNC_PLAUSIBLE_SHARE } = givenSettings(flags)
   const texts = [WYNNSYNC_SCHEDULE, WYNNSYNC_RETENTION, WYNNSYNC_RAW_DAYS, WYNNSYNC_PLAUSIBLE_SHARE]
@@ -38,11 +35,11 @@ async function checksFor(flags: CommonFlags): Promise<SettingChecks> {
     : {}
 }
 
-/** @throws UsageError that names everything that is wrong with the configuration */
+/** @throws UsageError that lists everything that is wrong with the configuration */
 export async function createContext(flags: CommonFlags, terminal: Terminal): Promise<Context> {
   const config = readConfig(flags, undefined, undefined, await checksFor(flags))
   const onTerminal = terminal.err.isTTY
-  // On a terminal the bar and the closing table tell the story; plain lines are for log files.
+  // On a terminal the progress bar and the closing table are enough.
   const app = createApp(config, {
     logLevel: flags.quiet ? 'error' : onTerminal && !flags.logLevel ? 'warn' : config.logLevel,
   })
@@ -50,7 +47,22 @@ export async function createContext(flags: CommonFlags, terminal: Terminal): Pro
   return { ...terminal, app, progress, flags }
 }
 
-/** Why a command stops when it is told to; trying again later is worth it. */
+/** The error of a command that a signal ends. */
 export function interruption(signal: NodeJS.Signals): RetryableError {
   return new RetryableError(`interrupted by ${signal}`)
+}
+
+/** Writes the result of a command: one JSON document with `--json`, else the text. */
+export function writeResult({ out, flags }: Context, json: unknown, text: string): void {
+  out.write(flags.json ? `${JSON.stringify(json)}\n` : text)
+}
+
+/** The same, but no text with `--quiet`. */
+export function writeSummary(context: Context, json: unknown, text: string): void {
+  writeResult(context, json, context.flags.quiet ? '' : text)
+}
+
+/** Resolves when the command is to end. */
+export async function untilAborted({ signal }: Terminal): Promise<void> {
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
 }

@@ -1,34 +1,34 @@
-import { type Command, Option } from 'commander'
-import type { Context } from './context.ts'
+import { Option } from 'commander'
+import { UsageError } from '../app/errors.ts'
 
-/** Runs what a command does in its surroundings, and keeps the exit code. */
-export type Run = (command: Command, action: (context: Context) => Promise<number>) => Promise<void>
-
-/** A command with the flags that every command has. */
-export function command(program: Command, usage: string, description: string): Command {
-  return program
-    .command(usage)
-    .description(description)
-    .copyInheritedSettings(program)
-    .option('--database-url <url>', 'PostgreSQL server; without one an embedded database is used (DATABASE_URL)')
-    .option('--data-dir <folder>', 'where the embedded database lives (WYNNSYNC_DATA_DIR)')
-    .option('--base-url <url>', 'where the API is (WYNNSYNC_BASE_URL)')
-    .option('--log-level <level>', 'trace, debug, info, warn, error or silent (WYNNSYNC_LOG_LEVEL)')
-    .option('--json', 'the answer as one JSON document on stdout')
-    .option('--quiet', 'only errors')
+/** A flag, such as `--limit <keys>`. */
+export function option(flags: string, description: string): Option {
+  return new Option(flags, description)
 }
 
-/** Gathers a flag that may be given several times. */
-export function collect(value: string, before: readonly string[] = []): string[] {
-  return [...before, value]
+/** A flag that may be given several times; its value is the list. */
+export function repeatable(flags: string, description: string): Option {
+  return option(flags, description).argParser((value: string, before: readonly string[] = []) => [...before, value])
 }
 
-/** The flag of every command that asks the API. */
-export function concurrency(): Option {
-  return new Option('--concurrency <number>', 'requests in flight per rate-limit bucket (default: 4)')
-}
+/** The flags of every command. */
+export const commonOptions: readonly Option[] = [
+  option('--database-url <url>', 'PostgreSQL server; without one an embedded database is used (DATABASE_URL)'),
+  option('--data-dir <folder>', 'folder of the embedded database (WYNNSYNC_DATA_DIR)'),
+  option('--base-url <url>', 'URL of the API (WYNNSYNC_BASE_URL)'),
+  option('--log-level <level>', 'trace, debug, info, warn, error or silent (WYNNSYNC_LOG_LEVEL)'),
+  option('--json', 'the result as one JSON document on stdout'),
+  option('--quiet', 'only errors'),
+]
 
-/** The end of a help text. */
-export function examples(lines: readonly string[]): string {
-  return `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}\n`
+/** The flag of every command that sends requests to the API. */
+export const concurrency = option('--concurrency <number>', 'requests in flight per rate-limit bucket (default: 4)')
+
+/** The instant that a flag names. @throws UsageError when its text is none */
+export function instantOf(flag: string, text: string | undefined): Date | undefined {
+  if (text === undefined) return undefined
+  const instant = new Date(text)
+  if (Number.isNaN(instant.getTime()))
+    throw new UsageError(`${flag} must be an instant such as 2026-05-01T08:00:00Z, got ${text}`)
+  return instant
 }

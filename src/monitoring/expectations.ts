@@ -7,8 +7,8 @@ import { schedulesOf } from '../sync/schedule/configured-schedules.ts'
 import { periodSeconds } from '../sync/schedule/ticker.ts'
 
 /**
- * Tells the database how often a resource is synced that a crontab syncs: as often as it declares itself, or as the
- * configuration says. Says nothing while `start` lives and has said it.
+ * Records how often a resource is synced that a crontab syncs: as the configuration says, else as it declares itself. Does
+ * nothing while a `start` runs that has recorded it.
  */
 export async function expectScheduled(db: Database, { name, schedule }: Resource | Worklist, app: App): Promise<void> {
   const now = app.clock.now()
@@ -18,15 +18,11 @@ export async function expectScheduled(db: Database, { name, schedule }: Resource
   const { scheduled } = schedulesOf(app.config.schedule, resources, now)
   const expression = scheduled.find(({ resource }) => resource.name === name)?.expression ?? schedule
   const period = periodSeconds(expression, now)
-  await setExpectedInterval(db, {
-    resource: name,
-    everySeconds: Number.isFinite(period) ? period : null,
-    toldBy: 'sync',
-    at,
-  })
+  const everySeconds = Number.isFinite(period) ? period : null
+  await setExpectedInterval(db, { resource: name, everySeconds, toldBy: 'sync', at })
 }
 
-/** Whether a `wynnsync start` lives: it holds a lock for as long as it does. */
+/** Whether a `wynnsync start` runs: it holds a lock for as long. */
 async function isStarted(db: Database): Promise<boolean> {
   const lock = await db.tryLock('wynnsync start')
   await lock?.release()

@@ -1,10 +1,10 @@
 import { isIP } from 'node:net'
 
-/** Whether a request may be answered, by its `Host` header. */
+/** Whether a request is allowed, by its `Host` header. */
 export type HostFilter = (host: string | undefined) => boolean
 
 /**
- * Names under which a server may be asked. A page of any website can make its own name point to this machine (DNS
+ * Allows only known host names. A page of any website can make its own name point to this machine (DNS
  * rebinding) and read what is served here; its name is then in the `Host` header. Addresses cannot be pointed elsewhere.
  * @param names that are allowed besides addresses and `localhost`
  */

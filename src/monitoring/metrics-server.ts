@@ -5,20 +5,20 @@ import { UsageError } from '../app/errors.ts'
 import { hostFilter } from './host-names.ts'
 import { METRICS_TYPE } from './metrics-text.ts'
 
-/** Where to listen, and what to answer. */
+/** Where to listen, and what to serve. */
 export interface MetricsServerOptions {
   readonly host: string
   /** 0 takes a free one. */
   readonly port: number
-  /** Names besides addresses and `localhost` under which it answers. */
+  /** Allowed host names besides addresses and `localhost`. */
   readonly hostNames?: readonly string[]
-  /** The text that is scraped. */
+  /** The text of `/metrics`. */
   readonly metrics: () => Promise<string>
   /** What is wrong; nothing when all is well. */
   readonly problems: () => Promise<readonly string[]>
 }
 
-/** A server for those who watch. */
+/** The HTTP server of metrics and health. */
 export interface MetricsServer {
   /** `http://127.0.0.1:9464` */
   readonly url: string

@@ -1,4 +1,4 @@
-/** What a measured thing is told apart by. */
+/** Labels of a sample, by name. */
 export type Labels = Readonly<Record<string, string>>
 
 /** One number. */
@@ -42,7 +42,7 @@ function escaped(value: string): string {
   return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
 }
 
-/** A number per set of labels, which only rises. */
+/** A Prometheus counter: a number per set of labels, which only rises. */
 export interface Counter {
   add(labels: Labels, by?: number): void
   samples(): Sample[]
@@ -61,13 +61,13 @@ export function counter(first: readonly Labels[] = []): Counter {
   return { add, samples: () => [...counts.values()].map((one) => ({ ...one })) }
 }
 
-/** How often something took how long. */
+/** A Prometheus histogram. */
 export interface Histogram {
   observe(labels: Labels, value: number): void
   samples(): Sample[]
 }
 
-/** @param bounds upper ends of the buckets, rising */
+/** @param bounds upper bounds of the buckets, rising */
 export function histogram(bounds: readonly number[]): Histogram {
   const series = new Map<string, { readonly labels: Labels; readonly counts: number[]; sum: number; count: number }>()
   return {

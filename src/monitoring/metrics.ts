@@ -5,16 +5,16 @@ import type { Measures } from '../sync/normalize/measures.ts'
 import { isAccepted, type RunResult } from '../sync/run/run-result.ts'
 import { counter, histogram, type Metric, type Sample } from './metrics-text.ts'
 
-/** What `start` counts of its own work. */
+/** Counts what one `start` does. */
 export interface Meter {
-  /** A request that was sent. */
+  /** A request was sent. */
   request(event: RequestEvent): void
-  /** A run that ended. */
+  /** A run ended. */
   run(result: RunResult): void
-  /** Everything as metrics. @param measures what the database says; null when it does not answer */
+  /** All metrics. @param measures of the database; null when it is unreachable */
   metrics(measures: Measures | null): Metric[]
   /**
-   * Resources of which no response was accepted for longer than their schedule explains.
+   * Resources without an accepted response for longer than their schedule explains.
    * @param accepted when other processes last accepted one
    */
   stuck(accepted?: ReadonlyMap<string, Date>): Stuck[]
@@ -23,9 +23,9 @@ export interface Meter {
 /** A resource without an accepted response. */
 export interface Stuck {
   readonly resource: string
-  /** Since when, ms since the epoch: the last one of this process, or its start. */
+  /** The last accepted response of this process, or its start; ms since the epoch. */
   readonly since: number
-  /** What the last run came to; undefined when none has ended. */
+  /** Status and error of the last run; undefined when none has ended. */
   readonly last: string | undefined
 }
 
@@ -37,125 +37,126 @@ export interface Watched {
 
 const statuses = ['ok', 'unchanged', 'stale', 'rejected', 'partial', 'skipped', 'failed'] as const
 const kinds = ['inserted', 'changed', 'closed', 'events'] as const
-/** Upper ends of the histogram of run durations, seconds. */
+/** Upper bounds of the histogram of run durations, seconds. */
 const durations = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
 /** Seconds without an accepted response, beyond twice its schedule, after which a resource counts as stuck. */
-const PATIENCE = 1800
+const GRACE = 1800
 
-/** Begins to count. */
+/** Starts counting. */
 export function createMeter(watched: readonly Watched[], clock: Clock): Meter {
   const startedAt = clock.now()
-  const names = watched.map(({ resource }) => resource)
-  const of = (labels: (resource: string) => Record<string, string>[]) => names.flatMap(labels)
-  const requests = counter()
-  const runs = counter(of((resource) => statuses.map((status) => ({ resource, status }))))
-  const rows = counter(of((resource) => kinds.map((kind) => ({ resource, kind }))))
-  const setAside = counter(of((resource) => [{ resource }]))
-  const guarded = counter()
-  const seconds = histogram(durations)
-  const inARow = new Map(names.map((resource) => [resource, 0]))
-  const skipsInARow = new Map(names.map((resource) => [resource, 0]))
+  const counts = openCounts(watched.map(({ resource }) => resource))
   const lastAccepted = new Map<string, number>()
   const lastRun = new Map<string, string>()
-
   return {
-    request: ({ bucket, status }) => requests.add({ bucket: bucket ?? 'unknown', status: String(status ?? 'none') }),
+    request: ({ bucket, status }) =>
+      counts.requests.add({ bucket: bucket ?? 'unknown', status: String(status ?? 'none') }),
     run: (result) => {
-      const { resource, status, guarded: actions = [] } = result
-      runs.add({ resource, status })
-      for (const kind of kinds) rows.add({ resource, kind }, result[kind])
-      setAside.add({ resource }, result.quarantined)
-      for (const { guard, action } of actions) guarded.add({ resource, guard, action })
-      if (status !== 'skipped') {
-        seconds.observe({ resource }, result.durationMs / 1000)
-        inARow.set(resource, status === 'failed' ? (inARow.get(resource) ?? 0) + 1 : 0)
-      }
-      skipsInARow.set(resource, status === 'skipped' ? (skipsInARow.get(resource) ?? 0) + 1 : 0)
+      const { resource, status, error } = result
+      countRun(counts, result)
       if (isAccepted(status)) lastAccepted.set(resource, clock.now())
-      lastRun.set(resource, result.error ? `${status}: ${result.error}` : status)
+      lastRun.set(resource, error ? `${status}: ${error}` : status)
     },
     metrics: (measures) => [
-      gauge('wynnsync_build_info', 'The program.', [{ labels: { version, node: process.version }, value: 1 }]),
-      gauge('wynnsync_start_time_seconds', 'When it was started, Unix time.', [{ value: startedAt / 1000 }]),
-      gauge('process_resident_memory_bytes', 'Memory of the process.', [{ value: process.memoryUsage.rss() }]),
-      total(
-        'wynnsync_requests_total',
-        'Requests that this process sent, by bucket and HTTP status.',
-        requests.samples(),
-      ),
-      total('wynnsync_runs_total', 'Runs of this process that ended, by status.', runs.samples()),
-      total('wynnsync_rows_total', 'What the runs of this process wrote.', rows.samples()),
-      total('wynnsync_set_aside_total', 'Records that the runs of this process set aside.', setAside.samples()),
-      total('wynnsync_guard_actions_total', 'What guards did in the runs of this process.', guarded.samples()),
-      {
-        name: 'wynnsync_run_duration_seconds',
-        type: 'histogram',
-        help: 'How long the runs of this process took.',
-        samples: seconds.samples(),
-      },
-      gauge(
-        'wynnsync_failures_in_a_row',
-        'Runs that failed since the last one that did not.',
-        [...inARow].map(([resource, value]) => ({ labels: { resource }, value })),
-      ),
-      gauge(
-        'wynnsync_skips_in_a_row',
-        'Runs that were skipped since the last one that was not: another process holds the lock.',
-        [...skipsInARow].map(([resource, value]) => ({ labels: { resource }, value })),
-      ),
-      gauge('wynnsync_database_up', 'Whether the database answers.', [{ value: measures ? 1 : 0 }]),
-      ...(measures ? fromDatabase(measures, clock.now()) : []),
+      ...processMetrics(startedAt),
+      ...countMetrics(counts),
+      gauge('wynnsync_database_up', 'Whether the database is reachable.', [{ value: measures ? 1 : 0 }]),
+      ...(measures ? databaseMetrics(measures, clock.now()) : []),
     ],
     stuck: (accepted) =>
       watched.flatMap(({ resource, everySeconds }) => {
         const since = Math.max(lastAccepted.get(resource) ?? startedAt, accepted?.get(resource)?.getTime() ?? 0)
-        const isLate = clock.now() - since > 1000 * (2 * everySeconds + PATIENCE)
+        const isLate = clock.now() - since > 1000 * (2 * everySeconds + GRACE)
         return isLate ? [{ resource, since, last: lastRun.get(resource) }] : []
       }),
   }
 }
 
-function fromDatabase({ resources, budgets }: Measures, now: number): Metric[] {
-  const each = (value: (one: Measures['resources'][number]) => number | null): Sample[] =>
-    resources.flatMap((one) => {
-      const number = value(one)
-      return number === null ? [] : [{ labels: { resource: one.resource }, value: number }]
-    })
-  const perBucket = (value: (one: Measures['budgets'][number]) => number | null): Sample[] =>
-    budgets.flatMap((one) => {
-      const number = value(one)
-      return number === null ? [] : [{ labels: { account: one.account, bucket: one.bucket }, value: number }]
-    })
-  // By a clock that is behind the service's, the latest is of now.
-  const staleness = each(({ observedAt }) => observedAt && Math.max(0, now - observedAt.getTime()) / 1000)
+type Counts = ReturnType<typeof openCounts>
+
+/** Counters begin with 0 for every resource, so that their first rise is seen as one. */
+function openCounts(resources: readonly string[]) {
+  return {
+    requests: counter(),
+    runs: counter(resources.flatMap((resource) => statuses.map((status) => ({ resource, status })))),
+    rows: counter(resources.flatMap((resource) => kinds.map((kind) => ({ resource, kind })))),
+    quarantined: counter(resources.map((resource) => ({ resource }))),
+    guarded: counter(),
+    seconds: histogram(durations),
+    failuresInARow: new Map(resources.map((resource) => [resource, 0])),
+    skipsInARow: new Map(resources.map((resource) => [resource, 0])),
+  }
+}
+
+function countRun(counts: Counts, result: RunResult): void {
+  const { resource, status, guarded = [] } = result
+  counts.runs.add({ resource, status })
+  for (const kind of kinds) counts.rows.add({ resource, kind }, result[kind])
+  counts.quarantined.add({ resource }, result.quarantined)
+  for (const { guard, action } of guarded) counts.guarded.add({ resource, guard, action })
+  const inARow = (series: Map<string, number>, goesOn: boolean) =>
+    series.set(resource, goesOn ? (series.get(resource) ?? 0) + 1 : 0)
+  inARow(counts.skipsInARow, status === 'skipped')
+  if (status === 'skipped') return
+  inARow(counts.failuresInARow, status === 'failed')
+  counts.seconds.observe({ resource }, result.durationMs / 1000)
+}
+
+function processMetrics(startedAt: number): Metric[] {
+  const build = { labels: { version, node: process.version }, value: 1 }
   return [
-    gauge('wynnsync_staleness_seconds', 'How old the latest accepted answer is, by the time it speaks for.', staleness),
-    total(
-      'wynnsync_gap_seconds_total',
-      'Time without observations that were due, by whomever.',
-      each((one) => one.gapSeconds),
-    ),
-    gauge(
-      'wynnsync_quarantine_records',
-      'Distinct records in quarantine.',
-      each((one) => one.quarantined),
-    ),
-    gauge(
-      'wynnsync_drift',
-      'Things the API sent that the program does not know.',
-      each((one) => one.drift),
-    ),
-    gauge(
-      'wynnsync_budget_limit',
-      'Requests that a window of the bucket allows.',
-      perBucket((one) => one.limit),
-    ),
-    gauge(
-      'wynnsync_budget_remaining',
-      'Requests that the running window still allows.',
-      perBucket((one) => one.remaining),
-    ),
+    gauge('wynnsync_build_info', 'The program.', [build]),
+    gauge('wynnsync_start_time_seconds', 'When it was started, Unix time.', [{ value: startedAt / 1000 }]),
+    gauge('process_resident_memory_bytes', 'Memory of the process.', [{ value: process.memoryUsage.rss() }]),
   ]
+}
+
+function countMetrics({ requests, runs, rows, quarantined, guarded, seconds, ...inARow }: Counts): Metric[] {
+  const failures = 'Runs that failed since the last one that did not.'
+  const skips = 'Runs that were skipped since the last one that was not: another process holds the lock.'
+  const took = 'How long the runs of this process took.'
+  return [
+    total('wynnsync_requests_total', 'Requests that this process sent, by bucket and HTTP status.', requests.samples()),
+    total('wynnsync_runs_total', 'Runs of this process that ended, by status.', runs.samples()),
+    total('wynnsync_rows_total', 'Rows that the runs of this process wrote.', rows.samples()),
+    total('wynnsync_set_aside_total', 'Records that the runs of this process quarantined.', quarantined.samples()),
+    total('wynnsync_guard_actions_total', 'Guard actions in the runs of this process.', guarded.samples()),
+    { name: 'wynnsync_run_duration_seconds', type: 'histogram', help: took, samples: seconds.samples() },
+    gauge('wynnsync_failures_in_a_row', failures, byResource(inARow.failuresInARow)),
+    gauge('wynnsync_skips_in_a_row', skips, byResource(inARow.skipsInARow)),
+  ]
+}
+
+function byResource(series: ReadonlyMap<string, number>): Sample[] {
+  return [...series].map(([resource, value]) => ({ labels: { resource }, value }))
+}
+
+function databaseMetrics({ resources, budgets }: Measures, now: number): Metric[] {
+  const perResource = (value: (measure: Measures['resources'][number]) => number | null) =>
+    known(resources.map((measure) => ({ labels: { resource: measure.resource }, value: value(measure) })))
+  const perBucket = (value: (budget: Measures['budgets'][number]) => number | null) =>
+    known(
+      budgets.map((budget) => ({ labels: { account: budget.account, bucket: budget.bucket }, value: value(budget) })),
+    )
+  // By a clock that is behind the service's, the age is 0.
+  const age = perResource(({ observedAt }) => observedAt && Math.max(0, now - observedAt.getTime()) / 1000)
+  const gaps = perResource(({ gapSeconds }) => gapSeconds)
+  const quarantined = perResource((measure) => measure.quarantined)
+  const drift = perResource((measure) => measure.drift)
+  const limit = perBucket((budget) => budget.limit)
+  const remaining = perBucket((budget) => budget.remaining)
+  return [
+    gauge('wynnsync_staleness_seconds', 'Age of the latest accepted response, by its observed_at.', age),
+    total('wynnsync_gap_seconds_total', 'Time without observations that were due, of any process.', gaps),
+    gauge('wynnsync_quarantine_records', 'Distinct records in quarantine.', quarantined),
+    gauge('wynnsync_drift', 'Things the API sent that the program does not know.', drift),
+    gauge('wynnsync_budget_limit', 'Requests that a window of the bucket allows.', limit),
+    gauge('wynnsync_budget_remaining', 'Requests that the running window still allows.', remaining),
+  ]
+}
+
+function known(samples: readonly (Omit<Sample, 'value'> & { value: number | null })[]): Sample[] {
+  return samples.flatMap(({ value, ...sample }) => (value === null ? [] : [{ ...sample, value }]))
 }
 
 function gauge(name: string, help: string, samples: readonly Sample[]): Metric {

@@ -10,13 +10,13 @@ import { createMeter, type Meter, type Stuck, type Watched } from './metrics.ts'
 import { metricsText } from './metrics-text.ts'
 import { noWebhook, openWebhook, type Webhook } from './webhook.ts'
 
-/** Flags of `start` for those who watch. */
-export interface WatchFlags {
+/** Flags of `start` for monitoring. */
+export interface MonitoringFlags {
   readonly metricsPort?: string
   readonly metricsHost?: string
 }
 
-/** The webhook that the configuration names, or one that tells nobody. */
+/** The configured webhook, or one that sends nothing. */
 export function webhookOf({ config, clock, log }: App): Webhook {
   if (config.webhookUrl === undefined) return noWebhook
   return openWebhook({
@@ -27,55 +27,38 @@ export function webhookOf({ config, clock, log }: App): Webhook {
   })
 }
 
-/** What watches one `start`. */
-export interface Watch {
+/** The monitoring of one `start`. */
+export interface Monitoring {
   request(event: RequestEvent): void
   run(result: RunResult): void
-  /** It was told to stop. */
+  /** The process begins to shut down. */
   stopping(): void
-  /** Stops serving, and waits a moment for what is still to be told. */
+  /** Stops serving, and waits a moment for the webhook. */
   close(): Promise<void>
 }
 
-/** How long the database may take to answer somebody who watches, ms. */
-const PATIENCE = 3000
-/** How long a webhook may keep a process that is done, ms. */
-export const LAST_WORDS = 2000
+/** How long a query for metrics and health may take, ms. */
+const DATABASE_TIMEOUT = 3000
+/** How long a webhook may delay the end of the process, ms. */
+const WEBHOOK_TIMEOUT = 2000
 
 /**
- * Begins to watch: counts, serves the metrics where a port is named, and tells the webhook.
+ * Starts counting, serves the metrics where a port is given, and notifies the webhook.
  * @throws UsageError when the port is unavailable
  */
-export async function openWatch(
+export async function openMonitoring(
   app: App,
   db: Database,
   watched: readonly Watched[],
-  { metricsPort, metricsHost = '127.0.0.1' }: WatchFlags,
-): Promise<Watch> {
+  { metricsPort, metricsHost = '127.0.0.1' }: MonitoringFlags,
+): Promise<Monitoring> {
   const { clock, log } = app
   const meter = createMeter(watched, clock)
   const names = watched.map(({ resource }) => resource)
   const measures = shared(() => inTime(readMeasures(db, names, clock.now()), clock))
-  const answers = shared(() => inTime(db.query('select 1'), clock))
-  const server = metricsPort === undefined ? undefined : await serve(metricsPort)
-  if (server) log.info({ url: `${server.url}/metrics` }, 'metrics are served')
-  const webhook = webhookOf(app)
-  webhook.tell({ event: 'start', resource: null, message: `started with ${names.length} resources` })
-  return {
-    request: meter.request,
-    run: (result) => {
-      meter.run(result)
-      webhook.ran(result)
-    },
-    stopping: () => webhook.tell({ event: 'stop', resource: null, message: 'told to stop' }),
-    close: async () => {
-      await server?.close()
-      await webhook.close(LAST_WORDS)
-    },
-  }
-
-  async function serve(port: string) {
-    // The HTTP server is loaded only by those who want one.
+  const ping = shared(() => inTime(db.query('select 1'), clock))
+  const serve = async (port: string) => {
+    // The HTTP server is loaded only when it is used.
     const { serveMetrics } = await import('./metrics-server.ts')
     return await serveMetrics({
       host: metricsHost,
@@ -83,14 +66,30 @@ export async function openWatch(
       port: wholeNumber('--metrics-port', port, 65_535),
       metrics: async () => metricsText(meter.metrics(await measures())),
       problems: async () => [
-        ...((await answers()) ? [] : ['the database does not answer']),
+        ...((await ping()) ? [] : ['the database is unreachable']),
         ...(await stuckIn(db, meter, clock)).map(problemText),
       ],
     })
   }
+  const server = metricsPort === undefined ? undefined : await serve(metricsPort)
+  if (server) log.info({ url: `${server.url}/metrics` }, 'metrics are served')
+  const webhook = webhookOf(app)
+  webhook.notify({ event: 'start', resource: null, message: `started with ${names.length} resources` })
+  return {
+    request: meter.request,
+    run: (result) => {
+      meter.run(result)
+      webhook.ran(result)
+    },
+    stopping: () => webhook.notify({ event: 'stop', resource: null, message: 'shutting down' }),
+    close: async () => {
+      await server?.close()
+      await webhook.close(WEBHOOK_TIMEOUT)
+    },
+  }
 }
 
-/** What is stuck, by the ledger too: another process may have synced it meanwhile. */
+/** What is stuck also by the ledger: another process may have synced it meanwhile. */
 async function stuckIn(db: Database, meter: Meter, clock: Clock): Promise<readonly Stuck[]> {
   const names = meter.stuck().map(({ resource }) => resource)
   if (names.length === 0) return []
@@ -101,10 +100,10 @@ function problemText({ resource, since, last }: Stuck): string {
   return `${resource}: no accepted response since ${new Date(since).toISOString()}; the last run: ${last ?? 'none has ended'}`
 }
 
-/** Null when it fails or takes too long. */
+/** Null when the work fails or takes too long. */
 async function inTime<T>(work: Promise<T>, clock: Clock): Promise<T | null> {
   const over = new AbortController()
-  const late = clock.sleep(PATIENCE, over.signal).then(
+  const late = clock.sleep(DATABASE_TIMEOUT, over.signal).then(
     () => null,
     () => null,
   )
@@ -115,7 +114,7 @@ async function inTime<T>(work: Promise<T>, clock: Clock): Promise<T | null> {
   }
 }
 
-/** Several callers at once share one result: whoever asks too often does not pile up work. */
+/** Several callers at once share one result, so that frequent scrapes do not pile up work. */
 function shared<T>(work: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined
   return () => {

@@ -262,7 +262,7 @@ describe('wynnsync auth', () => {
     const cases: readonly (readonly [string[], string])[] = [
       [[], 'Usage: wynnsync auth'],
       [['login'], "required option '--client-id <id>' not specified"],
-      [['login', '--client-id', 'c', '--no-browser', '--port', 'x'], '--port wants a whole number'],
+      [['login', '--client-id', 'c', '--no-browser', '--port', 'x'], '--port must be a whole number'],
       [['login', '--client-id', 'c', '--no-browser', '--port', String(port)], 'another program has it'],
       [['login', '--client-id', 'c', '--no-browser', '--scope', ' '], '--scope wants at least one scope'],
       [exchange, '--code-verifier (public applications)'],

@@ -52,7 +52,7 @@ describe('the stored credential', () => {
     const nobody = await runProgram(['auth', 'whoami', '--base-url', other.url], environment)
     expect(nobody).toMatchObject({ code: 1, out: '' })
     expect(nobody.err).toBe(
-      `wynnsync: nobody is logged in to ${other.url}; the stored credential is for ${api.url}. ` +
+      `wynnsync: not logged in to ${other.url}; the stored credential is for ${api.url}. ` +
         'Log in with wynnsync auth login, or set WYNNSYNC_TOKEN\n',
     )
   })

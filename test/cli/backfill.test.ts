@@ -43,7 +43,7 @@ describe('wynnsync backfill', () => {
     expect(await plan('guilds', '--only', 'aaa', '--only', 'zzz')).toMatchObject({ keys: 2, requests: 3 })
     const { code, out } = await runProgram(['backfill', 'guilds', '--dry-run'], environment)
     expect(code).toBe(0)
-    expect(out).toMatch(/^guilds: 4 to ask for in 4 requests, about 1 min; about 400 rows, 1 MB\n {2}assumed: /)
+    expect(out).toMatch(/^guilds: 4 to fetch in 4 requests, about 1 min; about 400 rows, 1 MB\n {2}assumed: /)
     expect(api.requests).toHaveLength(1)
     const db = await openServer(environment.DATABASE_URL)
     expect(await db.values('select count(*) from sync.work_item')).toEqual([[0]])
@@ -57,12 +57,12 @@ describe('wynnsync backfill', () => {
     // One after the other, so that the order of the requests is known.
     const part = await runProgram(['backfill', 'guilds', '--limit', '2', '--json', '--concurrency', '1'], environment)
     expect(part.code, part.err).toBe(0)
-    expect(part.err).toContain('nothing on the list yet: asking for guild-list first')
+    expect(part.err).toContain('the worklist is empty: syncing guild-list first')
     const { plan, run, left } = JSON.parse(part.out)
     expect([plan.keys, run.status, run.inserted, left]).toEqual([2, 'ok', 2, 2])
     const named = await runProgram(['backfill', 'guilds', '--only', guildId('d')], environment)
-    expect(named.out).toContain('guilds: 1 are left to ask; call it again to go on')
-    expect((await runProgram(['backfill', 'guilds'], environment)).out).toContain('guilds: nothing is left to ask')
+    expect(named.out).toContain('guilds: 1 are left to fetch; the next call continues')
+    expect((await runProgram(['backfill', 'guilds'], environment)).out).toContain('guilds: nothing is left to fetch')
     const uuid = '/guild/uuid'
     expect(paths(api)).toEqual(['/guild/list/guild', `${uuid}/a`, `${uuid}/b`, `${uuid}/d`, `${uuid}/c`])
     const since = await runProgram(['backfill', 'guilds', '--since', '2020-01-01', '--json'], environment)
@@ -130,7 +130,7 @@ describe('wynnsync backfill', () => {
     expect(api.requests.map(({ query }) => query)).toEqual([''])
   })
 
-  test('ends with 75 when some could not be asked for, and with 3 when something was set aside', async () => {
+  test('ends with 75 when some could not be asked for, and with 3 when something was quarantined', async () => {
     const api = await servedApi()
     serveGuilds(api)
     const environment = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_BASE_URL: api.url }
@@ -143,12 +143,12 @@ describe('wynnsync backfill', () => {
   })
 
   test.each([
-    [['backfill'], 'backfill wants one of guilds, players, items, recipes'],
-    [['backfill', 'territories'], 'found territories'],
+    [['backfill'], 'must be one of guilds, players, items, recipes'],
+    [['backfill', 'territories'], 'got territories'],
     [['backfill', 'items', '--limit', '3'], 'items is a walk over pages'],
-    [['backfill', 'guilds', '--since', 'yesterday'], '--since wants an instant that is over'],
-    [['backfill', 'guilds', '--since', '2999-01-01'], '--since wants an instant that is over'],
-    [['backfill', '--from', '/nowhere'], '--from wants a folder with an index.jsonl'],
+    [['backfill', 'guilds', '--since', 'yesterday'], '--since must be an instant'],
+    [['backfill', 'guilds', '--since', '2999-01-01'], '--since must be an instant in the past'],
+    [['backfill', '--from', '/nowhere'], '--from must be a folder with an index.jsonl'],
     [['backfill', '--from', '/nowhere', '--limit', '3'], '--from loads all that was recorded'],
   ])('ends with 2 after %j', async (args, said) => {
     const { code, err } = await runProgram(args)

@@ -52,7 +52,7 @@ describe('wynnsync doctor', () => {
     await runProgram(['sync', 'seasons'], environment)
     const { of } = await doctor(environment)
     const [, took, waited] =
-      /answered in (\d+) ms, after (\d+) s of waiting for a free/.exec(of('api')?.seen ?? '') ?? []
+      /responded in (\d+) ms, after (\d+) s of waiting for a free/.exec(of('api')?.seen ?? '') ?? []
     expect(Number(waited)).toBeGreaterThanOrEqual(2)
     expect(Number(took)).toBeLessThan(1000)
   }, 60_000)

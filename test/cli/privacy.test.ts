@@ -60,6 +60,6 @@ describe.each(kindsOfLongTests)('wynnsync privacy on the %s database', (kind) =>
     expect(other).toMatchObject({ player: playerId(2), removals: [] })
     const again = await privacy('purge', 'Twin', '--group', 'mainAccess')
     expect(again.out).toMatch(/game\.player_counter +2\n/)
-    expect(again.out).toMatch(/\d rows are gone\n$/)
+    expect(again.out).toMatch(/\d rows are removed\n$/)
   })
 })

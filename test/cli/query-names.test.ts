@@ -42,7 +42,7 @@ describe.each(bothKinds)('names in questions, on the %s database,', (kind) => {
 
   test('that several bear or bore are told with all of them', async () => {
     await expect(uuidOf('guild', 'OAK')).rejects.toThrow(
-      `several are or were called OAK; name one by its uuid:
+      `several guilds have or had the name OAK; use a uuid:
 uuid                                  name      prefix  since                 until
 ${id(2)}  Old Oaks  OAK     2026-03-01T00:00:00Z
 ${id(1)}  Oak       OAK     2026-01-01T00:00:00Z  2026-02-01T00:00:00Z`,

@@ -102,12 +102,12 @@ describe.each(kindsOfLongTests)('wynnsync query and status on the %s database', 
   })
 
   test.each([
-    [['itme'], 'no question is called itme; there are: '],
+    [['itme'], 'question not found: itme; there are: '],
     [['item', 'colour=red'], 'columns: internal_name, '],
     [['item', 'red'], 'ask: wynnsync query item [column=value ...]'],
     [['item_at'], 'ask: wynnsync query item_at <internal_name> [at]'],
     [['item_at', 'a', 'b', 'c'], 'ask: wynnsync query item_at <internal_name> [at]'],
-    [['item', '--limit', 'few'], '--limit wants a whole number'],
+    [['item', '--limit', 'few'], '--limit must be a whole number'],
     [['item_at', 'Bow 3', 'yesterweek'], 'yesterweek'],
     [['member_activity', 'Nobody'], 'guild not found: Nobody'],
     [['item', '--fast'], "unknown option '--fast'"],

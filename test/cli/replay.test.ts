@@ -16,7 +16,7 @@ describe('wynnsync replay', () => {
 
     expect(await runProgram(['replay'], environment)).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/game\.item +0 +0 +2\n(?:.*\n)*1 answers; nothing differs\n$/),
+      out: expect.stringMatching(/game\.item +0 +0 +2\n(?:.*\n)*1 responses; nothing differs\n$/),
     })
     const db = await openServer(environment.DATABASE_URL)
     try {
@@ -33,7 +33,7 @@ describe('wynnsync replay', () => {
       setTimeout(() => killed.child.kill('SIGKILL'), 600)
       await killed.finished
       const again = await runProgram(['replay', 'items', '--yes'], environment)
-      expect(again).toMatchObject({ code: 0, out: expect.stringContaining('the tables hold what was made') })
+      expect(again).toMatchObject({ code: 0, out: expect.stringContaining('the tables are replaced by the rebuilt ones') })
       expect(await db.values('select internal_name, lore from game.item order by 1')).toEqual([
         ['Elm', null],
         ['Oak', null],
@@ -55,7 +55,7 @@ describe('wynnsync replay', () => {
     expect(await runProgram(['sync', 'items'], environment)).toMatchObject({ code: 0 })
     expect(await runProgram(['replay', 'items'], environment)).toMatchObject({
       code: 1,
-      out: 'items: left alone, no raw answers of it are kept\n',
+      out: 'items: left alone, it has no archive\n',
     })
     expect(await runProgram(['replay', 'nonsense'], environment)).toMatchObject({ code: 2 })
   }, 60_000)

@@ -50,8 +50,8 @@ describe('wynnsync report', () => {
       ['--guild', 'two'],
       [guildId('a'), guildId('b')],
     ],
-    [['--guild', 'nobody'], ['--guild: no guild is known as nobody']],
-    [['--from', 'yesterday'], ['--from wants an instant']],
+    [['--guild', 'nobody'], ['--guild: guild not found: nobody']],
+    [['--from', 'yesterday'], ['--from must be an instant']],
   ])('%j is wrong usage, and says what', async (args, messages) => {
     const { code, out, err } = await report(...args)
     expect([code, out]).toEqual([2, ''])

@@ -17,9 +17,9 @@ describe('wynnsync', () => {
     [['sync', '--accept'], 'name it, as in wynnsync sync items --accept'],
     [['status', '--log-level', 'loud'], 'must be one of trace, debug, info, warn, error, silent'],
     [['migrate', '--database-url', 'sqlite://x'], 'must look like postgres://'],
-    [['sandbox', '--port', 'many'], '--port wants a whole number'],
+    [['sandbox', '--port', 'many'], '--port must be a whole number'],
     [['sandbox', '--dialect', 'klingon'], 'Allowed choices are live, documented'],
-    [['demo', '--seed', 'x'], '--seed wants a whole number'],
+    [['demo', '--seed', 'x'], '--seed must be a whole number'],
   ])('ends with 2 after %j and says what to write instead', async (args, said) => {
     const { code, out, err } = await runProgram(args)
     expect([code, out]).toEqual([2, ''])

@@ -217,7 +217,7 @@ describe('wynnsync start --metrics-port', () => {
     way.cut()
     const health = await fetch(`${url}/healthz`)
     expect(health.status).toBe(503)
-    expect(await health.json()).toMatchObject({ healthy: false, problems: ['the database does not answer'] })
+    expect(await health.json()).toMatchObject({ healthy: false, problems: ['the database is unreachable'] })
     const samples = samplesOf(await (await fetch(`${url}/metrics`)).text())
     expect(samples.get('wynnsync_database_up')).toBe(0)
     expect([...samples.keys()].some((key) => key.startsWith('wynnsync_runs_total'))).toBe(true)
@@ -234,6 +234,6 @@ describe('wynnsync start --metrics-port', () => {
       expect.stringMatching(/--metrics-port \d+: cannot listen on 127.0.0.1/),
     ])
     const none = await runProgram(['start', '--metrics-port', 'many'], { DATABASE_URL })
-    expect([none.code, none.err]).toEqual([2, expect.stringContaining('--metrics-port wants a whole number')])
+    expect([none.code, none.err]).toEqual([2, expect.stringContaining('--metrics-port must be a whole number')])
   })
 })

@@ -80,7 +80,7 @@ describe('the webhook', () => {
 
   test('tries once more, and gives up without a word of its URL', async () => {
     const { receiver, webhook, clock, warnings } = await opened(() => 500)
-    webhook.tell({ event: 'start', resource: null, message: 'started' })
+    webhook.notify({ event: 'start', resource: null, message: 'started' })
     await receiver.until(1)
     const again = receiver.until(2)
     while (receiver.got.length < 2) {
@@ -93,11 +93,11 @@ describe('the webhook', () => {
       () => undefined,
       () => undefined,
     )
-    expect(warnings).toEqual(['the webhook could not be told of start: status 500'])
+    expect(warnings).toEqual(['the webhook could not be notified of start: status 500'])
     expect(receiver.got).toHaveLength(2)
   })
 
-  test('waits for nobody who does not answer', async () => {
+  test('does not wait for a receiver that does not respond', async () => {
     const { receiver, webhook, clock, warnings } = await opened(() => null)
     webhook.ran(failed)
     await receiver.until(1)

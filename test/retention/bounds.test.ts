@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/app/clock.ts'
 import { createLog } from '../../src/app/log.ts'
-import { maintainDatabase } from '../../src/cli/commands/start/maintenance.ts'
+import { maintainDatabase } from '../../src/cli/maintenance.ts'
 import type { Database } from '../../src/db/database.ts'
 import { resources } from '../../src/resources/index.ts'
 import { setExpectedInterval as expectEvery } from '../../src/sync/coverage/coverage.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/app/clock.ts'
 import { createLog } from '../../src/app/log.ts'
-import { maintainDaily, maintainDatabase } from '../../src/cli/commands/start/maintenance.ts'
+import { maintainDaily, maintainDatabase } from '../../src/cli/maintenance.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { place } from '../support/guild-answers.ts'
 import { bothKinds } from '../support/postgres.ts'

@@ -3,13 +3,14 @@ import type { WalkProgress } from '../../api/pages.ts'
 import type { Clock } from '../../app/clock.ts'
 import type { Log } from '../../app/log.ts'
 import { visibleLine } from '../../app/terminal-text.ts'
+import { durationText } from './units.ts'
 
 /** What is counted. */
-export type Unit = 'records' | 'keys' | 'answers' | 'hours'
+export type Unit = 'records' | 'keys' | 'responses' | 'hours'
 
-/** Shows how far long work is. */
+/** Shows the progress of long work. */
 export interface Progress {
-  /** Says what is going on, before there is anything to count. */
+  /** Shows what begins, before there is anything to count. */
   begin(resource: string): void
   seen(resource: string, progress: WalkProgress, unit?: Unit): void
   end(): void
@@ -34,10 +35,10 @@ export function progressBar(clock: Clock): Progress {
       process.stderr.write(`${visibleLine(resource)} ...\r`)
     },
     seen(name, { records, count }, unit = 'records') {
-      const { perSecond, secondsLeft } = pace(clock.now() - started, records, count)
+      const { perSecond, left } = pace(clock.now() - started, records, count)
       // The bar moves the cursor itself, so it writes to the stream without the escaping of `openOutput`.
       const resource = visibleLine(name)
-      const shown = { resource, unit, rate: perSecond.toFixed(perSecond < 10 ? 1 : 0), left: duration(secondsLeft) }
+      const shown = { resource, unit, rate: perSecond.toFixed(perSecond < 10 ? 1 : 0), left }
       if (!bar) {
         bar = new SingleBar(barOptions)
         bar.start(count ?? records, 0, shown)
@@ -55,19 +56,19 @@ export function progressBar(clock: Clock): Progress {
 /** A log line every ten seconds; for a log file. */
 export function progressLines(clock: Clock, log: Log): Progress {
   let started = clock.now()
-  let told = started
+  let shownAt = started
   return {
     begin() {
-      started = told = clock.now()
+      started = shownAt = clock.now()
     },
     seen(resource, { records, count }, unit = 'records') {
       const now = clock.now()
-      if (now - told < 10_000) return
-      told = now
-      const { perSecond, secondsLeft } = pace(now - started, records, count)
+      if (now - shownAt < 10_000) return
+      shownAt = now
+      const { perSecond, left } = pace(now - started, records, count)
       const of = (total: number | null) => (total === null ? '' : ` of ${total}`)
       const rate = perSecond.toFixed(1)
-      log.info({ resource }, `${records}${of(count)} ${unit}, ${rate}/s, ${duration(secondsLeft)} left`)
+      log.info({ resource }, `${records}${of(count)} ${unit}, ${rate}/s, ${left} left`)
     },
     end() {},
   }
@@ -78,11 +79,6 @@ export const noProgress: Progress = { begin() {}, seen() {}, end() {} }
 
 function pace(elapsedMs: number, done: number, total: number | null) {
   const perSecond = (done / Math.max(1, elapsedMs)) * 1000
-  return { perSecond, secondsLeft: total === null || perSecond === 0 ? null : Math.max(0, total - done) / perSecond }
-}
-
-function duration(seconds: number | null): string {
-  if (seconds === null) return 'unknown time'
-  if (seconds < 90) return `${Math.ceil(seconds)} s`
-  return seconds < 5400 ? `${Math.ceil(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`
+  const isKnown = total !== null && perSecond > 0
+  return { perSecond, left: isKnown ? durationText(Math.max(0, total - done) / perSecond) : 'unknown time' }
 }

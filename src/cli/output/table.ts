@@ -2,40 +2,28 @@ import CliTable from 'cli-table3'
 import { visibleText } from '../../app/terminal-text.ts'
 import { instantText } from '../../db/bulk/values.ts'
 
-/** One row of an answer by column name. */
-export type Cells = Readonly<Record<string, unknown>>
+/** One row by column name. */
+export type Cells = object
 
-const none = {
-  top: '',
-  'top-mid': '',
-  'top-left': '',
-  'top-right': '',
-  bottom: '',
-  'bottom-mid': '',
-  'bottom-left': '',
-}
-const borderless = {
-  ...none,
-  'bottom-right': '',
-  left: '',
-  'left-mid': '',
-  mid: '',
-  'mid-mid': '',
-  right: '',
-  'right-mid': '',
-}
+const edges = ['top', 'bottom', 'left', 'right', 'mid']
+const joints = ['top', 'bottom'].flatMap((side) => ['mid', 'left', 'right'].map((end) => `${side}-${end}`))
+const borderless = Object.fromEntries(
+  [...edges, ...joints, 'left-mid', 'mid-mid', 'right-mid'].map((name) => [name, '']),
+)
+
+const cellOf = (row: Cells, column: string): unknown => Reflect.get(row, column)
 
 /** Rows as aligned columns under their names; numbers to the right. */
 export function formatTable(columns: readonly string[], rows: readonly Cells[]): string {
   if (rows.length === 0) return '(no rows)\n'
-  const numeric = columns.map((column) => rows.every((row) => isNumeric(row[column])))
+  const numeric = columns.map((column) => rows.every((row) => isNumeric(cellOf(row, column))))
   const table = new CliTable({
     head: [...columns],
     chars: { ...borderless, middle: '  ' },
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
     colAligns: numeric.map((right) => (right ? 'right' : 'left')),
   })
-  table.push(...rows.map((row) => columns.map((column) => cellText(row[column]))))
+  table.push(...rows.map((row) => columns.map((column) => cellText(cellOf(row, column)))))
   return `${table
     .toString()
     .split('\n')
@@ -59,7 +47,7 @@ export function formatCsv(
 ): string {
   const line = (cells: readonly string[]) => `${cells.join(',')}\r\n`
   const cell = (value: unknown) => csvCell(!raw && typeof value === 'string' && isFormula(value) ? `'${value}` : value)
-  return line(columns) + rows.map((row) => line(columns.map((column) => cell(row[column])))).join('')
+  return line(columns) + rows.map((row) => line(columns.map((column) => cell(cellOf(row, column))))).join('')
 }
 
 /** Whether a spreadsheet evaluates the text instead of showing it (OWASP, CSV injection). Negative numbers are numbers. */

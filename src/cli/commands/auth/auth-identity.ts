@@ -2,7 +2,7 @@ import { type Api, parseIdentities } from '../../../api/index.ts'
 import { RetryableError } from '../../../app/errors.ts'
 import type { Who } from '../../../app/stored-credential.ts'
 
-/** A player as `whoami` tells of him (API reference 7.5). */
+/** A player as `whoami` gives it (API reference 7.5). */
 export interface OwnIdentity extends Who {
   readonly online: boolean | null
   readonly nickname: string | null
@@ -12,7 +12,7 @@ export interface OwnIdentity extends Who {
 
 /** A player as the application may see him (API reference 3.1). */
 export interface Profile extends Who {
-  /** The one that the account plays as. */
+  /** The profile that the account plays as. */
   readonly primary: boolean
   readonly rank: string | null
   readonly supportRank: string | null
@@ -20,25 +20,25 @@ export interface Profile extends Who {
   readonly accessRules: Readonly<Record<string, string | null | undefined>>
 }
 
-/** What an OAuth token is good for. */
+/** Scopes and profiles of an OAuth token. */
 export interface OwnGrant {
   readonly clientId: string | null
   readonly scopes: readonly string[]
   readonly profiles: readonly Profile[]
 }
 
-/** @throws RetryableError when the answer tells of no player */
-export async function askWhoami(api: Api, signal: AbortSignal): Promise<OwnIdentity> {
-  const answer = await api.players.whoami({ signal })
-  const [entry] = Object.entries(parseIdentities(answer.body))
-  if (!entry) throw new RetryableError('unexpected shape: /player/whoami told of no player')
+/** @throws RetryableError when the response has no player */
+export async function fetchWhoami(api: Api, signal: AbortSignal): Promise<OwnIdentity> {
+  const response = await api.players.whoami({ signal })
+  const [entry] = Object.entries(parseIdentities(response.body))
+  if (!entry) throw new RetryableError('unexpected shape: /player/whoami has no player')
   const [uuid, { username, online, nickname, rank, supportRank }] = entry
   const orNull = { username: username ?? null, online: online ?? null, nickname: nickname ?? null }
   return { uuid, ...orNull, rank: rank ?? null, supportRank: supportRank ?? null }
 }
 
 /** @throws Unauthorized or Forbidden for a credential that is no valid OAuth token */
-export async function askGrant(api: Api, signal: AbortSignal): Promise<OwnGrant> {
+export async function fetchGrant(api: Api, signal: AbortSignal): Promise<OwnGrant> {
   const { application, profiles } = (await api.oauth.me({ signal })).read()
   return {
     clientId: application?.client_id ?? null,
@@ -62,5 +62,5 @@ export function primaryOf({ profiles }: OwnGrant): Who | null {
 
 /** A person as one word for messages; the uuid only where there is no name. */
 export function nameOf(who: Who | null): string {
-  return who ? (who.username ?? who.uuid) : 'a player who did not say who'
+  return who ? (who.username ?? who.uuid) : 'an unnamed player'
 }

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { Clock } from '../../../app/clock.ts'
 import { FatalError, UsageError } from '../../../app/errors.ts'
 
-/** What the browser shows in the end. */
+/** What the browser shows at the end. */
 export interface Page {
   readonly status: number
   readonly text: string
@@ -14,7 +14,7 @@ export interface Page {
 export interface Listener {
   /** Where the login page must send the browser: `http://127.0.0.1:<port>/callback`. */
   readonly redirectUri: string
-  /** The code of the first redirect with the right state. Rejects with a FatalError when that says why there is none. */
+  /** The code of the first redirect with the right state. Rejects with a FatalError when the redirect has an error instead. */
   readonly code: Promise<string>
   /** Shows the page to every browser that waits, and stops listening. */
   close(page: Page): Promise<void>
@@ -22,7 +22,7 @@ export interface Listener {
 
 const PATH = '/callback'
 
-/** How long somebody has for the login page, in ms; a code itself lives as long (API reference 3.1). */
+/** How long to wait for the login, in ms; a code itself is valid as long (API reference 3.1). */
 const WAIT_MS = 5 * 60_000
 
 const headers = {
@@ -36,9 +36,9 @@ const headers = {
 }
 
 /**
- * Listens on 127.0.0.1. A redirect with another state is somebody else's: it is answered, and does not end the waiting.
+ * Listens on 127.0.0.1. A redirect with another state belongs to another login: it gets a response, and the wait goes on.
  * @param options.port 0 takes a free one
- * @param options.onStray told about each redirect that was not followed
+ * @param options.onStray called for each redirect that was not followed
  * @throws UsageError when the port is unavailable
  */
 export async function listenForCode(options: {
@@ -53,7 +53,7 @@ export async function listenForCode(options: {
     accept = resolve
     refuse = reject
   })
-  // Whoever closes before a redirect came does not look at it any more.
+  // After `close` before a redirect, it has no handler any more.
   code.catch(() => {})
   let finish = (_page: Page) => {}
   const page = new Promise<Page>((resolve) => {
@@ -73,7 +73,7 @@ export async function listenForCode(options: {
     const found = only(query, 'code')
     if (found !== null && !query.has('error')) accept(found)
     else refuse(new FatalError(refusalIn(query)))
-    // Several tabs, or a reload: all are told how the one login ended.
+    // Several tabs, or a reload: all show how the login ended.
     open.add(
       new Promise((resolve) => {
         response.once('close', resolve)
@@ -110,7 +110,7 @@ export async function listenForCode(options: {
 export async function awaitCode({ code }: Listener, clock: Clock, signal: AbortSignal): Promise<string> {
   const over = new AbortController()
   const late = clock.sleep(WAIT_MS, AbortSignal.any([signal, over.signal])).then(() => {
-    throw new FatalError('nobody logged in within five minutes; start again, or use wynnsync auth exchange')
+    throw new FatalError('no login within five minutes; start again, or use wynnsync auth exchange')
   })
   try {
     return await Promise.race([code, late])
@@ -133,7 +133,7 @@ function show(response: ServerResponse, { status, text }: Page): void {
   response.end(`${text}\n`)
 }
 
-/** The query of a redirect; null for everything else that browsers ask for. */
+/** The query of a redirect; null for any other request of the browser. */
 function queryOf({ url = '' }: IncomingMessage): URLSearchParams | null {
   const [path, query = ''] = url.split(/\?(.*)/s)
   return path === PATH ? new URLSearchParams(query) : null
@@ -149,10 +149,10 @@ function refusalIn(query: URLSearchParams): string {
   const error = query.get('error')
   if (error === null) return 'the login page sent the browser back without a code; log in again'
   const description = query.get('error_description')
-  const said = oneLine(description ? `${error}: ${description}` : error)
+  const reason = oneLine(description ? `${error}: ${description}` : error)
   return error === 'access_denied'
-    ? `access was not allowed on the login page (${said})`
-    : `the login page refused (${said}); check --client-id, --scope and the redirect addresses of the application`
+    ? `access was not allowed on the login page (${reason})`
+    : `the login page refused (${reason}); check --client-id, --scope and the redirect addresses of the application`
 }
 
 // Digests have one length, and comparing them takes the same time wherever they differ.

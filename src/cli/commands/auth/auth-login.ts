@@ -1,6 +1,6 @@
 import { ApiError, authorizeEndpoint, authorizeUrl, createPkce, createState, Unauthorized } from '../../../api/index.ts'
 import { openApi } from '../../../app/app-api.ts'
-import { FatalError, UsageError } from '../../../app/errors.ts'
+import { FatalError, messageOf, UsageError } from '../../../app/errors.ts'
 import {
   type Credential,
   forgetCredential,
@@ -11,12 +11,13 @@ import {
   storeCredential,
 } from '../../../app/stored-credential.ts'
 import { wholeNumber } from '../../../app/whole-number.ts'
-import { type Context, exitCode } from '../../context.ts'
-import { askGrant, nameOf, primaryOf } from './auth-identity.ts'
+import { type Context, writeSummary } from '../../context.ts'
+import { exitCode } from '../../exit-codes.ts'
+import { fetchGrant, nameOf, primaryOf } from './auth-identity.ts'
 import { awaitCode, listenForCode, oneLine } from './auth-listener.ts'
 import { openBrowser } from './open-browser.ts'
 
-export interface LoginOptions {
+export interface LoginFlags {
   readonly clientId: string
   readonly clientSecret?: string
   /** Each may hold several, separated by blanks or commas. */
@@ -26,7 +27,7 @@ export interface LoginOptions {
   readonly browser?: boolean
 }
 
-export interface ExchangeOptions {
+export interface ExchangeFlags {
   readonly code: string
   readonly clientId: string
   readonly redirectUri: string
@@ -35,38 +36,40 @@ export interface ExchangeOptions {
 }
 
 /** `auth login`: OAuth in the browser, with PKCE and a redirect to this machine. Returns the exit code. */
-export async function authLogin(options: LoginOptions, context: Context): Promise<number> {
-  const { app, out, err, flags, signal } = context
-  const { clientId } = options
-  const port = options.port === undefined ? 0 : wholeNumber('--port', options.port, 65_535)
+export async function authLogin(context: Context, flags: LoginFlags): Promise<number> {
+  const { app, out, err, signal } = context
+  const { clientId, browser = true, clientSecret = app.config.clientSecret } = flags
+  const port = wholeNumber('--port', flags.port ?? '0', 65_535)
   prepareToStore(app.config.credentialsFile)
   const state = createState()
   const pkce = createPkce()
   const listener = await listenForCode({ port, state, onStray: (why) => err.write(`${why}\n`) })
   const { redirectUri } = listener
-  let page = { status: 500, text: 'The login did not work. You can close this tab; the terminal tells more.' }
+  let page = { status: 500, text: 'The login failed. You can close this tab; the terminal has the reason.' }
   try {
     const url = authorizeUrl({
       authorizeUrl: authorizeEndpoint(app.config.baseUrl),
       clientId,
       redirectUri,
-      scope: scopesOf(options.scope),
+      scope: scopesOf(flags.scope),
       state,
       codeChallenge: pkce.challenge,
     })
     // One JSON document is all that may be on stdout.
-    const said = flags.json ? err : out
-    said.write(`Log in on this page, it comes back by itself:\n\n  ${url}\n\n`)
-    if (options.browser !== false) openBrowser(url)
+    const output = context.flags.json ? err : out
+    output.write(`Log in on this page, it comes back by itself:\n\n  ${url}\n\n`)
+    if (browser) openBrowser(url)
     const code = await awaitCode(listener, app.clock, signal)
-    const clientSecret = options.clientSecret ?? app.config.clientSecret
-    const stored = await obtain({ code, clientId, redirectUri, clientSecret, codeVerifier: pkce.verifier }, context)
+    const stored = await obtainToken(
+      { code, clientId, redirectUri, clientSecret, codeVerifier: pkce.verifier },
+      context,
+    )
     page = { status: 200, text: `wynnsync is logged in as ${oneLine(nameOf(stored.who))}. You can close this tab.` }
-    tell(stored, context)
+    reportLogin(stored, context)
     return exitCode.done
   } catch (error) {
     if (error instanceof FatalError) {
-      page = { status: 400, text: `The login did not work: ${oneLine(error.message)}\nYou can close this tab.` }
+      page = { status: 400, text: `The login failed: ${oneLine(error.message)}\nYou can close this tab.` }
     }
     throw error
   } finally {
@@ -75,22 +78,22 @@ export async function authLogin(options: LoginOptions, context: Context): Promis
 }
 
 /** `auth exchange`: a code that was obtained by hand. Returns the exit code. */
-export async function authExchange(options: ExchangeOptions, context: Context): Promise<number> {
+export async function authExchange(context: Context, flags: ExchangeFlags): Promise<number> {
   const { config } = context.app
-  const { code, clientId, redirectUri, codeVerifier, clientSecret = config.clientSecret } = options
-  if (!URL.canParse(redirectUri)) throw new UsageError('--redirect-uri wants the address that the code was sent to')
+  const { code, clientId, redirectUri, codeVerifier, clientSecret = config.clientSecret } = flags
+  if (!URL.canParse(redirectUri)) throw new UsageError('--redirect-uri must be the address that the code was sent to')
   if (codeVerifier === undefined && clientSecret === undefined) {
     throw new UsageError(
       'a code is exchanged with --code-verifier (public applications), WYNNSYNC_CLIENT_SECRET (private ones), or both',
     )
   }
   prepareToStore(config.credentialsFile)
-  tell(await obtain({ code, clientId, redirectUri, clientSecret, codeVerifier }, context), context)
+  reportLogin(await obtainToken({ code, clientId, redirectUri, clientSecret, codeVerifier }, context), context)
   return exitCode.done
 }
 
-/** What goes to `POST /oauth/token`. */
-interface Obtaining {
+/** The parameters of `POST /oauth/token`. */
+interface TokenRequest {
   readonly code: string
   readonly clientId: string
   readonly redirectUri: string
@@ -98,17 +101,17 @@ interface Obtaining {
   readonly codeVerifier: string | undefined
 }
 
-/** What came back. */
-interface Exchanged {
+/** Its response. */
+interface Token {
   readonly token: () => string
   readonly scopes: readonly string[]
 }
 
-/** Turns the code into a token, asks whose it is, and stores it. */
-async function obtain(obtaining: Obtaining, context: Context): Promise<StoredCredential> {
+/** Exchanges the code for a token, fetches its scopes and player, and stores it. */
+async function obtainToken(request: TokenRequest, context: Context): Promise<StoredCredential> {
   const { app } = context
   const { credentialsFile, baseUrl } = app.config
-  const exchanged = await exchange(obtaining, context)
+  const exchanged = await exchange(request, context)
   const credential: StoredCredential = {
     kind: 'oauth',
     baseUrl: normalBaseUrl(baseUrl),
@@ -119,7 +122,7 @@ async function obtain(obtaining: Obtaining, context: Context): Promise<StoredCre
     token: exchanged.token,
   }
   const replaced = readReplaced(credentialsFile)
-  // At once: the code is spent, so a token that is lost here takes another login.
+  // At once: the code is spent, so a lost token takes another login.
   storeCredential(credentialsFile, credential)
   if (replaced !== null && replaced.baseUrl !== credential.baseUrl) {
     app.log.warn(`it replaces the stored credential for ${replaced.baseUrl}`)
@@ -129,14 +132,15 @@ async function obtain(obtaining: Obtaining, context: Context): Promise<StoredCre
   return named
 }
 
-async function exchange(obtaining: Obtaining, { app, signal }: Context): Promise<Exchanged> {
+async function exchange(request: TokenRequest, { app, signal }: Context): Promise<Token> {
   const api = openApi(app, null)
   try {
-    const { access_token: token, scope } = (await api.oauth.token({ ...obtaining, signal })).read()
+    const { access_token: token, scope } = (await api.oauth.token({ ...request, signal })).read()
     return { token: () => token, scopes: (scope ?? '').split(' ').filter((one) => one !== '') }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    const advice = 'a code is good once, for five minutes, and only with what it was asked for with; log in again'
+    const advice =
+      'a code is good once, for five minutes, and only with the parameters that it was requested with; log in again'
     throw new FatalError(`the code was not accepted: ${error.message}; ${advice}`, {
       context: { path: error.path, status: error.status },
     })
@@ -145,27 +149,26 @@ async function exchange(obtaining: Obtaining, { app, signal }: Context): Promise
   }
 }
 
-/** Whose token it is and what it may do. When the service cannot say now, the token is kept all the same. */
-async function describe({ token, scopes }: Exchanged, { app, signal }: Context) {
+/** The player and scopes of a token. Unknown while the service fails; the token is kept. */
+async function describe({ token, scopes }: Token, { app, signal }: Context) {
   const credential: Credential = { from: 'file', token, stored: null }
   const api = openApi(app, credential)
   try {
-    const grant = await askGrant(api, signal)
+    const grant = await fetchGrant(api, signal)
     return { who: primaryOf(grant), scopes: grant.scopes.length > 0 ? grant.scopes : scopes }
   } catch (error) {
     if (error instanceof Unauthorized) {
       forgetCredential(app.config.credentialsFile)
       throw error
     }
-    const why = error instanceof Error ? error.message : String(error)
-    app.log.warn(`the token is stored; whose it is could not be asked: ${why}`)
+    app.log.warn(`the token is stored, but its player could not be fetched: ${messageOf(error)}`)
     return { who: null, scopes }
   } finally {
     await api.close()
   }
 }
 
-/** What is about to be replaced; whatever is unusable will not be missed. */
+/** The credential that is about to be replaced; null also for an unusable one. */
 function readReplaced(file: string): StoredCredential | null {
   try {
     return readCredential(file)
@@ -174,21 +177,21 @@ function readReplaced(file: string): StoredCredential | null {
   }
 }
 
-/** `identify` is the least that lets the API say who somebody is. */
+/** `identify` is the least scope that gives the player. */
 function scopesOf(given: readonly string[] = ['identify']): string[] {
   const scopes = given.flatMap((text) => text.split(/[\s,]+/)).filter((scope) => scope !== '')
-  if (scopes.length === 0) throw new UsageError('--scope wants at least one scope, such as identify')
+  if (scopes.length === 0) throw new UsageError('--scope must have at least one scope, such as identify')
   return [...new Set(scopes)]
 }
 
-function tell(credential: StoredCredential, { app, out, flags }: Context): void {
+function reportLogin(credential: StoredCredential, context: Context): void {
+  const { app } = context
   const { kind, baseUrl, scopes, obtainedAt, who } = credential
   const { credentialsFile: file } = app.config
-  if (flags.json) out.write(`${JSON.stringify({ who, kind, scopes, baseUrl, obtainedAt, file })}\n`)
-  else if (!flags.quiet) {
-    out.write(`Logged in to ${baseUrl} as ${oneLine(nameOf(who))}, with ${oneLine(scopes.join(' ')) || 'no scope'}.\n`)
-    out.write(`The token is kept in ${file}; sync uses it from now on.\n`)
-  }
+  const text = `Logged in to ${baseUrl} as ${oneLine(nameOf(who))}, with ${oneLine(scopes.join(' ')) || 'no scope'}.
+The token is kept in ${file}; sync uses it from now on.
+`
+  writeSummary(context, { who, kind, scopes, baseUrl, obtainedAt, file }, text)
   if (app.config.token !== undefined) {
     app.log.warn('WYNNSYNC_TOKEN is set and goes before the stored token: unset it to use what you logged in for')
   }

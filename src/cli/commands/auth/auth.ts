@@ -3,70 +3,63 @@ import type { App } from '../../../app/app.ts'
 import { openApi } from '../../../app/app-api.ts'
 import { FatalError } from '../../../app/errors.ts'
 import { type Credential, chooseCredential, forgetCredential, readCredential } from '../../../app/stored-credential.ts'
-import { type Context, exitCode } from '../../context.ts'
+import { type Context, writeResult, writeSummary } from '../../context.ts'
+import { exitCode } from '../../exit-codes.ts'
 import { formatTable } from '../../output/table.ts'
-import { askGrant, askWhoami, type OwnGrant, type OwnIdentity } from './auth-identity.ts'
+import { fetchGrant, fetchWhoami, type OwnGrant, type OwnIdentity } from './auth-identity.ts'
 import { oneLine } from './auth-listener.ts'
 
 /** `auth whoami`: the player of the credential. Returns the exit code. */
 export async function authWhoami(context: Context): Promise<number> {
-  const { app, out, flags, signal } = context
+  const { app, signal } = context
   const credential = requireCredential(app)
-  const identity = await asking(app, credential, (api) => askWhoami(api, signal))
+  const identity = await withCredential(app, credential, (api) => fetchWhoami(api, signal))
   const { baseUrl } = app.config
-  const { from } = credential
-  if (flags.json) out.write(`${JSON.stringify({ ...identity, baseUrl, from })}\n`)
-  else out.write(lines({ ...identityLines(identity), ...credentialLines(app, credential) }))
+  const text = lines({ ...identityLines(identity), ...credentialLines(app, credential) })
+  writeResult(context, { ...identity, baseUrl, from: credential.from }, text)
   return exitCode.done
 }
 
-/** `auth me`: what the credential is good for, and when it was last used before now. Returns the exit code. */
+/** `auth me`: scopes and profiles of the credential, and when it was last used before now. Returns the exit code. */
 export async function authMe(context: Context): Promise<number> {
-  const { app, out, flags, signal } = context
+  const { app, signal } = context
   const credential = requireCredential(app)
   const { from, stored } = credential
-  const found = await asking(app, credential, async (api) => {
-    const grant = await askGrantOf(stored?.kind ?? 'unknown', api, signal)
-    // Of an API token there is no more to know than whose it is.
+  const { grant, identity } = await withCredential(app, credential, async (api) => {
+    const grant = await grantOf(stored?.kind ?? 'unknown', api, signal)
+    // An API token has a player and nothing else.
     return grant === null || grant.profiles.length === 0
-      ? { grant, identity: await askWhoami(api, signal).catch(unless(grant)) }
+      ? { grant, identity: await fetchWhoami(api, signal).catch(nullWith(grant)) }
       : { grant, identity: null }
   })
-  const { grant, identity } = found
   const kind = grant === null ? 'token' : 'oauth'
   const times = { obtainedAt: stored?.obtainedAt ?? null, lastUsedAt: stored?.lastUsedAt ?? null }
-  if (flags.json) {
-    const { clientId, scopes, profiles } = grant ?? { clientId: null, scopes: [], profiles: [] }
-    const { baseUrl } = app.config
-    out.write(`${JSON.stringify({ kind, clientId, scopes, profiles, identity, ...times, baseUrl, from })}\n`)
-  } else {
-    out.write(lines({ ...kindLines(grant), ...identityLines(identity), ...credentialLines(app, credential) }))
-    if (grant !== null) out.write(profileTables(grant))
-  }
+  const { clientId, scopes, profiles } = grant ?? { clientId: null, scopes: [], profiles: [] }
+  const { baseUrl } = app.config
+  const facts = { ...kindLines(grant), ...identityLines(identity), ...credentialLines(app, credential) }
+  const text = lines(facts) + profileTables(profiles)
+  writeResult(context, { kind, clientId, scopes, profiles, identity, ...times, baseUrl, from }, text)
   return exitCode.done
 }
 
-/** `auth logout`: forgets the stored credential. Returns the exit code. */
-export async function authLogout({ app, out, flags }: Context): Promise<number> {
+/** `auth logout`: deletes the stored credential. Returns the exit code. */
+export async function authLogout(context: Context): Promise<number> {
+  const { app } = context
   const { credentialsFile: file, token } = app.config
   const forgotten = forgetCredential(file)
-  if (flags.json) out.write(`${JSON.stringify({ forgotten, file })}\n`)
-  else if (!flags.quiet) {
-    out.write(
-      forgotten
-        ? `Forgotten: ${file} is gone. The token itself stays valid until you revoke it on the website, or until it was not used for 15 days.\n`
-        : `Nothing was stored in ${file}.\n`,
-    )
-  }
+  const text = forgotten
+    ? `Forgotten: ${file} is gone. The token itself stays valid until you revoke it on the website, or until it was not used for 15 days.\n`
+    : `Nothing was stored in ${file}.\n`
+  writeSummary(context, { forgotten, file }, text)
   if (token !== undefined) app.log.warn('WYNNSYNC_TOKEN is still set, and is used')
   return exitCode.done
 }
 
-/** Asks with the credential; a refusal becomes an error that says what to do. */
-async function asking<T>(app: App, credential: Credential, ask: (api: Api) => Promise<T>): Promise<T> {
+/** Runs requests with the credential. @throws FatalError with what to do when it is refused */
+async function withCredential<T>(app: App, credential: Credential, work: (api: Api) => Promise<T>): Promise<T> {
   const api = openApi(app, credential)
   try {
-    return await ask(api)
+    return await work(api)
   } catch (error) {
     if (!(error instanceof Unauthorized || error instanceof Forbidden)) throw error
     const { from } = credential
@@ -76,7 +69,7 @@ async function asking<T>(app: App, credential: Credential, ask: (api: Api) => Pr
       from === 'file'
         ? 'log in again with wynnsync auth login'
         : 'give WYNNSYNC_TOKEN a new one from the website, or unset it and log in with wynnsync auth login'
-    const missing = error instanceof Forbidden ? ' (a token without the scope identify does not say whose it is)' : ''
+    const missing = error instanceof Forbidden ? ' (a token without the scope identify has no player)' : ''
     throw new FatalError(`the credential from ${place} is refused: ${error.message}; ${advice}${missing}`, {
       context: { path: error.path, status: error.status },
     })
@@ -86,22 +79,18 @@ async function asking<T>(app: App, credential: Credential, ask: (api: Api) => Pr
 }
 
 /** Null for an API token. Which kind `WYNNSYNC_TOKEN` is shows here only: the route refuses the other (API reference 3.1). */
-async function askGrantOf(
-  kind: 'oauth' | 'token' | 'unknown',
-  api: Api,
-  signal: AbortSignal,
-): Promise<OwnGrant | null> {
+async function grantOf(kind: 'oauth' | 'token' | 'unknown', api: Api, signal: AbortSignal): Promise<OwnGrant | null> {
   if (kind === 'token') return null
   try {
-    return await askGrant(api, signal)
+    return await fetchGrant(api, signal)
   } catch (error) {
     if (kind === 'unknown' && (error instanceof Unauthorized || error instanceof Forbidden)) return null
     throw error
   }
 }
 
-/** A grant without the scope to name its player is still worth showing. */
-function unless(grant: OwnGrant | null): (error: unknown) => null {
+/** A grant without the scope to name its player is shown without one. */
+function nullWith(grant: OwnGrant | null): (error: unknown) => null {
   return (error) => {
     if (grant !== null && error instanceof ApiError) return null
     throw error
@@ -115,7 +104,7 @@ function requireCredential({ config }: App): Credential {
   const other = readCredential(config.credentialsFile)
   const stored = other === null ? '' : `; the stored credential is for ${other.baseUrl}`
   throw new FatalError(
-    `nobody is logged in to ${config.baseUrl}${stored}. Log in with wynnsync auth login, or set WYNNSYNC_TOKEN`,
+    `not logged in to ${config.baseUrl}${stored}. Log in with wynnsync auth login, or set WYNNSYNC_TOKEN`,
   )
 }
 
@@ -137,7 +126,7 @@ function credentialLines({ config }: App, { from, stored }: Credential): Record<
   return { ...place, obtained: stored.obtainedAt, 'last used': stored.lastUsedAt ?? 'not yet since the login' }
 }
 
-function profileTables({ profiles }: OwnGrant): string {
+function profileTables(profiles: OwnGrant['profiles']): string {
   const rows = profiles.map((profile) => ({ ...profile, primary: profile.primary ? 'yes' : 'no' }))
   const rules = profiles.flatMap(({ username, uuid, accessRules }) =>
     Object.entries(accessRules).map(([rule, seenBy]) => ({ username: username ?? uuid, rule, 'seen by': seenBy })),
@@ -149,7 +138,7 @@ function profileTables({ profiles }: OwnGrant): string {
   return tables.map((table) => `\n${table}`).join('')
 }
 
-/** One fact a line, those that are known. */
+/** One fact a line, without the unknown ones. */
 function lines(facts: Readonly<Record<string, unknown>>): string {
   const known = Object.entries(facts).filter(([, value]) => value !== null && value !== undefined && value !== '')
   const width = Math.max(...known.map(([name]) => name.length)) + 2

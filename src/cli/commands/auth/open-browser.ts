@@ -6,7 +6,7 @@ const openers: Partial<Record<NodeJS.Platform, readonly string[]>> = {
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 }
 
-/** Opens the address in the user's browser, if there is one. Says nothing when there is none. */
+/** Opens the address in the user's browser, if there is one. */
 export function openBrowser(url: string, platform: NodeJS.Platform = process.platform): void {
   const [command = 'xdg-open', ...args] = openers[platform] ?? []
   const child = spawn(command, [...args, url], { detached: true, stdio: 'ignore', windowsHide: true })

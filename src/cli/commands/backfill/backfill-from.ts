@@ -1,13 +1,16 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { openRecordedAnswers, type RecordedAnswers } from '../../../api/recordings/recorded.ts'
-import { migrateDatabase, openDatabase, version } from '../../../app/app.ts'
+import { version } from '../../../app/app.ts'
 import { engineOf } from '../../../app/app-api.ts'
 import { UsageError } from '../../../app/errors.ts'
 import { visibleLine } from '../../../app/terminal-text.ts'
+import type { Database } from '../../../db/database.ts'
 import { resourcesNamed } from '../../../resources/index.ts'
 import { type LoadedFolder, loadRecorded } from '../../../sync/backfill/backfill-recorded.ts'
-import { type Context, exitCode } from '../../context.ts'
+import { type Context, writeSummary } from '../../context.ts'
+import { withDatabase } from '../../database.ts'
+import { exitCode } from '../../exit-codes.ts'
 import { formatTable } from '../../output/table.ts'
 
 /** Flags of `backfill --from`. */
@@ -16,11 +19,11 @@ export interface BackfillFromFlags {
   readonly [flag: string]: unknown
 }
 
-/** `backfill [resource] --from FOLDER`: loads recorded answers instead of asking the API. Returns the exit code. */
+/** `backfill [resource] --from FOLDER`: loads recorded responses instead of the API. Returns the exit code. */
 export async function backfillFromCommand(
-  name: string | undefined,
-  flags: BackfillFromFlags,
   context: Context,
+  flags: BackfillFromFlags,
+  name: string | undefined,
 ): Promise<number> {
   const { app, signal, progress } = context
   const { from } = flags
@@ -29,57 +32,48 @@ export async function backfillFromCommand(
   }
   const resources = resourcesNamed(name === undefined ? [] : [name])
   const recorded = openFolder(from)
-  const db = await openDatabase(app, ['backfill from recordings'])
-  try {
-    await migrateDatabase(db, app)
+  const work = async (db: Database) => {
     progress.begin('recordings')
     const engine = engineOf(app, db, recorded.apiAsOf(app.clock.now()))
-    // What a guard says of one answer in thousands is in the ledger.
+    // The ledger has what guards did with each of thousands of responses; the log need not.
     const { log } = app
     const quieter = {
-      debug: (fields: object, message: string) => log.debug(fields, message),
-      info: (fields: object, message: string) => log.debug(fields, message),
-      warn: (fields: object, message: string) => log.warn(fields, message),
-      error: (fields: object, message: string) => log.error(fields, message),
+      debug: log.debug.bind(log),
+      info: log.debug.bind(log),
+      warn: log.warn.bind(log),
+      error: log.error.bind(log),
     }
-    const loading = { ...engine, program: `${version}, from recordings`, log: quieter }
-    const loaded = await loadRecorded(recorded, loading, {
-      resources,
-      signal,
-      onProgress: (done, of) =>
-        progress.seen('recordings', { page: done, pages: of, records: done, count: of }, 'answers'),
-    })
-    progress.end()
-    return tell(from, loaded, name === undefined, context)
-  } finally {
-    progress.end()
-    await db.close()
+    return await loadRecorded(
+      recorded,
+      { ...engine, program: `${version}, from recordings`, log: quieter },
+      {
+        resources,
+        signal,
+        onProgress: (done, of) =>
+          progress.seen('recordings', { page: done, pages: of, records: done, count: of }, 'responses'),
+      },
+    )
   }
+  const loaded = await withDatabase(context, 'backfill from recordings', work).finally(() => progress.end())
+  // With a resource named, the other recordings are none of its business.
+  const unknown = name === undefined ? [...loaded.unknown].map(([request, answers]) => ({ request, answers })) : []
+  const { resources: counts, broken } = loaded
+  writeSummary(context, { from, resources: counts, broken, unknown }, textOf(loaded, unknown))
+  const isDoubtful = broken.length > 0 || counts.some((one) => one.rejected + one.quarantined > 0)
+  return isDoubtful ? exitCode.rejected : exitCode.done
 }
 
 function openFolder(folder: string): RecordedAnswers {
   if (existsSync(join(folder, 'index.jsonl'))) return openRecordedAnswers(folder)
-  throw new UsageError(`--from wants a folder with an index.jsonl of recorded answers; there is none in ${folder}`)
+  throw new UsageError(`--from must be a folder with an index.jsonl of recorded responses; there is none in ${folder}`)
 }
 
-const columns = ['resource', 'answers', 'new', 'changed', 'gone', 'events', 'unchanged', 'stale', 'rejected'] as const
+const columns = ['resource', 'responses', 'new', 'changed', 'gone', 'events', 'unchanged', 'stale', 'rejected'] as const
 
-function tell(from: string, loaded: LoadedFolder, isAll: boolean, { out, flags }: Context): number {
-  const { resources, broken } = loaded
-  // Who names one resource knows that the folder holds others.
-  const unknown = isAll ? [...loaded.unknown].map(([request, answers]) => ({ request, answers })) : []
-  if (flags.json) out.write(`${JSON.stringify({ from, resources, broken, unknown })}\n`)
-  else if (!flags.quiet) {
-    out.write(
-      formatTable(
-        columns,
-        resources.map((one) => ({ ...one, new: one.inserted, gone: one.closed })),
-      ),
-    )
-    for (const { request, answers } of unknown)
-      out.write(`nobody asks for ${visibleLine(request)}: ${answers} answers passed over\n`)
-    for (const message of broken) out.write(`${visibleLine(message)}\n`)
-  }
-  const isDoubtful = broken.length > 0 || resources.some((one) => one.rejected + one.quarantined > 0)
-  return isDoubtful ? exitCode.rejected : exitCode.done
+function textOf({ resources, broken }: LoadedFolder, unknown: readonly { request: string; answers: number }[]): string {
+  const rows = resources.map((one) => ({ ...one, responses: one.answers, new: one.inserted, gone: one.closed }))
+  const skipped = unknown.map(
+    ({ request, answers }) => `${visibleLine(request)}: no resource; ${answers} responses skipped`,
+  )
+  return formatTable(columns, rows) + [...skipped, ...broken.map(visibleLine)].map((line) => `${line}\n`).join('')
 }

@@ -4,25 +4,25 @@ import { sqlState } from '../../../db/sql-errors.ts'
 
 /** What to do about a database in which nothing can be written. */
 export const readOnlyAdvice =
-  'questions can be asked; to sync, set DATABASE_URL to the primary, or unset default_transaction_read_only for this user'
+  'queries work; to sync, set DATABASE_URL to the primary, or unset default_transaction_read_only for this user'
 
-/** What to do about each SQLSTATE (PostgreSQL manual, appendix A) that keeps a database from being used. */
+/** What to do about each SQLSTATE (PostgreSQL manual, appendix A). */
 const byState: Readonly<Record<string, string>> = {
-  '53100': 'make room on the disk that the database is on; nothing can be recorded until then',
+  '53100': 'make room on the disk that the database is on; nothing can be synced until then',
   '53200': 'the server is out of memory: look at its shared_buffers and work_mem, and at what else runs there',
   '53300': 'the server has no free connection: end some, or raise its max_connections',
   '25006': readOnlyAdvice,
-  '42501': 'this user may not do that; the line above says what to grant, or use the user who owns the tables',
+  '42501': 'this user lacks a right: grant what the line above shows, or use the user who owns the tables',
   '28P01':
     'check user and password in DATABASE_URL, or PGPASSWORD; special characters in a URL must be percent-encoded',
-  '28000': 'check the user in DATABASE_URL, pg_hba.conf of the server, and whether it wants ?sslmode=require',
+  '28000': 'check the user in DATABASE_URL, pg_hba.conf of the server, and whether it requires ?sslmode=require',
   '3D000': 'create the database first: createdb NAME',
   '57P03': 'the server is starting up or shutting down: wait, then look into its log',
 }
 
-/** The same for what keeps a connection from coming about; the names are those of errno(3) and the driver. */
+/** The same for connection errors, by the names of errno(3) and of the driver. */
 const byReason: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'is the server running, and are host and port of DATABASE_URL right? pg_isready tells',
+  ECONNREFUSED: 'is the server running, and are host and port of DATABASE_URL right? pg_isready checks',
   ENOTFOUND: 'is the host name in DATABASE_URL right, and does this machine resolve it?',
   EAI_AGAIN: 'this machine cannot resolve host names now: look at its network and DNS',
   EHOSTUNREACH: 'look at the network between this machine and the host in DATABASE_URL',
@@ -32,7 +32,7 @@ const byReason: Readonly<Record<string, string>> = {
   ENOENT: 'the socket that DATABASE_URL names does not exist: is the server running?',
 }
 
-/** What to do about a database that cannot be used: what fits the cause, and no more. */
+/** What to do about a database that cannot be used. */
 export function databaseAdvice(
   error: unknown,
   { databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>,
@@ -43,8 +43,8 @@ export function databaseAdvice(
   const isOurs = error instanceof FatalError || error instanceof RetryableError
   const reason = isOurs ? byReason[String(error.context.reason)] : undefined
   if (reason !== undefined) return reason
-  if (error instanceof UsageError) return 'write the setting as the line above says'
-  if (databaseUrl !== undefined) return 'look into the log of the server for what it says about this'
+  if (error instanceof UsageError) return 'correct the setting as the line above shows'
+  if (databaseUrl !== undefined) return 'look into the log of the server'
   if (error instanceof RetryableError)
     return 'another process has the embedded database open: wait for its end, or end it'
   return `look at the folder ${dataDir}: is it yours, and is there room?`

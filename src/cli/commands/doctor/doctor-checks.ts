@@ -7,20 +7,20 @@ import { readHttpDate } from '../../../api/http/http-date.ts'
 import type { RequestEvent } from '../../../api/http/request-event.ts'
 import type { App } from '../../../app/app.ts'
 import type { Config } from '../../../app/config.ts'
-import { RetryableError } from '../../../app/errors.ts'
+import { messageOf, RetryableError } from '../../../app/errors.ts'
 import { chooseCredential } from '../../../app/stored-credential.ts'
 import type { Database } from '../../../db/database.ts'
-import { sizeOf } from '../status/status-text.ts'
+import { bytesText } from '../../output/units.ts'
 
-/** What one check saw. */
+/** The result of one check. */
 export interface Finding {
   readonly check: string
-  /** `unknown`: it could not be looked at. */
+  /** `unknown`: it could not be checked. */
   readonly verdict: 'fine' | 'warning' | 'problem' | 'unknown'
   readonly seen: string
   /** What to do about it. */
   readonly todo?: string
-  /** A problem that may pass by itself. */
+  /** A problem that may end by itself. */
   readonly temporary?: boolean
 }
 
@@ -29,16 +29,16 @@ const SKEW = 10
 /** Less free room than this, in bytes, is soon none. */
 const LITTLE_ROOM = 1e9
 
-/** Asks the API one cheap question and looks at how it answers: reachable, in time, with the headers it should have. */
-export async function checkAnswer(
+/** Sends the API one cheap request and checks the response: reachable, right clock, all headers. */
+export async function checkResponse(
   api: Api,
   { config }: App,
   { signal, requests }: { readonly signal: AbortSignal; readonly requests: readonly RequestEvent[] },
 ): Promise<Finding[]> {
   try {
-    const answer = await api.guilds.seasons({ signal })
-    const seen = `${config.baseUrl} answered ${pace(requests)}`
-    return [{ check: 'api', verdict: 'fine', seen }, checkClock(answer), checkHeaders(answer)]
+    const response = await api.guilds.seasons({ signal })
+    const seen = `${config.baseUrl} responded ${timing(requests)}`
+    return [{ check: 'api', verdict: 'fine', seen }, checkClock(response), checkHeaders(response)]
   } catch (error) {
     return [
       {
@@ -52,8 +52,8 @@ export async function checkAnswer(
   }
 }
 
-/** How long the last exchange took, and, apart from it, what it waited for before. */
-function pace(requests: readonly RequestEvent[]): string {
+/** How long the last request took, and how long it waited for the budget. */
+function timing(requests: readonly RequestEvent[]): string {
   const took = requests.at(-1)?.durationMs ?? 0
   const waited = requests.reduce((sum, { waitMs }) => sum + waitMs, 0)
   const tries = requests.length > 1 ? `, at attempt ${requests.length}` : ''
@@ -65,14 +65,14 @@ function pace(requests: readonly RequestEvent[]): string {
 function checkClock({ headers, receivedAt }: Answer<unknown>): Finding {
   const check = 'clock'
   const date = readHttpDate(headers.get('date'))
-  if (date === null) return { check, verdict: 'warning', seen: 'the API did not say what time it is' }
+  if (date === null) return { check, verdict: 'warning', seen: 'the response has no Date header' }
   const skew = Math.round((receivedAt - date) / 1000)
   if (Math.abs(skew) <= SKEW) return { check, verdict: 'fine', seen: 'agrees with the API to within some seconds' }
   return {
     check,
     verdict: 'warning',
     seen: `this machine's clock is ${Math.abs(skew)} s ${skew > 0 ? 'ahead of' : 'behind'} the API's`,
-    todo: 'let a time service set it (timedatectl set-ntp true); history takes its times from the API, the schedule from this clock',
+    todo: 'synchronize it (timedatectl set-ntp true); history takes its times from the API, the schedule from this clock',
   }
 }
 
@@ -92,12 +92,12 @@ function checkHeaders({ rateLimit, expiresAt }: Answer<unknown>): Finding {
   return {
     check,
     verdict: 'warning',
-    seen: `the answer does not tell ${missing.join(', ')}`,
-    todo: 'a proxy may remove headers; until they come, requests are counted by a cautious guess',
+    seen: `the response lacks ${missing.join(', ')}`,
+    todo: 'a proxy may remove headers; until they come, the budget is a cautious estimate',
   }
 }
 
-/** Who the API takes this program for. */
+/** Whether the API accepts the credential. */
 export async function checkCredential(api: Api, { config }: App, signal: AbortSignal): Promise<Finding> {
   const check = 'credential'
   try {
@@ -114,16 +114,16 @@ export async function checkCredential(api: Api, { config }: App, signal: AbortSi
   }
 }
 
-/** How much room the database has to grow; of a server only how large it is. */
+/** The size of the database, and the free room for an embedded one. */
 export async function checkDisk({ databaseUrl, dataDir }: Config, db: Database | undefined): Promise<Finding> {
   const check = 'disk'
   const bytes = db && (await sizeOfDatabase(db))
-  const size = bytes === undefined ? 'the size of the database is not known' : `the database takes ${sizeOf(bytes)}`
+  const size = bytes === undefined ? 'the size of the database is not known' : `the database takes ${bytesText(bytes)}`
   if (databaseUrl) return { check, verdict: 'unknown', seen: `${size}; the room left on the server is not known here` }
   const room = await roomAt(dataDir).catch(() => undefined)
   if (!room) return { check, verdict: 'unknown', seen: `${size}; the room left in ${dataDir} cannot be read` }
   const { bavail, bsize } = room
-  const seen = `${size}, ${sizeOf(bavail * bsize)} are free in ${dataDir}`
+  const seen = `${size}, ${bytesText(bavail * bsize)} are free in ${dataDir}`
   if (bavail * bsize >= LITTLE_ROOM) return { check, verdict: 'fine', seen }
   return { check, verdict: 'warning', seen, todo: 'make room, or move the folder and set WYNNSYNC_DATA_DIR' }
 }
@@ -143,8 +143,4 @@ async function roomAt(folder: string): Promise<{ bavail: number; bsize: number }
     if (dirname(folder) === folder) throw error
     return await roomAt(dirname(folder))
   }
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -1,25 +1,24 @@
 import { admitReaders, migrateDatabase, olderText } from '../../../app/app.ts'
 import { RetryableError } from '../../../app/errors.ts'
 import { readOnlyReason } from '../../../db/access.ts'
-import { type Context, exitCode } from '../../context.ts'
-import { openInterruptible } from '../../interruptible.ts'
+import type { Database } from '../../../db/database.ts'
+import { type Context, writeSummary } from '../../context.ts'
+import { withDatabase } from '../../database.ts'
+import { exitCode } from '../../exit-codes.ts'
 
 /** `migrate`: brings the database up to date. Returns the exit code. */
 export async function migrateCommand(context: Context): Promise<number> {
-  const { app, out, flags } = context
-  const db = await openInterruptible(context, ['migrate'])
-  try {
-    const { applied, newer, postponed } = await migrateDatabase(db, app, { again: true })
+  const work = async (db: Database) => {
+    const { applied, newer, postponed } = await migrateDatabase(db, context.app, { again: true })
     if (postponed) throw new RetryableError(postponed)
     if ((await readOnlyReason(db)) === null) await admitReaders(db)
-    if (flags.json) out.write(`${JSON.stringify({ database: db.place, applied })}\n`)
-    else if (!flags.quiet) {
-      out.write(applied.length > 0 ? `${applied.join('\n')}\n` : '')
-      if (newer) out.write(`${olderText(newer.version)}\n`)
-      out.write(applied.length > 0 ? `${db.place}: up to date\n` : `${db.place}: was up to date already\n`)
-    }
+    const lines = [
+      ...applied,
+      ...(newer ? [olderText(newer.version)] : []),
+      `${db.place}: ${applied.length > 0 ? 'up to date' : 'was up to date already'}`,
+    ]
+    writeSummary(context, { database: db.place, applied }, `${lines.join('\n')}\n`)
     return exitCode.done
-  } finally {
-    await db.close()
   }
+  return await withDatabase(context, 'migrate', work, { isInterruptible: true, migrates: false })
 }

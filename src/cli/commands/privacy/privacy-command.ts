@@ -1,106 +1,68 @@
-import { migrateDatabase, openDatabase } from '../../../app/app.ts'
 import { UsageError } from '../../../app/errors.ts'
-import type { Database } from '../../../db/database.ts'
+import type { Database, Sql } from '../../../db/database.ts'
 import { inProfiles } from '../../../resources/personal.ts'
 import { players } from '../../../resources/players/index.ts'
 import type { Removed } from '../../../sync/privacy/erase-person.ts'
 import { knownGroups, personKept, purge } from '../../../sync/privacy/person.ts'
-import { type Context, exitCode } from '../../context.ts'
+import { type Context, writeResult } from '../../context.ts'
+import { rolledBack, withDatabase } from '../../database.ts'
+import { exitCode } from '../../exit-codes.ts'
+import { keysKnown } from '../../named-keys.ts'
 import { formatTable } from '../../output/table.ts'
-import { keysKnown } from '../sync/named-keys.ts'
 
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** `privacy show <player>`: what is kept of a player, what is restricted, what was removed. Returns the exit code. */
-export async function privacyShow(player: string, { app, out, flags }: Context): Promise<number> {
-  const db = await openDatabase(app, ['privacy show'])
-  try {
-    await migrateDatabase(db, app)
-    const playerUuid = await uuidOf(db, player)
-    const { tables, restrictions, removals } = await personKept(db, inProfiles, playerUuid)
-    if (flags.json) {
-      out.write(`${JSON.stringify({ player: playerUuid, tables, restrictions, removals })}\n`)
-      return exitCode.done
-    }
+export async function privacyShow(context: Context, _flags: object, name: string): Promise<number> {
+  return await withDatabase(context, 'privacy show', async (db) => {
+    const player = await uuidOf(db, name)
+    const { tables, restrictions, removals } = await personKept(db, inProfiles, player)
     const parts = [
-      ['kept', formatTable(['table', 'rows', 'first', 'last'], inRows(tables))],
-      ['restricted', formatTable(['fieldGroup', 'since', 'toldBy'], inRows(restrictions))],
-      ['removed', formatTable(['at', 'fieldGroup', 'policy', 'rows', 'reason'], inRows(removals))],
+      ['kept', formatTable(['table', 'rows', 'first', 'last'], tables)],
+      ['restricted', formatTable(['fieldGroup', 'since', 'toldBy'], restrictions)],
+      ['removed', formatTable(['at', 'fieldGroup', 'policy', 'rows', 'reason'], removals)],
     ]
-    out.write(`player ${playerUuid}\n${parts.map(([title, table]) => `\n${title}\n${table}`).join('')}`)
+    const text = parts.map(([title, table]) => `\n${title}\n${table}`).join('')
+    writeResult(context, { player, tables, restrictions, removals }, `player ${player}\n${text}`)
     return exitCode.done
-  } finally {
-    await db.close()
-  }
+  })
 }
 
-export interface PurgeOptions {
+export interface PurgeFlags {
   readonly group?: string
   readonly dryRun?: boolean
 }
 
-/** `privacy purge <player>`: removes what is kept of a player and says what went. Returns the exit code. */
-export async function privacyPurge(
-  player: string,
-  options: PurgeOptions,
-  { app, out, flags }: Context,
-): Promise<number> {
-  const { group, dryRun = false } = options
+/** `privacy purge <player>`: removes what is kept of a player and prints the counts. Returns the exit code. */
+export async function privacyPurge(context: Context, flags: PurgeFlags, name: string): Promise<number> {
+  const { group, dryRun = false } = flags
   const groups = knownGroups(inProfiles.tables)
   if (group !== undefined && !groups.includes(group))
-    throw new UsageError(`no privacy rule is called ${group}; there are: ${groups.join(', ')}`)
-  const db = await openDatabase(app, ['privacy purge'])
-  try {
-    await migrateDatabase(db, app)
-    const playerUuid = await uuidOf(db, player)
-    const at = new Date(app.clock.now())
-    const removed = await inTransaction(db, dryRun, (sql) =>
-      purge(sql, inProfiles, { playerUuid, fieldGroup: group, at }),
-    )
-    const tables = sums(removed)
-    if (flags.json) out.write(`${JSON.stringify({ player: playerUuid, group: group ?? null, dryRun, tables })}\n`)
-    else {
-      const rows = tables.reduce((sum, one) => sum + one.rows, 0)
-      out.write(`${formatTable(['table', 'rows'], tables)}\n`)
-      out.write(dryRun ? `${rows} rows would go; nothing was changed\n` : `${rows} rows are gone\n`)
-    }
+    throw new UsageError(`privacy rule not found: ${group}; there are: ${groups.join(', ')}`)
+  return await withDatabase(context, 'privacy purge', async (db) => {
+    const player = await uuidOf(db, name)
+    const at = new Date(context.app.clock.now())
+    const remove = (sql: Sql) => purge(sql, inProfiles, { playerUuid: player, fieldGroup: group, at })
+    // A dry run removes and rolls back, so its counts are exact.
+    const tables = rowsByTable(dryRun ? await rolledBack(db, remove) : await db.transaction(remove))
+    const rows = tables.reduce((sum, one) => sum + one.rows, 0)
+    const total = dryRun ? `${rows} rows would be removed; nothing was changed` : `${rows} rows are removed`
+    const text = `${formatTable(['table', 'rows'], tables)}\n${total}\n`
+    writeResult(context, { player, group: group ?? null, dryRun, tables }, text)
     return exitCode.done
-  } finally {
-    await db.close()
-  }
+  })
 }
 
-/** A uuid stands for itself, whether or not anything is known under it. */
+/** The uuid of a player; a uuid is returned as it is, known or not. */
 async function uuidOf(db: Database, player: string): Promise<string> {
   if (uuidForm.test(player)) return player.toLowerCase()
   const { keys } = await keysKnown(players, db, [player])
-  if (keys[0] === undefined) throw new UsageError(`nothing is kept of a player who is called ${player}`)
+  if (keys[0] === undefined) throw new UsageError(`player not found: ${player}; nothing is kept under this name`)
   return keys[0]
 }
 
-/** What a dry run would do is done and taken back: it counts what really goes. */
-async function inTransaction<T>(db: Database, takeBack: boolean, work: Parameters<typeof db.transaction<T>>[0]) {
-  const done: { result?: T } = {}
-  try {
-    return await db.transaction(async (sql) => {
-      done.result = await work(sql)
-      if (takeBack) throw new TakenBack()
-      return done.result
-    })
-  } catch (error) {
-    if (error instanceof TakenBack && done.result !== undefined) return done.result
-    throw error
-  }
-}
-
-class TakenBack extends Error {}
-
-function sums(removed: readonly Removed[]): { table: string; rows: number }[] {
+function rowsByTable(removed: readonly Removed[]): { table: string; rows: number }[] {
   const rows = new Map<string, number>()
   for (const one of removed) rows.set(one.table, (rows.get(one.table) ?? 0) + one.rows)
-  return [...rows].map(([table, n]) => ({ table, rows: n }))
-}
-
-function inRows(rows: readonly object[]): Readonly<Record<string, unknown>>[] {
-  return rows.map((row) => ({ ...row }))
+  return [...rows].map(([table, count]) => ({ table, rows: count }))
 }

@@ -2,8 +2,8 @@ import { byTopic } from '../../../analytics/catalogue.ts'
 import type { Question } from '../../../analytics/questions.ts'
 import { formatTable } from '../../output/table.ts'
 
-/** The questions there are, by topic, each with the first sentence of what it means. */
-export function listOf(questions: readonly Question[]): string {
+/** All questions by topic, each with the first sentence of its comment. */
+export function questionList(questions: readonly Question[]): string {
   const blocks = byTopic(questions).map(({ number, title, members }) => {
     const heading = /^\d/.test(number) ? `${number}. ${title}` : title
     const rows = members.map(({ name, kind, parameters, comment }) => ({

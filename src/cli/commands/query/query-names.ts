@@ -18,23 +18,19 @@ const players: Finder = { what: 'player', called: playersCalled, like: playersLi
 const UUID = /^[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}$/i
 
 /**
- * The argument with the uuid of whoever it names, when it is about a guild or a player. From the database alone.
- * @throws UsageError when nobody is or was called so, or several: never a guess
+ * The argument of a guild or a player with its name resolved to a uuid, from the database alone. Others stay as they are.
+ * @throws UsageError when the name has no holder, now or in the past, or several
  */
 export async function resolveName(sql: Sql, argument: Argument): Promise<Argument> {
   const finder = finderOf(argument)
   if (!finder || UUID.test(argument.value)) return argument
   const { what, called, like } = finder
-  const bearers = await called(sql, argument.value)
-  const uuids = [...new Set(bearers.map(({ uuid }) => uuid))]
+  const holders = await called(sql, argument.value)
+  const uuids = [...new Set(holders.map(({ uuid }) => uuid))]
   if (uuids.length > 1) {
     const columns = ['uuid', 'name', ...(what === 'guild' ? ['prefix'] : []), 'since', 'until']
-    throw new UsageError(
-      `several are or were called ${argument.value}; name one by its uuid:\n${formatTable(
-        columns,
-        bearers.map((one) => ({ ...one })),
-      )}`.trimEnd(),
-    )
+    const table = formatTable(columns, holders)
+    throw new UsageError(`several ${what}s have or had the name ${argument.value}; use a uuid:\n${table}`.trimEnd())
   }
   const [value] = uuids
   if (value !== undefined) return { ...argument, value }
@@ -43,7 +39,7 @@ export async function resolveName(sql: Sql, argument: Argument): Promise<Argumen
   throw new UsageError(`${what} not found: ${argument.value}${advice}`)
 }
 
-/** Guilds and players are what such arguments and columns are called after. */
+/** By the name of the argument or column. */
 function finderOf({ name, type }: Argument): Finder | undefined {
   if (type !== 'uuid') return undefined
   if (/(^|_)guild(_uuid)?$/.test(name)) return guilds

@@ -1,15 +1,17 @@
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { composeReport, type Wanted } from '../../../analytics/report/report.ts'
-import { migrateDatabase, version } from '../../../app/app.ts'
+import { version } from '../../../app/app.ts'
 import { FatalError, UsageError } from '../../../app/errors.ts'
-import type { Sql } from '../../../db/database.ts'
+import type { Database, Sql } from '../../../db/database.ts'
 import { guilds } from '../../../resources/guilds/index.ts'
-import { type Context, exitCode } from '../../context.ts'
-import { openInterruptible } from '../../interruptible.ts'
-import { keysKnown } from '../sync/named-keys.ts'
+import { type Context, writeResult } from '../../context.ts'
+import { withDatabase } from '../../database.ts'
+import { exitCode } from '../../exit-codes.ts'
+import { keysKnown } from '../../named-keys.ts'
+import { instantOf } from '../../options.ts'
 
-export interface ReportOptions {
+export interface ReportFlags {
   readonly from?: string
   readonly to?: string
   readonly guild?: string
@@ -17,21 +19,17 @@ export interface ReportOptions {
 }
 
 /** `report`: what happened in a period as one HTML file, its path on stdout. Returns the exit code. */
-export async function reportCommand(options: ReportOptions, context: Context): Promise<number> {
-  const { app, out, flags } = context
-  const [from, to] = [instantOf('--from', options.from), instantOf('--to', options.to)]
-  if (from && to && from >= to) throw new UsageError('--from wants an instant before --to')
-  const db = await openInterruptible(context, ['report'])
-  try {
-    await migrateDatabase(db, app)
-    const guild = options.guild === undefined ? undefined : await guildNamed(db, options.guild)
-    const wanted = { ...(from && { from }), ...(to && { to }), guild, writtenAt: new Date(app.clock.now()) }
-    const { path, ...report } = await writeReport(db, wanted, options.out ?? 'report.html')
-    out.write(flags.json ? `${JSON.stringify({ path, ...report })}\n` : `${path}\n`)
+export async function reportCommand(context: Context, flags: ReportFlags): Promise<number> {
+  const [from, to] = [instantOf('--from', flags.from), instantOf('--to', flags.to)]
+  if (from && to && from >= to) throw new UsageError('--from must be an instant before --to')
+  const write = async (db: Database) => {
+    const guild = flags.guild === undefined ? undefined : await guildNamed(db, flags.guild)
+    const wanted = { ...(from && { from }), ...(to && { to }), guild, writtenAt: new Date(context.app.clock.now()) }
+    const report = await writeReport(db, wanted, flags.out ?? 'report.html')
+    writeResult(context, report, `${report.path}\n`)
     return exitCode.done
-  } finally {
-    await db.close()
   }
+  return await withDatabase(context, 'report', write, { isInterruptible: true })
 }
 
 /**
@@ -53,14 +51,6 @@ export async function writeReport(sql: Sql, wanted: Omit<Wanted, 'version'>, fil
 async function guildNamed(db: Sql, name: string): Promise<string> {
   const [guild] = (await keysKnown(guilds, db, [name])).keys
   if (guild === undefined)
-    throw new UsageError(`--guild: no guild is known as ${name}; wynnsync sync guild-list brings all`)
+    throw new UsageError(`--guild: guild not found: ${name}; wynnsync sync guild-list fetches all`)
   return guild
-}
-
-function instantOf(flag: string, text: string | undefined): Date | undefined {
-  if (text === undefined) return undefined
-  const instant = Date.parse(text)
-  if (Number.isNaN(instant))
-    throw new UsageError(`${flag} wants an instant such as 2026-05-01T08:00:00Z, found ${text}`)
-  return new Date(instant)
 }

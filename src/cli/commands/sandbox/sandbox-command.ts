@@ -1,7 +1,9 @@
 import { UsageError } from '../../../app/errors.ts'
 import { wholeNumber } from '../../../app/whole-number.ts'
 import { openRecordings, type Sandbox, startSandbox } from '../../../sandbox/index.ts'
-import { type Context, exitCode } from '../../context.ts'
+import { type Context, untilAborted, writeResult } from '../../context.ts'
+import { exitCode } from '../../exit-codes.ts'
+import { instantOf } from '../../options.ts'
 
 export interface SandboxFlags {
   readonly port?: string
@@ -14,39 +16,34 @@ export interface SandboxFlags {
   readonly faults?: string
 }
 
-/** `sandbox`: serves the stand-in of the API until it is told to stop. Returns the exit code. */
-export async function sandboxCommand(flags: SandboxFlags, context: Context): Promise<number> {
-  const { app, out, signal } = context
-  const { dialect = 'live' } = flags
+/** `sandbox`: serves the simulated API until SIGTERM or Ctrl-C. Returns the exit code. */
+export async function sandboxCommand(context: Context, flags: SandboxFlags): Promise<number> {
+  const { clock, config } = context.app
+  const { dialect = 'live', port = '8080', recordings, faults, seed, pageSize, speed } = flags
   if (dialect !== 'live' && dialect !== 'documented') {
-    throw new UsageError(`--dialect wants live or documented, found ${dialect}`)
+    throw new UsageError(`--dialect must be live or documented, got ${dialect}`)
   }
   const sandbox = await startSandbox({
-    clock: app.clock,
+    clock,
     dialect,
-    port: flags.port === undefined ? 8080 : wholeNumber('--port', flags.port, 65_535),
-    seed: flags.seed === undefined ? undefined : wholeNumber('--seed', flags.seed, 2 ** 32 - 1),
-    pageSize: flags.pageSize === undefined ? undefined : wholeNumber('--page-size', flags.pageSize, 10_000),
-    recordings: flags.recordings,
+    recordings,
+    faults,
+    port: wholeNumber('--port', port, 65_535),
+    seed: seed === undefined ? undefined : wholeNumber('--seed', seed, 2 ** 32 - 1),
+    pageSize: pageSize === undefined ? undefined : wholeNumber('--page-size', pageSize, 10_000),
     startAt: startOf(flags),
-    faults: flags.faults,
-    speed: flags.speed === undefined ? undefined : Math.max(1, wholeNumber('--speed', flags.speed, 100_000)),
-    tokens: app.config.token ? [app.config.token] : [],
+    speed: speed === undefined ? undefined : Math.max(1, wholeNumber('--speed', speed, 100_000)),
+    tokens: config.token ? [config.token] : [],
   })
-  out.write(context.flags.json ? `${JSON.stringify({ url: sandbox.url })}\n` : welcome(sandbox, flags))
-  await untilAborted(signal)
+  writeResult(context, { url: sandbox.url }, welcome(sandbox, flags))
+  await untilAborted(context)
   await sandbox.close()
   return exitCode.done
 }
 
-/** When its time begins: as asked, or with the first recorded item database, or now. */
+/** When its time begins, ms since the epoch: `--at`, the first recorded item database, or undefined for now. */
 function startOf({ at, recordings }: SandboxFlags): number | undefined {
-  if (at !== undefined) {
-    const instant = Date.parse(at)
-    if (Number.isNaN(instant)) throw new UsageError(`--at wants an instant such as 2026-05-01T08:00:00Z, found ${at}`)
-    return instant
-  }
-  if (recordings === undefined) return undefined
+  if (at !== undefined || recordings === undefined) return instantOf('--at', at)?.getTime()
   const recorded = openRecordings(recordings)
   return recorded.firstInstant('/item/database') ?? recorded.firstInstant()
 }
@@ -61,9 +58,4 @@ try:  wynnsync sync items --base-url ${url}
       wynnsync auth login --client-id sandbox --base-url ${url}
 stop: Ctrl-C
 `
-}
-
-async function untilAborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return
-  await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }

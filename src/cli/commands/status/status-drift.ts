@@ -1,9 +1,10 @@
 import type { DriftOverview } from '../../../sync/drift/drift-overview.ts'
 import { formatTable } from '../../output/table.ts'
+import { minuteText, shortened } from '../../output/units.ts'
 
-/** What drifted, for a person: each thing once, with where and when. */
+/** Drift for a person: each thing once, with where and when. */
 export function driftText(things: readonly DriftOverview[]): string {
-  if (things.length === 0) return 'The API sends what this program knows, and nothing else.\n'
+  if (things.length === 0) return 'No drift: the API sends nothing unknown.\n'
   return formatTable(
     ['resource', 'where', 'what', 'first in', 'example'],
     things.map(({ resource, path, member, seen, example }) => ({
@@ -11,17 +12,9 @@ export function driftText(things: readonly DriftOverview[]): string {
       where: path || '(the whole)',
       what:
         (member === null ? '' : `${JSON.stringify(member)} `) +
-        seen.map(({ what, at }) => `${what} ${minute(at)}`).join(', '),
+        seen.map(({ what, at }) => `${what} ${minuteText(at)}`).join(', '),
       'first in': seen[0]?.key ?? '',
-      example: example === null || member !== null ? '' : shortened(JSON.stringify(example)),
+      example: example === null || member !== null ? '' : shortened(JSON.stringify(example), 40),
     })),
   )
-}
-
-function minute(at: Date): string {
-  return at.toISOString().slice(0, 16).replace('T', ' ')
-}
-
-function shortened(text: string): string {
-  return text.length > 40 ? `${text.slice(0, 39)}…` : text
 }

@@ -7,7 +7,7 @@ import { readPendingRefusals } from '../../../sync/worklist/refusals.ts'
 
 const DAY = 86_400_000
 
-/** Everything `status` tells, in the names of its JSON. */
+/** Everything `status` shows, in the names of its JSON. */
 export type Overview = Awaited<ReturnType<typeof readOverview>>
 
 /** Reads all of it as of `now`, ms since the epoch. */

@@ -4,7 +4,8 @@ import { UsageError } from '../../../app/errors.ts'
 import { wholeNumber } from '../../../app/whole-number.ts'
 import { serveWire } from '../../../db/pgwire/pgwire-server.ts'
 import { READER } from '../../../db/reader.ts'
-import { type Context, exitCode } from '../../context.ts'
+import { type Context, untilAborted, writeResult } from '../../context.ts'
+import { exitCode } from '../../exit-codes.ts'
 
 export interface ServeFlags {
   readonly port?: string
@@ -12,24 +13,24 @@ export interface ServeFlags {
   readonly password?: string
 }
 
-/** `serve-db`: lets others ask the embedded database until it is told to stop. Returns the exit code. */
-export async function serveDatabaseCommand(options: ServeFlags, context: Context): Promise<number> {
-  const { app, out, flags, signal } = context
+/** `serve-db`: serves the embedded database over the Postgres protocol until SIGTERM or Ctrl-C. Returns the exit code. */
+export async function serveDbCommand(context: Context, flags: ServeFlags): Promise<number> {
+  const { app } = context
   if (app.config.databaseUrl) {
     throw new UsageError('a PostgreSQL server (DATABASE_URL) speaks the protocol itself: connect to it, as a reader')
   }
-  const { host = '127.0.0.1', password } = options
+  const { host = '127.0.0.1', password } = flags
   if (password === '') throw new UsageError('--password must not be empty')
   if (password === undefined && !isLoopback(host)) {
     throw new UsageError(`--host ${host} lets other machines connect: give a --password too, which clients then need`)
   }
-  const wanted = options.port === undefined ? 5433 : wholeNumber('--port', options.port, 65_535)
+  const port = flags.port === undefined ? 5433 : wholeNumber('--port', flags.port, 65_535)
   const db = await openForReaders(app, ['serve-db'])
   try {
-    const server = await serveWire(db, { host, port: wanted, clock: app.clock, random: app.random, password })
+    const server = await serveWire(db, { host, port, clock: app.clock, random: app.random, password })
     const url = `postgres://${READER}@${host.includes(':') ? `[${host}]` : host}:${server.port}/wynnsync`
-    out.write(flags.json ? `${JSON.stringify({ url })}\n` : welcome(url, db.place))
-    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+    writeResult(context, { url }, welcome(url, db.place))
+    await untilAborted(context)
     await server.close()
     return exitCode.done
   } finally {

@@ -1,43 +1,35 @@
-import { migrateDatabase } from '../../../app/app.ts'
 import type { Database } from '../../../db/database.ts'
 import { readDrift } from '../../../sync/drift/drift-overview.ts'
-import { type Context, exitCode } from '../../context.ts'
-import { openInterruptible } from '../../interruptible.ts'
+import { type Context, writeResult } from '../../context.ts'
+import { withDatabase } from '../../database.ts'
+import { exitCode } from '../../exit-codes.ts'
 import { driftText } from './status-drift.ts'
 import { readOverview } from './status-overview.ts'
 import { statusText } from './status-text.ts'
 
 export interface StatusFlags {
-  /** Show it again every few seconds. */
   readonly watch?: boolean
-  /** Only what the API sends that the program does not know. */
   readonly drift?: boolean
 }
 
-/** Seconds between two looks. */
-const EVERY = 5
+/** How often `--watch` reads everything again, ms. */
+const REFRESH = 5000
 
-/** `status`: how fresh everything is, what the API still allows, what was missed, what failed. Returns the exit code. */
-export async function statusCommand({ watch = false, drift = false }: StatusFlags, context: Context): Promise<number> {
+/** `status`: freshness, budgets, gaps, failures, sizes. Returns the exit code. */
+export async function statusCommand(context: Context, { watch = false, drift = false }: StatusFlags): Promise<number> {
   const { app, out, flags, signal } = context
-  const db = await openInterruptible(context, ['status'])
-  try {
-    await migrateDatabase(db, app)
+  const show = async (db: Database) => {
     while (!signal.aborted) {
       const [json, text] = drift ? await driftOf(db) : await overviewOf(db, app.clock.now())
-      if (flags.json) out.write(`${JSON.stringify(json)}\n`)
-      else {
-        if (watch) out.clear()
-        out.write(text)
-      }
+      if (watch && !flags.json) out.clear()
+      writeResult(context, json, text)
       if (!watch) break
-      await app.clock.sleep(EVERY * 1000, signal).catch(() => undefined)
+      await app.clock.sleep(REFRESH, signal).catch(() => undefined)
       if (!out.isTTY && !flags.json) out.write('\n')
     }
     return exitCode.done
-  } finally {
-    await db.close()
   }
+  return await withDatabase(context, 'status', show, { isInterruptible: true })
 }
 
 async function driftOf(db: Database): Promise<[json: object, text: string]> {

@@ -2,37 +2,29 @@ import type { Api } from '../../../api/client.ts'
 import type { RequestEvent } from '../../../api/http/request-event.ts'
 import { type App, migrateDatabase, openDatabase } from '../../../app/app.ts'
 import { openApi, openSharedApi } from '../../../app/app-api.ts'
-import { RetryableError } from '../../../app/errors.ts'
+import { messageOf, RetryableError } from '../../../app/errors.ts'
 import { visibleLine } from '../../../app/terminal-text.ts'
 import { readOnlyReason } from '../../../db/access.ts'
 import type { Database } from '../../../db/database.ts'
 import { readFreshness } from '../../../sync/record/recent-runs.ts'
-import { type Context, exitCode } from '../../context.ts'
+import { type Context, writeResult } from '../../context.ts'
+import { exitCode } from '../../exit-codes.ts'
 import { formatTable } from '../../output/table.ts'
 import { databaseAdvice, readOnlyAdvice } from './doctor-advice.ts'
-import { checkAnswer, checkCredential, checkDisk, type Finding, messageOf } from './doctor-checks.ts'
+import { checkCredential, checkDisk, checkResponse, type Finding } from './doctor-checks.ts'
 
 /** `doctor`: database, disk, API, clock, headers, credential, freshness; what is wrong and what to do. Returns the exit code. */
 export async function doctorCommand(context: Context): Promise<number> {
-  const { out, flags } = context
-  const findings = await examine(context)
-  if (flags.json)
-    out.write(`${JSON.stringify({ findings: findings.map(({ temporary: _, ...finding }) => finding) })}\n`)
-  else {
-    out.write(
-      formatTable(
-        ['check', 'verdict', 'seen'],
-        findings.map((one) => ({ ...one })),
-      ),
-    )
-    for (const { check, todo } of findings) if (todo) out.write(`\n${check}: ${visibleLine(todo)}\n`)
-  }
+  const findings = await checkEverything(context)
+  const advice = findings.flatMap(({ check, todo }) => (todo ? [`\n${check}: ${visibleLine(todo)}\n`] : []))
+  const shown = findings.map(({ temporary: _, ...finding }) => finding)
+  writeResult(context, { findings: shown }, formatTable(['check', 'verdict', 'seen'], shown) + advice.join(''))
   const problems = findings.filter(({ verdict }) => verdict === 'problem')
   if (problems.length === 0) return exitCode.done
   return problems.every(({ temporary }) => temporary) ? exitCode.tryLater : exitCode.failed
 }
 
-async function examine(context: Context): Promise<Finding[]> {
+async function checkEverything(context: Context): Promise<Finding[]> {
   const { app, signal } = context
   const findings: Finding[] = []
   let db: Database | undefined
@@ -47,9 +39,9 @@ async function examine(context: Context): Promise<Finding[]> {
     findings.push(await checkDisk(app.config, db))
     const requests: RequestEvent[] = []
     const onRequest = (event: RequestEvent) => void requests.push(event)
-    // A budget is shared through tables: without them, or without writing, what is wrong would look like the API's fault.
+    // The shared budget takes tables and writing: without them, a fault of the database would look like one of the API.
     api = db && database?.isWritable ? openSharedApi(app, db, onRequest) : openApi(app, undefined, onRequest)
-    findings.push(...(await checkAnswer(api, app, { signal, requests })))
+    findings.push(...(await checkResponse(api, app, { signal, requests })))
     findings.push(await checkCredential(api, app, signal))
   } finally {
     await api?.close()
@@ -88,7 +80,7 @@ async function checkFreshness(db: Database): Promise<Finding> {
     check,
     verdict: 'warning',
     seen: `late: ${late.join(', ')}`,
-    todo: 'see `wynnsync status` for why; is `wynnsync start`, or the crontab, running?',
+    todo: '`wynnsync status` shows why; is `wynnsync start`, or the crontab, running?',
   }
 }
 

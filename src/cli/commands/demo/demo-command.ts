@@ -15,10 +15,11 @@ import { isWorklist } from '../../../sync/resource.ts'
 import { runResource } from '../../../sync/run/run.ts'
 import type { RunResult } from '../../../sync/run/run-result.ts'
 import { runWorklist } from '../../../sync/run/run-worklist.ts'
-import { type Context, exitCode } from '../../context.ts'
+import type { Context } from '../../context.ts'
+import { exitCode } from '../../exit-codes.ts'
 import { formatTable } from '../../output/table.ts'
 import { writeReport } from '../report/report-command.ts'
-import { showAnswers } from './demo-answers.ts'
+import { showQuestions } from './demo-questions.ts'
 
 export interface DemoFlags {
   readonly seed?: string
@@ -27,16 +28,16 @@ export interface DemoFlags {
 const HOUR = 3_600_000
 const DAYS = 3
 
-/** What is asked how often in the compressed days; a real schedule asks far more often. */
+/** What is synced how often in the compressed days; a real schedule syncs far more often. */
 const often = resources.filter((one) => one.lane === 'live' || isWorklist(one)).map(({ name }) => name)
 const daily = resources.map(({ name }) => name).filter((name) => !often.includes(name))
-/** Keys of a worklist each time. */
+/** Keys of a worklist in each round. */
 const keysEachTime = 4
-/** Hours between two rounds of what is asked often. */
+/** Hours between two rounds. */
 const hoursBetween = 2
 
-/** `demo`: a simulated API, an embedded database in a temporary folder, three days of play, some answers and a report. Returns the exit code. */
-export async function demoCommand({ seed: seedText = '1' }: DemoFlags, context: Context): Promise<number> {
+/** `demo`: a simulated API, an embedded database in a temporary folder, three days of play, some questions and a report. Returns the exit code. */
+export async function demoCommand(context: Context, { seed: seedText = '1' }: DemoFlags): Promise<number> {
   const { out, progress } = context
   const seed = wholeNumber('--seed', seedText, 2 ** 32 - 1)
   const folder = join(tmpdir(), `wynnsync-demo-${userInfo().uid}`)
@@ -56,15 +57,15 @@ export async function demoCommand({ seed: seedText = '1' }: DemoFlags, context: 
   let report: string
   try {
     await migrateDatabase(db, app)
-    await playDays({ app, db, sandbox, context })
-    await showAnswers(db, out)
-    report = await drawReport(db, app, folder)
+    await simulateDays({ app, db, sandbox, context })
+    await showQuestions(db, out)
+    report = await writeDemoReport(db, app, folder)
   } finally {
     progress.end()
     await db.close()
     await sandbox.close()
   }
-  out.write(whatNext(folder, report))
+  out.write(nextSteps(folder, report))
   return exitCode.done
 }
 
@@ -75,13 +76,13 @@ interface Stage {
   readonly context: Context
 }
 
-/** Syncs every few hours through the days and tells of each day what it brought. */
-async function playDays({ app, db, sandbox, context }: Stage): Promise<void> {
+/** Syncs every few hours of each day, and prints what the day brought. */
+async function simulateDays({ app, db, sandbox, context }: Stage): Promise<void> {
   const { out, progress } = context
   const api = openApi(app)
   const engine = engineOf(app, db, api)
   try {
-    await tellPace(db, app.clock.now())
+    await setIntervals(db, app.clock.now())
     for (let day = 0; day < DAYS; day++) {
       const total = new Map<string, RunResult>()
       for (let hour = 0; hour < 24; hour += hoursBetween) {
@@ -102,12 +103,12 @@ async function playDays({ app, db, sandbox, context }: Stage): Promise<void> {
   }
 }
 
-/** Says how often everything is asked for, so that coverage can tell what is missing. */
-async function tellPace(db: Database, now: number): Promise<void> {
-  const told = { toldBy: 'sync', at: new Date(now) } as const
-  for (const resource of daily) await setExpectedInterval(db, { resource, everySeconds: (24 * HOUR) / 1000, ...told })
+/** Sets how often everything is synced, so that coverage knows what is missing. */
+async function setIntervals(db: Database, now: number): Promise<void> {
+  const given = { toldBy: 'sync', at: new Date(now) } as const
+  for (const resource of daily) await setExpectedInterval(db, { resource, everySeconds: (24 * HOUR) / 1000, ...given })
   for (const resource of often)
-    await setExpectedInterval(db, { resource, everySeconds: (hoursBetween * HOUR) / 1000, ...told })
+    await setExpectedInterval(db, { resource, everySeconds: (hoursBetween * HOUR) / 1000, ...given })
 }
 
 async function syncOnce(name: string, engine: Engine): Promise<RunResult> {
@@ -137,8 +138,8 @@ function summary(runs: readonly RunResult[]): string {
   return formatTable(['resource', 'requests', 'new', 'changed', 'gone', 'events'], rows).replace(/^(?=.)/gm, '  ')
 }
 
-/** Writes the report into the working directory; where that cannot be, into the demo's own folder. Returns its path. */
-async function drawReport(db: Database, app: App, folder: string): Promise<string> {
+/** Writes the report into the working directory; where that fails, into the demo's own folder. Returns its path. */
+async function writeDemoReport(db: Database, app: App, folder: string): Promise<string> {
   const wanted = { writtenAt: new Date(app.clock.now()) }
   try {
     return (await writeReport(db, wanted, 'report.html')).path
@@ -148,7 +149,7 @@ async function drawReport(db: Database, app: App, folder: string): Promise<strin
   }
 }
 
-function whatNext(folder: string, report: string): string {
+function nextSteps(folder: string, report: string): string {
   return `All of this with pictures, for a browser:
 
   ${report}
@@ -158,6 +159,6 @@ The database stays where it is. Type next:
   node dist/main.js query --list --data-dir ${folder}
   node dist/main.js query territory_capture --data-dir ${folder}
   node dist/main.js query membership_event event=promoted --data-dir ${folder}
-  node dist/main.js sync          the real thing: asks the public API, keeps history in your own folder
+  node dist/main.js sync          the public API, with history in your own folder
 `
 }

@@ -8,9 +8,10 @@ import { countOpen, listKeys } from '../../../sync/backfill/campaign.ts'
 import { type Assumed, type Price, priceOf, toldLimit } from '../../../sync/backfill/plan.ts'
 import { lastAccepted } from '../../../sync/record/ledger.ts'
 import { isWorklist, type Resource, type Worklist } from '../../../sync/resource.ts'
-import type { Context } from '../../context.ts'
+import { type Context, writeResult } from '../../context.ts'
+import { bytesText, durationText } from '../../output/units.ts'
 
-/** What was asked for on the command line. */
+/** The flags of a backfill, read. */
 export interface Wanted {
   readonly limit: number | undefined
   readonly names: readonly string[]
@@ -18,10 +19,10 @@ export interface Wanted {
   readonly restart: boolean
 }
 
-/** Records of one page; the API does not say (API reference 4.1), it has been seen. */
+/** Records of one page, as observed; the API reference (4.1) does not say. */
 const pageSize = 20
 
-/** What is not measurable before the first answers: sizes of May 2026. */
+/** What cannot be measured before the first responses: sizes of May 2026. */
 const assumed: Readonly<Record<string, Assumed & { readonly route?: string }>> = {
   guilds: { keys: 15_500, rowsPerKey: 100 },
   players: { keys: 1_000, rowsPerKey: 130 },
@@ -29,7 +30,7 @@ const assumed: Readonly<Record<string, Assumed & { readonly route?: string }>> =
   recipes: { keys: 720, rowsPerKey: 8, route: '/item/recipe/database' },
 }
 
-/** The resource whose answer first names the keys of a worklist. */
+/** The resource that lists the keys of a worklist. */
 export function sourceOf({ name }: Worklist): Resource {
   const source = name === 'guilds' ? 'guild-list' : 'online-players'
   const found = resources.find((one) => one.name === source)
@@ -46,10 +47,10 @@ export async function keyCount(sql: Sql, { name }: Worklist): Promise<number> {
 }
 
 /**
- * What it takes to ask for the keys that are not done.
- * @param unknown names that the API will have to be asked for first
+ * Estimates the fetch of the keys that are not done.
+ * @param unknown names that take a request of their own to resolve
  */
-export async function priceOfWorklist(
+export async function estimateWorklist(
   sql: Sql,
   resource: Worklist,
   { since, only, limit, unknown, isReadOnly = false }: Pick<Wanted, 'limit'> & Meant,
@@ -59,8 +60,8 @@ export async function priceOfWorklist(
   const isEmpty = only === undefined && (await keyCount(sql, resource)) === 0
   const guess = assumedOf(resource)
   if (isEmpty) {
-    const why = `${sourceOf(resource).name} was never synced, it is asked for first`
-    const whyReadOnly = 'the worklist is empty, and this read-only database cannot be asked for more'
+    const why = `${sourceOf(resource).name} was never synced, it is synced first`
+    const whyReadOnly = 'the worklist is empty, and this database is read-only'
     assumptions.push(`${guess.keys} ${resource.name}: ${isReadOnly ? whyReadOnly : why}`)
   } else if (isReadOnly) assumptions.push('the worklist is as the last sync left it: the database is read-only')
   if (only && !isReadOnly) await listKeys(sql, resource.name, only)
@@ -68,7 +69,7 @@ export async function priceOfWorklist(
   const open = isEmpty
     ? { keys: guess.keys, fresh: guess.keys }
     : await countOpen(sql, { resource: resource.name, since, only })
-  if (unknown.length > 0) assumptions.push(`the API knows who ${unknown.join(', ')} is`)
+  if (unknown.length > 0) assumptions.push(`the API knows ${unknown.join(', ')}`)
   const keys = Math.min(limit ?? Number.POSITIVE_INFINITY, open.keys + unlisted + unknown.length)
   const fresh = Math.min(keys, open.fresh + unlisted + unknown.length)
   const requests = keys + (isEmpty ? 1 : 0) + unknown.length
@@ -94,8 +95,8 @@ async function countUnlisted(sql: Sql, resource: string, keys: readonly string[]
   return row?.keys ?? 0
 }
 
-/** What it takes to walk through all pages; who is known already brings what changed, and nobody knows that. */
-export async function priceOfPages(sql: Sql, resource: Resource, app: App): Promise<Price> {
+/** Estimates a walk through all pages. Changes of known records are not counted: they cannot be foreseen. */
+export async function estimatePages(sql: Sql, resource: Resource, app: App): Promise<Price> {
   const guess = assumedOf(resource)
   const living = (await lastAccepted(sql, resource.name))?.living
   const assumptions = [`${pageSize} records on a page`]
@@ -107,32 +108,28 @@ export async function priceOfPages(sql: Sql, resource: Resource, app: App): Prom
   return await priceOf(sql, resource, { keys, fresh, again: 0, requests, perMinute, assumptions }, guess)
 }
 
-/** Says what it will take, before it begins. */
-export function showPrice(price: Price, { out, flags }: Context, isAnswer = false): void {
-  if (flags.json) {
-    if (isAnswer) out.write(`${JSON.stringify(price)}\n`)
-    return
-  }
-  if (flags.quiet && !isAnswer) return
+/** Prints the estimate, before the work begins. */
+export function showPrice(price: Price, context: Context, isResult = false): void {
+  if (!isResult && (context.flags.json || context.flags.quiet)) return
   const { resource, keys, requests, minutes, rows, bytes, assumptions } = price
   const number = (value: number) => value.toLocaleString('en-US')
-  out.write(
-    `${resource}: ${number(keys)} to ask for in ${number(requests)} requests, about ${duration(minutes)}; ` +
-      `about ${number(rows)} rows, ${megabytes(bytes)}\n${assumptions.map((one) => `  assumed: ${one}\n`).join('')}`,
-  )
+  const text =
+    `${resource}: ${number(keys)} to fetch in ${number(requests)} requests, about ${durationText(60 * minutes)}; ` +
+    `about ${number(rows)} rows, ${bytesText(Math.ceil(bytes / 1e6) * 1e6)}\n${assumptions.map((one) => `  assumed: ${one}\n`).join('')}`
+  writeResult(context, price, text)
 }
 
 function assumedOf({ name }: Resource | Worklist) {
   const found = assumed[name]
-  if (!found) throw new FatalError(`nothing is assumed about ${name}`)
+  if (!found) throw new FatalError(`no estimate for ${name}`)
   return found
 }
 
-/** Requests per minute: as the answers last told, or else what the API grants guests and tokens (API reference 2.2). */
+/** Requests per minute: of the latest rate-limit headers, else what the API grants guests and tokens (API reference 2.2). */
 async function limitOf(sql: Sql, route: string, { config }: App, assumptions: string[]): Promise<number> {
   const guest = isGuest(config)
-  const told = await toldLimit(sql, { route, server: new URL(config.baseUrl).origin, guest })
-  if (told !== undefined) return told
+  const known = await toldLimit(sql, { route, server: new URL(config.baseUrl).origin, guest })
+  if (known !== undefined) return known
   const limit = guest ? ASSUMED_LIMIT.guest : ASSUMED_LIMIT.token
   assumptions.push(`${limit} requests a minute, what the API grants ${guest ? 'guests' : 'a token'}`)
   return limit
@@ -145,12 +142,4 @@ function isGuest(config: App['config']): boolean {
     // A stored credential that cannot be used is not sent either.
     return true
   }
-}
-
-function duration(minutes: number): string {
-  return minutes < 120 ? `${minutes} min` : `${(minutes / 60).toFixed(1)} h`
-}
-
-function megabytes(bytes: number): string {
-  return bytes < 1e9 ? `${Math.ceil(bytes / 1e6)} MB` : `${(bytes / 1e9).toFixed(1)} GB`
 }

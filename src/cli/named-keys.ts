@@ -1,11 +1,11 @@
-import type { Api } from '../../../api/client.ts'
-import { UsageError } from '../../../app/errors.ts'
-import { visibleLine } from '../../../app/terminal-text.ts'
-import type { Sql } from '../../../db/database.ts'
-import type { Named, Worklist } from '../../../sync/resource.ts'
+import type { Api } from '../api/client.ts'
+import { UsageError } from '../app/errors.ts'
+import { visibleLine } from '../app/terminal-text.ts'
+import type { Sql } from '../db/database.ts'
+import type { Named, Worklist } from '../sync/resource.ts'
 
 /**
- * The keys that names mean. A name that means several is reported with all of them, never guessed.
+ * The keys of names, from the database, else from the API. A name with several keys is an error that lists them.
  * @throws UsageError when it is not found, or ambiguous
  */
 export async function keysNamed(
@@ -17,14 +17,14 @@ export async function keysNamed(
   for (const name of names) {
     const known = await resource.find(db, name)
     const found = known.length > 0 ? known : await resource.lookUp(api, name)
-    const key = theOne(resource, name, found)
+    const key = onlyKey(resource, name, found)
     if (key === undefined) throw new UsageError(`${resource.name} not found: ${name}`)
     keys.push(key)
   }
   return keys
 }
 
-/** The same without asking the API; names that the database does not know come back too. */
+/** The keys of names, from the database alone, and the names that it does not have. */
 export async function keysKnown(
   resource: Worklist,
   db: Sql,
@@ -33,17 +33,17 @@ export async function keysKnown(
   const keys: string[] = []
   const unknown: string[] = []
   for (const name of names) {
-    const key = theOne(resource, name, await resource.find(db, name))
+    const key = onlyKey(resource, name, await resource.find(db, name))
     if (key === undefined) unknown.push(name)
     else keys.push(key)
   }
   return { keys, unknown }
 }
 
-function theOne(resource: Worklist, name: string, found: readonly Named[]): string | undefined {
+function onlyKey(resource: Worklist, name: string, found: readonly Named[]): string | undefined {
   if (found.length > 1) {
     const lines = found.map(({ key, label }) => `  ${key}  ${visibleLine(label)}`)
-    throw new UsageError(`${resource.name}: several are called ${name}; name one by its uuid:\n${lines.join('\n')}`)
+    throw new UsageError(`${resource.name}: several have the name ${name}; use a uuid:\n${lines.join('\n')}`)
   }
   return found[0]?.key
 }

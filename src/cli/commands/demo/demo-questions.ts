@@ -2,8 +2,8 @@ import type { Database } from '../../../db/database.ts'
 import type { Output } from '../../output/output.ts'
 import { formatTable } from '../../output/table.ts'
 
-/** Questions that the demo answers: what people ask first, in the SQL they would write. */
-const answers = [
+/** The questions of the demo, in the SQL that people would write. */
+const questions = [
   {
     title: 'Which legendary bows hit hardest?',
     sql: `select display_name, level, average_dps from analytics.item
@@ -16,7 +16,7 @@ const answers = [
            order by display_name, path limit 4`,
   },
   {
-    title: 'Who takes from whom?',
+    title: 'Which guild captures from which?',
     sql: `select attacker, defender, captures from analytics.capture_matrix('-infinity', 'infinity')
            where attacker_uuid is distinct from defender_uuid limit 4`,
   },
@@ -26,7 +26,7 @@ const answers = [
            where not is_current order by held_for desc limit 4`,
   },
   {
-    title: 'Who contributed most to the biggest guild, and how sure is it?',
+    title: 'Which members contributed most to the biggest guild, and how sure is it?',
     sql: `select username, rank, contributed, round((share * 100)::numeric, 1) as percent, quality
             from analytics.member_contribution((select guild_uuid from analytics.guild order by members desc nulls last limit 1),
                                                '-infinity', 'infinity') limit 4`,
@@ -39,9 +39,9 @@ const answers = [
   },
 ]
 
-/** Asks the questions and shows the answers. */
-export async function showAnswers(db: Database, out: Output): Promise<void> {
-  for (const { title, sql } of answers) {
+/** Runs the questions and prints their rows. */
+export async function showQuestions(db: Database, out: Output): Promise<void> {
+  for (const { title, sql } of questions) {
     const rows = await db.query(sql)
     out.write(`${title}\n\n${indent(formatTable(Object.keys(rows[0] ?? {}), rows))}\n`)
   }

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { App } from '../../../app/app.ts'
-import { extended, type Outage, type Outages } from '../../../sync/run/outages.ts'
+import type { App } from '../app/app.ts'
+import { extended, type Outage, type Outages } from '../sync/run/outages.ts'
 
 /**
- * Remembers in a file of the data folder when the database could not be used: the process of a crontab line ends with the
- * attempt, and only a later one can write it down. Nothing fails because the file cannot be written.
+ * Keeps in a file of the data folder when the database was unreachable: the process of a crontab line ends with its attempt,
+ * and only a later one can record it in the database. A file that cannot be written is no error.
  */
 export function openOutages({ config }: Pick<App, 'config'>): Outages {
   const place = createHash('sha256')
@@ -22,7 +22,7 @@ export function openOutages({ config }: Pick<App, 'config'>): Outages {
       writeFileSync(`${file}.new`, JSON.stringify(known), { mode: 0o600 })
       renameSync(`${file}.new`, file)
     } catch {
-      // This process still knows.
+      // It stays in memory.
     }
   }
   return {

@@ -1,0 +1,29 @@
+import type { CommandDeclaration } from '../../command.ts'
+import { concurrency, option, repeatable } from '../../options.ts'
+
+export const backfill: CommandDeclaration = {
+  usage: 'backfill [resource]',
+  summary: 'fetch once all there is of a resource; or load recorded responses',
+  options: [
+    concurrency,
+    option('--dry-run', 'only print the estimate: requests, minutes, rows, disk'),
+    option('--limit <keys>', 'of a worklist: at most so many keys in this call'),
+    repeatable('--only <name>', 'of a worklist: only this key, by uuid, prefix or name; may be given again'),
+    option('--since <instant>', 'of a worklist: leave out keys that were fetched after this instant'),
+    option('--restart', 'begin anew, whether the latest backfill is finished or not'),
+    option('--from <folder>', 'load the recorded responses of a folder instead of the API'),
+  ],
+  notes: `Killed or stopped at any moment, the next call continues. Live polls and refreshes go first. A finished backfill sends no
+request and prints when it finished; --restart begins anew.`,
+  examples: [
+    'wynnsync backfill guilds --dry-run',
+    'wynnsync backfill guilds',
+    'wynnsync backfill guilds --restart',
+    'wynnsync backfill players --only PlayerName --only 0000dead-beef-4000-8000-000000000000',
+    'wynnsync backfill --from recordings',
+  ],
+  load: async ({ from }) =>
+    from === undefined
+      ? (await import('./backfill-command.ts')).backfillCommand
+      : (await import('./backfill-from.ts')).backfillFromCommand,
+}

@@ -1,0 +1,21 @@
+import type { CommandDeclaration } from '../../command.ts'
+import { concurrency, option } from '../../options.ts'
+
+export const start: CommandDeclaration = {
+  usage: 'start',
+  summary: 'sync everything when it is due, until SIGTERM or Ctrl-C',
+  options: [
+    concurrency,
+    option('--metrics-port <number>', 'serve metrics for Prometheus, and /healthz, on this port (0 takes a free one)'),
+    option('--metrics-host <address>', 'address of the metrics (default: 127.0.0.1)'),
+  ],
+  notes: `Each resource is synced by its schedule; what is left of the budget goes to the stalest keys of the worklists. SIGTERM or
+Ctrl-C ends it within ten seconds.`,
+  examples: [
+    'wynnsync start',
+    'wynnsync start --metrics-port 9464',
+    'WYNNSYNC_SCHEDULE="territories=*/5 * * * *; players=off" wynnsync start',
+    'nohup wynnsync start 2>> wynnsync.log &',
+  ],
+  load: async () => (await import('./start-command.ts')).startCommand,
+}

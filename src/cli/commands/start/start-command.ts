@@ -1,0 +1,179 @@
+import { setMaxListeners } from 'node:events'
+import type { Api } from '../../../api/client.ts'
+import { type App, migrateDatabase, openDatabase } from '../../../app/app.ts'
+import { engineOf, openSharedApi } from '../../../app/app-api.ts'
+import { systemClock } from '../../../app/clock.ts'
+import { messageOf, RetryableError } from '../../../app/errors.ts'
+import type { Database } from '../../../db/database.ts'
+import { readHeldLocks } from '../../../db/locks/held-locks.ts'
+import { LockTimeout } from '../../../db/locks/lock-timeout.ts'
+import { type Monitoring, type MonitoringFlags, openMonitoring } from '../../../monitoring/monitoring.ts'
+import { resources, resourcesNamed } from '../../../resources/index.ts'
+import { setExpectedInterval } from '../../../sync/coverage/coverage.ts'
+import type { Outages } from '../../../sync/run/outages.ts'
+import { createBackoff } from '../../../sync/schedule/backoff.ts'
+import { schedulesOf } from '../../../sync/schedule/configured-schedules.ts'
+import { expectedSeconds, runSchedule, type Scheduled } from '../../../sync/schedule/schedule.ts'
+import { clockTicker, cronTicker } from '../../../sync/schedule/ticker.ts'
+import { type Context, writeResult } from '../../context.ts'
+import { exitCode } from '../../exit-codes.ts'
+import { maintainDatabase, retentionOf } from '../../maintenance.ts'
+import { openOutages } from '../../outage-file.ts'
+import { hourlySummary } from './hourly-summary.ts'
+
+/** How long in-flight requests may take to end after a SIGTERM, ms; the rest of ten seconds is for the database. */
+const GRACE = 5000
+/** Held for as long as the process runs. */
+const startLock = 'wynnsync start'
+/** How often maintenance runs, ms. */
+const HOUR = 3_600_000
+
+/** `start`: syncs everything when it is due, until SIGTERM or Ctrl-C. Returns the exit code. */
+export async function startCommand(context: Context, flags: MonitoringFlags): Promise<number> {
+  const { app } = context
+  // Wrong names fail before anything is opened.
+  resourcesNamed(Object.keys(app.config.plausibleShares))
+  retentionOf(app)
+  const { scheduled, off } = schedulesOf(app.config.schedule, resources, app.clock.now())
+  const outages = openOutages(app)
+  const missed = (error: RetryableError) => {
+    if (error instanceof LockTimeout) return
+    for (const { resource } of scheduled) outages.note(resource.name, app.clock.now(), error.message)
+  }
+  const holds = ['start', ...scheduled.map(({ resource }) => `sync ${resource.name}`)]
+  const db = await untilReached(context, missed, () => openDatabase(app, holds))
+  if (!db) return exitCode.done
+  let api: Api | undefined
+  let monitoring: Monitoring | undefined
+  let viewsDue = false
+  try {
+    const lock = await untilReached(context, missed, async () => {
+      viewsDue = (await migrateDatabase(db, app)).postponed !== undefined
+      return (await db.tryLock(startLock)) ?? 'held'
+    })
+    if (lock === 'held') return await skip(db, context)
+    if (!lock) return exitCode.done
+    const watched = scheduled.map((one) => ({
+      resource: one.resource.name,
+      everySeconds: expectedSeconds(one, app.clock.now()),
+    }))
+    await untilReached(context, missed, async () => {
+      const by = { toldBy: 'start', at: new Date(app.clock.now()) } as const
+      for (const expected of watched) await setExpectedInterval(db, { ...expected, ...by })
+      for (const resource of off) await setExpectedInterval(db, { resource, everySeconds: null, ...by })
+    })
+    monitoring = await openMonitoring(app, db, watched, flags)
+    api = openSharedApi(app, db, monitoring.request)
+    app.log.info({ database: db.place, resources: scheduled.length, off: off.length > 0 ? off : undefined }, 'started')
+    await run(context, { db, api, scheduled, monitoring, outages, viewsDue })
+    app.log.info({}, 'stopped')
+    return exitCode.done
+  } finally {
+    await monitoring?.close()
+    await api?.close()
+    await db.close()
+  }
+}
+
+/** Another `start` has the lock. Not exit code 0: a supervisor must see that this process does nothing. */
+async function skip(db: Database, context: Context): Promise<number> {
+  const [holder] = await readHeldLocks(db, startLock)
+  const by = holder ? `: process ${holder.pid} on ${holder.host} since ${holder.since.toISOString()}` : ''
+  writeResult(context, { status: 'skipped' }, `skipped: another \`wynnsync start\` uses this database${by}\n`)
+  return exitCode.tryLater
+}
+
+/** What a `start` runs with. */
+interface Started {
+  readonly db: Database
+  readonly api: Api
+  readonly scheduled: readonly Scheduled[]
+  readonly monitoring: Monitoring
+  readonly outages: Outages
+  /** The views could not be replaced yet, because of another session's query. */
+  readonly viewsDue: boolean
+}
+
+async function run(
+  { app, signal }: Context,
+  { db, api, scheduled, monitoring, outages, viewsDue }: Started,
+): Promise<void> {
+  const ending = new AbortController()
+  // Every resource listens to both, and so does each of its requests.
+  setMaxListeners(0, signal, ending.signal)
+  const shutDown = () => {
+    app.log.info({}, 'shutting down: waiting for in-flight requests')
+    monitoring.stopping()
+    app.clock.sleep(GRACE, ending.signal).then(
+      () => ending.abort(signal.reason),
+      () => undefined,
+    )
+  }
+  if (signal.aborted) shutDown()
+  else signal.addEventListener('abort', shutDown, { once: true })
+  const summarize = hourlySummary(app)
+  const maintenance = keepMaintained(app, db, signal, viewsDue)
+  await runSchedule(
+    { ...engineOf(app, db, api), outages },
+    {
+      scheduled,
+      // node-cron knows only the machine's clock.
+      ticker: app.clock === systemClock ? cronTicker : clockTicker(app.clock),
+      random: app.random,
+      concurrency: app.config.concurrency,
+      stopping: signal,
+      signal: ending.signal,
+      onRun: (result) => {
+        summarize(result)
+        monitoring.run(result)
+      },
+    },
+  )
+  ending.abort(signal.reason)
+  await maintenance
+}
+
+/**
+ * Runs the maintenance of the database at once and then every hour. What fails, or waits for another session's long query,
+ * is tried again after a minute, then later and later.
+ * @param pending replaces views that could not be replaced at the start; false when they are up to date
+ */
+async function keepMaintained(app: App, db: Database, stopping: AbortSignal, pending: boolean): Promise<void> {
+  const backoff = createBackoff({ first: 60_000, longest: HOUR }, app.random)
+  let viewsDue = pending
+  while (!stopping.aborted) {
+    let wait = HOUR
+    try {
+      if (viewsDue) viewsDue = (await migrateDatabase(db, app)).postponed !== undefined
+      await maintainDatabase(db, app)
+      if (viewsDue) wait = backoff.failed()
+      else backoff.worked()
+    } catch (error) {
+      wait = backoff.failed()
+      const seconds = Math.round(wait / 1000)
+      app.log.warn({ err: error }, `maintenance failed, and is tried again in ${seconds} s: ${messageOf(error)}`)
+    }
+    await app.clock.sleep(wait, stopping).catch(() => undefined)
+  }
+}
+
+/** Repeats what an unreachable database keeps from succeeding, until it succeeds. Undefined: the signal came first. */
+async function untilReached<T>(
+  { app, signal }: Context,
+  missed: (error: RetryableError) => void,
+  reach: () => Promise<T>,
+): Promise<T | undefined> {
+  const backoff = createBackoff({ first: 1000, longest: 60_000 }, app.random)
+  while (!signal.aborted) {
+    try {
+      return await reach()
+    } catch (error) {
+      if (!(error instanceof RetryableError)) throw error
+      missed(error)
+      const wait = backoff.failed()
+      app.log.warn({}, `${error.message}; trying again in ${Math.round(wait / 1000)} s`)
+      await app.clock.sleep(wait, signal).catch(() => undefined)
+    }
+  }
+  return undefined
+}

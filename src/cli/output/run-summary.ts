@@ -1,0 +1,35 @@
+import { visibleLine } from '../../app/terminal-text.ts'
+import type { RunResult } from '../../sync/run/run-result.ts'
+import { formatTable } from './table.ts'
+
+/** The fields of a result that are part of the public JSON. */
+export function publicResult({ temporary: _t, renewAt: _r, guarded: _g, runId: _i, ...run }: RunResult) {
+  return run
+}
+
+const columns = ['resource', 'status', 'records', 'new', 'changed', 'gone', 'requests', 'seconds'] as const
+
+/** Runs as a table, then their errors and guard actions. */
+export function runSummary(runs: readonly RunResult[]): string {
+  const rows = runs.map((run) => ({
+    ...run,
+    new: run.inserted,
+    gone: run.closed,
+    seconds: Number((run.durationMs / 1000).toFixed(1)),
+  }))
+  return formatTable(columns, rows) + runs.flatMap(remarksOn).join('')
+}
+
+/** How many guard actions of a run are shown. */
+const shownActions = 5
+
+/** The error of a run, then what its guards did beyond that. */
+function remarksOn({ resource, error, guarded = [] }: RunResult): string[] {
+  const others = guarded.filter(({ reason }) => !error?.includes(reason))
+  const remarks = others
+    .slice(0, shownActions)
+    .map(({ guard, action, key, reason }) => `${key ? `${key}: ` : ''}${reason} (${guard}: ${action})`)
+  const lines = [...(error ? [error] : []), ...remarks].map((line) => `${resource}: ${visibleLine(line)}\n`)
+  const more = others.length - remarks.length
+  return more > 0 ? [...lines, `${resource}: and ${more} more of the kind; see sync.guard_action\n`] : lines
+}

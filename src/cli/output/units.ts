@@ -1,0 +1,30 @@
+const durationUnits: readonly (readonly [seconds: number, unit: string, below: number])[] = [
+  [1, 's', 60],
+  [60, 'min', 7200],
+  [3600, 'h', 172_800],
+]
+
+/** Seconds for a person: `40 s`, `12 min`, `2.5 h`, `3 days`. */
+export function durationText(seconds: number): string {
+  const [size, unit] = durationUnits.find(([, , below]) => seconds < below) ?? [86_400, 'days']
+  return `${Number((seconds / size).toFixed(unit === 'h' && seconds < 36_000 ? 1 : 0))} ${unit}`
+}
+
+const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB']
+
+/** Bytes for a person, in powers of 1000: `1.2 GB`. */
+export function bytesText(bytes: number): string {
+  const step = Math.min(byteUnits.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3))
+  const value = bytes / 1000 ** step
+  return `${Number(value.toFixed(value >= 100 ? 0 : 1))} ${byteUnits[step]}`
+}
+
+/** An instant for a person, to the minute: `2026-05-01 08:16`. */
+export function minuteText(instant: Date): string {
+  return instant.toISOString().slice(0, 16).replace('T', ' ')
+}
+
+/** The text, cut to a number of characters. */
+export function shortened(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length - 1)}…` : text
+}
