@@ -33,7 +33,10 @@ describe('wynnsync replay', () => {
       setTimeout(() => killed.child.kill('SIGKILL'), 600)
       await killed.finished
       const again = await runProgram(['replay', 'items', '--yes'], environment)
-      expect(again).toMatchObject({ code: 0, out: expect.stringContaining('the tables are replaced by the rebuilt ones') })
+      expect(again).toMatchObject({
+        code: 0,
+        out: expect.stringContaining('the tables are replaced by the rebuilt ones'),
+      })
       expect(await db.values('select internal_name, lore from game.item order by 1')).toEqual([
         ['Elm', null],
         ['Oak', null],
