@@ -126,7 +126,7 @@ describe('a database that cannot be written', () => {
     expect(err).not.toContain('Failed query')
     const doctor = await runProgram(['doctor'], environment)
     expect(doctor.out).toMatch(/^database +problem .*permission denied for database/m)
-    expect(doctor.out).toContain('database: this user may not do that; the line above says what to grant')
+    expect(doctor.out).toContain('database: this user lacks a right: grant what the line above shows')
     await db.query(`grant create on database ${database} to ${name}`)
     expect(await runProgram(['migrate'], environment)).toMatchObject({ code: 0 })
     await db.query(`reassign owned by ${name} to current_user; drop owned by ${name}; drop role ${name}`)

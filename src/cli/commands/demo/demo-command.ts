@@ -82,7 +82,7 @@ async function simulateDays({ app, db, sandbox, context }: Stage): Promise<void>
   const api = openApi(app)
   const engine = engineOf(app, db, api)
   try {
-    await setIntervals(db, app.clock.now())
+    await expectIntervals(db, app.clock.now())
     for (let day = 0; day < DAYS; day++) {
       const total = new Map<string, RunResult>()
       for (let hour = 0; hour < 24; hour += hoursBetween) {
@@ -104,7 +104,7 @@ async function simulateDays({ app, db, sandbox, context }: Stage): Promise<void>
 }
 
 /** Sets how often everything is synced, so that coverage knows what is missing. */
-async function setIntervals(db: Database, now: number): Promise<void> {
+async function expectIntervals(db: Database, now: number): Promise<void> {
   const given = { toldBy: 'sync', at: new Date(now) } as const
   for (const resource of daily) await setExpectedInterval(db, { resource, everySeconds: (24 * HOUR) / 1000, ...given })
   for (const resource of often)
