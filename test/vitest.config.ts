@@ -1,9 +1,10 @@
 import { defineConfig } from 'vitest/config'
+import { chosenPart, filesOf } from './support/parts.ts'
 
 export default defineConfig({
   test: {
     dir: 'test',
-    include: ['**/*.test.ts'],
+    include: filesOf(chosenPart()),
     // A program that has no state outside of what it is given needs no process of its own for each file.
     isolate: false,
     setupFiles: ['test/support/each-file.ts'],

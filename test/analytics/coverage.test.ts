@@ -3,12 +3,12 @@ import { onlinePlayers } from '../../src/resources/online-players/index.ts'
 import { setExpectedInterval as expectEvery } from '../../src/sync/coverage/coverage.ts'
 import { guildBody, syncGuild } from '../support/guild-answers.ts'
 import { onlineBody, syncOnline } from '../support/player-answers.ts'
-import { bothKinds } from '../support/postgres.ts'
+import { kindsOfPart } from '../support/postgres.ts'
 import { instantOf, worldOf } from '../support/world.ts'
 
 const at = (time: string) => `timestamptz '2026-06-01T${time}Z'`
 
-describe.each(bothKinds)('15: how complete and fresh it is, on the %s database,', (kind) => {
+describe.each(kindsOfPart)('15: how complete and fresh it is, on the %s database,', (kind) => {
   const world = worldOf(kind)
   const { rows } = world
   const tell = (resource: string, everySeconds: number | null, when = '00:00') =>

@@ -7,9 +7,9 @@ import { htmlOf } from '../../src/analytics/dictionary-html.ts'
 import { markdownOf } from '../../src/analytics/dictionary-markdown.ts'
 import { pageOf } from '../../src/analytics/dictionary-page.ts'
 import { buildProgram, runProgram } from '../support/cli.ts'
-import { bothKinds, temporaryFolder, testDatabase, testDatabaseUrl } from '../support/postgres.ts'
+import { kindsOfPart, temporaryFolder, testDatabase, testDatabaseUrl } from '../support/postgres.ts'
 
-describe.each(bothKinds)('the dictionary of the %s database', (kind) => {
+describe.each(kindsOfPart)('the dictionary of the %s database', (kind) => {
   test('is the one in src/analytics/dictionary.md (npm run generate writes it), and is whole', async () => {
     const dictionary = await readDictionary(await testDatabase(kind))
     const page = pageOf(dictionary)

@@ -3,13 +3,13 @@ import { seasons } from '../../src/resources/seasons/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { setExpectedInterval as expectEvery } from '../../src/sync/coverage/coverage.ts'
 import { guildBody, guildId, type MemberFields, place, syncGuild } from '../support/guild-answers.ts'
-import { bothKinds } from '../support/postgres.ts'
+import { kindsOfPart } from '../support/postgres.ts'
 import { worldOf } from '../support/world.ts'
 
 const [a, b, c] = ['a', 'b', 'c'].map(guildId)
 const at = (time: string, day = '01') => `timestamptz '2026-06-${day}T${time}Z'`
 
-describe.each(bothKinds)('questions about guilds in numbers, on the %s database', (kind) => {
+describe.each(kindsOfPart)('questions about guilds in numbers, on the %s database', (kind) => {
   const world = worldOf(kind)
   const { rows } = world
 

@@ -5,7 +5,7 @@ import { admitReaders, migrateDatabase } from '../../src/app/app.ts'
 import { systemClock } from '../../src/app/clock.ts'
 import type { Database, Sql } from '../../src/db/database.ts'
 import { openServer } from '../../src/db/server/server.ts'
-import { bothKinds, testDatabase, testDatabaseUrl } from '../support/postgres.ts'
+import { kindsOfPart, testDatabase, testDatabaseUrl } from '../support/postgres.ts'
 
 /** What questions are made of; nobody asks these. */
 const parts = new Set(
@@ -115,7 +115,7 @@ describe('somebody with the role wynnsync_reader, on a server,', () => {
   })
 })
 
-describe.each(bothKinds)('on the %s database', (kind) => {
+describe.each(kindsOfPart)('on the %s database', (kind) => {
   test('the role has no right outside of analytics, and what borrows rights cannot be led astray', async () => {
     const db = await testDatabase(kind)
     const [elsewhere] = await db.values(

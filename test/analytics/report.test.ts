@@ -1,11 +1,11 @@
 import { parseHTML } from 'linkedom'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Report } from '../../src/analytics/report/report.ts'
-import { bothKinds, testDatabase } from '../support/postgres.ts'
+import { kindsOfPart, testDatabase } from '../support/postgres.ts'
 import { hostile, liveSevenHours, reportOf, tableOf, titleOf } from '../support/report-world.ts'
 import { instantOf, openWorld, type World } from '../support/world.ts'
 
-describe.each(bothKinds)('the report on the %s database', (kind) => {
+describe.each(kindsOfPart)('the report on the %s database', (kind) => {
   let world: World
   let empty: Report
   let report: Report

@@ -7,11 +7,11 @@ import { FOREVER } from '../../src/db/bulk/values.ts'
 import type { Database } from '../../src/db/database.ts'
 import { findGuilds } from '../../src/resources/guilds/keys.ts'
 import { findPlayers } from '../../src/resources/players/keys.ts'
-import { bothKinds, testDatabase } from '../support/postgres.ts'
+import { kindsOfPart, testDatabase } from '../support/postgres.ts'
 
 const id = (number: number) => `00000000-0000-4000-8000-00000000000${number}`
 
-describe.each(bothKinds)('names in questions, on the %s database,', (kind) => {
+describe.each(kindsOfPart)('names in questions, on the %s database,', (kind) => {
   let db: Database
   beforeAll(async () => {
     db = await testDatabase(kind)

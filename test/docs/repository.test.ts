@@ -52,7 +52,7 @@ describe('the workflow', () => {
 
   test('runs the tests on PostgreSQL 15 to 18', () => {
     expect(jobs.postgres.strategy.matrix.postgres).toEqual([15, 16, 17, 18])
-    expect(commands('postgres')).toEqual(['npm cit'])
+    expect(commands('postgres')).toEqual(['npm cit', 'npm run test:rest'])
     expect(jobs.postgres.env.TEST_DATABASE_URL).toMatch(/^postgres:/)
   })
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { bothKinds, testDatabase } from '../support/postgres.ts'
+import { kindsOfPart, testDatabase } from '../support/postgres.ts'
 
-describe.each(bothKinds)('the %s database', (kind) => {
+describe.each(kindsOfPart)('the %s database', (kind) => {
   test('explains every table and column of game, sync and analytics', async () => {
     const db = await testDatabase(kind)
     const silent = await db.values(

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { guildList } from '../../src/resources/guild-list/index.ts'
 import { guildId } from '../support/guild-answers.ts'
-import { bothKinds } from '../support/postgres.ts'
+import { kindsOfPart } from '../support/postgres.ts'
 import { worldOf } from '../support/world.ts'
 
 const [a = '', b = '', c = '', d = ''] = ['a', 'b', 'c', 'd'].map(guildId)
 const listings = 'select guild_uuid, name, prefix, valid_from, valid_until from game.guild_listing order by 1, 4'
 
-describe.each(bothKinds)('the guild list on the %s database', (kind) => {
+describe.each(kindsOfPart)('the guild list on the %s database', (kind) => {
   const world = worldOf(kind)
 
   test('says the same keyed by uuid and keyed by name', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { seasons } from '../../src/resources/seasons/index.ts'
-import { bothKinds } from '../support/postgres.ts'
+import { kindsOfPart } from '../support/postgres.ts'
 import { worldOf } from '../support/world.ts'
 
 const reward = { condition: { type: 'SR', value: 1000 }, type: 'EMERALD', value: 4096, expires: null }
@@ -18,7 +18,7 @@ const season = {
   endDate: '2026-06-20T04:01:00Z',
 }
 
-describe.each(bothKinds)('seasons on the %s database', (kind) => {
+describe.each(kindsOfPart)('seasons on the %s database', (kind) => {
   const world = worldOf(kind)
 
   test.each(['initDate', 'startDate'])(

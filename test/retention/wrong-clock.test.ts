@@ -4,14 +4,14 @@ import { createLog } from '../../src/app/log.ts'
 import { maintainDaily, maintainDatabase } from '../../src/cli/maintenance.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { place } from '../support/guild-answers.ts'
-import { bothKinds } from '../support/postgres.ts'
+import { kindsOfPart } from '../support/postgres.ts'
 import { instantOf, worldOf } from '../support/world.ts'
 
 const map = (stored: number) => ({
   Oak: place('a', '08:00', { resources: [{ type: 'ORE', generation: 1, baseGeneration: 1, stored, limit: 9 }] }),
 })
 
-describe.each(bothKinds)('upkeep on the %s database', (kind) => {
+describe.each(kindsOfPart)('upkeep on the %s database', (kind) => {
   const world = worldOf(kind)
   const months = async () => {
     const rows = await world.rows(

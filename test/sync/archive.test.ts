@@ -14,12 +14,12 @@ import { runResource } from '../../src/sync/run/run.ts'
 import { runWorklist } from '../../src/sync/run/run-worklist.ts'
 import { engineOn, guards } from '../support/archive.ts'
 import { guildBody, guildId, playerId } from '../support/guild-answers.ts'
-import { bothKinds } from '../support/postgres.ts'
+import { kindsOfPart } from '../support/postgres.ts'
 import { instantOf, item, worldOf } from '../support/world.ts'
 
 const kept = { raw: true, ...guards }
 
-describe.each(bothKinds)('raw answers on the %s database', (kind) => {
+describe.each(kindsOfPart)('raw answers on the %s database', (kind) => {
   const world = worldOf(kind)
   const { sync } = world
   const counts = async () =>

@@ -8,7 +8,7 @@ import { resourcesNamed } from '../../src/resources/index.ts'
 import { type LoadOptions, loadRecorded } from '../../src/sync/backfill/backfill-recorded.ts'
 import { gameDigests } from '../support/backfill.ts'
 import { guildBody, guildId, place } from '../support/guild-answers.ts'
-import { bothKinds } from '../support/postgres.ts'
+import { kindsOfPart } from '../support/postgres.ts'
 import { type Line, recordingFolder } from '../support/recording-folder.ts'
 import { item, type World, worldOf } from '../support/world.ts'
 
@@ -34,7 +34,7 @@ async function load({ db, log }: World, lines: readonly Line[], options: Partial
   return await loadRecorded(recorded, loading, { resources: resourcesNamed([]), ...options })
 }
 
-describe.each(bothKinds)('recorded answers on the %s database', (kind) => {
+describe.each(kindsOfPart)('recorded answers on the %s database', (kind) => {
   const world = worldOf(kind)
 
   test('from before the game began or after now are refused line by line, and the others are loaded', async () => {

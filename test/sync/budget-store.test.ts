@@ -9,7 +9,7 @@ import type { Database } from '../../src/db/database.ts'
 import { openEmbedded } from '../../src/db/embedded/embedded.ts'
 import { openServer } from '../../src/db/server/server.ts'
 import { accountOf, databaseBudget } from '../../src/sync/budget/database-budget-store.ts'
-import { bothKinds, testDatabase, testDatabaseUrl, testDataDir } from '../support/postgres.ts'
+import { kindsOfPart, testDatabase, testDatabaseUrl, testDataDir } from '../support/postgres.ts'
 import { cuttableWay } from '../support/proxy.ts'
 
 const clock = systemClock
@@ -27,7 +27,7 @@ const add = (store: BudgetStore, id: string, bucket = 'GUILD') =>
 const count = (store: BudgetStore, bucket = 'GUILD') =>
   store.change(bucket, (state) => ({ state: state ?? emptyBudget, result: state?.reservations.length ?? null }))
 
-describe.each(bothKinds)('the budget in the %s database', (kind) => {
+describe.each(kindsOfPart)('the budget in the %s database', (kind) => {
   let db: Database
   beforeAll(async () => {
     db = await testDatabase(kind)

@@ -3,10 +3,10 @@ import { onlinePlayers } from '../../src/resources/online-players/index.ts'
 import { expectationAt, setExpectedInterval as expectEvery } from '../../src/sync/coverage/coverage.ts'
 import { guildBody, guildId, syncGuild } from '../support/guild-answers.ts'
 import { onlineBody, syncOnline } from '../support/player-answers.ts'
-import { bothKinds } from '../support/postgres.ts'
+import { kindsOfPart } from '../support/postgres.ts'
 import { instantOf, worldOf } from '../support/world.ts'
 
-describe.each(bothKinds)('what was expected and missed, on the %s database,', (kind) => {
+describe.each(kindsOfPart)('what was expected and missed, on the %s database,', (kind) => {
   const world = worldOf(kind)
   const { rows } = world
   const tell = (resource: string, everySeconds: number | null, at = '00:00', toldBy: 'start' | 'sync' = 'sync') =>

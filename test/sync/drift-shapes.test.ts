@@ -6,7 +6,7 @@ import { items } from '../../src/resources/items/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { readDrift } from '../../src/sync/drift/drift-overview.ts'
 import { countLosses, holds, lostFields } from '../../src/sync/drift/shape-changes.ts'
-import { bothKinds } from '../support/postgres.ts'
+import { kindsOfPart } from '../support/postgres.ts'
 import { item, worldOf } from '../support/world.ts'
 
 const trees = ['Ash', 'Beech', 'Cedar', 'Elm', 'Fir', 'Oak', 'Yew']
@@ -18,7 +18,7 @@ const land = (fields: object = {}) => ({
   ...fields,
 })
 
-describe.each(bothKinds)('what arrives, vanishes and returns, on the %s database,', (kind) => {
+describe.each(kindsOfPart)('what arrives, vanishes and returns, on the %s database,', (kind) => {
   const world = worldOf(kind)
   const { sync, rows } = world
   const told = async () =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { items } from '../../src/resources/items/index.ts'
 import { recipes } from '../../src/resources/recipes/index.ts'
-import { bothKinds } from '../support/postgres.ts'
+import { kindsOfPart } from '../support/postgres.ts'
 import { item, worldOf } from '../support/world.ts'
 
 const odd = item('Elm', {
@@ -19,7 +19,7 @@ const odd = item('Elm', {
   'odd/name~': false,
 })
 
-describe.each(bothKinds)('what the API sends that nobody knew, on the %s database,', (kind) => {
+describe.each(kindsOfPart)('what the API sends that nobody knew, on the %s database,', (kind) => {
   const world = worldOf(kind)
   const { sync, rows } = world
   const drift = () =>

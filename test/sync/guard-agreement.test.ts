@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { items } from '../../src/resources/items/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { place } from '../support/guild-answers.ts'
-import { bothKinds } from '../support/postgres.ts'
+import { kindsOfPart } from '../support/postgres.ts'
 import { incomplete, item, worldOf } from '../support/world.ts'
 
 /** So many territories, and after them some whose record cannot be understood. */
@@ -14,7 +14,7 @@ const map = (good: number, unreadable = 0, first = 'Place') =>
 const strict = { plausibleShare: 0.9 }
 const some = (count: number) => Array.from({ length: count }, (_, nth) => item(`Item ${nth}`))
 
-describe.each(bothKinds)('plausibility on the %s database', (kind) => {
+describe.each(kindsOfPart)('plausibility on the %s database', (kind) => {
   const world = worldOf(kind)
   const { sync, rows, versions } = world
   const actions = () => rows('select guard, action from sync.guard_action order by at')

@@ -6,7 +6,7 @@ import { territories } from '../../src/resources/territories/index.ts'
 import type { Resource } from '../../src/sync/resource.ts'
 import { guildBody, guildId, place, syncGuilds } from '../support/guild-answers.ts'
 import { onlineBody } from '../support/player-answers.ts'
-import { bothKinds } from '../support/postgres.ts'
+import { kindsOfPart } from '../support/postgres.ts'
 import { contentOf, instantOf, item, type SyncOptions, worldOf } from '../support/world.ts'
 
 const day = 86_400_000
@@ -17,7 +17,7 @@ const paths = new Map<string, string>([
   [onlinePlayers.name, '/player'],
 ])
 
-describe.each(bothKinds)('a wrong clock on the %s database', (kind) => {
+describe.each(kindsOfPart)('a wrong clock on the %s database', (kind) => {
   const world = worldOf(kind)
   const { rows } = world
 

@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest'
 import { itemSets } from '../../src/resources/item-sets/index.ts'
 import { items } from '../../src/resources/items/index.ts'
 import { recipes } from '../../src/resources/recipes/index.ts'
-import { bothKinds } from '../support/postgres.ts'
+import { kindsOfPart } from '../support/postgres.ts'
 import { item, worldOf } from '../support/world.ts'
 
 const names = ['Ash', 'Elm', 'Oak', 'Yew']
 const all = names.map((name) => item(name))
 const two = all.slice(0, 2)
 
-describe.each(bothKinds)('an answer that is hard to believe, on the %s database,', (kind) => {
+describe.each(kindsOfPart)('an answer that is hard to believe, on the %s database,', (kind) => {
   const world = worldOf(kind)
   const { sync, versions, rows, rowCounts } = world
   const ledger = () =>

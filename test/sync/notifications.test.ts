@@ -6,7 +6,7 @@ import { openServer } from '../../src/db/server/server.ts'
 import { items } from '../../src/resources/items/index.ts'
 import { notifyChannel } from '../../src/sync/record/notifications.ts'
 import { runResource } from '../../src/sync/run/run.ts'
-import { bothKinds, testDatabase, testDatabaseUrl } from '../support/postgres.ts'
+import { kindsOfPart, testDatabase, testDatabaseUrl } from '../support/postgres.ts'
 import { servedApi } from '../support/served.ts'
 import { instantOf, item } from '../support/world.ts'
 
@@ -67,7 +67,7 @@ describe('LISTEN wynnsync', () => {
   })
 })
 
-describe.each(bothKinds)('an announcement on the %s database', (kind) => {
+describe.each(kindsOfPart)('an announcement on the %s database', (kind) => {
   test('has room in the payload however much there is to say', async () => {
     const db = await testDatabase(kind)
     const long = '𝕏'.repeat(5000)

@@ -2,12 +2,12 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { items } from '../../src/resources/items/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { guildBody, guildId, place, playerId, syncGuild } from '../support/guild-answers.ts'
-import { bothKinds } from '../support/postgres.ts'
+import { kindsOfPart } from '../support/postgres.ts'
 import { item, worldOf } from '../support/world.ts'
 
 const level = (name: string, at: number) => item(name, { requirements: { level: at } })
 
-describe.each(bothKinds)('what only the %s database refuses', (kind) => {
+describe.each(kindsOfPart)('what only the %s database refuses', (kind) => {
   const world = worldOf(kind)
   let refused: [table: string, name: string][] = []
   const quarantine = () => world.rows('select key, reason from sync.quarantine order by 1')

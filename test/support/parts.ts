@@ -1,0 +1,65 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const folder = fileURLToPath(new URL('../', import.meta.url))
+
+/**
+ * What `WYNNSYNC_TEST_PART` chooses: `quick` is `npm test`, `rest` is what it leaves out, and without it all runs. The quick
+ * part has every correctness rule on a server database, within four minutes; the rest has long simulations, kills at many
+ * instants, packed and deployed forms, and the embedded database where the quick part tries only the server.
+ */
+export type Part = 'quick' | 'rest' | 'all'
+
+/** @throws Error for another value */
+export function chosenPart(value = process.env.WYNNSYNC_TEST_PART || 'all'): Part {
+  if (value === 'quick' || value === 'rest' || value === 'all') return value
+  throw new Error(`WYNNSYNC_TEST_PART must be quick, rest or all, not ${value}`)
+}
+
+/** Test files that the quick part leaves out: each takes long, and what it holds is held by a cheaper one as well. */
+export const slow: readonly string[] = [
+  'analytics/report-browser.test.ts',
+  'analytics/true-game.test.ts',
+  'api/budget-simulated.test.ts',
+  'api/packed.test.ts',
+  'bench/year.test.ts',
+  'cli/backfill-kill.test.ts',
+  'cli/hostile-text.test.ts',
+  'cli/live-polls.test.ts',
+  'cli/outage.test.ts',
+  'db/embedded-copies.test.ts',
+  'db/power-cut.test.ts',
+  'db/releases.test.ts',
+  'deploy/compose.test.ts',
+  'faults/command.test.ts',
+  'faults/each.test.ts',
+  'faults/mixed.test.ts',
+  'fuzz/fuzz.test.ts',
+  'resources/recorded-guild-series.test.ts',
+  'retention/bounds.test.ts',
+  'sandbox/game/cost.test.ts',
+  'sandbox/game/history.test.ts',
+  'sync/budget-kill.test.ts',
+  'sync/budget-shared.test.ts',
+  'unattended/bad-day.test.ts',
+  'unattended/day.test.ts',
+  'unattended/month.test.ts',
+]
+
+/** Whether a file has tests for which the quick part opens the server database only. */
+function triesBothKinds(file: string): boolean {
+  return /\bkindsOfPart\b/.test(readFileSync(join(folder, file), 'utf8'))
+}
+
+/**
+ * Names of the test files of a part, as paths below `test`.
+ * @throws Error when `slow` names a file that is not there
+ */
+export function filesOf(part: Part): string[] {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.test.ts'))
+  const missing = slow.filter((file) => !files.includes(file))
+  if (missing.length > 0) throw new Error(`test/support/parts.ts names what is not there: ${missing.join(', ')}`)
+  if (part === 'quick') return files.filter((file) => !slow.includes(file))
+  return part === 'all' ? files : files.filter((file) => slow.includes(file) || triesBothKinds(file))
+}
