@@ -1,7 +1,9 @@
-// Writes every generated file of the repository anew, from a freshly migrated embedded database. Run by `npm run generate`.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+// Writes every generated file of the repository, from the sources and a freshly migrated embedded database. Run by
+// `npm run generate`. With --check it writes nothing, and fails when a file is out of date.
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import process, { argv, chdir, stderr } from 'node:process'
 import { readDictionary } from '../dist/analytics/dictionary.js'
 import { markdownOf } from '../dist/analytics/dictionary-markdown.js'
 import { pageOf } from '../dist/analytics/dictionary-page.js'
@@ -9,14 +11,33 @@ import { viewsModule } from '../dist/analytics/views-module.js'
 import { migrateDatabase } from '../dist/app/app.js'
 import { systemClock } from '../dist/app/clock.js'
 import { openEmbedded } from '../dist/db/embedded/embedded.js'
+import { commentsBySchema } from './generate/comments.mjs'
 
+chdir(join(import.meta.dirname, '..'))
+const isCheck = argv.includes('--check')
+
+async function generated(path, text) {
+  const before = await readFile(path, 'utf8').catch(() => undefined)
+  if (before === text) return
+  if (!isCheck) {
+    await mkdir(dirname(path), { recursive: true })
+    await writeFile(path, text)
+    return
+  }
+  stderr.write(`${path} is out of date; run npm run generate\n`)
+  process.exitCode = 1
+}
+
+// Before the database is migrated, which installs them.
+for (const [schema, text] of Object.entries(await commentsBySchema()))
+  await generated(`migrations/comments/${schema}.sql`, text)
 const folder = await mkdtemp(join(tmpdir(), 'wynnsync-generate-'))
 try {
   const db = await openEmbedded(folder, { clock: systemClock, holds: ['generate'], waitMs: 1000 })
   await migrateDatabase(db, { clock: systemClock })
   const dictionary = await readDictionary(db)
-  await writeFile('src/analytics/dictionary.md', markdownOf(pageOf(dictionary)))
-  await writeFile('src/analytics/views.ts', viewsModule(dictionary.questions))
+  await generated('src/analytics/dictionary.md', markdownOf(pageOf(dictionary)))
+  await generated('src/analytics/views.ts', viewsModule(dictionary.questions))
   await db.close()
 } finally {
   await rm(folder, { recursive: true, force: true })

@@ -1,9 +1,9 @@
-import { type BuildColumns, type BuildExtraConfigColumns, is, type NotNull, type SQL, sql } from 'drizzle-orm'
-import type { PgColumnBuilderBase, PgTableExtraConfigValue, PgTableWithColumns } from 'drizzle-orm/pg-core'
-import { check, foreignKey, jsonb, PgColumn, primaryKey, unique } from 'drizzle-orm/pg-core'
+import { type BuildExtraConfigColumns, is, type NotNull, type SQL, sql } from 'drizzle-orm'
+import type { AnyPgTable, PgTableExtraConfigValue } from 'drizzle-orm/pg-core'
+import { check, foreignKey, getTableConfig, PgColumn, primaryKey, unique } from 'drizzle-orm/pg-core'
 import { FatalError } from '../app/errors.ts'
-import { bytes, type ColumnBuilders, instant, requireAll, snakeCased } from './columns.ts'
-import { game } from './schemas.ts'
+import { bytes, type ColumnBuilders, instant, jsonb, requireAll, snakeCased, withComments } from './columns.ts'
+import { game, type SchemaTable } from './schemas.ts'
 
 /** Under this symbol a history table carries its shape: at run time for the engine, in its type for `RowOf`. */
 export const historyShape = Symbol('history shape')
@@ -27,19 +27,13 @@ export interface PartShape<Key extends string = string> {
 
 type NotNullColumns<Columns extends ColumnBuilders> = { [Name in keyof Columns]: NotNull<Columns[Name]> }
 
-type GameTable<Name extends string, Columns extends Record<string, PgColumnBuilderBase>> = PgTableWithColumns<{
-  name: Name
-  schema: 'game'
-  columns: BuildColumns<Name, Columns, 'pg'>
-  dialect: 'pg'
-}>
-
 type EngineColumns = ReturnType<typeof engineColumns>
 type DocumentColumn = ReturnType<typeof documentColumn>
 type StartColumn = ReturnType<typeof startColumn>
 
 /** A root with its versions, as `historyTable` makes it. */
-export type HistoryTable<Name extends string, Key extends ColumnBuilders, Columns extends ColumnBuilders> = GameTable<
+export type HistoryTable<Name extends string, Key extends ColumnBuilders, Columns extends ColumnBuilders> = SchemaTable<
+  'game',
   Name,
   NotNullColumns<Key> & Columns & EngineColumns
 > & { readonly [historyShape]: RootShape<Key> }
@@ -50,7 +44,7 @@ export type PartTable<
   Key extends ColumnBuilders,
   PartKey extends ColumnBuilders,
   Columns extends ColumnBuilders,
-> = GameTable<Name, NotNullColumns<Key> & StartColumn & NotNullColumns<PartKey> & Columns> & {
+> = SchemaTable<'game', Name, NotNullColumns<Key> & StartColumn & NotNullColumns<PartKey> & Columns> & {
   readonly [historyShape]: PartShape<Extract<keyof Key, string>>
 }
 
@@ -69,21 +63,33 @@ export type RowOf<Table extends { readonly $inferInsert: object }> = Table exten
     ? Omit<Table['$inferInsert'], Key | 'validFrom'>
     : Table['$inferInsert']
 
-const startColumn = () => ({ validFrom: instant('valid_from').notNull() })
+const startColumn = (comment: string) => ({ validFrom: instant(comment).notNull() })
 
 const engineColumns = () => ({
-  ...startColumn(),
-  validUntil: instant('valid_until').notNull().default(sql`'infinity'`),
-  previousUntil: instant('previous_until'),
-  hash: bytes('hash').notNull(),
-  extra: jsonb('extra'),
+  ...startColumn('Start, inclusive: observed_at of the first response with this version.'),
+  validUntil: instant(
+    'End, exclusive: observed_at of the first response with another version, or without the key. infinity: the version is current.',
+  )
+    .notNull()
+    .default(sql`'infinity'`),
+  previousUntil: instant(
+    'valid_until of the version before: equal to valid_from when nothing lay between, earlier after an absence. NULL: the first version of its key.',
+  ),
+  hash: bytes(
+    'Content hash: SHA-256 of the document as JSON text with sorted keys, 32 bytes, without what is sampled.',
+  ).notNull(),
+  extra: jsonb(
+    'Fields of the record that have no column, in the shape of the API; elements of an array by their number. NULL: there are none.',
+  ),
 })
 
-const documentColumn = () => ({ document: jsonb('document').notNull() })
+const documentColumn = () => ({ document: jsonb('The whole record in the shape of the API.').notNull() })
 
 interface HistoryOptions<Name extends string, Columns extends ColumnBuilders> {
   /** Keeps the whole normalized entity as jsonb too, for questions that come later. */
   readonly document?: boolean
+  /** Comments of columns that the engine fills, where the usual ones do not say enough; by property name. */
+  readonly comments?: Partial<Record<EngineColumn | 'extra' | 'document', string>>
   /** Further indexes and checks, from the table's columns. */
   readonly indexes?: (columns: BuildExtraConfigColumns<Name, Columns, 'pg'>) => PgTableExtraConfigValue[]
 }
@@ -98,15 +104,17 @@ interface HistoryOptions<Name extends string, Columns extends ColumnBuilders> {
  * (`_chain`), lies not after the successor's start (`_after`), and starts lie before ends (`_order`). Hence no two
  * versions of a key overlap, and two B-trees prove it at an eighth of what a GiST exclusion costs.
  *
- * drizzle cannot say `DEFERRABLE INITIALLY DEFERRED`: the generated migration gets it by hand, once, on
- * `<table>_chain`, because one transaction must be free to load versions in any order.
+ * One transaction must be free to load versions in any order, so `<table>_chain` is `DEFERRABLE INITIALLY DEFERRED`.
+ * drizzle cannot say that: `npm run db:generate` adds it.
  *
  * @param name SQL name of the table, without schema
+ * @param comment the table's comment in Postgres
  * @param key the natural key's columns; they become `not null`
  * @param columns everything else that `normalize` gives; SQL names are the snake_case of the property names
  */
 export function historyTable<Name extends string, Key extends ColumnBuilders, Columns extends ColumnBuilders>(
   name: Name,
+  comment: string,
   key: Key,
   columns: Columns,
   options: HistoryOptions<Name, NotNullColumns<Key> & Columns & EngineColumns & DocumentColumn> & {
@@ -115,12 +123,14 @@ export function historyTable<Name extends string, Key extends ColumnBuilders, Co
 ): HistoryTable<Name, Key, Columns & DocumentColumn>
 export function historyTable<Name extends string, Key extends ColumnBuilders, Columns extends ColumnBuilders>(
   name: Name,
+  comment: string,
   key: Key,
   columns: Columns,
   options?: HistoryOptions<Name, NotNullColumns<Key> & Columns & EngineColumns> & { readonly document?: false },
 ): HistoryTable<Name, Key, Columns>
 export function historyTable(
   name: string,
+  comment: string,
   key: ColumnBuilders,
   columns: ColumnBuilders,
   options: HistoryOptions<string, ColumnBuilders> = {},
@@ -151,7 +161,8 @@ export function historyTable(
       ...(options.indexes?.(self) ?? []),
     ]
   })
-  return Object.assign(table, { [historyShape]: { role: 'root' as const, key: keyNames, keyColumns: key } })
+  const shape = { role: 'root' as const, key: keyNames, keyColumns: key }
+  return Object.assign(withComments(table, comment, all, options.comments), { [historyShape]: shape })
 }
 
 /**
@@ -159,6 +170,7 @@ export function historyTable(
  * it, never changed on their own. Primary key: root key, `valid_from`, part key.
  *
  * @param root the root as `historyTable` made it
+ * @param comment the table's comment in Postgres
  * @param partKey columns that tell the parts of one version apart; they become `not null`
  */
 export function partTable<
@@ -167,20 +179,23 @@ export function partTable<
   PartKey extends ColumnBuilders,
   Columns extends ColumnBuilders,
 >(
-  root: { readonly [historyShape]: RootShape<Key> },
+  root: AnyPgTable & { readonly [historyShape]: RootShape<Key> },
   name: Name,
+  comment: string,
   partKey: PartKey,
   columns: Columns,
 ): PartTable<Name, Key, PartKey, Columns>
 export function partTable(
-  root: { readonly [historyShape]: RootShape },
+  root: AnyPgTable & { readonly [historyShape]: RootShape },
   name: string,
+  comment: string,
   partKey: ColumnBuilders,
   columns: ColumnBuilders,
 ) {
   const { key, keyColumns } = root[historyShape]
   requireAll(partKey)
-  const all = { ...keyColumns, ...startColumn(), ...partKey, ...columns }
+  const owner = `game.${getTableConfig(root).name}`
+  const all = { ...keyColumns, ...startColumn(`valid_from of the version in ${owner}.`), ...partKey, ...columns }
   const table = game.table(name, snakeCased<ColumnBuilders>(all), (self) => {
     const version = [...key, 'validFrom']
     const own = startingWith(version.map((property) => column(self, property)))
@@ -196,7 +211,9 @@ export function partTable(
       }).onDelete('cascade'),
     ]
   })
-  return Object.assign(table, { [historyShape]: { role: 'part' as const, key, partKey: Object.keys(partKey) } })
+  const ofKey = Object.fromEntries(key.map((property) => [property, `Key of the version in ${owner}.`]))
+  const shape = { role: 'part' as const, key, partKey: Object.keys(partKey) }
+  return Object.assign(withComments(table, comment, all, ofKey), { [historyShape]: shape })
 }
 
 function column(columns: object, property: string): PgColumn {

@@ -1,6 +1,6 @@
-import { integer, text } from 'drizzle-orm/pg-core'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { FOREVER } from '../../src/db/bulk/values.ts'
+import { integer, text } from '../../src/db/columns.ts'
 import type { Database, Sql } from '../../src/db/database.ts'
 import { historyTable, partTable } from '../../src/db/history.ts'
 import { game } from '../../src/db/schemas.ts'
@@ -8,8 +8,13 @@ import { typed } from '../../src/db/typed.ts'
 import { bothKinds, testDatabase } from '../support/postgres.ts'
 import { migrationSql } from '../support/schema-sql.ts'
 
-const swords = historyTable('swords', { smithId: text(), ordinal: integer() }, { level: integer().notNull() })
-const gems = partTable(swords, 'sword_gems', { slot: integer() }, { colour: text().notNull() })
+const swords = historyTable(
+  'swords',
+  'Swords.',
+  { smithId: text('Smith.'), ordinal: integer('Number.') },
+  { level: integer('Level.').notNull() },
+)
+const gems = partTable(swords, 'sword_gems', 'Gems.', { slot: integer('Slot.') }, { colour: text('Colour.').notNull() })
 
 const day = (number: number) => new Date(Date.UTC(2026, 0, number))
 

@@ -1,16 +1,30 @@
-import { getTableConfig, index, integer, jsonb, type PgTable, text } from 'drizzle-orm/pg-core'
+import { getTableConfig, index, type PgTable } from 'drizzle-orm/pg-core'
 import { expect, expectTypeOf, test } from 'vitest'
+import { integer, jsonb, text, texts } from '../../src/db/columns.ts'
 import { historyTable, partTable, type RowOf } from '../../src/db/history.ts'
 
 const swords = historyTable(
   'swords',
-  { smithId: text(), ordinal: integer() },
-  { displayName: text().notNull(), level2Xp: integer(), seenBy: text().array().notNull() },
+  'Swords.',
+  { smithId: text('Smith.'), ordinal: integer('Number.') },
+  { displayName: text('Name.').notNull(), level2Xp: integer('Xp.'), seenBy: texts('Seen by.').notNull() },
   { indexes: (sword) => [index('swords_display_name').on(sword.displayName)] },
 )
-const gems = partTable(swords, 'sword_gems', { slot: integer() }, { colour: text().notNull(), facets: jsonb() })
+const gems = partTable(
+  swords,
+  'sword_gems',
+  'Gems.',
+  { slot: integer('Slot.') },
+  { colour: text('Colour.').notNull(), facets: jsonb('Facets.') },
+)
 
-const shields = historyTable('shields', { name: text() }, { width: integer().notNull() }, { document: true })
+const shields = historyTable(
+  'shields',
+  'Shields.',
+  { name: text('Name.') },
+  { width: integer('Width.').notNull() },
+  { document: true },
+)
 
 test('a row that normalize returns holds the key and the columns, and none that the engine fills', () => {
   expectTypeOf<RowOf<typeof swords>>().toEqualTypeOf<{

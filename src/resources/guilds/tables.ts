@@ -1,41 +1,57 @@
-import { bigint, boolean, doublePrecision, index, integer, primaryKey, real, text, uuid } from 'drizzle-orm/pg-core'
-import { instant, snakeCased, textInstant } from '../../db/columns.ts'
+import { index, primaryKey } from 'drizzle-orm/pg-core'
+import {
+  bigint,
+  boolean,
+  doublePrecision,
+  instant,
+  integer,
+  real,
+  sampledAt,
+  text,
+  textInstant,
+  texts,
+  uuid,
+} from '../../db/columns.ts'
 import { historyTable, partTable } from '../../db/history.ts'
 import { namesPeople } from '../../db/naming.ts'
-import { game } from '../../db/schemas.ts'
+import { gameTable } from '../../db/schemas.ts'
 
-/** One version of what rarely changes about a guild (API reference 6.1). */
+/** API reference 6.1. */
 export const guild = historyTable(
   'guild',
-  { guildUuid: uuid() },
+  'Versions of what rarely changes about a guild, from its own response. Its numbers are in guild_sample.',
+  { guildUuid: uuid('Natural key.') },
   {
-    name: text(),
-    prefix: text(),
-    createdAt: textInstant(),
-    bannerBase: text(),
-    bannerTier: integer(),
-    bannerStructure: text(),
+    name: text('Name, byte for byte.'),
+    prefix: text('Prefix; not unique.'),
+    createdAt: textInstant('When it was founded, by the API.'),
+    bannerBase: text("Colour of the banner's cloth. NULL: it has no banner."),
+    bannerTier: integer('Tier of the banner.'),
+    bannerStructure: text('Structure of the banner. NULL: the API did not send it.'),
   },
 )
 
-/** The layers of a guild's banner, from the cloth up. */
 export const guildBannerLayer = partTable(
   guild,
   'guild_banner_layer',
-  { position: integer() },
-  { colour: text(), pattern: text() },
+  'Layers of the banner of a version of a guild.',
+  { position: integer('Place from the cloth up, from 0.') },
+  { colour: text('Colour, such as LIGHT_BLUE.'), pattern: text('Pattern, such as STRIPE_TOP.') },
 )
 
-/** One version of a membership: a player in a guild under a rank. `joined` tells one spell from the next. */
 export const guildMember = historyTable(
   'guild_member',
-  { guildUuid: uuid(), playerUuid: uuid() },
+  'Versions of memberships: a player in a guild under a rank and a name. A membership ends at the first of the complete responses in a row without the player.',
+  { guildUuid: uuid('The guild; with the player the natural key.'), playerUuid: uuid('The player.') },
   {
-    username: text(),
-    rank: text().notNull(),
-    joined: textInstant(),
-    /** What the member hides from us, in the API's camelCase; what is hidden is NULL elsewhere, never false or 0. */
-    restricted: text().array(),
+    username: text('Name of the player then. NULL: the API did not send it.'),
+    rank: text('owner, chief, strategist, captain, recruiter, recruit, or what else the API sends.').notNull(),
+    joined: textInstant(
+      'When the player joined, by the API; distinguishes one spell in the guild from the next. NULL: the API did not send it.',
+    ),
+    restricted: texts(
+      'Privacy rules that hide something of the member, in camelCase, such as onlineStatus; what is hidden is NULL elsewhere. Empty: nothing is hidden.',
+    ),
   },
   {
     indexes: (self) => [
@@ -46,87 +62,85 @@ export const guildMember = historyTable(
   },
 )
 
-const count = () => bigint({ mode: 'number' })
-
-/** A guild's numbers whenever one of them changed. */
-export const guildSample = game.table(
+export const guildSample = gameTable(
   'guild_sample',
-  snakeCased({
-    guildUuid: uuid().notNull(),
-    observedAt: instant().notNull(),
-    level: integer(),
-    xpPercent: real(),
-    territories: integer(),
-    wars: count(),
-    raids: count(),
-    members: integer(),
-    /** Online by the guild's own count, hidden members included. */
-    online: integer(),
-    /** Members whose own record says online. */
-    onlineListed: integer(),
-    /** Members who hide whether they are online. */
-    hidden: integer(),
-  }),
+  "A guild's numbers, a row whenever one of them changed.",
+  {
+    guildUuid: uuid('The guild.').notNull(),
+    observedAt: sampledAt(),
+    level: integer('Level.'),
+    xpPercent: real('Percent of the way to the next level.'),
+    territories: integer("Territories by the guild's own count."),
+    wars: bigint("Wars by the guild's own count. NULL: the API did not send it."),
+    raids: bigint("Raids by the guild's own count. NULL: the API did not send it."),
+    members: integer("Members by the guild's own count."),
+    online: integer("Members online by the guild's own count, hidden ones included."),
+    onlineListed: integer('Members whose own record has online: true.'),
+    hidden: integer('Members who hide whether they are online.'),
+  },
   (self) => [
     primaryKey({ name: 'guild_sample_pkey', columns: [self.guildUuid, self.observedAt] }),
     index('guild_sample_time').using('brin', self.observedAt),
   ],
 )
 
-/** How many members were online, as averages over the answers of an hour: what stays of older samples. */
-export const guildHour = game.table(
+export const guildHour = gameTable(
   'guild_hour',
-  snakeCased({
-    guildUuid: uuid().notNull(),
-    hour: instant().notNull(),
-    /** NULL: no answer of the hour told. */
-    onlineAvg: doublePrecision(),
-    onlineMax: integer(),
-  }),
+  'How many members of a guild were online in an hour: what compaction keeps of the rows of game.guild_sample past their retention.',
+  {
+    guildUuid: uuid('The guild.').notNull(),
+    hour: instant('The full hour (UTC), in which there was a response about the guild.').notNull(),
+    onlineAvg: doublePrecision(
+      "Members online by the guild's own count, on average over the responses of the hour. NULL: none had it.",
+    ),
+    onlineMax: integer('The most in a response of the hour. NULL: none had it.'),
+  },
   (self) => [primaryKey({ name: 'guild_hour_pkey', columns: [self.guildUuid, self.hour] })],
 )
 
-/** A guild's rating in a season whenever it changed. */
-export const guildSeason = game.table(
+export const guildSeason = gameTable(
   'guild_season',
-  snakeCased({
-    guildUuid: uuid().notNull(),
-    season: integer().notNull(),
-    observedAt: instant().notNull(),
-    rating: count(),
-    finalTerritories: integer(),
-  }),
+  "A guild's rating in a season, a row whenever it changed.",
+  {
+    guildUuid: uuid('The guild.').notNull(),
+    season: integer('Number of the season; season 0 exists.').notNull(),
+    observedAt: sampledAt(),
+    rating: bigint('Season rating.'),
+    finalTerritories: integer('Territories at the end of the season.'),
+  },
   (self) => [
     primaryKey({ name: 'guild_season_pkey', columns: [self.guildUuid, self.season, self.observedAt] }),
     index('guild_season_season').on(self.season),
   ],
 )
 
-/** A guild's place on a leaderboard whenever it changed. */
-export const guildRanking = game.table(
+export const guildRanking = gameTable(
   'guild_ranking',
-  snakeCased({
-    guildUuid: uuid().notNull(),
-    board: text().notNull(),
-    observedAt: instant().notNull(),
-    position: integer(),
-  }),
+  "A guild's place on a leaderboard, a row whenever it changed. Leaving the board gives no row.",
+  {
+    guildUuid: uuid('The guild.').notNull(),
+    board: text('Name of the leaderboard in the API.').notNull(),
+    observedAt: sampledAt(),
+    position: integer('Place, from 1.'),
+  },
   (self) => [
     primaryKey({ name: 'guild_ranking_pkey', columns: [self.guildUuid, self.board, self.observedAt] }),
     index('guild_ranking_time').using('brin', self.observedAt),
   ],
 )
 
-/** A member's counters, each whenever it changed: contributed, wars, guildRaids.total ... They may fall (design rule 10). */
-export const memberCounter = game.table(
+export const memberCounter = gameTable(
   'member_counter',
-  snakeCased({
-    guildUuid: uuid().notNull(),
-    playerUuid: uuid().notNull(),
-    counter: text().notNull(),
-    observedAt: instant().notNull(),
-    value: doublePrecision(),
-  }),
+  'What is counted about a member, a row whenever a value changed. Counters may fall: by joining again, by a glitch, for no visible reason.',
+  {
+    guildUuid: uuid('The guild whose response had it.').notNull(),
+    playerUuid: uuid('The member.').notNull(),
+    counter: text(
+      'Name: contributed (since joining), wars, guildRaids.total, raids.list.<raid>, playtime and so on, by its path in the API.',
+    ).notNull(),
+    observedAt: sampledAt(),
+    value: doublePrecision('The value, exact up to 2^53. What a member hides gives no row.'),
+  },
   (self) => [
     primaryKey({
       name: 'member_counter_pkey',
@@ -136,20 +150,16 @@ export const memberCounter = game.table(
   ],
 )
 
-/**
- * Hours in which a counter of a member was told lower than before. There are few, and only what was made of such a counter
- * has to be looked at closely.
- */
-export const memberCounterDip = game.table(
+export const memberCounterDip = gameTable(
   'member_counter_dip',
-  snakeCased({
-    guildUuid: uuid().notNull(),
-    playerUuid: uuid().notNull(),
-    counter: text().notNull(),
-    hour: instant().notNull(),
-    /** The last time in that hour. */
-    fellAt: instant().notNull(),
-  }),
+  'Hours in which a counter of a member was lower than before: rises of other counters follow from two numbers. Materialized up to sync.tier.averaged_until.',
+  {
+    guildUuid: uuid('The guild.').notNull(),
+    playerUuid: uuid('The member.').notNull(),
+    counter: text('The counter, such as contributed.').notNull(),
+    hour: instant('The full hour (UTC).').notNull(),
+    fellAt: instant('observed_at of the last response of the hour with less than the one before.').notNull(),
+  },
   (self) => [
     primaryKey({
       name: 'member_counter_dip_pkey',
@@ -158,17 +168,17 @@ export const memberCounterDip = game.table(
   ],
 )
 
-/** Whether a member was online, and where, whenever that changed. NULL: hidden. */
-export const memberPresence = game.table(
+export const memberPresence = gameTable(
   'member_presence',
-  snakeCased({
-    guildUuid: uuid().notNull(),
-    playerUuid: uuid().notNull(),
-    observedAt: instant().notNull(),
-    online: boolean(),
-    server: text(),
-    lastJoin: textInstant(),
-  }),
+  'Whether a member was online, a row whenever that or the world changed.',
+  {
+    guildUuid: uuid('The guild whose response had it.').notNull(),
+    playerUuid: uuid('The member.').notNull(),
+    observedAt: sampledAt(),
+    online: boolean('Online then. NULL: the member hides it, so that offline would be a guess.'),
+    server: text('World. NULL: offline or hidden.'),
+    lastJoin: textInstant('Last login. NULL: hidden, or the API never sent it.'),
+  },
   (self) => [
     primaryKey({ name: 'member_presence_pkey', columns: [self.guildUuid, self.playerUuid, self.observedAt] }),
     index('member_presence_player').on(self.playerUuid, self.observedAt),

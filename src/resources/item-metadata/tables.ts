@@ -1,16 +1,17 @@
-import { integer, text } from 'drizzle-orm/pg-core'
+import { integer, text } from '../../db/columns.ts'
 import { historyTable } from '../../db/history.ts'
 
-/** One member of one of the enumerations that the item database is described with (API reference 5.5). */
+/** API reference 5.5. */
 export const enumeration = historyTable(
   'enumeration',
-  { path: text() },
+  'Versions of the members of the enumerations that the API describes items with. One row per interval without a change; valid_until = infinity is the current version.',
+  { path: text('Natural key: list and member, such as filters/tier/weapon/mythic.') },
   {
-    /** The list it is a member of, such as `filters/tier/weapon` or `static/identifications`. */
-    list: text().notNull(),
-    member: text().notNull(),
-    /** The game's own number for it in `static` lists; the bound itself in `filters/levelRange`. */
-    number: integer(),
+    list: text('The list it is a member of, such as filters/tier/weapon or static/identifications.').notNull(),
+    member: text('The member itself, such as mythic; min or max in filters/levelRange.').notNull(),
+    number: integer(
+      'The number that the game encodes it with, in the lists under static; the bound itself in filters/levelRange. NULL in all other lists.',
+    ),
   },
   { document: true },
 )

@@ -1,90 +1,92 @@
 import { sql } from 'drizzle-orm'
-import { doublePrecision, index, integer, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
-import { instant, snakeCased } from '../../db/columns.ts'
+import { index, primaryKey, uniqueIndex } from 'drizzle-orm/pg-core'
+import { doublePrecision, instant, integer, sampledAt, text, uuid } from '../../db/columns.ts'
 import { historyTable } from '../../db/history.ts'
-import { game } from '../../db/schemas.ts'
+import { gameTable } from '../../db/schemas.ts'
 
-/** From when to when a world had listed players (API reference 7.4). A world with nobody listed is not to be seen. */
-export const world = historyTable('world', { world: text() }, {})
+/** API reference 7.4. */
+export const world = historyTable(
+  'world',
+  'Versions of worlds: from the first response that lists a player there to the first in a row that lists none. A world without listed players looks like one that is down.',
+  { world: text('Natural key: name of the world, such as EU1.') },
+  {},
+  { comments: { hash: 'Content hash; the same for all worlds, because only their presence counts.' } },
+)
 
-/** How many players were listed on a world, whenever that changed; 0 when it stood in no line of an answer. */
-export const worldSample = game.table(
+export const worldSample = gameTable(
   'world_sample',
-  snakeCased({ world: text().notNull(), observedAt: instant().notNull(), online: integer().notNull() }),
+  'How many players were listed on a world, whenever that changed.',
+  {
+    world: text('Name of the world.').notNull(),
+    observedAt: sampledAt(),
+    online: integer(
+      "Players listed there. Those who hide are on no world's list. 0: absent from the response while its tombstone was not yet confirmed.",
+    ).notNull(),
+  },
   (self) => [
     primaryKey({ name: 'world_sample_pkey', columns: [self.world, self.observedAt] }),
     index('world_sample_time').using('brin', self.observedAt),
   ],
 )
 
-/** The same as averages: what stays of older samples. */
-export const worldHour = game.table(
+export const worldHour = gameTable(
   'world_hour',
-  snakeCased({
-    world: text().notNull(),
-    hour: instant().notNull(),
-    /** Over the time of the hour that the world was up and somebody looked. */
-    onlineAvg: doublePrecision().notNull(),
-    onlineMax: integer().notNull(),
-  }),
+  'How many players were listed on a world in an hour: what compaction keeps of the rows of game.world_sample past their retention.',
+  {
+    world: text('Name of the world.').notNull(),
+    hour: instant('The full hour (UTC).').notNull(),
+    onlineAvg: doublePrecision('Players listed there, on average over the observed time that it was up.').notNull(),
+    onlineMax: integer('The most at once.').notNull(),
+  },
   (self) => [primaryKey({ name: 'world_hour_pkey', columns: [self.hour, self.world] })],
 )
 
-/** How many players were online, listed and hidden, whenever one of the numbers changed. */
-export const onlineSample = game.table(
+export const onlineSample = gameTable(
   'online_sample',
-  snakeCased({
-    observedAt: instant().notNull(),
-    /** By the service's own count. NULL: it did not say. */
-    total: integer(),
-    listed: integer().notNull(),
-    /** Total less listed. NULL: not known, also where the service counted fewer than it listed. */
-    hidden: integer(),
-  }),
+  'How many players were online, whenever one of the numbers changed.',
+  {
+    observedAt: sampledAt(),
+    total: integer("Players online by the service's own count, hidden ones included. NULL: it was not sent."),
+    listed: integer('Players in the list.').notNull(),
+    hidden: integer('Total less listed. NULL: not known, also where the service counted fewer than it listed.'),
+  },
   (self) => [
     primaryKey({ name: 'online_sample_pkey', columns: [self.observedAt] }),
     index('online_sample_nobody_hidden').on(self.observedAt).where(sql`hidden = 0`),
   ],
 )
 
-/** The same as averages: what stays of older samples. */
-export const onlineHour = game.table(
+export const onlineHour = gameTable(
   'online_hour',
-  snakeCased({
-    hour: instant().primaryKey(),
-    /** Over the seconds of the hour in which somebody looked and the service gave a number. NULL: there were none. */
-    totalAvg: doublePrecision(),
-    totalMax: integer(),
-    totalSeconds: doublePrecision().notNull(),
-    hiddenAvg: doublePrecision(),
-    hiddenSeconds: doublePrecision().notNull(),
-  }),
+  'How many players were online in an hour: what compaction keeps of the rows of game.online_sample past their retention.',
+  {
+    hour: instant('The full hour (UTC).').primaryKey(),
+    totalAvg: doublePrecision('Players online, hidden ones included, on average over total_seconds. NULL: not known.'),
+    totalMax: integer('The most at once. NULL: not known.'),
+    totalSeconds: doublePrecision('Seconds of the hour for which the total is known.').notNull(),
+    hiddenAvg: doublePrecision('Players who hid, on average over hidden_seconds. NULL: not known.'),
+    hiddenSeconds: doublePrecision('Seconds of the hour for which the number of hidden players is known.').notNull(),
+  },
 )
 
-/**
- * A time during which every answer listed a player. Facts only: what they say about logins and logouts, together with
- * what profiles and guilds say, is worked out by the view `analytics.player_session`.
- */
-export const playerListing = game.table(
+export const playerListing = gameTable(
   'player_listing',
-  snakeCased({
-    playerUuid: uuid().notNull(),
-    /** The first answer that listed the player. */
-    firstListedAt: instant().notNull(),
-    /** The answer before it, which did not. NULL: there was none. */
-    lastUnlistedAt: instant(),
-    /** The last answer that listed the player. NULL: the latest one does. */
-    lastListedAt: instant(),
-    /** The answer after it, which did not. NULL: the latest one lists the player. */
-    firstUnlistedAt: instant(),
-    /** After when the login was, as far as this list alone tells: set when nobody was hidden in the answer before. */
-    loginEarliest: instant(),
-    /** By when the logout was, as far as this list alone tells: set when nobody was hidden in the answer after. */
-    logoutLatest: instant(),
-    /** Where the player was listed first, and last. NULL: the answer did not say. */
-    world: text(),
-    lastWorld: text(),
-  }),
+  'Times during which every response of the online list had the player. Logins and logouts are derived in analytics.player_session.',
+  {
+    playerUuid: uuid('The player.').notNull(),
+    firstListedAt: instant('The first response that listed the player.').notNull(),
+    lastUnlistedAt: instant('The response before it, which did not. NULL: there was none.'),
+    lastListedAt: instant('The last response that listed the player. NULL: the latest one does.'),
+    firstUnlistedAt: instant('The response after it, which did not. NULL: the latest one lists the player.'),
+    loginEarliest: instant(
+      'The response before it, if no player was hidden in it: the login was later. NULL: the player may have been hidden.',
+    ),
+    logoutLatest: instant(
+      'The response after it, if no player was hidden in it: the logout was earlier. NULL: still listed, or perhaps hidden.',
+    ),
+    world: text('World in the first response. NULL: it was not sent.'),
+    lastWorld: text('World in the last response. NULL: it was not sent.'),
+  },
   (self) => [
     primaryKey({ name: 'player_listing_pkey', columns: [self.playerUuid, self.firstListedAt] }),
     uniqueIndex('player_listing_open').on(self.playerUuid).where(sql`last_listed_at is null`),
@@ -93,18 +95,16 @@ export const playerListing = game.table(
   ],
 )
 
-/** A player was listed on another world than in the answer before. */
-export const playerHop = game.table(
+export const playerHop = gameTable(
   'player_hop',
-  snakeCased({
-    playerUuid: uuid().notNull(),
-    fromWorld: text().notNull(),
-    toWorld: text().notNull(),
-    /** The last answer that had the player on the former world. */
-    earliest: instant().notNull(),
-    /** The first answer that had the player on the other one. */
-    latest: instant().notNull(),
-  }),
+  'A player was listed on another world than in the response before.',
+  {
+    playerUuid: uuid('The player.').notNull(),
+    fromWorld: text('World in the response before.').notNull(),
+    toWorld: text('World in this response. There may have been others in between.').notNull(),
+    earliest: instant('The response before: it happened later.').notNull(),
+    latest: instant('This response: it happened by then.').notNull(),
+  },
   (self) => [
     primaryKey({ name: 'player_hop_pkey', columns: [self.playerUuid, self.latest] }),
     index('player_hop_time').using('brin', self.latest),

@@ -1,33 +1,44 @@
-import { boolean, doublePrecision, index, integer, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
-import { instant, snakeCased, textInstant } from '../../db/columns.ts'
+import { index, primaryKey } from 'drizzle-orm/pg-core'
+import {
+  boolean,
+  doublePrecision,
+  instant,
+  integer,
+  sampledAt,
+  text,
+  textInstant,
+  texts,
+  uuid,
+} from '../../db/columns.ts'
 import { historyTable } from '../../db/history.ts'
-import { game } from '../../db/schemas.ts'
+import { gameTable } from '../../db/schemas.ts'
 
-/** One version of who a player is (API reference 7.1). What the player hides is NULL, and `restricted` says why. */
+/** API reference 7.1. */
 export const player = historyTable(
   'player',
-  { playerUuid: uuid() },
+  "Versions of players' profiles: who they are, not what changes while they play. What a player hides is NULL, and restricted says why.",
+  { playerUuid: uuid('Natural key.') },
   {
-    username: text(),
-    nickname: text(),
-    rank: text(),
-    rankBadge: text(),
-    shortenedRank: text(),
-    supportRank: text(),
-    rankColour: text(),
-    rankColourSub: text(),
-    veteran: boolean(),
-    firstJoin: textInstant(),
-    guildUuid: uuid(),
-    guildName: text(),
-    guildPrefix: text(),
-    /** As the profile spells it: in capitals. */
-    guildRank: text(),
-    guildRankStars: text(),
-    wallpaper: text(),
-    avatar: text(),
-    /** The access rules that hide something from us, in the API's camelCase. */
-    restricted: text().array(),
+    username: text('Name in the game; players change it.'),
+    nickname: text('Shown name. NULL: none.'),
+    rank: text('Player, or a staff rank.'),
+    rankBadge: text("Path of the rank's picture."),
+    shortenedRank: text('Short form of a staff rank.'),
+    supportRank: text('Rank bought: vip, vipplus, hero, champion. NULL: none.'),
+    rankColour: text('Main colour of the rank.'),
+    rankColourSub: text('Second colour of the rank.'),
+    veteran: boolean('Whether the player has the veteran badge. NULL: the API did not send it.'),
+    firstJoin: textInstant('When the player came for the first time. NULL where mainAccess is restricted.'),
+    guildUuid: uuid("The player's guild. NULL: none."),
+    guildName: text('Its name in the profile.'),
+    guildPrefix: text('Its prefix in the profile.'),
+    guildRank: text('Rank in it, in capitals as profiles have it.'),
+    guildRankStars: text('The stars of that rank.'),
+    wallpaper: text('Wallpaper of the profile.'),
+    avatar: text('Picture of the profile.'),
+    restricted: texts(
+      "Privacy rules that hide something of the player, in the API's camelCase: mainAccess, onlineStatus ...",
+    ),
   },
   {
     indexes: (self) => [
@@ -37,82 +48,87 @@ export const player = historyTable(
   },
 )
 
-/** One version of a character's lasting traits (API reference 7.2); its numbers are in `character_counter`. */
+/** API reference 7.2. */
 export const playerCharacter = historyTable(
   'player_character',
-  { playerUuid: uuid(), characterUuid: uuid() },
+  'Versions of characters: what rarely changes. Numbers are in game.character_counter. A character ends when two responses lack it; never while the player hides the list.',
+  { playerUuid: uuid('Whose character it is.'), characterUuid: uuid('The character.') },
   {
-    type: text(),
-    /** The name of the other look, or `true` where only that was told. */
-    reskin: text(),
-    nickname: text(),
-    level: integer(),
-    gamemodes: text().array(),
-    died: boolean(),
-    preEconomy: boolean(),
-    restricted: text().array(),
-    /** Stats that are gone for everybody but the owner. */
-    removedStats: text().array(),
+    type: text('Class: ARCHER, WARRIOR, ASSASSIN, MAGE, SHAMAN.'),
+    reskin: text("Name of the class's other look, or true where the API sends only that. NULL: not worn."),
+    nickname: text('Name the player gave it.'),
+    level: integer('Combat level.'),
+    gamemodes: texts('Modes such as hunted, ironman, craftsman, hardcore; empty when none.'),
+    died: boolean('Whether a hardcore character died.'),
+    preEconomy: boolean('Whether it is older than the economy update.'),
+    restricted: texts("Privacy rules that hide something of this character, in the API's camelCase."),
+    removedStats: texts('Stats that are gone for everybody but the owner.'),
   },
 )
 
-/** Whether a player was online, and since when, whenever that changed. All NULL: hidden. */
-export const playerStatus = game.table(
+export const playerStatus = gameTable(
   'player_status',
-  snakeCased({
-    playerUuid: uuid().notNull(),
-    observedAt: instant().notNull(),
-    online: boolean(),
-    world: text(),
-    lastJoin: textInstant(),
-    activeCharacter: uuid(),
-  }),
+  "Whether a player was online and when the latest login was, by the player's own profile, whenever that changed.",
+  {
+    playerUuid: uuid('The player.').notNull(),
+    observedAt: sampledAt(),
+    online: boolean('NULL: hidden. False: offline, of a player who does not hide it.'),
+    world: text('Where. NULL: offline or hidden.'),
+    lastJoin: textInstant(
+      'The latest login. NULL: the API did not send it, or it is hidden: what the API sends then may be out of date.',
+    ),
+    activeCharacter: uuid('Uuid of the character in play, or played last. NULL: the API did not send it.'),
+  },
   (self) => [
     primaryKey({ name: 'player_status_pkey', columns: [self.playerUuid, self.observedAt] }),
     index('player_status_time').using('brin', self.observedAt),
   ],
 )
 
-/** A player's counters over all characters, each whenever it changed: playtime (hours), wars, raids.total ... They may fall. */
-export const playerCounter = game.table(
+export const playerCounter = gameTable(
   'player_counter',
-  snakeCased({
-    playerUuid: uuid().notNull(),
-    counter: text().notNull(),
-    observedAt: instant().notNull(),
-    value: doublePrecision().notNull(),
-  }),
+  "A player's counters over all characters, each whenever it changed. They may fall. One that is hidden has no row: it is not 0.",
+  {
+    playerUuid: uuid('The player.').notNull(),
+    counter: text(
+      'Name as in the API, nested ones with dots: playtime (hours), wars, raids.total, raids.list.<raid>.',
+    ).notNull(),
+    observedAt: sampledAt(),
+    value: doublePrecision('The counter.').notNull(),
+  },
   (self) => [
     primaryKey({ name: 'player_counter_pkey', columns: [self.playerUuid, self.counter, self.observedAt] }),
     index('player_counter_time').using('brin', self.observedAt),
   ],
 )
 
-/** A player's place on a leaderboard whenever it changed. */
-export const playerRanking = game.table(
+export const playerRanking = gameTable(
   'player_ranking',
-  snakeCased({
-    playerUuid: uuid().notNull(),
-    board: text().notNull(),
-    observedAt: instant().notNull(),
-    position: integer().notNull(),
-  }),
+  "A player's place on a leaderboard whenever it changed.",
+  {
+    playerUuid: uuid('The player.').notNull(),
+    board: text('Name of the leaderboard.').notNull(),
+    observedAt: sampledAt(),
+    position: integer('Place; 1 is the first.').notNull(),
+  },
   (self) => [
     primaryKey({ name: 'player_ranking_pkey', columns: [self.playerUuid, self.board, self.observedAt] }),
     index('player_ranking_time').using('brin', self.observedAt),
   ],
 )
 
-/** A character's numbers, each whenever it changed: xp, playtime, skillPoints.strength, dungeons.list.<name> ... */
-export const characterCounter = game.table(
+export const characterCounter = gameTable(
   'character_counter',
-  snakeCased({
-    playerUuid: uuid().notNull(),
-    characterUuid: uuid().notNull(),
-    counter: text().notNull(),
-    observedAt: instant().notNull(),
-    value: doublePrecision().notNull(),
-  }),
+  "A character's numbers, each whenever it changed. One that is hidden has no row: it is not 0.",
+  {
+    playerUuid: uuid('Whose character it is.').notNull(),
+    characterUuid: uuid('The character.').notNull(),
+    counter: text(
+      'Name as in the API, nested ones with dots: xp, playtime (hours), skillPoints.strength, dungeons.list.<dungeon>. blocksWalked overflows and may be negative.',
+    ).notNull(),
+    observedAt: sampledAt(),
+    value: doublePrecision('The number.').notNull(),
+  },
   (self) => [
     primaryKey({
       name: 'character_counter_pkey',
@@ -122,17 +138,17 @@ export const characterCounter = game.table(
   ],
 )
 
-/** A character's standing in a profession whenever it changed. */
-export const characterProfession = game.table(
+export const characterProfession = gameTable(
   'character_profession',
-  snakeCased({
-    playerUuid: uuid().notNull(),
-    characterUuid: uuid().notNull(),
-    profession: text().notNull(),
-    observedAt: instant().notNull(),
-    level: integer(),
-    xpPercent: doublePrecision(),
-  }),
+  "A character's standing in a profession whenever it changed.",
+  {
+    playerUuid: uuid('Whose character it is.').notNull(),
+    characterUuid: uuid('The character.').notNull(),
+    profession: text('Name of the profession, such as fishing.').notNull(),
+    observedAt: sampledAt(),
+    level: integer('Level in it.'),
+    xpPercent: doublePrecision('Way to the next level, 0..100.'),
+  },
   (self) => [
     primaryKey({
       name: 'character_profession_pkey',
@@ -142,18 +158,16 @@ export const characterProfession = game.table(
   ],
 )
 
-/** A quest that a character has done, by when. */
-export const characterQuest = game.table(
+export const characterQuest = gameTable(
   'character_quest',
-  snakeCased({
-    playerUuid: uuid().notNull(),
-    characterUuid: uuid().notNull(),
-    quest: text().notNull(),
-    /** The answer that listed it first. */
-    observedAt: instant().notNull(),
-    /** Always true: a quest that is done stays done. */
-    done: boolean().notNull(),
-  }),
+  'Quests that characters have done.',
+  {
+    playerUuid: uuid('Whose character it is.').notNull(),
+    characterUuid: uuid('The character.').notNull(),
+    quest: text('Name of the quest.').notNull(),
+    observedAt: instant('observed_at of the first response that listed it: it was done by then.').notNull(),
+    done: boolean('Always true.').notNull(),
+  },
   (self) => [
     primaryKey({
       name: 'character_quest_pkey',

@@ -1,33 +1,35 @@
-import { bigint, integer, text } from 'drizzle-orm/pg-core'
-import { textInstant } from '../../db/columns.ts'
+import { bigint, integer, text, textInstant } from '../../db/columns.ts'
 import { historyTable, partTable } from '../../db/history.ts'
 
-/** One version of a season's definition (API reference 6.4). */
+/** API reference 6.4. */
 export const season = historyTable(
   'season',
-  { season: integer() },
+  'Versions of the definitions of guild seasons.',
+  { season: integer('Natural key: the number.') },
   {
-    startedAt: textInstant(),
-    endsAt: textInstant(),
-    /** Season rating for holding a territory, per hour. */
-    territoryHoldingSrPerHour: bigint({ mode: 'number' }),
-    /** Season rating for a war won. */
-    srPerWar: bigint({ mode: 'number' }),
+    startedAt: textInstant('Beginning; the API has named it initDate and startDate. NULL: it did not send it.'),
+    endsAt: textInstant('End.'),
+    territoryHoldingSrPerHour: bigint('Season rating for holding a territory for an hour.'),
+    srPerWar: bigint('Season rating for a war won.'),
   },
 )
 
-/** What a season gives for a rating reached or a place on the leaderboard. */
 export const seasonReward = partTable(
   season,
   'season_reward',
-  { list: text(), position: integer() },
+  'Rewards of a version of a season.',
   {
-    conditionType: text(),
-    conditionValue: bigint({ mode: 'number' }),
-    rewardType: text(),
-    /** A number, or the name of what is given, as text. */
-    rewardValue: text(),
-    expiresAt: textInstant(),
+    list: text('rating (for a rating reached) or leaderboard (for a place).'),
+    position: integer('Place in that list, from 0.'),
+  },
+  {
+    conditionType: text('SR or LEADERBOARD_POSITION.'),
+    conditionValue: bigint('The rating or place that earns it.'),
+    rewardType: text(
+      'BADGE, EFFECT, COSMETIC, EMERALD, PRIVATE_BANK_SLOT, PUBLIC_BANK_SLOT, GUILD_TOME, STRUCTURE, or what else the API sends.',
+    ),
+    rewardValue: text('How much, or the name of what is given, as text. NULL: none.'),
+    expiresAt: textInstant('When it expires. NULL: never.'),
   },
 )
 

@@ -1,82 +1,89 @@
 import { sql } from 'drizzle-orm'
-import { bigint, boolean, index, integer, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
-import { instant, snakeCased, textInstant } from '../../db/columns.ts'
+import { index, primaryKey } from 'drizzle-orm/pg-core'
+import { bigint, boolean, instant, integer, sampledAt, text, textInstant, uuid } from '../../db/columns.ts'
 import { historyTable, partTable } from '../../db/history.ts'
 import { namesPeople } from '../../db/naming.ts'
-import { game } from '../../db/schemas.ts'
+import { gameTable } from '../../db/schemas.ts'
 
-/** One version of a territory's place, seat and standing (API reference 6.3). Who holds it is in `territory_hold`. */
+/** API reference 6.3. */
 export const territory = historyTable(
   'territory',
-  { territory: text() },
+  'Versions of territories: place, headquarters, treasury and defences. Who holds one is in territory_hold, what is stored in territory_resource.',
+  { territory: text('Natural key: the exact name. A renamed territory is another one.') },
   {
-    /** The corners, sorted: `min` is west and north of `max`. In blocks. */
-    minX: integer(),
-    minZ: integer(),
-    maxX: integer(),
-    maxZ: integer(),
-    isHq: boolean(),
-    treasury: text(),
-    defences: text(),
+    minX: integer('West end in blocks, sorted: the API gives the corners in any order.'),
+    minZ: integer('North end in blocks.'),
+    maxX: integer('East end in blocks.'),
+    maxZ: integer('South end in blocks.'),
+    isHq: boolean('True: the headquarters of the guild that holds it. NULL: the API did not send it.'),
+    treasury: text(
+      'Level of the treasury bonus, which grows with the time held: VERY_LOW to VERY_HIGH. NULL: the API did not send it, as before May 2026.',
+    ),
+    defences: text('Level of the defences: VERY_LOW to VERY_HIGH. NULL: the API did not send it.'),
   },
-  // A place has a version more whenever its treasury or defences change.
+  // A territory has one more version whenever its treasury or defences change.
   { indexes: (self) => [index('territory_current').on(self.territory).where(sql`valid_until = 'infinity'`)] },
 )
 
-/** Trading routes to other territories; some name a place that does not exist. */
 export const territoryLink = partTable(
   territory,
   'territory_link',
-  { position: integer() },
-  { linksTo: text().notNull() },
+  'Trading routes of a version of a territory, sorted by name.',
+  { position: integer('Place in the sorted list, from 0.') },
+  { linksTo: text('Name of the territory that the route leads to; some do not exist.').notNull() },
 )
 
-/**
- * Who held a territory from when to when; versions without a guild are times when nobody did. A hold starts when the
- * territory was acquired (event time), or, where the API did not tell, when it was first seen.
- */
 export const territoryHold = historyTable(
   'territory_hold',
-  { territory: text() },
+  'Who held a territory from when to when. A version without a guild: unclaimed, as far as responses show.',
+  { territory: text('Exact name of the territory.') },
   {
-    guildUuid: uuid(),
-    guildName: text(),
-    guildPrefix: text(),
-    acquired: textInstant(),
-    observedAt: instant().notNull(),
+    guildUuid: uuid('The guild that held it. NULL: none.'),
+    guildName: text('Name of the guild when the hold was first seen.'),
+    guildPrefix: text('Prefix of the guild when the hold was first seen.'),
+    acquired: textInstant(
+      'When the guild captured it, by the API, to the microsecond. NULL: the API did not send it, or no guild holds it.',
+    ),
+    observedAt: instant('observed_at of the first response with this hold.').notNull(),
   },
   {
     document: true,
+    comments: {
+      document: 'Guild and acquired: what identifies the hold.',
+      validFrom:
+        'Start, inclusive: acquired, the capture by the clock of the game; observed_at of the first response where the API did not send it, or sent a time before the last known hold.',
+      validUntil:
+        'End, exclusive: the next capture; where the territory became unclaimed or left the map, observed_at of the first response without the hold. infinity: it is still held.',
+    },
     indexes: (self) => [
       // With the end and the name, so that hours held and places are counted from the index alone.
       index('territory_hold_by_guild').on(self.guildUuid, self.validFrom, self.validUntil, self.guildName),
       index('territory_hold_current').on(self.territory).where(sql`valid_until = 'infinity'`),
       // One of each place: every place there ever was, however often it changed hands.
       index('territory_hold_first').on(self.territory).where(sql`previous_until is null`),
-      // Seen before it was captured, by the clock of an answer: there should be none.
+      // Observed before it was captured, by the clock of a response: there should be none.
       index('territory_hold_foretold').on(self.territory).where(sql`acquired > valid_from`),
     ],
   },
 )
 
-/**
- * Holds that began with a capture, beside what was there before. What came before a hold never changes, so it is looked up
- * once, when the hold is written, and not for each of a year's captures whenever somebody asks.
- */
-export const territoryCapture = game.table(
+export const territoryCapture = gameTable(
   'territory_capture',
-  snakeCased({
-    territory: text().notNull(),
-    capturedAt: instant().notNull(),
-    heldFrom: instant().notNull(),
-    observedAt: instant().notNull(),
-    fromGuildUuid: uuid(),
-    fromGuildName: text(),
-    toGuildUuid: uuid().notNull(),
-    toGuildName: text(),
-  }),
+  'Holds that began with a capture, beside what was there before: every capture that a response showed, also by the guild that already held the place. The first response about a territory shows its owner, not a capture.',
+  {
+    territory: text('Exact name of the territory.').notNull(),
+    capturedAt: instant(
+      'When it happened: acquired of the hold; valid_from of the hold where the API did not send it.',
+    ).notNull(),
+    heldFrom: instant('valid_from of the hold in territory_hold that began with it.').notNull(),
+    observedAt: instant('observed_at of the first response that had it.').notNull(),
+    fromGuildUuid: uuid('The guild of the hold before. NULL: unclaimed, as far as responses show.'),
+    fromGuildName: text('Name of that guild when its hold was first seen.'),
+    toGuildUuid: uuid('The guild that captured it.').notNull(),
+    toGuildName: text('Name of that guild when the hold was first seen.'),
+  },
   (self) => [
-    // Two captures may be told of the same instant; two holds never begin at one.
+    // Two captures may have the same instant; two holds never begin at one.
     primaryKey({ name: 'territory_capture_pkey', columns: [self.territory, self.capturedAt, self.heldFrom] }),
     // With both sides, so that who takes from whom is counted from the index alone.
     index('territory_capture_time').on(self.capturedAt, self.toGuildUuid, self.fromGuildUuid),
@@ -84,18 +91,20 @@ export const territoryCapture = game.table(
   ],
 )
 
-/** A territory's resources whenever one of the values changed. Per hour; in emeralds or pieces. */
-export const territoryResource = game.table(
+export const territoryResource = gameTable(
   'territory_resource',
-  snakeCased({
-    territory: text().notNull(),
-    resource: text().notNull(),
-    observedAt: instant().notNull(),
-    generation: bigint({ mode: 'number' }),
-    baseGeneration: bigint({ mode: 'number' }),
-    stored: bigint({ mode: 'number' }),
-    storageLimit: bigint({ mode: 'number' }),
-  }),
+  'What a territory stored and produced of a resource, a row whenever one of the values changed.',
+  {
+    territory: text('Exact name of the territory.').notNull(),
+    resource: text('EMERALD, ORE, WOOD, FISH, CROP, or what else the API sends.').notNull(),
+    observedAt: sampledAt(),
+    generation: bigint('Produced per hour, in emeralds or pieces. 0: not produced here.'),
+    baseGeneration: bigint(
+      'Produced per hour before bonuses; filled for every resource, also where nothing is produced. NULL: the API did not send it.',
+    ),
+    stored: bigint('In the storage then; may exceed the limit.'),
+    storageLimit: bigint('What the storage has room for.'),
+  },
   (self) => [
     primaryKey({ name: 'territory_resource_pkey', columns: [self.territory, self.resource, self.observedAt] }),
     index('territory_resource_time').using('brin', self.observedAt),

@@ -1,57 +1,66 @@
 import { sql } from 'drizzle-orm'
-import { bigint, boolean, index, integer, jsonb, primaryKey, smallint, text, uuid } from 'drizzle-orm/pg-core'
-import { bytes, instant } from '../../db/columns.ts'
+import { index, primaryKey } from 'drizzle-orm/pg-core'
+import {
+  bigint,
+  boolean,
+  bytes,
+  instant,
+  integer,
+  jsonb,
+  smallint,
+  text,
+  uuid,
+  withComments,
+} from '../../db/columns.ts'
 import { namesPeople } from '../../db/naming.ts'
-import { sync } from '../../db/schemas.ts'
+import { sync, syncTable } from '../../db/schemas.ts'
 
-/** Numbers the answers in the order in which they were taken in. */
-export const rawAnswerNumber = sync.sequence('raw_answer_number')
+export const rawAnswerNumber = withComments(
+  sync.sequence('raw_answer_number'),
+  'Numbers the archived responses in the order of loading.',
+)
 
-/** What the API sent, each distinct body once, under the SHA-256 of its text. */
-export const rawBody = sync.table('raw_body', {
-  hash: bytes('hash').primaryKey(),
-  /** Brotli. */
-  body: bytes('body').notNull(),
-  /** Length of the text, before compression. */
-  bytes: integer('bytes').notNull(),
-  firstAt: instant('first_at').notNull(),
-})
-
-/** Which body answered which request when: what `replay` asks instead of the API. An answer may have taken several requests. */
-export const rawAnswer = sync.table(
-  'raw_answer',
+export const rawBody = syncTable(
+  'raw_body',
+  'Archived response bodies, each distinct one once, for the days that WYNNSYNC_RAW_DAYS sets; `replay` rebuilds the tables from them.',
   {
-    /** The same for all requests of one answer. */
-    answerId: bigint('answer_id', { mode: 'number' }).notNull(),
-    position: smallint('position').notNull(),
-    resource: text('resource').notNull(),
-    /** Of a worklist; null where one answer holds all of the resource. */
-    key: text('key'),
-    /** `GET /guild/uuid/…?identifier=uuid`: method, path and query. */
-    request: text('request').notNull(),
-    httpStatus: smallint('http_status').notNull(),
-    /** Those that say for which instant it speaks and how long it is kept. */
-    headers: jsonb('headers').notNull(),
-    /** `guest` or `token`. */
-    credential: text('credential').notNull(),
-    receivedAt: instant('received_at').notNull(),
-    /** The instant the whole answer speaks for; null when it was refused or could not be read. */
-    observedAt: instant('observed_at'),
-    /** When it was taken in, by the clock of the ledger. */
-    takenAt: instant('taken_at').notNull(),
-    /** What it came to, as the ledger says. */
-    status: text('status').notNull(),
-    /** A person took it although it looked implausible. */
-    accepted: boolean('accepted').notNull().default(false),
-    hash: bytes('hash').notNull(),
-    runId: uuid('run_id').notNull(),
+    hash: bytes('SHA-256 of the text as the API sent it, without transport compression.').primaryKey(),
+    body: bytes('The text, compressed with brotli.').notNull(),
+    bytes: integer('Length of the text in bytes, before compression.').notNull(),
+    firstAt: instant('When it was received first, by the clock of the requesting machine.').notNull(),
+  },
+)
+
+export const rawAnswer = syncTable(
+  'raw_answer',
+  'Archived responses: request, headers and body. A response of several requests (pages, two listings) has a row for each.',
+  {
+    answerId: bigint('The response; rises in the order of loading.').notNull(),
+    position: smallint('Number of the request within the response, from 0.').notNull(),
+    resource: text('The resource.').notNull(),
+    key: text('The key, such as the uuid of a guild. NULL where one response holds all of the resource.'),
+    request: text('Method, path and query below the base URL.').notNull(),
+    httpStatus: smallint(
+      'HTTP status. 404 and 403 are archived too where they mean that a key is gone or hidden.',
+    ).notNull(),
+    headers: jsonb('The headers about time and caching.').notNull(),
+    credential: text('`guest`, or `token` when a credential was sent. Never the credential itself.').notNull(),
+    receivedAt: instant('When its headers were received, by the clock of the requesting machine.').notNull(),
+    observedAt: instant('The instant the response speaks for, as in the ledger. NULL: refused or unreadable.'),
+    takenAt: instant('When it was loaded, by the clock of the ledger; its retention counts from here.').notNull(),
+    status: text(
+      'ok, unchanged, partial, rejected, gone, hidden, or failed when the program could not read it.',
+    ).notNull(),
+    accepted: boolean('True: accepted by --accept although it was implausible.').notNull().default(false),
+    hash: bytes('Its body, in sync.raw_body.').notNull(),
+    runId: uuid('The run: run_id in sync.run.').notNull(),
   },
   (self) => [
     primaryKey({ name: 'raw_answer_pkey', columns: [self.answerId, self.position] }),
     index('raw_answer_key').on(self.resource, self.key, self.observedAt),
     index('raw_answer_taken').on(self.resource, self.takenAt),
     index('raw_answer_body').on(self.hash),
-    // No table tells whom they are about.
+    // No table has the people of these.
     index('raw_answer_refused').on(self.resource).where(sql`status in ('rejected', 'failed')`),
   ],
 )

@@ -1,20 +1,19 @@
 import { sql } from 'drizzle-orm'
-import { check, index, integer, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
-import { bytes, instant } from '../../db/columns.ts'
+import { check, index, primaryKey } from 'drizzle-orm/pg-core'
+import { bytes, instant, integer, text, uuid } from '../../db/columns.ts'
 import { namesPeople } from '../../db/naming.ts'
-import { sync } from '../../db/schemas.ts'
+import { syncTable } from '../../db/schemas.ts'
 
-/** What players hide from us at present, one row per rule and answer that says so. */
-export const privacyRestriction = sync.table(
+export const privacyRestriction = syncTable(
   'privacy_restriction',
+  'What players hide at present, by rule and by the key whose responses say so. No other table has any of it.',
   {
-    playerUuid: uuid('player_uuid').notNull(),
-    /** The rule, in the API's camelCase: mainAccess ... */
-    fieldGroup: text('field_group').notNull(),
-    /** Resource and key whose answers say so: `players/<uuid>`, `guilds/<uuid>`. */
-    toldBy: text('told_by').notNull(),
-    /** The instant of the answer that said it first. */
-    since: instant('since').notNull(),
+    playerUuid: uuid('The player.').notNull(),
+    fieldGroup: text('The privacy rule, as profiles spell it: mainAccess, onlineStatus ...').notNull(),
+    toldBy: text(
+      'Resource and key whose responses set it: players/<uuid> or guilds/<uuid>. Only its later responses can end it.',
+    ).notNull(),
+    since: instant('observed_at of the first response that set it; of a refusal, when it was received.').notNull(),
   },
   (self) => [
     primaryKey({ name: 'privacy_restriction_pkey', columns: [self.playerUuid, self.fieldGroup, self.toldBy] }),
@@ -22,23 +21,22 @@ export const privacyRestriction = sync.table(
   ],
 )
 
-/** That something of a player was removed; never what. What was observed before `at` does not come back. */
-export const privacyAction = sync.table(
+export const privacyAction = syncTable(
   'privacy_action',
+  'Removals of personal data, by a restriction or by `privacy purge`. Never what was removed.',
   {
-    at: instant('at').notNull(),
-    /** Null where the player is not to be named any more. */
-    playerUuid: uuid('player_uuid'),
-    /** SHA-256 of the uuid, where the uuid itself is not kept. */
-    playerHash: bytes('player_hash'),
-    /** The rule, or `everything`. */
-    fieldGroup: text('field_group').notNull(),
-    /** anonymize, delete or purge. */
-    policy: text('policy').notNull(),
-    rows: integer('rows').notNull(),
-    reason: text('reason').notNull(),
-    /** Null when a person did it. */
-    runId: uuid('run_id'),
+    at: instant(
+      'observed_at of the response that restricted it; of a purge, its time. What was observed until then does not come back.',
+    ).notNull(),
+    playerUuid: uuid('The player. NULL: only the hash is kept.'),
+    playerHash: bytes(
+      'SHA-256 of the uuid in lower case, where the uuid is not kept: it recognizes the player without a name.',
+    ),
+    fieldGroup: text('The rule whose fields were removed, or everything.').notNull(),
+    policy: text('anonymize or delete (WYNNSYNC_PRIVACY), or purge (`privacy purge`).').notNull(),
+    rows: integer('Rows removed or blanked, in all tables.').notNull(),
+    reason: text('The reason.').notNull(),
+    runId: uuid('The run; NULL for a purge.'),
   },
   (self) => [
     index('privacy_action_player').on(self.playerUuid, self.at),

@@ -1,45 +1,56 @@
 import { sql } from 'drizzle-orm'
-import { bigint, boolean, index, integer, json, jsonb, primaryKey, real, text, unique, uuid } from 'drizzle-orm/pg-core'
-import { bytes, instant } from '../../db/columns.ts'
+import { index, primaryKey, unique } from 'drizzle-orm/pg-core'
+import { bigint, boolean, bytes, instant, integer, json, jsonb, real, text, uuid } from '../../db/columns.ts'
 import { namesPeople } from '../../db/naming.ts'
-import { game, sync } from '../../db/schemas.ts'
+import { gameTable, syncTable } from '../../db/schemas.ts'
 
-const count = (name: string) => integer(name).notNull().default(0)
+const count = (comment: string) => integer(comment).notNull().default(0)
 
-/** The ledger: one row per execution of a resource, written in the transaction of what it loaded. */
-export const run = sync.table(
+export const run = syncTable(
   'run',
+  'The ledger: one row per execution of a resource, also of those that failed, written in the same transaction as what it loaded. A gap in it is a gap in coverage.',
   {
-    runId: uuid('run_id').primaryKey(),
-    resource: text('resource').notNull(),
-    status: text('status').notNull(),
-    /** Why the answer was not simply loaded. */
-    reason: text('reason'),
-    startedAt: instant('started_at').notNull(),
-    finishedAt: instant('finished_at').notNull(),
-    observedFrom: instant('observed_from'),
-    observedAt: instant('observed_at'),
-    complete: boolean('complete'),
-    requests: count('requests'),
-    pages: count('pages'),
-    records: count('records'),
-    /** Records that could be normalized: what plausibility compares. Null: a row from before this column existed. */
-    normalized: integer('normalized'),
-    inserted: count('inserted'),
-    changed: count('changed'),
-    closed: count('closed'),
-    unchanged: count('unchanged'),
-    events: count('events'),
-    rejected: count('rejected'),
-    quarantined: count('quarantined'),
-    /** Keys that are current after this run. */
-    living: integer('living'),
-    contentHash: bytes('content_hash'),
-    error: text('error'),
-    program: text('program').notNull(),
+    runId: uuid('Random; the log and other tables name the run by it.').primaryKey(),
+    resource: text('The resource, such as items.').notNull(),
+    status: text(
+      'ok (something was written), unchanged, partial (loaded, but incomplete or with quarantined records), stale (older than the last accepted response), rejected (implausible), failed. Only ok, unchanged and partial are accepted.',
+    ).notNull(),
+    reason: text('Why the response was not accepted as a whole. NULL: it was.'),
+    startedAt: instant('When the run began, by the clock of this machine.').notNull(),
+    finishedAt: instant('When the run ended, by the clock of this machine.').notNull(),
+    observedFrom: instant(
+      'observed_at of the oldest page: when the API computed it, not when it was fetched. NULL: there was no response.',
+    ),
+    observedAt: instant(
+      'The instant the response speaks for, from the headers of its newest page; its new versions start here. NULL: there was no response.',
+    ),
+    complete: boolean(
+      'True: everything the API has was seen, so that absence means something. NULL: there was no response.',
+    ),
+    requests: count('HTTP requests sent, retries included.'),
+    pages: count('Pages of the response.'),
+    records: count('Records in the response, each key once, quarantined ones included.'),
+    normalized: integer(
+      'Records that could be normalized, each key once: what plausibility compares. NULL: a row from before this column existed, or a response rejected for its clock.',
+    ),
+    inserted: count('Entities without a current version that got one: new ones, and ones that came back.'),
+    changed: count('Entities that got a new version in place of the current one.'),
+    closed: count('Tombstones: entities whose version ended because enough complete responses in a row lacked them.'),
+    unchanged: count('Entities with the same content hash as the current version; nothing is written for them.'),
+    events: count('Events appended, for resources that record events.'),
+    rejected: count(
+      'Responses that validation rejected; of a worklist also keys that were refused among many at once.',
+    ),
+    quarantined: count('Records that could not be normalized; see sync.quarantine.'),
+    living: integer('Keys that have a current version after this run. NULL: the response was not accepted.'),
+    contentHash: bytes(
+      'SHA-256 over the content hashes of all records in any order, 32 bytes. Equal: the same content. NULL: there was no response.',
+    ),
+    error: text('Error message. NULL: none.'),
+    program: text('Version of the program that ran.').notNull(),
   },
   (self) => [
-    // The last accepted answer is looked up before every load, and nothing else of the ledger is.
+    // The last accepted response is looked up before every load, and nothing else of the ledger is.
     index('run_accepted')
       .on(self.resource, self.observedAt.desc(), self.finishedAt.desc())
       .where(sql`status in ('ok', 'unchanged', 'partial')`),
@@ -49,27 +60,38 @@ export const run = sync.table(
   ],
 )
 
-/** The worklist of resources that are asked for key by key: what is known of each key's last answer, and how urgent it is. */
-export const workItem = sync.table(
+export const workItem = syncTable(
   'work_item',
+  'The worklist of resources with one response per key: the last response of each key, and how urgent its refresh is.',
   {
-    resource: text('resource').notNull(),
-    key: text('key').notNull(),
-    /** How much its staleness counts: a key of weight 10 is asked for ten times as often as one of weight 1. */
-    weight: real('weight').notNull().default(1),
-    firstObservedAt: instant('first_observed_at'),
-    observedAt: instant('observed_at'),
-    contentHash: bytes('content_hash'),
-    records: integer('records'),
-    checkedAt: instant('checked_at'),
-    leasedUntil: instant('leased_until'),
-    /** Who holds the lease: a run, or a backfill, which takes its own back when it goes on. */
-    leasedBy: text('leased_by'),
-    goneAt: instant('gone_at'),
-    /** `hidden` (403) or `gone` (404) while that is not confirmed; null when nothing is pending. */
-    refusal: text('refusal'),
-    refusedSince: instant('refused_since'),
-    refusedTimes: integer('refused_times'),
+    resource: text('The resource, such as guilds.').notNull(),
+    key: text('Natural key.').notNull(),
+    weight: real(
+      'How much its staleness counts: a key of weight 10 is refreshed ten times as often as one of weight 1.',
+    )
+      .notNull()
+      .default(1),
+    firstObservedAt: instant(
+      'observed_at of the first accepted response: where the history of the key begins. NULL: none yet.',
+    ),
+    observedAt: instant('observed_at of the latest accepted response. NULL: none yet.'),
+    contentHash: bytes('Content hash of that response, 32 bytes. Equal: the same content. NULL: none yet.'),
+    records: integer('Records in that response.'),
+    checkedAt: instant(
+      'When the last response was received, accepted or not, by the clock of this machine. NULL: never.',
+    ),
+    leasedUntil: instant(
+      'Until then a process holds the lease, or the key backs off after a failure. NULL: it may be refreshed.',
+    ),
+    leasedBy: text(
+      'Holder of the lease: a run, or `backfill`, which takes over its own leases when it is resumed. NULL: none.',
+    ),
+    goneAt: instant(
+      'Since when it is gone from the API, confirmed; it is requested about once a day then. NULL: it exists as far as is known.',
+    ),
+    refusal: text('Refusal that is not confirmed yet: hidden (403) or gone (404). NULL: none is pending.'),
+    refusedSince: instant('When it was received first. NULL: none is pending.'),
+    refusedTimes: integer('How often in a row it was received. NULL: none is pending.'),
   },
   (self) => [
     primaryKey({ name: 'work_item_pkey', columns: [self.resource, self.key] }),
@@ -77,52 +99,55 @@ export const workItem = sync.table(
   ],
 )
 
-/** One row per answer about one key. Resources that are asked for as a whole have their run as their observation. */
-export const observation = sync.table(
+export const observation = syncTable(
   'observation',
+  'One row per response about one key of a worklist, accepted or not. Of resources with one response for everything, the run is the observation.',
   {
-    resource: text('resource').notNull(),
-    key: text('key').notNull(),
-    receivedAt: instant('received_at').notNull(),
-    observedAt: instant('observed_at'),
-    status: text('status').notNull(),
-    reason: text('reason'),
-    runId: uuid('run_id').notNull(),
+    resource: text('The resource, such as guilds.').notNull(),
+    key: text('Natural key.').notNull(),
+    receivedAt: instant('When the response was received, by the clock of this machine.').notNull(),
+    observedAt: instant('The instant the response speaks for, from its headers. NULL: there was none.'),
+    status: text(
+      'ok (something was written), unchanged, partial (loaded, with quarantined parts), stale (older than the last accepted response), rejected (implausible, or refused among many at once), hidden (private), gone (404). Only ok, unchanged and partial are accepted.',
+    ).notNull(),
+    reason: text('Why the response was not accepted as a whole. NULL: it was.'),
+    runId: uuid('The run: run_id in sync.run.').notNull(),
   },
   (self) => [
     index('observation_key').on(self.resource, self.key, self.observedAt),
-    // Coverage of a worklist: which answers came when, whatever their key.
+    // Coverage of a worklist: all responses by time, whatever their key.
     index('observation_received').on(self.resource, self.receivedAt),
   ],
 )
 
-/** Keys that complete answers have lacked since they were last seen; closed after enough of them (rule: absence is not deletion). */
-export const absence = sync.table(
+export const absence = syncTable(
   'absence',
+  'Keys that the latest complete responses lacked. Absence is not deletion: a version gets its tombstone when enough responses in a row lacked the key; the row is removed then, or when the key is back.',
   {
-    resource: text('resource').notNull(),
-    key: text('key').notNull(),
-    firstMissedAt: instant('first_missed_at').notNull(),
-    lastMissedAt: instant('last_missed_at').notNull(),
-    times: integer('times').notNull(),
+    resource: text('The resource, such as items.').notNull(),
+    key: text('Natural key of the entity; several columns are joined by a slash.').notNull(),
+    firstMissedAt: instant('observed_at of the first response without the key; where the version will end.').notNull(),
+    lastMissedAt: instant('observed_at of the latest response without the key.').notNull(),
+    times: integer('Complete responses in a row without the key.').notNull(),
   },
   (self) => [unique('absence_key').on(self.resource, self.key)],
 )
 
-/** Records that could not be understood, each distinct one once, with their raw value. */
-export const quarantine = sync.table(
+export const quarantine = syncTable(
   'quarantine',
+  'Records that could not be normalized, each distinct one once, as the API sent them. The last good version of such an entity stays current.',
   {
-    id: bigint('id', { mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
-    resource: text('resource').notNull(),
-    key: text('key'),
-    path: text('path').notNull(),
-    reason: text('reason').notNull(),
-    /** `json`, not `jsonb`: it keeps what jsonb refuses, such as an escaped NUL. */
-    raw: json('raw').notNull(),
-    rawHash: bytes('raw_hash').notNull(),
-    firstSeenAt: instant('first_seen_at').notNull(),
-    runId: uuid('run_id').notNull(),
+    id: bigint('Number of the row, rising.').primaryKey().generatedAlwaysAsIdentity(),
+    resource: text('The resource, such as items.').notNull(),
+    key: text('Natural key of the record. NULL: none is readable.'),
+    path: text('JSON pointer to the bad value. Empty: the record as a whole.').notNull(),
+    reason: text('What is wrong.').notNull(),
+    raw: json(
+      'The record with sorted keys. json, not jsonb, because jsonb refuses some text (U+0000, halves of surrogate pairs).',
+    ).notNull(),
+    rawHash: bytes('SHA-256 of raw, 32 bytes: the same bad record is kept once.').notNull(),
+    firstSeenAt: instant('observed_at of the first response that had it.').notNull(),
+    runId: uuid('The run that found it: run_id in sync.run.').notNull(),
   },
   (self) => [
     unique('quarantine_record').on(self.resource, self.rawHash),
@@ -130,37 +155,42 @@ export const quarantine = sync.table(
   ],
 )
 
-/** What the API sent that this program did not know, each thing once: fields and enum members. */
-export const drift = sync.table(
+export const drift = syncTable(
   'drift',
+  'Fields, enum members and types that the program does not know, each once; also fields that vanished or came back. Nothing of it is dropped.',
   {
-    id: bigint('id', { mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
-    resource: text('resource').notNull(),
-    kind: text('kind').notNull(),
-    path: text('path').notNull(),
-    /** The unknown member; empty for a field. */
-    member: text('member').notNull(),
-    /** One record that has it, and what it held there. */
-    key: text('key').notNull(),
-    example: jsonb('example'),
-    firstSeenAt: instant('first_seen_at').notNull(),
-    runId: uuid('run_id').notNull(),
+    id: bigint('Number of the row, rising.').primaryKey().generatedAlwaysAsIdentity(),
+    resource: text('The resource, such as items.').notNull(),
+    kind: text(
+      'unknown_field, unknown_member, missing_field (every second record or more lost it at once, or it cannot be done without), retyped_field, or returned_field (what was missing or of another type is as it was).',
+    ).notNull(),
+    path: text('JSON pointer to the field; * stands for any element of a list and any key of a map.').notNull(),
+    member: text('The unknown member; of a retyped field the type that it has; else empty.').notNull(),
+    key: text('Natural key of one entity that has it, or lost it. Empty: the response as a whole.').notNull(),
+    example: jsonb('The value in that entity; null where there is none.'),
+    firstSeenAt: instant('observed_at of the first response that had it.').notNull(),
+    runId: uuid('The run that found it: run_id in sync.run.').notNull(),
   },
   (self) => [unique('drift_once').on(self.resource, self.kind, self.path, self.member)],
 )
 
-/** What differs between consecutive versions of an entity, by JSON pointer. */
-export const fieldChange = game.table(
+export const fieldChange = gameTable(
   'field_change',
+  'What changed between consecutive versions of an entity, one row per changed field. The first response of a resource leaves none: history begins there.',
   {
-    resource: text('resource').notNull(),
-    key: text('key').notNull(),
-    changedAt: instant('changed_at').notNull(),
-    path: text('path').notNull(),
-    oldValue: jsonb('old_value'),
-    newValue: jsonb('new_value'),
-    /** The new value is the one before the previous change of this path: a field that flaps. */
-    isRevert: boolean('is_revert').notNull(),
+    resource: text('The resource, such as items.').notNull(),
+    key: text('Natural key of the entity; several columns are joined by a slash.').notNull(),
+    changedAt: instant(
+      'observed_at of the first response with the change; of an entity that disappeared, of the first without it.',
+    ).notNull(),
+    path: text(
+      'JSON pointer (RFC 6901) into the record in the shape of the API. Empty: the entity as a whole appeared or disappeared.',
+    ).notNull(),
+    oldValue: jsonb('What was there before. NULL: nothing was; the jsonb value null: a null was.'),
+    newValue: jsonb('What is there since. NULL: nothing is; the jsonb value null: a null is.'),
+    isRevert: boolean(
+      'True: the change brings back what the latest change of this path before it had replaced.',
+    ).notNull(),
   },
   (self) => [
     unique('field_change_once').on(self.resource, self.key, self.path, self.changedAt),

@@ -1,60 +1,63 @@
-import { bigint, doublePrecision, index, integer, jsonb, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
-import { instant } from '../../db/columns.ts'
+import { index, primaryKey } from 'drizzle-orm/pg-core'
+import { doublePrecision, exactBigint, instant, integer, jsonb, text, uuid } from '../../db/columns.ts'
 import { namesPeople } from '../../db/naming.ts'
-import { sync } from '../../db/schemas.ts'
+import { syncTable } from '../../db/schemas.ts'
 
-/** What every process that uses one credential may still ask for, per bucket: one row that is locked while it changes. */
-export const budget = sync.table(
+export const budget = syncTable(
   'budget',
+  'Request budget that all processes with one credential share, per rate-limit bucket. Locked while it changes.',
   {
-    /** Which server and which credential: never the credential itself. */
-    account: text('account').notNull(),
-    bucket: text('bucket').notNull(),
-    /** The running window, what is reserved of it, and the pulse of the live polls. */
-    state: jsonb('state').notNull(),
-    changedAt: instant('changed_at').notNull(),
+    account: text(
+      'Which server, and which credential by the start of its SHA-256; `guest` without one. Never the credential itself.',
+    ).notNull(),
+    bucket: text(
+      'The rate-limit bucket as responses name it; a route whose bucket is not known yet has one of its own.',
+    ).notNull(),
+    state: jsonb(
+      'The current window from the rate-limit headers, reservations with their expiry, and the cadence of live polls.',
+    ).notNull(),
+    changedAt: instant('When it last changed, by the clock of the machine that changed it.').notNull(),
   },
   (self) => [primaryKey({ name: 'budget_pkey', columns: [self.account, self.bucket] })],
 )
 
-/** Which bucket a route belongs to, as its answers said. */
-export const routeBucket = sync.table(
+export const routeBucket = syncTable(
   'route_bucket',
+  'The rate-limit bucket of each route of the API, from its responses.',
   {
-    account: text('account').notNull(),
-    route: text('route').notNull(),
-    bucket: text('bucket').notNull(),
-    learnedAt: instant('learned_at').notNull(),
+    account: text('Which server and credential, as in sync.budget.').notNull(),
+    route: text('The path as a template, /guild/uuid/{uuid}.').notNull(),
+    bucket: text('The bucket that its last response named.').notNull(),
+    learnedAt: instant('When a response named it, by the clock of this machine.').notNull(),
   },
   (self) => [primaryKey({ name: 'route_bucket_pkey', columns: [self.account, self.route] })],
 )
 
-/** How often a resource should be observed, since when: what coverage is measured against. */
-export const expectation = sync.table(
+export const expectation = syncTable(
   'expectation',
+  'How often each resource should be observed, since when: what coverage is measured against.',
   {
-    resource: text('resource').notNull(),
-    validFrom: instant('valid_from').notNull(),
-    /** Seconds from one observation to the next. Null: not expected at all, because somebody switched it off. */
-    everySeconds: doublePrecision('every_seconds'),
-    /** Which command said so: `start` or `sync`. */
-    toldBy: text('told_by').notNull(),
+    resource: text('The resource, such as territories.').notNull(),
+    validFrom: instant('Since when, until the next row of the resource.').notNull(),
+    everySeconds: doublePrecision(
+      'Seconds from one observation to the next. NULL: none is expected: the resource is switched off.',
+    ),
+    toldBy: text('Command that set it: `start`, or `sync` (a crontab).').notNull(),
   },
   (self) => [primaryKey({ name: 'expectation_pkey', columns: [self.resource, self.validFrom] })],
 )
 
-/** Stretches of time in which expected observations are missing, written when the next one arrives. */
-export const gap = sync.table(
+export const gap = syncTable(
   'gap',
+  'Stretches of time in which expected observations are missing, each written with the next observation.',
   {
-    resource: text('resource').notNull(),
-    /** The last observation before. */
-    beganAt: instant('began_at').notNull(),
-    /** The first observation after. */
-    endedAt: instant('ended_at').notNull(),
-    /** Observations that should have been made in between. */
-    missed: integer('missed').notNull(),
-    reason: text('reason').notNull(),
+    resource: text('The resource, such as territories.').notNull(),
+    beganAt: instant('The last observation before the gap.').notNull(),
+    endedAt: instant('The first observation after the gap.').notNull(),
+    missed: integer('Observations that should have been made in between.').notNull(),
+    reason: text(
+      'Why, as far as is known: the errors of the attempts in between, or that no request was sent.',
+    ).notNull(),
   },
   (self) => [
     primaryKey({ name: 'gap_pkey', columns: [self.resource, self.beganAt] }),
@@ -62,81 +65,83 @@ export const gap = sync.table(
   ],
 )
 
-/** Observations of an hour, counted: what questions about weeks rest on, and what remains of the ledger when its rows go. */
-export const coverageHour = sync.table(
+export const coverageHour = syncTable(
   'coverage_hour',
+  'Rollup of the observations of each hour: source of long coverage queries, and what remains when rows of the ledger expire.',
   {
-    resource: text('resource').notNull(),
-    hour: instant('hour').notNull(),
-    expected: integer('expected').notNull(),
-    /** Accepted answers, the unchanged and the partial ones among them. */
-    observed: integer('observed').notNull(),
-    unchanged: integer('unchanged').notNull(),
-    partial: integer('partial').notNull(),
-    stale: integer('stale').notNull(),
-    rejected: integer('rejected').notNull(),
-    missed: integer('missed').notNull(),
+    resource: text('The resource, such as territories.').notNull(),
+    hour: instant('The full hour (UTC).').notNull(),
+    expected: integer('Observations that should have been made.').notNull(),
+    observed: integer('Accepted responses, unchanged and partial ones included.').notNull(),
+    unchanged: integer('Accepted responses without a change.').notNull(),
+    partial: integer('Accepted responses with quarantined or missing parts.').notNull(),
+    stale: integer('Responses older than the last accepted one; not accepted.').notNull(),
+    rejected: integer('Responses that validation rejected.').notNull(),
+    missed: integer('Observations that were expected and not made.').notNull(),
   },
   (self) => [primaryKey({ name: 'coverage_hour_pkey', columns: [self.resource, self.hour] })],
 )
 
-/** How far the hours of a resource are counted, and how far its ledger is still there to count them again. */
-export const coverageReach = sync.table('coverage_reach', {
-  resource: text('resource').primaryKey(),
-  /** Hours before are in `sync.coverage_hour`, and nowhere else looked for; of those after, the ledger alone tells. */
-  countedUntil: instant('counted_until').notNull(),
-  /** Rows of the ledger from before are gone: what is counted of them stays as it is. NULL: none are gone. */
-  thinnedUntil: instant('thinned_until'),
-})
-
-/** Each time a guard kept something from being believed, or ended something. */
-export const guardAction = sync.table(
-  'guard_action',
+export const coverageReach = syncTable(
+  'coverage_reach',
+  'Watermark of sync.coverage_hour by resource. A late observation or a new expected interval lowers it and removes the hours from there on; maintenance counts them again.',
   {
-    at: instant('at').notNull(),
-    resource: text('resource').notNull(),
-    key: text('key'),
-    /** staleness, plausibility, clock, absence, zero-glitch, walk or mass-refusal. */
-    guard: text('guard').notNull(),
-    /** What the guard did, in one or two words. Null: a row from before this column existed. */
-    action: text('action'),
-    reason: text('reason').notNull(),
-    runId: uuid('run_id').notNull(),
+    resource: text('The resource, such as territories.').primaryKey(),
+    countedUntil: instant(
+      'Hours before it are counted, and queries read them instead of the ledger. -infinity: none.',
+    ).notNull(),
+    thinnedUntil: instant(
+      'Rows of the ledger before it may have expired: their hours are never counted again. NULL: none have.',
+    ),
+  },
+)
+
+export const guardAction = syncTable(
+  'guard_action',
+  'Each time a guard rejected or ignored a response or a part of one.',
+  {
+    at: instant('When, by the clock of this machine.').notNull(),
+    resource: text('The resource, such as items.').notNull(),
+    key: text('The key. NULL: the whole response.'),
+    guard: text('staleness, plausibility, clock, absence, zero-glitch, walk or mass-refusal.').notNull(),
+    action: text(
+      'What the guard did: rejected, ignored, accepted, accepted after agreement, given up, stopped, pending or tombstoned. NULL: a row from before this column existed.',
+    ),
+    reason: text('What was found and what was done.').notNull(),
+    runId: uuid('The run: run_id in sync.run.').notNull(),
   },
   (self) => [index('guard_action_time').on(self.resource, self.at)],
 )
 
-/** Backfills: each a walk over all keys of a resource that were not asked for since it began. */
-export const backfill = sync.table(
+export const backfill = syncTable(
   'backfill',
+  'Backfills: each requests all keys of a resource that were not refreshed since it began.',
   {
-    backfillId: uuid('backfill_id').primaryKey(),
-    resource: text('resource').notNull(),
-    startedAt: instant('started_at').notNull(),
-    /** Keys whose last answer came after this instant need not be asked for. */
-    since: instant('since').notNull(),
-    /** Keys there were to ask for when it began. */
-    keys: integer('keys').notNull(),
-    /** Null while it is not finished. */
-    finishedAt: instant('finished_at'),
+    backfillId: uuid('Random id.').primaryKey(),
+    resource: text('The resource, such as guilds.').notNull(),
+    startedAt: instant('When it was first started, by the clock of this machine.').notNull(),
+    since: instant('Keys whose last response came after this instant need no request.').notNull(),
+    keys: integer('Keys to request when it began.').notNull(),
+    finishedAt: instant('When the last key was requested. NULL: unfinished; `backfill` resumes it.'),
   },
   (self) => [index('backfill_resource').on(self.resource, self.startedAt.desc())],
 )
 
-/**
- * Locks, where no reader can reach them. One that a process holds lives as long as the connection that took it; one of a
- * transaction is only a row to lock.
- */
-export const lock = sync.table('lock', {
-  name: text('name').primaryKey(),
-  /** Advisory key of the connection that holds it: while that is held, so is this. Null: a row for transactions to lock. */
-  sessionKey: bigint('session_key', { mode: 'bigint' }),
-  backendPid: integer('backend_pid'),
-  processId: integer('process_id'),
-  host: text('host'),
-  application: text('application'),
-  since: instant('since'),
-})
+export const lock = syncTable(
+  'lock',
+  'Locks of this program. They are rows and not advisory locks of a known key, so that a role that may only read cannot hold one.',
+  {
+    name: text('What is locked, such as `wynnsync items` for a sync of items.').primaryKey(),
+    sessionKey: exactBigint(
+      "Random key of an advisory lock that the holder's connection holds: the lock is held while that one is. NULL: a row that transactions lock until they end.",
+    ),
+    backendPid: integer("The server process of the holder's connection. NULL: as for session_key."),
+    processId: integer("The holder's process on its own machine. NULL: as for session_key."),
+    host: text("Host name of the holder's machine. NULL: as for session_key."),
+    application: text("The application_name of the holder's connection. NULL: as for session_key."),
+    since: instant('Since when it is held, by the clock of the server. NULL: as for session_key.'),
+  },
+)
 
 const words = 'a word of the program'
 const numbers = 'made by the program'

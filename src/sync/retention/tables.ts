@@ -1,30 +1,35 @@
-import { primaryKey, text } from 'drizzle-orm/pg-core'
-import { instant } from '../../db/columns.ts'
+import { primaryKey } from 'drizzle-orm/pg-core'
+import { instant, text } from '../../db/columns.ts'
 import { namesPeople } from '../../db/naming.ts'
-import { sync } from '../../db/schemas.ts'
+import { syncTable } from '../../db/schemas.ts'
 
-/** How far back each growing table has all of its rows, and the ledger all answers of a resource. No row: all the way. */
-export const tier = sync.table('tier', {
-  /** Such as `game.world_sample`; `ledger/guilds` for the ledger. */
-  sampleTable: text('sample_table').primaryKey(),
-  /** From then on every sample is there; before, what its coarser tier keeps. NULL: all of them are there. */
-  fineSince: instant('fine_since'),
-  /** From then on the coarser tier is there; before, one row per key. NULL: all of it is there. */
-  coarseSince: instant('coarse_since'),
-  /** Before then averages by the hour are there although every sample is. NULL: they are made when samples go. */
-  averagedUntil: instant('averaged_until'),
-  /** When the table was last looked after, by the clock of the machine that did. */
-  checkedAt: instant('checked_at').notNull(),
-})
-
-/** From when to when accepted answers came without a break: what stays of older ones in the ledger. */
-export const answerSpan = sync.table(
-  'answer_span',
+export const tier = syncTable(
+  'tier',
+  'Retention tiers: how far back each growing table has all of its rows, and the ledger all accepted responses of a resource. Without a row: from the beginning.',
   {
-    resource: text('resource').notNull(),
-    /** The instants of the first and of the last of them. */
-    beganAt: instant('began_at').notNull(),
-    endedAt: instant('ended_at').notNull(),
+    sampleTable: text(
+      'The table, such as game.world_sample; ledger/ and a resource, such as ledger/guilds; raw/ and a resource for archived responses older than the ledger.',
+    ).primaryKey(),
+    fineSince: instant('From then on every row is there; older ones are compacted. NULL: every row is there.'),
+    coarseSince: instant(
+      'From then on the coarser tier is there; before it one row per key, and nothing of the ledger. NULL: all of it is there.',
+    ),
+    averagedUntil: instant(
+      'Watermark of hourly averages made while the samples are still there. NULL: they are made when samples are compacted.',
+    ),
+    checkedAt: instant('When maintenance last ran for it, by the clock of that machine.').notNull(),
+  },
+)
+
+export const answerSpan = syncTable(
+  'answer_span',
+  'Intervals of accepted responses without a gap: what compaction keeps of runs past the retention of the ledger.',
+  {
+    resource: text('The resource.').notNull(),
+    beganAt: instant('observed_at of the first response.').notNull(),
+    endedAt: instant(
+      'observed_at of the last response; of online-players, each is at most 90 seconds after the one before.',
+    ).notNull(),
   },
   (self) => [primaryKey({ name: 'answer_span_pkey', columns: [self.resource, self.beganAt] })],
 )
