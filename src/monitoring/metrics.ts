@@ -1,8 +1,9 @@
 import type { RequestEvent } from '../api/http/request-event.ts'
 import { version } from '../app/app.ts'
 import type { Clock } from '../app/clock.ts'
-import type { Measures } from '../sync/normalize/measures.ts'
-import { isAccepted, type RunResult } from '../sync/run/run-result.ts'
+import { isAccepted } from '../sync/record/ledger.ts'
+import type { Measures } from '../sync/record/measures.ts'
+import type { RunResult } from '../sync/run/run-result.ts'
 import { counter, histogram, type Metric, type Sample } from './metrics-text.ts'
 
 /** Counts what one `start` does. */

@@ -3,8 +3,15 @@ import type { Clock } from '../app/clock.ts'
 import type { Database } from '../db/database.ts'
 import type { PrivacyPolicy } from './privacy/privacy.ts'
 import type { Outages } from './run/outages.ts'
-import type { RunLog } from './run/run-log.ts'
 import type { Guards } from './validate/validate-snapshot.ts'
+
+/** The part of a logger that the engine uses (pino has it). */
+export interface RunLog {
+  debug(fields: object, message: string): void
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
 
 /** What a run needs from outside: everything that can be slow, fail, or differ from day to day. */
 export interface Engine {
@@ -17,11 +24,11 @@ export interface Engine {
   /** What is removed when a player restricts something; default: what is restricted. */
   readonly privacy?: PrivacyPolicy | undefined
   readonly log: RunLog
-  /** Whether what the API sends is kept as it came, for `replay`. Default: no. */
+  /** Whether raw responses are archived, for `replay`. Default: no. */
   readonly raw?: boolean
-  /** Whether whoever listens on the channel `wynnsync` of the database is told what happens. Default: no. */
+  /** Whether changes are sent as notifications on the channel `wynnsync` of the database. Default: no. */
   readonly notifies?: boolean
-  /** Where it is remembered that the database was away. Default: nowhere. */
+  /** Where outages of the database are remembered. Default: nowhere. */
   readonly outages?: Outages
   /** The id of a run that is repeated; default: each run has a new one. */
   readonly runId?: string

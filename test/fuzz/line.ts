@@ -3,9 +3,8 @@ import { createTransport } from '../../src/api/http/transport.ts'
 import { type Random, virtualClock } from '../../src/app/clock.ts'
 import type { Database } from '../../src/db/database.ts'
 import { isWorklist, type Resource, type Worklist } from '../../src/sync/resource.ts'
-import { runResource } from '../../src/sync/run/run.ts'
+import { runResource } from '../../src/sync/run/run-resource.ts'
 import type { RunResult } from '../../src/sync/run/run-result.ts'
-import { runWorklist } from '../../src/sync/run/run-worklist.ts'
 import { emptyTables } from '../support/world.ts'
 import type { GoodBodies } from './good.ts'
 import { startMutatingServer } from './mutating-server.ts'
@@ -78,7 +77,7 @@ export async function openLine(
     log.length = 0
     const engine = { db, api, clock, program: 'fuzz', guards, log: runLog, raw: clock.now() % 4 === 0 }
     if (!isWorklist(resource)) return await runResource(resource, engine)
-    return await runWorklist(resource, engine, { concurrency: 1, keys: [bodies.key(resource.name)] })
+    return await runResource(resource, engine, { concurrency: 1, keys: [bodies.key(resource.name)] })
   }
 
   return {

@@ -5,7 +5,7 @@ import { virtualClock } from '../../src/app/clock.ts'
 import { readConfig, secretsIn } from '../../src/app/config.ts'
 import { createLog } from '../../src/app/log.ts'
 import { items } from '../../src/resources/items/index.ts'
-import { runResource } from '../../src/sync/run/run.ts'
+import { runResource } from '../../src/sync/run/run-resource.ts'
 import { temporaryFolder } from '../support/postgres.ts'
 import { instantOf, item, worldOf } from '../support/world.ts'
 

@@ -2,8 +2,7 @@ import type { Database } from '../../src/db/database.ts'
 import type { Engine } from '../../src/sync/engine.ts'
 import type { Resource, Worklist } from '../../src/sync/resource.ts'
 import { isWorklist } from '../../src/sync/resource.ts'
-import { runResource } from '../../src/sync/run/run.ts'
-import { runWorklist } from '../../src/sync/run/run-worklist.ts'
+import { runResource } from '../../src/sync/run/run-resource.ts'
 import type { World } from './world.ts'
 
 export const guards = { plausibleShare: 0.5, absences: 2, zeroShare: 0.25 }
@@ -19,5 +18,5 @@ export function engineOn({ api, clock }: World, db: Database, raw: boolean): Eng
 /** Syncs one resource on any database; of a worklist so many keys. */
 export async function syncOn(engine: Engine, resource: Resource | Worklist, limit = 3) {
   if (!isWorklist(resource)) return await runResource(resource, engine)
-  return await runWorklist(resource, engine, { limit, concurrency: 1 })
+  return await runResource(resource, engine, { limit, concurrency: 1 })
 }

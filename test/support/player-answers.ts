@@ -1,8 +1,9 @@
 import { onlinePlayers } from '../../src/resources/online-players/index.ts'
 import { players } from '../../src/resources/players/index.ts'
 import type { PrivacyPolicy } from '../../src/sync/privacy/privacy.ts'
+import { runResource } from '../../src/sync/run/run-resource.ts'
 import type { RunResult } from '../../src/sync/run/run-result.ts'
-import { runWorklist, type WorklistOptions } from '../../src/sync/run/run-worklist.ts'
+import type { WorklistOptions } from '../../src/sync/run/run-worklist.ts'
 import { playerId } from './guild-answers.ts'
 import { headersOf, instantOf, type World } from './world.ts'
 
@@ -74,7 +75,7 @@ export async function syncPlayers(
   const lines = (level: string) => (_fields: object, message: string) => void log.push(`${level}: ${message}`)
   const runLog = { debug: () => undefined, info: lines('info'), warn: lines('warn'), error: lines('error') }
   const guards = { plausibleShare: 0.5, absences: 2, zeroShare: 0.25, accept: false }
-  return await runWorklist(
+  return await runResource(
     players,
     { db, api, clock, program: 'test', guards, privacy, raw, log: runLog },
     { concurrency: 1, ...options },

@@ -10,8 +10,7 @@ import { players } from '../../src/resources/players/index.ts'
 import { archiveResponse } from '../../src/sync/archive/archive.ts'
 import { expireRaw, rawDays } from '../../src/sync/archive/archive-retention.ts'
 import { eraseRaw, isUnkeepable } from '../../src/sync/archive/erase-archived.ts'
-import { runResource } from '../../src/sync/run/run.ts'
-import { runWorklist } from '../../src/sync/run/run-worklist.ts'
+import { runResource } from '../../src/sync/run/run-resource.ts'
 import { engineOn, guards } from '../support/archive.ts'
 import { guildBody, guildId, playerId } from '../support/guild-answers.ts'
 import { kindsOfPart } from '../support/postgres.ts'
@@ -29,7 +28,7 @@ describe.each(kindsOfPart)('raw answers on the %s database', (kind) => {
       brotliDecompressSync(body).toString('utf8'),
     )
   const keep = (resource: typeof guilds, keys: string[]) =>
-    runWorklist(resource, engineOn(world, world.db, true), { keys, concurrency: 1 })
+    runResource(resource, engineOn(world, world.db, true), { keys, concurrency: 1 })
 
   test('are what the API sent, to the letter, each distinct body once', async () => {
     const elm = [item('Elm', { lore: 'Grün 🌲', novelty: { b: 1, a: [1.0, null] } })]

@@ -50,7 +50,7 @@ describe.each(kindsOfLongTests)('the ledger of guards on the %s database', (kind
     test('or that a person took it all the same: this one, and the next of its kind is measured by it', async () => {
       await sync(items, all, '10:00', strict)
       await sync(items, two, '11:00', { ...strict, accept: true })
-      expect(await actions()).toContainEqual(['plausibility', `${said}; taken, because a person accepts it`])
+      expect(await actions()).toContainEqual(['plausibility', `${said}; accepted, because a person accepts it`])
       expect(await sync(items, all.slice(0, 1), '12:00', strict)).toMatchObject({ status: 'rejected' })
       expect(await versions()).toHaveLength(4)
     })
@@ -119,7 +119,7 @@ describe.each(kindsOfLongTests)('the ledger of guards on the %s database', (kind
       await syncGuild(world, whole, '10:00')
       expect(await syncGuild(world, short, '10:10', { accept: true })).toMatchObject({ rejected: 0, closed: 0 })
       expect(await actions()).toEqual([
-        ['plausibility', `${shortfall}; taken, because a person accepts it`],
+        ['plausibility', `${shortfall}; accepted, because a person accepts it`],
         ['absence', 'missing: 3 members; not ended before 2 answers in a row lack the same'],
       ])
       expect(await syncGuild(world, short, '10:20')).toMatchObject({ rejected: 1, closed: 0 })

@@ -3,7 +3,7 @@ import { readOverview } from '../../src/cli/commands/status/status-overview.ts'
 import { statusText } from '../../src/cli/commands/status/status-text.ts'
 import { guildList } from '../../src/resources/guild-list/index.ts'
 import { players } from '../../src/resources/players/index.ts'
-import { runWorklist } from '../../src/sync/run/run-worklist.ts'
+import { runResource } from '../../src/sync/run/run-resource.ts'
 import { answerGuild, guildBody, guildId, playerId, syncGuild, syncGuilds } from '../support/guild-answers.ts'
 import { profile, syncPlayer, syncPlayers } from '../support/player-answers.ts'
 import { kindsOfLongTests } from '../support/postgres.ts'
@@ -179,7 +179,7 @@ describe.each(kindsOfLongTests)('refusals on the %s database', (kind) => {
       for (const when of ['10:10', '10:20']) {
         await at(when)
         const engine = { db, api, clock, program: 'test', guards, log }
-        await runWorklist(players, engine, { concurrency: 1, keys: several.map(playerId) })
+        await runResource(players, engine, { concurrency: 1, keys: several.map(playerId) })
       }
       expect(await erased()).toHaveLength(6)
     })

@@ -11,9 +11,8 @@ import { accountOf, databaseBudget } from '../../src/sync/budget/database-budget
 import { setExpectedInterval as expectOf } from '../../src/sync/coverage/coverage.ts'
 import type { Engine } from '../../src/sync/engine.ts'
 import { isWorklist } from '../../src/sync/resource.ts'
-import { runResource } from '../../src/sync/run/run.ts'
+import { runResource } from '../../src/sync/run/run-resource.ts'
 import type { RunResult } from '../../src/sync/run/run-result.ts'
-import { runWorklist } from '../../src/sync/run/run-worklist.ts'
 import { expectedSeconds, runSchedule } from '../../src/sync/schedule/schedule.ts'
 import { clockTicker, nextTick } from '../../src/sync/schedule/ticker.ts'
 import { countPending } from '../support/pending.ts'
@@ -124,7 +123,7 @@ export async function playCrontab(stage: Stage, expression: string, name: string
     await rest(clock, nextTick(expression, clock.now()) - clock.now(), over.signal)
     if (over.signal.aborted) return
     const options = { concurrency: 4, signal: over.signal }
-    const run = isWorklist(resource) ? runWorklist(resource, engine, options) : runResource(resource, engine, options)
+    const run = runResource(resource, engine, options)
     stage.told.push({ ...(await run), by: 'cron', at: clock.now() })
   }
 }

@@ -50,8 +50,8 @@ export function recordResponses({ api, raw = false }: Pick<Engine, 'api' | 'raw'
  * To be called first in the transaction of an answer: whoever looks at all raw answers (a replay that is about to swap,
  * retention) waits for this transaction, or it for him, before it has touched anything.
  */
-export async function lockArchive(sql: Sql, heard: readonly HttpExchange[]): Promise<void> {
-  if (heard.length > 0) await sql.query('lock table sync.raw_answer in row exclusive mode')
+export async function lockArchive(sql: Sql): Promise<void> {
+  await sql.query('lock table sync.raw_answer in row exclusive mode')
 }
 
 /**

@@ -3,12 +3,9 @@ import { BrokenRecording, type RecordedAnswers } from '../../api/recordings/reco
 import { FatalError, RecordError, RetryableError } from '../../app/errors.ts'
 import type { Engine } from '../engine.ts'
 import { type Extraction, type ExtractOptions, isWorklist, type Resource, type Worklist } from '../resource.ts'
-import { refresh } from '../run/refresh.ts'
-import { runResource } from '../run/run.ts'
+import { runResource } from '../run/run-resource.ts'
 import type { RunResult } from '../run/run-result.ts'
-import { type RunSummary, startRunSummary } from '../run/run-summary.ts'
-import type { LastSaid } from '../validate/guard-actions.ts'
-import { openRefusals, type RunRefusals } from '../worklist/run-refusals.ts'
+import { WorklistRun } from '../run/worklist-run.ts'
 import { listKeys } from './campaign.ts'
 import { type RecordedResponse, timelineOf, withinTime } from './recorded-timeline.ts'
 
@@ -60,7 +57,7 @@ export async function loadRecorded(
   const { answers: recorded, refused } = withinTime(folder, loading.clock.now())
   const { responses, unknown } = await timelineOf(recorded, resources)
   const sums = new Map(resources.map(({ name }) => [name, { resource: name, ...noCounts }]))
-  const runs = new Map<string, WorklistRun>()
+  const runs = new Map<string, OpenRun>()
   const broken = [...refused]
   for (const message of broken) loading.log.error({}, message)
   await listAll(loading, responses)
@@ -81,19 +78,17 @@ export async function loadRecorded(
     }
     onProgress?.(done + 1, responses.length)
   }
-  for (const [name, { summary, requested, refusals }] of runs) {
-    await refusals.close(true)
-    Object.assign(sums.get(name) ?? {}, { rejected: (await summary.close(requested)).rejected })
+  for (const [name, { run, requested }] of runs) {
+    await run.endRefusals(true)
+    Object.assign(sums.get(name) ?? {}, { rejected: (await run.close(requested)).rejected })
   }
   return { resources: [...sums.values()].filter(({ answers }) => answers > 0), broken, unknown }
 }
 
 /** The one run that all recorded responses of a worklist make up. */
-interface WorklistRun {
-  readonly summary: RunSummary
+interface OpenRun {
+  readonly run: WorklistRun
   readonly requested: number
-  readonly lastSaid: LastSaid
-  readonly refusals: RunRefusals
 }
 
 /** A recorded response that cannot be extracted. */
@@ -125,22 +120,16 @@ async function loadKey(
   resource: Worklist,
   engine: Engine,
   { key = '' }: RecordedResponse,
-  runs: Map<string, WorklistRun>,
+  runs: Map<string, OpenRun>,
 ): Promise<Counted> {
   await check(resource, engine, () => resource.extractOne(engine.api, key, {}))
-  const run = runs.get(resource.name) ?? startWorklistRun(resource, engine)
-  const result = await refresh(resource, engine, run.summary.runId, key, {}, run.lastSaid)
-  run.summary.add(key, result)
-  await run.refusals.add(key, result)
-  runs.set(resource.name, { ...run, requested: run.requested + 1 })
-  return result
-}
-
-function startWorklistRun(resource: Worklist, engine: Engine): WorklistRun {
-  const summary = startRunSummary(resource, engine)
-  // The next recording may be of years later: no conclusion is held back.
-  const refusals = openRefusals(resource, engine, summary, { window: 0 })
-  return { summary, requested: 0, lastSaid: new Map(), refusals }
+  const { run, requested } = runs.get(resource.name) ?? {
+    // The next recording may be of years later: no conclusion is held back.
+    run: new WorklistRun(resource, engine, 0),
+    requested: 0,
+  }
+  runs.set(resource.name, { run, requested: requested + 1 })
+  return await run.ingest(key, {}, engine)
 }
 
 /** Extracts a recorded response before it is loaded: an error here is the recording's. A refusal is a response too. */

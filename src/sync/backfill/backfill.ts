@@ -3,12 +3,9 @@ import type { Random } from '../../app/clock.ts'
 import { RetryableError } from '../../app/errors.ts'
 import type { Engine } from '../engine.ts'
 import type { ExtractOptions, Worklist } from '../resource.ts'
-import { refresh } from '../run/refresh.ts'
 import { failedResult, type RunResult } from '../run/run-result.ts'
-import { type RunSummary, startRunSummary } from '../run/run-summary.ts'
+import { WorklistRun } from '../run/worklist-run.ts'
 import { createBackoff } from '../schedule/backoff.ts'
-import type { LastSaid } from '../validate/guard-actions.ts'
-import { openRefusals, type RunRefusals } from '../worklist/run-refusals.ts'
 import { releaseKey } from '../worklist/work-items.ts'
 import {
   type BackfillEvent,
@@ -63,16 +60,16 @@ export async function walkBackfill(
   options: BackfillOptions,
 ): Promise<BackfillResult> {
   const walk = openWalk(resource, shared, options)
-  const { engine, summary, refusals, open, signal } = walk
+  const { engine, run, open, signal } = walk
   let error: unknown
   try {
     walk.total = Math.min(walk.state.limit, (await countOpen(engine.db, open)).keys)
     for (let more = true; more; ) {
       signal?.throwIfAborted()
-      const step = refusals.doubt() === undefined ? nextStep(walk.state) : ({ type: 'end' } as const)
+      const step = run.massRefusal() === undefined ? nextStep(walk.state) : ({ type: 'end' } as const)
       more = await perform(walk, step).catch((failure: unknown) => {
         if (step.type === 'recover' || signal?.aborted || !(failure instanceof RetryableError)) throw failure
-        summary.log.warn({ err: failure }, failure.message)
+        run.log.warn({ err: failure }, failure.message)
         dispatch(walk, { type: 'interrupted' })
         return true
       })
@@ -90,9 +87,7 @@ interface Walk {
   readonly options: BackfillOptions
   readonly signal: AbortSignal | undefined
   readonly open: OpenKeys
-  readonly summary: RunSummary
-  readonly refusals: RunRefusals
-  readonly lastSaid: LastSaid
+  readonly run: WorklistRun
   readonly backoff: ReturnType<typeof createBackoff>
   /** The requests in flight, by key. None of them rejects. */
   readonly running: Map<string, Promise<void>>
@@ -105,16 +100,13 @@ function openWalk(resource: Worklist, shared: Engine, options: BackfillOptions):
   // As in any run: the ledger counts the requests of this one only.
   const engine = { ...shared, api: shared.api.withRecorder(() => {}) }
   const { campaign, only, limit = Number.POSITIVE_INFINITY, concurrency, random, signal } = options
-  const summary = startRunSummary(resource, engine)
   return {
     resource,
     engine,
     options,
     signal,
     open: { resource: resource.name, since: campaign.since, only },
-    summary,
-    refusals: openRefusals(resource, engine, summary),
-    lastSaid: new Map(),
+    run: new WorklistRun(resource, engine),
     backoff: createBackoff({ first: 1000, longest: 60_000 }, random),
     running: new Map(),
     total: null,
@@ -170,11 +162,9 @@ function startRequest(walk: Walk, key: string): void {
 }
 
 async function request(walk: Walk, key: string): Promise<void> {
-  const { resource, engine, summary, refusals, total, signal, options } = walk
+  const { resource, engine, run, total, signal, options } = walk
   try {
-    const result = await refreshKey(walk, key)
-    summary.add(key, result)
-    await refusals.add(key, result)
+    await run.ingest(key, extractOptions(walk))
     dispatch(walk, { type: 'response', key })
     const { responses } = walk.state
     options.onProgress?.({ page: responses, pages: null, records: responses, count: total })
@@ -183,22 +173,20 @@ async function request(walk: Walk, key: string): Promise<void> {
     await releaseKey(engine.db, resource.name, key).catch(() => undefined)
     const cause = error instanceof RetryableError ? 'temporary' : isRefusal(error) ? 'refused' : 'fatal'
     dispatch(walk, { type: 'failed', key, cause, error })
-    if (!walk.state.failure)
-      summary.log.warn({ key, err: error }, error instanceof Error ? error.message : String(error))
+    if (!walk.state.failure) run.log.warn({ key, err: error }, error instanceof Error ? error.message : String(error))
   }
 }
 
-async function refreshKey({ resource, engine, summary, lastSaid, signal }: Walk, key: string) {
-  const extract: ExtractOptions = { lane: 'backfill', ...(signal ? { signal } : {}) }
-  return await refresh(resource, engine, summary.runId, key, extract, lastSaid)
+function extractOptions({ signal }: Walk): ExtractOptions {
+  return { lane: 'backfill', ...(signal ? { signal } : {}) }
 }
 
 /** Waits until the API and the database respond; true when they had been away. */
 async function recover(walk: Walk): Promise<boolean> {
-  const { resource, engine, summary, backoff, signal, options } = walk
+  const { resource, engine, run, backoff, signal, options } = walk
   for (let wasAway = false; ; wasAway = true) {
     const wait = backoff.failed()
-    if (wasAway) summary.log.warn({}, `trying again in ${Math.round(wait / 1000)} s`)
+    if (wasAway) run.log.warn({}, `trying again in ${Math.round(wait / 1000)} s`)
     await engine.clock.sleep(wait, signal)
     try {
       await probe(walk)
@@ -209,35 +197,35 @@ async function recover(walk: Walk): Promise<boolean> {
       return wasAway
     } catch (error) {
       if (signal?.aborted || !(error instanceof RetryableError)) throw error
-      summary.log.warn({ err: error }, error.message)
+      run.log.warn({ err: error }, error.message)
     }
   }
 }
 
 /** Requests a key that had a response before; a refusal is a response too. */
 async function probe(walk: Walk): Promise<void> {
-  const { resource, engine, summary, state } = walk
+  const { resource, engine, run, state } = walk
   const key = (await latestAnswered(engine.db, resource.name)) ?? state.retries[0] ?? state.suspects[0]?.key
   if (key === undefined) return
   try {
-    summary.add(key, await refreshKey(walk, key))
+    await run.probe(key, extractOptions(walk))
   } catch (error) {
     if (!isRefusal(error)) throw error
   }
 }
 
 async function close(walk: Walk, campaign: Campaign, error: unknown): Promise<BackfillResult> {
-  const { resource, engine, summary, refusals, open, state } = walk
+  const { resource, engine, run, open, state } = walk
   const { db, clock } = engine
   try {
-    for (const { key, reason } of state.givenUp) summary.miss(key, reason)
-    await refusals.close(error === undefined)
+    for (const { key, reason } of state.givenUp) run.miss(key, reason)
+    await run.endRefusals(error === undefined)
     await freeLeases(db, resource.name)
     const { keys: left } = await countOpen(db, { ...open, only: undefined })
     if (left === 0) await finishCampaign(db, campaign, new Date(clock.now()))
-    return { run: await summary.close(state.requested, error), left }
+    return { run: await run.close(state.requested, error), left }
   } catch (failure) {
-    summary.log.warn({ err: failure }, 'the end could not be written down')
+    run.log.warn({ err: failure }, 'the end could not be recorded')
     return { run: failedResult(resource.name, error ?? failure), left: null }
   }
 }

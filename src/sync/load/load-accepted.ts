@@ -4,8 +4,8 @@ import { lostBy, noteDrift } from '../drift/shape-changes.ts'
 import type { Json } from '../normalize/hash.ts'
 import { appendQuarantine } from '../record/ledger.ts'
 import type { ResourceBase } from '../resource.ts'
-import type { IncomingResponse } from '../run/incoming-response.ts'
 import { absenceActions, type Lacking, zeroActions } from '../validate/guard-actions.ts'
+import type { IncomingResponse } from '../validate/incoming-response.ts'
 import { closeAbsent } from './absent.ts'
 import { carryForward } from './carry.ts'
 import { appendFieldChanges, type DocumentChange } from './field-changes.ts'
@@ -60,10 +60,10 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, answer: Inc
     changed: loaded.changed.length,
     closed: closed.length,
     unchanged: loaded.unchanged,
-    living: (last?.living ?? 0) + loaded.inserted.length - closed.length,
+    currentKeys: (last?.currentKeys ?? 0) + loaded.inserted.length - closed.length,
     // What the first answer shows did not happen then.
     events: last ? others + events : 0,
-    anything: versions + others + samples + events > 0,
+    hasChanged: versions + others + samples + events > 0,
     drift,
     lost: answer.scope === undefined ? [] : [...lostBy(loaded.changed).values()].flat(),
     guarded,
@@ -83,7 +83,7 @@ async function reconcileMissingRoots(
   const unreadable = quarantined.some((one) => one.key === undefined)
   const complete = extraction.complete && !unreadable && last !== undefined
   // When every current key came, none is missing, and looking for absent ones would only read the table.
-  const allCame = quarantined.length === 0 && entities.length - loaded.inserted.length === last?.living
+  const allCame = quarantined.length === 0 && entities.length - loaded.inserted.length === last?.currentKeys
   const among = { counted: resource.name, history: resource.history, seen }
   return await reconcileMissingKeys(sql, among, { complete: complete && !allCame, absences: guards.absences, at })
 }

@@ -14,11 +14,31 @@ export type RunRow = typeof run.$inferInsert
 
 export type RunStatus = 'ok' | 'unchanged' | 'stale' | 'rejected' | 'partial' | 'skipped' | 'failed'
 
+/** Nothing was seen and nothing written. */
+export const noCounts = {
+  records: 0,
+  inserted: 0,
+  changed: 0,
+  closed: 0,
+  unchanged: 0,
+  events: 0,
+  rejected: 0,
+  quarantined: 0,
+}
+
+/** A response or a run in numbers; columns of `sync.run`. */
+export type Counts = Readonly<Record<keyof typeof noCounts, number>>
+
+/** Whether what the API sent was loaded, at least in part, or known. */
+export function isAccepted(status: string): boolean {
+  return status === 'ok' || status === 'unchanged' || status === 'partial'
+}
+
 /** What the ledger remembers of the last accepted answer of a resource, or undefined before the first. */
 export async function lastAccepted(
   sql: Sql,
   resource: string,
-): Promise<(LastAccepted & { living: number }) | undefined> {
+): Promise<(LastAccepted & { currentKeys: number }) | undefined> {
   const [row] = await sql.query<{ observed_at: Date; records: number; content_hash: Uint8Array; living: number }>(
     `select latest.observed_at, latest.content_hash, latest.living,
             -- An incomplete answer says nothing about how many records there should be.
@@ -35,7 +55,7 @@ export async function lastAccepted(
     observedAt: row.observed_at.getTime(),
     records: row.records,
     contentHash: row.content_hash,
-    living: row.living,
+    currentKeys: row.living,
   }
 }
 

@@ -1,9 +1,9 @@
 import type { Sql } from '../../db/database.ts'
 import type { GuardAction } from '../validate/guard-actions.ts'
-import type { RunRow } from './ledger.ts'
+import type { Counts } from './ledger.ts'
 
 /** What an answer, or the end of a run, has to tell. */
-export interface Notification {
+export interface Notification extends Partial<Counts> {
   readonly resource: string
   readonly runId: string
   /** Of a worklist. */
@@ -12,7 +12,6 @@ export interface Notification {
   readonly at: Date
   /** The instant the answer speaks for. */
   readonly observedAt?: Date | null | undefined
-  readonly counts?: Pick<RunRow, 'inserted' | 'changed' | 'closed' | 'events'>
   readonly guarded?: readonly GuardAction[]
   readonly drift?: readonly { readonly kind: string; readonly path: string; readonly member: string }[]
   /** What a run failed with. */
@@ -36,8 +35,9 @@ export async function notifyChannel(sql: Sql, news: Notification): Promise<void>
   await sql.query(`select pg_notify('wynnsync', payload) from unnest($1::text[]) as told(payload)`, [payloads])
 }
 
-function notificationsOf({ status, observedAt, counts = {}, guarded = [], drift = [], error }: Notification): object[] {
-  const { inserted = 0, changed = 0, closed = 0, events = 0 } = counts
+function notificationsOf(notification: Notification): object[] {
+  const { status, observedAt, guarded = [], drift = [], error } = notification
+  const { inserted = 0, changed = 0, closed = 0, events = 0 } = notification
   const notices: object[] = []
   if (inserted + changed + closed + events > 0) {
     const instant = observedAt?.toISOString() ?? null

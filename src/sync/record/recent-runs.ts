@@ -11,7 +11,7 @@ export interface ResourceState {
   /** When a run last found something different. */
   readonly changedAt: Date | null
   /** Keys that are current. */
-  readonly living: number | null
+  readonly currentKeys: number | null
   readonly quarantined: number
   readonly error: string | null
 }
@@ -20,7 +20,7 @@ export interface ResourceState {
 export async function readStates(sql: Sql, resources: readonly string[]): Promise<ResourceState[]> {
   return await sql.query<ResourceState>(
     `select wanted.name as resource, latest.status, latest.finished_at as "finishedAt",
-            accepted.observed_at as "observedAt", changed.observed_at as "changedAt", accepted.living,
+            accepted.observed_at as "observedAt", changed.observed_at as "changedAt", accepted.living as "currentKeys",
             coalesce(latest.quarantined, 0) as quarantined, coalesce(latest.error, latest.reason) as error
        from unnest($1::text[]) with ordinality as wanted(name, position)
        left join lateral (select * from sync.run where run.resource = wanted.name

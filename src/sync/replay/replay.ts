@@ -9,8 +9,9 @@ import { historySql } from '../load/history-sql.ts'
 import { prepare } from '../normalize/prepare.ts'
 import { privacyLock } from '../privacy/privacy.ts'
 import { type Extraction, isWorklist, type Resource, type Worklist } from '../resource.ts'
-import { refresh } from '../run/refresh.ts'
-import { runResource } from '../run/run.ts'
+import { ingest } from '../run/ingest.ts'
+import { startRun } from '../run/outcomes.ts'
+import { runResource } from '../run/run-resource.ts'
 import { concludeRefusal } from '../worklist/conclude.ts'
 import { type Reach, reachOf } from './reach.ts'
 import { differences, keepDrift, swapTables, type TableDifference } from './replayed-tables.ts'
@@ -179,7 +180,9 @@ async function takeAgain(
   }
   if (isWorklist(resource)) {
     await listKeys(db, resource.name, [key ?? ''])
-    const taken = await refresh({ ...resource, extractOne: extract }, engine, runId, key ?? '', {})
+    const context = startRun({ resource: { ...resource, extractOne: extract }, key: key ?? '' }, engine)
+    const taken = await ingest(context)
+    if (taken.status === 'failed') throw taken.error
     // Whether it was concluded then also depended on what else the run met.
     if (taken.refusal?.state === 'confirmed' && answer.status !== 'unconfirmed')
       await concludeRefusal(resource, engine, runId, taken.refusal)

@@ -1,18 +1,54 @@
-/** The part of a logger that the engine uses (pino has it). */
-export interface RunLog {
-  debug(fields: object, message: string): void
-  info(fields: object, message: string): void
-  warn(fields: object, message: string): void
-  error(fields: object, message: string): void
+import type { Engine, RunLog } from '../engine.ts'
+import type { Preparation } from '../normalize/prepare.ts'
+import type { Outcome, RecordedDrift } from '../record/record-outcome.ts'
+
+/** The engine's log for one run: every line carries its resource and its id. */
+export function logOfRun(run: {
+  readonly engine: Pick<Engine, 'log'>
+  readonly resource: { readonly name: string }
+  readonly runId: string
+}): RunLog {
+  const { log } = run.engine
+  const bindings = { resource: run.resource.name, run: run.runId }
+  return {
+    debug: (fields, message) => log.debug({ ...bindings, ...fields }, message),
+    info: (fields, message) => log.info({ ...bindings, ...fields }, message),
+    warn: (fields, message) => log.warn({ ...bindings, ...fields }, message),
+    error: (fields, message) => log.error({ ...bindings, ...fields }, message),
+  }
 }
 
-/** The same log for one run: every line carries its resource and its id. */
-export function logOfRun(log: RunLog, { resource, runId }: { resource: string; runId: string }): RunLog {
-  const of = { resource, run: runId }
-  return {
-    debug: (fields, message) => log.debug({ ...of, ...fields }, message),
-    info: (fields, message) => log.info({ ...of, ...fields }, message),
-    warn: (fields, message) => log.warn({ ...of, ...fields }, message),
-    error: (fields, message) => log.error({ ...of, ...fields }, message),
+/** Logs the first records that could not be normalized. */
+export function logQuarantined(log: RunLog, { quarantined }: Preparation): void {
+  for (const { key, path, reason } of quarantined.slice(0, 5)) log.warn({ key, path }, `record quarantined: ${reason}`)
+}
+
+/** Logs what became of a response: its run, what guards did, and drift. */
+export function logOutcome(log: RunLog, { status, run, guarded, drift }: Outcome): void {
+  logDrift(log, drift)
+  if (status === 'failed') return
+  if (run) {
+    const { reason, inserted, changed, closed, unchanged, events } = run
+    const level = status === 'rejected' || status === 'partial' ? 'warn' : status === 'unchanged' ? 'debug' : 'info'
+    log[level]({ inserted, changed, closed, unchanged, events }, reason ? `${status}: ${reason}` : status)
+  }
+  for (const { guard, action, key, reason } of guarded) {
+    if (reason !== run?.reason) log.info({ guard, action, key }, `${guard}: ${reason}`)
+  }
+}
+
+const driftMessages: Readonly<Record<string, string>> = {
+  missing_field: 'the API does not send any more what it used to',
+  retyped_field: 'the API sent another type than this program knows; the record is quarantined or kept raw',
+  returned_field: 'the API sends again what was missing or of another type',
+}
+
+/** Logs what the program did not know; once. */
+export function logDrift(log: RunLog, drift: readonly RecordedDrift[]): void {
+  for (const { kind, path, member } of drift) {
+    log.warn(
+      { kind, path, member },
+      driftMessages[kind] ?? 'the API sent something this program does not know yet; it is kept',
+    )
   }
 }

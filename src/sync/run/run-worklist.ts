@@ -1,134 +1,146 @@
 import { RetryableError } from '../../app/errors.ts'
 import type { Engine } from '../engine.ts'
 import type { ExtractOptions, Worklist } from '../resource.ts'
-import type { LastSaid } from '../validate/guard-actions.ts'
-import { openRefusals } from '../worklist/run-refusals.ts'
-import { claimKeys, claimNamed, postponeKey, releaseKey } from '../worklist/work-items.ts'
+import { claimKey, claimNamed, postponeKey, releaseKey } from '../worklist/work-items.ts'
 import { recordOutage } from './outages.ts'
-import { refresh } from './refresh.ts'
 import type { RunResult } from './run-result.ts'
-import { startRunSummary } from './run-summary.ts'
+import { advance, allowance, failureOf, noProgress, type ProgressEvent } from './worklist-progress.ts'
+import { WorklistRun } from './worklist-run.ts'
 
 export interface WorklistOptions extends ExtractOptions {
-  /** Ask for that many keys instead of what the current budget window allows. */
+  /** Request that many keys instead of what the current budget window allows. */
   readonly limit?: number
-  /** Ask for just these keys. */
+  /** Request just these keys. */
   readonly keys?: readonly string[]
-  /** Go on until this instant (ms since the epoch), as fast as the budget lets requests leave; waits when no key is due. */
+  /** Go on until this instant (ms since the epoch), as fast as the budget allows; waits when no key is due. */
   readonly until?: number
   /** No further key is begun once it is aborted; those under way go on. */
   readonly stopping?: AbortSignal
-  readonly concurrency: number
+  /** Keys that are requested at once; default: one. */
+  readonly concurrency?: number
 }
-
-/** After so many keys in a row that could not be asked for, the service is taken to be away. */
-const patience = 5
 
 /** How long to wait before looking again whether a key is due, ms. */
 const idle = 5000
 
-/** Requests that one window has for guests (API reference 2.2); for servers that tell nothing of their budget. */
-const assumedWindow = 50
-
 /**
  * Refreshes the most urgent keys of a worklist, a few at a time, until the limit is reached or the current budget window
- * is spent. Each key's answer is one transaction with its observation row; a kill loses at most what is in flight.
+ * is spent. Each key's response is one transaction with its observation row; a kill loses at most what is in flight.
  */
 export async function runWorklist(resource: Worklist, shared: Engine, options: WorklistOptions): Promise<RunResult> {
-  // Of a client that several runs use at once, the ledger wants this run's requests.
+  // Of a client that several runs use at once, the ledger counts this run's requests.
   const engine = { ...shared, api: shared.api.withRecorder(() => {}) }
-  const { db, api, clock } = engine
-  const tally = startRunSummary(resource, engine)
-  const { log } = tally
-  const said: LastSaid = new Map()
-  const refusals = openRefusals(resource, engine, tally)
-  // A key that is named twice is asked once.
-  const named = options.keys && [...new Set(options.keys)]
-  let asked = 0
-  /** Keys that are being asked for. */
-  let underWay = 0
-  /** Keys in a row that could not be asked for. */
-  let failures = 0
-  let lastFailure: unknown
-  let failed: unknown
-
-  /** How many more keys may be asked for. Until the first answer tells the budget, one. */
-  const allowance = (): number => {
-    if (options.until !== undefined) return clock.now() < options.until ? 1 : 0
-    if (named) return named.length - asked
-    if (options.limit !== undefined) return options.limit - asked
-    if (asked === 0) return 1
-    // What is under way may have no request in the budget yet: counted twice rather than not at all. The last one knows.
-    const left = api.remaining(resource.route)
-    return left === null ? assumedWindow - asked : left - underWay
-  }
-  const next = async (): Promise<string | undefined> => {
-    const isOver = options.signal?.aborted || options.stopping?.aborted || failed !== undefined
-    if (isOver || refusals.doubt() !== undefined || allowance() <= 0) return undefined
-    const claimed = await claim()
-    if (claimed !== undefined || options.until === undefined) return claimed
-    await clock
-      .sleep(Math.min(idle, options.until - clock.now()), options.stopping ?? options.signal)
-      .catch(() => undefined)
-    // At the very start the lists that keys come from may only just have arrived.
-    if (asked === 0) await resource.plan(db, new Date(clock.now()))
-    return await next()
-  }
-  const claim = async (): Promise<string | undefined> => {
-    asked += 1
-    underWay += 1
-    const wanted = named?.[asked - 1]
-    const claimed =
-      wanted === undefined
-        ? await claimKeys(db, resource.name, 1, clock.now(), tally.runId)
-        : await claimNamed(db, resource.name, [wanted], clock.now(), tally.runId)
-    if (claimed[0] === undefined) {
-      asked -= 1
-      underWay -= 1
-    }
-    return claimed[0]
-  }
-  const one = async (key: string): Promise<void> => {
-    try {
-      const taken = await refresh(resource, engine, tally.runId, key, options, said)
-      tally.add(key, taken)
-      failures = 0
-      await refusals.add(key, taken)
-    } catch (error) {
-      if (options.signal?.aborted) return await releaseKey(db, resource.name, key)
-      await postponeKey(db, resource.name, key, clock.now())
-      if (!(error instanceof RetryableError)) throw error
-      failures += 1
-      lastFailure = error
-      tally.miss(key, error.message)
-      log.warn({ key, err: error }, error.message)
-      if (failures >= patience) failed = error
-    } finally {
-      underWay -= 1
-    }
-  }
-  const worker = async (): Promise<void> => {
-    for (let key = await next(); key !== undefined; key = await next()) {
-      await one(key)
-      options.onProgress?.({ page: asked, pages: options.limit ?? null, records: asked, count: options.limit ?? null })
-    }
-  }
+  const driver = new Driver(resource, engine, options)
   try {
     await recordOutage(engine, resource.name)
-    await resource.plan(db, new Date(clock.now()))
-    // The first answer tells how much may be asked for; then several go side by side.
-    const first = await next()
-    if (first !== undefined) await one(first)
-    await Promise.all(Array.from({ length: options.concurrency }, worker))
+    await resource.plan(engine.db, new Date(engine.clock.now()))
+    // The first response shows the budget; then several keys are requested at once.
+    const first = await driver.next()
+    if (first !== undefined) await driver.refresh(first)
+    await Promise.all(Array.from({ length: options.concurrency ?? 1 }, () => driver.work()))
   } catch (error) {
-    failed = error
-    log.error({ err: error }, `failed: ${error instanceof Error ? error.message : String(error)}`)
+    driver.fail(error)
+  }
+  return await driver.close()
+}
+
+/** Claims keys and takes them through the pipeline, as `worklist-progress.ts` allows. */
+class Driver {
+  readonly #run: WorklistRun
+  readonly #resource: Worklist
+  readonly #engine: Engine
+  readonly #options: WorklistOptions
+  /** A key that is named twice is requested once. */
+  readonly #named: readonly string[] | undefined
+  #progress = noProgress
+
+  constructor(resource: Worklist, engine: Engine, options: WorklistOptions) {
+    this.#resource = resource
+    this.#engine = engine
+    this.#options = options
+    this.#named = options.keys && [...new Set(options.keys)]
+    this.#run = new WorklistRun(resource, engine)
   }
 
-  // Few keys, and none of them answered: the service is as much away as after many.
-  if (asked > 0 && failures === asked) failed ??= lastFailure
-  await refusals.close(failed === undefined && !options.signal?.aborted).catch((error: unknown) => {
-    failed ??= error
-  })
-  return await tally.close(asked, failed)
+  /** Refreshes keys until there is none left. */
+  async work(): Promise<void> {
+    const { limit = null, onProgress } = this.#options
+    for (let key = await this.next(); key !== undefined; key = await this.next()) {
+      await this.refresh(key)
+      const { requested } = this.#progress
+      onProgress?.({ page: requested, pages: limit, records: requested, count: limit })
+    }
+  }
+
+  /** Claims the next key; waits for one until the deadline, if there is one. */
+  async next(): Promise<string | undefined> {
+    const { clock, db } = this.#engine
+    const { until, stopping, signal } = this.#options
+    while (this.#mayGoOn()) {
+      const key = await this.#claim()
+      if (key !== undefined || until === undefined) return key
+      await clock.sleep(Math.min(idle, until - clock.now()), stopping ?? signal).catch(() => undefined)
+      // At the very start the lists that keys come from may only just have arrived.
+      if (this.#progress.requested === 0) await this.#resource.plan(db, new Date(clock.now()))
+    }
+    return undefined
+  }
+
+  /** @throws what another key would not change */
+  async refresh(key: string): Promise<void> {
+    const { db, clock } = this.#engine
+    const { name } = this.#resource
+    try {
+      await this.#run.ingest(key, this.#options)
+      this.#advance({ type: 'outcome' })
+    } catch (error) {
+      if (this.#options.signal?.aborted) {
+        this.#advance({ type: 'aborted' })
+        return await releaseKey(db, name, key)
+      }
+      this.#advance({ type: 'failure', error })
+      await postponeKey(db, name, key, clock.now())
+      if (!(error instanceof RetryableError)) throw error
+      this.#run.miss(key, error.message)
+      this.#run.log.warn({ key, err: error }, error.message)
+    }
+  }
+
+  /** Something ended the run. */
+  fail(error: unknown): void {
+    this.#advance({ type: 'fatal', error })
+    this.#run.log.error({ err: error }, `failed: ${error instanceof Error ? error.message : String(error)}`)
+  }
+
+  async close(): Promise<RunResult> {
+    const isSound = failureOf(this.#progress) === undefined && !this.#options.signal?.aborted
+    await this.#run.endRefusals(isSound).catch((error: unknown) => this.#advance({ type: 'fatal', error }))
+    return await this.#run.close(this.#progress.requested, failureOf(this.#progress))
+  }
+
+  #advance(event: ProgressEvent): void {
+    this.#progress = advance(this.#progress, event)
+  }
+
+  #mayGoOn(): boolean {
+    const { signal, stopping, limit, until } = this.#options
+    const { failure } = this.#progress
+    if (signal?.aborted || stopping?.aborted || failure !== undefined || this.#run.massRefusal() !== undefined)
+      return false
+    const beforeDeadline = until === undefined ? undefined : this.#engine.clock.now() < until
+    const budget = this.#engine.api.remaining(this.#resource.route)
+    return allowance(this.#progress, { named: this.#named?.length, limit, beforeDeadline, budget }) > 0
+  }
+
+  async #claim(): Promise<string | undefined> {
+    const { db, clock } = this.#engine
+    const { name } = this.#resource
+    const wanted = this.#named?.[this.#progress.requested]
+    this.#advance({ type: 'claim' })
+    const key = await (wanted === undefined
+      ? claimKey(db, name, clock.now(), this.#run.runId)
+      : claimNamed(db, name, wanted, clock.now(), this.#run.runId))
+    if (key === undefined) this.#advance({ type: 'no key' })
+    return key
+  }
 }

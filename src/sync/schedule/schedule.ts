@@ -2,9 +2,8 @@ import type { Random } from '../../app/clock.ts'
 import { RetryableError } from '../../app/errors.ts'
 import type { Engine } from '../engine.ts'
 import { isWorklist, type Resource, type Worklist } from '../resource.ts'
-import { runResource } from '../run/run.ts'
+import { type RunOptions, runResource } from '../run/run-resource.ts'
 import { failedResult, type RunResult } from '../run/run-result.ts'
-import { runWorklist } from '../run/run-worklist.ts'
 import { createBackoff } from './backoff.ts'
 import { nextTick, periodSeconds, type Ticker } from './ticker.ts'
 
@@ -73,13 +72,15 @@ async function keepUp(engine: Engine, one: Scheduled, options: ScheduleOptions):
   try {
     while (!stopping.aborted) {
       bell.quiet()
-      const result = await runOnce(engine, one, options).catch((error: unknown) => {
-        const message = error instanceof Error ? error.message : String(error)
-        log.error({ resource: resource.name, err: error }, message)
-        // What a run throws comes of the database; all else is in its result.
-        if (error instanceof RetryableError) engine.outages?.note(resource.name, clock.now(), message)
-        return failedResult(resource.name, error)
-      })
+      const result = await runResource(resource, engine, optionsOf(one, options, clock.now())).catch(
+        (error: unknown) => {
+          const message = error instanceof Error ? error.message : String(error)
+          log.error({ resource: resource.name, err: error }, message)
+          // What a run throws comes of the database; all else is in its result.
+          if (error instanceof RetryableError) engine.outages?.note(resource.name, clock.now(), message)
+          return failedResult(resource.name, error)
+        },
+      )
       onRun?.(result)
       if (result.status === 'failed' || isRefused(one, result) || isTooEarly(one, result, clock.now())) {
         await pause(clock.sleep(backoff.failed(), stopping))
@@ -95,14 +96,11 @@ async function keepUp(engine: Engine, one: Scheduled, options: ScheduleOptions):
   }
 }
 
-async function runOnce(engine: Engine, one: Scheduled, options: ScheduleOptions): Promise<RunResult> {
-  const { resource, expression } = one
+function optionsOf({ resource, expression }: Scheduled, options: ScheduleOptions, now: number): RunOptions {
   const { signal, stopping, concurrency } = options
-  if (!isWorklist(resource)) return await runResource(resource, engine, { signal, lane: resource.lane })
-  const now = engine.clock.now()
-  const endless = periodSeconds(expression, now) < WITHOUT_PAUSE
-  const until = endless ? { until: nextTick(expression, now) } : {}
-  return await runWorklist(resource, engine, { signal, stopping, concurrency, lane: resource.lane, ...until })
+  const isEndless = isWorklist(resource) && periodSeconds(expression, now) < WITHOUT_PAUSE
+  const until = isEndless ? { until: nextTick(expression, now) } : {}
+  return { signal, stopping, concurrency, lane: resource.lane, ...until }
 }
 
 /**

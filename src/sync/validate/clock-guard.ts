@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/database.ts'
 import type { ResourceBase } from '../resource.ts'
-import type { IncomingResponse } from '../run/incoming-response.ts'
+import type { IncomingResponse } from './incoming-response.ts'
 
 /** A response in time, ms since the epoch: the instant that it speaks for, and when it came by the clock of this machine. */
 export interface Dated {

@@ -1,7 +1,4 @@
 import { RetryableError } from '../../app/errors.ts'
-import type { Sql } from '../../db/database.ts'
-import { typed } from '../../db/typed.ts'
-import { guardAction } from '../record/watch-tables.ts'
 import type { Extraction } from '../resource.ts'
 import type { IgnoredInstant } from './ignored.ts'
 
@@ -24,26 +21,14 @@ export interface GuardAction {
   readonly key?: string
 }
 
-/** Writes one row per action; belongs into the transaction of the answer. `at` is now. */
-export async function appendGuardActions(
-  sql: Sql,
-  { resource, at, runId }: { resource: string; at: Date; runId: string },
-  actions: readonly GuardAction[],
-): Promise<void> {
-  if (actions.length === 0) return
-  await typed(sql)
-    .insert(guardAction)
-    .values(
-      actions.map(({ guard, action, reason, key = null }) => ({ at, resource, key, guard, action, reason, runId })),
-    )
-}
-
 /** The latest reason that each guard gave for each key of a run, under key and guard. */
-export type LastSaid = Map<string, string>
+export type LastReasons = Map<string, string>
 
-/** The actions about a key, without those that say again what their guard said last. */
-export function notSaidYet(said: LastSaid, key: string, actions: readonly GuardAction[]): GuardAction[] {
-  return actions.flatMap((action) => (said.get(`${key} ${action.guard}`) === action.reason ? [] : [{ ...action, key }]))
+/** The actions about a key, without those that repeat the last reason of their guard. */
+export function newActions(last: LastReasons | undefined, key: string, actions: readonly GuardAction[]): GuardAction[] {
+  return actions.flatMap((action) =>
+    last?.get(`${key} ${action.guard}`) === action.reason ? [] : [{ ...action, key }],
+  )
 }
 
 /** How many keys of one history an answer lacked. */

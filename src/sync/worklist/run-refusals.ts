@@ -1,75 +1,65 @@
-import type { Engine } from '../engine.ts'
-import type { Worklist } from '../resource.ts'
-import type { IngestResult } from '../run/ingest-key.ts'
-import type { RunSummary } from '../run/run-summary.ts'
-import { refusalWindow, watchRefusals } from '../validate/mass-refusal.ts'
-import { concludeRefusal, rejectRefusals } from './conclude.ts'
-import type { Refusal } from './refusals.ts'
+import { addResponse, type KeyResponse, massRefusal } from '../validate/mass-refusal.ts'
+import type { Refusal, RefusalState } from './refusals.ts'
 
 /** The refusals of one run: concluded one by one, or all rejected when there are many at once. */
 export interface RunRefusals {
+  readonly window: readonly KeyResponse[]
+  /** Keys that responded. */
+  readonly position: number
+  /** Keys that were refused. */
+  readonly refused: ReadonlySet<string>
+  /** Confirmed refusals, with their position. */
+  readonly held: readonly { readonly refusal: Refusal; readonly position: number }[]
   /** Why the run must stop: the API refuses many keys at once. */
-  doubt(): string | undefined
-  /** What came of a key. Concludes what was held back long enough. */
-  add(key: string, taken: IngestResult): Promise<void>
-  /**
-   * At the end, before the tally is closed.
-   * @param isSound the run came to its end; after a failure, what is held back waits for the next run
-   */
-  close(isSound: boolean): Promise<void>
+  readonly massRefusal?: string | undefined
 }
 
+export const noRefusals: RunRefusals = { window: [], position: 0, refused: new Set(), held: [] }
+
 /**
- * A confirmed refusal is held back until enough other keys have answered, or the run ends, without many being refused: what
- * a kill meanwhile loses is refused again the next time the key is asked for.
+ * Adds the response of a key. A confirmed refusal is held back until enough other keys have responded, or the run ends,
+ * without many being refused: what a kill meanwhile loses is refused again with the next request of the key.
+ * @param accept a person accepts whatever comes
  */
-export function openRefusals(
-  resource: Worklist,
-  engine: Engine,
-  tally: RunSummary,
-  { window = refusalWindow }: { readonly window?: number } = {},
+export function addKey(
+  state: RunRefusals,
+  key: string,
+  refusal: (Refusal & RefusalState) | undefined,
+  accept = false,
 ): RunRefusals {
-  const watch = watchRefusals()
-  const refused = new Set<string>()
-  let held: { readonly refusal: Refusal; readonly position: number }[] = []
-  let position = 0
-  let doubt: string | undefined
-
-  function judge(isOver: boolean): void {
-    if (!engine.guards.accept) doubt ??= watch.doubt(isOver)
+  if (refusal?.state === 'concluded') return state
+  const position = state.position + 1
+  const isConfirmed = refusal?.state === 'confirmed'
+  const added = {
+    ...state,
+    position,
+    window: refusal ? withRefusal(state.window, refusal) : addResponse(state.window, 'shown'),
+    refused: refusal ? new Set([...state.refused, key]) : state.refused,
+    held: isConfirmed ? [...state.held, { refusal, position }] : state.held,
   }
+  return judged(added, false, accept)
+}
 
-  async function conclude(ready: typeof held): Promise<void> {
-    held = held.filter((one) => !ready.includes(one))
-    for (const { refusal } of ready) {
-      const told = await concludeRefusal(resource, engine, tally.runId, refusal)
-      if (told) tally.add(refusal.key, told)
-    }
-  }
+/** The end of the run: no further key comes. */
+export function endOfKeys(state: RunRefusals, accept = false): RunRefusals {
+  return judged(state, true, accept)
+}
 
-  return {
-    doubt: () => doubt,
-    async add(key, { refusal }) {
-      if (refusal?.state === 'concluded') return
-      position += 1
-      if (!refusal) watch.add('shown')
-      else {
-        refused.add(key)
-        if (refusal.state === 'confirmed') held.push({ refusal, position })
-        // Of what was never shown, nothing can end.
-        if (refusal.wasShown || refusal.kind === 'hidden') watch.add(refusal.wasShown ? 'refused' : 'stranger refused')
-      }
-      judge(false)
-      if (doubt === undefined) await conclude(held.filter((one) => position - one.position >= window))
-    },
-    async close(isSound) {
-      judge(true)
-      if (doubt !== undefined) {
-        const reason = `${doubt}: taken for a failure of the service; nothing was concluded from it`
-        await rejectRefusals(resource, engine, tally, [...refused], reason)
-        tally.reject(refused.size, { guard: 'mass-refusal', action: 'stopped', reason })
-        tally.log.warn({ keys: refused.size }, `mass-refusal: ${reason}`)
-      } else if (isSound) await conclude(held)
-    },
-  }
+/** Splits off the refusals that so many other keys have followed; none while many are refused. */
+export function takeReady(state: RunRefusals, window: number): { state: RunRefusals; ready: readonly Refusal[] } {
+  if (state.massRefusal !== undefined) return { state, ready: [] }
+  const isReady = (position: number) => state.position - position >= window
+  const ready = state.held.filter(({ position }) => isReady(position)).map(({ refusal }) => refusal)
+  return { state: { ...state, held: state.held.filter(({ position }) => !isReady(position)) }, ready }
+}
+
+function withRefusal(window: RunRefusals['window'], { wasShown, kind }: Refusal & RefusalState) {
+  // Of what was never shown, nothing can end.
+  if (!wasShown && kind !== 'hidden') return window
+  return addResponse(window, wasShown ? 'refused' : 'unknown refused')
+}
+
+function judged(state: RunRefusals, isOver: boolean, accept: boolean): RunRefusals {
+  if (accept || state.massRefusal !== undefined) return state
+  return { ...state, massRefusal: massRefusal(state.window, isOver) }
 }

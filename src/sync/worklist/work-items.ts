@@ -1,33 +1,38 @@
+import { and, eq, sql as fragment, isNotNull } from 'drizzle-orm'
 import type { Sql } from '../../db/database.ts'
+import { typed } from '../../db/typed.ts'
+import { workItem } from '../record/tables.ts'
 import type { LastAccepted } from '../validate/validate-snapshot.ts'
+import type { RefusalKind } from './refusals.ts'
 
-/** Answers are cached this long (API reference 2.3): asking earlier brings the same copy. Milliseconds. */
+/** Responses are cached this long (API reference 2.3): an earlier request brings the same copy. Milliseconds. */
 const shortestInterval = 120_000
-/** A claimed key that nobody reports on is free again after this time, in ms: its holder died. */
+/** A claimed key without an outcome is free again after this time, in ms: its holder died. */
 export const lease = 300_000
-/** What the API no longer has is asked for again after this time, in ms: within a day, for it may be back. */
+/** What the API no longer has is requested again after this time, in ms: within a day, for it may be back. */
 export const goneInterval = 20 * 3_600_000
 
+const free = { leasedUntil: null, leasedBy: null }
+const notRefused = { refusal: null, refusedSince: null, refusedTimes: null }
+
+function isKey(resource: string, key: string) {
+  return and(eq(workItem.resource, resource), eq(workItem.key, key))
+}
+
 /**
- * Takes the most urgent keys of a worklist: staleness times weight, a day for what nobody asked yet.
+ * Claims the most urgent key of a worklist: staleness times weight, a day for one that was never requested.
  * @param holder whose lease it is: the id of a run
  */
-export async function claimKeys(
-  sql: Sql,
-  resource: string,
-  count: number,
-  now: number,
-  holder: string,
-): Promise<string[]> {
-  const rows = await sql.query<{ key: string }>(
+export async function claimKey(sql: Sql, resource: string, now: number, holder: string): Promise<string | undefined> {
+  const [row] = await sql.query<{ key: string }>(
     // Materialized: as a plain subquery the planner may run it several times and lock more keys each time.
     `with urgent as materialized (
        select resource, key from sync.work_item
         where resource = $1 and (leased_until is null or leased_until < $2)
           and (checked_at is null or checked_at <= $4) and (gone_at is null or checked_at <= $5)
         order by extract(epoch from $2 - coalesce(checked_at, $2 - interval '1 day')) * weight desc, key
-        limit $6 for update skip locked)
-     update sync.work_item item set leased_until = $3, leased_by = $7 from urgent
+        limit 1 for update skip locked)
+     update sync.work_item item set leased_until = $3, leased_by = $6 from urgent
       where item.resource = urgent.resource and item.key = urgent.key
       returning item.key`,
     [
@@ -36,105 +41,117 @@ export async function claimKeys(
       new Date(now + lease),
       new Date(now - shortestInterval),
       new Date(now - goneInterval),
-      count,
       holder,
     ],
   )
-  return rows.map(({ key }) => key)
+  return row?.key
 }
 
-/** Takes named keys, whatever their turn; puts them on the list when they are not there yet. */
+/** Claims a key whatever its turn; adds it to the worklist when it is not there yet. */
 export async function claimNamed(
   sql: Sql,
   resource: string,
-  keys: readonly string[],
+  key: string,
   now: number,
   holder: string,
-): Promise<string[]> {
-  await sql.query(
-    `insert into sync.work_item (resource, key, leased_until, leased_by)
-     select $1, key, $3, $4 from unnest($2::text[]) as named(key)
-     on conflict (resource, key) do update set leased_until = excluded.leased_until, leased_by = excluded.leased_by`,
-    [resource, keys, new Date(now + lease), holder],
-  )
-  return [...keys]
+): Promise<string> {
+  const lent = { leasedUntil: new Date(now + lease), leasedBy: holder }
+  await typed(sql)
+    .insert(workItem)
+    .values({ resource, key, ...lent })
+    .onConflictDoUpdate({ target: [workItem.resource, workItem.key], set: lent })
+  return key
 }
 
-/** The last accepted answer about a key, its row locked until the transaction ends. */
+/** The last accepted response about a key, its row locked until the transaction ends. */
 export async function lastOfKey(
   sql: Sql,
   resource: string,
   key: string,
-): Promise<(LastAccepted & { living: number }) | undefined> {
-  const [row] = await sql.query<{ observed_at: Date | null; content_hash: Uint8Array | null; records: number | null }>(
-    // What was produced before a tombstone does not undo it.
-    `select greatest(observed_at, gone_at) as observed_at, content_hash, records
-       from sync.work_item where resource = $1 and key = $2 and observed_at is not null for update`,
-    [resource, key],
-  )
-  if (!row?.observed_at) return undefined
-  const { observed_at: observedAt, content_hash: contentHash = null, records } = row
-  // A tombstone leaves no hash: whatever comes then is not the same.
+): Promise<(LastAccepted & { currentKeys: number }) | undefined> {
+  const [item] = await typed(sql)
+    .select()
+    .from(workItem)
+    .where(and(isKey(resource, key), isNotNull(workItem.observedAt)))
+    .for('update')
+  if (!item?.observedAt) return undefined
+  const { observedAt, goneAt, contentHash, records } = item
   return {
-    observedAt: observedAt.getTime(),
+    // What was produced before a tombstone does not undo it.
+    observedAt: Math.max(observedAt.getTime(), goneAt?.getTime() ?? 0),
+    // A tombstone leaves no hash: no response is the same.
     contentHash: contentHash ?? new Uint8Array(),
     // One record for one key: an older program counted quarantined pieces too.
     records: Math.min(records ?? 1, 1),
-    living: 1,
+    currentKeys: 1,
   }
 }
 
-/** What became of asking for a key. */
+/** What became of the request of a key. */
 export interface Checked {
   readonly key: string
   /** Ms since the epoch. */
   readonly now: number
-  /** Set when an answer was accepted. */
+  /** Set when a response was accepted. */
   readonly accepted?: { readonly observedAt: Date; readonly contentHash: Uint8Array; readonly records: number }
-  /** Set when an answer shows the key, whatever came of it: `long ago` when it is older than what is known. */
+  /** Set when a response shows the key, whatever came of it: `long ago` when it is older than what is known. */
   readonly shown?: 'now' | 'long ago'
 }
 
-/** Gives a claimed key back and remembers what was learned. */
+/** Releases a claimed key with what the request brought. */
 export async function recordChecked(sql: Sql, resource: string, { key, now, accepted, shown }: Checked): Promise<void> {
-  await sql.query(
-    `update sync.work_item set checked_at = greatest(checked_at, $3), leased_until = null, leased_by = null,
-            observed_at = coalesce($4, observed_at), first_observed_at = coalesce(first_observed_at, $4),
-            content_hash = coalesce($5, content_hash), records = coalesce($6, records),
-            gone_at = case when $7 then null else gone_at end,
-            refusal = case when $8 then null else refusal end,
-            refused_since = case when $8 then null else refused_since end,
-            refused_times = case when $8 then null else refused_times end
-      where resource = $1 and key = $2`,
-    [
-      resource,
-      key,
-      new Date(now),
-      accepted?.observedAt ?? null,
-      accepted?.contentHash ?? null,
-      accepted?.records ?? null,
-      shown === 'now',
-      shown !== undefined,
-    ],
-  )
+  await typed(sql)
+    .update(workItem)
+    .set({
+      ...free,
+      checkedAt: fragment`greatest(${workItem.checkedAt}, ${new Date(now)}::timestamptz)`,
+      ...(accepted && {
+        ...accepted,
+        firstObservedAt: fragment`coalesce(${workItem.firstObservedAt}, ${accepted.observedAt}::timestamptz)`,
+      }),
+      ...(shown === 'now' && { goneAt: null }),
+      ...(shown && notRefused),
+    })
+    .where(isKey(resource, key))
 }
 
-/**
- * Gives a key back that could not be asked for. It keeps its turn, but not before a while: at the head of the list, one
- * answer that always fails would keep all others waiting.
- */
+/** Releases a key whose request failed. It keeps its turn, but waits: at the head it would keep all others waiting. */
 export async function postponeKey(sql: Sql, resource: string, key: string, now: number): Promise<void> {
-  await sql.query('update sync.work_item set leased_until = $3, leased_by = null where resource = $1 and key = $2', [
-    resource,
-    key,
-    new Date(now + shortestInterval),
-  ])
+  const until = new Date(now + shortestInterval)
+  await typed(sql)
+    .update(workItem)
+    .set({ ...free, leasedUntil: until })
+    .where(isKey(resource, key))
 }
 
-/** Gives a claimed key back that was not asked for after all: it keeps its turn. */
+/** Releases a claimed key that was not requested after all: it keeps its turn. */
 export async function releaseKey(sql: Sql, resource: string, key: string): Promise<void> {
-  await sql.query('update sync.work_item set leased_until = null, leased_by = null where resource = $1 and key = $2', [
-    resource,
-    key,
-  ])
+  await typed(sql).update(workItem).set(free).where(isKey(resource, key))
+}
+
+/** Since when a key is refused like this, while that is not concluded. */
+export async function refusedSince(
+  sql: Sql,
+  resource: string,
+  key: string,
+  kind: RefusalKind,
+): Promise<Date | undefined> {
+  const [item] = await typed(sql)
+    .select({ since: workItem.refusedSince })
+    .from(workItem)
+    .where(and(isKey(resource, key), eq(workItem.refusal, kind)))
+  return item?.since ?? undefined
+}
+
+/** Forgets that these keys were refused. */
+export async function forgetRefusals(sql: Sql, resource: string, keys: readonly string[]): Promise<void> {
+  await typed(sql)
+    .update(workItem)
+    .set(notRefused)
+    .where(and(eq(workItem.resource, resource), fragment`${workItem.key} = any(${fragment.param([...keys])}::text[])`))
+}
+
+/** Marks a key as gone. Without a content hash, whatever the API shows again is a change, also the same as before. */
+export async function markGone(sql: Sql, resource: string, key: string, goneAt: Date): Promise<void> {
+  await typed(sql).update(workItem).set({ goneAt, contentHash: null }).where(isKey(resource, key))
 }

@@ -9,11 +9,10 @@ import { worldSource } from '../../../src/sandbox/world-source.ts'
 import { listKeys } from '../../../src/sync/backfill/campaign.ts'
 import { setExpectedInterval as expectEvery } from '../../../src/sync/coverage/coverage.ts'
 import type { Engine } from '../../../src/sync/engine.ts'
+import { isAccepted } from '../../../src/sync/record/ledger.ts'
 import { isWorklist, type Resource, type Worklist } from '../../../src/sync/resource.ts'
-import { refresh } from '../../../src/sync/run/refresh.ts'
-import { runResource } from '../../../src/sync/run/run.ts'
-import { startRunSummary } from '../../../src/sync/run/run-summary.ts'
-import { openRefusals } from '../../../src/sync/worklist/run-refusals.ts'
+import { runResource } from '../../../src/sync/run/run-resource.ts'
+import { WorklistRun } from '../../../src/sync/run/worklist-run.ts'
 import { apiOf } from './api-of-game.ts'
 import { retuned, smallItemWorld } from './item-world.ts'
 import { type Accepted, hour, type PlaceAnswer, type Played } from './played.ts'
@@ -85,7 +84,6 @@ export async function play(db: Database, seed: number, hours: number, skipped: n
   const places: PlaceAnswer[] = []
   const watched = new Set([...first.territories].filter((_, nth) => nth % 40 === 0))
   const byName = new Map([...resources].map((one) => [one.name, one]))
-  const tallies = new Map<string, ReturnType<typeof startRunSummary>>()
   const turns: Readonly<Record<string, readonly string[]>> = { guilds, players }
   for (const { resource: name, nth, at, isLost } of slots) {
     if (isLost) continue
@@ -94,13 +92,12 @@ export async function play(db: Database, seed: number, hours: number, skipped: n
     if (!resource) throw new Error(`no resource ${name}`)
     const keys = turns[name] ?? []
     const taken = await (isWorklist(resource)
-      ? takeKey(resource, engine, keys[nth % keys.length] ?? '', tallies)
+      ? takeKey(resource, engine, keys[nth % keys.length] ?? '')
       : takeWhole(resource, engine))
     if (taken) accepted[name].push({ ...taken, askedAt: at })
     else gone.push({ at, askedAt: at, key: keys[nth % keys.length] ?? '' })
     if (name === 'territories') places.push(...(await placesIn(engine, watched)))
   }
-  for (const tally of tallies.values()) await tally.close(1)
   game.advanceTo(until)
   const history = game.history(0, until)
   const dated = itemWorlds.map(({ at, world }, nth) => ({
@@ -148,18 +145,14 @@ async function takeKey(
   resource: Worklist,
   engine: Engine,
   key: string,
-  tallies: Map<string, ReturnType<typeof startRunSummary>>,
 ): Promise<Omit<Accepted, 'askedAt'> | undefined> {
-  const tally = tallies.get(resource.name) ?? startRunSummary(resource, engine)
-  tallies.set(resource.name, tally)
-  const told = await refresh(resource, engine, tally.runId, key, {})
-  tally.add(key, told)
-  // Each key by itself, as by runs that ask for one key each.
-  const refusals = openRefusals(resource, engine, tally)
-  await refusals.add(key, told)
-  await refusals.close(true)
-  // A guild that is no more has no answer.
-  return told.observedAt === 0 ? undefined : { at: told.observedAt, key }
+  // Each key by itself, as by runs that request one key each.
+  const run = new WorklistRun(resource, engine)
+  const { status, observedAt } = await run.ingest(key, {})
+  await run.endRefusals(true)
+  await run.close(1)
+  // A guild that is no more has no response.
+  return isAccepted(status) && observedAt ? { at: observedAt.getTime(), key } : undefined
 }
 
 /** The same copy once more, for what the history does not tell. */

@@ -5,8 +5,7 @@ import { walkBackfill } from '../../../src/sync/backfill/backfill.ts'
 import { beginCampaign, countOpen, freeLeases, unfinishedCampaign } from '../../../src/sync/backfill/campaign.ts'
 import { setExpectedInterval as expectOf } from '../../../src/sync/coverage/coverage.ts'
 import { isWorklist } from '../../../src/sync/resource.ts'
-import { runResource } from '../../../src/sync/run/run.ts'
-import { runWorklist } from '../../../src/sync/run/run-worklist.ts'
+import { runResource } from '../../../src/sync/run/run-resource.ts'
 import { expectedSeconds, runSchedule } from '../../../src/sync/schedule/schedule.ts'
 import { clockTicker, nextTick } from '../../../src/sync/schedule/ticker.ts'
 import { live, type Mortality, rest, supervise } from './lives.ts'
@@ -82,7 +81,7 @@ export async function playCrontab(
       { diesAfter, mortality },
       ({ engine, death }) => {
         const options = { concurrency: 4, signal: death.signal }
-        return isWorklist(resource) ? runWorklist(resource, engine, options) : runResource(resource, engine, options)
+        return runResource(resource, engine, options)
       },
     )
     lives.push(life)

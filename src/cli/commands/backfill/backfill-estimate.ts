@@ -98,7 +98,7 @@ async function countUnlisted(sql: Sql, resource: string, keys: readonly string[]
 /** Estimates a walk through all pages. Changes of known records are not counted: they cannot be foreseen. */
 export async function estimatePages(sql: Sql, resource: Resource, app: App): Promise<Price> {
   const guess = assumedOf(resource)
-  const living = (await lastAccepted(sql, resource.name))?.living
+  const living = (await lastAccepted(sql, resource.name))?.currentKeys
   const assumptions = [`${pageSize} records on a page`]
   if (living === undefined) assumptions.push(`${guess.keys} ${resource.name}: they were never synced`)
   const keys = living ?? guess.keys

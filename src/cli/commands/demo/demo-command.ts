@@ -12,9 +12,8 @@ import { type Sandbox, startSandbox } from '../../../sandbox/index.ts'
 import { setExpectedInterval } from '../../../sync/coverage/coverage.ts'
 import type { Engine } from '../../../sync/engine.ts'
 import { isWorklist } from '../../../sync/resource.ts'
-import { runResource } from '../../../sync/run/run.ts'
+import { runResource } from '../../../sync/run/run-resource.ts'
 import type { RunResult } from '../../../sync/run/run-result.ts'
-import { runWorklist } from '../../../sync/run/run-worklist.ts'
 import type { Context } from '../../context.ts'
 import { exitCode } from '../../exit-codes.ts'
 import { formatTable } from '../../output/table.ts'
@@ -114,9 +113,7 @@ async function expectIntervals(db: Database, now: number): Promise<void> {
 async function syncOnce(name: string, engine: Engine): Promise<RunResult> {
   const [resource] = resourcesNamed([name])
   if (!resource) throw new FatalError(`no resource ${name}`)
-  const run = isWorklist(resource)
-    ? await runWorklist(resource, engine, { limit: keysEachTime, concurrency: 1 })
-    : await runResource(resource, engine)
+  const run = await runResource(resource, engine, { limit: keysEachTime })
   if (run.status === 'failed') throw new FatalError(`${name}: ${run.error}`)
   return run
 }

@@ -9,9 +9,8 @@ import { webhookOf } from '../../../monitoring/monitoring.ts'
 import { resourcesNamed } from '../../../resources/index.ts'
 import type { Engine } from '../../../sync/engine.ts'
 import { type ExtractOptions, isWorklist, type Resource, type Worklist } from '../../../sync/resource.ts'
-import { runResource } from '../../../sync/run/run.ts'
+import { runResource } from '../../../sync/run/run-resource.ts'
 import { failedResult, type RunResult, skippedResult } from '../../../sync/run/run-result.ts'
-import { runWorklist } from '../../../sync/run/run-worklist.ts'
 import { type Context, writeSummary } from '../../context.ts'
 import { exitCodeOfRuns } from '../../exit-codes.ts'
 import { maintainDaily, retentionOf } from '../../maintenance.ts'
@@ -111,11 +110,11 @@ async function syncInto(
 type RunOptions = SyncFlags & Required<Pick<ExtractOptions, 'signal' | 'onProgress'>>
 
 async function runOne(resource: Synced, engine: Engine, options: RunOptions, concurrency: number): Promise<RunResult> {
-  if (!isWorklist(resource)) return await runResource(resource, engine, options)
   const { limit, guild = [], player = [], ...extract } = options
+  if (!isWorklist(resource)) return await runResource(resource, engine, extract)
   const named = resource.name === 'guilds' ? guild : player
   const keys = named.length > 0 ? await keysNamed(resource, engine, named) : undefined
-  return await runWorklist(resource, engine, {
+  return await runResource(resource, engine, {
     ...extract,
     concurrency,
     ...(limit === undefined ? {} : { limit: wholeNumber('--limit', limit) }),

@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/database.ts'
-import { type BudgetOverview, readBudgets } from '../record/overview.ts'
+import { type BudgetOverview, readBudgets } from './overview.ts'
 
 /** What the database says of one resource, for monitoring. */
 export interface ResourceMeasure {

@@ -1,0 +1,112 @@
+import type { Sql } from '../../db/database.ts'
+import { fingerprintOf } from '../normalize/fingerprint.ts'
+import { sha256 } from '../normalize/hash.ts'
+import type { Target } from '../privacy/erase-person.ts'
+import { applyPrivacyRules, hiddenIn } from '../privacy/privacy.ts'
+import { type Counts, noCounts, type RunStatus } from '../record/ledger.ts'
+import type { ResourceBase } from '../resource.ts'
+import { averageAgain } from '../retention/rollup.ts'
+import { type GuardAction, ignoredActions, walkActions } from '../validate/guard-actions.ts'
+import type { IncomingResponse } from '../validate/incoming-response.ts'
+import { type Validation, validateResponse } from '../validate/validate-response.ts'
+import { pendingAbsences } from './absent.ts'
+import { loadAccepted } from './load-accepted.ts'
+
+/** What became of a response. */
+export interface LoadResult extends Counts {
+  readonly status: RunStatus
+  readonly reason: string | null
+  /** The instant that it speaks for; null when its own headers contradict that. */
+  readonly observedAt: Date | null
+  /** The number of records that plausibility compares with later ones; null when its clock cannot be trusted. */
+  readonly normalized: number | null
+  /** Current keys after it; null when it was not accepted. */
+  readonly currentKeys: number | null
+  readonly contentHash: Buffer
+  /** Restricted fields that it shows: they are in no table, and may stay nowhere else. */
+  readonly hidden: readonly Target[]
+  readonly guarded: readonly GuardAction[]
+  /** Fields that the record of a worklist had before and has not any more. */
+  readonly lost?: readonly string[]
+  /** What is new to the program, for the log. */
+  readonly drift: readonly { readonly kind: string; readonly path: string; readonly member: string }[]
+}
+
+/** Validates a response and loads what of it is accepted. Belongs into the transaction that records it. */
+export async function loadResponse(sql: Sql, resource: ResourceBase, incoming: IncomingResponse): Promise<LoadResult> {
+  const { extraction, preparation, scope } = incoming
+  const { quarantined, seen } = preparation
+  const records = seen.size + quarantined.filter(({ key }) => key === undefined).length
+  const contentHash = fingerprintOf(extraction, preparation)
+  const validation = await validateResponse(sql, resource, incoming, { records, contentHash })
+  const { status, reason, normalized, guarded } = validation
+  const observedAt =
+    status === 'rejected' && extraction.clockError !== undefined ? null : new Date(extraction.observedAt)
+  const base = { ...noCounts, records, contentHash, observedAt, normalized, currentKeys: null, drift: [], hidden: [] }
+  if (status === 'stale') return { ...base, status, reason, guarded }
+  if (status === 'rejected') {
+    const hidden = await hiddenIn(sql, resource, validation.response)
+    return { ...base, hidden, status, reason, rejected: 1, guarded }
+  }
+  const { hash, ...accepted } = await loadUnlessKnown(sql, resource, validation, contentHash)
+  if (scope !== undefined) await averageAgain(sql, resource, new Date(extraction.observedAt))
+  const actions = [...walkActions(extraction, records), ...guarded, ...accepted.guarded]
+  return { ...base, quarantined: quarantined.length, ...accepted, contentHash: hash, guarded: actions }
+}
+
+/** Loads a response that is accepted; one that is the same as the last one changes nothing. */
+async function loadUnlessKnown(
+  sql: Sql,
+  resource: ResourceBase,
+  { status: verdict, reason, response }: Validation,
+  contentHash: Buffer,
+) {
+  const { preparation, last } = response
+  const partial = partialReason(response) ?? reason
+  const statusOf = (otherwise: 'ok' | 'unchanged'): RunStatus => (partial ? 'partial' : otherwise)
+  const { hidden, isNews, settle } = await applyPrivacyRules(sql, resource, response)
+  if (verdict === 'unchanged' && !isNews && !(await confirmsPendingDeletion(sql, resource, response))) {
+    const unchanged = preparation.entities.length
+    const currentKeys = last?.currentKeys ?? null
+    return {
+      status: statusOf('unchanged'),
+      reason: partial,
+      hidden,
+      unchanged,
+      currentKeys,
+      guarded: [],
+      hash: contentHash,
+    }
+  }
+  const { hasChanged, guarded, ...loaded } = await loadAccepted(sql, resource, response)
+  await settle()
+  return {
+    ...loaded,
+    status: statusOf(hasChanged ? 'ok' : 'unchanged'),
+    reason: partial,
+    hidden,
+    // Another hash: the same response must not count as known once all of it may be loaded.
+    hash: hidden.length > 0 ? sha256(contentHash) : contentHash,
+    guarded: verdict === 'load' ? [...ignoredActions(preparation.ignored), ...guarded] : guarded,
+  }
+}
+
+/** Whether an unchanged response still counts: what was missing before is missing again. */
+async function confirmsPendingDeletion(
+  sql: Sql,
+  { name, relatedHistories = {} }: ResourceBase,
+  { extraction, last, scope }: IncomingResponse,
+): Promise<boolean> {
+  // Only a response that is newer in all its pages is another one.
+  if (last && extraction.observedFrom <= last.observedAt) return false
+  for (const counted of [name, ...Object.keys(relatedHistories).map((history) => `${name}/${history}`)])
+    if ((await pendingAbsences(sql, counted, scope)).length > 0) return true
+  return false
+}
+
+function partialReason({ extraction, preparation }: IncomingResponse): string | null {
+  const { length } = preparation.quarantined
+  if (length > 0) return `${length} records could not be understood; see sync.quarantine`
+  if (extraction.complete) return null
+  return `the walk saw another number of records than the API counts (${extraction.records.length} came)`
+}

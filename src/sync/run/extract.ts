@@ -1,0 +1,36 @@
+import type { Api } from '../../api/client.ts'
+import { ApiError, Forbidden, NotFound, Unavailable } from '../../api/errors.ts'
+import { type Preparation, prepare } from '../normalize/prepare.ts'
+import type { Extraction, ExtractOptions, Resource, Worklist } from '../resource.ts'
+import type { RefusalKind } from '../worklist/refusals.ts'
+
+/** What is requested at once: a whole resource, or one key of a worklist. */
+export type Target =
+  | { readonly resource: Resource; readonly key?: undefined }
+  | { readonly resource: Worklist; readonly key: string }
+
+/** What the API gave: normalized records, a refusal of the key, or a failure. */
+export type Extracted =
+  | { readonly kind: 'response'; readonly extraction: Extraction; readonly preparation: Preparation }
+  | { readonly kind: RefusalKind; readonly reason: string; readonly respondedAt: number | null }
+  | { readonly kind: 'failed'; readonly error: unknown }
+
+/** Requests a target and normalizes its records. Uses no database, and never throws. */
+export async function extract({ resource, key }: Target, api: Api, options: ExtractOptions): Promise<Extracted> {
+  try {
+    const extraction =
+      key === undefined ? await resource.extract(api, options) : await resource.extractOne(api, key, options)
+    return { kind: 'response', extraction, preparation: prepare(resource, extraction.records, extraction) }
+  } catch (error) {
+    return key !== undefined && error instanceof ApiError ? refusalOf(error) : { kind: 'failed', error }
+  }
+}
+
+/** A refusal that the application itself wrote; any other 403 or 404 is a failure. */
+function refusalOf(error: ApiError): Extracted {
+  const { message: reason, respondedAt, status } = error
+  if (error instanceof Forbidden && error.kind === 'Forbidden') return { kind: 'hidden', reason, respondedAt }
+  if (error instanceof NotFound) return { kind: 'gone', reason, respondedAt }
+  if (status !== 403 && status !== 404) return { kind: 'failed', error }
+  return { kind: 'failed', error: new Unavailable(reason, { context: error.context, cause: error }) }
+}

@@ -1,0 +1,82 @@
+import type { Sql } from '../../db/database.ts'
+import { lockArchive, type RecordingClient, recordResponses } from '../archive/archive.ts'
+import { loadWithoutRefused } from '../load/load-without-refused.ts'
+import { recordOutcome } from '../record/record-outcome.ts'
+import type { ExtractOptions } from '../resource.ts'
+import { type Extracted, extract } from './extract.ts'
+import { failureOutcome, type IngestContext, type IngestResult, refusalOutcome, responseOutcome } from './outcomes.ts'
+import { logOfRun, logOutcome, logQuarantined } from './run-log.ts'
+
+/**
+ * Takes a whole resource, or one key of a worklist, through the pipeline: extract and normalize without a database, then
+ * validate, load and record in one transaction. A request that failed is an outcome, too.
+ * @throws what the database throws about a key; about a whole resource that is a failed outcome
+ */
+export async function ingest(context: IngestContext, options: ExtractOptions = {}): Promise<IngestResult> {
+  const client = recordResponses(context.engine)
+  const extracted = await extract(context, client.api, options)
+  if (extracted.kind === 'failed') return await recordFailure(context, client, extracted.error)
+  try {
+    return await loadAndRecord(context, client, extracted)
+  } catch (error) {
+    if (context.key !== undefined) throw error
+    return await recordFailure(context, client, error)
+  }
+}
+
+async function loadAndRecord(
+  context: IngestContext,
+  client: RecordingClient,
+  extracted: Exclude<Extracted, { readonly kind: 'failed' }>,
+): Promise<IngestResult> {
+  const { engine, resource } = context
+  const receivedAt = engine.clock.now()
+  if (extracted.kind !== 'response')
+    return await commit(context, client, (sql) => refusalOutcome(sql, context, client, { ...extracted, receivedAt }))
+  const { extraction, preparation } = extracted
+  if (context.key === undefined) logQuarantined(logOfRun(context), preparation)
+  const loading = { resource, preparation, at: new Date(extraction.observedAt) }
+  return await loadWithoutRefused(engine.db, loading, (storable) =>
+    commit(context, client, (sql) =>
+      responseOutcome(sql, context, client, { extraction, preparation: storable, receivedAt }),
+    ),
+  )
+}
+
+/** Loads and records in one transaction. */
+async function commit(
+  context: IngestContext,
+  client: RecordingClient,
+  load: (sql: Sql) => Promise<IngestResult>,
+): Promise<IngestResult> {
+  const { db, notifies } = context.engine
+  const result = await db.transaction(async (sql) => {
+    if (client.heard.length > 0) await lockArchive(sql)
+    const outcome = await load(sql)
+    return { ...outcome, ...(await recordOutcome(sql, outcome, notifies)) }
+  })
+  logOutcome(logOfRun(context), result)
+  return result
+}
+
+/** What cannot be understood today may be tomorrow, by a replay of the archive. */
+async function recordFailure(context: IngestContext, client: RecordingClient, error: unknown): Promise<IngestResult> {
+  const { engine, resource, startedAt } = context
+  const log = logOfRun(context)
+  const outcome = failureOutcome(context, client, error)
+  const { run, novelties = [], archive } = outcome
+  if (run) log.error({ err: error }, `failed: ${run.error}`)
+  else if (novelties.length === 0 && archive?.exchanges.length === 0) return outcome
+  try {
+    await commit(context, client, async () => outcome)
+  } catch (cause) {
+    // The database may be what failed; then the gap itself is all the ledger can show.
+    if (run) engine.outages?.note(resource.name, startedAt.getTime(), messageOf(cause))
+    log.warn({ err: cause }, 'the failure could not be recorded')
+  }
+  return outcome
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

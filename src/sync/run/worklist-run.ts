@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto'
+import { countLosses } from '../drift/shape-changes.ts'
+import type { Engine, RunLog } from '../engine.ts'
+import { isAccepted, noCounts } from '../record/ledger.ts'
+import { recordOutcome } from '../record/record-outcome.ts'
+import type { ExtractOptions, Worklist } from '../resource.ts'
+import type { LastReasons } from '../validate/guard-actions.ts'
+import { refusalWindow } from '../validate/mass-refusal.ts'
+import { concludeRefusal, rejectRefusals } from '../worklist/conclude.ts'
+import { addKey, endOfKeys, noRefusals, takeReady } from '../worklist/run-refusals.ts'
+import { ingest } from './ingest.ts'
+import type { IngestResult } from './outcomes.ts'
+import { logDrift, logOfRun } from './run-log.ts'
+import { type RunResult, resultOf } from './run-result.ts'
+import { addMissed, addOutcome, emptySummary, reasonOf, rejectKeys, statusOf } from './run-summary.ts'
+
+/** A run over keys of a worklist, in any order, several at once. */
+export class WorklistRun {
+  readonly runId = randomUUID()
+  readonly startedAt: Date
+  readonly log: RunLog
+  readonly #resource: Worklist
+  readonly #engine: Engine
+  readonly #window: number
+  readonly #requestsBefore: number
+  readonly #lastReasons: LastReasons = new Map()
+  readonly #losses = countLosses()
+  #summary = emptySummary
+  #refusals = noRefusals
+
+  /** Starts a run. @param window after so many other keys a confirmed refusal is concluded */
+  constructor(resource: Worklist, engine: Engine, window = refusalWindow) {
+    this.#resource = resource
+    this.#engine = engine
+    this.#window = window
+    this.#requestsBefore = engine.api.requestsSent()
+    this.startedAt = new Date(engine.clock.now())
+    this.log = logOfRun({ engine, resource, runId: this.runId })
+  }
+
+  /**
+   * Takes a key through the pipeline, and concludes refusals that were held back long enough.
+   * @throws why the request failed, or what the database throws
+   */
+  async ingest(key: string, options: ExtractOptions, engine = this.#engine): Promise<IngestResult> {
+    const result = await this.probe(key, options, engine)
+    this.#refusals = addKey(this.#refusals, key, result.refusal, engine.guards.accept)
+    await this.#concludeReady(this.#window)
+    return result
+  }
+
+  /** The same for a key that only shows whether the service is up: its refusal counts for nothing. */
+  async probe(key: string, options: ExtractOptions, engine = this.#engine): Promise<IngestResult> {
+    const { runId, startedAt } = this
+    const context = { resource: this.#resource, key, engine, runId, startedAt, lastReasons: this.#lastReasons }
+    const result = await ingest(context, options)
+    if (result.status === 'failed') throw result.error
+    for (const { guard, reason } of result.guarded) this.#lastReasons.set(`${key} ${guard}`, reason)
+    if (isAccepted(result.status)) this.#losses.add(key, result.lost ?? [])
+    this.#summary = addOutcome(this.#summary, result)
+    return result
+  }
+
+  /** Counts a key whose request failed. */
+  miss(key: string, reason: string): void {
+    this.#summary = addMissed(this.#summary, key, reason)
+  }
+
+  /** Why the run must stop: the API refuses many keys at once. */
+  massRefusal(): string | undefined {
+    return this.#refusals.massRefusal
+  }
+
+  /**
+   * Before the end: concludes all confirmed refusals, or rejects them when there are many.
+   * @param isSound the run came to its end; after a failure, what is held back waits for the next run
+   */
+  async endRefusals(isSound: boolean): Promise<void> {
+    this.#refusals = endOfKeys(this.#refusals, this.#engine.guards.accept)
+    const { massRefusal, refused } = this.#refusals
+    if (massRefusal === undefined) {
+      if (isSound) await this.#concludeReady(0)
+      return
+    }
+    const reason = `${massRefusal}: taken for a failure of the service; nothing was concluded from it`
+    await rejectRefusals(this.#resource, this.#engine, this, [...refused], reason)
+    this.#summary = rejectKeys(this.#summary, refused.size, { guard: 'mass-refusal', action: 'stopped', reason })
+    this.log.warn({ keys: refused.size }, `mass-refusal: ${reason}`)
+  }
+
+  /**
+   * Writes the ledger row of the run.
+   * @param requested keys that were requested
+   * @param failure what ended the run early; undefined when nothing did
+   * @throws what the database throws
+   */
+  async close(requested: number, failure?: unknown): Promise<RunResult> {
+    const { db, api, clock, program, notifies } = this.#engine
+    const { counts, observedAt, rejection, guarded } = this.#summary
+    const { runId, startedAt } = this
+    const status = statusOf(this.#summary, failure !== undefined)
+    const [resource, at, reason] = [this.#resource.name, new Date(clock.now()), reasonOf(this.#summary)]
+    const row = {
+      ...counts,
+      runId,
+      resource,
+      status,
+      reason,
+      error: failure === undefined ? null : messageOf(failure),
+      startedAt,
+      finishedAt: at,
+      observedAt: observedAt > 0 ? new Date(observedAt) : null,
+      pages: requested,
+      requests: api.requestsSent() - this.#requestsBefore,
+      program,
+    }
+    // The counts were notified with each key.
+    const outcome = {
+      ...noCounts,
+      resource,
+      runId,
+      status,
+      reason,
+      at,
+      observedAt: row.observedAt,
+      drift: [],
+      run: row,
+    }
+    const recorded = { ...outcome, guarded: rejection ? [rejection] : [], novelties: this.#losses.found() }
+    const { drift } = await db.transaction((sql) => recordOutcome(sql, recorded, notifies))
+    logDrift(this.log, drift)
+    this.log.info({ keys: requested, ...counts }, status)
+    return resultOf(row, guarded, failure)
+  }
+
+  async #concludeReady(window: number): Promise<void> {
+    const { state, ready } = takeReady(this.#refusals, window)
+    this.#refusals = state
+    for (const refusal of ready) {
+      const outcome = await concludeRefusal(this.#resource, this.#engine, this.runId, refusal)
+      if (outcome) this.#summary = addOutcome(this.#summary, outcome)
+    }
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
