@@ -388,6 +388,15 @@ describe('the lanes of a budget', () => {
     expect(budget.available(25)).toBe(20 - 4 - 2)
   })
 
+  test('keep one request, not two, for the live polls that are due about when the window ends', () => {
+    const budget = opened(20)
+    for (const second of [14.7, 29.7, 44.7]) budget.ask(second, 'live', '/map')
+    for (const second of [15, 30, 45]) budget.ask(second, 'live', '/player')
+    // Expected again at 59.7 and 60; the window ends between 59 and 61. And two for polls that no cadence announces.
+    expect([46, 56.9, 57, 60.5].map((second) => budget.available(second))).toEqual([10, 10, 13, 13])
+    expect(budget.available(57, 'live')).toBe(14)
+  })
+
   test('leave two for live polls that nothing announces, until two seconds before the window can end', () => {
     const budget = opened(5)
     // Five seconds after the first request, which was a refresh.

@@ -10,6 +10,8 @@ const LAST_PART = 10_000
 const UNANNOUNCED = 2
 /** That long before a window can end, refreshes and backfills get what no poll has taken; of a short window a tenth; ms. */
 const RELEASED_FOR = 2000
+/** A poll that is expected so shortly before a window can end may as well come after, ms. */
+const ABOUT_THE_END = 1000
 /** How a window is shared out between them while both want requests: a backfill gets one of five. */
 const SHARE = { refresh: 0.8, backfill: 0.2 } as const
 
@@ -20,12 +22,23 @@ const SHARE = { refresh: 0.8, backfill: 0.2 } as const
  */
 export function roomFor(state: BudgetState, window: Window, free: number, now: number, lane: Lane): number {
   if (lane === 'live') return free
-  const rest = free - pollsDue(state.pulses, now, window.latest) - keptUnannounced(state, window, now, lane)
+  const rest = free - keptForPolls(state, window, now) - keptUnannounced(state, window, now, lane)
   const other = lane === 'refresh' ? 'backfill' : 'refresh'
   if (now >= state.wanted[other]) return rest
   const total = window.given.refresh + window.given.backfill + Math.max(0, rest)
   const unused = Math.max(0, SHARE[other] * total - window.given[other])
   return rest - Math.round(unused * timeLeft(window, now))
+}
+
+/**
+ * One for each live poll that is due before the window ends. In its last part, one for all of those that are due about when
+ * it ends: the first of them finds the next window, where the others have room, and what was kept for them would be lost.
+ */
+function keptForPolls({ pulses }: BudgetState, window: Window, now: number): number {
+  if (now < releasedAt(window)) return pollsDue(pulses, now, window.latest)
+  const before = pollsDue(pulses, now, window.earliest - ABOUT_THE_END, { punctual: true })
+  const all = pollsDue(pulses, now, window.latest, { punctual: true })
+  return before + Math.min(1, all - before)
 }
 
 /**

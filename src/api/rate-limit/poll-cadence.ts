@@ -61,16 +61,18 @@ export function hold(pulses: PollCadences, route: string, at: number, waits: boo
 /**
  * How many live requests are to be expected between `now` and `end`: those that wait, those that the rhythm of each
  * route brings, where one that is overdue counts once, and those that came between two beats a minute before.
+ * @param options.punctual expect them when the rhythm says, and not a little sooner
  */
-export function pollsDue(pulses: PollCadences, now: number, end: number): number {
+export function pollsDue(pulses: PollCadences, now: number, end: number, options: { punctual?: boolean } = {}): number {
+  const early = options.punctual ? 1 : EARLY
   return Object.values(pulses).reduce((due, pulse) => {
     const waiting = pulse.waiting.filter((at) => now < at + PATIENCE).length
-    return due + waiting + byRhythm(pulse, now, end) + asBefore(pulse, now, end)
+    return due + waiting + byRhythm(pulse, now, end, early) + asBefore(pulse, now, end)
   }, 0)
 }
 
-function byRhythm({ lastAt, everyMs }: PollCadence, now: number, end: number): number {
-  const every = EARLY * (everyMs ?? FIRST_GUESS)
+function byRhythm({ lastAt, everyMs }: PollCadence, now: number, end: number, early: number): number {
+  const every = early * (everyMs ?? FIRST_GUESS)
   if (everyMs === null && now >= lastAt + GUESS_LASTS) return 0
   const next = Math.max(now, lastAt + every)
   return next < end ? 1 + Math.floor((end - next) / every) : 0
