@@ -1,17 +1,18 @@
 import { RetryableError, UsageError } from '../app/errors.ts'
-import { type Answer, withBody } from './answer.ts'
 import type { ApiRequest, Lane, Transport } from './http/transport.ts'
+import type { ApiResponse } from './response.ts'
+import type { Body } from './schemas/form/bodies.ts'
 import { typeOf } from './schemas/form/record.ts'
 
-/** What every call accepts: who waits first, and how to give up. */
+/** What every call accepts. */
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined
   /** Priority class; default `refresh`. */
   readonly lane?: Lane | undefined
 }
 
-/** An answer whose body is as sent, and can be read as what it is documented to be. */
-export interface ReadableAnswer<Body, Value> extends Answer<Body> {
+/** A response whose body is as sent, and can be read as what it is documented to be. */
+export interface ReadableResponse<Body, Value> extends ApiResponse<Body> {
   /**
    * The body with its documented type. Unknown fields and words are kept, and nearly every field may be missing or null.
    * @throws RecordError with the JSON pointer of the first thing that does not fit
@@ -19,16 +20,16 @@ export interface ReadableAnswer<Body, Value> extends Answer<Body> {
   read(): Value
 }
 
-/** Gives an answer its reader. */
-export async function readable<Body, Value>(
-  asked: Promise<Answer<Body>>,
+/** A response with its body, and the reader of that. */
+export function readable<Body, Value>(
+  response: ApiResponse<unknown>,
+  body: Body,
   read: (body: Body) => Value,
-): Promise<ReadableAnswer<Body, Value>> {
-  const answer = await asked
-  return { ...answer, read: () => read(answer.body) }
+): ReadableResponse<Body, Value> {
+  return { ...response, body, read: () => read(body) }
 }
 
-/** A request whose answer is an object or a list; a `GET` unless it says otherwise. */
+/** A request whose response is an object or a list; a `GET` unless it says otherwise. */
 export interface ObjectRequest
   extends Partial<Pick<ApiRequest, 'method' | 'query' | 'form' | 'credential' | 'repeatable' | 'secrets'>> {
   /** The path as a template, `/guild/uuid/{uuid}`. */
@@ -38,31 +39,36 @@ export interface ObjectRequest
 }
 
 /**
- * Asks for one object.
+ * Requests one object.
  * @throws RetryableError when the body is none, UsageError for a segment that cannot stand in a path, and what `send` throws
  */
-export async function readObject(
+export async function readObject<Value>(
   transport: Transport,
   request: ObjectRequest,
   call: CallOptions,
-): Promise<Answer<Record<string, unknown>>> {
-  const answer = await readObjectOrList(transport, request, call)
-  const { body } = answer
-  if (!isList(body)) return withBody(answer, body)
-  throw shapeError(fillRoute(request.route, request.segments), body)
+  read: (body: Record<string, unknown>) => Value,
+): Promise<ReadableResponse<Record<string, unknown>, Value>> {
+  const response = await transport.send(toApiRequest(request, call))
+  const { body } = response
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw shapeError(request, body)
+  return readable(response, { ...body }, read)
 }
 
-/** The same for a route that has answered with an array at times. */
-export async function readObjectOrList(
+/** The same for a route that has responded with an array at times. */
+export async function readObjectOrList<Value>(
   transport: Transport,
-  { segments, ...request }: ObjectRequest,
-  { lane, signal }: CallOptions,
-): Promise<Answer<Record<string, unknown> | readonly unknown[]>> {
-  const path = fillRoute(request.route, segments)
-  const answer = await transport.send({ method: 'GET', ...request, path, lane, signal })
-  const { body } = answer
-  if (typeof body !== 'object' || body === null) throw shapeError(path, body)
-  return withBody(answer, Array.isArray(body) ? body : { ...body })
+  request: ObjectRequest,
+  call: CallOptions,
+  read: (body: Body) => Value,
+): Promise<ReadableResponse<Body, Value>> {
+  const response = await transport.send(toApiRequest(request, call))
+  const { body } = response
+  if (typeof body !== 'object' || body === null) throw shapeError(request, body)
+  return readable<Body, Value>(response, Array.isArray(body) ? body : { ...body }, read)
+}
+
+function toApiRequest({ segments, ...request }: ObjectRequest, { lane, signal }: CallOptions): ApiRequest {
+  return { method: 'GET', ...request, path: fillRoute(request.route, segments), lane, signal }
 }
 
 /**
@@ -81,11 +87,8 @@ function encodeSegment(name: string, segment: string): string {
   throw new UsageError(`${JSON.stringify(segment)} cannot be a ${name}: write what the game shows, or a uuid`)
 }
 
-function isList(body: Record<string, unknown> | readonly unknown[]): body is readonly unknown[] {
-  return Array.isArray(body)
-}
-
-function shapeError(path: string, body: unknown): RetryableError {
+function shapeError({ route, segments }: ObjectRequest, body: unknown): RetryableError {
+  const path = fillRoute(route, segments)
   const context = { path, shape: typeOf(body) }
-  return new RetryableError(`unexpected shape: ${path} should answer with an object`, { context })
+  return new RetryableError(`unexpected shape: ${path} should respond with an object`, { context })
 }

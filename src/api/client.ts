@@ -8,11 +8,11 @@ import { oauthEndpoints } from './endpoints/oauth.ts'
 import { playerEndpoints } from './endpoints/players.ts'
 import { articleEndpoints, newsEndpoints } from './endpoints/publisher.ts'
 import { recipeEndpoints } from './endpoints/recipes.ts'
-import type { HttpExchange } from './http/http-exchange.ts'
 import { DEFAULT_BASE_URL } from './http/request.ts'
 import {
   type CredentialRefusal,
   createTransport,
+  type Recorder,
   type RequestEvent,
   type Timeouts,
   type Transport,
@@ -40,26 +40,26 @@ export interface ClientOptions {
   readonly budget?: BudgetStore | undefined
   /** The same for requests that go without the token, when there is one. */
   readonly guestBudget?: BudgetStore | undefined
-  /** Told about every request that was sent, repeats included, for logs and metrics. */
+  /** Called for every request that was sent, repeats included, for logs and metrics. */
   readonly onRequest?: ((event: RequestEvent) => void) | undefined
   /**
-   * Told once, when the token is refused where none is needed: the client goes on without it there, with a guest's
+   * Called once, when the token is refused where none is needed: the client goes on without it there, with a guest's
    * limits. `players.whoami` and `oauth.me`, which need one, keep sending it and throw instead.
    */
   readonly onCredentialRefused?: ((refusal: CredentialRefusal) => void) | undefined
-  /** Where answers come from instead of the network, such as from recordings; the other options mean nothing then. */
+  /** Where responses come from instead of the network, such as from recordings; the other options mean nothing then. */
   readonly transport?: Transport | undefined
 }
 
 /** The client, one method per endpoint. */
 export interface Api extends ReturnType<typeof endpointsOf> {
-  /** The same client, whose every answer is also told as it came, and which counts its own requests; budgets and connections are shared. */
-  withRecorder(hear: (heard: HttpExchange) => void): Api
+  /** The same client, whose exchanges are recorded too, and which counts its own requests; budgets and connections are shared. */
+  withRecorder(record: Recorder): Api
 }
 
 /**
- * A client of the API. Every method throws the errors of `errors.ts`: RetryableError when the service could not answer
- * now, ApiError and its subclasses when it refused.
+ * A client of the API. Every method throws the errors of `errors.ts`: RetryableError when the service is unavailable now,
+ * ApiError and its subclasses when it refused.
  */
 export function createClient(options: ClientOptions = {}): Api {
   const { baseUrl = DEFAULT_BASE_URL, clock = systemClock, random = Math.random, ...rest } = options
@@ -69,22 +69,7 @@ export function createClient(options: ClientOptions = {}): Api {
 function clientOf(transport: Transport): Api {
   return {
     ...endpointsOf(transport),
-    withRecorder: (hear) => {
-      let sent = 0
-      const send: Transport['send'] = (request, hearToo, countToo) =>
-        transport.send(
-          request,
-          (heard) => {
-            hear(heard)
-            hearToo?.(heard)
-          },
-          () => {
-            sent++
-            countToo?.()
-          },
-        )
-      return clientOf({ ...transport, send, requestsSent: () => sent })
-    },
+    withRecorder: (record) => clientOf(transport.withRecorder(record)),
   }
 }
 
@@ -111,7 +96,7 @@ function endpointsOf(transport: Transport) {
     map: mapEndpoints(transport),
     /**
      * How many requests of this route's bucket the running window still allows, those in flight subtracted, those that
-     * wait in the queue not. Null when no answer has told: before the first, after the window's end, without headers.
+     * wait in the queue not. Null when no response says so: before the first, after the window's end, without headers.
      * @param route the path as a template, `/guild/uuid/{uuid}`
      */
     remaining: (route: string): number | null => transport.remaining(route),

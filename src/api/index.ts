@@ -1,6 +1,5 @@
 /** The typed client for bot and tool authors: `import { createClient } from 'wynnsync/api'`. Needs no database. */
 export { FatalError, RecordError, RetryableError, UsageError } from '../app/errors.ts'
-export type { Answer } from './answer.ts'
 export {
   type AuthorizeRequest,
   authorizeEndpoint,
@@ -16,7 +15,7 @@ export {
   SCOPES,
   type Scope,
 } from './auth/oauth.ts'
-export type { ReadableAnswer } from './call.ts'
+export type { ReadableResponse, ReadableResponse as ReadableAnswer } from './call.ts'
 export {
   type AllOptions,
   type Api,
@@ -45,13 +44,13 @@ export {
   Unauthorized,
   Unavailable,
 } from './errors.ts'
-export type { Headers } from './http/response-headers.ts'
+export type { Headers, RateLimit } from './http/response-headers.ts'
 export type { CredentialRefusal, Lane, RequestEvent, Timeouts } from './http/transport.ts'
 export type { EachOptions, ReadableWalk, WalkingOptions } from './listings.ts'
 export type { Controller, Listing, Walk, WalkProgress } from './pages.ts'
 export type { BudgetState } from './rate-limit/budget-state.ts'
 export type { BudgetStore, Step } from './rate-limit/budget-store.ts'
-export type { RateLimit } from './rate-limit/rate-limit.ts'
+export type { ApiResponse, ApiResponse as Answer } from './response.ts'
 export {
   type AbilityNode,
   type AbilityTree,

@@ -1,6 +1,5 @@
 import { RecordError } from '../app/errors.ts'
-import { withBody } from './answer.ts'
-import { type CallOptions, fillRoute, type ReadableAnswer, readable } from './call.ts'
+import { type CallOptions, fillRoute, type ReadableResponse, readable } from './call.ts'
 import type { Transport } from './http/transport.ts'
 import {
   type Listing,
@@ -34,7 +33,7 @@ export interface AllOptions extends WalkingOptions {
 
 /** One record after the other. */
 export interface EachOptions extends WalkingOptions {
-  /** Told about a record that cannot be read, which is then left out. Without it, such a record ends the iteration. */
+  /** Called for a record that cannot be read, which is then left out. Without it, such a record ends the iteration. */
   readonly onUnreadable?: ((error: RecordError) => void) | undefined
 }
 
@@ -67,13 +66,13 @@ export function listing<Value>(transport: Transport, request: ListingRequest<Val
   const { route, filter, flag, keyField, keyOf, parse } = request
   const sent = filter === undefined ? ({ method: 'GET' } as const) : ({ method: 'POST', json: filter } as const)
   const read = ({ records }: { readonly records: readonly unknown[] }) => records.map(parse)
-  type Page = ReadableAnswer<Listing, Value[]>
+  type Page = ReadableResponse<Listing, Value[]>
 
   async function ask({ page, fullResult, lane, signal }: PageOptions): Promise<Page> {
     const path = fillRoute(route, request.segments)
     const query = { page, ...(flag === undefined || fullResult !== true ? {} : { [flag]: true as const }) }
-    const answer = await transport.send({ ...sent, route, path, query, lane, signal })
-    return readable(Promise.resolve(withBody(answer, readListing(answer.body, keyField))), read)
+    const response = await transport.send({ ...sent, route, path, query, lane, signal })
+    return readable<Listing, Value[]>(response, readListing(response.body, keyField), read)
   }
 
   /** Only the first request carries the flag: a server that ignored it once is walked page by page from then on. */

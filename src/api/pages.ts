@@ -1,7 +1,7 @@
 import { RetryableError } from '../app/errors.ts'
-import type { Answer } from './answer.ts'
 import { BadRequest } from './errors.ts'
 import { clockError } from './http/response-headers.ts'
+import type { ApiResponse } from './response.ts'
 
 /** Where a page stands in its listing. A number the server left out is null (API reference 4.1). */
 export interface Controller {
@@ -60,7 +60,7 @@ export interface Walk {
 /** How to walk a listing. */
 export interface WalkOptions {
   /** Asks for one page; without a number, for whatever the server gives first. */
-  readonly fetchPage: (page: number | undefined) => Promise<Answer<Listing>>
+  readonly fetchPage: (page: number | undefined) => Promise<ApiResponse<Listing>>
   /** The natural key of a record, or null when it cannot be read. */
   readonly keyOf: (record: unknown) => string | null
   readonly onProgress?: ((progress: WalkProgress) => void) | undefined
@@ -124,7 +124,7 @@ function readController(value: unknown): Controller | null {
  * 0 and some from 1, and then for whatever `next` says; a 400 means the end was passed.
  * @param first an answer already at hand that counts as the first page
  */
-export async function* walkPages<Page extends Answer<Listing>>(
+export async function* walkPages<Page extends ApiResponse<Listing>>(
   fetchPage: (page: number | undefined) => Promise<Page>,
   first?: Page | undefined,
 ): AsyncGenerator<Page, void, void> {
@@ -169,7 +169,7 @@ export async function walkAll(options: WalkOptions): Promise<Walk> {
 
   for (let restarts = 0; ; restarts++) {
     try {
-      const pages: Answer<Listing>[] = []
+      const pages: ApiResponse<Listing>[] = []
       const records: unknown[] = []
       for await (const page of walkPages(counted)) {
         pages.push(page)
@@ -207,7 +207,7 @@ function distinctKeys(records: readonly unknown[], keyOf: WalkOptions['keyOf']):
 }
 
 function instants(
-  pages: readonly Answer<Listing>[],
+  pages: readonly ApiResponse<Listing>[],
 ): Pick<Walk, 'observedFrom' | 'observedAt' | 'expiresAt' | 'clockError'> {
   const observed = pages.map((page) => page.observedAt)
   const expiries = pages.flatMap((page) => (page.expiresAt === null ? [] : [page.expiresAt]))

@@ -1,12 +1,12 @@
 import type { z } from 'zod'
-import type { Answer } from '../api/answer.ts'
 import { renewAt } from '../api/auth/renewal.ts'
 import { clockError } from '../api/http/response-headers.ts'
+import type { ApiResponse } from '../api/response.ts'
 import { vocabularyOf } from '../api/schemas/form/field-meta.ts'
 import { unknownFields } from '../api/schemas/form/unknown.ts'
 
 /** What an answer that holds everything says of itself: its instant, and when asking again may bring something new. */
-export function oneAnswer(answer: Pick<Answer<unknown>, 'observedAt' | 'receivedAt' | 'expiresAt' | 'headers'>) {
+export function oneAnswer(answer: Pick<ApiResponse<unknown>, 'observedAt' | 'receivedAt' | 'expiresAt' | 'headers'>) {
   const { observedAt } = answer
   const instants = { observedFrom: observedAt, observedAt, clockError: clockError(answer.headers) }
   return { complete: true, ...instants, pages: 1, renewAt: renewAt(answer) }

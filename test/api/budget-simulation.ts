@@ -1,7 +1,7 @@
 import type { Lane } from '../../src/api/http/request.ts'
+import { readRateLimit } from '../../src/api/http/response-headers.ts'
 import { lookAgainIn, opensAt, reserve, settle } from '../../src/api/rate-limit/budget.ts'
 import { type BudgetState, emptyBudget, type Reservation } from '../../src/api/rate-limit/budget-state.ts'
-import { readRateLimit } from '../../src/api/rate-limit/rate-limit.ts'
 import { seededRandom } from '../../src/app/clock.ts'
 
 const MINUTE = 60_000

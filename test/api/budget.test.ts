@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Lane } from '../../src/api/http/request.ts'
+import type { RateLimitReading } from '../../src/api/http/response-headers.ts'
 import {
   adopt,
   available,
@@ -21,7 +22,6 @@ import {
   readBudgetState,
 } from '../../src/api/rate-limit/budget-state.ts'
 import { observe } from '../../src/api/rate-limit/budget-window.ts'
-import type { RateLimitReading } from '../../src/api/rate-limit/rate-limit.ts'
 
 const minute = Date.parse('2026-05-30T12:00:00Z')
 const at = (seconds: number) => minute + seconds * 1000

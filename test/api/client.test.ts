@@ -78,6 +78,6 @@ describe('an object endpoint', () => {
 
   test('does not take an array for an object', async () => {
     const { api } = await open(() => ({ body: [] }))
-    await expect(api.items.sets()).rejects.toThrow('/item/sets should answer with an object')
+    await expect(api.items.sets()).rejects.toThrow('/item/sets should respond with an object')
   })
 })

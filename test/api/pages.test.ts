@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { Answer } from '../../src/api/answer.ts'
 import { BadRequest } from '../../src/api/errors.ts'
 import { type Listing, readListing, walkAll } from '../../src/api/pages.ts'
+import type { ApiResponse } from '../../src/api/response.ts'
 import { RetryableError } from '../../src/app/errors.ts'
 
 describe('a listing is read', () => {
@@ -52,7 +52,7 @@ const keyOf = (record: unknown) => (typeof record === 'string' ? record : null)
 const pastTheEnd = () =>
   new BadRequest({ status: 400, kind: 'PaginationError', detail: null, path: '/item/database', objects: {} })
 
-function answer(body: Listing, second = 0): Answer<Listing> {
+function answer(body: Listing, second = 0): ApiResponse<Listing> {
   const observedAt = noon + second * 1000
   const expiresAt = observedAt + 3_600_000
   return {

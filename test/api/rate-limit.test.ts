@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { describeRateLimit, readRateLimit } from '../../src/api/rate-limit/rate-limit.ts'
+import { describeRateLimit, readRateLimit } from '../../src/api/http/response-headers.ts'
 
 const now = Date.parse('2026-05-30T12:00:35.250Z')
 const seconds = now / 1000

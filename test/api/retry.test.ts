@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Attempt, decideRetry } from '../../src/api/http/retry.ts'
+import { type Attempt, decideRetry } from '../../src/api/http/attempts.ts'
 
 const now = Date.parse('2026-05-30T12:00:35Z')
 

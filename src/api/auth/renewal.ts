@@ -1,5 +1,5 @@
-import type { Answer } from '../answer.ts'
-import { readHttpDate } from '../http/http-date.ts'
+import { readHttpDate } from '../http/response-headers.ts'
+import type { ApiResponse } from '../response.ts'
 
 /**
  * When asking again may bring something new, by the clock that `receivedAt` was read from: the copy's remaining life as
@@ -10,7 +10,7 @@ export function renewAt({
   receivedAt,
   expiresAt,
   headers,
-}: Pick<Answer<unknown>, 'receivedAt' | 'expiresAt' | 'headers'>): number | null {
+}: Pick<ApiResponse<unknown>, 'receivedAt' | 'expiresAt' | 'headers'>): number | null {
   if (expiresAt === null) return null
   return receivedAt + Math.max(0, expiresAt - (readHttpDate(headers.get('date')) ?? receivedAt))
 }

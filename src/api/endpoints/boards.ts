@@ -1,4 +1,4 @@
-import { type CallOptions, readable, readObject, readObjectOrList } from '../call.ts'
+import { type CallOptions, readObject, readObjectOrList } from '../call.ts'
 import type { Transport } from '../http/transport.ts'
 import { readLeaderboard, readLeaderboardTypes } from '../schemas/leaderboards.ts'
 import { readSearch } from '../schemas/search.ts'
@@ -21,15 +21,15 @@ export function boardEndpoints(transport: Transport) {
     leaderboards: {
       /** `GET /leaderboards/types`: names of the boards, such as `guildLevel`. New ones appear with seasons and raids. */
       types: (call: CallOptions = {}) =>
-        readable(readObjectOrList(transport, { route: '/leaderboards/types' }, call), readLeaderboardTypes),
+        readObjectOrList(transport, { route: '/leaderboards/types' }, call, readLeaderboardTypes),
       /** `GET /leaderboards/{type}`: the places of one board. NotFound or BadRequest for a board that does not exist. */
       get: (type: string, { resultLimit, ...call }: BoardCall = {}) => {
         const asked = { route: '/leaderboards/{type}', segments: [type], query: { resultLimit } }
-        return readable(readObjectOrList(transport, asked, call), readLeaderboard)
+        return readObjectOrList(transport, asked, call, readLeaderboard)
       },
     },
     /** `GET /search/{text}`: players, guilds, items, territories and discoveries with this in their name. */
     search: (text: string, { only, ...call }: SearchCall = {}) =>
-      readable(readObject(transport, { route: '/search/{text}', segments: [text], query: { only } }, call), readSearch),
+      readObject(transport, { route: '/search/{text}', segments: [text], query: { only } }, call, readSearch),
   }
 }

@@ -1,4 +1,4 @@
-import { type CallOptions, readable, readObject, readObjectOrList } from '../call.ts'
+import { type CallOptions, readObject, readObjectOrList } from '../call.ts'
 import type { Transport } from '../http/transport.ts'
 import { parseAbilityTree, parseClass, parseClassList, readAbilityNodes, readAspects } from '../schemas/abilities.ts'
 import type { Known } from '../schemas/form/field-meta.ts'
@@ -13,22 +13,22 @@ export function classEndpoints(transport: Transport) {
     abilities: {
       /** `GET /ability/tree/{class}`: archetypes, and abilities by page. */
       tree: (name: ClassName, call: CallOptions = {}) =>
-        readable(readObject(transport, { route: '/ability/tree/{class}', segments: [name] }, call), parseAbilityTree),
+        readObject(transport, { route: '/ability/tree/{class}', segments: [name] }, call, parseAbilityTree),
       /** `GET /ability/map/{class}`: where abilities and connectors stand. */
       map: (name: ClassName, call: CallOptions = {}) => {
         const asked = { route: '/ability/map/{class}', segments: [name] }
-        return readable(readObjectOrList(transport, asked, call), readAbilityNodes)
+        return readObjectOrList(transport, asked, call, readAbilityNodes)
       },
     },
     /** `GET /aspects/{class}`: aspects; a list, or until spring 2026 an object by name. */
     aspects: (name: ClassName, call: CallOptions = {}) =>
-      readable(readObjectOrList(transport, { route: '/aspects/{class}', segments: [name] }, call), readAspects),
+      readObjectOrList(transport, { route: '/aspects/{class}', segments: [name] }, call, readAspects),
     classes: {
       /** `GET /classes`: every class by id, in short. */
-      list: (call: CallOptions = {}) => readable(readObject(transport, { route: '/classes' }, call), parseClassList),
+      list: (call: CallOptions = {}) => readObject(transport, { route: '/classes' }, call, parseClassList),
       /** `GET /classes/{class}`: one class with its archetypes. */
       get: (name: ClassName, call: CallOptions = {}) =>
-        readable(readObject(transport, { route: '/classes/{class}', segments: [name] }, call), parseClass),
+        readObject(transport, { route: '/classes/{class}', segments: [name] }, call, parseClass),
     },
   }
 }

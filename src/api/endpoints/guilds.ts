@@ -1,4 +1,4 @@
-import { type CallOptions, type ObjectRequest, type ReadableAnswer, readable, readObject } from '../call.ts'
+import { type CallOptions, type ObjectRequest, type ReadableResponse, readObject } from '../call.ts'
 import type { Transport } from '../http/transport.ts'
 import { type GuildListEntry, readGuildList } from '../schemas/guilds.ts'
 import { type GuildProfile, readGuild, readSeasons, readTerritories } from '../schemas/people/profiles.ts'
@@ -16,15 +16,15 @@ export interface KeyedCall extends CallOptions {
 
 /** The guild family (API reference 3.5). */
 export function guildEndpoints(transport: Transport) {
-  type Read<Value> = Promise<ReadableAnswer<Record<string, unknown>, Value>>
-  const one = (asked: ObjectRequest, call: CallOptions) => readable(readObject(transport, asked, call), readGuild)
+  type Read<Value> = Promise<ReadableResponse<Record<string, unknown>, Value>>
+  const one = (asked: ObjectRequest, call: CallOptions) => readObject(transport, asked, call, readGuild)
   return {
     /** `GET /guild/list/territory`: territories by name. Renewed every 10 s; `observedAt` is the tick it speaks for. */
     territories: (call: CallOptions = {}): Read<Record<string, Territory>> =>
-      readable(readObject(transport, { route: '/guild/list/territory' }, call), readTerritories),
+      readObject(transport, { route: '/guild/list/territory' }, call, readTerritories),
     /** `GET /guild/list/guild`: every guild, by name or by uuid. */
     list: ({ identifier, ...call }: KeyedCall = {}): Read<GuildListEntry[]> =>
-      readable(readObject(transport, { route: '/guild/list/guild', query: { identifier } }, call), readGuildList),
+      readObject(transport, { route: '/guild/list/guild', query: { identifier } }, call, readGuildList),
     /** `GET /guild/uuid/{uuid}`: one guild; `identifier` keys its members. NotFound when it does not exist any more. */
     byUuid: (uuid: string, { identifier, ...call }: KeyedCall = {}): Read<GuildProfile> =>
       one({ route: '/guild/uuid/{uuid}', segments: [uuid], query: { identifier } }, call),
@@ -42,6 +42,6 @@ export function guildEndpoints(transport: Transport) {
       one({ route: '/guild/prefix/{prefix}', segments: [prefix], query: { identifier } }, call),
     /** `GET /guild/seasons`: guild seasons by their number, written as text. */
     seasons: (call: CallOptions = {}): Read<Record<string, Season>> =>
-      readable(readObject(transport, { route: '/guild/seasons' }, call), readSeasons),
+      readObject(transport, { route: '/guild/seasons' }, call, readSeasons),
   }
 }

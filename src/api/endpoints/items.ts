@@ -1,4 +1,4 @@
-import { type CallOptions, type ReadableAnswer, readable, readObject } from '../call.ts'
+import { type CallOptions, type ReadableResponse, readObject } from '../call.ts'
 import type { Transport } from '../http/transport.ts'
 import { type AllOptions, type EachOptions, keyIn, listing, type PageOptions } from '../listings.ts'
 import type { Known } from '../schemas/form/field-meta.ts'
@@ -44,13 +44,13 @@ export function itemEndpoints(transport: Transport) {
 
   function metadata(
     call: CallOptions & { readonly static: true },
-  ): Promise<ReadableAnswer<Record<string, unknown>, ItemIds>>
+  ): Promise<ReadableResponse<Record<string, unknown>, ItemIds>>
   function metadata(
     call?: CallOptions & { readonly static?: false | undefined },
-  ): Promise<ReadableAnswer<Record<string, unknown>, ItemMetadata>>
+  ): Promise<ReadableResponse<Record<string, unknown>, ItemMetadata>>
   function metadata({ static: ids = false, ...call }: CallOptions & { readonly static?: boolean | undefined } = {}) {
-    const asked = readObject(transport, { route: '/item/metadata', query: { static: ids || undefined } }, call)
-    return readable<Record<string, unknown>, ItemIds | ItemMetadata>(asked, ids ? parseItemIds : parseItemMetadata)
+    const request = { route: '/item/metadata', query: { static: ids || undefined } }
+    return readObject<ItemIds | ItemMetadata>(transport, request, call, ids ? parseItemIds : parseItemMetadata)
   }
 
   return {
@@ -76,6 +76,6 @@ export function itemEndpoints(transport: Transport) {
     /** `GET /item/metadata`: the enumerations; with `static`, the numbers of the game's own encoding. */
     metadata,
     /** `GET /item/sets`: item sets by name. */
-    sets: (call: CallOptions = {}) => readable(readObject(transport, { route: '/item/sets' }, call), readItemSets),
+    sets: (call: CallOptions = {}) => readObject(transport, { route: '/item/sets' }, call, readItemSets),
   }
 }

@@ -1,4 +1,4 @@
-import { type CallOptions, readable, readObject, readObjectOrList } from '../call.ts'
+import { type CallOptions, readObject, readObjectOrList } from '../call.ts'
 import type { Transport } from '../http/transport.ts'
 import type { Body } from '../schemas/form/bodies.ts'
 import {
@@ -19,12 +19,12 @@ export interface RewardCall extends CallOptions {
 /** What is where (API reference 3.6). */
 export function mapEndpoints(transport: Transport) {
   function list<Value>(route: string, read: (body: Body) => Value[]) {
-    return (call: CallOptions = {}) => readable(readObjectOrList(transport, { route }, call), read)
+    return (call: CallOptions = {}) => readObjectOrList(transport, { route }, call, read)
   }
   const contents =
     (route: string) =>
     ({ level, ...call }: RewardCall = {}) =>
-      readable(readObjectOrList(transport, { route, query: { level } }, call), readMapContents)
+      readObjectOrList(transport, { route, query: { level } }, call, readMapContents)
   return {
     /** `GET /map/locations/markers`: markers of the web map; coordinates are texts. */
     markers: list('/map/locations/markers', readMarkers),
@@ -41,7 +41,6 @@ export function mapEndpoints(transport: Transport) {
     /** `GET /map/gathering-nodes`: where something can be gathered; about 17,000. */
     gatheringNodes: list('/map/gathering-nodes', readGatheringNodes),
     /** `GET /map/quests`: how many quests there are. */
-    quests: (call: CallOptions = {}) =>
-      readable(readObject(transport, { route: '/map/quests' }, call), parseQuestCount),
+    quests: (call: CallOptions = {}) => readObject(transport, { route: '/map/quests' }, call, parseQuestCount),
   }
 }

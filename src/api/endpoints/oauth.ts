@@ -1,6 +1,5 @@
 import { RetryableError } from '../../app/errors.ts'
-import { withBody } from '../answer.ts'
-import { type CallOptions, type ReadableAnswer, readable, readObject } from '../call.ts'
+import { type CallOptions, type ReadableResponse, readObject } from '../call.ts'
 import type { Transport } from '../http/transport.ts'
 import { type Grant, parseGrant, parseToken, type Token } from '../schemas/oauth.ts'
 
@@ -22,12 +21,12 @@ export function oauthEndpoints(transport: Transport) {
   return {
     /**
      * `POST /oauth/token`: exchanges a code for an access token, without the client's own credential. Sent once: repeated
-     * only when nobody could be reached, because a code is used up by its first use. `access_token` in the body is not
+     * only when the server could not be reached, because a code is used up by its first use. `access_token` in the body is not
      * enumerable: it shows in no log, no `JSON.stringify` and no `util.inspect`, and a spread leaves it behind.
      * @throws BadRequest, Unauthorized or Forbidden when code, secret or verifier are refused; RetryableError when the
-     *   answer was lost (the code may be used up then: log in again)
+     *   response was lost (the code may be used up then: log in again)
      */
-    async token(request: TokenRequest): Promise<ReadableAnswer<Token, Token>> {
+    async token(request: TokenRequest): Promise<ReadableResponse<Token, Token>> {
       const { code, redirectUri, clientId, clientSecret, codeVerifier, ...call } = request
       const form = {
         grant_type: 'authorization_code',
@@ -40,19 +39,19 @@ export function oauthEndpoints(transport: Transport) {
       const secrets = [code, clientSecret, codeVerifier].filter((secret) => secret !== undefined)
       const route = '/oauth/token'
       const asked = { method: 'POST', route, form, secrets, credential: 'none', repeatable: false } as const
-      const answer = await readObject(transport, asked, call)
-      const { access_token } = answer.body
+      const response = await readObject(transport, asked, call, parseToken)
+      const { access_token } = response.body
       if (typeof access_token !== 'string' || access_token === '')
-        throw new RetryableError(`unexpected shape: ${route} answered without an access token`)
-      const token = hideToken(parseToken(answer.body))
-      return { ...withBody(answer, token), read: () => token }
+        throw new RetryableError(`unexpected shape: ${route} responded without an access token`)
+      const token = hideToken(response.read())
+      return { ...response, body: token, read: () => token }
     },
     /**
      * `GET /oauth/me`: the application and the players of an OAuth access token, which must be the client's `token`.
      * @throws Unauthorized or Forbidden without one, with an API token, or when it has been revoked
      */
-    me: (call: CallOptions = {}): Promise<ReadableAnswer<Record<string, unknown>, Grant>> =>
-      readable(readObject(transport, { route: '/oauth/me', credential: 'required' }, call), parseGrant),
+    me: (call: CallOptions = {}): Promise<ReadableResponse<Record<string, unknown>, Grant>> =>
+      readObject(transport, { route: '/oauth/me', credential: 'required' }, call, parseGrant),
   }
 }
 

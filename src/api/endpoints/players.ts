@@ -1,4 +1,4 @@
-import { type CallOptions, readable, readObject, readObjectOrList } from '../call.ts'
+import { type CallOptions, readObject, readObjectOrList } from '../call.ts'
 import type { Transport } from '../http/transport.ts'
 import { readAbilityNodes } from '../schemas/abilities.ts'
 import { parseCharacter } from '../schemas/people/characters.ts'
@@ -31,19 +31,19 @@ export function playerEndpoints(transport: Transport) {
   return {
     /** `GET /player`: the players online now, by name or by uuid, and their worlds. */
     online: ({ identifier, server, ...call }: OnlineCall = {}) =>
-      readable(readObject(transport, { route: '/player', query: { identifier, server } }, call), readOnlineList),
+      readObject(transport, { route: '/player', query: { identifier, server } }, call, readOnlineList),
     /** `GET /player/{nameOrUuid}`: one player. What its owner hides is left out, or null. */
     profile: (nameOrUuid: string, { fullResult, ...call }: ProfileCall = {}) => {
       const query = { fullResult: fullResult === true ? (true as const) : undefined }
-      return readable(readObject(transport, { route: PLAYER, segments: [nameOrUuid], query }, call), readPlayer)
+      return readObject(transport, { route: PLAYER, segments: [nameOrUuid], query }, call, readPlayer)
     },
     /** `GET /player/{nameOrUuid}/characters`: light characters by uuid. Forbidden when the list is hidden. */
     characters: (nameOrUuid: string, call: CallOptions = {}) =>
-      readable(readObject(transport, { route: CHARACTERS, segments: [nameOrUuid] }, call), readCharacters),
+      readObject(transport, { route: CHARACTERS, segments: [nameOrUuid] }, call, readCharacters),
     /** `GET /player/{nameOrUuid}/characters/{characterUuid}`: one character in full. */
     character: (nameOrUuid: string, characterUuid: string, call: CallOptions = {}) => {
       const asked = { route: CHARACTER, segments: [nameOrUuid, characterUuid] }
-      return readable(readObject(transport, asked, call), parseCharacter)
+      return readObject(transport, asked, call, parseCharacter)
     },
     /**
      * `GET /player/{nameOrUuid}/characters/{characterUuid}/abilities`: nodes by page, or a plain list of nodes as until
@@ -51,10 +51,10 @@ export function playerEndpoints(transport: Transport) {
      */
     abilities: (nameOrUuid: string, characterUuid: string, call: CallOptions = {}) => {
       const asked = { route: `${CHARACTER}/abilities`, segments: [nameOrUuid, characterUuid] }
-      return readable(readObjectOrList(transport, asked, call), readAbilityNodes)
+      return readObjectOrList(transport, asked, call, readAbilityNodes)
     },
     /** `GET /player/whoami`: the player of the credential, by uuid. Unauthorized without one. */
     whoami: (call: CallOptions = {}) =>
-      readable(readObject(transport, { route: '/player/whoami', credential: 'required' }, call), parseIdentities),
+      readObject(transport, { route: '/player/whoami', credential: 'required' }, call, parseIdentities),
   }
 }

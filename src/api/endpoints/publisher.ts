@@ -1,4 +1,4 @@
-import { type CallOptions, type ReadableAnswer, readable, readObject, readObjectOrList } from '../call.ts'
+import { type CallOptions, type ReadableResponse, readObject, readObjectOrList } from '../call.ts'
 import type { Transport } from '../http/transport.ts'
 import { type AllOptions, type EachOptions, keyIn, listing, type PageOptions } from '../listings.ts'
 import {
@@ -40,9 +40,9 @@ export function articleEndpoints(transport: Transport) {
       type: ArticleType,
       pk: number | string,
       call: CallOptions = {},
-    ): Promise<ReadableAnswer<Record<string, unknown>, Article>> => {
+    ): Promise<ReadableResponse<Record<string, unknown>, Article>> => {
       const asked = { route: '/publisher/articles/fetch/{type}/{pk}', segments: [type, String(pk)] }
-      return readable(readObject(transport, asked, call), parseArticle)
+      return readObject(transport, asked, call, parseArticle)
     },
   }
 }
@@ -52,9 +52,8 @@ export function newsEndpoints(transport: Transport) {
   return {
     /** `GET /publisher/videos/list`: addresses of videos. */
     videos: (call: CallOptions = {}) =>
-      readable(readObjectOrList(transport, { route: '/publisher/videos/list' }, call), readVideos),
+      readObjectOrList(transport, { route: '/publisher/videos/list' }, call, readVideos),
     /** `GET /latest-news`: the newest announcements of the forum. */
-    latestNews: (call: CallOptions = {}) =>
-      readable(readObjectOrList(transport, { route: '/latest-news' }, call), readNews),
+    latestNews: (call: CallOptions = {}) => readObjectOrList(transport, { route: '/latest-news' }, call, readNews),
   }
 }

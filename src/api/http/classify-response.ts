@@ -1,21 +1,52 @@
 import { FatalError } from '../../app/errors.ts'
-import {
-  isErrorBody,
-  isFromApplication,
-  type Refusal,
-  readRefusal,
-  refusalError,
-  TooManyRequests,
-  Unavailable,
-} from '../errors.ts'
-import type { Outcome } from './http-client.ts'
-import { readHttpDate } from './http-date.ts'
-import { type FailureKind, isRetryable } from './retry.ts'
+import { type Refusal, refusalError, TooManyRequests, Unavailable } from '../errors.ts'
+import { isErrorBody, isFromApplication, readRefusal } from './error-body.ts'
+import type { FailureKind, Outcome } from './outcome.ts'
+import { readHttpDate } from './response-headers.ts'
+
+/** A network failure. */
+export interface ConnectionFailure {
+  readonly kind: FailureKind
+  /** In words. */
+  readonly seen: string
+  /** The original error, where it holds nothing the server sent. */
+  readonly cause?: unknown
+}
+
+const byCode: Record<string, readonly [FailureKind, string]> = {
+  ECONNREFUSED: ['refused', 'connection refused'],
+  ENOTFOUND: ['no such host', 'host name not found'],
+  EAI_AGAIN: ['no such host', 'host name could not be looked up'],
+  EHOSTUNREACH: ['unreachable', 'host unreachable'],
+  ENETUNREACH: ['unreachable', 'network unreachable'],
+  ETIMEDOUT: ['timeout', 'connection timed out'],
+  UND_ERR_CONNECT_TIMEOUT: ['timeout', 'no connection in time'],
+  UND_ERR_HEADERS_TIMEOUT: ['timeout', 'no headers in time'],
+  UND_ERR_BODY_TIMEOUT: ['timeout', 'body stopped coming'],
+}
+
+/**
+ * Names what went wrong on the network. Everything not listed counts as a connection that broke.
+ * @param hadHeaders whether the response had begun
+ * @throws the error itself when the request could not have been sent at all
+ */
+export function describeConnectionError(error: unknown, hadHeaders: boolean): ConnectionFailure {
+  if (!(error instanceof Error)) throw error
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  // A parser error, which may have no code, carries the bytes it choked on, and those may repeat the credential.
+  if (error.name === 'HTTPParserError') return { kind: 'reset', seen: 'a response that is not HTTP' }
+  if (code === '' || code.startsWith('UND_ERR_INVALID') || code === 'UND_ERR_NOT_SUPPORTED') throw error
+  const known = byCode[code]
+  if (known !== undefined) return { kind: known[0], seen: known[1], cause: error }
+  if (hadHeaders) return { kind: 'ended early', seen: `body ended early (${code})`, cause: error }
+  return { kind: 'reset', seen: `connection broke (${code})`, cause: error }
+}
 
 /** What is wrong with an outcome. */
 export interface ResponseFault {
   /** The status it amounts to: an error body that came with 200 says its real one in `code`. Null without headers. */
   readonly status: number | null
+  /** Null when the status alone says it. */
   readonly failure: FailureKind | null
   /** In words, for messages and logs. */
   readonly seen: string
@@ -23,37 +54,41 @@ export interface ResponseFault {
   readonly kind: string | null
 }
 
-/** Null for an answer that can be used; otherwise what is wrong with it. */
+/** Null for a response that can be used; otherwise what is wrong with it. */
 export function classifyResponse({ status, body, failure, seen }: Outcome): ResponseFault | null {
   if (status === null || failure !== null) return { status, failure, seen: seen || `status ${status}`, kind: null }
-  if (status >= 300) return believed({ status, failure: null, seen: String(status), kind: kindOf(status, body) }, body)
-  if (!isErrorBody(body)) return null
-  const kind = kindOf(status, body)
-  const { code } = body
-  const said = typeof code === 'number' && code >= 300 && code < 600 ? code : null
+  if (status < 300 && !isErrorBody(body)) return null
+  const { kind } = readRefusal(status, '', body)
+  if (status >= 300) return distrustGateway({ status, failure: null, seen: String(status), kind }, body)
   const words = `an error body with status ${status}`
-  if (said === null) return { status, failure: 'error body', seen: words, kind }
-  return believed({ status: said, failure: null, seen: words, kind }, body)
+  const code = isErrorBody(body) ? body.code : null
+  if (typeof code !== 'number' || code < 300 || code >= 600) return { status, failure: 'error body', seen: words, kind }
+  return distrustGateway({ status: code, failure: null, seen: words, kind }, body)
 }
 
-/** A 403 or 404 that the application did not write says nothing about what was asked for. */
-function believed(fault: ResponseFault, body: unknown): ResponseFault {
+/** A 403 or 404 that the application did not write says nothing about the resource. */
+function distrustGateway(fault: ResponseFault, body: unknown): ResponseFault {
   const { status } = fault
   if (status === null || !isVerdict(status) || isFromApplication(status, body)) return fault
   return { ...fault, failure: 'gateway', seen: 'not from the application' }
-}
-
-/** Asking again in a moment would bring the same, but it is no answer of the application's either. */
-function isFromElsewhere({ status, failure }: ResponseFault): boolean {
-  return isVerdict(status) && failure !== null
 }
 
 function isVerdict(status: number | null): boolean {
   return status === 403 || status === 404
 }
 
-function kindOf(status: number, body: unknown): string | null {
-  return readRefusal(status, '', body).kind
+/** True when the request certainly did not reach the server. */
+export function isConnectFailure(failure: FailureKind | null): boolean {
+  return failure === 'refused' || failure === 'no such host'
+}
+
+/** True when the same request may well succeed in a moment. */
+export function isRetryable(status: number | null, failure: FailureKind | null): boolean {
+  if (failure === 'too large') return false
+  // The matches are in the body; without them a 300 is useless.
+  if (status === 300) return failure !== null
+  if (status !== null && status > 300) return status === 408 || status === 429 || status >= 500
+  return failure !== null
 }
 
 /**
@@ -65,17 +100,20 @@ export function faultError(fault: ResponseFault, outcome: Outcome, path: string,
   const { status, failure, seen } = fault
   const respondedAt = readHttpDate(outcome.headers.get('date')) ?? outcome.receivedAt
   const refusal = readRefusal(status ?? 0, path, outcome.body, respondedAt)
-  if (failure === 'too large') return new FatalError(`${path}: the answer is too large: ${seen}`, { context: { path } })
-  if (!isRetryable(status, failure) && !isFromElsewhere(fault))
+  if (failure === 'too large')
+    return new FatalError(`${path}: the response is too large: ${seen}`, { context: { path } })
+  // A repeat would bring the same from a gateway, but it is no response of the application either.
+  const isFromGateway = isVerdict(status) && failure !== null
+  if (!isRetryable(status, failure) && !isFromGateway)
     return refusalError(withDetail(refusal, failure === null ? null : seen))
   const { kind, detail } = refusal
-  const said = [kind, detail].filter((part) => part !== null).join(': ')
-  const saw = status !== null && status >= 300 && failure !== null ? `${status}, ${seen}` : seen
-  const message = `${path}: ${saw} after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`
+  const reason = [kind, detail].filter((part) => part !== null).join(': ')
+  const what = status !== null && status >= 300 && failure !== null ? `${status}, ${seen}` : seen
+  const message = `${path}: ${what} after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`
   const context = { path, status, failure, kind, detail, attempts }
   const options = { context, ...(outcome.cause === undefined ? {} : { cause: outcome.cause }) }
   const Kind = status === 429 ? TooManyRequests : Unavailable
-  return new Kind(said === '' ? message : `${message} (${said})`, options)
+  return new Kind(reason === '' ? message : `${message} (${reason})`, options)
 }
 
 function withDetail(refusal: Refusal, seen: string | null): Refusal {

@@ -2,10 +2,10 @@ import { Pool } from 'undici'
 import type { Clock } from '../../app/clock.ts'
 import { UsageError } from '../../app/errors.ts'
 import { MAX_BODY_BYTES } from '../schemas/recordings/body-limit.ts'
-import { describeConnectionError } from './failures.ts'
-import { readBody, type WireBody } from './response-body.ts'
+import { describeConnectionError } from './classify-response.ts'
+import type { FailureKind, Outcome } from './outcome.ts'
+import { readBody } from './response-body.ts'
 import type { Headers } from './response-headers.ts'
-import type { FailureKind } from './retry.ts'
 
 /**
  * How long to wait for a server, each in real ms. `body` is the longest silence between two pieces, `deadline` the end of the
@@ -29,25 +29,6 @@ export interface WireRequest {
   readonly guest?: boolean | undefined
   /** What must not be repeated from an error body, besides the credential. */
   readonly secrets?: readonly string[] | undefined
-}
-
-/** What came back, good or bad. Never thrown for what a server or a network may do. */
-export interface Outcome {
-  /** Null when no headers came. */
-  readonly status: number | null
-  readonly headers: Headers
-  /** The parsed body; null when there was none or it could not be parsed. */
-  readonly body: unknown
-  /** What was wrong, besides the status; null when nothing was. */
-  readonly failure: FailureKind | null
-  /** The failure in words, for a message. */
-  readonly seen: string
-  readonly cause?: unknown
-  readonly bytes: number
-  /** The body as it travelled; absent when it could not be read. */
-  readonly wire?: WireBody
-  /** When the headers came, or the exchange failed; ms since the epoch. */
-  readonly receivedAt: number
 }
 
 /** Sends single requests to one origin. */

@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib'
-import type { Outcome } from './http-client.ts'
+import type { Outcome } from './outcome.ts'
 import { type ApiRequest, wireRequest } from './request.ts'
 import type { Headers } from './response-headers.ts'
 

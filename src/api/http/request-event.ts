@@ -1,7 +1,7 @@
-import { readRateLimit } from '../rate-limit/rate-limit.ts'
 import { classifyResponse } from './classify-response.ts'
-import type { Outcome } from './http-client.ts'
+import type { Outcome } from './outcome.ts'
 import type { ApiRequest } from './request.ts'
+import { readRateLimit } from './response-headers.ts'
 
 /** One request that was sent, for logs and metrics. */
 export interface RequestEvent {

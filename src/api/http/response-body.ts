@@ -2,14 +2,8 @@ import { isUtf8 } from 'node:buffer'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { redacted } from '../auth/redact-credential.ts'
-import { isErrorBody } from '../errors.ts'
-import type { FailureKind } from './retry.ts'
-
-/** A body as it travelled. */
-export interface WireBody {
-  readonly bytes: Uint8Array
-  readonly isGzip: boolean
-}
+import { isErrorBody } from './error-body.ts'
+import type { FailureKind, WireBody } from './outcome.ts'
 
 /** What a body says, or why it says nothing. */
 export interface ReadBody {

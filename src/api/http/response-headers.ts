@@ -1,10 +1,16 @@
-import { readHttpDate } from './http-date.ts'
-
 /** Response headers with lower-case names; a header sent twice is joined with ", ". */
 export type Headers = ReadonlyMap<string, string>
 
+const MINUTE = 60_000
+
+/** No wait is longer than this, whatever a header says; ms. */
+export const LONGEST_WAIT = 120_000
+
+/** Requests per minute and bucket when no header says so (API reference 2.2). */
+export const ASSUMED_LIMIT = { guest: 50, token: 120 } as const
+
 /**
- * The instant an answer speaks for: `TerritoryLastTick`, else `Expires - max-age`, else `Date`, else `now`.
+ * The instant a response speaks for: `TerritoryLastTick`, else `Expires - max-age`, else `Date`, else `now`.
  * A malformed header counts as absent. A cached copy is older than the request that fetched it, and two requests may
  * return the same copy, hence not simply `Date` (API reference 2.3).
  * @param now ms since the epoch
@@ -45,7 +51,7 @@ export function expiresAt(headers: Headers): number | null {
   return date === null || age === null ? null : date + age
 }
 
-/** `max-age` of `Cache-Control`, in seconds: the same for every answer of a route. Null when absent or malformed. */
+/** `max-age` of `Cache-Control`, in seconds: the same for every response of a route. Null when absent or malformed. */
 export function maxAge(headers: Headers): number | null {
   const age = readMaxAge(headers.get('cache-control'))
   return age === null ? null : age / 1000
@@ -64,5 +70,94 @@ function readTick(value: string | undefined): number | null {
   if (!found) return null
   const [, day, time, fraction = '', , hours = '+00', minutes = '00'] = found
   const instant = Date.parse(`${day}T${time}.${fraction.padEnd(3, '0').slice(0, 3)}${hours}:${minutes}`)
+  return Number.isNaN(instant) ? null : instant
+}
+
+/** What the rate-limit headers of one response say; a part that is absent or malformed is null. */
+export interface RateLimitReading {
+  readonly bucket: string | null
+  readonly limit: number | null
+  readonly remaining: number | null
+  /** When the window ends, by the caller's clock; ms since the epoch. */
+  readonly resetAt: number | null
+  /** How much later than `resetAt` the window may end, because the header counts whole seconds; ms. */
+  readonly resetSlack: number
+}
+
+/**
+ * Reads the rate-limit headers. `RateLimit-Reset` comes as seconds left, as Unix seconds or as Unix ms (API reference
+ * 2.2 and dialects): told apart by size. An epoch is moved by the difference between `Date` and our clock.
+ * @param now when the headers arrived; ms since the epoch
+ * @returns null when none of the headers can be read
+ */
+export function readRateLimit(headers: Headers, now: number): RateLimitReading | null {
+  const bucket = headers.get('ratelimit-bucket')?.trim() || null
+  const limit = readCount(headers.get('ratelimit-limit'))
+  const remaining = readCount(headers.get('ratelimit-remaining'))
+  const reset = readCount(headers.get('ratelimit-reset'))
+  if (bucket === null && limit === null && remaining === null && reset === null) return null
+  if (reset === null) return { bucket, limit, remaining, resetAt: null, resetSlack: 0 }
+  const isEpoch = reset >= 1e9
+  const serverNow = readHttpDate(headers.get('date')) ?? now
+  const wait = isEpoch ? (reset >= 1e12 ? reset : reset * 1000) - serverNow : reset * 1000
+  const resetAt = now + Math.min(Math.max(wait, 0), LONGEST_WAIT)
+  return { bucket, limit, remaining, resetAt, resetSlack: isEpoch ? 0 : 1000 }
+}
+
+/** The rate-limit headers for the caller of a request. */
+export interface RateLimit extends RateLimitReading {
+  /** Seconds until the window ends, whichever way the header was written; null when it did not say. */
+  readonly reset: number | null
+}
+
+/** `readRateLimit`, with the wait in seconds, rounded up. */
+export function describeRateLimit(headers: Headers, now: number): RateLimit | null {
+  const reading = readRateLimit(headers, now)
+  if (reading === null) return null
+  const reset = reading.resetAt === null ? null : Math.ceil((reading.resetAt - now) / 1000)
+  return { ...reading, reset }
+}
+
+const SHORTEST_WAIT = 1000
+
+/**
+ * How long to wait after a 429: what `Retry-After` says, else until the window's reset, else until the next minute; ms.
+ * @param now when the headers arrived; ms since the epoch
+ */
+export function tooManyRequestsWait(headers: Headers, now: number): number {
+  const retryAfter = readRetryAfter(headers, now)
+  if (retryAfter !== null) return retryAfter
+  const reading = readRateLimit(headers, now)
+  if (reading !== null && reading.resetAt !== null) return clampWait(reading.resetAt + reading.resetSlack - now)
+  return clampWait(MINUTE - (now % MINUTE))
+}
+
+/** `Retry-After` as ms, from seconds or an HTTP date, between 1 s and 120 s; null when absent or malformed. */
+export function readRetryAfter(headers: Headers, now: number): number | null {
+  const value = headers.get('retry-after')?.trim()
+  if (value === undefined) return null
+  if (/^\d{1,9}(\.\d+)?$/.test(value)) return clampWait(Number(value) * 1000)
+  const date = readHttpDate(value)
+  return date === null ? null : clampWait(date - (readHttpDate(headers.get('date')) ?? now))
+}
+
+// A Retry-After of 0 would burn all attempts within one window.
+function clampWait(wait: number): number {
+  return Math.min(Math.max(wait, SHORTEST_WAIT), LONGEST_WAIT)
+}
+
+function readCount(value: string | undefined): number | null {
+  return value !== undefined && /^\s*\d{1,15}(\.\d+)?\s*$/.test(value) ? Math.floor(Number(value)) : null
+}
+
+const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
+
+/**
+ * An RFC 1123 date as ms since the epoch, or null for anything else.
+ * The form is checked first because Date.parse makes years out of plain numbers: `Expires: 0` would be the year 2000.
+ */
+export function readHttpDate(value: string | undefined): number | null {
+  if (value === undefined || !httpDate.test(value)) return null
+  const instant = Date.parse(value)
   return Number.isNaN(instant) ? null : instant
 }

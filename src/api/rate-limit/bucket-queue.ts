@@ -1,199 +1,216 @@
 import PQueue from 'p-queue'
 import type { Clock } from '../../app/clock.ts'
 import type { Lane } from '../http/request.ts'
-import { createAlarm } from './alarm.ts'
-import { available, lookAgainIn, opensAt, release, remaining, reserve } from './budget.ts'
+import { type Admissions, admit, LANES, type LaneLoad, roomFor } from './admission.ts'
+import { type Alarm, createAlarm } from './alarm.ts'
+import { lookAgainIn, release, remaining, reserve } from './budget.ts'
 import { type BudgetState, emptyBudget, type Reservation } from './budget-state.ts'
 import type { BudgetStore, Step } from './budget-store.ts'
-import { createPendingQueue, type Entry, type QueueEntry } from './pending-queue.ts'
 
-/** What `run` resolves with when the work must be queued again, perhaps elsewhere; it has not begun. */
-export const queueAgain: unique symbol = Symbol('queue again')
-
-/** One request in a queue. */
-export interface Queued extends QueueEntry {
+/** One request that waits for its bucket. */
+export interface QueueEntry {
   /** The name of its reservation, different for every request of every process. */
   readonly id: string
-  /** The live poll that is wanted, and since when; null for a repeat, and in the other lanes. */
+  /** The path as a template: all its requests share a bucket, which the first response names. */
+  readonly route: string
+  readonly lane: Lane
+  /** The highest goes first. */
+  readonly priority: number
+  /** The live poll that is due, and since when; null for a repeat, and in the other lanes. */
   readonly poll: { readonly route: string; readonly at: number } | null
   readonly signal: AbortSignal
-  /** Asked before it takes from the budget: true when the work belongs elsewhere by now. */
+  /** Called before the request takes from the budget: true when it belongs to another queue by now. */
   readonly moved: () => boolean | Promise<boolean>
 }
 
-/** The requests of one rate-limit bucket: so many in flight, none beyond the budget, the urgent ones first. */
-export interface BucketQueue {
-  /**
-   * Runs `work` when there is a slot and budget for it. Whoever waits for budget holds no slot.
-   * @param work must see to it that its reservation is settled through `change`
-   * @throws RetryableError when the budget cannot be reached; then `work` has not begun
-   */
-  run<T>(queued: Queued, work: (ticket: Reservation) => Promise<T>): Promise<T | typeof queueAgain>
-  /** Changes the bucket's budget, and lets go who then may. */
-  change<T>(step: (state: BudgetState, now: number) => Step<T>): Promise<T>
-  /** What the running window still allows refreshes, as far as headers have told; else null. */
-  remaining(): number | null
-  /** Sends everything that waits back to its caller, in order, and everything that comes later. */
-  dissolve(): void
+/** Leave to send one request. */
+export interface Permit {
+  readonly reservation: Reservation
+  readonly queue: BucketQueue
+  /** Frees the slot. Call it once, when the reservation is settled. */
+  readonly release: () => void
 }
 
-const LANES = ['live', 'refresh', 'backfill'] as const
-const shut: unique symbol = Symbol('shut')
-
 /**
- * @param options.bucket name of the budget in the store
- * @param options.concurrency requests in flight
+ * The requests of one rate-limit bucket: so many in flight, none beyond the budget, the urgent ones first. One p-queue per
+ * lane holds what waits for budget, paused while the lane has none, and one holds the slots: a request that waits for
+ * budget takes none.
  */
-export function createBucketQueue(options: {
+export class BucketQueue {
   readonly bucket: string
-  readonly store: BudgetStore
-  readonly concurrency: number
-  readonly clock: Clock
-}): BucketQueue {
-  const { bucket, store, clock } = options
-  const queue = new PQueue({ concurrency: options.concurrency })
-  const room = createPendingQueue(() => regulate())
-  const alarm = createAlarm(clock, () => regulate())
+  readonly #store: BudgetStore
+  readonly #clock: Clock
+  readonly #slots: PQueue
+  readonly #lanes: Readonly<Record<Lane, PQueue>>
+  readonly #alarm: Alarm
+  readonly #recheckAt: Record<Lane, number> = { live: Infinity, refresh: Infinity, backfill: Infinity }
+  /** The requests of this process that hold or ask for a reservation. */
+  readonly #own = new Set<string>()
+  readonly #held = new Set<Promise<void>>()
+  #admissions: Admissions | null = null
   /** The newest state this process has seen. Others may have changed it since. */
-  let known: BudgetState | null = null
-  let knownChange = 0
-  let changes = 0
-  /** Requests that left the waiting room and have not been told yet whether there is budget. */
-  const asking: Record<Lane, number> = { live: 0, refresh: 0, backfill: 0 }
-  /** When to ask although the known state leaves no room, because others may have made some. */
-  const lookAt: Record<Lane, number> = { live: Infinity, refresh: Infinity, backfill: Infinity }
-  /** The requests of this process. */
-  const own = new Set<string>()
-  let dissolved = false
+  #known: BudgetState | null = null
+  #knownChange = 0
+  #changes = 0
+  #isDissolved = false
 
-  async function change<T>(step: (state: BudgetState, now: number) => Step<T>): Promise<T> {
+  /**
+   * @param options.bucket name of the budget in the store
+   * @param options.concurrency requests in flight
+   */
+  constructor(options: { bucket: string; store: BudgetStore; concurrency: number; clock: Clock }) {
+    this.bucket = options.bucket
+    this.#store = options.store
+    this.#clock = options.clock
+    this.#slots = new PQueue({ concurrency: options.concurrency })
+    const lane = () => new PQueue({ autoStart: false })
+    this.#lanes = { live: lane(), refresh: lane(), backfill: lane() }
+    this.#alarm = createAlarm(this.#clock, () => this.#regulate())
+  }
+
+  /**
+   * Waits for a slot and a reservation.
+   * @returns null when the request must be queued again, perhaps elsewhere
+   * @throws RetryableError when the budget cannot be reached, or the reason of the aborted signal; nothing is reserved then
+   */
+  async acquire(entry: QueueEntry): Promise<Permit | null> {
+    const { lane, priority, signal } = entry
+    for (;;) {
+      try {
+        const asked = this.#lanes[lane].add(() => this.#ask(entry), { priority, signal })
+        this.#regulate()
+        const permit = await asked
+        if (permit !== 'no room') return permit
+      } finally {
+        this.#regulate()
+      }
+    }
+  }
+
+  /** Changes the bucket's budget, and admits the requests that it has room for then. */
+  async change<T>(step: (state: BudgetState, now: number) => Step<T>): Promise<T> {
     let number = 0
     let next: BudgetState = emptyBudget
     try {
-      const result = await store.change(bucket, (stored) => {
-        // Nobody else changes the state now, so this is the order of the changes, whichever is told of first.
-        number = ++changes
-        const made = step(stored ?? emptyBudget, clock.now())
+      const result = await this.#store.change(this.bucket, (stored) => {
+        // The state is locked, so this is the order of the changes, whichever returns first.
+        number = ++this.#changes
+        const made = step(stored ?? emptyBudget, this.#clock.now())
         next = made.state
         return made
       })
-      if (number > knownChange) {
-        knownChange = number
-        known = next
+      if (number > this.#knownChange) {
+        this.#knownChange = number
+        this.#known = next
       }
       return result
     } catch (error) {
       // What is known may be what could not be changed.
-      known = null
+      this.#known = null
       throw error
     } finally {
-      regulate()
+      this.#regulate()
     }
   }
 
-  /** Before the store's first answer, one finds out. */
-  function roomFor(lane: Lane, now: number): number {
-    return known === null ? 1 : available(known, now, lane)
+  /** What the running window still allows refreshes, as far as headers say; else null. */
+  remaining(): number | null {
+    return this.#known === null ? null : remaining(this.#known, this.#clock.now())
   }
 
-  /** Lets go who may leave by what is known, and sets one alarm for the moment when others may. */
-  function regulate(): void {
-    if (dissolved) return
-    const now = clock.now()
-    let ahead = 0
+  /** Sends every waiting request back to its caller, in order, and every later one. */
+  dissolve(): void {
+    this.#isDissolved = true
+    this.#alarm.set(Infinity)
     for (const lane of LANES) {
-      ahead += asking[lane]
-      const free = room.size(lane) === 0 ? 0 : roomFor(lane, now) - ahead
-      for (let left = free; left > 0 && admit(lane, 'ask'); left--) ahead++
-      if (asking[lane] === 0 && isTimeToLook(lane, now) && admit(lane, 'look')) ahead++
+      this.#lanes[lane].concurrency = Infinity
+      this.#lanes[lane].start()
     }
-    alarm.set(Math.min(...LANES.map((lane) => nextChance(lane, now))))
+    this.#slots.concurrency = Infinity
   }
 
-  function admit(lane: Lane, entry: Entry): boolean {
-    const admitted = room.admit(lane, entry)
-    if (admitted) asking[lane]++
-    return admitted
+  /** Resolves when every slot that is held now is free. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#held)
   }
 
-  /** A lane that finds itself shut asks all the same when it is not known to want requests: others then leave it some. */
-  function isTimeToLook(lane: Lane, now: number): boolean {
-    return lookAt[lane] <= now || (lane !== 'live' && known !== null && known.wanted[lane] <= now)
-  }
-
-  /** An alarm nobody waits for would keep the process alive. */
-  function nextChance(lane: Lane, now: number): number {
-    if (room.size(lane) === 0 || asking[lane] > 0 || known === null) return Infinity
-    return Math.min(lookAt[lane], opensAt(known, now, lane) ?? Infinity)
-  }
-
-  async function run<T>(queued: Queued, work: (ticket: Reservation) => Promise<T>): Promise<T | typeof queueAgain> {
-    const { lane, priority, order, signal } = queued
-    for (;;) {
-      const waited = room.wait(queued, signal)
-      if (dissolved) room.clear()
-      regulate()
-      const entry = await waited
-      if (entry === 'cleared') return queueAgain
-      let answered = false
-      const onAnswer = () => {
-        if (!answered) asking[lane]--
-        answered = true
+  #regulate(): void {
+    if (this.#isDissolved) return
+    this.#admissions = admit(this.#known, this.#loads(), this.#clock.now())
+    for (const lane of LANES) {
+      const queue = this.#lanes[lane]
+      const { limit } = this.#admissions.lanes[lane]
+      if (limit === 0) {
+        queue.pause()
+        continue
       }
-      try {
-        const attempt = () => takeAndWork(queued, entry, onAnswer, work)
-        // Whoever comes later from another queue may still be the one who asked first.
-        const result = await queue.add(attempt, { priority: priority - order / 1e9, signal })
-        if (result !== shut) return result
-      } finally {
-        onAnswer()
-        regulate()
-      }
+      queue.concurrency = limit
+      queue.start()
     }
+    this.#alarm.set(this.#admissions.decideAgainAt)
   }
 
-  /** Runs in a slot of the queue, and goes on when the caller has given up. */
-  async function takeAndWork<T>(
-    queued: Queued,
-    entry: Entry,
-    onAnswer: () => void,
-    work: (ticket: Reservation) => Promise<T>,
-  ): Promise<T | typeof shut | typeof queueAgain> {
-    if (dissolved || (await queued.moved())) return queueAgain
-    if (entry === 'ask' && roomFor(queued.lane, clock.now()) === 0) return shut
-    own.add(queued.id)
+  #loads(): Record<Lane, LaneLoad> {
+    const load = (lane: Lane) => ({
+      waiting: this.#lanes[lane].size,
+      asking: this.#lanes[lane].pending,
+      recheckAt: this.#recheckAt[lane],
+    })
+    return { live: load('live'), refresh: load('refresh'), backfill: load('backfill') }
+  }
+
+  /** Goes on when the caller has given up: what it reserves then is given back. */
+  async #ask(entry: QueueEntry): Promise<Permit | 'no room' | null> {
+    if (this.#isDissolved) return null
+    const isRecheck = this.#admissions?.lanes[entry.lane].isRecheck === true
+    const release = await this.#takeSlot(entry)
+    let permit: Permit | null = null
     try {
-      const ticket = await take(queued).finally(onAnswer)
-      if (ticket === null) return shut
-      if (queued.signal.aborted || dissolved) {
-        await change((state, now) => ({ state: release(state, ticket.id, now), result: null }))
-        return queueAgain
+      if (this.#isDissolved || (await entry.moved())) return null
+      if (!isRecheck && roomFor(this.#known, entry.lane, this.#clock.now()) === 0) return 'no room'
+      this.#own.add(entry.id)
+      const reservation = await this.#reserve(entry)
+      if (reservation === null) return 'no room'
+      if (entry.signal.aborted || this.#isDissolved) {
+        await this.#giveBack(reservation)
+        return null
       }
-      regulate()
-      return await work(ticket)
+      permit = { reservation, queue: this, release: () => this.#release(entry, release) }
+      return permit
     } finally {
-      own.delete(queued.id)
+      if (permit === null) this.#release(entry, release)
     }
   }
 
-  function take(queued: Queued): Promise<Reservation | null> {
-    const { lane } = queued
-    return change((state, now) => {
-      const made = reserve(state, queued, now)
-      lookAt[lane] = made.result === null ? now + lookAgainIn(made.state, now, lane, (id) => own.has(id)) : Infinity
+  #reserve(entry: QueueEntry): Promise<Reservation | null> {
+    const { lane } = entry
+    return this.change((state, now) => {
+      const made = reserve(state, entry, now)
+      const wait = made.result === null ? lookAgainIn(made.state, now, lane, (id) => this.#own.has(id)) : Infinity
+      this.#recheckAt[lane] = now + wait
       return made
     })
   }
 
-  return {
-    run,
-    change,
-    remaining: () => (known === null ? null : remaining(known, clock.now())),
-    dissolve() {
-      dissolved = true
-      alarm.set(Infinity)
-      room.clear()
-      queue.concurrency = Infinity
-    },
+  #giveBack({ id }: Reservation): Promise<null> {
+    return this.change((state, now) => ({ state: release(state, id, now), result: null }))
+  }
+
+  /** Resolves with what frees the slot. Aborting the signal frees it too. */
+  #takeSlot({ priority, signal }: QueueEntry): Promise<() => void> {
+    return new Promise((resolve, reject) => {
+      const hold = () => {
+        const held = new Promise<void>((free) => resolve(free))
+        this.#held.add(held)
+        void held.then(() => this.#held.delete(held))
+        return held
+      }
+      this.#slots.add(hold, { priority, signal }).catch(reject)
+    })
+  }
+
+  #release({ id }: QueueEntry, freeSlot: () => void): void {
+    this.#own.delete(id)
+    freeSlot()
   }
 }

@@ -1,5 +1,5 @@
+import { LONGEST_WAIT } from '../http/response-headers.ts'
 import type { BudgetState } from './budget-state.ts'
-import { LONGEST_WAIT } from './rate-limit.ts'
 
 /** How far the clocks of two machines that share a budget may be apart, in ms. */
 const CLOCK_TOLERANCE = 120_000

@@ -1,7 +1,7 @@
+import type { RateLimitReading } from '../http/response-headers.ts'
 import { discardFuture } from './budget-clock.ts'
 import type { BudgetState, Window } from './budget-state.ts'
 import { dropIdleCadences } from './poll-cadence.ts'
-import type { RateLimitReading } from './rate-limit.ts'
 
 const MINUTE = 60_000
 const SECOND = 1000

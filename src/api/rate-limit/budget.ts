@@ -1,9 +1,9 @@
 import type { Lane } from '../http/request.ts'
+import type { RateLimitReading } from '../http/response-headers.ts'
 import type { BudgetState, Reservation } from './budget-state.ts'
 import { assume, expireReservations, observe, uncountedRequests } from './budget-window.ts'
 import { give, releasedAt, roomFor, want } from './lanes.ts'
 import { hold, idleAt, recordPoll } from './poll-cadence.ts'
-import type { RateLimitReading } from './rate-limit.ts'
 
 /** A reservation lapses after this, in ms: by then the server has counted its request, or it never arrived. */
 export const RESERVATION_LASTS = 90_000
@@ -84,6 +84,20 @@ export function reserve(
 
 /** What a route brings along from the budget it had while its bucket was unknown. */
 export type Belongings = Pick<BudgetState, 'reservations' | 'pulses'>
+
+/**
+ * Takes out what belongs to another bucket: one request, or everything that a provisional bucket holds. Of one request the
+ * probe stays: the others that wait here look for the bucket instead.
+ */
+export function surrender(
+  state: BudgetState,
+  ticket: Reservation,
+  { all }: { readonly all: boolean },
+): { state: BudgetState; result: Belongings } {
+  const others = state.reservations.filter((one) => one.id !== ticket.id)
+  if (!all) return { state: { ...state, reservations: others }, result: { reservations: [ticket], pulses: {} } }
+  return { state: { ...state, reservations: [] }, result: { reservations: [ticket, ...others], pulses: state.pulses } }
+}
 
 /** Takes over what was noted elsewhere, before it was known that it belongs to this bucket. */
 export function adopt(state: BudgetState, { reservations, pulses }: Belongings, now: number): BudgetState {

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import { type Api, createClient } from '../client.ts'
 import { classifyResponse, faultError } from '../http/classify-response.ts'
-import type { Outcome } from '../http/http-client.ts'
-import type { HttpExchange } from '../http/http-exchange.ts'
+import type { Outcome } from '../http/outcome.ts'
 import { type ApiRequest, wireRequest } from '../http/request.ts'
-import { type Transport, toAnswer } from '../http/transport.ts'
+import type { Recorder, Transport } from '../http/transport.ts'
+import { type ApiResponse, toApiResponse } from '../response.ts'
 import { BrokenRecording, brokenRecording, readBody } from '../schemas/recordings/recording-body.ts'
 import { type Recorded, readIndex, requestName } from '../schemas/recordings/recording-index.ts'
 
@@ -44,16 +44,16 @@ function answersOf(folder: string, lines: readonly Recorded[]): RecordedAnswers 
   }
   const newest = (name: string, at: number) => series.get(name)?.findLast((one) => one.at <= at)
 
-  function answer(request: ApiRequest, at: number, read: Map<Recorded, Outcome>, hear?: (heard: HttpExchange) => void) {
+  function replay(request: ApiRequest, at: number, read: Map<Recorded, Outcome>, record: Recorder) {
     const name = nameOfRequest(request)
     const found = newest(name, at)
     if (!found) throw new BrokenRecording(`${name.trim()} was not recorded until ${new Date(at).toISOString()}`)
     const outcome = read.get(found) ?? outcomeOf(found, folder)
     read.set(found, outcome)
-    hear?.({ request, outcome, credential: 'guest' })
+    record({ request, outcome, credential: 'guest' })
     const fault = classifyResponse(outcome)
     if (fault !== null) throw faultError(fault, outcome, request.path, 1)
-    return toAnswer(outcome, 1)
+    return toApiResponse(outcome, 1)
   }
 
   return {
@@ -67,7 +67,7 @@ function answersOf(folder: string, lines: readonly Recorded[]): RecordedAnswers 
     apiAsOf: (at) => {
       // Whoever asks it twice does not wait twice for the file.
       const read = new Map<Recorded, Outcome>()
-      return createClient({ transport: offline(async (request, hear) => answer(request, at, read, hear)) })
+      return createClient({ transport: offline(async (request, record) => replay(request, at, read, record)) })
     },
   }
 }
@@ -98,16 +98,29 @@ export async function requestsOf(ask: (api: Api) => Promise<unknown>): Promise<A
   }
   const noting = offline(async (request) => {
     requests.push(request)
-    return toAnswer(outcome, 1)
+    return toApiResponse(outcome, 1)
   })
   // Whoever finds nothing to read in an empty object has asked all the same.
   await ask(createClient({ transport: noting })).catch(() => undefined)
   return requests
 }
 
-/** A transport that asks no server: `send` answers. */
-export function offline(send: Transport['send']): Transport {
-  return { send, requestsSent: () => 0, remaining: () => null, close: async () => {} }
+/** A transport that sends nothing: `respond` gives the responses, and hands the exchanges that recorders want to `record`. */
+export function offline(
+  respond: (request: ApiRequest, record: Recorder) => Promise<ApiResponse<unknown>>,
+  record: Recorder = () => {},
+): Transport {
+  return {
+    send: (request) => respond(request, record),
+    requestsSent: () => 0,
+    remaining: () => null,
+    withRecorder: (further) =>
+      offline(respond, (exchange) => {
+        record(exchange)
+        further(exchange)
+      }),
+    close: async () => {},
+  }
 }
 
 function outcomeOf(recorded: Recorded, folder: string): Outcome {

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import { type Api, createClient } from '../../api/client.ts'
 import { classifyResponse, faultError } from '../../api/http/classify-response.ts'
-import type { Outcome } from '../../api/http/http-client.ts'
 import { lineOf } from '../../api/http/http-exchange.ts'
-import { toAnswer } from '../../api/http/transport.ts'
+import type { Outcome } from '../../api/http/outcome.ts'
 import { offline } from '../../api/recordings/recorded.ts'
+import { toApiResponse } from '../../api/response.ts'
 import { revealRedacted } from '../../api/schemas/people/redacted.ts'
 import { RecordError } from '../../app/errors.ts'
 import type { Sql } from '../../db/database.ts'
@@ -86,7 +86,7 @@ export function apiOf({ said }: KeptAnswer): Api {
       const outcome = await outcomeOf(next)
       const fault = classifyResponse(outcome)
       if (fault !== null) throw faultError(fault, outcome, request.path, 1)
-      return toAnswer(outcome, 1)
+      return toApiResponse(outcome, 1)
     }),
   })
 }

@@ -1,9 +1,9 @@
 import { type Api, createClient } from '../../../src/api/client.ts'
 import { classifyResponse, faultError } from '../../../src/api/http/classify-response.ts'
-import type { Outcome } from '../../../src/api/http/http-client.ts'
+import type { Outcome } from '../../../src/api/http/outcome.ts'
 import { wireRequest } from '../../../src/api/http/request.ts'
-import { toAnswer } from '../../../src/api/http/transport.ts'
 import { offline } from '../../../src/api/recordings/recorded.ts'
+import { toApiResponse } from '../../../src/api/response.ts'
 import { type AnswerSource, type Copy, isRefusal } from '../../../src/sandbox/http/answer.ts'
 
 /** A client that is answered by a source of the sandbox as of `now()` (ms), without HTTP in between. */
@@ -15,7 +15,7 @@ export function apiOf(source: AnswerSource, now: () => number): Api {
     const outcome = isRefusal(found) ? refused(found.status, found.detail, now()) : answered(found, now())
     const fault = classifyResponse(outcome)
     if (fault !== null) throw faultError(fault, outcome, path, 1)
-    return toAnswer(outcome, 1)
+    return toApiResponse(outcome, 1)
   }
   return createClient({ transport: offline(send) })
 }

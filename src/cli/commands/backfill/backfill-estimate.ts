@@ -1,4 +1,4 @@
-import { ASSUMED_LIMIT } from '../../../api/rate-limit/rate-limit.ts'
+import { ASSUMED_LIMIT } from '../../../api/http/response-headers.ts'
 import type { App } from '../../../app/app.ts'
 import { FatalError } from '../../../app/errors.ts'
 import { chooseCredential } from '../../../app/stored-credential.ts'

@@ -1,10 +1,10 @@
 import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { Answer } from '../../../api/answer.ts'
 import type { Api } from '../../../api/client.ts'
 import { Forbidden, Unauthorized } from '../../../api/errors.ts'
-import { readHttpDate } from '../../../api/http/http-date.ts'
 import type { RequestEvent } from '../../../api/http/request-event.ts'
+import { readHttpDate } from '../../../api/http/response-headers.ts'
+import type { ApiResponse } from '../../../api/response.ts'
 import type { App } from '../../../app/app.ts'
 import type { Config } from '../../../app/config.ts'
 import { messageOf, RetryableError } from '../../../app/errors.ts'
@@ -62,7 +62,7 @@ function timing(requests: readonly RequestEvent[]): string {
   return `in ${took} ms${tries}${slot}`
 }
 
-function checkClock({ headers, receivedAt }: Answer<unknown>): Finding {
+function checkClock({ headers, receivedAt }: ApiResponse<unknown>): Finding {
   const check = 'clock'
   const date = readHttpDate(headers.get('date'))
   if (date === null) return { check, verdict: 'warning', seen: 'the response has no Date header' }
@@ -76,7 +76,7 @@ function checkClock({ headers, receivedAt }: Answer<unknown>): Finding {
   }
 }
 
-function checkHeaders({ rateLimit, expiresAt }: Answer<unknown>): Finding {
+function checkHeaders({ rateLimit, expiresAt }: ApiResponse<unknown>): Finding {
   const check = 'headers'
   const missing = [
     ...(rateLimit?.remaining == null ? ['the rate limit'] : []),

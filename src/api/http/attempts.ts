@@ -1,0 +1,106 @@
+import type { Random } from '../../app/clock.ts'
+import type { Ending } from '../rate-limit/rate-limiter.ts'
+import { classifyResponse, faultError, isConnectFailure, isRetryable, type ResponseFault } from './classify-response.ts'
+import type { FailureKind, Outcome } from './outcome.ts'
+import type { ApiRequest } from './request.ts'
+import { type Headers, readRateLimit, readRetryAfter, tooManyRequestsWait } from './response-headers.ts'
+
+/** One call on its way to a response: which request is next, and how those before it ended. */
+export interface Attempts {
+  /** 1 for the first request. */
+  readonly number: number
+  readonly tooMany: number
+  readonly failures: number
+  /** The fault that blamed the credential; the request goes without it then. */
+  readonly blamed: ResponseFault | null
+}
+
+export const firstAttempt: Attempts = { number: 1, tooMany: 0, failures: 0, blamed: null }
+
+/** What follows from an outcome. */
+export type NextStep =
+  | { readonly kind: 'accept' }
+  /** Send the request again after `waitMs`. */
+  | { readonly kind: 'repeat'; readonly attempts: Attempts; readonly waitMs: number }
+  | { readonly kind: 'fail'; readonly error: Error }
+
+/** How the request of an attempt ended. */
+export interface AttemptResult {
+  readonly request: ApiRequest
+  readonly outcome: Outcome
+  readonly fault: ResponseFault | null
+  /** True when the fault blames the credential, and the same request may be sent without it. */
+  readonly blamesCredential: boolean
+}
+
+/** Decides what follows from an outcome: accept it, repeat the request, or fail. */
+export function nextStep(attempts: Attempts, result: AttemptResult, random: Random): NextStep {
+  const { request, outcome, fault, blamesCredential } = result
+  if (fault === null) return { kind: 'accept' }
+  const next = { ...attempts, number: attempts.number + 1 }
+  if (blamesCredential) return { kind: 'repeat', attempts: { ...next, blamed: fault }, waitMs: 0 }
+  const isTooMany = fault.status === 429
+  const tooMany = attempts.tooMany + (isTooMany ? 1 : 0)
+  const failures = attempts.failures + (isTooMany ? 0 : 1)
+  const attempt = { ...fault, count: isTooMany ? tooMany : failures, headers: outcome.headers }
+  const isOnce = request.repeatable === false && !isConnectFailure(fault.failure)
+  const verdict = isOnce ? 'give up' : decideRetry(attempt, outcome.receivedAt, random)
+  if (verdict === 'give up') {
+    return { kind: 'fail', error: faultError(fault, outcome, request.path, attempts.number) }
+  }
+  // After a 429 the whole bucket is closed for as long: waiting in its queue is the wait.
+  return { kind: 'repeat', attempts: { ...next, tooMany, failures }, waitMs: isTooMany ? 0 : verdict.wait }
+}
+
+/** What the budget learns from a request. @param outcome null when the caller gave up on it */
+export function endingOf(outcome: Outcome | null, now: number): Ending {
+  if (outcome === null) return { reading: null, answered: false, receivedAt: now, blockedUntil: null }
+  const { headers, receivedAt } = outcome
+  const status = classifyResponse(outcome)?.status ?? outcome.status
+  return {
+    reading: readRateLimit(headers, receivedAt),
+    answered: status !== null && status < 500,
+    receivedAt,
+    blockedUntil: status === 429 ? receivedAt + tooManyRequestsWait(headers, receivedAt) : null,
+  }
+}
+
+/** One exchange that brought nothing usable. */
+export interface Attempt {
+  /** Null when no headers came. */
+  readonly status: number | null
+  /** Null when the status alone says it. */
+  readonly failure: FailureKind | null
+  /** How many exchanges of this call have ended this way (429, or any other way), this one included. */
+  readonly count: number
+  readonly headers: Headers
+}
+
+/** Wait so many ms and repeat the request, or give up. */
+export type Verdict = { readonly wait: number } | 'give up'
+
+/** How often a 429 is waited out. */
+export const MAX_WINDOWS = 10
+/** How often anything else is repeated. */
+export const MAX_REPEATS = 4
+
+const FIRST_BACKOFF = 500
+const LONGEST_BACKOFF = 15_000
+
+/**
+ * Decides about an exchange that brought no usable response.
+ * - 429: waits what `Retry-After` says, else until the window's reset, else until the next minute; at most 10 times.
+ * - 408, 5xx, HTML, broken bodies, lost connections: `Retry-After`, else exponential backoff with full jitter; at most 4 times.
+ * - everything else would bring the same response again.
+ * @param now when the headers arrived, or the exchange failed; ms since the epoch
+ */
+export function decideRetry(attempt: Attempt, now: number, random: Random): Verdict {
+  const { status, failure, count, headers } = attempt
+  if (status === 429) return count > MAX_WINDOWS ? 'give up' : { wait: tooManyRequestsWait(headers, now) }
+  if (!isRetryable(status, failure) || count > MAX_REPEATS) return 'give up'
+  return { wait: readRetryAfter(headers, now) ?? backoff(count, random) }
+}
+
+function backoff(count: number, random: Random): number {
+  return Math.round(random() * Math.min(LONGEST_BACKOFF, FIRST_BACKOFF * 2 ** (count - 1)))
+}

@@ -1,0 +1,43 @@
+import type { Headers } from './response-headers.ts'
+
+/** What was wrong with an exchange that brought no usable response, status aside. */
+export type FailureKind =
+  | 'refused'
+  | 'no such host'
+  | 'unreachable'
+  | 'reset'
+  | 'timeout'
+  | 'ended early'
+  | 'html'
+  | 'not json'
+  | 'empty'
+  | 'error body'
+  | 'gateway'
+  | 'encoding'
+  | 'not utf-8'
+  | 'too large'
+
+/** A body as it travelled. */
+export interface WireBody {
+  readonly bytes: Uint8Array
+  readonly isGzip: boolean
+}
+
+/** What came back, good or bad. Never thrown for what a server or a network may do. */
+export interface Outcome {
+  /** Null when no headers came. */
+  readonly status: number | null
+  readonly headers: Headers
+  /** The parsed body; null when there was none or it could not be parsed. */
+  readonly body: unknown
+  /** What was wrong, besides the status; null when nothing was. */
+  readonly failure: FailureKind | null
+  /** The failure in words, for a message. */
+  readonly seen: string
+  readonly cause?: unknown
+  readonly bytes: number
+  /** The body as it travelled; absent when it could not be read. */
+  readonly wire?: WireBody
+  /** When the headers came, or the exchange failed; ms since the epoch. */
+  readonly receivedAt: number
+}

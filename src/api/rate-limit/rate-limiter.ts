@@ -1,0 +1,122 @@
+import type { Clock } from '../../app/clock.ts'
+import { RetryableError } from '../../app/errors.ts'
+import { BucketQueue, type Permit, type QueueEntry } from './bucket-queue.ts'
+import { adopt, block, type Settlement, settle, surrender } from './budget.ts'
+import type { BudgetStore } from './budget-store.ts'
+import { bucketOf, concurrencyOf, emptyRoutes, fileRoute, isNews, isUnknown, unnamedBucket } from './route-table.ts'
+
+/** How a sent request ended, as far as budgets are concerned. */
+export interface Ending extends Omit<Settlement, 'assumedLimit'> {
+  /** Nothing of the bucket may leave before; ms since the epoch. Null when the response did not say so. */
+  readonly blockedUntil: number | null
+}
+
+/** The budgets of one credential: one queue for each rate-limit bucket, found by route. */
+export class RateLimiter {
+  readonly #options: RateLimiterOptions
+  readonly #queues = new Map<string, BucketQueue>()
+  #routes = emptyRoutes
+
+  constructor(options: RateLimiterOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Waits until the bucket of the route has a slot and budget. Every permit must be settled.
+   * @returns null when the request has `moved` before
+   * @throws RetryableError when the budget cannot be reached, or the reason of the aborted signal
+   */
+  async acquire(entry: QueueEntry): Promise<Permit | null> {
+    for (;;) {
+      if (await entry.moved()) return null
+      const queue = this.#queue(bucketOf(this.#routes, entry.route))
+      const moved = async () => (await entry.moved()) || (await this.#belongsElsewhere(entry.route, queue))
+      const permit = await queue.acquire({ ...entry, moved })
+      if (permit !== null) return permit
+    }
+  }
+
+  /**
+   * Stores how a request ended, before its slot is free. When that cannot be stored the reservation expires by itself; the
+   * response is good all the same.
+   */
+  async settle(route: string, permit: Permit, ending: Ending): Promise<void> {
+    const { queue: from, reservation, release } = permit
+    const isNameless = ending.answered && isUnknown(this.#routes, route)
+    const bucket = ending.reading?.bucket ?? (isNameless ? unnamedBucket(route) : null)
+    const queue = bucket === null ? from : this.#queue(bucket)
+    try {
+      const isProvisional = isUnknown(this.#routes, route)
+      const moving =
+        queue === from ? null : await from.change((state) => surrender(state, reservation, { all: isProvisional }))
+      await queue.change((state, now) => {
+        const held = moving === null ? state : adopt(state, moving, now)
+        const blocked = ending.blockedUntil === null ? held : block(held, ending.blockedUntil, now)
+        const settlement = { ...ending, assumedLimit: this.#options.assumedLimit }
+        return { state: settle(blocked, reservation, settlement, now), result: null }
+      })
+      if (bucket !== null && isNews(this.#routes, route, bucket)) {
+        await this.#options.store.learn(route, bucket)
+        this.#file(route, bucket)
+      }
+    } catch (error) {
+      if (!(error instanceof RetryableError)) throw error
+    } finally {
+      release()
+    }
+  }
+
+  /** What the running window of the route's bucket still allows, as far as responses say; else null. */
+  remaining(route: string): number | null {
+    return this.#queues.get(bucketOf(this.#routes, route))?.remaining() ?? null
+  }
+
+  /** Resolves when every permit is settled. */
+  async settled(): Promise<void> {
+    await Promise.all([...this.#queues.values()].map((queue) => queue.settled()))
+  }
+
+  #queue(bucket: string): BucketQueue {
+    const known = this.#queues.get(bucket)
+    if (known !== undefined) return known
+    const { store, clock } = this.#options
+    const concurrency = concurrencyOf(bucket, this.#options.concurrency)
+    const queue = new BucketQueue({ bucket, store, clock, concurrency })
+    this.#queues.set(bucket, queue)
+    return queue
+  }
+
+  /**
+   * True when the bucket of a route that has a provisional queue here is known to another process, or can be guessed: a
+   * request that drew from no budget could leave when nothing is left.
+   */
+  async #belongsElsewhere(route: string, queue: BucketQueue): Promise<boolean> {
+    if (!isUnknown(this.#routes, route)) return bucketOf(this.#routes, route) !== queue.bucket
+    const { store } = this.#options
+    const learned = await store.bucketOf(route)
+    const near = learned === null ? ((await store.bucketsNear?.(route)) ?? []) : []
+    const bucket = learned ?? (near.length === 1 ? near[0] : undefined)
+    if (bucket === undefined) return false
+    this.#file(route, bucket, learned === null)
+    return true
+  }
+
+  /** Files the route under its bucket; requests waiting in its provisional queue follow. */
+  #file(route: string, bucket: string, isGuess = false): void {
+    const before = bucketOf(this.#routes, route)
+    const isFirst = isUnknown(this.#routes, route)
+    this.#routes = fileRoute(this.#routes, route, bucket, isGuess)
+    if (!isFirst) return
+    this.#queues.get(before)?.dissolve()
+    this.#queues.delete(before)
+  }
+}
+
+interface RateLimiterOptions {
+  readonly store: BudgetStore
+  /** Requests in flight per bucket. */
+  readonly concurrency: number
+  /** Requests per minute when no header says so. */
+  readonly assumedLimit: number
+  readonly clock: Clock
+}

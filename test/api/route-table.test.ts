@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import {
+  bucketOf,
+  concurrencyOf,
+  emptyRoutes,
+  fileRoute,
+  isNews,
+  isUnknown,
+  unnamedBucket,
+} from '../../src/api/rate-limit/route-table.ts'
+
+const route = '/guild/{name}'
+
+test('a route has a provisional bucket of its own until its bucket is known', () => {
+  expect([isUnknown(emptyRoutes, route), bucketOf(emptyRoutes, route)]).toEqual([true, 'route /guild/{name}'])
+  const known = fileRoute(emptyRoutes, route, 'GUILD')
+  expect([isUnknown(known, route), bucketOf(known, route), isNews(known, route, 'GUILD')]).toEqual([
+    false,
+    'GUILD',
+    false,
+  ])
+  expect(isNews(known, route, 'PLAYER')).toBe(true)
+})
+
+test('a guess counts until a response confirms it', () => {
+  const guessed = fileRoute(emptyRoutes, route, 'GUILD', true)
+  expect([bucketOf(guessed, route), isNews(guessed, route, 'GUILD')]).toEqual(['GUILD', true])
+  expect(isNews(fileRoute(guessed, route, 'GUILD'), route, 'GUILD')).toBe(false)
+})
+
+test('a bucket that the server has not named has one request in flight', () => {
+  expect(['GUILD', 'route /guild/{name}', unnamedBucket(route)].map((name) => concurrencyOf(name, 4))).toEqual([
+    4, 1, 1,
+  ])
+  expect([unnamedBucket(route), unnamedBucket('/classes')]).toEqual(['unnamed guild', 'unnamed others'])
+})
