@@ -1,22 +1,17 @@
 import type { Database } from '../../src/db/database.ts'
 import { resources } from '../../src/resources/index.ts'
-import { createItemWorld, type ItemWorld, patchItems } from '../../src/sandbox/index.ts'
+import { patchItems } from '../../src/sandbox/index.ts'
 import { isWorklist, type Resource } from '../../src/sync/resource.ts'
 import type { RunResult } from '../../src/sync/run/run-result.ts'
 import { syncGuilds } from '../support/guild-answers.ts'
+import { smallItemWorld } from '../support/item-world.ts'
 import { syncPlayers } from '../support/player-answers.ts'
 import { emptyTables, openWorld, type World } from '../support/world.ts'
 
 /** When everything begins, ms since the epoch. */
 export const start = Date.parse('2026-06-01T12:00:00Z')
 
-const whole = createItemWorld(1)
-/** Few items, so that everything is synced in a moment. */
-const firstItems: ItemWorld = {
-  items: whole.items.slice(0, 50),
-  recipes: whole.recipes.slice(0, 25),
-  sets: Object.fromEntries(Object.entries(whole.sets).slice(0, 6)),
-}
+const firstItems = smallItemWorld()
 
 /** A game that is played the same way each time it is opened, and patched when it is told to. */
 export interface Scene {

@@ -7,45 +7,45 @@ import type { Engine } from '../../../src/sync/engine.ts'
 import { countPending } from '../../support/pending.ts'
 import type { CuttableWay } from '../../support/proxy.ts'
 
-/** What a life is put into. */
-export interface Surroundings {
+/** What all processes share. */
+export interface ProcessContext {
   readonly clock: Clock
   readonly apiUrl: string
-  /** Told of what the log says as warning or error. */
-  readonly hear: (line: string) => void
+  /** Called with every warning and error. */
+  readonly log: (line: string) => void
 }
 
-/** One actor from its start to its end or death: what one operating system's process would have. */
-export interface Life {
+/** What one process of the operating system would have: a client, a connection to the database, and a name. */
+export interface SimulatedProcess {
   readonly name: string
-  readonly way: CuttableWay
+  readonly connection: CuttableWay
   readonly engine: Engine
-  /** Aborted when it is killed. The code goes on, as code does; it reaches nothing any more. */
-  readonly death: AbortController
+  /** Aborted when it is killed. Its code goes on running, but reaches nothing any more. */
+  readonly killed: AbortController
   /** Whether statements are under way, and how many requests: the clock must not move meanwhile, unless they hang. */
-  readonly isAsking: () => boolean
+  readonly isQuerying: () => boolean
   readonly requests: () => number
   /** Ends in order. */
   close(): Promise<void>
 }
 
 /**
- * @param way to the database, for this life alone
+ * @param connection to the database, for this process alone
  * @throws RetryableError when the database is away
  */
-export async function beginLife(
+export async function startProcess(
   name: string,
   seed: number,
-  way: CuttableWay,
-  { clock, apiUrl, hear }: Surroundings,
-): Promise<Life> {
-  const opened = await openServer(way.url)
+  connection: CuttableWay,
+  { clock, apiUrl, log }: ProcessContext,
+): Promise<SimulatedProcess> {
+  const opened = await openServer(connection.url)
   const pending = countPending()
-  // Of the statements only: requests are counted here, each for who sent it.
+  // Of the statements only: requests are counted here, each for its sender.
   pending.stop()
   const db = pending.watch(opened)
   const count = countRequests(name)
-  const death = new AbortController()
+  const killed = new AbortController()
   const api = createClient({
     baseUrl: apiUrl,
     userAgent: name,
@@ -53,53 +53,53 @@ export async function beginLife(
     random: seededRandom(seed),
     budget: databaseBudget(db, { account: accountOf(apiUrl, null), clock }),
   })
-  const quiet = () => undefined
-  const loud = (_fields: object, message: string) => void (death.signal.aborted || hear(`${name}: ${message}`))
+  const ignore = () => undefined
+  const write = (_fields: object, message: string) => void (killed.signal.aborted || log(`${name}: ${message}`))
   const guards = { plausibleShare: 0.5, zeroShare: 0.25, absences: 2, accept: false }
-  const log = { debug: quiet, info: quiet, warn: loud, error: loud }
+  const runLog = { debug: ignore, info: ignore, warn: write, error: write }
   return {
     name,
-    way,
-    death,
-    engine: { db, api, clock, program: name, guards, log, raw: true },
-    isAsking: pending.busy,
+    connection,
+    killed,
+    engine: { db, api, clock, program: name, guards, log: runLog, raw: true },
+    isQuerying: pending.busy,
     requests: count.underWay,
     async close() {
       count.stop()
-      await api.close().catch(quiet)
-      await db.close().catch(quiet)
-      way.cut()
+      await api.close().catch(ignore)
+      await db.close().catch(ignore)
+      connection.cut()
     },
   }
 }
 
-/** No request takes longer of real time, ms; of some that are cut off undici never tells the end. */
+/** No request takes longer of real time, ms; of some that are cut off undici never reports the end. */
 const LONGEST = 5000
 
-/** Counts the requests that a life has under way; undici tells of each. */
+/** Counts the requests that one process has under way, from undici's diagnostics. */
 function countRequests(name: string) {
   const underWay = new Map<object, number>()
-  const began = (message: unknown) => {
-    const { request } = message as Told
+  const onStart = (message: unknown) => {
+    const { request } = message as UndiciMessage
     if (request.headers[request.headers.indexOf('user-agent') + 1] === name) underWay.set(request, performance.now())
   }
-  const ended = (message: unknown) => void underWay.delete((message as Told).request)
-  diagnostics.subscribe('undici:request:create', began)
-  for (const end of ends) diagnostics.subscribe(end, ended)
+  const onEnd = (message: unknown) => void underWay.delete((message as UndiciMessage).request)
+  diagnostics.subscribe('undici:request:create', onStart)
+  for (const end of ends) diagnostics.subscribe(end, onEnd)
   return {
     underWay: () => {
       for (const [request, since] of underWay) if (performance.now() - since > LONGEST) underWay.delete(request)
       return underWay.size
     },
     stop() {
-      diagnostics.unsubscribe('undici:request:create', began)
-      for (const end of ends) diagnostics.unsubscribe(end, ended)
+      diagnostics.unsubscribe('undici:request:create', onStart)
+      for (const end of ends) diagnostics.unsubscribe(end, onEnd)
     },
   }
 }
 
 const ends = ['undici:request:trailers', 'undici:request:error']
 
-interface Told {
+interface UndiciMessage {
   readonly request: { readonly headers: readonly string[] }
 }

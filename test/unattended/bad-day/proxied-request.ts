@@ -1,29 +1,29 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Headers } from '../../../src/api/http/response-headers.ts'
 
-/** One request that came to the API's door, and what became of it. */
-export interface Visit {
-  /** By the clock of the play, when the request was let in: the instant at which it counts. Ms since the epoch. */
+/** One request that reached the API's proxy, and what became of it. */
+export interface ProxiedRequest {
+  /** By the simulated clock, when the request was let in: the instant at which it counts. Ms since the epoch. */
   readonly at: number
   /** Below the base path. */
   readonly path: string
   readonly bucket: string
-  /** What the sender was told; null: nothing. */
+  /** Of the response; null: there was none. */
   readonly status: number | null
-  /** Which life sent it. */
+  /** Name of the process that sent it. */
   readonly sender: string
 }
 
-/** An answer that was delivered whole. */
-export interface Delivered extends Visit {
+/** A response that was delivered whole. */
+export interface DeliveredResponse extends ProxiedRequest {
   readonly status: number
   readonly headers: Headers
   readonly body: Buffer
-  /** When its headers came, by the clock of the play. */
-  readonly toldAt: number
+  /** When its headers came, by the simulated clock. */
+  readonly respondedAt: number
 }
 
-/** Of response headers as node has them. */
+/** Response headers of Node in the form of the client. */
 export function headersOf(headers: IncomingHttpHeaders): Headers {
   return new Map(Object.entries(headers).map(([name, value]) => [name, String(value)]))
 }

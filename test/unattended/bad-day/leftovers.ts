@@ -1,8 +1,8 @@
 import { readBudgetState } from '../../../src/api/rate-limit/budget-state.ts'
 import type { Database } from '../../../src/db/database.ts'
 
-/** What somebody who is no more still holds: leases, locks, reservations, sessions. */
-export async function leftBehind(db: Database, now: number): Promise<unknown[]> {
+/** What killed processes still hold: leases, locks, reservations, sessions. */
+export async function leftovers(db: Database, now: number): Promise<unknown[]> {
   const leases = await db.query(
     'select resource, key, leased_by, leased_until from sync.work_item where leased_by is not null and leased_until > $1',
     [new Date(now)],

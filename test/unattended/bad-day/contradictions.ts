@@ -1,10 +1,10 @@
 import type { Database } from '../../../src/db/database.ts'
 import type { GameHistory } from '../../../src/sandbox/index.ts'
 
-/** Further off than this no clock of the API was; ms. */
+/** No clock of the API was further off than this; ms. */
 const skew = 10 * 60_000
 
-/** Captures, losses, joinings and leavings that did not happen. */
+/** Captures, losses, joins and leaves in the tables that did not happen in the game. */
 export async function inventedEvents(db: Database, history: GameHistory): Promise<unknown[]> {
   const held = new Set(history.holds.map(({ territory, guild, from }) => `${territory} ${guild} ${Date.parse(from)}`))
   const holds = await db.query<{ territory: string; guild: string | null; from: Date; acquired: Date | null }>(
@@ -34,19 +34,19 @@ export async function inventedEvents(db: Database, history: GameHistory): Promis
        from analytics.membership_event where event in ('joined', 'left')`,
   )
   const wrongEvents = events.filter(({ event, guild, player, at }) => {
-    const told = event === 'joined' ? ` ${at.getTime()}` : ''
-    return !memberships.has(`${event} ${guild} ${player}${told}`)
+    const suffix = event === 'joined' ? ` ${at.getTime()}` : ''
+    return !memberships.has(`${event} ${guild} ${player}${suffix}`)
   })
   return [...wrongHolds, ...wrongEvents]
 }
 
-/** Who holds what by the table and not by the game, at the instant of the latest answer that was taken. */
+/** Territories whose holder differs between table and game, at the instant of the latest accepted response. */
 export async function wrongMap(db: Database, history: GameHistory): Promise<unknown[]> {
   const [latest] = await db.query<{ at: Date }>(
     `select max(observed_at) as at from sync.run where resource = 'territories' and status in ('ok', 'unchanged', 'partial')`,
   )
   const at = latest?.at.getTime() ?? 0
-  const truly = new Map(
+  const actual = new Map(
     history.holds
       .filter(({ from, until }) => Date.parse(from) <= at && (until === null || Date.parse(until) > at))
       .map(({ territory, guild }) => [territory, guild]),
@@ -55,13 +55,13 @@ export async function wrongMap(db: Database, history: GameHistory): Promise<unkn
     `select territory, guild_uuid::text as guild from game.territory_hold
       where valid_until = 'infinity' and guild_uuid is not null`,
   )
-  const told = new Map(current.map(({ territory, guild }) => [territory, guild]))
-  return [...new Set([...truly.keys(), ...told.keys()])].flatMap((territory) =>
-    truly.get(territory) === told.get(territory) ? [] : [[territory, truly.get(territory), told.get(territory)]],
+  const stored = new Map(current.map(({ territory, guild }) => [territory, guild]))
+  return [...new Set([...actual.keys(), ...stored.keys()])].flatMap((territory) =>
+    actual.get(territory) === stored.get(territory) ? [] : [[territory, actual.get(territory), stored.get(territory)]],
   )
 }
 
-/** Keys with a tombstone that the API goes on to answer about: one wrong verdict must not end anything. */
+/** Keys with a tombstone that the API still serves: one wrong response must not end anything. */
 export async function wrongTombstones(db: Database, apiUrl: string): Promise<unknown[]> {
   const ended = await db.query<{ resource: string; key: string }>(
     'select resource, key from sync.work_item where gone_at is not null order by 1, 2',

@@ -1,38 +1,40 @@
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { type Clock, type Random, seededRandom } from '../../../src/app/clock.ts'
-import { bucketOf, type Delivered, headersOf, type Visit } from './journal.ts'
+import { bucketOf, type DeliveredResponse, headersOf, type ProxiedRequest } from './proxied-request.ts'
 
-/** The way to the API: it writes down who came and what he was told, and it can fail. */
-export interface Door {
+/** A proxy before the API: it records every request, and it can fail. */
+export interface ApiProxy {
   readonly url: string
   /** Every request so far, whatever came of it. */
-  readonly visits: readonly Visit[]
+  readonly requests: readonly ProxiedRequest[]
   /** How many requests wait for time to pass. */
   readonly waiting: () => number
-  /** `errors`: answers 503 itself; `hangs`: takes requests and says nothing; `refuses`: takes no connection. */
-  be(mood: 'open' | 'errors' | 'hangs' | 'refuses'): Promise<void>
-  /** A sender is no more: its connections end, and what may still come from it is nobody's. */
-  bury(sender: string): void
+  /** `errors`: responds with 503 itself; `hangs`: takes requests and sends nothing; `refuses`: takes no connection. */
+  setMode(mode: Mode): Promise<void>
+  /** Ends all connections of a sender that was killed, and drops what still comes from it. */
+  dropSender(sender: string): void
   close(): Promise<void>
 }
 
-/** What a request takes, and how long a client waits for nothing; ms. */
-const TRAVEL = 300
-const PATIENCE = 30_000
+type Mode = 'forwards' | 'errors' | 'hangs' | 'refuses'
 
-/** @param tell is told of every answer that was delivered whole */
-export async function openDoor(
+/** The longest way of a request, and how long one that hangs is held; ms. */
+const LATENCY = 300
+const HANG = 30_000
+
+/** @param onDelivered called with every response that was delivered whole */
+export async function openApiProxy(
   target: string,
-  { clock, seed, tell }: { clock: Clock; seed: number; tell: (delivered: Delivered) => void },
-): Promise<Door> {
+  { clock, seed, onDelivered }: { clock: Clock; seed: number; onDelivered: (response: DeliveredResponse) => void },
+): Promise<ApiProxy> {
   const to = new URL(target)
   const random: Random = seededRandom(seed)
   const agent = new Agent({ keepAlive: true })
-  const visits: Visit[] = []
-  const dead = new Set<string>()
+  const requests: ProxiedRequest[] = []
+  const dropped = new Set<string>()
   const bySender = new Map<string, Set<Socket>>()
-  let mood: 'open' | 'errors' | 'hangs' | 'refuses' = 'open'
+  let mode: Mode = 'forwards'
   let waiting = 0
 
   const server = createServer((incoming, outgoing) => {
@@ -44,33 +46,33 @@ export async function openDoor(
     const sender = incoming.headers['user-agent'] ?? ''
     const sockets = bySender.get(sender) ?? new Set()
     bySender.set(sender, sockets.add(socket))
-    if (dead.has(sender)) return void socket.destroy()
+    if (dropped.has(sender)) return void socket.destroy()
     const gone = new AbortController()
     outgoing.once('close', () => gone.abort())
-    await wait(TRAVEL * random(), gone.signal)
+    await wait(LATENCY * random(), gone.signal)
     const [path = ''] = (incoming.url ?? '').slice(to.pathname.length).split('?')
-    const visit = { at: clock.now(), path: decodeURIComponent(path), bucket: bucketOf(path), sender }
-    const journal = (status: number | null) => void visits.push({ ...visit, status })
-    if (mood === 'hangs') {
-      journal(null)
-      await wait(PATIENCE, gone.signal)
+    const entry = { at: clock.now(), path: decodeURIComponent(path), bucket: bucketOf(path), sender }
+    const record = (status: number | null) => void requests.push({ ...entry, status })
+    if (mode === 'hangs') {
+      record(null)
+      await wait(HANG, gone.signal)
       return void socket.destroy()
     }
-    if (mood === 'errors') {
-      journal(503)
+    if (mode === 'errors') {
+      record(503)
       return void outgoing.writeHead(503, { 'content-type': 'text/html' }).end('<html><body>503</body></html>')
     }
-    await forward(incoming, outgoing, gone.signal, visit, journal)
+    await forward(incoming, outgoing, gone.signal, entry, record)
   }
 
   function forward(
     incoming: IncomingMessage,
     outgoing: ServerResponse,
     signal: AbortSignal,
-    visit: Omit<Visit, 'status'>,
-    journal: (status: number | null) => void,
+    entry: Omit<ProxiedRequest, 'status'>,
+    record: (status: number | null) => void,
   ): Promise<void> {
-    // Unpacking takes a moment that nobody could see.
+    // The clock would not wait for a client that unpacks.
     const { host: _, 'accept-encoding': _packed, ...headers } = incoming.headers
     const path = incoming.url ?? ''
     const onward = request({ host: to.hostname, port: to.port, agent, path, method: incoming.method ?? 'GET', headers })
@@ -81,31 +83,31 @@ export async function openDoor(
       }
       signal.addEventListener('abort', () => onward.destroy(), { once: true })
       onward.on('error', (error) => {
-        journal(null)
+        record(null)
         fail(error)
       })
-      onward.on('response', (answer) => {
-        const status = answer.statusCode ?? 0
-        const toldAt = clock.now()
+      onward.on('response', (upstream) => {
+        const status = upstream.statusCode ?? 0
+        const respondedAt = clock.now()
         const pieces: Buffer[] = []
-        journal(status)
+        record(status)
         outgoing.sendDate = false
-        outgoing.writeHead(status, answer.headers)
-        answer.on('data', (piece: Buffer) => {
+        outgoing.writeHead(status, upstream.headers)
+        upstream.on('data', (piece: Buffer) => {
           pieces.push(piece)
           outgoing.write(piece)
         })
-        answer.on('error', fail)
-        answer.on('end', () => {
-          if (!answer.complete) return fail(new Error('cut off'))
-          const delivered = {
-            ...visit,
+        upstream.on('error', fail)
+        upstream.on('end', () => {
+          if (!upstream.complete) return fail(new Error('cut off'))
+          const response = {
+            ...entry,
             status,
-            toldAt,
-            headers: headersOf(answer.headers),
+            respondedAt,
+            headers: headersOf(upstream.headers),
             body: Buffer.concat(pieces),
           }
-          if (!signal.aborted) tell(delivered)
+          if (!signal.aborted) onDelivered(response)
           outgoing.end(resolve)
         })
       })
@@ -126,19 +128,19 @@ export async function openDoor(
   if (address === null || typeof address === 'string') throw new Error('no port')
   return {
     url: `http://127.0.0.1:${address.port}${to.pathname}`,
-    visits,
+    requests,
     waiting: () => waiting,
-    async be(next) {
-      if (next === mood) return
-      const wasShut = mood === 'refuses'
-      mood = next
+    async setMode(next) {
+      if (next === mode) return
+      const wasClosed = mode === 'refuses'
+      mode = next
       if (next === 'refuses') {
         server.close()
         server.closeAllConnections()
-      } else if (wasShut) await listen(address.port)
+      } else if (wasClosed) await listen(address.port)
     },
-    bury(sender) {
-      dead.add(sender)
+    dropSender(sender) {
+      dropped.add(sender)
       for (const socket of bySender.get(sender) ?? []) socket.destroy()
       bySender.delete(sender)
     },

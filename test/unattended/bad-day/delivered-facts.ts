@@ -1,47 +1,48 @@
 import { observedAt } from '../../../src/api/http/response-headers.ts'
-import type { Delivered } from './journal.ts'
+import type { DeliveredResponse } from './proxied-request.ts'
 
-/** What the API was heard to say, each fact with the instants that its answers claimed to speak for. */
-export interface Witness {
-  hear(delivered: Delivered): void
-  /** Whether an answer said it for this instant, give or take a second; ms. Without an instant: whether any did. */
-  said(fact: readonly unknown[], at?: number): boolean
-  /** The answers of a path that could be read and held what they should, in the order in which they came. */
-  answersOf(path: string): readonly Claim[]
+/** The facts of all delivered responses, each with the instants that those responses speak for. */
+export interface DeliveredFacts {
+  add(response: DeliveredResponse): void
+  /** Whether a response has it for this instant, give or take a second; ms. Without an instant: whether any has. */
+  has(fact: readonly unknown[], at?: number): boolean
+  /** The responses of a path that could be parsed and were not empty, in the order in which they came. */
+  responsesOf(path: string): readonly ResponseTime[]
 }
 
-/** A good answer of a path: for which instant it claims to speak, and when it came; ms. */
-export interface Claim {
-  readonly claimed: number
+/** Which instant a response speaks for, and when it came; ms. */
+export interface ResponseTime {
+  readonly observedAt: number
   readonly at: number
 }
 
 const TOLERANCE = 1000
 
-export function createWitness(): Witness {
+export function recordDeliveredFacts(): DeliveredFacts {
   const facts = new Map<string, number[]>()
-  const answers = new Map<string, Claim[]>()
+  const responses = new Map<string, ResponseTime[]>()
   return {
-    hear({ path, status, headers, body, toldAt }) {
+    add({ path, status, headers, body, respondedAt }) {
       if (status !== 200) return
       const found = factsIn(path, parsed(body))
       if (found.length === 0) return
-      const claimed = observedAt(headers, toldAt)
-      const before = answers.get(path)
-      if (before) before.push({ claimed, at: toldAt })
-      else answers.set(path, [{ claimed, at: toldAt }])
+      const instant = observedAt(headers, respondedAt)
+      const time = { observedAt: instant, at: respondedAt }
+      const before = responses.get(path)
+      if (before) before.push(time)
+      else responses.set(path, [time])
       for (const fact of found) {
         const name = JSON.stringify(fact)
         const instants = facts.get(name)
-        if (instants) instants.push(claimed)
-        else facts.set(name, [claimed])
+        if (instants) instants.push(instant)
+        else facts.set(name, [instant])
       }
     },
-    said(fact, at) {
+    has(fact, at) {
       const instants = facts.get(JSON.stringify(fact)) ?? []
       return at === undefined ? instants.length > 0 : instants.some((one) => Math.abs(one - at) <= TOLERANCE)
     },
-    answersOf: (path) => answers.get(path) ?? [],
+    responsesOf: (path) => responses.get(path) ?? [],
   }
 }
 
@@ -49,16 +50,17 @@ type Fields = Readonly<Record<string, unknown>>
 type Fact = readonly unknown[]
 
 function factsIn(path: string, body: Fields): Fact[] {
-  if (path === '/guild/list/territory') return Object.entries(body).flatMap(([name, one]) => heldBy(name, fields(one)))
-  if (path === '/player') return whoIsOnline(body)
-  return path.startsWith('/guild/uuid/') ? membersOf(body) : []
+  if (path === '/guild/list/territory')
+    return Object.entries(body).flatMap(([name, one]) => holdFact(name, fields(one)))
+  if (path === '/player') return onlineFacts(body)
+  return path.startsWith('/guild/uuid/') ? memberFacts(body) : []
 }
 
-function heldBy(territory: string, record: Fields): Fact[] {
+function holdFact(territory: string, record: Fields): Fact[] {
   return [['held', territory, fields(record.guild).uuid ?? null, instantOf(record.acquired)]]
 }
 
-function whoIsOnline({ total, players }: Fields): Fact[] {
+function onlineFacts({ total, players }: Fields): Fact[] {
   const listed = Object.entries(fields(players))
   if (listed.length === 0) return []
   const worlds = new Map<unknown, number>()
@@ -71,7 +73,7 @@ function whoIsOnline({ total, players }: Fields): Fact[] {
   ]
 }
 
-function membersOf(guild: Fields): Fact[] {
+function memberFacts(guild: Fields): Fact[] {
   return Object.entries(fields(guild.members)).flatMap(([rank, members]) =>
     Object.entries(fields(members)).flatMap(([key, member]) => {
       const { uuid: player = key, joined, contributed } = fields(member)
@@ -84,8 +86,8 @@ function membersOf(guild: Fields): Fact[] {
 }
 
 /** The API writes instants in several ways. */
-function instantOf(told: unknown): number | null {
-  return typeof told === 'string' ? Date.parse(told) : null
+function instantOf(value: unknown): number | null {
+  return typeof value === 'string' ? Date.parse(value) : null
 }
 
 function fields(value: unknown): Fields {
