@@ -5,7 +5,7 @@ import { growingTables, passingTables, resources } from '../resources/index.ts'
 import { expireRaw, rawDays } from '../sync/archive/archive-retention.ts'
 import { compactCoverage } from '../sync/coverage/compact.ts'
 import { materializeCoverage } from '../sync/coverage/count.ts'
-import { expireLedger, expirePassing, passingName } from '../sync/retention/expiry.ts'
+import { expireLedger, expireTable, expiringName } from '../sync/retention/expiry.ts'
 import { isMaintenanceDue, maintain, maintenanceTime } from '../sync/retention/maintain.ts'
 import { namesOf } from '../sync/retention/partitions.ts'
 import { daysBefore, type Retention, readRetention } from '../sync/retention/retention.ts'
@@ -21,7 +21,7 @@ export function retentionOf({ config }: Settings): Retention {
   return readRetention(
     config.retention,
     growingTables.map((growing) => namesOf(growing).table.replace(/^.*\./, '')),
-    passingTables.map(passingName),
+    passingTables.map(expiringName),
   )
 }
 
@@ -59,8 +59,8 @@ export async function maintainDatabase(db: Database, app: Maintained): Promise<v
 async function expire(db: Database, retention: Retention, now: Date): Promise<number> {
   let gone = 0
   for (const passing of passingTables) {
-    const keep = retention.get(passingName(passing))
-    if (keep) gone += await expirePassing(db, passing, daysBefore(now, keep.fine), now)
+    const keep = retention.get(expiringName(passing))
+    if (keep) gone += await expireTable(db, passing, daysBefore(now, keep.fine), now)
   }
   const coarse = retention.get('ledger')?.coarse
   for (const { name } of coarse === undefined ? [] : resources)

@@ -14,12 +14,12 @@ export async function expectScheduled(db: Database, { name, schedule }: Resource
   const now = app.clock.now()
   const at = new Date(now)
   const inForce = await expectationAt(db, name, at)
-  if (inForce?.toldBy === 'start' && (await isStarted(db))) return
+  if (inForce?.setBy === 'start' && (await isStarted(db))) return
   const { scheduled } = schedulesOf(app.config.schedule, resources, now)
   const expression = scheduled.find(({ resource }) => resource.name === name)?.expression ?? schedule
   const period = periodSeconds(expression, now)
   const everySeconds = Number.isFinite(period) ? period : null
-  await setExpectedInterval(db, { resource: name, everySeconds, toldBy: 'sync', at })
+  await setExpectedInterval(db, { resource: name, everySeconds, setBy: 'sync', at })
 }
 
 /** Whether a `wynnsync start` runs: it holds a lock for as long. */

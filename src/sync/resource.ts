@@ -6,7 +6,7 @@ import type { Sql } from '../db/database.ts'
 import type { Entity, History, RelatedHistory, SampleTable } from './entity.ts'
 import type { Json } from './normalize/hash.ts'
 import type { Personal } from './privacy/personal.ts'
-import type { ExpiringTable, RetainedObservations, RetainedTable } from './retention/growth.ts'
+import type { ExpiringTable, RetainedObservations, RetainedTable } from './retention/retained-tables.ts'
 import type { ResponseContext } from './validate/ignored.ts'
 
 export type {
@@ -19,7 +19,7 @@ export type {
   SampleTable,
 } from './entity.ts'
 export type { Fields, KeptTable, Person, Personal, PersonalResponses } from './privacy/personal.ts'
-export type { Averages, ExpiringTable, RetainedObservations, RetainedTable } from './retention/growth.ts'
+export type { Averages, ExpiringTable, RetainedObservations, RetainedTable } from './retention/retained-tables.ts'
 export { type IgnoredInstant, notAfter, type ResponseContext } from './validate/ignored.ts'
 
 /** Priority class of a resource's requests: live polls go before refreshes, refreshes before a backfill. */

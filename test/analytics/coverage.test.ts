@@ -12,7 +12,7 @@ describe.each(kindsOfPart)('15: how complete and fresh it is, on the %s database
   const world = worldOf(kind)
   const { rows } = world
   const tell = (resource: string, everySeconds: number | null, when = '00:00') =>
-    expectEvery(world.db, { resource, everySeconds, toldBy: 'sync', at: new Date(instantOf(when)) })
+    expectEvery(world.db, { resource, everySeconds, setBy: 'sync', at: new Date(instantOf(when)) })
   const online = (when: string, players: readonly number[] = [1]) =>
     syncOnline(world, onlineBody({ EU1: players }), when)
   const coverage = (resource: string, from: string, to: string) =>

@@ -91,7 +91,7 @@ describe.each(kindsOfLongTests)('at the edges, on the %s database,', (kind) => {
   })
 
   test('time that nobody held a place counts for nobody, in counts and in the rating of a season', async () => {
-    await expectEvery(world.db, { resource: 'territories', everySeconds: 3600, toldBy: 'sync', at: new Date(0) })
+    await expectEvery(world.db, { resource: 'territories', everySeconds: 3600, setBy: 'sync', at: new Date(0) })
     const season = { territoryHoldingSrPerHour: 100, srPerWar: 10, initDate: '2026-06-01T10:00:00Z' }
     await world.sync(seasons, { 30: { ...season, endDate: '2026-07-01T10:00:00Z' } }, '09:00')
     await world.sync(territories, { Oak: place('a', '08:00') }, '10:00')

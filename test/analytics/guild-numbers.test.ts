@@ -76,7 +76,7 @@ describe.each(kindsOfPart)('questions about guilds in numbers, on the %s databas
       )
     const rating = (number = 30) => rows(`select * from analytics.season_rating(${number})`)
     beforeEach(async () => {
-      await expectEvery(world.db, { resource: 'territories', everySeconds: 3600, toldBy: 'sync', at: new Date(0) })
+      await expectEvery(world.db, { resource: 'territories', everySeconds: 3600, setBy: 'sync', at: new Date(0) })
     })
 
     test('hours held and wars fought in the season, as of the last answer about the guild', async () => {

@@ -38,7 +38,7 @@ describe.each(kindsOfLongTests)('what a crontab promises, on the %s database,', 
     ])
 
     const db = await open()
-    await expectEvery(db, { resource: 'items', everySeconds: 60, toldBy: 'start', at: new Date() })
+    await expectEvery(db, { resource: 'items', everySeconds: 60, setBy: 'start', at: new Date() })
     if (kind === 'server') {
       const start = await db.tryLock('wynnsync start')
       await sync()

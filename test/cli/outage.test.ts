@@ -35,7 +35,9 @@ test('a sync that a crontab calls leaves for a later one why nothing was observe
   // It is said once.
   await systemClock.sleep(3000)
   expect((await sync()).code).toBe(0)
-  expect(await db.values(`select reason from sync.gap order by began_at desc limit 1`)).toEqual([['nobody asked']])
+  expect(await db.values(`select reason from sync.gap order by began_at desc limit 1`)).toEqual([
+    ['no request was sent'],
+  ])
 })
 
 test.each(['territories', 'guilds'])('start says so of %s', async (name) => {

@@ -186,7 +186,7 @@ describe.each(kindsOfLongTests)('who is online, on the %s database,', (kind) => 
   })
 
   test('answers how many there were, by the time that numbers held and somebody looked', async () => {
-    await expectEvery(world.db, { resource: 'online-players', everySeconds: 30, toldBy: 'sync', at: new Date(0) })
+    await expectEvery(world.db, { resource: 'online-players', everySeconds: 30, setBy: 'sync', at: new Date(0) })
     // World EU1 has 2 players for 10 minutes, then 4 for 10 minutes, then nobody looks for 10 minutes, then 1.
     for (const at of minutes(0, 10)) await online(at, { EU1: [1, 2] }, 1)
     for (const at of minutes(10, 20)) await online(at, { EU1: [1, 2, 3, 4] }, 3)

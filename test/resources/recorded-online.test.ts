@@ -20,7 +20,7 @@ describe('the recorded list of who is online, on the embedded database', () => {
 
   beforeAll(async () => {
     world = await openWorld(await testDatabase('embedded'), { recordings: folder }, at.getTime())
-    await expectEvery(world.db, { resource: 'online-players', everySeconds: 30, toldBy: 'sync', at: new Date(0) })
+    await expectEvery(world.db, { resource: 'online-players', everySeconds: 30, setBy: 'sync', at: new Date(0) })
     expect(await world.syncNow(onlinePlayers)).toMatchObject({ status: 'ok', observedAt: at.toISOString() })
     return async () => {
       await world.api.close()

@@ -121,7 +121,7 @@ describe.each(kindsOfLongTests)('with a retention, on the %s database,', (kind) 
     expect(await tablesOf(db)).toEqual(Object.values(bounds).flat().sort())
     const start = new Date('2024-01-01T00:00Z')
     for (const { name } of resources)
-      await expectEvery(db, { resource: name, everySeconds: 14_400, toldBy: 'sync', at: start })
+      await expectEvery(db, { resource: name, everySeconds: 14_400, setBy: 'sync', at: start })
     await begin(db, start)
     const log = createLog('silent', systemClock)
     const config = { retention: 'all=30d/90d; ledger=30d/90d', rawDays: {} }

@@ -34,7 +34,7 @@ describe.each(kindsOfLongTests)('the tables that grow, on the %s database', (kin
       // The ledger, which many of them rest on, sooner than the samples. The gaps of this year are in no table, so that
       // questions are not to know of what was expected.
       for (const resource of ['online-players', 'guilds'])
-        await expectEvery(db, { resource, everySeconds: 3600, toldBy: 'sync', at: start })
+        await expectEvery(db, { resource, everySeconds: 3600, setBy: 'sync', at: start })
       await compactCoverage(db, { before: daysBefore(now, 30), resources })
       await db.query('truncate sync.expectation')
     }

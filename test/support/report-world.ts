@@ -26,7 +26,7 @@ const ofA = (acquired: string, x: number, y: number) => place('a', acquired, { g
  */
 export async function liveSevenHours(world: World): Promise<void> {
   for (const resource of ['territories', 'online-players', 'guilds', 'items']) {
-    await expectEvery(world.db, { resource, everySeconds: 3600, toldBy: 'sync', at: new Date(instantOf('10:00')) })
+    await expectEvery(world.db, { resource, everySeconds: 3600, setBy: 'sync', at: new Date(instantOf('10:00')) })
   }
   const [oak, elm, ash] = [
     [0, 0],

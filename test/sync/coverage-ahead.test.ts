@@ -20,7 +20,7 @@ describe.each(kindsOfLongTests)('hours that are counted while the ledger is whol
   const world = worldOf(kind)
   const at = (time: string) => new Date(instantOf(time))
   const tell = (resource: string, everySeconds: number | null, when: string) =>
-    expectEvery(world.db, { resource, everySeconds, toldBy: 'sync', at: at(when) })
+    expectEvery(world.db, { resource, everySeconds, setBy: 'sync', at: at(when) })
   const online = (when: string, players: readonly number[] = [1]) =>
     syncOnline(world, onlineBody({ EU1: players }), when)
   const answerOnline = (when: string) => {

@@ -52,7 +52,7 @@ describe.each(kindsOfLongTests)('compacting the ledger of the %s database', (kin
   /** Three hours with everything that a ledger may hold: unchanged, rejected, stale and failed answers, and a gap. */
   async function live(): Promise<void> {
     for (const resource of resources)
-      await expectEvery(world.db, { resource: resource.name, everySeconds: 600, toldBy: 'sync', at: new Date(0) })
+      await expectEvery(world.db, { resource: resource.name, everySeconds: 600, setBy: 'sync', at: new Date(0) })
     for (let minute = 0; minute < 180; minute += 10) {
       if (minute >= 70 && minute < 100) continue
       const when = `${10 + Math.floor(minute / 60)}:${String(minute % 60).padStart(2, '0')}`

@@ -9,8 +9,8 @@ import { instantOf, worldOf } from '../support/world.ts'
 describe.each(kindsOfPart)('what was expected and missed, on the %s database,', (kind) => {
   const world = worldOf(kind)
   const { rows } = world
-  const tell = (resource: string, everySeconds: number | null, at = '00:00', toldBy: 'start' | 'sync' = 'sync') =>
-    expectEvery(world.db, { resource, everySeconds, toldBy, at: new Date(instantOf(at)) })
+  const tell = (resource: string, everySeconds: number | null, at = '00:00', setBy: 'start' | 'sync' = 'sync') =>
+    expectEvery(world.db, { resource, everySeconds, setBy, at: new Date(instantOf(at)) })
   const online = (at: string, count: number) =>
     syncOnline(world, onlineBody({ EU1: Array.from({ length: count }, (_, nth) => nth) }), at)
   const gaps = () => rows('select resource, began_at, ended_at, missed, reason from sync.gap order by 1, 2')
@@ -28,7 +28,7 @@ describe.each(kindsOfPart)('what was expected and missed, on the %s database,', 
     ])
     expect(await expectationAt(world.db, 'items', new Date(instantOf('12:30')))).toEqual({
       everySeconds: 60,
-      toldBy: 'start',
+      setBy: 'start',
     })
     expect(await expectationAt(world.db, 'items', new Date(instantOf('09:59')))).toBeUndefined()
   })
@@ -43,7 +43,7 @@ describe.each(kindsOfPart)('what was expected and missed, on the %s database,', 
     await tell('online-players', 60)
     await online('10:00', 2)
     await online('10:05', 2)
-    expect(await gaps()).toEqual([['online-players', '10:00', '10:05', 4, 'nobody asked']])
+    expect(await gaps()).toEqual([['online-players', '10:00', '10:05', 4, 'no request was sent']])
   })
 
   test('is a gap with its reason when those who asked got no good answer', async () => {
@@ -72,7 +72,7 @@ describe.each(kindsOfPart)('what was expected and missed, on the %s database,', 
     expect(await gaps()).toEqual([])
     await world.clock.advanceTo(instantOf('10:10'))
     await online('10:04', 3)
-    expect(await gaps()).toEqual([['online-players', '10:04', '10:10', 5, 'nobody asked']])
+    expect(await gaps()).toEqual([['online-players', '10:04', '10:10', 5, 'no request was sent']])
   })
 
   test('is no gap when copies are of different age', async () => {
@@ -88,7 +88,7 @@ describe.each(kindsOfPart)('what was expected and missed, on the %s database,', 
     await tell('online-players', 60, '20:00')
     await world.clock.advanceTo(instantOf('20:00'))
     for (const at of ['10:00', '10:01', '12:01']) await online(at, Number(at.slice(-1)) + 1 + Number(at.slice(0, 2)))
-    expect(await gaps()).toEqual([['online-players', '10:01', '12:01', 119, 'nobody asked']])
+    expect(await gaps()).toEqual([['online-players', '10:01', '12:01', 119, 'no request was sent']])
   })
 
   test('is nothing before anybody told, and a gap without missed ones while it is switched off', async () => {
@@ -111,6 +111,6 @@ describe.each(kindsOfPart)('what was expected and missed, on the %s database,', 
     await syncGuild(world, guildBody('b', { 2: {} }, { members: { total: 9 } }), '10:07')
     world.sandbox.setAnswer(`/guild/uuid/${guildId('b')}`, () => ({ status: 404, body: { error: 'NotFound' } }))
     await syncGuild(world, guildBody('a', { 1: {} }), '10:15')
-    expect(await gaps()).toEqual([['guilds', '10:05', '10:15', 4, 'nobody asked']])
+    expect(await gaps()).toEqual([['guilds', '10:05', '10:15', 4, 'no request was sent']])
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { guilds } from '../../src/resources/guilds/index.ts'
 import { players } from '../../src/resources/players/index.ts'
-import { compressed, decompressed } from '../../src/sync/archive/text.ts'
+import { compressed, decompressed } from '../../src/sync/archive/bodies.ts'
 import { sha256 } from '../../src/sync/normalize/hash.ts'
 import { replay } from '../../src/sync/replay/replay.ts'
 import { engineOn } from '../support/archive.ts'

@@ -9,7 +9,7 @@ import { normalizeItem } from '../../src/resources/items/normalize.ts'
 import { onlinePlayers } from '../../src/resources/online-players/index.ts'
 import { players } from '../../src/resources/players/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
-import { compressed } from '../../src/sync/archive/text.ts'
+import { compressed } from '../../src/sync/archive/bodies.ts'
 import { compactCoverage } from '../../src/sync/coverage/compact.ts'
 import { setExpectedInterval as expectEvery } from '../../src/sync/coverage/coverage.ts'
 import { bulkTable } from '../../src/sync/load/bulk-table.ts'
@@ -230,7 +230,7 @@ describe.each(kindsOfLongTests)('a replay on the %s database', (kind) => {
   })
 
   test('leaves a resource alone of which an answer was not kept that the ledger does not know any more either', async () => {
-    await expectEvery(world.db, { resource: 'items', everySeconds: 3600, toldBy: 'sync', at: new Date(0) })
+    await expectEvery(world.db, { resource: 'items', everySeconds: 3600, setBy: 'sync', at: new Date(0) })
     await world.sync(items, [item('Elm')], '10:00', kept)
     await world.sync(items, [item('Elm', { lore: 'unkept' })], '11:00')
     for (const at of ['12:00', '13:00', '14:00']) await world.sync(items, [item('Elm', { lore: at })], at, kept)

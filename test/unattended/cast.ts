@@ -100,7 +100,7 @@ export async function playStart(stage: Stage): Promise<void> {
   const scheduled = resources.map((resource) => ({ resource, expression: resource.schedule }))
   for (const one of scheduled) {
     const everySeconds = expectedSeconds(one, dawn)
-    await expectOf(engine.db, { resource: one.resource.name, everySeconds, toldBy: 'start', at: new Date(dawn) })
+    await expectOf(engine.db, { resource: one.resource.name, everySeconds, setBy: 'start', at: new Date(dawn) })
   }
   await runSchedule(engine, {
     scheduled,

@@ -1,9 +1,13 @@
+import { and, eq, lt, sql as text } from 'drizzle-orm'
 import { UsageError } from '../../app/errors.ts'
 import type { Database } from '../../db/database.ts'
+import { typed } from '../../db/typed.ts'
+import { deleteUnusedBodies } from './bodies.ts'
+import { rawAnswer } from './tables.ts'
 
 const day = 86_400_000
 
-/** Rows removed in one transaction: answers that arrive wait for it. */
+/** Rows removed in one transaction: responses that arrive meanwhile wait for it. */
 const batch = 2000
 
 /** Days of every resource that has a retention: as configured, else as declared. @throws UsageError for an unknown resource */
@@ -18,9 +22,9 @@ export function rawDays(
 }
 
 /**
- * Removes raw answers that are older than their retention, and bodies that no answer has any more.
+ * Removes archived responses that are older than their retention, and bodies that no response has any more.
  * @param options.days by resource; what is not in it is kept for ever
- * @returns answers removed
+ * @returns archived responses removed
  */
 export async function expireRaw(
   db: Database,
@@ -36,26 +40,27 @@ export async function expireRaw(
 }
 
 async function expireSome(db: Database, resource: string, before: Date): Promise<number> {
-  const due = await db.query('select from sync.raw_answer where resource = $1 and taken_at < $2 limit 1', [
-    resource,
-    before,
-  ])
+  const isDue = and(eq(rawAnswer.resource, resource), lt(rawAnswer.takenAt, before))
+  const due = await typed(db).select({ at: rawAnswer.takenAt }).from(rawAnswer).where(isDue).limit(1)
   if (due.length === 0) return 0
   return await db.transaction(async (sql) => {
-    // An answer on its way may be about to refer to a body that nobody else has.
+    // A response that is being loaded may be about to refer to a body that no other has.
     await sql.query('lock table sync.raw_answer in share row exclusive mode')
-    const gone = await sql.query<{ hash: Uint8Array }>(
-      `delete from sync.raw_answer where (answer_id, position) in
-         (select answer_id, position from sync.raw_answer where resource = $1 and taken_at < $2
-           order by taken_at limit $3)
-       returning hash`,
-      [resource, before, batch],
+    const { answerId, position } = rawAnswer
+    const oldest = typed(sql)
+      .select({ answerId, position })
+      .from(rawAnswer)
+      .where(isDue)
+      .orderBy(rawAnswer.takenAt)
+      .limit(batch)
+    const removed = await typed(sql)
+      .delete(rawAnswer)
+      .where(text`(${answerId}, ${position}) in ${oldest}`)
+      .returning({ hash: rawAnswer.hash })
+    await deleteUnusedBodies(
+      sql,
+      removed.map(({ hash }) => hash),
     )
-    await sql.query(
-      `delete from sync.raw_body body where hash = any($1::bytea[])
-          and not exists (select from sync.raw_answer other where other.hash = body.hash)`,
-      [gone.map(({ hash }) => hash)],
-    )
-    return gone.length
+    return removed.length
   })
 }

@@ -8,7 +8,7 @@ import { toApiResponse } from '../../api/response.ts'
 import { revealRedacted } from '../../api/schemas/people/redacted.ts'
 import { RecordError } from '../../app/errors.ts'
 import type { Sql } from '../../db/database.ts'
-import { decompressed } from './text.ts'
+import { decompressed } from './bodies.ts'
 
 /** A raw answer as it was kept, with everything that was said to the requests it took. */
 export interface KeptAnswer {

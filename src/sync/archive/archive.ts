@@ -1,11 +1,14 @@
+import { and, eq, isNull, sql as text } from 'drizzle-orm'
 import type { Api } from '../../api/client.ts'
 import { type HttpExchange, lineOf, tellingHeaders, textOf } from '../../api/http/http-exchange.ts'
 import type { Sql } from '../../db/database.ts'
+import { typed } from '../../db/typed.ts'
 import type { Engine } from '../engine.ts'
 import { sha256 } from '../normalize/hash.ts'
 import type { Personal } from '../privacy/personal.ts'
+import { storeBodies } from './bodies.ts'
 import { erasedText, isUnkeepable, type Target } from './erase-archived.ts'
-import { compressed } from './text.ts'
+import { rawAnswer } from './tables.ts'
 
 /** Somebody who asks the API, and what it said to him. */
 export interface RecordingClient {
@@ -67,67 +70,45 @@ export async function archiveResponse(sql: Sql, heard: readonly HttpExchange[], 
   }
   const responses = taken.personal?.responses[taken.resource]
   const texts = heard.map((one) => erasedText(textOf(one), responses, taken.hidden ?? []))
-  const hashes = texts.map((text) => sha256(text))
   const { resource, key = null, runId, takenAt, observedAt, status, accepted = false } = taken
-  // What wrote something is no repetition.
-  if (observedAt !== null && status !== 'ok' && (await isCopy(sql, { resource, key, observedAt }, hashes))) return
-  await keepBodies(sql, texts, hashes, takenAt)
-  await sql.query(
-    `with numbered as materialized (select nextval('sync.raw_answer_number') as answer_id)
-     insert into sync.raw_answer (answer_id, position, resource, key, request, http_status, headers, credential,
-                                  received_at, observed_at, taken_at, status, accepted, hash, run_id)
-     select answer_id, position - 1, $1, $2, request, http_status, headers::jsonb, credential,
-            received_at, $3, $4, $5, $6, hash, $7
-       from numbered, unnest($8::text[], $9::int[], $10::text[], $11::text[], $12::timestamptz[], $13::bytea[])
-              with ordinality as said(request, http_status, headers, credential, received_at, hash, position)`,
-    [
-      resource,
-      key,
-      observedAt,
-      takenAt,
-      status,
-      accepted,
-      runId,
-      heard.map((one) => lineOf(one)),
-      heard.map(({ outcome }) => outcome.status),
-      heard.map(({ outcome }) => JSON.stringify(tellingHeaders(outcome.headers))),
-      heard.map(({ credential }) => credential),
-      heard.map(({ outcome }) => new Date(outcome.receivedAt)),
-      hashes,
-    ],
-  )
+  // A response that changed something is no repetition.
+  if (observedAt !== null && status !== 'ok' && (await isCopy(sql, { resource, key, observedAt }, texts))) return
+  const hashes = await storeBodies(sql, texts, takenAt)
+  const rows = heard.map((exchange, position) => ({
+    // One number for all of them. The rows of VALUES are evaluated in their order.
+    answerId: position === 0 ? text`nextval('sync.raw_answer_number')` : text`currval('sync.raw_answer_number')`,
+    position,
+    resource,
+    key,
+    request: lineOf(exchange),
+    httpStatus: exchange.outcome.status ?? 0,
+    headers: tellingHeaders(exchange.outcome.headers),
+    credential: exchange.credential,
+    receivedAt: new Date(exchange.outcome.receivedAt),
+    observedAt,
+    takenAt,
+    status,
+    accepted,
+    hash: hashes[position] ?? new Uint8Array(),
+    runId,
+  }))
+  await typed(sql).insert(rawAnswer).values(rows)
 }
 
-/** Whether the same answer was kept before: the service keeps one copy for a while, and gives it to everybody. */
+/** Whether the same response was archived before: the API caches one for a while, and sends it to every client. */
 async function isCopy(
   sql: Sql,
   { resource, key, observedAt }: { resource: string; key: string | null; observedAt: Date },
-  hashes: readonly Buffer[],
+  texts: readonly Uint8Array[],
 ): Promise<boolean> {
-  const rows = await sql.query(
-    `select from sync.raw_answer
-      where resource = $1 and (key = $2 or ($2 is null and key is null)) and observed_at = $3
-      group by answer_id having array_agg(hash order by position) = $4::bytea[] limit 1`,
-    [resource, key, observedAt, hashes],
-  )
+  const isSameKey = key === null ? isNull(rawAnswer.key) : eq(rawAnswer.key, key)
+  const hashes = text.param(texts.map((one) => sha256(one)))
+  const rows = await typed(sql)
+    .select({ answerId: rawAnswer.answerId })
+    .from(rawAnswer)
+    .where(and(eq(rawAnswer.resource, resource), isSameKey, eq(rawAnswer.observedAt, observedAt)))
+    .groupBy(rawAnswer.answerId)
+    .having(text`array_agg(${rawAnswer.hash} order by ${rawAnswer.position}) = ${hashes}::bytea[]`)
+    .limit(1)
   return rows.length > 0
-}
-
-async function keepBodies(sql: Sql, texts: readonly Uint8Array[], hashes: readonly Buffer[], at: Date): Promise<void> {
-  const known = await sql.query<{ hash: Uint8Array }>('select hash from sync.raw_body where hash = any($1::bytea[])', [
-    hashes,
-  ])
-  const there = new Set(known.map(({ hash }) => Buffer.from(hash).toString('hex')))
-  const fresh = texts.flatMap((text, index) => {
-    const hash = hashes[index]
-    return hash && !there.has(hash.toString('hex')) ? [{ text, hash }] : []
-  })
-  if (fresh.length === 0) return
-  const bodies = await Promise.all(fresh.map(({ text }) => compressed(text)))
-  await sql.query(
-    `insert into sync.raw_body (hash, body, bytes, first_at)
-     select hash, body, bytes, $4 from unnest($1::bytea[], $2::bytea[], $3::int[]) as fresh(hash, body, bytes)
-     on conflict (hash) do nothing`,
-    [fresh.map(({ hash }) => hash), bodies, fresh.map(({ text }) => text.length), at],
-  )
 }

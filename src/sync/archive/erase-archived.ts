@@ -1,22 +1,25 @@
 import { isUtf8 } from 'node:buffer'
+import { or } from 'drizzle-orm'
 import { dropRedacted, mayHoldRedacted } from '../../api/schemas/people/redacted.ts'
 import { FOREVER } from '../../db/bulk/values.ts'
 import type { Sql } from '../../db/database.ts'
+import { anyOf, typed } from '../../db/typed.ts'
 import { sha256 } from '../normalize/hash.ts'
 import { everything, type Fields, type Personal, type PersonalResponses } from '../privacy/personal.ts'
+import { privacyAction, privacyRestriction } from '../privacy/tables.ts'
 import { replaceNames } from './archived-names.ts'
-import { compressed, decompressed } from './text.ts'
+import { type BodyReference, parsed, rewriteBody } from './bodies.ts'
 
-/** Something to remove: what falls under a rule, of a player. */
+/** What of a player is to be removed. */
 export interface Target {
   readonly playerUuid: string
   /** A rule in camelCase, or `everything`. */
   readonly fieldGroup: string
-  /** Only from answers of this instant or before; absent: from all. */
+  /** Only from responses of this instant or before; absent: from all. */
   readonly until?: Date
 }
 
-/** How many raw answers say less about a player now. */
+/** From how many archived responses something of a player was removed. */
 export interface ErasedRaw {
   readonly playerUuid: string
   readonly fieldGroup: string
@@ -24,25 +27,22 @@ export interface ErasedRaw {
   readonly rows: number
 }
 
-/** A raw answer that may tell something that is to go, with the positions of those targets, counting from 1. */
-interface Place {
-  readonly answerId: number
-  readonly position: number
+/** An archived response that may contain targets, with the positions of those targets, counting from 1. */
+interface Place extends BodyReference {
   readonly resource: string
   readonly key: string | null
-  /** What it came to; what failed is of a shape that the rules do not know. */
+  /** Its outcome; what failed is of a shape that the rules do not know. */
   readonly status: string
-  readonly hash: Uint8Array
   readonly targets: readonly number[]
 }
 
-const asked = `unnest($1::uuid[], $2::timestamptz[], $3::text[]) with ordinality as who(player_uuid, until, field_group, n)`
-const told = 'coalesce(raw.observed_at, raw.received_at)'
+const wanted = `unnest($1::uuid[], $2::timestamptz[], $3::text[]) with ordinality as who(player_uuid, until, field_group, n)`
+const observedAt = 'coalesce(raw.observed_at, raw.received_at)'
 
 /**
- * Takes what players hide out of the raw answers, in the caller's transaction: their bodies are written anew, under new
- * hashes. Comes before what the tables tell of the same people is removed: they say which answers to look into.
- * @returns what went; nothing of those about whom there was nothing
+ * Removes what players restrict from the archived responses, in the caller's transaction: their bodies are rewritten under new
+ * hashes. To be called before the rows of the same people are removed: the tables say which responses to search.
+ * @returns what was removed; nothing of those of whom there was nothing
  */
 export async function eraseRaw(sql: Sql, personal: Personal, targets: readonly Target[]): Promise<ErasedRaw[]> {
   const rows = new Map<Target, number>()
@@ -59,7 +59,7 @@ export async function eraseRaw(sql: Sql, personal: Personal, targets: readonly T
              (
                from,
              ) => `select raw.answer_id as "answerId", raw.position, raw.resource, raw.key, raw.status, raw.hash, who.n
-                          from ${asked} ${from} where ${told} <= who.until and who.field_group = any($4::text[])`,
+                          from ${wanted} ${from} where ${observedAt} <= who.until and who.field_group = any($4::text[])`,
            )
            .join(' union all ')}) place
         group by 1, 2, 3, 4, 5, 6`,
@@ -84,7 +84,7 @@ export async function eraseRaw(sql: Sql, personal: Personal, targets: readonly T
   }))
 }
 
-/** Answers with the same body of which the same is to go. */
+/** Archived responses with the same body and the same targets. */
 function grouped(places: readonly Place[]): Place[][] {
   const groups = new Map<string, Place[]>()
   for (const one of places) {
@@ -114,10 +114,10 @@ async function eraseFrom(
       if (lower.includes(uuid)) return true
       const isNamed = (names.get(uuid) ?? []).some((name) => lower.includes(`"${name.toLowerCase()}"`))
       if (fieldGroup === everything && (isNamed || lower.includes(uuid.replaceAll('-', '')))) return true
-      // It may be cut off before it says whom it is about.
+      // It may be cut off before the player's name.
       return isUnread && (key === uuid || isNamed)
     })
-    // What cannot be read cannot be taken apart.
+    // Parts can be removed only from what can be parsed.
     met = isUnread ? mentioned : mentioned.filter((target) => removeFrom(body, responses, target, names))
     if (met.length === 0) return 'same'
     const isAll = responses.isOfOne && met.some((one) => one.fieldGroup === everything)
@@ -126,7 +126,7 @@ async function eraseFrom(
   return met
 }
 
-/** Takes what is to go out of a body; with everything, also what else in it names the player. */
+/** Removes a target from a body; with everything, also what else in it names the player. */
 function removeFrom(
   body: unknown,
   responses: PersonalResponses,
@@ -167,54 +167,7 @@ export async function namesOf(sql: Sql, players: readonly string[]): Promise<Map
   return new Map(rows.map(({ player, names }) => [player, names]))
 }
 
-/**
- * Writes a body anew for answers that share it, under its new hash.
- * @param change changes the body in place and says what has become of it; `undefined` for a body that is no JSON
- * @returns whether it is another one now, or gone
- */
-export async function rewriteBody(
-  sql: Sql,
-  places: readonly Pick<Place, 'answerId' | 'position' | 'hash'>[],
-  change: (body: unknown, text: string) => 'same' | 'other' | 'nothing',
-): Promise<boolean> {
-  const hash = places[0]?.hash
-  if (!hash) return false
-  const [kept] = await sql.query<{ body: Uint8Array }>('select body from sync.raw_body where hash = $1', [hash])
-  if (!kept) return false
-  const text = (await decompressed(kept.body)).toString('utf8')
-  const body = parsed(text)
-  const outcome = change(body, text)
-  if (outcome === 'same') return false
-  const ids = [places.map((one) => one.answerId), places.map((one) => one.position)]
-  const these = `(answer_id, position) in (select * from unnest($1::int8[], $2::int2[]))`
-  if (outcome === 'nothing') await sql.query(`delete from sync.raw_answer where ${these}`, ids)
-  else {
-    const bytes = Buffer.from(JSON.stringify(body))
-    const after = sha256(bytes)
-    await sql.query(
-      `insert into sync.raw_body (hash, body, bytes, first_at)
-       select $1, $2, $3, first_at from sync.raw_body where hash = $4 on conflict (hash) do nothing`,
-      [after, await compressed(bytes), bytes.length, hash],
-    )
-    await sql.query(`update sync.raw_answer set hash = $3 where ${these}`, [...ids, after])
-  }
-  await sql.query(
-    `delete from sync.raw_body body where hash = $1
-        and not exists (select from sync.raw_answer other where other.hash = body.hash)`,
-    [hash],
-  )
-  return true
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-/** The text of an answer without what is to go, before it is kept; the same text when there is nothing of it. */
+/** The text of a response without the targets, before it is archived; the same text when there are none in it. */
 export function erasedText(
   text: Uint8Array,
   responses: PersonalResponses | undefined,
@@ -229,22 +182,18 @@ export function erasedText(
 }
 
 /**
- * Whether a failed answer is not to be kept: one about people that is no JSON, which no later version reads either and
- * nobody can take apart; and one of an unknown shape that tells of somebody who hides something.
+ * Whether a failed response is not to be archived: one about people that is no JSON, from which nothing can be redacted; and
+ * one of an unknown shape that names a player with restrictions.
  */
 export async function isUnkeepable(sql: Sql, personal: Personal | undefined, text: Uint8Array): Promise<boolean> {
   if (personal === undefined) return false
   if (!isUtf8(text)) return true
-  const told = Buffer.from(text).toString('utf8').toLowerCase()
-  if (parsed(told) === undefined) return true
-  const uuids = [...new Set(told.match(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g))]
-  const hiding = await sql.query(
-    `select from sync.privacy_restriction where player_uuid = any($1::uuid[])
-      union all
-     select from sync.privacy_action where player_uuid = any($1::uuid[])
-                                        or player_hash in (select sha256(uuid::bytea) from unnest($1::text[]) as told(uuid))
-      limit 1`,
-    [uuids],
-  )
-  return hiding.length > 0
+  const lower = Buffer.from(text).toString('utf8').toLowerCase()
+  if (parsed(lower) === undefined) return true
+  const uuids = [...new Set(lower.match(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g))]
+  const restricted = await typed(sql).$count(privacyRestriction, anyOf(privacyRestriction.playerUuid, uuids))
+  if (restricted > 0) return true
+  const hashes = uuids.map((uuid) => sha256(uuid))
+  const { playerUuid, playerHash } = privacyAction
+  return (await typed(sql).$count(privacyAction, or(anyOf(playerUuid, uuids), anyOf(playerHash, hashes)))) > 0
 }

@@ -1,9 +1,14 @@
+import { eq } from 'drizzle-orm'
 import type { Database, Sql } from '../../db/database.ts'
+import { typed } from '../../db/typed.ts'
+import { accepted } from '../record/accepted.ts'
+import { coverageReach } from '../record/watch-tables.ts'
 import type { ResourceBase } from '../resource.ts'
-import { compactObservations, countOf, noteUnkept, unnamed } from '../retention/compaction.ts'
+import { compactObservations, recordUnarchived, unnamed } from '../retention/compaction.ts'
+import { deleteRows } from '../retention/tiers.ts'
 import { countHours } from './count.ts'
 
-/** What compacting came to. */
+/** What compacting did. */
 export interface Compacted {
   /** Hours that are counted now. */
   readonly hours: number
@@ -17,8 +22,8 @@ const chunk = 7 * 86_400_000
 
 /**
  * Counts the observations of the hours before an instant, and removes the rows of the ledger that nothing else needs. What
- * stays: the first and the latest answer of each resource, the latest run of each status, what drift, quarantine or a guard
- * names; and of a resource of which questions rest on when its answers were, what it says that stays of that. Hours after
+ * stays: the first and the latest response of each resource, the latest run of each status, what drift, quarantine or a guard
+ * names; and of a resource of which questions depend on when its responses were, what it declares to retain. Hours after
  * the latest observation wait, because what was missed in them is known only when the next one comes. May be interrupted at
  * any time and called again.
  * @param before the hour that it lies in, and all after it, are left as they are
@@ -35,8 +40,8 @@ export async function compactCoverage(
       for (const count of ['runs', 'observations'] as const) total[count] += done[count]
       last = done.last
     }
-    const thinned = await compactObservations(db, resource, before)
-    if (resource.evidence) total['spans' in resource.evidence ? 'runs' : 'observations'] += thinned
+    const removed = await compactObservations(db, resource, before)
+    if (resource.evidence) total['spans' in resource.evidence ? 'runs' : 'observations'] += removed
   }
   return total
 }
@@ -46,7 +51,7 @@ async function removeOnce(
   { name, evidence }: Pick<ResourceBase, 'name' | 'evidence'>,
   before: Date,
 ): Promise<Omit<Compacted, 'hours'> & { last: boolean }> {
-  // What comes late waits, so that it takes nothing back that is not there to be counted again.
+  // A late response waits, so that it invalidates nothing that cannot be counted again.
   const [span] = await sql.query<{ from: Date; until: Date }>(
     `select span.from, span.until
        from sync.coverage_reach reach
@@ -59,27 +64,27 @@ async function removeOnce(
   )
   if (!span) return { runs: 0, observations: 0, last: true }
   const until = new Date(Math.min(span.until.getTime(), span.from.getTime() + chunk))
-  await sql.query('update sync.coverage_reach set thinned_until = $2 where resource = $1', [name, until])
-  await noteUnkept(sql, name, until)
+  await typed(sql).update(coverageReach).set({ thinnedUntil: until }).where(eq(coverageReach.resource, name))
+  await recordUnarchived(sql, name, until)
   const runs = await removeRuns(sql, name, evidence !== undefined && 'spans' in evidence, until)
   const observations = await removeObservations(sql, name, evidence !== undefined && 'days' in evidence, until)
   return { runs, observations, last: until >= span.until }
 }
 
-/** @param isEvidence accepted answers stay for now */
+/** @param isEvidence accepted responses stay for now */
 async function removeRuns(sql: Sql, resource: string, isEvidence: boolean, until: Date): Promise<number> {
-  const accepted = (more: string, order: string) =>
-    `(select observed_at from sync.run where resource = $1 and status in ('ok', 'unchanged', 'partial') ${more}
+  const acceptedAt = (more: string, order: string) =>
+    `(select observed_at from sync.run where resource = $1 and ${accepted} ${more}
        order by observed_at ${order} limit 1)`
-  return await countOf(
+  return await deleteRows(
     sql,
     `delete from sync.run using
-         (select ${accepted('', 'asc')} as first_at, ${accepted('', 'desc')} as last_at,
+         (select ${acceptedAt('', 'asc')} as first_at, ${acceptedAt('', 'desc')} as last_at,
                  -- What is counted from here on is reckoned from it.
-                 ${accepted("and observed_at < $2::timestamptz - interval '1 hour'", 'desc')} as before_at,
-                 ${accepted('and complete', 'desc')} as complete_at) kept
+                 ${acceptedAt("and observed_at < $2::timestamptz - interval '1 hour'", 'desc')} as before_at,
+                 ${acceptedAt('and complete', 'desc')} as complete_at) kept
       where run.resource = $1 and run.started_at < $2 and run.finished_at < $2 and (run.observed_at < $2) is not false
-        and (run.status not in ('ok', 'unchanged', 'partial')
+        and (not run.${accepted}
              or not $3 and run.observed_at > kept.first_at and run.observed_at < kept.last_at
                 and run.observed_at < kept.before_at and run.observed_at is distinct from kept.complete_at)
         and run.started_at < (select max(latest.started_at) from sync.run latest
@@ -90,15 +95,15 @@ async function removeRuns(sql: Sql, resource: string, isEvidence: boolean, until
 }
 
 async function removeObservations(sql: Sql, resource: string, isEvidence: boolean, until: Date): Promise<number> {
-  const answered = (which: string, order: string) =>
+  const receivedAt = (which: string, order: string) =>
     `(select received_at from sync.observation where resource = $1 and ${which} order by received_at ${order} limit 1)`
-  return await countOf(
+  return await deleteRows(
     sql,
     `delete from sync.observation one using
-         (select ${answered("status not in ('rejected', 'stale')", 'asc')} as first_at,
-                 ${answered("status = 'ok'", 'desc')} as changed_at) kept
+         (select ${receivedAt("status not in ('rejected', 'stale')", 'asc')} as first_at,
+                 ${receivedAt("status = 'ok'", 'desc')} as changed_at) kept
       where one.resource = $1 and one.received_at < $2
-        and (not $3 or one.status not in ('ok', 'unchanged', 'partial'))
+        and (not $3 or not one.${accepted})
         and one.received_at is distinct from kept.first_at and one.received_at is distinct from kept.changed_at`,
     [resource, until, isEvidence],
   )

@@ -1,16 +1,19 @@
 import type { Database, Sql } from '../../db/database.ts'
 import { lockForTransaction } from '../../db/locks/transaction-locks.ts'
+import { typed } from '../../db/typed.ts'
+import { accepted } from '../record/accepted.ts'
+import { coverageReach } from '../record/watch-tables.ts'
 
 /** How much of the ledger is counted in one transaction, ms, and in how many of them at most: a year the first time. */
 const chunk = 7 * 86_400_000
 const chunks = 60
 
-/** What came so shortly ago may not all be written down yet, ms. What takes longer is counted again. */
-const settling = 15 * 60_000
+/** Responses of the last minutes may not be committed yet, ms. Those that take longer invalidate the count. */
+const commitDelay = 15 * 60_000
 
 /**
  * Counts hours that are over into `sync.coverage_hour`, while the ledger stays whole: for questions about weeks. Several
- * may be at it at once.
+ * processes may do so at once.
  * @returns hours that are counted now
  */
 export async function materializeCoverage(
@@ -18,20 +21,20 @@ export async function materializeCoverage(
   { now, resources }: { now: Date; resources: readonly { readonly name: string }[] },
 ): Promise<number> {
   let hours = 0
-  for (const { name } of resources) hours += await countHours(db, name, new Date(now.getTime() - settling))
+  for (const { name } of resources) hours += await countHours(db, name, new Date(now.getTime() - commitDelay))
   return hours
 }
 
 /**
  * Counts the hours of a resource before an instant. Hours after the latest observation wait, because what was missed in
- * them is known only when the next one comes; and so does a resource of which nobody told how often.
+ * them is known only when the next one comes; and so does a resource without an expected interval.
  * @param before the hour that it lies in, and all after it, are left to the ledger
  * @returns hours that are counted now
  */
 export async function countHours(db: Database, resource: string, before: Date): Promise<number> {
   let hours = 0
   for (let nth = 0; nth < chunks; nth++) {
-    // Most of the time there is nothing, and nobody needs to wait for that.
+    // Most of the time there is nothing to count, and no lock is needed to see that.
     if (!(await uncounted(db, resource, before))) break
     hours += await db.transaction((sql) => countOnce(sql, resource, before))
   }
@@ -49,11 +52,8 @@ async function countOnce(sql: Sql, resource: string, before: Date): Promise<numb
      returning 1`,
     [resource, span.from, until],
   )
-  await sql.query(
-    `insert into sync.coverage_reach (resource, counted_until) values ($1, $2)
-     on conflict (resource) do update set counted_until = excluded.counted_until`,
-    [resource, until],
-  )
+  const row = { resource, countedUntil: until }
+  await typed(sql).insert(coverageReach).values(row).onConflictDoUpdate({ target: coverageReach.resource, set: row })
   return counted.length
 }
 
@@ -65,10 +65,9 @@ async function uncounted(sql: Sql, resource: string, before: Date): Promise<{ fr
        left join sync.coverage_reach reach on reach.resource = $1
       cross join lateral (
              select greatest(date_trunc('hour', watch.first_at, 'UTC'), reach.counted_until) as from,
-                    -- The next answer is no older than the last one, but it may lie before an identical copy of it.
+                    -- The next response is no older than the last one, but it may lie before an identical copy of it.
                     date_trunc('hour', least($2, case when watch.is_worklist then watch.last_at else (
-                      select max(run.observed_at) from sync.run
-                       where run.resource = $1 and run.status in ('ok', 'unchanged', 'partial')) end), 'UTC') as until) span
+                      select max(run.observed_at) from sync.run where run.resource = $1 and run.${accepted}) end), 'UTC') as until) span
       where watch.is_told and watch.first_at is not null and span.from < span.until`,
     [resource, before],
   )
@@ -76,8 +75,8 @@ async function uncounted(sql: Sql, resource: string, before: Date): Promise<{ fr
 }
 
 /**
- * Takes back what is counted of a resource from an instant on: something is about to be written that changes it. Nobody
- * counts until the transaction ends. Where the ledger is thinned out, what is counted stays.
+ * Invalidates what is counted of a resource from an instant on, before something is written that changes it. Counting waits
+ * until the transaction ends. Where the ledger is compacted, what is counted stays.
  * @param at null: since ever
  */
 export async function invalidateCoverage(sql: Sql, resource: string, at: Date | null): Promise<void> {
@@ -94,7 +93,7 @@ export async function invalidateCoverage(sql: Sql, resource: string, at: Date | 
   )
 }
 
-/** Who counts waits for those who write down what is counted, and lets nobody write until it is done. */
+/** Counting waits for transactions that write what is counted, and they wait for it. */
 function counting(resource: string): string {
   return `coverage ${resource}`
 }

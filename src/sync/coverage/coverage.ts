@@ -1,57 +1,63 @@
+import { and, desc, eq, gte, lte, sql as text } from 'drizzle-orm'
 import type { Database, Sql } from '../../db/database.ts'
+import { anyOf, typed } from '../../db/typed.ts'
+import { accepted } from '../record/accepted.ts'
+import { run } from '../record/tables.ts'
+import { expectation, gap } from '../record/watch-tables.ts'
 import { invalidateCoverage } from './count.ts'
 import { type Expected, gapsBetween } from './gap.ts'
 
 /** How often a resource is to be observed from an instant on. */
 export interface Expectation {
   readonly resource: string
-  /** Seconds from one observation to the next; null: none is expected, because somebody switched the resource off. */
+  /** Seconds from one observation to the next; null: none is expected, because the resource is switched off. */
   readonly everySeconds: number | null
-  /** Which command says so. */
-  readonly toldBy: 'start' | 'sync'
+  /** The command that set it. */
+  readonly setBy: 'start' | 'sync'
   readonly at: Date
 }
 
-/** What is expected of a resource at an instant, or undefined when nobody ever told. */
+/** What is expected of a resource at an instant, or undefined when nothing was ever set. */
 export async function expectationAt(
   sql: Sql,
   resource: string,
   at: Date,
-): Promise<Pick<Expectation, 'everySeconds' | 'toldBy'> | undefined> {
-  const [row] = await sql.query<Pick<Expectation, 'everySeconds' | 'toldBy'>>(
-    `select every_seconds as "everySeconds", told_by as "toldBy" from sync.expectation
-      where resource = $1 and valid_from <= $2 order by valid_from desc limit 1`,
-    [resource, at],
-  )
+): Promise<{ readonly everySeconds: number | null; readonly setBy: string } | undefined> {
+  const [row] = await typed(sql)
+    .select({ everySeconds: expectation.everySeconds, setBy: expectation.toldBy })
+    .from(expectation)
+    .where(and(eq(expectation.resource, resource), lte(expectation.validFrom, at)))
+    .orderBy(desc(expectation.validFrom))
+    .limit(1)
   return row
 }
 
-/** Says how often a resource is to be observed from `at` on; writes a row only when that differs from what is in force. */
+/** Sets how often a resource is to be observed from `at` on; writes a row only when that differs from what is in force. */
 export async function setExpectedInterval(
   db: Database,
-  { resource, everySeconds, toldBy, at }: Expectation,
+  { resource, everySeconds, setBy, at }: Expectation,
 ): Promise<void> {
   const inForce = await expectationAt(db, resource, at)
   if (inForce && inForce.everySeconds === everySeconds) return
   await db.transaction(async (sql) => {
-    // What is told first holds for the time before it, too.
+    // The first one holds for the time before it, too.
     await invalidateCoverage(sql, resource, inForce ? at : null)
-    await sql.query(
-      `insert into sync.expectation (resource, valid_from, every_seconds, told_by) values ($1, $2, $3, $4)
-       on conflict (resource, valid_from) do update set every_seconds = excluded.every_seconds, told_by = excluded.told_by`,
-      [resource, at, everySeconds, toldBy],
-    )
+    const expected = { everySeconds, toldBy: setBy }
+    await typed(sql)
+      .insert(expectation)
+      .values({ resource, validFrom: at, ...expected })
+      .onConflictDoUpdate({ target: [expectation.resource, expectation.validFrom], set: expected })
   })
 }
 
-/** An answer of a resource that is asked for as a whole. */
-export interface Seen {
+/** An observation of a resource whose response holds all of it. */
+export interface Observed {
   readonly resource: string
-  /** The instant that it speaks for. */
+  /** The instant that the response speaks for. */
   readonly observedAt: Date
-  /** When it came, by the clock of this machine. */
+  /** When the response came, by the clock of this machine. */
   readonly receivedAt: Date
-  /** Seconds that the API keeps one copy of it. */
+  /** Seconds that the API caches it. */
   readonly cacheSeconds: number
 }
 
@@ -59,52 +65,51 @@ export interface Seen {
 const imprecision = 5000
 
 /**
- * Writes down what was missed between the last accepted answer of a resource that is asked for as a whole and this one.
- * To be called in the transaction of the answer, before its ledger row.
+ * Records what was missed between the last accepted response that holds all of a resource and this one.
+ * To be called in the transaction of the response, before its ledger row.
  */
-export async function noteGap(sql: Sql, { resource, observedAt, receivedAt, cacheSeconds }: Seen): Promise<void> {
-  const [last] = await sql.query<{ at: Date; first: Date; latest: Date; told: Expected[] | null }>(
-    `select copy.observed_at as at, min(copy.finished_at) as first, max(copy.finished_at) as latest, ${told}
+export async function recordGap(sql: Sql, { resource, observedAt, receivedAt, cacheSeconds }: Observed): Promise<void> {
+  const [last] = await sql.query<{ at: Date; first: Date; latest: Date; expected: Expected[] | null }>(
+    `select copy.observed_at as at, min(copy.finished_at) as first, max(copy.finished_at) as latest, ${expectations}
        from sync.run copy
-      where copy.resource = $1 and copy.status in ('ok', 'unchanged', 'partial')
-        and copy.observed_at = (select max(run.observed_at) from sync.run
-                                 where run.resource = $1 and run.status in ('ok', 'unchanged', 'partial'))
+      where copy.resource = $1 and copy.${accepted}
+        and copy.observed_at = (select max(run.observed_at) from sync.run where run.resource = $1 and run.${accepted})
       group by copy.observed_at`,
     [resource],
   )
-  if (!last?.told) return
-  const asked = receivedAt.getTime() - last.latest.getTime()
-  // An identical copy, asked for again, speaks for as much later as it was asked for later.
+  if (!last?.expected) return
+  const apart = receivedAt.getTime() - last.latest.getTime()
+  // An identical copy that was requested later speaks for as much later.
   const began = last.at.getTime() + last.latest.getTime() - last.first.getTime()
-  const ended = observedAt.getTime() === last.at.getTime() ? began + asked : observedAt.getTime()
-  // How far apart two answers speak depends on how old their copies were; whether somebody looked in time does not.
-  const isSameTime = Math.abs(ended - began - asked) <= 1000 * cacheSeconds + imprecision
-  const distance = isSameTime ? asked : ended - began
-  await writeGaps(sql, resource, { began, ended, distance, told: last.told, since: last.latest })
+  const ended = observedAt.getTime() === last.at.getTime() ? began + apart : observedAt.getTime()
+  // How far apart two responses speak depends on how old their copies were; whether they were requested in time does not.
+  const isSameTime = Math.abs(ended - began - apart) <= 1000 * cacheSeconds + imprecision
+  const distance = isSameTime ? apart : ended - began
+  await writeGaps(sql, resource, { began, ended, distance, expected: last.expected, since: last.latest })
 }
 
-/** The same for a worklist, of which an answer about any key is an observation. Before the observation row. */
-export async function noteWorklistGap(sql: Sql, resource: string, receivedAt: Date): Promise<void> {
-  const [last] = await sql.query<{ at: Date; told: Expected[] | null }>(
-    `select one.received_at as at, ${told} from sync.observation one
+/** The same for a worklist, of which a response about any key is an observation. Before the observation row. */
+export async function recordWorklistGap(sql: Sql, resource: string, receivedAt: Date): Promise<void> {
+  const [last] = await sql.query<{ at: Date; expected: Expected[] | null }>(
+    `select one.received_at as at, ${expectations} from sync.observation one
       where one.resource = $1 and one.status not in ('rejected', 'stale') order by one.received_at desc limit 1`,
     [resource],
   )
-  if (!last?.told) return
+  if (!last?.expected) return
   const [began, ended] = [last.at.getTime(), receivedAt.getTime()]
-  await writeGaps(sql, resource, { began, ended, distance: ended - began, told: last.told, since: last.at })
+  await writeGaps(sql, resource, { began, ended, distance: ended - began, expected: last.expected, since: last.at })
 }
 
-const told = `(select jsonb_agg(jsonb_build_object('from', 1000 * extract(epoch from expected.valid_from), 'every', expected.every_seconds)
+const expectations = `(select jsonb_agg(jsonb_build_object('from', 1000 * extract(epoch from expected.valid_from), 'every', expected.every_seconds)
                       order by expected.valid_from)
-         from sync.expectation expected where expected.resource = $1) as told`
+         from sync.expectation expected where expected.resource = $1) as expected`
 
 interface Between {
   readonly began: number
   readonly ended: number
   readonly distance: number
-  readonly told: readonly Expected[]
-  /** When the last answer before came, by the clock of this machine. */
+  readonly expected: readonly Expected[]
+  /** When the last response before came, by the clock of this machine. */
   readonly since: Date
 }
 
@@ -112,23 +117,26 @@ async function writeGaps(sql: Sql, resource: string, { since, ...between }: Betw
   const gaps = gapsBetween(between)
   if (gaps.length === 0) return
   const reason = await reasonSince(sql, resource, since)
-  for (const { began, ended, missed } of gaps) {
-    await sql.query(
-      `insert into sync.gap (resource, began_at, ended_at, missed, reason) values ($1, $2, $3, $4, $5)
-       -- Of a worklist, two answers at once may find the same gap.
-       on conflict (resource, began_at) do nothing`,
-      [resource, new Date(began), new Date(ended), missed, missed === 0 ? 'switched off' : reason],
-    )
-  }
+  const rows = gaps.map(({ began, ended, missed }) => ({
+    resource,
+    beganAt: new Date(began),
+    endedAt: new Date(ended),
+    missed,
+    reason: missed === 0 ? 'switched off' : reason,
+  }))
+  // Of a worklist, two responses at once may find the same gap.
+  await typed(sql).insert(gap).values(rows).onConflictDoNothing()
 }
 
-/** Why there was no answer: what the last attempt in between came to. */
+/** Why there was no response: what the last attempt in between came to. */
 async function reasonSince(sql: Sql, resource: string, since: Date): Promise<string> {
-  const [row] = await sql.query<{ reason: string | null }>(
-    `select coalesce(error, reason) as reason from sync.run
-      where resource = $1 and status in ('failed', 'rejected', 'stale') and started_at >= $2
-      order by started_at desc limit 1`,
-    [resource, since],
-  )
-  return row?.reason ?? 'nobody asked'
+  const [row] = await typed(sql)
+    .select({ reason: text<string | null>`coalesce(${run.error}, ${run.reason})` })
+    .from(run)
+    .where(
+      and(eq(run.resource, resource), anyOf(run.status, ['failed', 'rejected', 'stale']), gte(run.startedAt, since)),
+    )
+    .orderBy(desc(run.startedAt))
+    .limit(1)
+  return row?.reason ?? 'no request was sent'
 }

@@ -18,23 +18,23 @@ export interface Gap {
  * neither drift nor a retry is a gap. Where the expectation changed in between, each part is a gap of its own.
  * @param began @param ended the instants of the two observations, ms since the epoch
  * @param distance how far apart they are for the purpose of being on time, ms
- * @param told all expectations there are, at least one; the first holds for the time before it, too
+ * @param expected all expectations there are, at least one; the first holds for the time before it, too
  */
 export function gapsBetween({
   began,
   ended,
   distance,
-  told,
+  expected,
 }: {
   began: number
   ended: number
   distance: number
-  told: readonly Expected[]
+  expected: readonly Expected[]
 }): Gap[] {
   if (ended <= began || distance <= 0) return []
-  return told.flatMap(({ from, every }, nth) => {
+  return expected.flatMap(({ from, every }, nth) => {
     const begins = nth === 0 ? began : Math.max(from, began)
-    const until = told[nth + 1]?.from ?? Number.POSITIVE_INFINITY
+    const until = expected[nth + 1]?.from ?? Number.POSITIVE_INFINITY
     const ends = Math.min(until, began + distance)
     if (begins >= ends) return []
     const missed = every === null ? 0 : missedIn((ends - begins) / 1000 / every)

@@ -1,10 +1,11 @@
 import type { Sql } from '../../db/database.ts'
 import type { Naming, NamingTable } from '../../db/naming.ts'
+import { deleteUnusedBodies } from '../archive/bodies.ts'
 import { namesOf } from '../archive/erase-archived.ts'
 import { rawNaming } from '../archive/tables.ts'
 import { ledgerNaming } from '../record/tables.ts'
 import { watchNaming } from '../record/watch-tables.ts'
-import { growthNaming } from '../retention/tables.ts'
+import { retentionNaming } from '../retention/tables.ts'
 import type { Removed } from './erase-person.ts'
 import type { Personal } from './personal.ts'
 import { privacyNaming } from './tables.ts'
@@ -13,7 +14,7 @@ import { privacyNaming } from './tables.ts'
 export const engineNaming: readonly NamingTable[] = [
   ...ledgerNaming,
   ...watchNaming,
-  ...growthNaming,
+  ...retentionNaming,
   ...rawNaming,
   ...privacyNaming,
 ]
@@ -62,11 +63,7 @@ export async function removeNames(
       }
     }
   }
-  await sql.query(
-    `delete from sync.raw_body body where hash = any($1::bytea[])
-        and not exists (select from sync.raw_answer answer where answer.hash = body.hash)`,
-    [bodies],
-  )
+  await deleteUnusedBodies(sql, bodies)
   return removed
 }
 

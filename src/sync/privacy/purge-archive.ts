@@ -1,5 +1,9 @@
+import { and, eq } from 'drizzle-orm'
 import type { Sql } from '../../db/database.ts'
-import { isFields, redact, rewriteBody } from '../archive/erase-archived.ts'
+import { anyOf, typed } from '../../db/typed.ts'
+import { type BodyReference, rewriteBody } from '../archive/bodies.ts'
+import { isFields, redact } from '../archive/erase-archived.ts'
+import { rawAnswer } from '../archive/tables.ts'
 import { everything, type Fields, type Person, type Personal, type PersonalResponses } from './personal.ts'
 
 interface Rewritten {
@@ -66,14 +70,15 @@ async function rewriteAbout(
   change: (body: Fields, responses: number) => boolean,
 ): Promise<number> {
   if (keys.length === 0) return 0
-  const places = await sql.query<{ answerId: number; position: number; hash: Uint8Array }>(
-    `select answer_id as "answerId", position, hash from sync.raw_answer where resource = $1 and key = any($2::text[])`,
-    [resource, keys],
-  )
-  const alike = new Map<string, typeof places>()
-  for (const one of places) {
-    const name = Buffer.from(one.hash).toString('base64')
-    alike.set(name, [...(alike.get(name) ?? []), one])
+  const { answerId, position, hash } = rawAnswer
+  const references = await typed(sql)
+    .select({ answerId, position, hash })
+    .from(rawAnswer)
+    .where(and(eq(rawAnswer.resource, resource), anyOf(rawAnswer.key, keys)))
+  const alike = new Map<string, BodyReference[]>()
+  for (const reference of references) {
+    const name = Buffer.from(reference.hash).toString('base64')
+    alike.set(name, [...(alike.get(name) ?? []), reference])
   }
   let rows = 0
   for (const same of alike.values()) {

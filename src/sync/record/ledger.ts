@@ -1,7 +1,7 @@
 import type { Sql } from '../../db/database.ts'
 import { typed } from '../../db/typed.ts'
 import { invalidateCoverage } from '../coverage/count.ts'
-import { noteWorklistGap } from '../coverage/coverage.ts'
+import { recordWorklistGap } from '../coverage/coverage.ts'
 import type { Novelty } from '../drift/drift.ts'
 import { canonicalJson } from '../normalize/hash.ts'
 import type { Quarantined } from '../normalize/prepare.ts'
@@ -67,7 +67,7 @@ export async function appendRun(sql: Sql, row: RunRow): Promise<void> {
 /** Writes the one row that every answer about one key leaves, and what was missed since the one before, of any key. */
 export async function appendObservation(sql: Sql, row: typeof observation.$inferInsert): Promise<void> {
   await invalidateCoverage(sql, row.resource, row.receivedAt)
-  if (row.status !== 'rejected' && row.status !== 'stale') await noteWorklistGap(sql, row.resource, row.receivedAt)
+  if (row.status !== 'rejected' && row.status !== 'stale') await recordWorklistGap(sql, row.resource, row.receivedAt)
   await typed(sql).insert(observation).values(row)
 }
 

@@ -5,7 +5,7 @@ import { typed } from '../../db/typed.ts'
 import { type ArchiveEntry, archiveResponse } from '../archive/archive.ts'
 import { rawAnswer } from '../archive/tables.ts'
 import { invalidateCoverage } from '../coverage/count.ts'
-import { noteGap } from '../coverage/coverage.ts'
+import { recordGap } from '../coverage/coverage.ts'
 import type { Novelty } from '../drift/drift.ts'
 import type { GuardAction } from '../validate/guard-actions.ts'
 import type { RefusalKind } from '../worklist/refusals.ts'
@@ -94,7 +94,7 @@ async function recordInLedger(sql: Sql, outcome: Outcome): Promise<void> {
     const accepted = isAccepted(status) ? observedAt : null
     await invalidateCoverage(sql, resource, accepted ?? run.startedAt)
     // Before the row itself: the gap reaches back to the one before.
-    if (accepted) await noteGap(sql, { resource, cacheSeconds, observedAt: accepted, receivedAt: at })
+    if (accepted) await recordGap(sql, { resource, cacheSeconds, observedAt: accepted, receivedAt: at })
   }
   if (run) await appendRun(sql, run)
   if (outcome.isObservation && key !== undefined && status !== 'failed')

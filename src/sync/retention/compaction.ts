@@ -1,21 +1,21 @@
-import type { Database, Sql, SqlValue } from '../../db/database.ts'
+import type { Database, Sql } from '../../db/database.ts'
+import { accepted } from '../record/accepted.ts'
 import type { Averages, ResourceBase, RetainedObservations } from '../resource.ts'
 import { keepAverages } from './rollup.ts'
+import { deleteRows, setTier } from './tiers.ts'
 
-/** What is thinned in one transaction, ms: so much of the ledger is read at once. */
+/** How much time is compacted in one transaction, ms: that much of the ledger is read at once. */
 const chunk = 7 * 86_400_000
 
-const accepted = `status in ('ok', 'unchanged', 'partial')`
-
-/** What no thinning takes: what somebody may look up by the run that found it. */
+/** SQL condition: no other table names the run, which stays as long as one does. */
 export const unnamed = ['drift', 'quarantine', 'guard_action']
   .map((table) => `not exists (select from sync.${table} named where named.run_id = run.run_id)`)
   .join(' and ')
 
 /**
- * Replaces the instants of accepted answers of whole days (UTC) before an instant by what the resource says that stays of
- * them. Only hours go that are counted for good. May be interrupted at any time and called again.
- * @returns rows of the ledger that are gone
+ * Replaces the instants of accepted responses of whole days (UTC) before an instant by what the resource declares to
+ * retain of them. Only hours go whose coverage is final. May be interrupted at any time and called again.
+ * @returns rows of the ledger that were removed
  */
 export async function compactObservations(
   db: Database,
@@ -24,14 +24,14 @@ export async function compactObservations(
 ): Promise<number> {
   let removed = 0
   for (let last = false; evidence && !last; ) {
-    const done = await db.transaction((sql) => thinOnce(sql, name, evidence, before))
+    const done = await db.transaction((sql) => compactOnce(sql, name, evidence, before))
     removed += done.removed
     last = done.last
   }
   return removed
 }
 
-async function thinOnce(sql: Sql, name: string, evidence: RetainedObservations, before: Date) {
+async function compactOnce(sql: Sql, name: string, evidence: RetainedObservations, before: Date) {
   const isSpans = 'spans' in evidence
   const first = isSpans
     ? `select observed_at from sync.run where resource = $1 and ${accepted} order by observed_at limit 1`
@@ -44,19 +44,15 @@ async function thinOnce(sql: Sql, name: string, evidence: RetainedObservations, 
   )
   if (!row?.from || !row.until || row.from >= row.until) return { removed: 0, last: true }
   const span = { from: row.from, until: new Date(Math.min(row.until.getTime(), row.from.getTime() + chunk)) }
-  await noteUnkept(sql, name, span.until)
+  await recordUnarchived(sql, name, span.until)
   const removed = isSpans
     ? await mergeRuns(sql, name, evidence.spans, span.until)
-    : await thinObservations(sql, name, evidence.days, span)
-  await sql.query(
-    `insert into sync.tier (sample_table, fine_since, checked_at) values ('ledger/' || $1, $2, $3)
-     on conflict (sample_table) do update set fine_since = excluded.fine_since, checked_at = excluded.checked_at`,
-    [name, span.until, before],
-  )
+    : await compactKeys(sql, name, evidence.days, span)
+  await setTier(sql, { sampleTable: `ledger/${name}`, fineSince: span.until, checkedAt: before })
   return { removed, last: span.until >= row.until }
 }
 
-/** The last answer of the last span stays as a run: it is what the next span goes on from. */
+/** The last response of the last span stays as a run: the next span continues from it. */
 async function mergeRuns(sql: Sql, name: string, seconds: number, until: Date): Promise<number> {
   await sql.query(
     `with last as (
@@ -80,7 +76,7 @@ async function mergeRuns(sql: Sql, name: string, seconds: number, until: Date): 
      on conflict (resource, began_at) do update set ended_at = excluded.ended_at`,
     [name, until, seconds],
   )
-  return await countOf(
+  return await deleteRows(
     sql,
     `delete from sync.run using
          (select (select min(observed_at) from sync.run where resource = $1 and ${accepted}) as first_at,
@@ -97,40 +93,40 @@ async function mergeRuns(sql: Sql, name: string, seconds: number, until: Date): 
   )
 }
 
-/** Of each key the first and the last answer of a day stay; and the first of all, and the latest that changed anything. */
-async function thinObservations(
+/** Of each key the first and the last response of a day stay; and the first of all, and the latest that changed anything. */
+async function compactKeys(
   sql: Sql,
   name: string,
   averages: Averages,
   { from, until }: { from: Date; until: Date },
 ): Promise<number> {
-  const [told] = await sql.query<{ from: Date | null; until: Date | null }>(
+  const [hours] = await sql.query<{ from: Date | null; until: Date | null }>(
     `select date_trunc('hour', min(observed_at), 'UTC') as from, max(observed_at) + interval '1 hour' as until from sync.observation
       where resource = $1 and ${accepted} and received_at >= $2 and received_at < $3`,
     [name, from, until],
   )
-  if (told?.from && told.until) await keepAverages(sql, averages, told.from, told.until)
-  return await countOf(
+  if (hours?.from && hours.until) await keepAverages(sql, averages, hours.from, hours.until)
+  return await deleteRows(
     sql,
     `delete from sync.observation one using
          (select ctid as place, received_at,
                  row_number() over (partition by key, date_trunc('day', observed_at, 'UTC') order by observed_at, received_at) as nth,
                  row_number() over (partition by key, date_trunc('day', observed_at, 'UTC') order by observed_at desc, received_at desc) as nth_back
-            from sync.observation where resource = $1 and ${accepted} and received_at >= $2 and received_at < $3) told
-      where one.ctid = told.place and told.nth > 1 and told.nth_back > 1
-        and told.received_at is distinct from (select min(received_at) from sync.observation
+            from sync.observation where resource = $1 and ${accepted} and received_at >= $2 and received_at < $3) ranked
+      where one.ctid = ranked.place and ranked.nth > 1 and ranked.nth_back > 1
+        and ranked.received_at is distinct from (select min(received_at) from sync.observation
                                                 where resource = $1 and status not in ('rejected', 'stale'))
-        and told.received_at is distinct from (select received_at from sync.observation where resource = $1 and status = 'ok'
+        and ranked.received_at is distinct from (select received_at from sync.observation where resource = $1 and status = 'ok'
                                                 order by received_at desc limit 1)`,
     [name, from, until],
   )
 }
 
 /**
- * Says, before accepted answers from before an instant leave the ledger, which is the latest of them that no raw answer is
- * left of: from there back, a replay could not make the tables again.
+ * Records, before accepted responses from before an instant leave the ledger, which is the latest of them without an archived
+ * response: a replay cannot rebuild the tables from there back.
  */
-export async function noteUnkept(sql: Sql, name: string, until: Date): Promise<void> {
+export async function recordUnarchived(sql: Sql, name: string, until: Date): Promise<void> {
   await sql.query(
     `insert into sync.tier (sample_table, fine_since, checked_at)
      select 'raw/' || $1, max(gone.at), $2
@@ -150,13 +146,4 @@ export async function noteUnkept(sql: Sql, name: string, until: Date): Promise<v
      on conflict (sample_table) do update set fine_since = greatest(tier.fine_since, excluded.fine_since), checked_at = excluded.checked_at`,
     [name, until],
   )
-}
-
-/** Runs a deletion and counts its rows. */
-export async function countOf(sql: Sql, deletion: string, params: readonly SqlValue[]): Promise<number> {
-  const [row] = await sql.query<{ rows: number }>(
-    `with removed as (${deletion} returning 1) select count(*)::int as rows from removed`,
-    params,
-  )
-  return row?.rows ?? 0
 }

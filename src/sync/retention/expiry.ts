@@ -1,21 +1,23 @@
 import type { Database, SqlValue } from '../../db/database.ts'
 import { bulkTable } from '../load/bulk-table.ts'
+import { accepted } from '../record/accepted.ts'
 import type { ExpiringTable } from '../resource.ts'
 import { unnamed } from './compaction.ts'
+import { deleteRows } from './tiers.ts'
 
 /** Rows removed in one transaction. */
 const batch = 10_000
 
-/** The name of a passing table without schema, as it stands in a retention. */
-export function passingName({ table }: ExpiringTable): string {
+/** The name of a table without schema, as a retention names it. */
+export function expiringName({ table }: ExpiringTable): string {
   return bulkTable(table).name.replace(/^.*\./, '')
 }
 
-/** Removes what was over before an instant, and says in `sync.tier` since when all is there. Returns how many rows went. */
-export async function expirePassing(db: Database, { table, over }: ExpiringTable, before: Date, now: Date) {
+/** Removes rows that were over before an instant, and records in `sync.tier` from when on they are complete. Returns how many rows it removed. */
+export async function expireTable(db: Database, { table, over }: ExpiringTable, before: Date, now: Date) {
   const { name, columns } = bulkTable(table)
   const column = columns.get(over)?.name
-  // Nobody is to take for unseen what is about to go.
+  // First, so that no query takes what was removed for never observed.
   await db.query(
     `insert into sync.tier (sample_table, fine_since, checked_at)
      select $1, $2, $3 where exists (select from ${name} where ${column} < $2)
@@ -25,9 +27,7 @@ export async function expirePassing(db: Database, { table, over }: ExpiringTable
   return await removeOld(db, name, `${column} < $1`, [before])
 }
 
-const accepted = `status in ('ok', 'unchanged', 'partial')`
-
-/** What the ledger of a resource holds, with what is older than the instant `$2`. */
+/** The tables of the ledger of a resource, with the condition for what is older than the instant `$2`. */
 const ledger: readonly (readonly [table: string, old: string])[] = [
   ['sync.coverage_hour', 'hour < $2'],
   ['sync.gap', 'ended_at < $2'],
@@ -36,7 +36,7 @@ const ledger: readonly (readonly [table: string, old: string])[] = [
   ['sync.quarantine', 'first_seen_at < $2'],
   [
     'sync.observation',
-    // Whether a resource is asked for key by key is seen from there being one; how fresh it is, from the latest.
+    // That there is one says that the resource is a worklist; the latest says how fresh it is.
     `received_at < least($2, (select max(received_at) from sync.observation where resource = $1 and status = 'ok'),
                              (select max(received_at) from sync.observation where resource = $1 and ${accepted}))
        and received_at > (select min(received_at) from sync.observation
@@ -56,11 +56,11 @@ const ledger: readonly (readonly [table: string, old: string])[] = [
 ]
 
 /**
- * Removes what the ledger of a resource tells of the time before an instant: counted hours, gaps, spans, what guards did,
- * records that could not be understood. From then on the time before counts as not observed. Returns how many rows went.
+ * Removes from the ledger of a resource what is older than an instant: counted hours, gaps, spans, guard actions, quarantine.
+ * From then on the time before counts as not observed. Returns how many rows it removed.
  */
 export async function expireLedger(db: Database, resource: string, before: Date): Promise<number> {
-  // Nobody is to take for unseen what is about to go.
+  // First, so that no query takes what was removed for never observed.
   await db.query(
     `insert into sync.tier (sample_table, coarse_since, checked_at)
      select 'ledger/' || $1, $2, $2 from analytics.watch($1) watch where watch.first_at < $2
@@ -76,12 +76,8 @@ export async function expireLedger(db: Database, resource: string, before: Date)
 async function removeOld(db: Database, table: string, old: string, params: readonly SqlValue[]): Promise<number> {
   let removed = 0
   for (let last = batch; last === batch; removed += last) {
-    const [row] = await db.query<{ rows: number }>(
-      `with removed as (delete from ${table} where ctid = any(array(select ctid from ${table} where ${old} limit ${batch})) returning 1)
-       select count(*)::int as rows from removed`,
-      params,
-    )
-    last = row?.rows ?? 0
+    const some = `select ctid from ${table} where ${old} limit ${batch}`
+    last = await deleteRows(db, `delete from ${table} where ctid = any(array(${some}))`, params)
   }
   return removed
 }

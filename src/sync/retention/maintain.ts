@@ -1,18 +1,23 @@
+import { and, gt, lte, max, sql as text } from 'drizzle-orm'
 import type { Database, Sql } from '../../db/database.ts'
 import { LockTimeout, limitLockWaits } from '../../db/locks/lock-timeout.ts'
+import { anyOf, typed } from '../../db/typed.ts'
+import { accepted } from '../record/accepted.ts'
+import { run } from '../record/tables.ts'
 import type { RetainedTable } from '../resource.ts'
 import { namesOf, repairPartitions } from './partitions.ts'
 import { daysBefore, type Retention } from './retention.ts'
 import { averageAhead, removeCoarse, rollUp } from './rollup.ts'
+import { tier } from './tables.ts'
+import { setTier } from './tiers.ts'
 
-/** What the tables that grow are looked after with. */
-export interface Upkeep {
+export interface MaintenanceInput {
   readonly now: Date
   readonly tables: readonly RetainedTable[]
   readonly retention: Retention
 }
 
-/** What looking after them came to. */
+/** What a maintenance did. */
 export interface Maintained {
   /** Partitions that are new. */
   readonly created: string[]
@@ -20,36 +25,36 @@ export interface Maintained {
   readonly moved: number
   /** Months that were replaced by their coarser tier. */
   readonly rolledUp: string[]
-  /** Rows that are gone. */
+  /** Rows that were removed. */
   readonly removed: number
 }
 
-/** From then on the tables are to be looked after again, ms. */
-const enough = 86_400_000
+/** Maintenance is due this long after the last one, ms. */
+const interval = 86_400_000
 
 /**
- * Makes the partitions of the months to come, gives rows without a month theirs, and replaces what is older than its
- * retention by its coarser tier. Many short transactions; may be interrupted at any time, and called as often as one likes.
- * A table that a long query keeps from being changed is left for the next time, and the others are looked after.
- * @returns null when another process is at it
+ * Creates the partitions of the months to come, moves rows without a partition into theirs, and replaces what is older than
+ * its retention by its coarser tier. Many short transactions; may be interrupted at any time, and called again.
+ * A table that a long query locks is skipped until the next maintenance, and the others are maintained.
+ * @returns null when another process is maintaining
  * @throws RetryableError when the database is away
- * @throws LockTimeout at the end, when a table was left
+ * @throws LockTimeout at the end, when a table was skipped
  */
-export async function maintain(db: Database, { tables, ...upkeep }: Upkeep): Promise<Maintained | null> {
+export async function maintain(db: Database, { tables, ...input }: MaintenanceInput): Promise<Maintained | null> {
   const lock = await db.tryLock('wynnsync maintain')
   if (!lock) return null
-  let left: LockTimeout | undefined
+  let skipped: LockTimeout | undefined
   try {
     const total = { created: [] as string[], moved: 0, rolledUp: [] as string[], removed: 0 }
-    for (const growing of tables) {
+    for (const retained of tables) {
       try {
-        await maintainTable(limitLockWaits(db, `maintenance of ${namesOf(growing).table}`), growing, upkeep, total)
+        await maintainTable(limitLockWaits(db, `maintenance of ${namesOf(retained).table}`), retained, input, total)
       } catch (error) {
         if (!(error instanceof LockTimeout)) throw error
-        left ??= error
+        skipped ??= error
       }
     }
-    if (left) throw left
+    if (skipped) throw skipped
     return total
   } finally {
     await lock.release()
@@ -58,55 +63,52 @@ export async function maintain(db: Database, { tables, ...upkeep }: Upkeep): Pro
 
 async function maintainTable(
   db: Database,
-  growing: RetainedTable,
-  { now, retention }: Omit<Upkeep, 'tables'>,
+  retained: RetainedTable,
+  { now, retention }: Omit<MaintenanceInput, 'tables'>,
   total: { -readonly [Count in keyof Maintained]: Maintained[Count] },
 ): Promise<void> {
-  const repaired = await repairPartitions(db, growing, now)
+  const repaired = await repairPartitions(db, retained, now)
   total.created.push(...repaired.created)
   total.moved += repaired.moved
-  const { table } = namesOf(growing)
-  // First, so that of a month that goes no averages stay that somebody made of other samples.
-  await averageAhead(db, growing, now)
+  const { table } = namesOf(retained)
+  // First, so that of a month that goes no averages stay that were made of other samples.
+  await averageAhead(db, retained, now)
   const keep = retention.get(table.replace(/^.*\./, ''))
   if (keep) {
-    const rolled = await rollUp(db, growing, daysBefore(now, keep.fine), now)
+    const rolled = await rollUp(db, retained, daysBefore(now, keep.fine), now)
     total.rolledUp.push(...rolled.months)
     total.removed += rolled.removed
-    if (keep.coarse !== undefined) total.removed += await removeCoarse(db, growing, daysBefore(now, keep.coarse))
+    if (keep.coarse !== undefined) total.removed += await removeCoarse(db, retained, daysBefore(now, keep.coarse))
   }
-  await db.query(
-    `insert into sync.tier (sample_table, checked_at) values ($1, $2)
-     on conflict (sample_table) do update set checked_at = excluded.checked_at`,
-    [table, now],
-  )
+  await setTier(db, { sampleTable: table, checkedAt: now })
 }
 
 /** A machine that was idle for so long still trusts its own clock, ms. */
-const idle = 32 * enough
+const idle = 32 * interval
 
 /**
- * The time by which tables are looked after: that of this machine's clock, but not long after the latest accepted response.
- * A clock that is years ahead neither makes partitions for them nor lets what is kept expire.
+ * The time by which tables are maintained: that of this machine's clock, but not long after the latest accepted response.
+ * A clock that is years ahead neither creates partitions for these years nor expires what is kept.
  */
 export async function maintenanceTime(sql: Sql, now: Date): Promise<Date> {
-  const [row] = await sql.query<{ latest: Date | null }>(
-    `select max(observed_at) as latest from sync.run where status in ('ok', 'unchanged', 'partial')`,
-  )
+  const [row] = await typed(sql)
+    .select({ latest: max(run.observedAt) })
+    .from(run)
+    .where(text.raw(accepted))
   const latest = row?.latest?.getTime() ?? now.getTime()
   return new Date(Math.min(now.getTime(), latest + idle))
 }
 
-/** Whether a table was not looked after for a day: one small query, for commands that are done at once. */
-export async function isMaintenanceDue(sql: Sql, { now, tables }: Pick<Upkeep, 'now' | 'tables'>): Promise<boolean> {
-  const [state] = await sql.query<{ fresh: number }>(
-    'select count(*)::int as fresh from sync.tier where sample_table = any($1::text[]) and checked_at > $2 and checked_at <= $3',
+/** Whether a table had no maintenance for a day: one small query, for commands that take seconds. */
+export async function isMaintenanceDue(
+  sql: Sql,
+  { now, tables }: Pick<MaintenanceInput, 'now' | 'tables'>,
+): Promise<boolean> {
+  const names = tables.map((retained) => namesOf(retained).table)
+  const recent = and(
+    gt(tier.checkedAt, new Date(now.getTime() - interval)),
     // A clock that was ahead says nothing of what is due now.
-    [
-      tables.map((growing) => namesOf(growing).table),
-      new Date(now.getTime() - enough),
-      new Date(now.getTime() + enough),
-    ],
+    lte(tier.checkedAt, new Date(now.getTime() + interval)),
   )
-  return (state?.fresh ?? 0) < tables.length
+  return (await typed(sql).$count(tier, and(anyOf(tier.sampleTable, names), recent))) < tables.length
 }

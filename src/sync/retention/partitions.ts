@@ -3,8 +3,8 @@ import { bulkTable } from '../load/bulk-table.ts'
 import type { RetainedTable } from '../resource.ts'
 
 /*
- * A growing table has a partition for each month (UTC), one for all that is older (`_before`) and one for what has none
- * (`_rest`): nothing is lost when nobody made a partition in time. They live in schema `partitions`.
+ * A retained table has a partition for each month (UTC), one for all that is older (`_before`) and a default one (`_rest`):
+ * nothing is lost when a partition was not created in time. They live in schema `partitions`.
  */
 
 /** How many months ahead of now there are partitions. */
@@ -20,8 +20,8 @@ export interface Part {
   readonly to: Date | null
 }
 
-/** A growing table with its names in SQL. */
-export interface GrowingNames {
+/** A retained table with its names in SQL. */
+export interface TableNames {
   /** `game.world_sample` */
   readonly table: string
   /** `partitions.world_sample`, to which the rest of a partition's name is added. */
@@ -46,8 +46,8 @@ export async function partsOf(sql: Sql, table: string): Promise<Part[]> {
   )
 }
 
-/** The names of a growing table. */
-export function namesOf({ table, key }: RetainedTable): GrowingNames {
+/** The names of a retained table. */
+export function namesOf({ table, key }: RetainedTable): TableNames {
   const { name, columns } = bulkTable(table)
   const named = key.flatMap((property) => columns.get(property)?.name ?? [])
   return {
@@ -63,7 +63,7 @@ export function monthOf(at: Date, months = 0): Date {
   return new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + months, 1))
 }
 
-/** What was done so that every row has its month. */
+/** What was done so that every row has its partition. */
 export interface Repaired {
   /** Names of the partitions that are new. */
   readonly created: string[]
@@ -72,12 +72,12 @@ export interface Repaired {
 }
 
 /**
- * Makes the partitions that a table should have: for every month from its first row to some months ahead. Rows that had to
- * wait elsewhere move there. Each partition is made in a transaction of its own. A table that never had a row is left as it
- * is, so that who syncs items only has no hundred tables for nothing.
+ * Creates the partitions that a table should have: for every month from its first row to some months ahead. Rows of the
+ * default partition move there. Each partition is created in a transaction of its own. A table that never had a row gets
+ * none, so that a database of one small resource has no hundred empty tables.
  */
-export async function repairPartitions(db: Database, growing: RetainedTable, now: Date): Promise<Repaired> {
-  const names = namesOf(growing)
+export async function repairPartitions(db: Database, retained: RetainedTable, now: Date): Promise<Repaired> {
+  const names = namesOf(retained)
   const created: string[] = []
   let moved = 0
   let parts = await partsOf(db, names.table)
@@ -119,7 +119,7 @@ async function monthsIn(sql: Sql, name: string): Promise<Date[]> {
 }
 
 /** The month of the oldest row before the first month, when such rows came later and nothing was thinned out yet. */
-async function earlyRows(sql: Sql, { table }: GrowingNames, before: Part): Promise<Date | null> {
+async function earlyRows(sql: Sql, { table }: TableNames, before: Part): Promise<Date | null> {
   const [row] = await sql.query<{ month: Date | null }>(
     `select date_trunc('month', min(observed_at), 'UTC') as month from ${before.name}
       where not exists (select from sync.tier where sample_table = $1 and fine_since is not null)`,
@@ -129,7 +129,7 @@ async function earlyRows(sql: Sql, { table }: GrowingNames, before: Part): Promi
 }
 
 /** Gives months of their own to rows that are older than the first month was when they came. */
-function splitBefore(db: Database, names: GrowingNames, before: Part, first: Date): Promise<string[]> {
+function splitBefore(db: Database, names: TableNames, before: Part, first: Date): Promise<string[]> {
   return db.transaction(async (sql) => {
     const created: string[] = []
     const early = `${names.stem}_early`
@@ -155,13 +155,13 @@ function splitBefore(db: Database, names: GrowingNames, before: Part, first: Dat
 
 async function createMonth(
   sql: Sql,
-  { names, rest, name, month }: { names: GrowingNames; rest: string; name: string; month: Date },
+  { names, rest, name, month }: { names: TableNames; rest: string; name: string; month: Date },
 ): Promise<number> {
   const [from, to] = [instant(month), instant(monthOf(month, 1))]
   const columns = names.columns.join(', ')
-  // Whoever is writing into it ends first, or what it writes would stand where nobody looks for it.
+  // Transactions that write into it end first, or their rows would stay in the wrong partition.
   await sql.query(`lock table ${rest} in access exclusive mode`)
-  // One that somebody detached comes back with what it holds.
+  // One that was detached by hand comes back with its rows.
   await sql.query(`create table if not exists ${name} (like ${names.table} including all excluding indexes)`)
   const [moved] = await sql.query<{ rows: number }>(
     `with moved as (delete from ${rest} where observed_at >= ${from} and observed_at < ${to} returning ${columns}),
@@ -172,14 +172,14 @@ async function createMonth(
   return moved?.rows ?? 0
 }
 
-/** What was deleted leaves its room behind; a table without rows gives it back at once. */
+/** Deleted rows keep their space until vacuum; an empty table returns it at once. */
 async function freeSpace(sql: Sql, rest: string): Promise<void> {
   await sql.query(`lock table ${rest} in access exclusive mode`)
   const [state] = await sql.query<{ empty: boolean }>(`select not exists (select from ${rest}) as empty`)
   if (state?.empty) await sql.query(`truncate ${rest}`)
 }
 
-function monthName({ stem }: GrowingNames, month: Date): string {
+function monthName({ stem }: TableNames, month: Date): string {
   return `${stem}_${month.toISOString().slice(0, 7).replace('-', '_')}`
 }
 

@@ -28,7 +28,7 @@ export function readRetention(
   passing: readonly string[] = [],
 ): Retention {
   const names = ['all', 'ledger', ...tables, ...passing]
-  const told = new Map<string, Keep | null>()
+  const configured = new Map<string, Keep | null>()
   const wrong: string[] = []
   for (const part of (text ?? '').split(';').map((one) => one.trim())) {
     if (part === '') continue
@@ -38,14 +38,14 @@ export function readRetention(
     else if (keep === undefined || (passing.includes(name) && keep?.coarse !== undefined)) {
       const or = passing.includes(name) ? '' : ' or 90d/2y, the second time the longer one'
       wrong.push(`  ${part}: must look like ${name}=90d${or}`)
-    } else told.set(name, keep)
+    } else configured.set(name, keep)
   }
   if (wrong.length > 0) {
     throw new UsageError(
       `WYNNSYNC_RETENTION is wrong; write such as "all=1y; territory_resource=30d/2y":\n${wrong.join('\n')}`,
     )
   }
-  const all = told.get('all') ?? null
+  const all = configured.get('all') ?? null
   const unless: Readonly<Record<string, Keep | null>> = {
     ...Object.fromEntries(tables.map((name) => [name, all])),
     ...Object.fromEntries(passing.map((name) => [name, all?.coarse === undefined ? null : { fine: all.coarse }])),
@@ -53,7 +53,7 @@ export function readRetention(
   }
   return new Map(
     Object.entries(unless).flatMap(([name, otherwise]) => {
-      const keep = told.has(name) ? told.get(name) : otherwise
+      const keep = configured.has(name) ? configured.get(name) : otherwise
       return keep ? [[name, keep] as const] : []
     }),
   )

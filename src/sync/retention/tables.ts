@@ -35,7 +35,7 @@ export const answerSpan = syncTable(
 )
 
 /** Which columns can name a player: none. */
-export const growthNaming = [
+export const retentionNaming = [
   namesPeople(tier, {}, { 'a table of the program': ['sampleTable'] }),
   namesPeople(answerSpan, {}, { 'a word of the program': ['resource'] }),
 ]

@@ -14,13 +14,13 @@ export function schedulesOf(
   resources: readonly (Resource | Worklist)[],
   now: number,
 ): { scheduled: Scheduled[]; off: string[] } {
-  const told = new Map<string, string>()
+  const configured = new Map<string, string>()
   const wrong: string[] = []
   for (const part of (text ?? '').split(';').map((one) => one.trim())) {
     if (part === '') continue
     const [name = '', expression = ''] = splitOnce(part)
     const objection = objectionTo(name, expression, resources, now)
-    if (objection === undefined) told.set(name, expression)
+    if (objection === undefined) configured.set(name, expression)
     else wrong.push(`  ${part}: ${objection}`)
   }
   if (wrong.length > 0) {
@@ -28,10 +28,10 @@ export function schedulesOf(
       `WYNNSYNC_SCHEDULE is wrong; write such as "territories=*/5 * * * *; players=off":\n${wrong.join('\n')}`,
     )
   }
-  const off = resources.flatMap(({ name }) => (told.get(name) === 'off' ? [name] : []))
+  const off = resources.flatMap(({ name }) => (configured.get(name) === 'off' ? [name] : []))
   const scheduled = resources
     .filter(({ name }) => !off.includes(name))
-    .map((resource) => ({ resource, expression: told.get(resource.name) ?? resource.schedule }))
+    .map((resource) => ({ resource, expression: configured.get(resource.name) ?? resource.schedule }))
   return { scheduled, off }
 }
 

@@ -75,7 +75,7 @@ export async function play(db: Database, seed: number, hours: number, skipped: n
   const paces = pacesFor(hours)
   const slots = timetable(from, until, paces)
   for (const resource of polled)
-    await expectEvery(db, { resource, everySeconds: paces[resource], toldBy: 'start', at: new Date(from - hour) })
+    await expectEvery(db, { resource, everySeconds: paces[resource], setBy: 'start', at: new Date(from - hour) })
   await listKeys(db, 'guilds', guilds)
   await listKeys(db, 'players', players)
 

@@ -104,7 +104,7 @@ async function simulateDays({ app, db, sandbox, context }: Stage): Promise<void>
 
 /** Sets how often everything is synced, so that coverage knows what is missing. */
 async function expectIntervals(db: Database, now: number): Promise<void> {
-  const given = { toldBy: 'sync', at: new Date(now) } as const
+  const given = { setBy: 'sync', at: new Date(now) } as const
   for (const resource of daily) await setExpectedInterval(db, { resource, everySeconds: (24 * HOUR) / 1000, ...given })
   for (const resource of often)
     await setExpectedInterval(db, { resource, everySeconds: (hoursBetween * HOUR) / 1000, ...given })

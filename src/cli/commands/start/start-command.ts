@@ -58,7 +58,7 @@ export async function startCommand(context: Context, flags: MonitoringFlags): Pr
       everySeconds: expectedSeconds(one, app.clock.now()),
     }))
     await untilReached(context, missed, async () => {
-      const by = { toldBy: 'start', at: new Date(app.clock.now()) } as const
+      const by = { setBy: 'start', at: new Date(app.clock.now()) } as const
       for (const expected of watched) await setExpectedInterval(db, { ...expected, ...by })
       for (const resource of off) await setExpectedInterval(db, { resource, everySeconds: null, ...by })
     })
