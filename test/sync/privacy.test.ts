@@ -345,17 +345,20 @@ describe.each(kindsOfLongTests)('what a player restricts, on the %s database,', 
       runId: guildId('f'),
     })
     const shows = world.db.transaction(async (sql) => {
-      const { settle } = await applyPrivacyRules(sql, guilds, { ...telling(guildWith(member)), scope: guildId('a') })
+      const { eraseHidden } = await applyPrivacyRules(sql, guilds, {
+        ...telling(guildWith(member)),
+        scope: guildId('a'),
+      })
       await sql.query(`insert into game.member_counter values ($1, $2, 'late', $3, 70004)`, [
         ...[guildId('a'), playerId(1)],
         new Date(instantOf('10:00')),
       ])
       await paused
-      await settle()
+      await eraseHidden()
     })
     const restricts = world.db.transaction(async (sql) => {
       const record = { ...hiding.mainAccess?.(), restrictions: { mainAccess: true } }
-      await (await applyPrivacyRules(sql, players, { ...telling(record), scope: playerId(1) })).settle()
+      await (await applyPrivacyRules(sql, players, { ...telling(record), scope: playerId(1) })).eraseHidden()
     })
     goOn()
     await Promise.all([shows, restricts])

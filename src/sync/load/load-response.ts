@@ -64,7 +64,7 @@ async function loadUnlessKnown(
   const { preparation, last } = response
   const partial = partialReason(response) ?? reason
   const statusOf = (otherwise: 'ok' | 'unchanged'): RunStatus => (partial ? 'partial' : otherwise)
-  const { hidden, isNews, settle } = await applyPrivacyRules(sql, resource, response)
+  const { hidden, isNews, eraseHidden } = await applyPrivacyRules(sql, resource, response)
   if (verdict === 'unchanged' && !isNews && !(await confirmsPendingDeletion(sql, resource, response))) {
     const unchanged = preparation.entities.length
     const currentKeys = last?.currentKeys ?? null
@@ -79,7 +79,7 @@ async function loadUnlessKnown(
     }
   }
   const { hasChanged, guarded, ...loaded } = await loadAccepted(sql, resource, response)
-  await settle()
+  await eraseHidden()
   return {
     ...loaded,
     status: statusOf(hasChanged ? 'ok' : 'unchanged'),

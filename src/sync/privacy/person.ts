@@ -1,12 +1,16 @@
+import { eq, or } from 'drizzle-orm'
 import { FOREVER } from '../../db/bulk/values.ts'
 import type { Sql } from '../../db/database.ts'
+import { typed } from '../../db/typed.ts'
+import { sha256 } from '../normalize/hash.ts'
 import { erase, type Gone, type Removed, whoFrom, whoseRows } from './erase-person.ts'
 import { countNames, namedPlayers, removeNames } from './named-columns.ts'
 import { everything, type KeptTable, type Personal, type PersonalResponses } from './personal.ts'
 import { lockPrivacy } from './privacy.ts'
-import { hashOf, noteActions } from './privacy-actions.ts'
+import { recordActions } from './privacy-actions.ts'
 import { anonymizingStatement } from './privacy-engine.ts'
-import { askAnew } from './reopen.ts'
+import { invalidateHashes } from './reopen.ts'
+import { privacyAction, privacyRestriction } from './tables.ts'
 
 /** What is kept of a player in one table. */
 export interface KeptRows {
@@ -66,18 +70,25 @@ export async function personKept(sql: Sql, personal: Personal, playerUuid: strin
     const isShown = found.some(({ table }) => table === one.table) || one.table.startsWith('sync.privacy_')
     if (!isShown) found.push({ ...one, first: null, last: null })
   }
+  const { at, fieldGroup, policy, rows, reason } = privacyAction
   return {
     tables: found,
-    restrictions: await sql.query(
-      `select field_group as "fieldGroup", told_by as "toldBy", since from sync.privacy_restriction
-        where player_uuid = $1 order by 1, 2`,
-      [playerUuid],
-    ),
-    removals: await sql.query(
-      `select at, field_group as "fieldGroup", policy, rows, reason from sync.privacy_action
-        where player_uuid = $1 or player_hash = decode($2, 'hex') order by at`,
-      [playerUuid, hashOf(playerUuid)],
-    ),
+    restrictions: await typed(sql)
+      .select({
+        fieldGroup: privacyRestriction.fieldGroup,
+        toldBy: privacyRestriction.toldBy,
+        since: privacyRestriction.since,
+      })
+      .from(privacyRestriction)
+      .where(eq(privacyRestriction.playerUuid, playerUuid))
+      .orderBy(privacyRestriction.fieldGroup, privacyRestriction.toldBy),
+    removals: await typed(sql)
+      .select({ at, fieldGroup, policy, rows, reason })
+      .from(privacyAction)
+      .where(
+        or(eq(privacyAction.playerUuid, playerUuid), eq(privacyAction.playerHash, sha256(playerUuid.toLowerCase()))),
+      )
+      .orderBy(at),
   }
 }
 
@@ -99,11 +110,11 @@ export async function purge(
   personal: Personal,
   { playerUuid, fieldGroup = everything, at }: { playerUuid: string; fieldGroup?: string | undefined; at: Date },
 ): Promise<Removed[]> {
-  // In the order of every answer's transaction.
+  // In the order of every response's transaction.
   await sql.query('lock table sync.raw_answer in row exclusive mode')
   await lockPrivacy(sql)
   // What the API shows of the player now may be the same as it was.
-  await askAnew(sql, personal, [playerUuid])
+  await invalidateHashes(sql, personal, [playerUuid])
   const { players, keys } = await namedPlayers(sql, personal, [playerUuid])
   const removed = await erase(sql, personal, [{ playerUuid, fieldGroup }])
   if (fieldGroup === everything) {
@@ -112,6 +123,12 @@ export async function purge(
     removed.push(...gone.map(({ player, n }) => ({ playerUuid: player, fieldGroup, table, rows: n })))
     removed.push(...(await removeNames(sql, personal, players, { isPurge: true, keys })))
   }
-  await noteActions(sql, removed, { at, policy: 'purge', reason: 'a person asked for it', runId: null, isNamed: false })
+  await recordActions(sql, removed, {
+    at,
+    policy: 'purge',
+    reason: 'a person asked for it',
+    runId: null,
+    isNamed: false,
+  })
   return removed
 }

@@ -1,11 +1,14 @@
+import { and, gt, gte, isNotNull, or, type SQL, sql as text } from 'drizzle-orm'
 import type { Sql } from '../../db/database.ts'
+import { anyOf, typed } from '../../db/typed.ts'
 import { sha256 } from '../normalize/hash.ts'
 import type { Removed } from './erase-person.ts'
 import type { Person } from './personal.ts'
+import { privacyAction } from './tables.ts'
 
 /** That something was removed: of whom, when, what kind of thing. */
 export interface Action {
-  /** Null where the player is not named; then `hash` tells. */
+  /** Null where the player is not named; then there is `hash`. */
   readonly player: string | null
   /** SHA-256 of the uuid, in hex. */
   readonly hash: string | null
@@ -15,7 +18,7 @@ export interface Action {
 
 /** What led to a removal. */
 export interface Cause {
-  /** What was observed until then does not come back. */
+  /** What was observed until then is not restored. */
   readonly at: Date
   readonly policy: 'anonymize' | 'delete' | 'purge'
   readonly reason: string
@@ -29,46 +32,47 @@ export function hashOf(playerUuid: string): string {
   return sha256(playerUuid.toLowerCase()).toString('hex')
 }
 
-/** Writes down that something was removed; nothing where nothing was there. Never what it was. */
-export async function noteActions(sql: Sql, removed: readonly Removed[], cause: Cause): Promise<void> {
-  if (removed.length === 0) return
-  const { at, policy, reason, runId, isNamed } = cause
-  await sql.query(
-    `insert into sync.privacy_action (at, player_uuid, player_hash, field_group, policy, rows, reason, run_id)
-     select $1, case when $8 then player::uuid end, case when not $8 then decode(hash, 'hex') end, field_group, $6,
-            sum(rows), $7, $9
-       from unnest($2::text[], $3::text[], $4::text[], $5::int[]) as removed(player, hash, field_group, rows)
-      group by player, hash, field_group`,
-    [
-      at,
-      removed.map((one) => one.playerUuid),
-      removed.map((one) => hashOf(one.playerUuid)),
-      removed.map((one) => one.fieldGroup),
-      removed.map((one) => one.rows),
-      policy,
-      reason,
-      isNamed,
-      runId,
-    ],
-  )
+/** Records that something was removed, never what it was; nothing where nothing was there. */
+export async function recordActions(sql: Sql, removed: readonly Removed[], cause: Cause): Promise<void> {
+  const { isNamed, ...shared } = cause
+  const sums = new Map<string, Removed>()
+  for (const { rows, ...removal } of removed) {
+    const name = `${removal.playerUuid} ${removal.fieldGroup}`
+    sums.set(name, { ...removal, rows: rows + (sums.get(name)?.rows ?? 0) })
+  }
+  if (sums.size === 0) return
+  const actions = [...sums.values()].map(({ playerUuid, fieldGroup, rows }) => ({
+    ...shared,
+    playerUuid: isNamed ? playerUuid : null,
+    playerHash: isNamed ? null : sha256(playerUuid.toLowerCase()),
+    fieldGroup,
+    rows,
+  }))
+  await typed(sql).insert(privacyAction).values(actions)
 }
 
 /**
- * Removals at the instant of an answer or later, but for those that the answer itself led to: what it says of these people
- * is older than what was removed, and must not come back by it.
+ * Removals at the instant of a response or later, but for those that the response itself caused: what it says of these people
+ * is older than what was removed, and must not restore it.
  */
 export async function actionsSince(
   sql: Sql,
   people: readonly Person[],
   { at, runId }: { readonly at: Date; readonly runId: string },
 ): Promise<Action[]> {
-  const late = 'at >= $2 and (at > $2 or run_id is distinct from $3)'
-  return await sql.query<Action>(
-    `select player_uuid::text as player, null as hash, field_group as "group", max(at) as at from sync.privacy_action
-      where player_uuid = any($1::uuid[]) and ${late} group by 1, 3
-     union all
-     select null, encode(player_hash, 'hex'), field_group, max(at) from sync.privacy_action
-      where player_hash is not null and ${late} group by 2, 3`,
-    [people.map((one) => one.playerUuid), at, runId],
+  const { playerUuid, playerHash, fieldGroup } = privacyAction
+  const isLate = and(
+    gte(privacyAction.at, at),
+    or(gt(privacyAction.at, at), text`${privacyAction.runId} is distinct from ${runId}`),
   )
+  const players = people.map((person) => person.playerUuid)
+  const latest = text`max(${privacyAction.at})`.mapWith(privacyAction.at)
+  const select = (hash: SQL<string | null>, whose: SQL | undefined) =>
+    typed(sql)
+      .select({ player: playerUuid, hash, group: fieldGroup, at: latest })
+      .from(privacyAction)
+      .where(and(whose, isLate))
+      .groupBy(playerUuid, playerHash, fieldGroup)
+  const unnamed = select(text<string | null>`encode(${playerHash}, 'hex')`, isNotNull(playerHash))
+  return await select(text<string | null>`null`, anyOf(playerUuid, players)).unionAll(unnamed)
 }

@@ -2,8 +2,8 @@ import type { Sql } from '../../db/database.ts'
 import type { Personal } from './personal.ts'
 
 /**
- * Makes the next answers about these players be taken in anew where nobody hides the field group any more: what they show
- * was removed, or not kept, while they stayed the same.
+ * Makes the next responses about these players be loaded again where no response hides the field group any more: what they
+ * show was removed, or not kept, while they stayed the same.
  */
 export async function reopen(
   sql: Sql,
@@ -18,7 +18,7 @@ export async function reopen(
   )
   const players = [...new Set(open.map((one) => one.player))]
   if (players.length === 0) return
-  await askAnew(sql, personal, players)
+  await invalidateHashes(sql, personal, players)
   for (const { table, versionsOf, blank = {} } of personal.tables) {
     for (const [group, { columns, where }] of Object.entries(blank)) {
       const again = open.filter((one) => one.group === group).map((one) => one.player)
@@ -32,14 +32,14 @@ export async function reopen(
   }
 }
 
-/** Makes the next answers about these players be taken in whatever they say: what they said is not kept any more. */
-export async function askAnew(sql: Sql, personal: Personal, players: readonly string[]): Promise<void> {
+/** Makes the next responses about these players be loaded even if they are unchanged: what they said is not kept any more. */
+export async function invalidateHashes(sql: Sql, personal: Personal, players: readonly string[]): Promise<void> {
   await sql.query(
-    // Those that are locked are being asked for right now.
+    // Those that are locked are being requested right now.
     `with asked as (
        select item.resource, item.key from sync.work_item item
-         join (select told.resource, told.key from unnest($1::uuid[]) as who(player_uuid)
-                cross join lateral (${personal.answersAbout}) told(resource, key)) told using (resource, key)
+         join (select about.resource, about.key from unnest($1::uuid[]) as who(player_uuid)
+                cross join lateral (${personal.answersAbout}) about(resource, key)) about using (resource, key)
           for update of item skip locked)
      update sync.work_item item set content_hash = sha256(item.content_hash) from asked
       where item.resource = asked.resource and item.key = asked.key`,

@@ -1,28 +1,39 @@
+import { and, eq, or, sql as text } from 'drizzle-orm'
 import type { Sql } from '../../db/database.ts'
+import { anyOf, typed } from '../../db/typed.ts'
 import type { Person } from './personal.ts'
+import { privacyRestriction } from './tables.ts'
 
-/** A rule in force: which fields of whom, and which responses said so. */
+/** A rule in force: which fields of whom, and which responses set it. */
 export interface Restriction {
   readonly player: string
   readonly group: string
-  readonly teller: string
+  readonly setBy: string
 }
 
-/** The resource and key whose responses make a rule. */
+/** The resource and key whose responses set a rule. */
 type Source = { readonly resource: string; readonly key: string }
 
-/** The rules about these people, and those that the source made about anyone. */
+const { playerUuid, fieldGroup, toldBy } = privacyRestriction
+
+/** The rules about these people, and those that the source set about anyone. */
 export async function restrictionsOf(sql: Sql, people: readonly Person[], source: Source): Promise<Restriction[]> {
-  return await sql.query<Restriction>(
-    `select player_uuid::text as player, field_group as "group", told_by as teller from sync.privacy_restriction
-      where player_uuid = any($1::uuid[]) or told_by = $2`,
-    [people.map((one) => one.playerUuid), nameOf(source)],
-  )
+  const players = people.map((person) => person.playerUuid)
+  return await typed(sql)
+    .select({ player: playerUuid, group: fieldGroup, setBy: toldBy })
+    .from(privacyRestriction)
+    .where(or(anyOf(playerUuid, players), eq(toldBy, nameOf(source))))
 }
 
-/** Those that the source itself made. */
+/** Whether responses about a player's own key restrict all of these groups already. */
+export async function areRestricted(sql: Sql, source: Source, groups: readonly string[]): Promise<boolean> {
+  const isSource = and(eq(text`${playerUuid}::text`, source.key), eq(toldBy, nameOf(source)))
+  return (await typed(sql).$count(privacyRestriction, and(isSource, anyOf(fieldGroup, groups)))) === groups.length
+}
+
+/** Those that the source itself set. */
 export function ownOf(restrictions: readonly Restriction[], source: Source): Restriction[] {
-  return restrictions.filter((one) => one.teller === nameOf(source))
+  return restrictions.filter(({ setBy }) => setBy === nameOf(source))
 }
 
 /** What is restricted, of whom, that is not among these. */
@@ -30,9 +41,11 @@ export function notYet(
   known: readonly Restriction[],
   people: readonly Person[],
 ): (Person & { readonly group: string })[] {
-  const told = new Set(known.map(({ player, group }) => `${player} ${group}`))
-  return people.flatMap((one) =>
-    one.restricted.filter((group) => !told.has(`${one.playerUuid} ${group}`)).map((group) => ({ ...one, group })),
+  const restricted = new Set(known.map(({ player, group }) => `${player} ${group}`))
+  return people.flatMap((person) =>
+    person.restricted
+      .filter((group) => !restricted.has(`${person.playerUuid} ${group}`))
+      .map((group) => ({ ...person, group })),
   )
 }
 
