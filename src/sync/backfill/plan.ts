@@ -1,34 +1,35 @@
 import type { Sql } from '../../db/database.ts'
 import { bulkTable } from '../load/bulk-table.ts'
+import { accepted } from '../record/accepted.ts'
 import type { ResourceBase } from '../resource.ts'
 
 /** What a backfill will take, before it begins. */
 export interface Price {
   readonly resource: string
-  /** What there is to ask: guilds, players, items, recipes. */
+  /** Keys to request. */
   readonly keys: number
   readonly requests: number
-  /** At the limit per minute, when nobody else asks. */
+  /** At the limit per minute, when nothing else sends requests. */
   readonly minutes: number
-  /** Rows that may come, at most about so many. */
+  /** About how many rows at most will be added. */
   readonly rows: number
   readonly bytes: number
   /** What was not known and had to be assumed, in words. */
   readonly assumptions: readonly string[]
 }
 
-/** What is taken for granted of a resource of which the database has too little to measure. */
+/** What is assumed of a resource of which the database has too little to measure. */
 export interface Assumed {
   readonly keys: number
   readonly rowsPerKey: number
 }
 
-/** What there is to ask. */
+/** What there is to request. */
 export interface Demand {
   readonly keys: number
-  /** Keys that were never answered. */
+  /** Keys that never had a response. */
   readonly fresh: number
-  /** Keys of which each new answer is likely to bring what one of them brought on average. */
+  /** Keys of which each new response is likely to add as many rows as one of them did on average. */
   readonly again: number
   readonly requests: number
   /** Requests per minute that the budget allows. */
@@ -93,14 +94,14 @@ async function countRows(sql: Sql, table: string): Promise<number> {
   return row?.rows ?? 0
 }
 
-/** Keys that were answered, and how many answers about them there were. */
+/** Keys that had a response, and how many responses about them there were. */
 async function knownKeys(sql: Sql, resource: ResourceBase): Promise<{ keys: number; answers: number }> {
   const [row] = await sql.query<{ keys: number; answers: number }>(
     `select case when listed.keys > 0 then listed.keys else coalesce(whole.living, 0) end as keys,
-            case when listed.keys > 0 then greatest(listed.keys, told.answers) else coalesce(whole.living, 0) end as answers
+            case when listed.keys > 0 then greatest(listed.keys, observed.answers) else coalesce(whole.living, 0) end as answers
        from (select count(*) as keys from sync.work_item where resource = $1 and observed_at is not null) listed,
             (select count(*) as answers from sync.observation
-              where resource = $1 and status in ('ok', 'unchanged', 'partial')) told
+              where resource = $1 and ${accepted}) observed
        left join lateral (select living from sync.run where resource = $1 and living is not null
                            order by observed_at desc limit 1) whole on true`,
     [resource.name],
@@ -109,11 +110,11 @@ async function knownKeys(sql: Sql, resource: ResourceBase): Promise<{ keys: numb
 }
 
 /**
- * The limit per minute that the headers of a route last told; undefined when none did.
+ * The limit per minute in the latest headers of a route; undefined when there was none.
  * @param server origin of the API
- * @param guest whether it is asked without credential
+ * @param guest whether requests carry no credential
  */
-export async function toldLimit(
+export async function lastLimit(
   sql: Sql,
   { route, server, guest }: { route: string; server: string; guest: boolean },
 ): Promise<number | undefined> {

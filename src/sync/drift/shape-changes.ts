@@ -1,17 +1,21 @@
+import { and, eq, inArray, notExists } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/pg-core'
 import { RetryableError } from '../../app/errors.ts'
 import type { Sql } from '../../db/database.ts'
+import { typed } from '../../db/typed.ts'
 import type { Loaded } from '../load/load.ts'
 import type { Json } from '../normalize/hash.ts'
 import type { Preparation, Prepared } from '../normalize/prepare.ts'
 import { appendDrift } from '../record/ledger.ts'
+import { drift } from '../record/tables.ts'
 import type { ResourceBase } from '../resource.ts'
 import type { Novelty } from './drift.ts'
 import { documentOf, noveltiesOf } from './novelties.ts'
 
 type Found = Novelty & { readonly key: string }
 
-/** An answer that was taken in. */
-interface Taken {
+/** A response that was loaded. */
+interface LoadedResponse {
   readonly preparation: Preparation
   readonly loaded: Loaded
   /** Whether it holds all of the resource, and not only one key of a worklist. */
@@ -19,14 +23,14 @@ interface Taken {
 }
 
 /**
- * Writes down, each thing once, what an answer holds that the program does not know, what it lacks that was there before,
+ * Records, each thing once, what a response holds that the program does not know, what it lacks that was there before,
  * what is of another type, and what is back. Returns what was new.
  */
-export async function noteDrift(
+export async function recordDrift(
   sql: Sql,
   resource: ResourceBase,
   found: Parameters<typeof appendDrift>[1],
-  { preparation, loaded, isWhole }: Taken,
+  { preparation, loaded, isWhole }: LoadedResponse,
 ): ReturnType<typeof appendDrift> {
   const { entities } = preparation
   // What came with an unchanged record may be new all the same.
@@ -38,7 +42,7 @@ export async function noteDrift(
   return await appendDrift(sql, found, [...novelties, ...returned])
 }
 
-/** How many of an answer's records must have lost a field at once, and which share of them, for it to have vanished. */
+/** How many records of a response must have lost a field at once, and which share of them, for it to count as missing. */
 const MANY = 5
 const LARGE = 0.5
 
@@ -80,7 +84,7 @@ function fieldsIn(value: Json | undefined): { readonly [name: string]: Json | un
   return isObject ? (value as { readonly [name: string]: Json | undefined }) : undefined
 }
 
-/** Counts, over answers, which fields go at once. */
+/** Counts, over responses, which fields go missing at once. */
 export interface Losses {
   /** A record came, and lost these fields. */
   add(key: string, lost: readonly string[]): void
@@ -111,7 +115,7 @@ export function lostBy(changed: Loaded['changed']): Map<string, string[]> {
   return new Map(changed.map(({ entity, before }) => [entity.key, lostFields(before, documentOf(entity))]))
 }
 
-/** The same within one answer. */
+/** The same within one response. */
 function lossesOf(entities: readonly Prepared[], changed: Loaded['changed']): Found[] {
   const losses = countLosses()
   const lost = lostBy(changed)
@@ -123,7 +127,7 @@ function missing(path: string, key: string): Found {
   return { kind: 'missing_field', path, member: '', example: null, key }
 }
 
-/** Fields that the program does not know and that were in records of the answer before, and are in none of this one. */
+/** Fields that the program does not know and that were in records of the previous response, and are in none of this one. */
 function vanishedUnknown(resource: ResourceBase, entities: readonly Prepared[], changed: Loaded['changed']): Found[] {
   const gone = new Map<string, Found>()
   for (const { entity, before } of changed) {
@@ -146,23 +150,25 @@ function misfits({ quarantined }: Preparation): Found[] {
 }
 
 /**
- * What went missing or had another type, and is back as it was in the record that showed it: noted once, as a
+ * What went missing or had another type, and is back as it was in the record that showed it: recorded once, as a
  * row of kind `returned_field`.
  */
 async function findReturned(sql: Sql, resource: string, preparation: Preparation): Promise<Found[]> {
-  const gone = await sql.query<{ path: string; key: string; kind: string }>(
-    `select kind, path, key from sync.drift gone
-      where resource = $1 and kind in ('missing_field', 'retyped_field')
-        and not exists (select from sync.drift back where back.resource = gone.resource and back.path = gone.path
-                           and back.kind = 'returned_field')`,
-    [resource],
-  )
+  const { kind, path, key } = drift
+  const back = alias(drift, 'back')
+  const db = typed(sql)
+  const isBack = and(eq(back.resource, drift.resource), eq(back.path, path), eq(back.kind, 'returned_field'))
+  const isGone = and(eq(drift.resource, resource), inArray(kind, ['missing_field', 'retyped_field']))
+  const gone = await db
+    .select({ kind, path, key })
+    .from(drift)
+    .where(and(isGone, notExists(db.select({ id: back.id }).from(back).where(isBack))))
   if (gone.length === 0) return []
   const entities = new Map(preparation.entities.map((entity) => [entity.key, entity]))
   const still = new Set(misfits(preparation).map(({ path }) => path))
   return gone.flatMap(({ path, key, kind }) => {
     const entity = entities.get(key)
-    // An answer that was of another shape as a whole has no key: any that can be read is its return.
+    // A response that was of another shape as a whole has no key: any that can be read is its return.
     const isBack =
       key === ''
         ? entities.size > 0
@@ -171,7 +177,7 @@ async function findReturned(sql: Sql, resource: string, preparation: Preparation
   })
 }
 
-/** What a failure says of the shape of a whole answer. @param key of a worklist */
+/** The drift of a response that is of another shape as a whole. @param key of a worklist */
 export function reshaped(error: unknown, key = ''): Found[] {
   const shape = error instanceof RetryableError ? error.context.shape : undefined
   return typeof shape === 'string' ? [{ kind: 'retyped_field', path: '', member: shape, example: null, key }] : []

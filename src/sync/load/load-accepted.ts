@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/database.ts'
 import { documentOf } from '../drift/novelties.ts'
-import { lostBy, noteDrift } from '../drift/shape-changes.ts'
+import { lostBy, recordDrift } from '../drift/shape-changes.ts'
 import type { Json } from '../normalize/hash.ts'
 import { appendQuarantine } from '../record/ledger.ts'
 import type { ResourceBase } from '../resource.ts'
@@ -45,7 +45,7 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, answer: Inc
   if (last && resource.changeLog)
     await appendFieldChanges(sql, resource.name, [...documentChanges(loaded, at), ...closed])
   await appendQuarantine(sql, found, quarantined)
-  const drift = await noteDrift(sql, resource, found, { preparation, loaded, isWhole: answer.scope === undefined })
+  const drift = await recordDrift(sql, resource, found, { preparation, loaded, isWhole: answer.scope === undefined })
   const events = resource.derive
     ? await resource.derive(sql, {
         at,

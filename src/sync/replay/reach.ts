@@ -1,22 +1,24 @@
+import { eq, min } from 'drizzle-orm'
 import type { Sql } from '../../db/database.ts'
+import { typed } from '../../db/typed.ts'
+import { rawAnswer } from '../archive/tables.ts'
+import { accepted } from '../record/accepted.ts'
 import { isWorklist, type Resource, type Worklist } from '../resource.ts'
 import { tablesOf } from './replayed-tables.ts'
 
-/** How far back the raw answers of a resource go, and whether they are all there. */
+/** How far back the archived responses of a resource go, and whether they are complete. */
 export interface Reach {
   readonly resource: string
-  /** When the oldest raw answer was taken in; null when there is none. */
+  /** When the oldest archived response was loaded; null when there is none. */
   readonly from: Date | null
   /**
-   * The latest accepted answer that is in the tables and of which no raw one is left; or, where retention has thinned out
-   * what they told, the instant since when it has not. Null when nothing is missing.
+   * The latest accepted response that is in the tables and not in the archive; or, where retention has compacted the tables,
+   * the instant since when it has not. Null when nothing is missing.
    */
   readonly missing: Date | null
 }
 
-const accepted = `status in ('ok', 'unchanged', 'partial')`
-
-/** Accepted answers in the ledger without a raw one; and, where the ledger was thinned out, the hour in which it begins. */
+/** Accepted responses in the ledger that are not archived; and, where the ledger is compacted, the hour in which it begins. */
 const missingWhole = `
   select max(at) as at from (
     select observed_at as at from sync.run answer
@@ -29,11 +31,11 @@ const missingWhole = `
     having min(hour) + interval '1 hour' < (select min(taken_at) from sync.raw_answer where resource = $1)
   ) missing`
 
-/** What a replay would make anew of a table that is thinned out, and of an answer that the ledger does not know any more. */
+/** What a replay would restore of a compacted table, and of a response that the ledger does not have any more. */
 const thinned = `
   select max(fine_since) as at from sync.tier where sample_table = 'raw/' || $1 or sample_table = any($2::text[])`
 
-/** What was purged is in no table, so that no raw answer is missing for it. */
+/** What was purged is in no table, so that no archived response is missing for it. */
 const isNamed = `answer.key <> 'removed'`
 
 const missingKeys = `
@@ -54,13 +56,13 @@ const missingKeys = `
                         where raw.resource = $1 and raw.key = item.key and raw.observed_at = item.first_observed_at)
   ) missing`
 
-/** Looks whether everything that the tables of a resource hold could be made again from its raw answers. */
+/** Whether everything in the tables of a resource could be rebuilt from its archived responses. */
 export async function reachOf(sql: Sql, resource: Resource | Worklist): Promise<Reach> {
   const { name } = resource
-  const [oldest] = await sql.query<{ at: Date | null }>(
-    'select min(taken_at) as at from sync.raw_answer where resource = $1',
-    [name],
-  )
+  const [oldest] = await typed(sql)
+    .select({ at: min(rawAnswer.takenAt) })
+    .from(rawAnswer)
+    .where(eq(rawAnswer.resource, name))
   const [missing] = await sql.query<{ at: Date | null }>(isWorklist(resource) ? missingKeys : missingWhole, [name])
   const [gone] = await sql.query<{ at: Date | null }>(thinned, [name, tablesOf(resource)])
   const since = [missing, gone].flatMap((one) => one?.at?.getTime() ?? [])

@@ -1,8 +1,10 @@
 import type { AnyPgTable } from 'drizzle-orm/pg-core'
 import type { Sql } from '../../db/database.ts'
+import { anyOf, typed } from '../../db/typed.ts'
 import { invalidateCoverage } from '../coverage/count.ts'
 import { bulkTable } from '../load/bulk-table.ts'
 import { isWorklist, type Resource, type ResourceBase, type Worklist } from '../resource.ts'
+import { tier } from '../retention/tables.ts'
 import { shadowName } from './shadow.ts'
 
 /** How the rows of a table differ from those that a replay made. */
@@ -14,7 +16,7 @@ export interface TableDifference {
   readonly equal: number
 }
 
-/** A table that a replay makes anew, or the part of it that is about the resources. */
+/** A table that a replay rebuilds, or the part of it that is about the resources. */
 interface Rebuilt {
   readonly name: string
   /** SQL condition for tables that all resources share, with the names of resources as $1. */
@@ -28,7 +30,7 @@ const shared: readonly Rebuilt[] = ['game.field_change', 'sync.absence', 'sync.d
   (name) => ({ name, where: ofResource }),
 )
 
-/** Tables of schema `game` that hold nothing but what the answers of a resource say. */
+/** Tables of schema `game` that hold nothing but what follows from the responses of a resource. */
 export function tablesOf(resource: ResourceBase): string[] {
   const { history, relatedHistories: others = {}, samples = {}, derived = [] } = resource
   const histories = [history, ...Object.values(others)].flatMap(({ root, parts }) => [root, ...Object.values(parts)])
@@ -36,7 +38,7 @@ export function tablesOf(resource: ResourceBase): string[] {
   return tables.map((table) => bulkTable(table).name)
 }
 
-/** Compares the tables of these resources with what a replay made of their answers. */
+/** Compares the tables of these resources with those that a replay made. */
 export async function differences(sql: Sql, resources: readonly ResourceBase[]): Promise<TableDifference[]> {
   const found: TableDifference[] = []
   for (const rebuilt of [...resources.flatMap(tablesOf).map((name): Rebuilt => ({ name })), ...shared])
@@ -64,8 +66,8 @@ async function difference(
 }
 
 /**
- * Puts into the shadow what is known of drift and cannot be found again: what went missing from answers about many keys,
- * what failed answers showed that cannot be read now either, and that it came back.
+ * Copies into the shadow what is known of drift and cannot be found again: what went missing from responses about many keys,
+ * what failed responses showed that cannot be read now either, and that it came back.
  */
 export async function keepDrift(sql: Sql, resources: readonly (Resource | Worklist)[]): Promise<void> {
   const columns = (await columnsOf(sql, 'sync.drift')).join(', ')
@@ -99,14 +101,14 @@ async function columnsOf(sql: Sql, table: string): Promise<string[]> {
 }
 
 /**
- * Puts what the replay made in the place of what was there, in the caller's transaction. The tables stay the same ones,
- * for views stand on them.
+ * Replaces the rows of the tables by those of the replay, in the caller's transaction. The tables stay the same ones, because
+ * views depend on them.
  */
 export async function swapTables(sql: Sql, resources: readonly ResourceBase[]): Promise<void> {
   const names = resources.map((one) => one.name)
   const own = resources.flatMap(tablesOf)
-  // Averages of what goes are made anew. Who is at it waits for this row, and then sees what came.
-  await sql.query('update sync.tier set averaged_until = null where sample_table = any($1::text[])', [own])
+  // Averages are made again. A transaction that averages waits for this row, and then sees the new samples.
+  await typed(sql).update(tier).set({ averagedUntil: null }).where(anyOf(tier.sampleTable, own))
   for (const name of names) await invalidateCoverage(sql, name, null)
   await sql.query(`truncate ${own.join(', ')}`)
   for (const { name, where } of shared) await sql.query(`delete from ${name} where ${where}`, [names])
@@ -140,13 +142,13 @@ const said = [
   'content_hash',
 ]
 
-/** The ledger keeps its runs and when they were; what their answers came to is what the replay found. */
+/** The ledger keeps its runs and their times; the outcome of their responses is what the replay found. */
 const ledgerOfRuns = `
   update sync.run live set ${said.map((column) => `${column} = again.${column}`).join(', ')}, error = again.error
     from sync_replay.run again
    where live.run_id = again.run_id and live.resource = any($1::text[])`
 
-/** An identical copy of an answer was not kept again, and the next answer is compared with it all the same. */
+/** An identical copy of a response was not archived again, and the next response is compared with it all the same. */
 const ledgerOfCopies = `
   update sync.run live set living = again.living, records = again.records, normalized = again.normalized, content_hash = again.content_hash
     from (select distinct on (resource, observed_at) * from sync_replay.run

@@ -11,7 +11,7 @@ export function shadowName(table: string): string {
   return table.replace(qualifier, '$1$2_replay$1')
 }
 
-/** Makes the shadow tables anew, empty but for what is not told by answers: what people had removed. */
+/** Creates the shadow tables, empty but for what follows from no response: what was removed for privacy. */
 export async function createShadow(db: Database, resources: readonly string[]): Promise<void> {
   await dropShadow(db)
   const tables = await db.query<{ name: string }>(
@@ -21,7 +21,7 @@ export async function createShadow(db: Database, resources: readonly string[]): 
   )
   await db.transaction(async (sql) => {
     for (const schema of shadowSchemas) await sql.query(`create schema ${schema}`)
-    // Nobody needs them after a crash: the next replay begins anew.
+    // They are not needed after a crash: the next replay begins anew.
     for (const { name } of tables)
       await sql.query(
         `create unlogged table ${shadowName(name)} (like ${name} including all excluding comments excluding statistics)`,
@@ -35,19 +35,19 @@ export async function createShadow(db: Database, resources: readonly string[]): 
   })
 }
 
-/** Removes the shadow tables, also those that a replay left that was killed. */
+/** Removes the shadow tables, also those of a replay that was killed. */
 export async function dropShadow(sql: Sql): Promise<void> {
   await sql.query(`drop schema if exists ${shadowSchemas.join(', ')} cascade`)
 }
 
-/** A database whose every statement is about the shadow tables. Nobody is notified of what is said there. */
+/** A database whose every statement is about the shadow tables. It sends no notifications. */
 export function shadowOf(db: Database, inside?: Sql): Database {
   return {
     ...shadowed(inside ?? db),
     kind: db.kind,
     place: db.place,
     transaction: async (work) => (inside ? work(shadowed(inside)) : db.transaction((sql) => work(shadowed(sql)))),
-    // Whoever syncs the resource meanwhile is not in the way.
+    // A sync of the resource meanwhile is not in the way.
     tryLock: async () => ({ release: async () => {} }),
     close: async () => {},
   }

@@ -5,7 +5,7 @@ import { chooseCredential } from '../../../app/stored-credential.ts'
 import type { Sql } from '../../../db/database.ts'
 import { resources } from '../../../resources/index.ts'
 import { countOpen, listKeys } from '../../../sync/backfill/campaign.ts'
-import { type Assumed, type Price, priceOf, toldLimit } from '../../../sync/backfill/plan.ts'
+import { type Assumed, type Price, priceOf, lastLimit } from '../../../sync/backfill/plan.ts'
 import { lastAccepted } from '../../../sync/record/ledger.ts'
 import { isWorklist, type Resource, type Worklist } from '../../../sync/resource.ts'
 import { type Context, writeResult } from '../../context.ts'
@@ -128,7 +128,7 @@ function assumedOf({ name }: Resource | Worklist) {
 /** Requests per minute: of the latest rate-limit headers, else what the API grants guests and tokens (API reference 2.2). */
 async function limitOf(sql: Sql, route: string, { config }: App, assumptions: string[]): Promise<number> {
   const guest = isGuest(config)
-  const known = await toldLimit(sql, { route, server: new URL(config.baseUrl).origin, guest })
+  const known = await lastLimit(sql, { route, server: new URL(config.baseUrl).origin, guest })
   if (known !== undefined) return known
   const limit = guest ? ASSUMED_LIMIT.guest : ASSUMED_LIMIT.token
   assumptions.push(`${limit} requests a minute, what the API grants ${guest ? 'guests' : 'a token'}`)
