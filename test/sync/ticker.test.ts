@@ -1,7 +1,7 @@
 import { createTask, getTasks } from 'node-cron'
 import { describe, expect, test } from 'vitest'
 import { virtualClock } from '../../src/app/clock.ts'
-import { clockTicker, nextTick, objectionToSchedule, periodSeconds } from '../../src/sync/schedule/ticker.ts'
+import { clockTicker, nextTick, cronError, periodSeconds } from '../../src/sync/schedule/ticker.ts'
 
 const at = (text: string) => Date.parse(`2026-06-01T${text}Z`)
 
@@ -58,9 +58,9 @@ describe('a cron expression', () => {
   })
 
   test('that is none is explained', () => {
-    expect(objectionToSchedule('61 * * * *')).toMatch(/minute/)
-    expect(objectionToSchedule('often')).toMatch(/5 or 6 fields/)
-    expect(objectionToSchedule('* * * * *')).toBeUndefined()
+    expect(cronError('61 * * * *')).toMatch(/minute/)
+    expect(cronError('often')).toMatch(/5 or 6 fields/)
+    expect(cronError('* * * * *')).toBeUndefined()
   })
 })
 

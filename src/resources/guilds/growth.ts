@@ -53,7 +53,7 @@ export const guildGrowth: readonly RetainedTable[] = [
     // An answer may lack it, and a season is reckoned from the last one that did not.
     last: ['wars is not null'],
     averages: guildHours,
-    settled: settledSince(thinned),
+    finalRange: settledSince(thinned),
   },
   { table: guildRanking, key: ['guildUuid', 'board'], cell: 'day' },
   {
@@ -65,7 +65,7 @@ export const guildGrowth: readonly RetainedTable[] = [
     highest: 'value',
     averages: counterDips,
     // What is left of older samples falls where they did, or nowhere.
-    settled: settledSince('null'),
+    finalRange: settledSince('null'),
   },
   // When somebody was online last, and until when, and the last login that was told.
   { table: memberPresence, key: ['guildUuid', 'playerUuid'], cell: 'day', last: ['online', 'last_join is not null'] },

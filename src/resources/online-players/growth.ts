@@ -5,7 +5,7 @@ import { onlineHour, onlineSample, playerHop, playerListing, worldHour, worldSam
  * From the first accepted answer whose samples are still there to the last one: none is taken that is older than that.
  * @param until another end
  */
-const settled = (table: string, until = 'max(run.observed_at)') =>
+const finalRange = (table: string, until = 'max(run.observed_at)') =>
   `select greatest(least(min(run.observed_at), (select min(began_at) from sync.answer_span where resource = 'online-players')),
                    (select fine_since from sync.tier where sample_table = '${table}')) as since, ${until} as until
      from sync.run where run.resource = 'online-players' and run.status in ('ok', 'unchanged', 'partial')`
@@ -31,7 +31,7 @@ export const onlineGrowth: readonly RetainedTable[] = [
                                                        interval '1 hour') as moment(hour)) part
             group by part.hour`,
     },
-    settled: settled('game.online_sample'),
+    finalRange: finalRange('game.online_sample'),
   },
   {
     table: worldSample,
@@ -42,7 +42,7 @@ export const onlineGrowth: readonly RetainedTable[] = [
       of: 'select world, hour, online_avg, online_max from analytics.world_peak($1::timestamptz, $2::timestamptz)',
     },
     // A world that the last answer lacks may have been down since then.
-    settled: settled(
+    finalRange: finalRange(
       'game.world_sample',
       `least(max(run.observed_at), (select min(first_missed_at) from sync.absence where resource = 'online-players'))`,
     ),

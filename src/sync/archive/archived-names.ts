@@ -44,7 +44,7 @@ export function replaceNames(
   function visitRecord(record: unknown, without: ReadonlySet<string>): void {
     if (typeof record !== 'object' || record === null) return
     for (const [field, value] of Object.entries(record)) {
-      // Counts by world, which name nobody.
+      // Counts by world, which name no player.
       if (field === redactedField) continue
       if (field === members?.field) visitMembers(value, members.nameless)
       else if (field === players) visit(value, false, true)

@@ -27,9 +27,9 @@ export interface NamedPlayer {
 }
 
 export interface RemoveNamesOptions {
-  /** Also rows that the program needs for as long as it asks for the player, and rows that only a full scan finds. */
+  /** Also rows that the program needs for as long as it requests the player, and rows that only a full scan finds. */
   readonly isPurge: boolean
-  /** Resource and key of everything that tells of the players: where the rows of large tables are looked for otherwise. */
+  /** Resource and key of all responses about the players: otherwise the only rows of large tables that are searched. */
   readonly keys: readonly { readonly resource: string; readonly key: string }[]
 }
 
@@ -38,7 +38,7 @@ const large = ['sync.observation', 'sync.raw_answer']
 
 const replacement = 'removed'
 
-/** Removes what names players from the tables that count and explain responses. The rows that count stay. */
+/** Removes what names players from the tables that count and explain responses. Rows with counts stay. */
 export async function removeNames(
   sql: Sql,
   personal: Personal,
@@ -67,12 +67,12 @@ export async function removeNames(
   return removed
 }
 
-/** The players with their names, and resource and key of everything that tells of them: before their rows go. */
+/** The players with their names, and resource and key of all responses about them: before their rows are removed. */
 export async function namedPlayers(sql: Sql, personal: Personal, playerUuids: readonly string[]) {
   const names = await namesOf(sql, playerUuids)
   const keys = await sql.query<{ resource: string; key: string }>(
-    `select told.resource, told.key from unnest($1::uuid[]) as who(player_uuid)
-      cross join lateral (${personal.answersAbout} union ${personal.formerGuilds}) told(resource, key)`,
+    `select about.resource, about.key from unnest($1::uuid[]) as who(player_uuid)
+      cross join lateral (${personal.answersAbout} union ${personal.formerGuilds}) about(resource, key)`,
     [playerUuids],
   )
   return { players: playerUuids.map((playerUuid) => ({ playerUuid, names: names.get(playerUuid) ?? [] })), keys }
@@ -101,7 +101,7 @@ export async function countNames(
 function statementsOf(table: NamingTable, isPurge: boolean, isNarrow: boolean): string[] {
   // Every statement names all its parameters, because Postgres must know their types.
   const typed = '($1::text, $2::text, $3::text[]) is not null'
-  const ofKeys = '(kept.resource, kept.key) in (select * from unnest($4::text[], $5::text[]) as told(resource, key))'
+  const ofKeys = '(kept.resource, kept.key) in (select * from unnest($4::text[], $5::text[]) as named(resource, key))'
   const narrow = isNarrow ? `${typed} and ${ofKeys}` : typed
   const of = (...namings: Naming[]) => table.columns.filter(({ naming }) => namings.includes(naming))
   const gone = of('row', ...(isPurge ? (['standing'] as const) : []))
@@ -139,6 +139,6 @@ function uuidPattern(playerUuid: string): string {
 function namePattern(playerUuid: string, names: readonly string[]): string {
   const words = names.map((name) => name.replace(/[^A-Za-z0-9_]/g, '\\$&'))
   if (words.length === 0) return uuidPattern(playerUuid)
-  // A part of somebody else's uuid is no name, however short the name is.
+  // A part of another uuid is no name, however short the name is.
   return `${uuidPattern(playerUuid)}|(?<![[:alnum:]_-])(?:${words.join('|')})(?![[:alnum:]_-])`
 }

@@ -20,7 +20,7 @@ export interface RetainedTable {
    * A query that gives `since` and `until`, between which answers to come change nothing, and all that averages are made
    * of is still there: those of its full hours are made ahead, for questions about weeks.
    */
-  readonly settled?: string
+  readonly finalRange?: string
 }
 
 /** Numbers by the hour that stay when what they are made of goes. */

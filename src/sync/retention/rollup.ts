@@ -81,18 +81,18 @@ const strides = 60
  * many weeks were averaged.
  */
 export async function averageAhead(db: Database, retained: RetainedTable, now: Date): Promise<number> {
-  const { averages, settled } = retained
-  if (!averages || !settled) return 0
+  const { averages, finalRange } = retained
+  if (!averages || !finalRange) return 0
   const { table } = namesOf(retained)
   let done = 0
-  while (done < strides && (await db.transaction((sql) => averageStride(sql, { table, averages, settled, now }))))
+  while (done < strides && (await db.transaction((sql) => averageStride(sql, { table, averages, finalRange, now }))))
     done++
   return done
 }
 
 async function averageStride(
   sql: Sql,
-  { table, averages, settled, now }: { table: string; averages: Averages; settled: string; now: Date },
+  { table, averages, finalRange, now }: { table: string; averages: Averages; finalRange: string; now: Date },
 ): Promise<boolean> {
   await lockForTransaction(sql, averaging, 'exclusive')
   await typed(sql).insert(tier).values({ sampleTable: table, checkedAt: now }).onConflictDoNothing()
@@ -100,7 +100,7 @@ async function averageStride(
   // would be a deadlock: it waits for responses, and these for this.
   const isTable = eq(tier.sampleTable, table)
   const [state] = await typed(sql).select().from(tier).where(isTable).for('update', { skipLocked: true })
-  const [known] = await sql.query<{ since: Date | null; until: Date | null }>(settled)
+  const [known] = await sql.query<{ since: Date | null; until: Date | null }>(finalRange)
   if (!state || !known?.since || !known.until) return false
   const begin = hourOf(Math.max(known.since.getTime(), state.averagedUntil?.getTime() ?? 0))
   const end = Math.min(hourOf(known.until.getTime()), begin + stride)

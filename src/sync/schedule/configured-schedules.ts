@@ -1,7 +1,7 @@
 import { UsageError } from '../../app/errors.ts'
 import type { Resource, Worklist } from '../resource.ts'
 import type { Scheduled } from './schedule.ts'
-import { nextTick, objectionToSchedule } from './ticker.ts'
+import { nextTick, cronError } from './ticker.ts'
 
 /**
  * When each resource is due: as it declares itself, unless the configuration says otherwise.
@@ -19,9 +19,9 @@ export function schedulesOf(
   for (const part of (text ?? '').split(';').map((one) => one.trim())) {
     if (part === '') continue
     const [name = '', expression = ''] = splitOnce(part)
-    const objection = objectionTo(name, expression, resources, now)
-    if (objection === undefined) configured.set(name, expression)
-    else wrong.push(`  ${part}: ${objection}`)
+    const error = scheduleError(name, expression, resources, now)
+    if (error === undefined) configured.set(name, expression)
+    else wrong.push(`  ${part}: ${error}`)
   }
   if (wrong.length > 0) {
     throw new UsageError(
@@ -40,7 +40,7 @@ function splitOnce(part: string): [string, string] {
   return at < 0 ? [part, ''] : [part.slice(0, at).trim(), part.slice(at + 1).trim()]
 }
 
-function objectionTo(
+function scheduleError(
   name: string,
   expression: string,
   resources: readonly (Resource | Worklist)[],
@@ -49,7 +49,7 @@ function objectionTo(
   if (!resources.some((resource) => resource.name === name))
     return `no resource is called ${name}; there are: ${resources.map((resource) => resource.name).join(', ')}`
   if (expression === 'off') return undefined
-  const objection = objectionToSchedule(expression)
-  if (objection !== undefined) return objection
+  const error = cronError(expression)
+  if (error !== undefined) return error
   return nextTick(expression, now) === Number.POSITIVE_INFINITY ? 'is not due within a month' : undefined
 }

@@ -2,13 +2,13 @@ import { Cron } from 'croner'
 import { schedule, validateDetailed } from 'node-cron'
 import type { Clock } from '../../app/clock.ts'
 
-/** The outer clock of the scheduler: rings at the instants that a cron expression names, in UTC. */
+/** The clock of the scheduler: calls back at the instants that a cron expression names, in UTC. */
 export interface Ticker {
   /**
    * @param name of the task, for messages
-   * @param onTick told at each instant; must return at once
-   * @param onMissed told of an instant that passed unnoticed, because the machine slept or was too busy
-   * @returns ends it
+   * @param onTick called at each instant; must return at once
+   * @param onMissed called with an instant that was missed, because the machine slept or was too busy
+   * @returns stops it
    */
   ring(name: string, expression: string, onTick: () => void, onMissed: (at: Date) => void): () => void
 }
@@ -39,11 +39,11 @@ export function clockTicker(clock: Clock): Ticker {
   }
 }
 
-/** How far ahead a tick is looked for, ms: a little over a month. What is asked for more rarely is not watched. */
+/** How far ahead a tick is searched, ms: a little over a month. Anything rarer counts as never due. */
 const HORIZON = 32 * 24 * 3_600_000
 
 /** What is wrong with a cron expression, in words; undefined when nothing is. */
-export function objectionToSchedule(expression: string): string | undefined {
+export function cronError(expression: string): string | undefined {
   const { valid, errors } = validateDetailed(expression)
   return valid ? undefined : errors.map(({ field, message }) => `${field}: ${message}`).join('; ')
 }
@@ -54,7 +54,7 @@ export function objectionToSchedule(expression: string): string | undefined {
  * @returns ms since the epoch; infinity when there is none within a month
  */
 export function nextTick(expression: string, after: number): number {
-  // node-cron, which rings, wants day of month and day of week both; by name, UTC would cost a formatter a call.
+  // As in node-cron, both day of month and day of week must match. An offset is cheaper than a time zone's formatter.
   const cron = new Cron(expression, { utcOffset: 0, domAndDow: true })
   const next = cron.nextRun(new Date(after))?.getTime() ?? Number.POSITIVE_INFINITY
   return next - after > HORIZON ? Number.POSITIVE_INFINITY : next
