@@ -59,6 +59,55 @@ const below: Readonly<Record<string, readonly string[]>> = {
   base: [],
 }
 
+/** Where code below the resources contains the name of one, with the reason. The list only shrinks. */
+const namesResource: Readonly<Record<string, { readonly names: readonly string[]; readonly reason: string }>> = {
+  'src/cli/commands/auth/auth-identity.ts': { names: ['players'], reason: 'an endpoint of the API' },
+  'src/cli/commands/backfill/backfill-command.ts': {
+    names: ['guilds', 'items', 'players', 'recipes'],
+    reason: 'to be declared by the resource',
+  },
+  'src/cli/commands/backfill/backfill-estimate.ts': {
+    names: ['guild-list', 'guilds', 'items', 'online-players', 'players', 'recipes'],
+    reason: 'to be declared by the resource',
+  },
+  'src/cli/commands/backfill/index.ts': { names: ['guilds', 'players'], reason: 'an example of a command' },
+  'src/cli/commands/doctor/doctor-checks.ts': {
+    names: ['guilds', 'players', 'seasons'],
+    reason: 'an endpoint of the API',
+  },
+  'src/cli/commands/privacy/privacy-command.ts': {
+    names: ['players'],
+    reason: 'a flag or argument that names a key of it',
+  },
+  'src/cli/commands/query/query-names.ts': {
+    names: ['guilds', 'players'],
+    reason: 'a flag or argument that names a key of it',
+  },
+  'src/cli/commands/replay/index.ts': { names: ['items', 'recipes'], reason: 'an example of a command' },
+  'src/cli/commands/report/report-command.ts': {
+    names: ['guild-list', 'guilds'],
+    reason: 'a flag or argument that names a key of it',
+  },
+  'src/cli/commands/sandbox/sandbox-command.ts': { names: ['items'], reason: 'an example of a command' },
+  'src/cli/commands/start/index.ts': { names: ['players', 'territories'], reason: 'an example of a command' },
+  'src/cli/commands/status/status-text.ts': { names: ['items'], reason: 'an example of a command' },
+  'src/cli/commands/sync/index.ts': { names: ['guilds', 'items', 'recipes'], reason: 'an example of a command' },
+  'src/cli/commands/sync/sync-command.ts': {
+    names: ['guilds', 'items', 'players'],
+    reason: 'to be declared by the resource',
+  },
+  'src/sync/privacy/tables.ts': { names: ['guilds', 'players'], reason: 'an example in the comment of a column' },
+  'src/sync/record/tables.ts': { names: ['guilds', 'items'], reason: 'an example in the comment of a column' },
+  'src/sync/record/watch-tables.ts': {
+    names: ['guilds', 'items', 'territories'],
+    reason: 'an example in the comment of a column',
+  },
+  'src/sync/retention/tables.ts': {
+    names: ['guilds', 'online-players'],
+    reason: 'an example in the comment of a column',
+  },
+}
+
 /** `path: what it says` for every file of `folder` whose code, or one of whose imports, matches. */
 function offenders(folder: string, what: RegExp, among: 'code' | 'imports'): string[] {
   return files
@@ -126,6 +175,17 @@ describe('the files of src', () => {
     expect(escaping).toEqual(
       expect.arrayContaining(['src/cli/output/progress.ts', 'src/app/log.ts', 'src/cli/output/output.ts']),
     )
+  })
+
+  test('name no resource below the resources: what differs between them is in their declarations', () => {
+    const names = new Set(paths.flatMap((path) => /^resources[\\/]([^\\/]+)[\\/]/.exec(path)?.[1] ?? []))
+    const word = new RegExp(`(?<![\\w-])(${[...names].join('|')})(?![\\w-])`, 'g')
+    const found = files.flatMap(({ path, code }) => {
+      if (!/^src\/(sync|cli|db)\//.test(path)) return []
+      return [...new Set([...code.matchAll(word)].map(([name]) => `${path}: ${name}`))]
+    })
+    const listed = Object.entries(namesResource).flatMap(([path, { names }]) => names.map((name) => `${path}: ${name}`))
+    expect(found.sort()).toEqual(listed.sort())
   })
 
   test('take time and chance from outside', () => {

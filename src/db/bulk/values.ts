@@ -22,8 +22,8 @@ export function byteaText(bytes: Uint8Array): string {
 }
 
 /** An array literal: null is NULL, elements are quoted, arrays nest. */
-export function arrayText(items: readonly unknown[]): string {
-  return `{${items.map(elementText).join(',')}}`
+export function arrayText(elements: readonly unknown[]): string {
+  return `{${elements.map(elementText).join(',')}}`
 }
 
 function elementText(item: unknown): string {
@@ -111,16 +111,16 @@ function readArray(text: string, read: Reader): unknown[] {
   // A literal whose lower bound is not 1 starts with its bounds: [0:1]={a,b}
   let at = text.indexOf('{') + 1
   const level = (): unknown[] => {
-    const items: unknown[] = []
+    const elements: unknown[] = []
     while (text[at] !== '}') {
       if (text[at] === '{') {
         at++
-        items.push(level())
-      } else items.push(element())
+        elements.push(level())
+      } else elements.push(element())
       if (text[at] === ',') at++
     }
     at++
-    return items
+    return elements
   }
   const element = (): unknown => {
     const start = at

@@ -38,7 +38,7 @@ export const listResponses: PersonalResponses = {
   redact: unlist,
   remove: unlist,
   recordsOf: () => [],
-  names: { nameless: new Set(['total']), players: 'players' },
+  names: { nameless: new Set(['total']), playerMap: 'players' },
 }
 
 export const listingTables: readonly KeptTable[] = [

@@ -9,7 +9,7 @@ const replacement = 'removed'
  */
 export function replaceNames(
   body: unknown,
-  { nameless, players, members }: NamedFields,
+  { nameless, playerMap, members }: NamedFields,
   playerUuid: string,
   names: readonly string[],
 ): boolean {
@@ -47,7 +47,7 @@ export function replaceNames(
       // Counts by world, which name no player.
       if (field === redactedField) continue
       if (field === members?.field) visitMembers(value, members.nameless)
-      else if (field === players) visit(value, false, true)
+      else if (field === playerMap) visit(value, false, true)
       else Reflect.set(record, field, visit(value, !without.has(field)))
     }
   }

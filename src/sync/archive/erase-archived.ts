@@ -156,13 +156,13 @@ export function isFields(value: unknown): value is Fields {
 }
 
 /** What players were called, by uuid. */
-export async function namesOf(sql: Sql, players: readonly string[]): Promise<Map<string, string[]>> {
+export async function namesOf(sql: Sql, playerUuids: readonly string[]): Promise<Map<string, string[]>> {
   const rows = await sql.query<{ player: string; names: string[] }>(
     `select player_uuid::text as player, array_agg(distinct username) as names
        from (select player_uuid, username from game.player where player_uuid = any($1::uuid[])
               union select player_uuid, username from game.guild_member where player_uuid = any($1::uuid[])) called
       where username <> '' group by 1`,
-    [players],
+    [playerUuids],
   )
   return new Map(rows.map(({ player, names }) => [player, names]))
 }

@@ -32,8 +32,8 @@ export async function erase(sql: Sql, personal: Personal, targets: readonly Targ
   // Before the tables that tell which answers mention whom.
   const removed: Removed[] = [...(await eraseRaw(sql, personal, targets))]
   for (const fieldGroup of growing) {
-    const players = targets.filter((one) => one.fieldGroup === fieldGroup).map((one) => one.playerUuid)
-    const answers = await eraseFormerGuilds(sql, personal, players)
+    const uuids = targets.filter((one) => one.fieldGroup === fieldGroup).map((one) => one.playerUuid)
+    const answers = await eraseFormerGuilds(sql, personal, uuids)
     removed.push(...answers.map((one) => ({ ...one, fieldGroup })))
   }
   for (const fieldGroup of new Set(targets.map((one) => one.fieldGroup))) {

@@ -42,12 +42,12 @@ const replacement = 'removed'
 export async function removeNames(
   sql: Sql,
   personal: Personal,
-  players: readonly NamedPlayer[],
+  named: readonly NamedPlayer[],
   { isPurge, keys }: RemoveNamesOptions,
 ): Promise<Removed[]> {
   const removed: Removed[] = []
   const bodies: Uint8Array[] = []
-  for (const { playerUuid, names } of players) {
+  for (const { playerUuid, names } of named) {
     for (const table of [...engineNaming, ...personal.naming]) {
       const isNarrow = !isPurge && large.includes(table.table)
       for (const statement of statementsOf(table, isPurge, isNarrow)) {
@@ -75,7 +75,7 @@ export async function namedPlayers(sql: Sql, personal: Personal, playerUuids: re
       cross join lateral (${personal.answersAbout} union ${personal.formerGuilds}) about(resource, key)`,
     [playerUuids],
   )
-  return { players: playerUuids.map((playerUuid) => ({ playerUuid, names: names.get(playerUuid) ?? [] })), keys }
+  return { named: playerUuids.map((playerUuid) => ({ playerUuid, names: names.get(playerUuid) ?? [] })), keys }
 }
 
 /** How many rows of each of these tables name a player by uuid; tables without any are left out. */

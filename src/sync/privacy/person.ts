@@ -115,13 +115,13 @@ export async function purge(
   await lockPrivacy(sql)
   // What the API shows of the player now may be the same as it was.
   await invalidateHashes(sql, personal, [playerUuid])
-  const { players, keys } = await namedPlayers(sql, personal, [playerUuid])
+  const { named, keys } = await namedPlayers(sql, personal, [playerUuid])
   const removed = await erase(sql, personal, [{ playerUuid, fieldGroup }])
   if (fieldGroup === everything) {
     const { table, text } = anonymizingStatement()
     const gone = await sql.query<Gone>(text, [[playerUuid], [FOREVER]])
     removed.push(...gone.map(({ player, n }) => ({ playerUuid: player, fieldGroup, table, rows: n })))
-    removed.push(...(await removeNames(sql, personal, players, { isPurge: true, keys })))
+    removed.push(...(await removeNames(sql, personal, named, { isPurge: true, keys })))
   }
   await recordActions(sql, removed, {
     at,

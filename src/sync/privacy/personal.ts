@@ -60,7 +60,7 @@ export interface PersonalResponses {
   /** Removes the player from a body, in place; true when there was anything. Counts stay: worlds, totals, a guild's numbers. */
   remove(body: Fields, uuid: string): boolean
   /** Removes from a body, in place, that the player was in these guilds. */
-  leave?(body: Fields, guilds: readonly string[]): boolean
+  leave?(body: Fields, guildUuids: readonly string[]): boolean
   /** The player's own records in a body, with the names of their known fields. */
   recordsOf(body: Fields, uuid: string): readonly { readonly record: Fields; readonly known: ReadonlySet<string> }[]
   /** Where a body that is not all about one player can name one. */
@@ -72,7 +72,7 @@ export interface NamedFields {
   /** Fields that hold no name, though their values may be spelled like one; any other field can. */
   readonly nameless: ReadonlySet<string>
   /** The field that is a map keyed by player, where there is one. */
-  readonly players?: string
+  readonly playerMap?: string
   /** The field with maps of records keyed by player, and those of their fields that hold no name. */
   readonly members?: { readonly field: string; readonly nameless: ReadonlySet<string> }
 }

@@ -65,7 +65,7 @@ export async function actionsSince(
     gte(privacyAction.at, at),
     or(gt(privacyAction.at, at), text`${privacyAction.runId} is distinct from ${runId}`),
   )
-  const players = people.map((person) => person.playerUuid)
+  const uuids = people.map((person) => person.playerUuid)
   const latest = text`max(${privacyAction.at})`.mapWith(privacyAction.at)
   const select = (hash: SQL<string | null>, whose: SQL | undefined) =>
     typed(sql)
@@ -74,5 +74,5 @@ export async function actionsSince(
       .where(and(whose, isLate))
       .groupBy(playerUuid, playerHash, fieldGroup)
   const unnamed = select(text<string | null>`encode(${playerHash}, 'hex')`, isNotNull(playerHash))
-  return await select(text<string | null>`null`, anyOf(playerUuid, players)).unionAll(unnamed)
+  return await select(text<string | null>`null`, anyOf(playerUuid, uuids)).unionAll(unnamed)
 }

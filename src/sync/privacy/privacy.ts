@@ -129,18 +129,18 @@ async function restrict(
   }))
   await typed(sql).insert(privacyRestriction).values(rows).onConflictDoNothing()
   const forgets = source.policy === 'delete'
-  const players = [...new Map(fresh.map((person) => [person.playerUuid, person])).values()]
-  const uuids = players.map(({ playerUuid }) => playerUuid)
+  const restricted = [...new Map(fresh.map((person) => [person.playerUuid, person])).values()]
+  const uuids = restricted.map(({ playerUuid }) => playerUuid)
   const targets: readonly Target[] = forgets
     ? uuids.map((playerUuid) => ({ playerUuid, fieldGroup: everything }))
     : fresh
         .filter(({ group }) => !personal.growing.includes(group))
         .map(({ playerUuid, group }) => ({ playerUuid, fieldGroup: group }))
   if (forgets) await invalidateHashes(sql, personal, uuids)
-  const named = forgets ? await namedPlayers(sql, personal, uuids) : undefined
+  const kept = forgets ? await namedPlayers(sql, personal, uuids) : undefined
   const removed = await erase(sql, personal, targets)
-  if (named) removed.push(...(await removeNames(sql, personal, named.players, { isPurge: false, keys: named.keys })))
-  const extra = forgets ? [] : await eraseVanished(sql, personal, source, players)
+  if (kept) removed.push(...(await removeNames(sql, personal, kept.named, { isPurge: false, keys: kept.keys })))
+  const extra = forgets ? [] : await eraseVanished(sql, personal, source, restricted)
   // Of several rules at once, the first one counts as the one that hides what no rule is known for.
   const groupOf = new Map([...fresh].reverse().map((one) => [one.playerUuid, one.group]))
   const actions = [...removed, ...extra.map((one) => ({ ...one, fieldGroup: groupOf.get(one.playerUuid) ?? '' }))]

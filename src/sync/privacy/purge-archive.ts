@@ -36,24 +36,24 @@ export async function eraseVanishedRaw(
 export async function eraseFormerGuilds(
   sql: Sql,
   personal: Personal,
-  players: readonly string[],
+  playerUuids: readonly string[],
 ): Promise<Rewritten[]> {
   const former = await sql.query<{ player: string; resource: string; guild: string }>(
     `select who.player_uuid::text as player, former.resource, former.guild
        from unnest($1::uuid[]) as who(player_uuid) cross join lateral (${personal.formerGuilds}) former(resource, guild)`,
-    [players],
+    [playerUuids],
   )
   const rewritten: Rewritten[] = []
   for (const playerUuid of new Set(former.map(({ player }) => player))) {
     const own = former.filter(({ player }) => player === playerUuid)
-    const guilds = own.map(({ guild }) => guild)
+    const guildUuids = own.map(({ guild }) => guild)
     const target = { playerUuid, fieldGroup: everything }
     let rows = 0
     for (const [resource, responses] of Object.entries(personal.responses)) {
       const keys = own.filter((one) => one.resource === resource).map(({ guild }) => guild)
       rows += await rewriteAbout(sql, resource, keys, (body) => redact(body, responses, target))
       const { leave } = responses
-      if (leave) rows += await rewriteAbout(sql, resource, [playerUuid], (body) => leave(body, guilds))
+      if (leave) rows += await rewriteAbout(sql, resource, [playerUuid], (body) => leave(body, guildUuids))
     }
     if (rows > 0) rewritten.push({ playerUuid, table, rows })
   }

@@ -2,7 +2,7 @@ import type { Sql } from '../../db/database.ts'
 import type { Personal } from './personal.ts'
 
 /**
- * Makes the next responses about these players be loaded again where no response hides the field group any more: what they
+ * Makes the next responses about these uuids be loaded again where no response hides the field group any more: what they
  * show was removed, or not kept, while they stayed the same.
  */
 export async function reopen(
@@ -16,9 +16,9 @@ export async function reopen(
                          where other.player_uuid = ended.player::uuid and other.field_group = ended."group")`,
     [ended.map((one) => one.player), ended.map((one) => one.group)],
   )
-  const players = [...new Set(open.map((one) => one.player))]
-  if (players.length === 0) return
-  await invalidateHashes(sql, personal, players)
+  const uuids = [...new Set(open.map((one) => one.player))]
+  if (uuids.length === 0) return
+  await invalidateHashes(sql, personal, uuids)
   for (const { table, versionsOf, blank = {} } of personal.tables) {
     for (const [group, { columns, where }] of Object.entries(blank)) {
       const again = open.filter((one) => one.group === group).map((one) => one.player)
@@ -32,8 +32,8 @@ export async function reopen(
   }
 }
 
-/** Makes the next responses about these players be loaded even if they are unchanged: what they said is not kept any more. */
-export async function invalidateHashes(sql: Sql, personal: Personal, players: readonly string[]): Promise<void> {
+/** Makes the next responses about these uuids be loaded even if they are unchanged: what they said is not kept any more. */
+export async function invalidateHashes(sql: Sql, personal: Personal, uuids: readonly string[]): Promise<void> {
   await sql.query(
     // Those that are locked are being requested right now.
     `with asked as (
@@ -43,6 +43,6 @@ export async function invalidateHashes(sql: Sql, personal: Personal, players: re
           for update of item skip locked)
      update sync.work_item item set content_hash = sha256(item.content_hash) from asked
       where item.resource = asked.resource and item.key = asked.key`,
-    [players],
+    [uuids],
   )
 }

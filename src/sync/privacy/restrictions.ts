@@ -18,11 +18,11 @@ const { playerUuid, fieldGroup, toldBy } = privacyRestriction
 
 /** The rules about these people, and those that the source set about anyone. */
 export async function restrictionsOf(sql: Sql, people: readonly Person[], source: Source): Promise<Restriction[]> {
-  const players = people.map((person) => person.playerUuid)
+  const uuids = people.map((person) => person.playerUuid)
   return await typed(sql)
     .select({ player: playerUuid, group: fieldGroup, setBy: toldBy })
     .from(privacyRestriction)
-    .where(or(anyOf(playerUuid, players), eq(toldBy, nameOf(source))))
+    .where(or(anyOf(playerUuid, uuids), eq(toldBy, nameOf(source))))
 }
 
 /** Whether responses about a player's own key restrict all of these groups already. */

@@ -1,11 +1,11 @@
 import { UsageError } from '../../app/errors.ts'
 import type { Resource, Worklist } from '../resource.ts'
 import type { Scheduled } from './schedule.ts'
-import { nextTick, cronError } from './ticker.ts'
+import { cronError, nextTick } from './ticker.ts'
 
 /**
  * When each resource is due: as it declares itself, unless the configuration says otherwise.
- * @param text such as `territories=0 * * * *; players=off`, or undefined
+ * @param text such as `<resource>=0 * * * *; <resource>=off`, or undefined
  * @returns those that are on, and the names of those that are off
  * @throws UsageError that names every part that cannot be read
  */
@@ -25,7 +25,7 @@ export function schedulesOf(
   }
   if (wrong.length > 0) {
     throw new UsageError(
-      `WYNNSYNC_SCHEDULE is wrong; write such as "territories=*/5 * * * *; players=off":\n${wrong.join('\n')}`,
+      `WYNNSYNC_SCHEDULE is wrong; write such as "${resources[0]?.name}=*/5 * * * *; ${resources.at(-1)?.name}=off":\n${wrong.join('\n')}`,
     )
   }
   const off = resources.flatMap(({ name }) => (configured.get(name) === 'off' ? [name] : []))
