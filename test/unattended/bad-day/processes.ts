@@ -19,7 +19,7 @@ export function runStart(environment: Environment, seed: number, kills: Kills): 
     for (const one of scheduled) {
       const everySeconds = expectedSeconds(one, dayStart)
       const at = new Date(engine.clock.now())
-      await setExpectedInterval(engine.db, { resource: one.resource.name, everySeconds, toldBy: 'start', at })
+      await setExpectedInterval(engine.db, { resource: one.resource.name, everySeconds, setBy: 'start', at })
     }
     const stopping = AbortSignal.any([environment.stopping.signal, killed.signal])
     setMaxListeners(0, stopping, killed.signal)
