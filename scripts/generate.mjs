@@ -1,6 +1,6 @@
 // Writes every generated file of the repository, from the sources and a freshly migrated embedded database. Run by
 // `npm run generate`. With --check it writes nothing, and fails when a file is out of date.
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import process, { argv, chdir, stderr } from 'node:process'
@@ -12,6 +12,7 @@ import { migrateDatabase } from '../dist/app/app.js'
 import { systemClock } from '../dist/app/clock.js'
 import { openEmbedded } from '../dist/db/embedded/embedded.js'
 import { commentsBySchema } from './generate/comments.mjs'
+import { withTables } from './generate/docs.mjs'
 
 chdir(join(import.meta.dirname, '..'))
 const isCheck = argv.includes('--check')
@@ -31,6 +32,11 @@ async function generated(path, text) {
 // Before the database is migrated, which installs them.
 for (const [schema, text] of Object.entries(await commentsBySchema()))
   await generated(`migrations/comments/${schema}.sql`, text)
+for (const name of await readdir('docs', { recursive: true })) {
+  if (!name.endsWith('.md')) continue
+  const page = await readFile(`docs/${name}`, 'utf8')
+  await generated(`docs/${name}`, withTables(page))
+}
 const folder = await mkdtemp(join(tmpdir(), 'wynnsync-generate-'))
 try {
   const db = await openEmbedded(folder, { clock: systemClock, holds: ['generate'], waitMs: 1000 })

@@ -1,61 +1,17 @@
 import { readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { inspect, parseEnv } from 'node:util'
-import envPaths from 'env-paths'
-import { z } from 'zod'
-import { readHostNames, readRawDays, readShares, share, withPassword } from './config-values.ts'
+import type { z } from 'zod'
+import { withPassword } from './config-values.ts'
 import { codeOf, messageOf, UsageError } from './errors.ts'
+import { flagNames, type logLevels, settings } from './settings.ts'
 
-const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
-
-const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' })
-const postgresUrl = z.url({
-  protocol: /^postgres(ql)?$/,
-  error: 'must look like postgres://user:password@host:5432/database',
-})
-const folders = envPaths('wynnsync', { suffix: '' })
-
-const schema = z.object({
-  DATABASE_URL: postgresUrl.optional(),
-  PGPASSWORD: z.string().min(1).optional(),
-  WYNNSYNC_BASE_URL: httpUrl.default('https://api.wynncraft.com/v3'),
-  WYNNSYNC_TOKEN: z.string().min(1).optional(),
-  WYNNSYNC_CREDENTIALS: z.string().min(1).default(join(folders.config, 'credentials.json')),
-  WYNNSYNC_CLIENT_SECRET: z.string().min(1).optional(),
-  WYNNSYNC_DATA_DIR: z.string().min(1).default(folders.data),
-  WYNNSYNC_LOG_LEVEL: z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` }).default('info'),
-  WYNNSYNC_LOG_FORMAT: z.enum(['text', 'json'], { error: 'must be text or json' }).default('text'),
-  WYNNSYNC_USER_AGENT: z
-    .string()
-    .regex(/^[\x20-\x7e]+$/, { error: 'must be printable ASCII' })
-    .optional(),
-  WYNNSYNC_WEBHOOK_URL: httpUrl
-    .refine(hasNoUser, { error: 'must be a URL without user and password: put the secret into its path' })
-    .optional(),
-  WYNNSYNC_METRICS_HOSTS: z.string().default('').transform(readHostNames),
-  WYNNSYNC_SCHEDULE: z.string().optional(),
-  WYNNSYNC_RAW: z.enum(['on', 'off'], { error: 'must be on or off' }).default('on'),
-  WYNNSYNC_RAW_DAYS: z.string().default('').transform(readRawDays),
-  WYNNSYNC_RETENTION: z.string().optional(),
-  WYNNSYNC_PLAUSIBLE_SHARE: z.string().default('0.9').transform(readShares),
-  WYNNSYNC_ZERO_SHARE: share.default(0.25),
-  WYNNSYNC_ABSENCES: z.coerce.number().int().min(1, { error: 'must be a whole number from 1 up' }).default(2),
-  WYNNSYNC_PRIVACY: z.enum(['anonymize', 'delete'], { error: 'must be anonymize or delete' }).default('anonymize'),
-  WYNNSYNC_CONCURRENCY: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(64, { error: 'must be a whole number from 1 to 64' })
-    .default(4),
-})
-
-/** The name of every setting. */
-export const settingNames: readonly string[] = Object.keys(schema.shape)
+export { settingNames } from './settings.ts'
 
 /** Further checks by setting: each returns what is wrong with the text, one entry per part. */
-export type SettingChecks = Partial<Record<keyof typeof schema.shape, (text: string) => readonly string[]>>
+export type SettingChecks = Partial<Record<keyof typeof settings.shape, (text: string) => readonly string[]>>
 
-type Variables = Partial<Record<keyof typeof schema.shape, string | undefined>>
+type Variables = Partial<Record<keyof typeof settings.shape, string | undefined>>
 
 /** Everything that can be set from outside, checked. */
 export interface Config {
@@ -107,14 +63,6 @@ export interface ConfigFlags {
   readonly concurrency?: string
 }
 
-const flagNames: Partial<Record<keyof typeof schema.shape, string>> = {
-  DATABASE_URL: '--database-url',
-  WYNNSYNC_BASE_URL: '--base-url',
-  WYNNSYNC_DATA_DIR: '--data-dir',
-  WYNNSYNC_LOG_LEVEL: '--log-level',
-  WYNNSYNC_CONCURRENCY: '--concurrency',
-}
-
 /**
  * Flags override the environment, the environment overrides `.env` in the working directory. Empty values count as
  * absent. The only reader of the process environment.
@@ -127,7 +75,7 @@ export function readConfig(
   checks: SettingChecks = {},
 ): Config {
   const given = givenSettings(flags, environment, folder)
-  const parsed = schema.safeParse(given)
+  const parsed = settings.safeParse(given)
   const issues = (parsed.error?.issues ?? []).map(({ path, message }) => [nameOf(path[0]), message] as const)
   const misformed = new Set(issues.map(([name]) => name))
   for (const [key, check] of Object.entries(checks)) {
@@ -143,8 +91,8 @@ export function readConfig(
   return configOf(parsed.data, folder)
 }
 
-function nameOf(key: PropertyKey | undefined): keyof typeof schema.shape {
-  return String(key) as keyof typeof schema.shape
+function nameOf(key: PropertyKey | undefined): keyof typeof settings.shape {
+  return String(key) as keyof typeof settings.shape
 }
 
 /** The texts of all settings that are given, before any is checked. */
@@ -166,7 +114,7 @@ export function givenSettings(
   }
 }
 
-function configOf(values: z.infer<typeof schema>, folder: string): Config {
+function configOf(values: z.infer<typeof settings>, folder: string): Config {
   return withHiddenSecrets({
     databaseUrl: values.DATABASE_URL && withPassword(values.DATABASE_URL, values.PGPASSWORD),
     baseUrl: values.WYNNSYNC_BASE_URL,
@@ -196,10 +144,6 @@ export function secretsIn({ databaseUrl, token, clientSecret, webhookUrl }: Conf
   // The bare password may be a word such as the program's own name, which would then vanish from every line.
   const password = databaseUrl === undefined ? '' : new URL(databaseUrl).password
   return [token ?? [], clientSecret ?? [], webhookUrl ?? [], password ? `:${password}@` : []].flat()
-}
-
-function hasNoUser(url: string): boolean {
-  return !URL.canParse(url) || (new URL(url).username === '' && new URL(url).password === '')
 }
 
 /** Hides the secrets when the configuration is printed, in a log line or while debugging. */

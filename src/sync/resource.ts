@@ -90,6 +90,8 @@ export interface ResourceBase {
   readonly route: string
   /** Days that raw responses are archived unless configured otherwise; absent: forever. */
   readonly rawDays?: number
+  /** What its archive takes, as measured, for people. */
+  readonly rawCost: string
   /** Can be requested as a whole by `backfill`, with what its plan assumes before anything is measured. Absent: it cannot. */
   readonly backfill?: BackfillEstimate
   readonly history: History

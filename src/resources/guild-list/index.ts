@@ -15,6 +15,7 @@ export const guildList = defineResource({
   lane: 'refresh',
   cacheSeconds: 3600,
   route: '/guild/list/guild',
+  rawCost: '0.5 MB a response',
   changeLog: false,
   history: guildListHistory,
   extract: async (api, { signal, lane }) => {

@@ -24,6 +24,7 @@ export const guilds = defineWorklist({
   cacheSeconds: 120,
   route: '/guild/uuid/{uuid}',
   rawDays: 7,
+  rawCost: "2 to 10 kB a response: 190 to 760 MB a day, with the players, at a guest's whole budget (50 a minute)",
   backfill: { keys: 15_500, rowsPerKey: 100 },
   keyFlag: 'guild',
   keySource: 'guild-list',

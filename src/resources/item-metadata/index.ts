@@ -25,6 +25,7 @@ export const itemMetadata = defineResource({
   lane: 'refresh',
   cacheSeconds: 180,
   route: '/item/metadata',
+  rawCost: 'a few kB a response',
   changeLog: true,
   history: enumerationHistory,
   extract: async (api, { signal, lane }) => {

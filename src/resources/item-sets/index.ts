@@ -11,6 +11,7 @@ export const itemSets = defineResource({
   lane: 'refresh',
   cacheSeconds: 120,
   route: '/item/sets',
+  rawCost: 'a few kB a response',
   changeLog: true,
   history: itemSetHistory,
   extract: async (api, { signal, lane }) => {

@@ -30,6 +30,7 @@ export const players = defineWorklist({
   cacheSeconds: 120,
   route: '/player/{nameOrUuid}',
   rawDays: 7,
+  rawCost: "2 to 10 kB a response: 190 to 760 MB a day, with the guilds, at a guest's whole budget (50 a minute)",
   backfill: { keys: 1_000, rowsPerKey: 130 },
   keyFlag: 'player',
   keySource: 'online-players',

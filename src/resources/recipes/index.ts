@@ -11,6 +11,7 @@ export const recipes = defineResource({
   lane: 'refresh',
   cacheSeconds: 3600,
   route: '/item/recipe/database',
+  rawCost: '13 kB for a new state of all recipes',
   backfill: { keys: 720, rowsPerKey: 8 },
   changeLog: true,
   history: recipeHistory,

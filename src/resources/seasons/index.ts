@@ -12,6 +12,7 @@ export const seasons = defineResource({
   lane: 'refresh',
   cacheSeconds: 600,
   route: '/guild/seasons',
+  rawCost: 'a few kB a response',
   changeLog: false,
   history: seasonHistory,
   extract: async (api, { signal, lane }) => {

@@ -13,6 +13,7 @@ export const territories = defineResource({
   cacheSeconds: 10,
   route: '/guild/list/territory',
   rawDays: 3,
+  rawCost: '13 kB a response: 116 MB a day when polled every ten seconds, 19 MB every minute',
   changeLog: false,
   history: territoryHistory,
   relatedHistories: { holds: { root: territoryHold, parts: {}, absence: 'with-root', supersedes: supersedesHold } },

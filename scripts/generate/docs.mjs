@@ -1,0 +1,104 @@
+// The tables of the documentation that follow from the sources, by name: each stands in a page between
+// `<!-- generated: NAME -->` and `<!-- end -->`.
+
+import { systemClock } from '../../dist/app/clock.js'
+import { flagNames, settings } from '../../dist/app/settings.js'
+import { exitCodes } from '../../dist/cli/exit-codes.js'
+import { createMeter } from '../../dist/monitoring/metrics.js'
+import { resources } from '../../dist/resources/index.js'
+import { catalogue } from '../../dist/sandbox/faults/catalogue.js'
+import { isWorklist } from '../../dist/sync/resource.js'
+
+export const tables = {
+  settings: () =>
+    table(
+      ['variable', 'flag', 'meaning'],
+      Object.entries(settings.shape).map(([name, schema]) => [
+        code(name),
+        flagNames[name] ? code(flagNames[name]) : '',
+        schema.description + defaultOf(schema),
+      ]),
+    ),
+  'exit-codes': () =>
+    table(
+      ['code', 'means', 'do'],
+      Object.values(exitCodes).map(({ code: number, meaning, advice }) => [number, meaning, advice]),
+    ),
+  resources: () =>
+    table(
+      ['resource', 'requests', 'schedule of `start`', 'lane', 'cached by the API', '`backfill`'],
+      resources.map((one) => [
+        code(one.name),
+        code(`GET ${one.route}`),
+        code(one.schedule),
+        one.lane,
+        seconds(one.cacheSeconds),
+        one.backfill
+          ? `about ${one.backfill.keys.toLocaleString('en-US')} ${isWorklist(one) ? 'keys' : 'records'}`
+          : '',
+      ]),
+    ),
+  archive: () =>
+    table(
+      ['resource', 'kept for', 'measured'],
+      resources.map((one) => [one.name, one.rawDays ? `${one.rawDays} days` : 'ever', one.rawCost]),
+    ),
+  faults: () =>
+    table(
+      ['fault', 'what goes wrong'],
+      Object.entries(catalogue).map(([name, one]) => [code(name), one.about]),
+    ),
+  metrics: () =>
+    table(
+      ['metric', 'type', 'meaning'],
+      metrics().map(({ name, type, help, samples }) => [code(name + labels(samples[0]?.labels)), type, help]),
+    ),
+}
+
+/** Every metric, with one sample at least where it has labels. */
+function metrics() {
+  const meter = createMeter([{ resource: 'items', everySeconds: 3600 }], systemClock)
+  meter.request({ bucket: 'items', status: 200 })
+  const guarded = [{ guard: 'plausibility', action: 'rejected' }]
+  const counts = { inserted: 0, changed: 0, closed: 0, events: 0, quarantined: 0, durationMs: 1 }
+  meter.run({ resource: 'items', status: 'ok', guarded, ...counts })
+  const resource = { resource: 'items', observedAt: new Date(0), gapSeconds: 0, quarantined: 0, drift: 0 }
+  const budget = { account: 'guest', bucket: 'items', limit: 50, remaining: 50 }
+  return meter.metrics({ resources: [resource], budgets: [budget] })
+}
+
+function labels(names = {}) {
+  const all = Object.keys(names).filter((name) => name !== 'le')
+  return all.length === 0 ? '' : `{${all.join(',')}}`
+}
+
+/** ` (default ...)`, where the description does not say it. */
+function defaultOf(schema) {
+  if (/\bdefault\b/.test(schema.description)) return ''
+  const { def } = schema
+  const inner = def.type === 'default' ? schema : def.type === 'pipe' ? def.in : undefined
+  const value = inner?.def.type === 'default' ? inner.def.defaultValue : undefined
+  return value === undefined || value === '' ? '' : ` (default ${code(value)})`
+}
+
+function seconds(number) {
+  if (number % 3600 === 0) return `${number / 3600} h`
+  return number % 60 === 0 ? `${number / 60} min` : `${number} s`
+}
+
+function code(text) {
+  return `\`${text}\``
+}
+
+function table(columns, rows) {
+  const line = (cells) => `| ${cells.map((cell) => String(cell).replaceAll('|', '\\|')).join(' | ')} |`
+  return [line(columns), `|${columns.map(() => '---|').join('')}`, ...rows.map(line)].join('\n')
+}
+
+/** A page with its tables written anew. @throws RangeError for a marker without a table */
+export function withTables(page) {
+  return page.replace(/(<!-- generated: ([\w-]+) -->\n)[\s\S]*?(\n<!-- end -->)/g, (_all, begin, name, end) => {
+    if (!tables[name]) throw new RangeError(`no table is called ${name}`)
+    return `${begin}\n${tables[name]()}\n${end}`
+  })
+}

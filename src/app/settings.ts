@@ -1,0 +1,140 @@
+import { join } from 'node:path'
+import envPaths from 'env-paths'
+import { z } from 'zod'
+import { readHostNames, readRawDays, readShares, share } from './config-values.ts'
+
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
+
+const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+const postgresUrl = z.url({
+  protocol: /^postgres(ql)?$/,
+  error: 'must look like postgres://user:password@host:5432/database',
+})
+const folders = envPaths('wynnsync', { suffix: '' })
+
+/** Every setting: its type, its default, and what it means. */
+export const settings = z.object({
+  DATABASE_URL: postgresUrl.optional().describe('PostgreSQL server; without it the embedded database is used'),
+  PGPASSWORD: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('its password, where the URL has none (there, special characters must be percent-encoded)'),
+  WYNNSYNC_BASE_URL: httpUrl.default('https://api.wynncraft.com/v3').describe('the API'),
+  WYNNSYNC_TOKEN: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'API token, for 120 requests a minute instead of 50; sent in the Authorization header, shown nowhere. Without it, the token that `auth login` stored for this API is used',
+    ),
+  WYNNSYNC_CREDENTIALS: z
+    .string()
+    .min(1)
+    .default(join(folders.config, 'credentials.json'))
+    .describe(
+      'the file that `auth login` keeps its token in, for your eyes only (default `credentials.json` in your user configuration folder)',
+    ),
+  WYNNSYNC_CLIENT_SECRET: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'secret of a private OAuth application; also `--client-secret` of `auth login`, but every user of the machine can read a command line',
+    ),
+  WYNNSYNC_DATA_DIR: z
+    .string()
+    .min(1)
+    .default(folders.data)
+    .describe('folder of the embedded database (default: your user data folder)'),
+  WYNNSYNC_LOG_LEVEL: z
+    .enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` })
+    .default('info')
+    .describe('trace, debug, info, warn, error, silent; on a terminal the default is warn'),
+  WYNNSYNC_LOG_FORMAT: z
+    .enum(['text', 'json'], { error: 'must be text or json' })
+    .default('text')
+    .describe('`json` for a JSON object per line'),
+  WYNNSYNC_USER_AGENT: z
+    .string()
+    .regex(/^[\x20-\x7e]+$/, { error: 'must be printable ASCII' })
+    .optional()
+    .describe("who you are, for the API's operators"),
+  WYNNSYNC_WEBHOOK_URL: httpUrl
+    .refine(hasNoUser, { error: 'must be a URL without user and password: put the secret into its path' })
+    .optional()
+    .describe('receives failures, recoveries and guard actions by POST; secret'),
+  WYNNSYNC_METRICS_HOSTS: z
+    .string()
+    .default('')
+    .transform(readHostNames)
+    .describe('host names, besides addresses and `localhost`, under which metrics and health are served'),
+  WYNNSYNC_SCHEDULE: z
+    .string()
+    .optional()
+    .describe("schedules that differ from the resources' own: `territories=*/5 * * * *; players=off`"),
+  WYNNSYNC_RAW: z
+    .enum(['on', 'off'], { error: 'must be on or off' })
+    .default('on')
+    .describe('`off` archives no raw responses'),
+  WYNNSYNC_RAW_DAYS: z
+    .string()
+    .default('')
+    .transform(readRawDays)
+    .describe(
+      'for how many days raw responses are kept, where that differs from the defaults: `territories=7,guilds=forever`',
+    ),
+  WYNNSYNC_RETENTION: z
+    .string()
+    .optional()
+    .describe(
+      'how long samples are kept, such as `all=1y; territory_resource=30d/2y; ledger=90d/2y` (default: for ever); see [retention](retention.md)',
+    ),
+  WYNNSYNC_PLAUSIBLE_SHARE: z
+    .string()
+    .default('0.9')
+    .transform(readShares)
+    .describe(
+      'a response with fewer records than this share of the last accepted one is rejected (of worlds online 0.25); `0.9,territories=0.5` sets another for one resource',
+    ),
+  WYNNSYNC_ZERO_SHARE: share
+    .default(0.25)
+    .describe(
+      "when at least this share of a response's counters falls to zero at once, `sync.guard_action` records it",
+    ),
+  WYNNSYNC_ABSENCES: z.coerce
+    .number()
+    .int()
+    .min(1, { error: 'must be a whole number from 1 up' })
+    .default(2)
+    .describe('in how many complete responses in a row a key must be missing before it gets a tombstone'),
+  WYNNSYNC_PRIVACY: z
+    .enum(['anonymize', 'delete'], { error: 'must be anonymize or delete' })
+    .default('anonymize')
+    .describe(
+      'what is removed when a player restricts something: `anonymize` that, `delete` everything kept of the player so far',
+    ),
+  WYNNSYNC_CONCURRENCY: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(64, { error: 'must be a whole number from 1 to 64' })
+    .default(4)
+    .describe('requests in flight per rate-limit bucket'),
+})
+
+/** The name of every setting. */
+export const settingNames: readonly string[] = Object.keys(settings.shape)
+
+/** Flags of every command that set the same. */
+export const flagNames: Partial<Record<keyof typeof settings.shape, string>> = {
+  DATABASE_URL: '--database-url',
+  WYNNSYNC_BASE_URL: '--base-url',
+  WYNNSYNC_DATA_DIR: '--data-dir',
+  WYNNSYNC_LOG_LEVEL: '--log-level',
+  WYNNSYNC_CONCURRENCY: '--concurrency',
+}
+
+function hasNoUser(url: string): boolean {
+  return !URL.canParse(url) || (new URL(url).username === '' && new URL(url).password === '')
+}
