@@ -16,7 +16,8 @@ import { touchedBy } from './touched.ts'
  * mutated may become history; of every other record not one row may differ, and after the good response everything is
  * current again that it says.
  *
- * WYNNSYNC_TEST_MUTATION_SEED and WYNNSYNC_TEST_MUTATIONS say which and how many.
+ * WYNNSYNC_TEST_MUTATION_SEED and WYNNSYNC_TEST_MUTATIONS say which and how many, WYNNSYNC_TEST_MUTATION_RESOURCES of
+ * which resources (with commas).
  */
 
 const start = Date.parse('2026-06-01T12:00:00Z')
@@ -37,7 +38,7 @@ describe(`mutated responses (WYNNSYNC_TEST_MUTATION_SEED=${seed})`, () => {
   test(`${each} of each resource change nothing but what they say of their own record, and heal`, {
     timeout: 36_000_000,
   }, async () => {
-    const waiting = [...resources]
+    const waiting = resources.filter(({ name }) => effort.mutatedResources?.includes(name) ?? true)
     const wrong: string[] = []
     await Promise.all(
       databases.map(async (db) => {
@@ -81,6 +82,8 @@ async function playSegment(
     const tookMs = performance.now() - began
     const log = line.log.join(' | ')
     const healed = await line.good()
+    // What is stored and says more than a right response is contradicted by two of them.
+    if (lacking(baseline, await currentOf(db, resource)).length > 0) await line.good()
     const after = await historyOf(db, resource)
     const current = await currentOf(db, resource)
     const mayTouch = touchedBy(resource.name, body, mutation.paths)

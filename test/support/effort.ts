@@ -16,6 +16,7 @@ export const effort = {
   powerCuts: Number(process.env.WYNNSYNC_TEST_POWER_CUTS ?? (process.env.WYNNSYNC_TEST_FULL === '1' ? 200 : 12)),
   /** Mutated responses that are played, each followed by a good one; and the seed that they come from. */
   mutations: Number(process.env.WYNNSYNC_TEST_MUTATIONS ?? (process.env.WYNNSYNC_TEST_FULL === '1' ? 100_000 : 2000)),
+  mutatedResources: process.env.WYNNSYNC_TEST_MUTATION_RESOURCES?.split(','),
   mutationSeed: Number(process.env.WYNNSYNC_TEST_MUTATION_SEED ?? 1),
   /** Guilds of the backfill that is killed again and again; 20000 for all of a game. */
   backfillGuilds: Number(process.env.WYNNSYNC_TEST_GUILDS ?? 60),

@@ -61,6 +61,39 @@ describe.each(kindsOfPart)('a wrong clock on the %s database', (kind) => {
     expect(await actions()).toEqual([['rejected']])
   })
 
+  test('in one record: two responses that agree give the hold back, and nothing is captured', async () => {
+    const right = { Oak: place('a', '08:00'), Elm: place('b', '09:00') }
+    const holders = () =>
+      rows(`select territory, guild_prefix from game.territory_hold where valid_until = 'infinity' order by 1`)
+    const captures = () => rows('select territory, to_guild_name from game.territory_capture order by 1, captured_at')
+    await sync(territories, right, '10:00')
+    // Both territories under each other's name.
+    await sync(territories, { Oak: right.Elm, Elm: right.Oak }, '10:01')
+    const wrong = [['Oak', 'Guild b']]
+    expect(await captures()).toEqual(wrong)
+
+    expect(await sync(territories, right, '10:02')).toMatchObject({ status: 'unchanged' })
+    expect(await actions()).toContainEqual(['pending'])
+    // One that agrees with what is stored begins anew.
+    await sync(territories, { ...right, Oak: right.Elm }, '10:03')
+    await sync(territories, right, '10:04')
+    expect(await holders()).toEqual([
+      ['Elm', 'bbb'],
+      ['Oak', 'bbb'],
+    ])
+    await sync(territories, right, '10:05')
+    expect(await holders()).toEqual([
+      ['Elm', 'bbb'],
+      ['Oak', 'aaa'],
+    ])
+    expect((await actions()).at(-1)).toEqual(['given up'])
+    expect(await captures()).toEqual(wrong)
+    expect(await rows('select from sync.absence')).toEqual([])
+    expect(await sync(territories, right, '10:06')).toMatchObject({ status: 'unchanged' })
+    await sync(territories, { ...right, Oak: place('c', '10:06') }, '10:07')
+    expect(await captures()).toEqual([...wrong, ['Oak', 'Guild c']])
+  })
+
   test('for one response: a jump of days is rejected, and the next good response is taken as ever', async () => {
     await sync(items, some('Ash'), '10:00')
     expect(await sync(items, some('Ash', 'Elm'), '11:00', 5 * day)).toMatchObject({ status: 'rejected', inserted: 0 })

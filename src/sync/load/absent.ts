@@ -1,5 +1,6 @@
 import type { Sql } from '../../db/database.ts'
 import type { Json } from '../normalize/hash.ts'
+import type { Prepared } from '../normalize/prepare.ts'
 import type { History } from '../resource.ts'
 import type { DocumentChange } from './field-changes.ts'
 import { historySql } from './history-sql.ts'
@@ -70,4 +71,30 @@ export async function closeAbsent(sql: Sql, history: History, gone: readonly Abs
     [gone.map((one) => one.key), gone.map((one) => one.firstMissedAt)],
   )
   return rows.map((row) => ({ ...row, after: undefined }))
+}
+
+/**
+ * Entities that are older than the current version of their key. Either the response is wrong or what is stored: what
+ * enough consecutive responses repeat is accepted, so that one wrong response does not block the right ones.
+ *
+ * @param counted name under which `sync.absence` counts the responses: `resource/history`
+ * @param older each with the hash that the responses must agree in
+ * @param responses how many are enough
+ * @returns those that are confirmed
+ */
+export async function confirmOlder(
+  sql: Sql,
+  counted: string,
+  older: readonly Prepared[],
+  { responses, at }: { readonly responses: number; readonly at: Date },
+): Promise<ReadonlySet<Prepared>> {
+  const byName = new Map(older.map((entity) => [`${entity.key} ${entity.hash.toString('hex').slice(0, 16)}`, entity]))
+  const pending = await pendingAbsences(sql, counted)
+  const over = pending.filter(({ key }) => !byName.has(key)).map(({ key }) => key)
+  await forgetAbsences(sql, counted, over)
+  if (byName.size === 0) return new Set()
+  const repeated = await countAbsences(sql, counted, [...byName.keys()], at)
+  const enough = repeated.filter(({ times }) => times >= responses).map(({ key }) => key)
+  await forgetAbsences(sql, counted, enough)
+  return new Set(enough.flatMap((name) => byName.get(name) ?? []))
 }

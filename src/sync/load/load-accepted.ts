@@ -4,9 +4,9 @@ import { lostBy, recordDrift } from '../drift/shape-changes.ts'
 import type { Json } from '../normalize/hash.ts'
 import { appendQuarantine } from '../record/ledger.ts'
 import type { ResourceBase } from '../resource.ts'
-import { absenceActions, type Lacking, zeroActions } from '../validate/guard-actions.ts'
+import { absenceActions, type GuardAction, type Lacking, olderActions, zeroActions } from '../validate/guard-actions.ts'
 import type { IncomingResponse } from '../validate/incoming-response.ts'
-import { closeAbsent } from './absent.ts'
+import { closeAbsent, confirmOlder } from './absent.ts'
 import { carryForward } from './carry.ts'
 import { appendFieldChanges, type DocumentChange } from './field-changes.ts'
 import { type Loaded, loadVersions } from './load.ts'
@@ -27,7 +27,8 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, answer: Inc
   const loaded = await loadVersions(sql, resource.history, entities, at)
   const { closed, waiting } =
     answer.scope === undefined ? await reconcileMissingRoots(sql, resource, answer, loaded, at) : nothingAbsent
-  const { written: others, lacking } = await loadRelated(sql, resource, answer, closed, at)
+  const related = await loadRelated(sql, resource, answer, closed, at)
+  const { written: others, lacking } = related
   const sampled: Sampled[] = []
   for (const [name, sample] of Object.entries(resource.samples ?? {})) {
     const rows = entities.flatMap((entity) => entity.samples?.[name] ?? [])
@@ -40,7 +41,11 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, answer: Inc
     named: waiting.toSorted().slice(0, 3),
     ended: closed.length,
   }
-  const guarded = [...absenceActions([roots, ...lacking], guards.absences), ...zeroActions(sampled, guards.zeroShare)]
+  const guarded = [
+    ...related.guarded,
+    ...absenceActions([roots, ...lacking], guards.absences),
+    ...zeroActions(sampled, guards.zeroShare),
+  ]
   // The first answer is where memory begins: nothing in it is known to have changed.
   if (last && resource.changeLog)
     await appendFieldChanges(sql, resource.name, [...documentChanges(loaded, at), ...closed])
@@ -95,9 +100,10 @@ async function loadRelated(
   answer: IncomingResponse,
   goneRoots: readonly DocumentChange[],
   at: Date,
-): Promise<{ written: number; lacking: Lacking[] }> {
+): Promise<{ written: number; lacking: Lacking[]; guarded: GuardAction[] }> {
   const { preparation, guards } = answer
   let written = 0
+  const guarded: GuardAction[] = []
   const lacking: Lacking[] = []
   for (const [name, history] of Object.entries(resource.relatedHistories ?? {})) {
     const came = preparation.entities.flatMap((entity) => entity.also[name] ?? [])
@@ -110,8 +116,11 @@ async function loadRelated(
       ended = await closePreviousSpells(sql, among, history.spellColumn, entities)
       written += ended
     }
-    const loaded = await loadVersions(sql, history, entities, at)
+    const loaded = await loadVersions(sql, history, entities, at, (older) =>
+      confirmOlder(sql, `${resource.name}/${name}`, older, { responses: guards.absences, at }),
+    )
     written += loaded.inserted.length + loaded.changed.length
+    guarded.push(...olderActions(name, loaded, guards.absences))
     if (history.absence === 'with-root') {
       const gone = goneRoots.map((one) => ({ key: one.key, firstMissedAt: one.at, times: guards.absences }))
       if (gone.length > 0) written += (await closeAbsent(sql, history, gone)).length
@@ -132,7 +141,7 @@ async function loadRelated(
     // Their keys are people: the ledger counts them and does not name them.
     lacking.push({ what: name, waiting, named: [], ended })
   }
-  return { written, lacking }
+  return { written, lacking, guarded }
 }
 
 function documentChanges(loaded: Loaded, at: Date): DocumentChange[] {

@@ -13,7 +13,13 @@ export interface Loaded {
   /** Entities whose current version said something else, with the document it had. */
   readonly changed: readonly { readonly entity: Prepared; readonly before: Json }[]
   readonly unchanged: number
+  /** Entities that are older than the current version of their key, and how many of them replaced it nevertheless. */
+  readonly older: number
+  readonly confirmedOlder: number
 }
+
+/** Which of the entities that are older than what is stored replace it. */
+export type ConfirmOlder = (older: readonly Prepared[]) => Promise<ReadonlySet<Prepared>>
 
 /** A new version on its way into the table. */
 interface Version {
@@ -51,7 +57,9 @@ export async function loadVersions(
   history: History,
   entities: readonly Prepared[],
   at: Date,
+  confirmOlder: ConfirmOlder = async () => new Set(),
 ): Promise<Loaded> {
+  const older: (Version & { before: Json })[] = []
   const inserted: Prepared[] = []
   const changed: { entity: Prepared; before: Json }[] = []
   for (let first = 0; first < entities.length; first += chunkSize) {
@@ -68,12 +76,20 @@ export async function loadVersions(
       } else if (history.supersedes?.(before, JSON.parse(entity.documentText) as Json, began) ?? true) {
         changed.push({ entity, before })
         next.push({ entity, start, previousUntil: start })
+      } else {
+        older.push({ entity, before, start, previousUntil: start })
       }
     }
     await closeVersions(sql, history, next)
     await insertVersions(sql, history, [...fresh, ...next], at)
   }
-  return { inserted, changed, unchanged: entities.length - inserted.length - changed.length }
+  const confirmed = history.supersedes ? await confirmOlder(older.map(({ entity }) => entity)) : new Set<Prepared>()
+  const replacing = older.filter(({ entity }) => confirmed.has(entity))
+  await closeVersions(sql, history, replacing)
+  await insertVersions(sql, history, replacing, at)
+  changed.push(...replacing)
+  const unchanged = entities.length - inserted.length - changed.length
+  return { inserted, changed, unchanged, older: older.length, confirmedOlder: replacing.length }
 }
 
 /** Since when it is so, if the API says so and it fits between what was known before and now; otherwise now. */

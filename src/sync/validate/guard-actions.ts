@@ -59,6 +59,25 @@ export function absenceActions(lacking: readonly Lacking[], absences: number): G
   return actions
 }
 
+/** Entities that are older than what is stored: ignored until enough responses repeat it. */
+export function olderActions(
+  what: string,
+  { older, confirmedOlder }: { readonly older: number; readonly confirmedOlder: number },
+  responses: number,
+): GuardAction[] {
+  const waiting = older - confirmedOlder
+  const actions: GuardAction[] = []
+  if (waiting > 0) {
+    const reason = `older than what is stored: ${counted(waiting, what)}; not loaded before ${responses} responses in a row say the same`
+    actions.push({ guard: 'clock', action: 'pending', reason })
+  }
+  if (confirmedOlder > 0) {
+    const reason = `${responses} responses in a row contradict what is stored: ${counted(confirmedOlder, what)}`
+    actions.push({ guard: 'clock', action: 'given up', reason })
+  }
+  return actions
+}
+
 const unknown = 'the API does not know it any more'
 
 /** A key that the API did not know, for the first time or too soon after it. */
