@@ -140,6 +140,16 @@ describe('the files of src', () => {
     expect(offenders('sandbox/', outside, 'imports')).toEqual([])
   })
 
+  test('name no resource in commands, database, monitoring and app: what differs is in the declarations', () => {
+    const folders = paths.flatMap((path) => /^resources\/([a-z-]+)\/index\.ts$/.exec(path)?.[1] ?? [])
+    expect(folders).toContain('guilds')
+    const name = new RegExp(`^src/resources/(${folders.join('|')})/|['"](${folders.join('|')})['"]`)
+    const held = ['cli/', 'app/', 'monitoring/', 'db/']
+    expect(
+      held.flatMap((folder) => [...offenders(folder, name, 'code'), ...offenders(folder, name, 'imports')]),
+    ).toEqual([])
+  })
+
   test('know no library that belongs to another: no HTTP, queue, driver, scheduler or logger in resources', () => {
     expect(offenders('resources/', /^(undici|p-queue|postgres|node-cron|pino)/, 'imports')).toEqual([])
     expect(offenders('', /^undici/, 'imports').filter((line) => !line.startsWith('src/api/'))).toEqual([])

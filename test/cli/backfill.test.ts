@@ -143,7 +143,7 @@ describe('wynnsync backfill', () => {
   })
 
   test.each([
-    [['backfill'], 'must be one of guilds, players, items, recipes'],
+    [['backfill'], 'must be one of items, recipes, guilds, players'],
     [['backfill', 'territories'], 'got territories'],
     [['backfill', 'items', '--limit', '3'], 'items is a walk over pages'],
     [['backfill', 'guilds', '--since', 'yesterday'], '--since must be an instant'],

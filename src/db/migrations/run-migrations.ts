@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { tableExists } from '../catalog.ts'
 import type { Sql } from '../database.ts'
 import { type Migration, naming, readText } from './migration-files.ts'
 
@@ -14,10 +15,7 @@ export async function replaceEarlierEdition(
   folder: string,
   migrations: readonly Migration[],
 ): Promise<string[]> {
-  const [table] = await sql.query<{ exists: boolean }>(
-    `select to_regclass('drizzle.__drizzle_migrations') is not null as exists`,
-  )
-  if (!table?.exists) return []
+  if (!(await tableExists(sql, 'drizzle.__drizzle_migrations'))) return []
   const [newest] = await sql.query<{ id: number; when: number }>(
     'select id, created_at as "when" from drizzle.__drizzle_migrations order by created_at desc limit 1',
   )
@@ -40,7 +38,7 @@ export async function replaceEarlierEdition(
 
 /** Runs the migrations that are due. Returns their files. */
 export async function runMigrations(sql: Sql, folder: string, migrations: readonly Migration[]): Promise<string[]> {
-  // Most processes find nothing to migrate, and start sooner without these.
+  // Loaded only when there is something to migrate: most processes start sooner without drizzle.
   const { migrate: runDrizzle } = await import('drizzle-orm/pg-proxy/migrator')
   const { typed } = await import('../typed.ts')
   const applied: string[] = []

@@ -4,6 +4,7 @@ import { FatalError, RetryableError, UsageError } from '../../app/errors.ts'
 import { arrayColumns, copyStatement } from '../bulk/copy-columns.ts'
 import { copyText } from '../bulk/copy-text.ts'
 import { readers, toText } from '../bulk/values.ts'
+import { serverVersion } from '../catalog.ts'
 import type { Database, Sql, SqlValue } from '../database.ts'
 import { sessionLocks } from '../locks/server-locks.ts'
 import { swallowedStatementError, toAppError } from '../sql-errors.ts'
@@ -205,8 +206,7 @@ function placeOf(url: string): string {
 }
 
 async function refuseOld(database: Database): Promise<void> {
-  const [row] = await database.query<{ version: string }>(`select current_setting('server_version') as version`)
-  const version = row?.version ?? 'unknown'
+  const version = await serverVersion(database)
   if (!(Number.parseInt(version, 10) >= OLDEST))
     throw new FatalError(`database ${database.place} is PostgreSQL ${version}; wynnsync needs ${OLDEST} or newer`, {
       context: { place: database.place, version },

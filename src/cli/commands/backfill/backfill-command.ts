@@ -4,7 +4,7 @@ import { UsageError } from '../../../app/errors.ts'
 import { wholeNumber } from '../../../app/whole-number.ts'
 import type { Sql } from '../../../db/database.ts'
 import { readHolder } from '../../../db/embedded/folder-lock.ts'
-import { resourcesNamed } from '../../../resources/index.ts'
+import { resources } from '../../../resources/index.ts'
 import { latestCampaign } from '../../../sync/backfill/campaign.ts'
 import { isWorklist, type Resource, type Worklist } from '../../../sync/resource.ts'
 import { type RunResult, skippedResult } from '../../../sync/run/run-result.ts'
@@ -25,8 +25,6 @@ export interface BackfillFlags {
   readonly restart?: boolean
 }
 
-const backfilled = ['guilds', 'players', 'items', 'recipes']
-
 /** `backfill <resource>`: prints an estimate, then fetches everything there is. Returns the exit code. */
 export async function backfillCommand(
   context: Context,
@@ -34,10 +32,13 @@ export async function backfillCommand(
   name: string | undefined,
 ): Promise<number> {
   const { app } = context
-  const [resource] = name !== undefined && backfilled.includes(name) ? resourcesNamed([name]) : []
+  const backfilled = resources.filter(({ backfill }) => backfill !== undefined)
+  const resource = backfilled.find((one) => one.name === name)
   if (!resource) {
     const got = name === undefined ? '' : `, got ${name}`
-    throw new UsageError(`the resource of a backfill must be one of ${backfilled.join(', ')}${got}`)
+    throw new UsageError(
+      `the resource of a backfill must be one of ${backfilled.map((one) => one.name).join(', ')}${got}`,
+    )
   }
   const wanted = wantedOf(resource, flags, app)
   if (await isBackfilling(resource, app)) return skip(resource, context)

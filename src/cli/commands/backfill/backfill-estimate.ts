@@ -1,12 +1,15 @@
+import { and, eq } from 'drizzle-orm'
 import { ASSUMED_LIMIT } from '../../../api/http/response-headers.ts'
 import type { App } from '../../../app/app.ts'
 import { FatalError } from '../../../app/errors.ts'
 import { chooseCredential } from '../../../app/stored-credential.ts'
 import type { Sql } from '../../../db/database.ts'
+import { anyOf, typed } from '../../../db/typed.ts'
 import { resources } from '../../../resources/index.ts'
 import { countOpen, listKeys } from '../../../sync/backfill/campaign.ts'
-import { type Assumed, lastLimit, type Price, priceOf } from '../../../sync/backfill/plan.ts'
+import { lastLimit, type Price, priceOf } from '../../../sync/backfill/plan.ts'
 import { lastAccepted } from '../../../sync/record/ledger.ts'
+import { workItem } from '../../../sync/record/tables.ts'
 import { isWorklist, type Resource, type Worklist } from '../../../sync/resource.ts'
 import { type Context, writeResult } from '../../context.ts'
 import { bytesText, durationText } from '../../output/units.ts'
@@ -22,28 +25,16 @@ export interface Wanted {
 /** Records of one page, as observed; the API reference (4.1) does not say. */
 const pageSize = 20
 
-/** What cannot be measured before the first responses: sizes of May 2026. */
-const assumed: Readonly<Record<string, Assumed & { readonly route?: string }>> = {
-  guilds: { keys: 15_500, rowsPerKey: 100 },
-  players: { keys: 1_000, rowsPerKey: 130 },
-  items: { keys: 6_600, rowsPerKey: 12, route: '/item/database' },
-  recipes: { keys: 720, rowsPerKey: 8, route: '/item/recipe/database' },
-}
-
 /** The resource that lists the keys of a worklist. */
-export function sourceOf({ name }: Worklist): Resource {
-  const source = name === 'guilds' ? 'guild-list' : 'online-players'
-  const found = resources.find((one) => one.name === source)
-  if (!found || isWorklist(found)) throw new FatalError(`there is no resource ${source}`)
+export function sourceOf({ keySource }: Worklist): Resource {
+  const found = resources.find((one) => one.name === keySource)
+  if (!found || isWorklist(found)) throw new FatalError(`there is no resource ${keySource}`)
   return found
 }
 
 /** How many keys are on a worklist. */
 export async function keyCount(sql: Sql, { name }: Worklist): Promise<number> {
-  const [row] = await sql.query<{ keys: number }>('select count(*) as keys from sync.work_item where resource = $1', [
-    name,
-  ])
-  return row?.keys ?? 0
+  return await typed(sql).$count(workItem, eq(workItem.resource, name))
 }
 
 /**
@@ -58,7 +49,7 @@ export async function estimateWorklist(
 ): Promise<Price> {
   const assumptions: string[] = []
   const isEmpty = only === undefined && (await keyCount(sql, resource)) === 0
-  const guess = assumedOf(resource)
+  const guess = estimateOf(resource)
   if (isEmpty) {
     const why = `${sourceOf(resource).name} was never synced, it is synced first`
     const whyReadOnly = 'the worklist is empty, and this database is read-only'
@@ -87,24 +78,21 @@ interface Meant {
 }
 
 async function countUnlisted(sql: Sql, resource: string, keys: readonly string[]): Promise<number> {
-  const [row] = await sql.query<{ keys: number }>(
-    `select count(distinct key) as keys from unnest($2::text[]) as named(key)
-      where not exists (select from sync.work_item item where item.resource = $1 and item.key = named.key)`,
-    [resource, keys],
-  )
-  return row?.keys ?? 0
+  const named = [...new Set(keys)]
+  const isListed = and(eq(workItem.resource, resource), anyOf(workItem.key, named))
+  return named.length - (await typed(sql).$count(workItem, isListed))
 }
 
 /** Estimates a walk through all pages. Changes of known records are not counted: they cannot be foreseen. */
 export async function estimatePages(sql: Sql, resource: Resource, app: App): Promise<Price> {
-  const guess = assumedOf(resource)
-  const living = (await lastAccepted(sql, resource.name))?.currentKeys
+  const guess = estimateOf(resource)
+  const currentKeys = (await lastAccepted(sql, resource.name))?.currentKeys
   const assumptions = [`${pageSize} records on a page`]
-  if (living === undefined) assumptions.push(`${guess.keys} ${resource.name}: they were never synced`)
-  const keys = living ?? guess.keys
+  if (currentKeys === undefined) assumptions.push(`${guess.keys} ${resource.name}: they were never synced`)
+  const keys = currentKeys ?? guess.keys
   const requests = Math.ceil(keys / pageSize)
-  const perMinute = await limitOf(sql, guess.route ?? '', app, assumptions)
-  const fresh = living === undefined ? keys : 0
+  const perMinute = await limitOf(sql, resource.route, app, assumptions)
+  const fresh = currentKeys === undefined ? keys : 0
   return await priceOf(sql, resource, { keys, fresh, again: 0, requests, perMinute, assumptions }, guess)
 }
 
@@ -117,12 +105,6 @@ export function showPrice(price: Price, context: Context, isResult = false): voi
     `${resource}: ${number(keys)} to fetch in ${number(requests)} requests, about ${durationText(60 * minutes)}; ` +
     `about ${number(rows)} rows, ${bytesText(Math.ceil(bytes / 1e6) * 1e6)}\n${assumptions.map((one) => `  assumed: ${one}\n`).join('')}`
   writeResult(context, price, text)
-}
-
-function assumedOf({ name }: Resource | Worklist) {
-  const found = assumed[name]
-  if (!found) throw new FatalError(`no estimate for ${name}`)
-  return found
 }
 
 /** Requests per minute: of the latest rate-limit headers, else what the API grants guests and tokens (API reference 2.2). */
@@ -142,4 +124,9 @@ function isGuest(config: App['config']): boolean {
     // A stored credential that cannot be used is not sent either.
     return true
   }
+}
+
+function estimateOf({ name, backfill }: Resource | Worklist) {
+  if (!backfill) throw new FatalError(`${name} declares no backfill`)
+  return backfill
 }

@@ -9,6 +9,7 @@ import type { App } from '../../../app/app.ts'
 import type { Config } from '../../../app/config.ts'
 import { messageOf, RetryableError } from '../../../app/errors.ts'
 import { chooseCredential } from '../../../app/stored-credential.ts'
+import { databaseSize } from '../../../db/catalog.ts'
 import type { Database } from '../../../db/database.ts'
 import { bytesText } from '../../output/units.ts'
 
@@ -117,7 +118,7 @@ export async function checkCredential(api: Api, { config }: App, signal: AbortSi
 /** The size of the database, and the free room for an embedded one. */
 export async function checkDisk({ databaseUrl, dataDir }: Config, db: Database | undefined): Promise<Finding> {
   const check = 'disk'
-  const bytes = db && (await sizeOfDatabase(db))
+  const bytes = db && (await databaseSize(db).catch(() => undefined))
   const size = bytes === undefined ? 'the size of the database is not known' : `the database takes ${bytesText(bytes)}`
   if (databaseUrl) return { check, verdict: 'unknown', seen: `${size}; the room left on the server is not known here` }
   const room = await roomAt(dataDir).catch(() => undefined)
@@ -126,13 +127,6 @@ export async function checkDisk({ databaseUrl, dataDir }: Config, db: Database |
   const seen = `${size}, ${bytesText(bavail * bsize)} are free in ${dataDir}`
   if (bavail * bsize >= LITTLE_ROOM) return { check, verdict: 'fine', seen }
   return { check, verdict: 'warning', seen, todo: 'make room, or move the folder and set WYNNSYNC_DATA_DIR' }
-}
-
-async function sizeOfDatabase(db: Database): Promise<number | undefined> {
-  const [row] = await db
-    .query<{ bytes: number }>('select pg_database_size(current_database()) as bytes')
-    .catch((): { bytes: number }[] => [])
-  return row?.bytes
 }
 
 /** Of the folder, or of the nearest one above it that exists. */

@@ -5,6 +5,7 @@ import { openApi, openSharedApi } from '../../../app/app-api.ts'
 import { messageOf, RetryableError } from '../../../app/errors.ts'
 import { visibleLine } from '../../../app/terminal-text.ts'
 import { readOnlyReason } from '../../../db/access.ts'
+import { serverVersion } from '../../../db/catalog.ts'
 import type { Database } from '../../../db/database.ts'
 import { readFreshness } from '../../../sync/record/recent-runs.ts'
 import { type Context, writeResult } from '../../context.ts'
@@ -58,9 +59,9 @@ async function checkDatabase(
   try {
     const { applied } = await migrateDatabase(db, app)
     const readOnly = await readOnlyReason(db)
-    const [row] = await db.query<{ version: string }>(`select current_setting('server_version') as version`)
+    const product = db.kind === 'server' ? 'PostgreSQL' : 'embedded PostgreSQL'
     const tables = applied.length > 0 ? `${applied.length} changes applied just now` : 'up to date'
-    const seen = `${db.kind === 'server' ? 'PostgreSQL' : 'embedded PostgreSQL'} ${row?.version} at ${db.place}, ${tables}`
+    const seen = `${product} ${await serverVersion(db)} at ${db.place}, ${tables}`
     const finding: Finding = readOnly
       ? { check, verdict: 'warning', seen: `${seen}, read-only: ${readOnly}`, todo: readOnlyAdvice }
       : { check, verdict: 'fine', seen }

@@ -1,14 +1,16 @@
-import { UsageError } from '../../../app/errors.ts'
+import { FatalError, UsageError } from '../../../app/errors.ts'
 import type { Database, Sql } from '../../../db/database.ts'
-import { inProfiles } from '../../../resources/personal.ts'
-import { players } from '../../../resources/players/index.ts'
+import { worklistOf } from '../../../resources/index.ts'
 import type { Removed } from '../../../sync/privacy/erase-person.ts'
 import { knownGroups, personKept, purge } from '../../../sync/privacy/person.ts'
+import type { Personal } from '../../../sync/privacy/personal.ts'
 import { type Context, writeResult } from '../../context.ts'
 import { rolledBack, withDatabase } from '../../database.ts'
 import { exitCode } from '../../exit-codes.ts'
 import { keysKnown } from '../../named-keys.ts'
 import { formatTable } from '../../output/table.ts'
+
+const players = worklistOf('player')
 
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
@@ -16,7 +18,7 @@ const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 export async function privacyShow(context: Context, _flags: object, name: string): Promise<number> {
   return await withDatabase(context, 'privacy show', async (db) => {
     const player = await uuidOf(db, name)
-    const { tables, restrictions, removals } = await personKept(db, inProfiles, player)
+    const { tables, restrictions, removals } = await personKept(db, personal(), player)
     const parts = [
       ['kept', formatTable(['table', 'rows', 'first', 'last'], tables)],
       ['restricted', formatTable(['fieldGroup', 'since', 'toldBy'], restrictions)],
@@ -36,13 +38,13 @@ export interface PurgeFlags {
 /** `privacy purge <player>`: removes what is kept of a player and prints the counts. Returns the exit code. */
 export async function privacyPurge(context: Context, flags: PurgeFlags, name: string): Promise<number> {
   const { group, dryRun = false } = flags
-  const groups = knownGroups(inProfiles.tables)
+  const groups = knownGroups(personal().tables)
   if (group !== undefined && !groups.includes(group))
     throw new UsageError(`privacy rule not found: ${group}; there are: ${groups.join(', ')}`)
   return await withDatabase(context, 'privacy purge', async (db) => {
     const player = await uuidOf(db, name)
     const at = new Date(context.app.clock.now())
-    const remove = (sql: Sql) => purge(sql, inProfiles, { playerUuid: player, fieldGroup: group, at })
+    const remove = (sql: Sql) => purge(sql, personal(), { playerUuid: player, fieldGroup: group, at })
     // A dry run removes and rolls back, so its counts are exact.
     const tables = rowsByTable(dryRun ? await rolledBack(db, remove) : await db.transaction(remove))
     const rows = tables.reduce((sum, one) => sum + one.rows, 0)
@@ -59,6 +61,12 @@ async function uuidOf(db: Database, player: string): Promise<string> {
   const { keys } = await keysKnown(players, db, [player])
   if (keys[0] === undefined) throw new UsageError(`player not found: ${player}; nothing is kept under this name`)
   return keys[0]
+}
+
+/** What is kept of players, and where. */
+function personal(): Personal {
+  if (!players.personal) throw new FatalError(`${players.name} declares no personal data`)
+  return players.personal
 }
 
 function rowsByTable(removed: readonly Removed[]): { table: string; rows: number }[] {

@@ -99,6 +99,7 @@ async function runQuestion(
   if (rows.length === 0 && !(await hasRuns(db))) err.write('nothing was synced into this database yet: wynnsync sync\n')
 }
 
+/** Raw, because drizzle would make every query start later. */
 async function hasRuns(db: Database): Promise<boolean> {
   const [row] = await db.query<{ some: boolean }>('select exists (select from sync.run) as some')
   return row?.some === true

@@ -1,47 +1,34 @@
 import type { Argument } from '../../../analytics/questions.ts'
 import { UsageError } from '../../../app/errors.ts'
 import type { Sql } from '../../../db/database.ts'
-import { guildsCalled, guildsLike } from '../../../resources/guilds/keys.ts'
-import { playersCalled, playersLike } from '../../../resources/players/keys.ts'
-import type { NameHolder } from '../../../sync/resource.ts'
+import { keyNames } from '../../../resources/key-names.ts'
 import { formatTable } from '../../output/table.ts'
-
-interface Finder {
-  readonly what: string
-  readonly called: (sql: Sql, name: string) => Promise<NameHolder[]>
-  readonly like: (sql: Sql, name: string) => Promise<string[]>
-}
-
-const guilds: Finder = { what: 'guild', called: guildsCalled, like: guildsLike }
-const players: Finder = { what: 'player', called: playersCalled, like: playersLike }
 
 const UUID = /^[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}$/i
 
 /**
- * The argument of a guild or a player with its name resolved to a uuid, from the database alone. Others stay as they are.
+ * The argument with a name of a guild or player resolved to its uuid, from the database alone. Others stay as they are.
  * @throws UsageError when the name has no holder, now or in the past, or several
  */
 export async function resolveName(sql: Sql, argument: Argument): Promise<Argument> {
-  const finder = finderOf(argument)
-  if (!finder || UUID.test(argument.value)) return argument
-  const { what, called, like } = finder
-  const holders = await called(sql, argument.value)
+  const what = keyOf(argument)
+  const names = what === undefined ? undefined : keyNames[what]
+  if (!names || UUID.test(argument.value)) return argument
+  const holders = await names.holders(sql, argument.value)
   const uuids = [...new Set(holders.map(({ uuid }) => uuid))]
   if (uuids.length > 1) {
-    const columns = ['uuid', 'name', ...(what === 'guild' ? ['prefix'] : []), 'since', 'until']
-    const table = formatTable(columns, holders)
+    const hasPrefix = holders.some(({ prefix }) => prefix !== null)
+    const table = formatTable(['uuid', 'name', ...(hasPrefix ? ['prefix'] : []), 'since', 'until'], holders)
     throw new UsageError(`several ${what}s have or had the name ${argument.value}; use a uuid:\n${table}`.trimEnd())
   }
   const [value] = uuids
   if (value !== undefined) return { ...argument, value }
-  const close = await like(sql, argument.value)
-  const advice = close.length > 0 ? `; there are: ${close.join(', ')}` : ''
+  const similar = await names.similar(sql, argument.value)
+  const advice = similar.length > 0 ? `; there are: ${similar.join(', ')}` : ''
   throw new UsageError(`${what} not found: ${argument.value}${advice}`)
 }
 
-/** By the name of the argument or column. */
-function finderOf({ name, type }: Argument): Finder | undefined {
-  if (type !== 'uuid') return undefined
-  if (/(^|_)guild(_uuid)?$/.test(name)) return guilds
-  return /(^|_)player(_uuid)?$/.test(name) ? players : undefined
+/** `guild` of an argument or column that is called `guild`, `guild_uuid` or `to_guild`; undefined for other types. */
+function keyOf({ name, type }: Argument): string | undefined {
+  return type === 'uuid' ? /(?:^|_)([a-z]+?)(?:_uuid)?$/.exec(name)?.[1] : undefined
 }

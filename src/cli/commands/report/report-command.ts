@@ -4,7 +4,7 @@ import { composeReport, type Wanted } from '../../../analytics/report/report.ts'
 import { version } from '../../../app/app.ts'
 import { FatalError, UsageError } from '../../../app/errors.ts'
 import type { Database, Sql } from '../../../db/database.ts'
-import { guilds } from '../../../resources/guilds/index.ts'
+import { worklistOf } from '../../../resources/index.ts'
 import { type Context, writeResult } from '../../context.ts'
 import { withDatabase } from '../../database.ts'
 import { exitCode } from '../../exit-codes.ts'
@@ -49,8 +49,10 @@ export async function writeReport(sql: Sql, wanted: Omit<Wanted, 'version'>, fil
 }
 
 async function guildNamed(db: Sql, name: string): Promise<string> {
-  const [guild] = (await keysKnown(guilds, db, [name])).keys
+  const [guild] = (await keysKnown(worklistOf('guild'), db, [name])).keys
   if (guild === undefined)
-    throw new UsageError(`--guild: guild not found: ${name}; wynnsync sync guild-list fetches all`)
+    throw new UsageError(
+      `--guild: guild not found: ${name}; wynnsync sync ${worklistOf('guild').keySource} fetches all`,
+    )
   return guild
 }

@@ -6,10 +6,10 @@ import { wholeNumber } from '../../../app/whole-number.ts'
 import { readHolder } from '../../../db/embedded/folder-lock.ts'
 import { expectScheduled } from '../../../monitoring/expectations.ts'
 import { webhookOf } from '../../../monitoring/monitoring.ts'
-import { resourcesNamed } from '../../../resources/index.ts'
+import { resourcesNamed, worklists } from '../../../resources/index.ts'
 import type { Engine } from '../../../sync/engine.ts'
-import { type ExtractOptions, isWorklist, type Resource, type Worklist } from '../../../sync/resource.ts'
-import { runResource } from '../../../sync/run/run-resource.ts'
+import { isWorklist, type Resource, type Worklist } from '../../../sync/resource.ts'
+import { type RunOptions, runResource } from '../../../sync/run/run-resource.ts'
 import { failedResult, type RunResult, skippedResult } from '../../../sync/run/run-result.ts'
 import { type Context, writeSummary } from '../../context.ts'
 import { exitCodeOfRuns } from '../../exit-codes.ts'
@@ -17,6 +17,7 @@ import { maintainDaily, retentionOf } from '../../maintenance.ts'
 import { keysNamed } from '../../named-keys.ts'
 import { openOutages } from '../../outage-file.ts'
 import { publicResult, runSummary } from '../../output/run-summary.ts'
+import { namesOf } from './key-flags.ts'
 
 type Synced = Resource | Worklist
 
@@ -24,8 +25,8 @@ export interface SyncFlags {
   readonly walk?: boolean
   readonly accept?: boolean
   readonly limit?: string
-  readonly guild?: readonly string[]
-  readonly player?: readonly string[]
+  /** The names of keys, by the `keyFlag` of their worklist. */
+  readonly [keyFlag: string]: unknown
 }
 
 /** How long a webhook may delay the end of the process, ms: two tries. */
@@ -33,10 +34,9 @@ const WEBHOOK_TIMEOUT = 11_500
 
 /** `sync [resource...]`: one pass over the named resources. Returns the exit code. */
 export async function syncCommand(context: Context, flags: SyncFlags, names: readonly string[]): Promise<number> {
-  const { guild = [], player = [] } = flags
   // Keys without a resource mean just the resources of these keys.
-  const meant = [...(guild.length > 0 ? ['guilds'] : []), ...(player.length > 0 ? ['players'] : [])]
-  const wanted = names.length > 0 ? names : meant
+  const ofKeys = worklists.filter(({ keyFlag }) => namesOf(flags, keyFlag).length > 0)
+  const wanted = names.length > 0 ? names : ofKeys.map(({ name }) => name)
   if (flags.accept && wanted.length === 0) {
     throw new UsageError(
       '--accept is for a response that you have checked: name it, as in wynnsync sync items --accept',
@@ -85,16 +85,18 @@ async function syncInto(
 ): Promise<void> {
   const db = await openDatabase(app, chosen.map(holdOf), { frugal: true })
   const api = openSharedApi(app, db)
-  const engine = { ...engineOf(app, db, api, flags), outages: openOutages(app) }
+  const engine = { ...engineOf(app, db, api, { accept: flags.accept === true }), outages: openOutages(app) }
+  const namesKeys = worklists.some(({ keyFlag }) => namesOf(flags, keyFlag).length > 0)
   try {
     await migrateDatabase(db, app)
     for (const resource of chosen) {
       progress.begin(resource.name)
       // Syncing named keys promises nothing about the others.
-      if (!flags.guild?.length && !flags.player?.length) await expectScheduled(db, resource, app)
+      if (!namesKeys) await expectScheduled(db, resource, app)
       const unit = isWorklist(resource) ? 'keys' : 'records'
       const onProgress = (seen: WalkProgress) => progress.seen(resource.name, seen, unit)
-      runs.push(await runOne(resource, engine, { ...flags, signal, onProgress }, app.config.concurrency))
+      const { concurrency } = app.config
+      runs.push(await runOne(resource, engine, flags, { walk: flags.walk === true, signal, onProgress, concurrency }))
       progress.end()
     }
     // What was synced is committed; maintenance can wait for tomorrow.
@@ -107,17 +109,15 @@ async function syncInto(
   }
 }
 
-type RunOptions = SyncFlags & Required<Pick<ExtractOptions, 'signal' | 'onProgress'>>
-
-async function runOne(resource: Synced, engine: Engine, options: RunOptions, concurrency: number): Promise<RunResult> {
-  const { limit, guild = [], player = [], ...extract } = options
-  if (!isWorklist(resource)) return await runResource(resource, engine, extract)
-  const named = resource.name === 'guilds' ? guild : player
-  const keys = named.length > 0 ? await keysNamed(resource, engine, named) : undefined
+/** Runs a resource; a worklist with the keys of the flags. */
+async function runOne(resource: Synced, engine: Engine, flags: SyncFlags, options: RunOptions): Promise<RunResult> {
+  if (!isWorklist(resource)) return await runResource(resource, engine, options)
+  const names = namesOf(flags, resource.keyFlag)
+  const keys = names.length > 0 ? await keysNamed(resource, engine, names) : undefined
+  const limit = flags.limit === undefined ? undefined : wholeNumber('--limit', flags.limit)
   return await runResource(resource, engine, {
-    ...extract,
-    concurrency,
-    ...(limit === undefined ? {} : { limit: wholeNumber('--limit', limit) }),
+    ...options,
+    ...(limit === undefined ? {} : { limit }),
     ...(keys ? { keys } : {}),
   })
 }

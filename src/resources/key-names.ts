@@ -1,0 +1,12 @@
+import type { Worklist } from '../sync/resource.ts'
+import { guildsCalled, guildsLike } from './guilds/keys.ts'
+import { playersCalled, playersLike } from './players/keys.ts'
+
+/**
+ * How the keys of each worklist are found by name, by `keyFlag`. The worklists declare the same; here they come without
+ * drizzle's tables, for commands that must start fast.
+ */
+export const keyNames: Readonly<Record<string, Pick<Worklist, 'holders' | 'similar'>>> = {
+  guild: { holders: guildsCalled, similar: guildsLike },
+  player: { holders: playersCalled, similar: playersLike },
+}
