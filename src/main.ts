@@ -19,5 +19,5 @@ const code = await runProgram(process.argv.slice(2), {
     for (const signal of signals) process.removeAllListeners(signal)
   },
 })
-// Set, not called: whatever is still on its way to stdout gets there.
+// Not `process.exit`: pending output must reach stdout.
 process.exitCode = code

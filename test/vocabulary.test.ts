@@ -5,7 +5,10 @@ import { expect, test } from 'vitest'
 const root = join(import.meta.dirname, '..')
 
 /** Where the vocabulary holds already. The rest of `src` follows folder by folder. */
-const held = ['src/analytics', 'src/db', 'src/sandbox', 'scripts', 'docs', 'README.md', 'SECURITY.md', 'CHANGELOG.md']
+const held = [
+  ...['src/analytics', 'src/app', 'src/cli', 'src/db', 'src/main.ts', 'src/monitoring', 'src/sandbox', 'scripts'],
+  ...['docs', 'README.md', 'SECURITY.md', 'CHANGELOG.md'],
+]
 
 /** Words and phrases that the field does not use for these things. */
 const retired =

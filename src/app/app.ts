@@ -47,7 +47,7 @@ function storedSecrets({ credentialsFile }: Config): string[] {
  * Opens the configured database.
  * @param holds what this process does, shown to a process that finds the embedded database in use
  * @param options.durable let the embedded database survive a power cut; one that is thrown away need not
- * @param options.frugal open the embedded database in low-memory mode
+ * @param options.lowMemory open the embedded database in low-memory mode
  * @param options.signal cancels what runs on a server
  * @throws RetryableError when it cannot be reached or another process has it, FatalError when it never will be
  */
@@ -55,15 +55,15 @@ export function openDatabase(
   { config, clock, log }: App,
   holds: readonly string[],
   {
-    frugal = false,
+    lowMemory = false,
     waitMs = 30_000,
     durable = true,
     signal,
-  }: { frugal?: boolean; waitMs?: number; durable?: boolean; signal?: AbortSignal } = {},
+  }: { lowMemory?: boolean; waitMs?: number; durable?: boolean; signal?: AbortSignal } = {},
 ): Promise<Database> {
   const { databaseUrl, dataDir } = config
   const report = (message: string) => log.error(message)
-  return connect({ databaseUrl, dataDir, clock, holds, waitMs, frugal, durable, report, signal })
+  return connect({ databaseUrl, dataDir, clock, holds, waitMs, lowMemory, durable, report, signal })
 }
 
 /** Brings the embedded database up to date and opens it read-only, as a session of the Postgres protocol. */

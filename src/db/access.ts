@@ -1,8 +1,8 @@
-import { FatalError } from '../app/errors.ts'
+import { FatalError, messageOf } from '../app/errors.ts'
 import type { Database, Sql } from './database.ts'
 import { sqlState } from './sql-errors.ts'
 
-/** SQLSTATE of a statement that writes into a read-only database, and of one that the user has no right to. */
+/** SQLSTATE of a write into a read-only database, and of a statement without the right to it. */
 export const READ_ONLY = '25006'
 export const NO_RIGHT = '42501'
 
@@ -34,15 +34,14 @@ export async function withGrants(db: Database, error: unknown): Promise<unknown>
     )
     .catch(() => [])
   const { user = 'this user', database = 'this database', owner = null } = row ?? {}
-  const reason = cause instanceof Error ? cause.message : String(cause)
   const grant = owner === null ? `grant create on database ${database} to ${user}` : `grant ${owner} to ${user}`
-  const who = owner === null ? 'the owner of the database' : `a user with that right, such as ${owner}`
-  return new FatalError(`database ${db.place}: ${reason}; ask ${who} for: ${grant}`, {
+  const granter = owner === null ? 'the owner of the database' : `a user with that right, such as ${owner}`
+  return new FatalError(`database ${db.place}: ${messageOf(cause)}; ask ${granter} for: ${grant}`, {
     context: { place: db.place, sqlState: NO_RIGHT, grant },
   })
 }
 
-/** The cause that carries an SQLSTATE: query builders wrap it into an error about their statement. */
+/** The innermost cause with an SQLSTATE: query builders wrap it into an error about their statement. */
 function innermost(error: unknown): unknown {
   for (let one = error; one instanceof Error; one = one.cause) if (sqlState(one) !== undefined) return one
   return error

@@ -59,7 +59,7 @@ function canBeNamed(builder: object): builder is { setName(name: string): void }
 
 /**
  * Gives every column the snake_case of its property name, and returns the same columns. drizzle can do that by `casing`,
- * but only where each of its users asks for it; COPY and hand-written SQL are not.
+ * but only per drizzle client; COPY and hand-written SQL have none.
  * @throws FatalError when drizzle no longer lets builders be named
  */
 export function snakeCased<Columns extends ColumnBuilders>(columns: Columns): Columns {

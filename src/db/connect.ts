@@ -1,13 +1,13 @@
 import type { Clock } from '../app/clock.ts'
 import type { Database } from './database.ts'
 
-/** Where the database is, and what to say to others about us. */
+/** Where the database is, and how it is opened. */
 export interface ConnectOptions {
   /** A PostgreSQL server. Without it the embedded database in `dataDir` is opened. */
   readonly databaseUrl?: string | undefined
   readonly dataDir: string
   readonly clock: Clock
-  /** What this process is about to do (`sync items`), shown to a process that finds the embedded database in use. */
+  /** What this process does (`sync items`), shown to a process that finds the embedded database in use. */
   readonly holds?: readonly string[]
   /** How long to wait for another process that has the embedded database open, in milliseconds. */
   readonly waitMs?: number
@@ -15,20 +15,20 @@ export interface ConnectOptions {
   readonly durable?: boolean
   /** Called with what was lost when the embedded database had to be restored from a copy, and why there is no new copy. */
   readonly report?: (message: string) => void
-  /** Whether the embedded database should rather be small than fast: right for a job on a small server. */
-  readonly frugal?: boolean
-  /** Cancels what runs on a server when it is aborted; for commands that only ask. */
+  /** Whether the embedded database trades speed for memory: right for a job on a small server. */
+  readonly lowMemory?: boolean
+  /** Cancels what runs on a server when it is aborted; for commands that only read. */
   readonly signal?: AbortSignal | undefined
 }
 
 /**
  * Opens the database that the configuration asks for. Only the code of that kind is loaded.
- * @throws UsageError, RetryableError, FatalError as `openServer` and `openEmbedded` say
+ * @throws UsageError, RetryableError, FatalError as `openServer` and `openEmbedded`
  */
 export async function connect(options: ConnectOptions): Promise<Database> {
-  const { databaseUrl, dataDir, frugal = false, signal, ...embedded } = options
+  const { databaseUrl, dataDir, lowMemory = false, signal, ...embedded } = options
   const applicationName = ['wynnsync', ...(options.holds ?? []).slice(0, 1)].join(' ').slice(0, 63)
   if (databaseUrl) return (await import('./server/server.ts')).openServer(databaseUrl, { applicationName, signal })
-  if (frugal) (await import('./low-memory.ts')).enableLowMemoryMode()
+  if (lowMemory) (await import('./low-memory.ts')).enableLowMemoryMode()
   return (await import('./embedded/embedded.ts')).openEmbedded(dataDir, embedded)
 }

@@ -21,7 +21,7 @@ export interface PartShape<Key extends string = string> {
   readonly role: 'part'
   /** The root's key; together with `validFrom` it names the version that the part belongs to. */
   readonly key: readonly Key[]
-  /** What tells the parts of one version apart. */
+  /** The key of a part within its version. */
   readonly partKey: readonly string[]
 }
 
@@ -105,7 +105,7 @@ interface HistoryOptions<Name extends string, Columns extends ColumnBuilders> {
  * versions of a key overlap, and two B-trees prove it at an eighth of what a GiST exclusion costs.
  *
  * One transaction must be free to load versions in any order, so `<table>_chain` is `DEFERRABLE INITIALLY DEFERRED`.
- * drizzle cannot say that: `npm run db:generate` adds it.
+ * drizzle has no such option: `npm run db:generate` adds it.
  *
  * @param name SQL name of the table, without schema
  * @param comment the table's comment in Postgres
@@ -171,7 +171,7 @@ export function historyTable(
  *
  * @param root the root as `historyTable` made it
  * @param comment the table's comment in Postgres
- * @param partKey columns that tell the parts of one version apart; they become `not null`
+ * @param partKey key columns of a part within its version; they become `not null`
  */
 export function partTable<
   Name extends string,

@@ -3,7 +3,7 @@ import { type AnyPgTable, getTableConfig } from 'drizzle-orm/pg-core'
 /**
  * How a column can name a player.
  * - `row`: the row is about the player, and goes with the name.
- * - `standing`: the same, but the program needs the row for as long as it asks for the player: only a purge removes it.
+ * - `standing`: the same, but the program needs the row while it syncs the player: only a purge removes it.
  * - `key`: a key or request that may contain the uuid, which is replaced.
  * - `text`: text or JSON that may contain the uuid or the name, which are replaced.
  * - `own`: code of its own removes it.
@@ -17,7 +17,7 @@ export interface NamingTable {
   readonly columns: readonly { readonly name: string; readonly naming: Naming; readonly type: string }[]
   /** Columns that cannot, with the reason. */
   readonly exempt: Readonly<Record<string, string>>
-  /** Whether it has the columns `key` and `resource`, which say what a row is about. */
+  /** Whether it has the columns `key` and `resource`, the subject of a row. */
   readonly hasKey: boolean
   readonly hasResource: boolean
 }

@@ -3,7 +3,7 @@ import type { Database, Sql } from './database.ts'
 import { withLockTimeout } from './locks/lock-timeout.ts'
 import { lockMigrations } from './migrations/migration-lock.ts'
 
-/** The group role that may ask the analytics schema and nothing else. */
+/** The group role that may read the analytics schema and nothing else. */
 export const READER = 'wynnsync_reader'
 
 /** The message where the role is missing. */
@@ -16,8 +16,8 @@ export async function hasReader(sql: Sql): Promise<boolean> {
 }
 
 /**
- * Lets the role ask what is installed, also when it was made after that.
- * @param path of the SQL that gives it its rights
+ * Grants the role its rights to what is installed.
+ * @param path of the SQL with the grants
  */
 export async function admitReader(db: Database, path: string): Promise<void> {
   const grants = await readFile(path, 'utf8')

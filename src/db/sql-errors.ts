@@ -1,17 +1,17 @@
 import { FatalError, RetryableError } from '../app/errors.ts'
 
-/** Connections that were refused, lost or never came about; see errno(3) and the errors of postgres.js. */
+/** Reasons of connections that were refused or lost; see errno(3) and the errors of postgres.js. */
 const UNREACHABLE: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
   ECONNRESET: 'the connection was cut',
   EPIPE: 'the connection was cut',
-  EHOSTUNREACH: 'there is no way to the host',
-  ENETUNREACH: 'there is no way to the host',
-  ETIMEDOUT: 'no answer came in time',
+  EHOSTUNREACH: 'no route to the host',
+  ENETUNREACH: 'no route to the host',
+  ETIMEDOUT: 'no response in time',
   ENOTFOUND: 'the host name is unknown',
   EAI_AGAIN: 'the host name could not be looked up',
   ENOENT: 'the socket does not exist',
-  CONNECT_TIMEOUT: 'no answer came in time',
+  CONNECT_TIMEOUT: 'no response in time',
   CONNECTION_CLOSED: 'the connection was cut',
   CONNECTION_DESTROYED: 'the connection was cut',
 }
@@ -27,10 +27,10 @@ const RETRYABLE = new Set([
   '57P03', // cannot_connect_now: starting up or shutting down
 ])
 
-/** SQLSTATEs of a server that will not let us in, with what to do. */
-const SHUT_OUT: Readonly<Record<string, string>> = {
+/** SQLSTATEs of a refused connection, with what to do. */
+const REFUSED: Readonly<Record<string, string>> = {
   '28P01': 'check the user and the password in the database URL',
-  '28000': 'check the user in the database URL, and whether the server wants ?sslmode=require',
+  '28000': 'check the user in the database URL, and whether the server requires ?sslmode=require',
   '3D000': 'create it first: createdb NAME',
 }
 
@@ -48,7 +48,7 @@ const FIELDS = {
   where: ['where'],
 } as const
 
-/** The SQLSTATE that a failed statement carried, from our error or from the driver's; undefined for other errors. */
+/** The SQLSTATE of a failed statement, from an app error or the driver's; undefined for other errors. */
 export function sqlState(error: unknown): string | undefined {
   if (error instanceof FatalError || error instanceof RetryableError) {
     const state = error.context.sqlState
@@ -58,7 +58,7 @@ export function sqlState(error: unknown): string | undefined {
 }
 
 /**
- * A driver's error as one of ours: RetryableError when the database is away or asks for another try, FatalError (with
+ * A driver's error as an app error: RetryableError when the database is unreachable or the statement may be retried, FatalError (with
  * `sqlState`, `constraint`, `table`, `column`, `detail`) when it refuses the statement. Every other error comes back
  * as it is. The driver's own is not kept as cause: it holds the parameters, which must not reach a log.
  *
@@ -67,7 +67,7 @@ export function sqlState(error: unknown): string | undefined {
 export function toAppError(error: unknown, place: string): unknown {
   if (isFromPostgres(error)) return fromPostgres(error, place)
   const reason = error instanceof Error && 'code' in error ? UNREACHABLE[String(error.code)] : undefined
-  // A file that `work` misses has a code too; only what names a socket or comes from the driver is about the database.
+  // A missing file has a code too, and a path; a socket or the driver has none.
   if (reason === undefined || (error instanceof Error && 'path' in error)) return error
   return new RetryableError(`database ${place} cannot be reached: ${reason}`, {
     context: { place, reason: String(error instanceof Error && 'code' in error ? error.code : '') },
@@ -76,9 +76,7 @@ export function toAppError(error: unknown, place: string): unknown {
 
 /** The error of a transaction whose work resolved although one of its statements had failed. */
 export function swallowedStatementError(): FatalError {
-  return new FatalError(
-    'a statement of the transaction failed and its error was passed over; all of it was rolled back',
-  )
+  return new FatalError('a statement of the transaction failed and its error was swallowed; all of it was rolled back')
 }
 
 type PostgresFailure = Error & { readonly code: string; readonly severity: unknown }
@@ -96,7 +94,7 @@ function fromPostgres(error: PostgresFailure, place: string): Error {
   }
   if (RETRYABLE.has(error.code) || error.code.startsWith('08'))
     return new RetryableError(`database ${place} is not ready: ${error.message}; try again later`, { context })
-  const advice = SHUT_OUT[error.code]
+  const advice = REFUSED[error.code]
   if (advice)
     return new FatalError(`database ${place} refuses the connection: ${error.message}; ${advice}`, { context })
   const cause = CAUSES[error.code]

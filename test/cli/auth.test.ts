@@ -113,7 +113,7 @@ describe('the stored credential', () => {
     expect(whoami.err).toContain(`run chmod 600 ${file}`)
     const { code, kinds, err } = await syncedAs(api, environment, await testDatabaseUrl())
     expect([code, kinds]).toEqual([0, ['guest 200']])
-    expect(err).toContain('going on as a guest')
+    expect(err).toContain('continuing as a guest')
     expect(whoami.err + err).not.toContain(token)
     chmodSync(file, 0o600)
     expect((await runProgram(['auth', 'whoami', '--base-url', api.url], environment)).code).toBe(0)

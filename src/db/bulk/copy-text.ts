@@ -6,7 +6,7 @@ import { arrayText, byteaText, instantText } from './values.ts'
 const CHUNK = 64 * 1024
 
 const NUL = String.fromCharCode(0)
-// One test per string decides; only the few that fail it are looked at again.
+// One test per string decides; only the few that fail it are escaped.
 const SPECIAL = new RegExp(`[${NUL}\\\\\t\n\r]`)
 const EVERY_SPECIAL = /[\\\t\n\r]/g
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }

@@ -3,6 +3,7 @@ import { copyFile, mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { PGlite } from '@electric-sql/pglite'
 import type { Clock } from '../../app/clock.ts'
+import { messageOf } from '../../app/errors.ts'
 import { findBadPage } from './page-check.ts'
 import { syncNames } from './sync-files.ts'
 import { pack } from './tar.ts'
@@ -10,7 +11,7 @@ import { pack } from './tar.ts'
 /** A copy of the cluster, `backups/<number>-<instant>.tar.gz`. */
 export interface Copy {
   readonly path: string
-  /** Counts up: the order of the copies, whatever the clock said. */
+  /** Counts up: the order of the copies, whatever the clock. */
   readonly number: number
   readonly takenAt: Date
 }
@@ -46,7 +47,7 @@ export interface ClusterState {
 
 type Statements = Pick<PGlite, 'query' | 'exec'>
 
-/** Writes a checkpoint and tells what the files in the folder are from now on. */
+/** Writes a checkpoint and returns the state of the files in the folder. */
 export async function checkpoint(session: Statements): Promise<ClusterState> {
   const { rows } = await session.query<{ path: string }>(
     `select pg_relation_filepath(oid) as path from pg_class where pg_relation_filepath(oid) is not null`,
@@ -104,7 +105,7 @@ export interface DailyCopy {
 
 /**
  * Keeps two copies of an open cluster, the newer one at most a day old. A process that stays makes one each day, one that
- * comes and goes makes it when it ends. Transactions wait only while files are duplicated; packing goes on beside them.
+ * comes and goes makes it when it ends. Transactions wait only while files are duplicated; packing runs beside them.
  * A cluster with a damaged page is not copied, so that the copies stay good.
  * @param report called with the reason when there is no copy
  */
@@ -119,7 +120,7 @@ export async function dailyCopies(
   let triedAt = (await listCopies(dataDir))[0]?.takenAt.getTime()
   let packing: Promise<void> | undefined
 
-  /** A copy from the future tells that a clock was wrong. */
+  /** Absolute: a copy from the future means that a clock was wrong. */
   const isOld = (at: number, age: number) => Math.abs(clock.now() - at) >= age
 
   async function begin(): Promise<void> {
@@ -143,9 +144,10 @@ export async function dailyCopies(
 
     async function failed(error: unknown): Promise<void> {
       await rm(duplicated, { recursive: true, force: true }).catch(() => {})
-      const reason = error instanceof Error ? error.message : String(error)
       const last = (await listCopies(dataDir))[0]?.takenAt.toISOString() ?? 'none'
-      report(`no copy of the embedded database in ${dataDir} could be made (the last one: ${last}): ${reason}`)
+      report(
+        `no copy of the embedded database in ${dataDir} could be made (the last one: ${last}): ${messageOf(error)}`,
+      )
     }
   }
 
@@ -157,7 +159,7 @@ export async function dailyCopies(
     finish: async () => {
       await packing
       const isDue = triedAt === undefined || isOld(triedAt, DAY)
-      // An engine that has failed answers nothing any more; what is on the disk is for the next process to judge.
+      // A failed engine has no answer any more; the next process checks what is on the disk.
       const next = isDue ? await nextTransaction(engine).catch(() => transactionsAtStart) : transactionsAtStart
       if (next !== transactionsAtStart) await begin()
       await packing

@@ -26,7 +26,7 @@ create().catch((error) => {
  * It happens in a process of its own, because initdb takes some 700 MB that PGlite gives back late; opening an existing
  * cluster takes 130 MB. Log segments of 1 MB (not 16) keep a young database at 30 MB on disk.
  *
- * @throws FatalError with what the child said, when it fails
+ * @throws FatalError with the child's stderr, when it fails
  */
 export async function createCluster(folder: string): Promise<void> {
   const draft = `${folder}.new`
@@ -44,14 +44,14 @@ async function runNode(program: string, args: readonly string[]): Promise<void> 
   const child = spawn(process.execPath, [...flags, '--eval', program, '--', ...args], {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
-  let said = ''
+  let output = ''
   child.stderr.on('data', (chunk: Buffer) => {
-    said += chunk.toString()
+    output += chunk.toString()
   })
   const outcome = await new Promise<string | null>((resolve, reject) => {
     child.on('error', reject)
     child.on('close', (code, signal) => resolve(code === 0 ? null : (signal ?? `exit code ${code}`)))
   })
   if (outcome !== null)
-    throw new FatalError(`the embedded database could not be created (${outcome}): ${said.trim().slice(-2000)}`)
+    throw new FatalError(`the embedded database could not be created (${outcome}): ${output.trim().slice(-2000)}`)
 }

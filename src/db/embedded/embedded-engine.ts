@@ -36,7 +36,7 @@ export interface EngineOptions {
  * @throws FatalError when it was made by another version, or when the system lacks something, such as room
  */
 export async function openEngine(folder: string, { durable, parameters = [] }: EngineOptions): Promise<PGlite> {
-  const said: string[] = []
+  const stderr: string[] = []
   let isOpen = false
   // -O lets system tables be changed, which nothing here needs.
   const startParams = [...PGlite.defaultStartParams.filter((one) => one !== '-O'), ...parameters]
@@ -47,27 +47,27 @@ export async function openEngine(folder: string, { durable, parameters = [] }: E
         postgresqlconf: [...CONFIGURATION, ...DURABLE],
       }
     : { dataDir: folder, startParams, postgresqlconf: CONFIGURATION }
-  const onStderr = (line: string): boolean => !isOpen && said.push(line) < 0
+  const onStderr = (line: string): boolean => !isOpen && stderr.push(line) < 0
   try {
     const engine = await PGlite.create({ ...files, onStderr })
     isOpen = true
     return engine
   } catch (error) {
-    throw openingError(folder, said, error)
+    throw openingError(folder, stderr, error)
   }
 }
 
-/** What is no damage to the files, although Postgres cannot start. */
+/** Reasons why Postgres cannot start that are no damage to the files. */
 const LACK =
   /was initialized by PostgreSQL version|No space left|Permission denied|Read-only file system|Too many open files|Cannot allocate memory|out of memory/
 
-function openingError(folder: string, said: readonly string[], error: unknown): unknown {
-  const from = said.findIndex((line) => /\b(FATAL|PANIC): /.test(line))
+function openingError(folder: string, stderr: readonly string[], error: unknown): unknown {
+  const from = stderr.findIndex((line) => /\b(FATAL|PANIC): /.test(line))
   // Postgres gives the reason on stderr only; without one, Postgres is not what failed.
   if (from < 0) return error
-  const lines = said.slice(from).flatMap((line) => /(?:FATAL|PANIC|DETAIL): +(.*)/.exec(line)?.[1] ?? [])
+  const lines = stderr.slice(from).flatMap((line) => /(?:FATAL|PANIC|DETAIL): +(.*)/.exec(line)?.[1] ?? [])
   const reason = lines.slice(0, 2).join('; ')
-  if (said.some((line) => LACK.test(line)))
+  if (stderr.some((line) => LACK.test(line)))
     return new FatalError(`the embedded database in ${folder} cannot be opened: ${reason}`)
   return new DamagedCluster(reason)
 }

@@ -1,7 +1,7 @@
 import { fsyncSync } from 'node:fs'
 import type { PGlite } from '@electric-sql/pglite'
 import { NodeFS } from '@electric-sql/pglite/nodefs'
-import { FatalError } from '../../app/errors.ts'
+import { FatalError, messageOf } from '../../app/errors.ts'
 
 /*
  * What makes the embedded database survive a power cut.
@@ -52,8 +52,8 @@ export class SyncedFiles extends NodeFS {
         try {
           fsyncSync(nfd)
         } catch (error) {
-          const reason = error instanceof Error ? error.message : String(error)
-          throw stop(module as unknown as Loop, `the embedded database cannot be written to the disk: ${reason}`)
+          const message = `the embedded database cannot be written to the disk: ${messageOf(error)}`
+          throw stop(module as unknown as Loop, message)
         }
       }
     }

@@ -3,19 +3,18 @@ import { join } from 'node:path'
 import type { PGlite } from '@electric-sql/pglite'
 
 /*
- * What a server's background processes do, an embedded database must do for itself: write checkpoints, or its log grows
- * for ever; look at its tables, or the planner knows nothing of what was loaded; and clear away dead rows. How much was
- * written since the last time is read off the log position.
+ * The work of a server's background processes: checkpoints, or the log grows for ever; analyze, or the planner has no
+ * statistics; vacuum. How much was written since the last time is the difference of two log positions.
  */
 
 const MEGABYTE = 1024 * 1024
 const CHECKPOINT_EVERY = 48 * MEGABYTE
-/** And a fifth of what there was, so that a large database is looked at less often. */
+/** And a fifth of what there was, so that a large database is analyzed less often. */
 const ANALYZE_EVERY = 4 * MEGABYTE
-/** Counted over all processes that ever had the folder: most of them write little and end. */
+/** Over all processes that had the folder open: most of them write little and end. */
 const VACUUM_EVERY = 96 * MEGABYTE
 
-/** Makes the function to call after each transaction: it does what is due, and mostly that is nothing. */
+/** Returns the function to call after each transaction; mostly nothing is due. */
 export function housekeeping(engine: PGlite, dataDir: string): () => Promise<void> {
   const marker = join(dataDir, 'vacuumed')
   let checkpointed: number | undefined

@@ -3,7 +3,7 @@ import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { PGlite } from '@electric-sql/pglite'
 import type { Clock } from '../../app/clock.ts'
-import { FatalError } from '../../app/errors.ts'
+import { codeOf, FatalError, messageOf } from '../../app/errors.ts'
 import { type Copy, checkpoint, copiesFolder, findDamage, inName, listCopies } from './embedded-copies.ts'
 import { createCluster } from './embedded-create.ts'
 import { DamagedCluster, type EngineOptions, openEngine } from './embedded-engine.ts'
@@ -13,7 +13,7 @@ import { DamagedArchive, unpack } from './tar.ts'
 
 export interface OpenOptions extends EngineOptions {
   readonly clock: Clock
-  /** Called with a message that says what was lost. */
+  /** Called with what was lost. */
   readonly report: (message: string) => void
 }
 
@@ -39,12 +39,12 @@ async function isAbsent(folder: string): Promise<boolean> {
 }
 
 /**
- * Opens what is there. After a crash of the whole machine every page is checked: a disk that does not keep what it said
- * it had written makes a cluster that opens and is wrong. A process that was killed alone cannot have lost anything.
+ * Opens what is there. After a crash of the whole machine every page is checked: a disk that loses
+ * acknowledged writes leaves a cluster that opens and is wrong. A process that was killed alone cannot have lost anything.
  */
 async function openChecked(dataDir: string, options: OpenOptions): Promise<PGlite> {
   const folder = join(dataDir, 'postgres')
-  // Without this file PGlite would write a new cluster over what is there.
+  // Without this file PGlite would write a new cluster over the folder.
   if (!existsSync(join(folder, 'PG_VERSION'))) throw new DamagedCluster(`${join(folder, 'PG_VERSION')} is missing`)
   const boot = await bootId()
   const marker = join(dataDir, 'boot')
@@ -62,7 +62,7 @@ async function openChecked(dataDir: string, options: OpenOptions): Promise<PGlit
   return engine
 }
 
-/** Whether the last process closed it in order, as the control file says (`state`, the fourth number after the identifier). */
+/** Whether the last process shut it down cleanly, by the control file (`state`, the fourth number after the identifier). */
 async function wasShutDown(folder: string): Promise<boolean> {
   const control = await readFile(join(folder, 'global', 'pg_control')).catch(() => Buffer.alloc(0))
   const SHUT_DOWN = 1
@@ -96,7 +96,7 @@ async function fallBack(
       return engine
     } catch (error) {
       if (!isUseless(error)) throw error
-      options.report(`the copy ${copy.path} cannot be used: ${error instanceof Error ? error.message : error}`)
+      options.report(`the copy ${copy.path} cannot be used: ${messageOf(error)}`)
     }
   }
   throw new FatalError(
@@ -107,6 +107,6 @@ async function fallBack(
 /** Whether another copy may be better. A full disk is not the fault of this one. */
 function isUseless(error: unknown): boolean {
   if (error instanceof DamagedCluster || error instanceof DamagedArchive) return true
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const code = String(codeOf(error))
   return code === 'EIO' || code.startsWith('Z_')
 }

@@ -14,10 +14,10 @@ import { bindToReader, READ_ONLY } from './embedded-reader.ts'
 import { openCluster } from './embedded-restore.ts'
 import { lockFolder } from './folder-lock.ts'
 
-/** How many statements outside transactions may pass before the log is looked at. */
+/** How many statements outside transactions may run before the log is checked. */
 const CHECK_LOG_EVERY = 500
 
-/** How much of a COPY is handed over at once, in characters: PGlite reads from memory, not from a stream. */
+/** How much of a COPY is passed on at once, in characters: PGlite reads from memory, not from a stream. */
 const COPY_CHUNK = 256 * 1024
 
 /** The embedded database, whose one session also speaks the Postgres protocol. */
@@ -27,7 +27,7 @@ export interface EmbeddedOptions {
   readonly clock: Clock
   /** How long to wait for another process that has the folder open, in milliseconds. Default 0. */
   readonly waitMs?: number
-  /** What this process is about to do, shown to a process that finds the folder in use. */
+  /** What this process does, shown to a process that finds the folder in use. */
   readonly holds?: readonly string[]
   /**
    * Whether a commit waits for the disk, and copies are kept: the default. False for a database that is thrown away: it
@@ -44,7 +44,7 @@ export interface EmbeddedOptions {
  * Opens the database in `<dataDir>/postgres`: PostgreSQL compiled to WebAssembly, in this process. The folder is
  * created (mode 0700) when it is missing, and locked against every other opener until `close`.
  *
- * One session serves everybody: what is asked for while a transaction runs waits for its end. Do not call the
+ * All callers share one session: a statement waits for the end of a running transaction. Do not call the
  * database from inside `transaction`; use the `sql` given there.
  *
  * Neither a killed process nor a power cut loses what was committed. A cluster that is damaged all the same is restored
@@ -60,7 +60,7 @@ export async function openEmbedded(dataDir: string, options: EmbeddedOptions): P
     const engine = await openCluster(dataDir, { clock, durable, report, parameters: readOnly ? READ_ONLY : [] })
     if (readOnly) await bindToReader(engine)
     const copies = durable && !readOnly ? await dailyCopies(engine, dataDir, { clock, report }) : undefined
-    return over(engine, dataDir, unlock, copies)
+    return databaseOf(engine, dataDir, unlock, copies)
   } catch (error) {
     await unlock()
     throw toAppError(error, dataDir)
@@ -73,7 +73,12 @@ type Session = Pick<Transaction, 'query' | 'exec'>
 /** Runs work in one transaction: the one that is open, or one of its own. */
 type Atomically = <T>(work: (session: Session) => Promise<T>) => Promise<T>
 
-function over(engine: PGlite, dataDir: string, unlock: () => Promise<void>, copies?: DailyCopy): EmbeddedDatabase {
+function databaseOf(
+  engine: PGlite,
+  dataDir: string,
+  unlock: () => Promise<void>,
+  copies?: DailyCopy,
+): EmbeddedDatabase {
   const held = new Set<string>()
   const checkpointWhenIdle = housekeeping(engine, dataDir)
   const inside = new AsyncLocalStorage<{ open: boolean }>()
@@ -92,7 +97,7 @@ function over(engine: PGlite, dataDir: string, unlock: () => Promise<void>, copi
     }
   }
 
-  /** The session is busy with the caller's own transaction: waiting for it would be waiting for oneself. */
+  /** The session is busy with the caller's own transaction: waiting for it would never end. */
   function refuseInside(): void {
     if (inside.getStore()?.open)
       throw new FatalError('the database was called from inside its own transaction; use the sql that it gave')

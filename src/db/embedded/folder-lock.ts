@@ -3,29 +3,29 @@ import { link, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promis
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Clock } from '../../app/clock.ts'
-import { RetryableError, UsageError } from '../../app/errors.ts'
+import { codeOf, RetryableError, UsageError } from '../../app/errors.ts'
 import { createFolder } from '../../app/private-folder.ts'
 
-/** Who has a data folder open, as the lock file says it. */
+/** The process that has a data folder open, as in the lock file. */
 export interface Holder {
   readonly pid: number
-  /** Boot and kernel ticks at which the process started; null where there is no /proc. Tells reused pids apart. */
+  /** Boot and kernel ticks at which the process started; null where there is no /proc. Distinguishes reused pids. */
   readonly processStart: string | null
   readonly host: string
   /** ISO 8601, UTC. */
   readonly startedAt: string
-  /** What it is doing, for people: `sync items`. */
+  /** What it does, for messages: `sync items`. */
   readonly holds: readonly string[]
-  /** Tells two locks of one process apart. */
+  /** Distinguishes two locks of one process. */
   readonly id: string
 }
 
-/** How often a waiting process looks again, in milliseconds. */
+/** How often a waiting process tries again, in milliseconds. */
 const POLL_MS = 100
 
 const lockPath = (dataDir: string) => join(dataDir, 'lock')
 
-/** Who holds `dataDir` now: null without a holder, or when the holder is dead. */
+/** The holder of `dataDir`: null when there is none, or when it is dead. */
 export async function readHolder(dataDir: string): Promise<Holder | null> {
   const text = await readLock(dataDir)
   const holder = text === null ? null : parseHolder(text)
@@ -37,9 +37,9 @@ export async function readHolder(dataDir: string): Promise<Holder | null> {
  * counts, not a heartbeat: a process whose event loop is blocked for minutes keeps its lock, one that is killed loses
  * it at once.
  *
- * @param options.holds what the caller is about to do, for the message that others get
+ * @param options.holds what the caller does, for the messages of others
  * @param options.waitMs how long to wait for another holder, in milliseconds; 0 gives up at once
- * @returns gives the lock back
+ * @returns releases the lock
  * @throws RetryableError that names the holder when it still has the folder after `waitMs`
  * @throws UsageError when the folder cannot be created or written
  */
@@ -63,7 +63,7 @@ export async function lockFolder(
   }
   const giveUpAt = clock.now() + waitMs
   for (;;) {
-    if (await claim(dataDir, mine)) return () => giveBack(dataDir, mine)
+    if (await claim(dataDir, mine)) return () => release(dataDir, mine)
     const text = await readLock(dataDir)
     if (text === null) continue
     const holder = parseHolder(text)
@@ -98,7 +98,7 @@ async function claim(dataDir: string, mine: Holder): Promise<boolean> {
 /**
  * Removes a dead holder's lock. Reading it and unlinking it are two steps, so between them only one process may act:
  * the one whose marker stands. A marker belongs to this one lock text and names its owner; when the owner is dead too,
- * the next number counts. The process that gets a marker looks at the lock again before it removes anything.
+ * the next number counts. The process that gets a marker reads the lock again before it removes anything.
  */
 async function removeStale(dataDir: string, stale: string, me: Holder): Promise<void> {
   const marker = join(dataDir, `lock.recovery.${createHash('sha256').update(stale).digest('hex').slice(0, 16)}`)
@@ -122,13 +122,13 @@ async function ownerLives(marker: string): Promise<boolean> {
     const [pid = '', start = ''] = (await readlink(marker)).split(/:(.*)/)
     return await isRunning(Number(pid), start === '' ? null : start)
   } catch (error) {
-    // Gone again: its owner is done, and the lock must be read anew.
+    // Gone again: its owner has finished, and the lock must be read anew.
     if (codeOf(error) === 'ENOENT') return true
     throw error
   }
 }
 
-async function giveBack(dataDir: string, mine: Holder): Promise<void> {
+async function release(dataDir: string, mine: Holder): Promise<void> {
   const text = await readLock(dataDir)
   if (text !== null && parseHolder(text)?.id === mine.id) await rm(lockPath(dataDir), { force: true })
 }
@@ -161,7 +161,7 @@ async function processStart(pid: number): Promise<string | null> {
   }
 }
 
-/** Tells one start of the machine from another; null where there is no /proc. */
+/** The id of this start of the machine; null where there is no /proc. */
 export async function bootId(): Promise<string | null> {
   return readFile('/proc/sys/kernel/random/boot_id', 'utf8').then(
     (text) => text.trim(),
@@ -199,17 +199,13 @@ async function readLock(dataDir: string): Promise<string | null> {
   }
 }
 
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined
-}
-
 /** What another folder or other permissions would cure, unlike a full or failing disk. */
 const UNUSABLE = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOTDIR', 'EEXIST', 'ELOOP', 'ENAMETOOLONG', 'EINVAL'])
 
 function unusable(dataDir: string, what: 'created' | 'written', error: unknown): unknown {
   if (!(error instanceof Error) || !UNUSABLE.has(String(codeOf(error)))) return error
   return new UsageError(
-    `the data folder ${dataDir} cannot be ${what}: ${error.message}; choose another with --data-dir (WYNNSYNC_DATA_DIR), or change who may write there`,
+    `the data folder ${dataDir} cannot be ${what}: ${error.message}; choose another with --data-dir (WYNNSYNC_DATA_DIR), or change its permissions`,
   )
 }
 

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 
 /*
- * Postgres writes a checksum into each page of a table or index when the page leaves its buffers, and looks at it only
+ * Postgres writes a checksum into each page of a table or index when the page leaves its buffers, and checks it only
  * when it reads the page again. Here whole files are checked, by the same algorithm (src/include/storage/checksum_impl.h
  * of PostgreSQL: 32 FNV-1a hashes side by side, folded into 16 bits).
  */
@@ -45,7 +45,7 @@ function faultOf(words: Uint32Array, block: number, logEnd: bigint): string | un
 }
 
 /**
- * Looks at every page of one file of a table or index. No process may write to it meanwhile, and a checkpoint must be past.
+ * Checks every page of one file of a table or index. No process may write to it meanwhile, and a checkpoint must be past.
  * @param logEnd how far the log goes; a page that is ahead of it belongs to a transaction that the log has lost
  * @returns what is wrong with the first bad page, or undefined
  */

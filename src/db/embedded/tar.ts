@@ -74,7 +74,7 @@ export async function unpack(archive: string, folder: string): Promise<void> {
 }
 
 interface Reader {
-  /** Hands out exactly as many bytes as are asked for. */
+  /** The next `bytes` bytes. */
   take(bytes: number): Promise<Buffer>
   /** Reads on to the end, where gzip compares its checksum. */
   finish(): Promise<void>

@@ -1,6 +1,6 @@
 import type { Sql } from '../database.ts'
 
-/** Who holds a lock of a server, as its messages name it. */
+/** The holder of a lock of a server. */
 export interface LockHolder {
   readonly name: string
   /** Of the process, on its own machine. */
@@ -20,7 +20,7 @@ export const isHeld = `exists (
      and database = (select oid from pg_database where datname = current_database())
      and (classid::bigint << 32) | objid::bigint = held.session_key)`
 
-/** The locks that processes hold now, by name; of the embedded database none, which has one process. */
+/** The locks that are held now, by name; none on the embedded database, which has one process. */
 export async function readHeldLocks(sql: Sql, name: string | null = null): Promise<LockHolder[]> {
   return await sql.query<LockHolder>(
     `select name, process_id as pid, host, application, since from sync.lock held
@@ -29,7 +29,7 @@ export async function readHeldLocks(sql: Sql, name: string | null = null): Promi
   )
 }
 
-/** Who holds a lock, in words. */
+/** The holder of a lock as text for a message. */
 export async function holderText(sql: Sql, name: string): Promise<string> {
   const [holder] = await readHeldLocks(sql, name)
   if (!holder) return 'another run is syncing it'

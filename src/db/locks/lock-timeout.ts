@@ -5,8 +5,8 @@ import { sqlState } from '../sql-errors.ts'
 
 /** How long a statement may wait for a lock, ms: every writer of the table waits behind it. */
 export const LOCK_TIMEOUT = 3000
-/** How often it is looked at who stands in the way, ms. */
-const LOOK_EVERY = 1000
+/** How often the blockers are read, ms. */
+const READ_EVERY = 1000
 
 /** Another session that holds, or waits for, the lock. */
 interface Blocker {
@@ -17,7 +17,7 @@ interface Blocker {
   readonly since: Date | null
 }
 
-/** A statement waited too long for a lock; the message names who has it. */
+/** A statement waited too long for a lock; the message names the holder. */
 export class LockTimeout extends RetryableError {}
 
 /**
@@ -47,9 +47,9 @@ export async function withLockTimeout<T>(
     })
   } catch (error) {
     if (sqlState(error) !== '55P03') throw error
-    const who = seen.blockers.map(blockerText).join('; ')
+    const blockers = seen.blockers.map(blockerText).join('; ')
     throw new LockTimeout(
-      `${what} waited ${LOCK_TIMEOUT / 1000} s for a lock that ${who || 'another session'} holds; try again later`,
+      `${what} waited ${LOCK_TIMEOUT / 1000} s for a lock that ${blockers || 'another session'} holds; try again later`,
       { context: { sqlState: '55P03' } },
     )
   }
@@ -64,9 +64,9 @@ export function limitLockWaits(db: Database, what: string): Database {
   }
 }
 
-/** Looks on another connection who is waited for: when the wait is over, the holder is unknown. */
+/** Reads on another connection which sessions block this one: after the timeout they are unknown. */
 function watchBlockers(db: Database, pid: number, seen: { blockers: readonly Blocker[] }): () => void {
-  const look = async () => {
+  const read = async () => {
     const found = await db.query<Blocker>(
       `select pid, application_name as application, usename::text as "user", coalesce(xact_start, backend_start) as since
          from pg_stat_activity where pid = any(pg_blocking_pids($1::int)) order by pid`,
@@ -75,14 +75,14 @@ function watchBlockers(db: Database, pid: number, seen: { blockers: readonly Blo
     if (found.length > 0) seen.blockers = found
   }
   const over = new AbortController()
-  const keepLooking = async () => {
-    // What the server counts in its own time is watched in real time, whatever clock the program has.
+  const keepReading = async () => {
+    // The server's timeout runs in real time, whatever the clock of the program.
     for (;;) {
-      await systemClock.sleep(LOOK_EVERY, over.signal)
-      await look().catch(() => undefined)
+      await systemClock.sleep(READ_EVERY, over.signal)
+      await read().catch(() => undefined)
     }
   }
-  keepLooking().catch(() => undefined)
+  keepReading().catch(() => undefined)
   return () => over.abort()
 }
 

@@ -11,11 +11,11 @@ interface Keeper {
   readonly client: postgres.Sql
   /** Postgres would give the same session the same lock twice. */
   readonly held: Set<string>
-  /** Key of the advisory lock that says that this connection exists; as text, because it has 64 bits. */
+  /** Key of the advisory lock that proves that this connection exists; as text, because it has 64 bits. */
   readonly key: string
   /** Resolves when the connection has that lock. */
   ready?: Promise<void>
-  /** The connection is gone, and with it what it held. */
+  /** The connection has ended, and its locks with it. */
   lost: boolean
   readonly work: Underway
 }
@@ -101,7 +101,7 @@ export function sessionLocks(open: (cut: () => void) => postgres.Sql): {
   }
 }
 
-/** Takes the advisory lock by which others see that this connection exists. Losing a lock row in a crash of the server is no loss. */
+/** Takes the advisory lock that proves that this connection exists. A lock row may be lost in a crash of the server. */
 async function beginSession({ client, key, work }: Keeper): Promise<void> {
   const [row] = await work.use(async () =>
     client.unsafe(`select pg_try_advisory_lock($1::bigint) as taken, set_config('synchronous_commit', 'off', false)`, [

@@ -34,7 +34,7 @@ export interface MigrateOptions {
   readonly clock: Clock
   /** Version of the program; the SQL of a newer one is not replaced. */
   readonly version?: string
-  /** Replace SQL that came later, too, where it is of the same version: a person wants it so. */
+  /** Also replace SQL of the same version that was installed later. */
   readonly again?: boolean
 }
 
@@ -93,7 +93,7 @@ async function migrateUntilDone(db: Database, wanted: Wanted): Promise<Migrated>
     const state = await readState(db, wanted)
     if (state.done) return state.done
     const readOnly = await readOnlyReason(db)
-    // Views of another version answer questions too; tables of another version may lack what is asked for.
+    // Views of another version still work; tables of another version may lack columns.
     if (readOnly !== null && state.tablesAreUpToDate)
       return { applied: [], postponed: `the database is read-only (${readOnly})` }
     if (readOnly !== null) throw cannotMigrate(db, readOnly)
@@ -110,7 +110,7 @@ async function migrateUntilDone(db: Database, wanted: Wanted): Promise<Migrated>
   }
 }
 
-/** What a program wants to be installed. */
+/** What this program installs. */
 interface Wanted extends MigrateOptions {
   readonly migrations: readonly Migration[]
   readonly scripts: readonly Script[]
@@ -138,7 +138,7 @@ function isSimultaneous(error: unknown): boolean {
   )
 }
 
-/** How far the database is; `done` when there is nothing to do for this program. */
+/** The state of the database; `done` when there is nothing to do for this program. */
 interface State {
   readonly done?: Migrated
   readonly tablesAreUpToDate: boolean

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { FatalError, RetryableError } from '../../app/errors.ts'
+import { FatalError, messageOf, RetryableError } from '../../app/errors.ts'
 import { sqlState } from '../sql-errors.ts'
 
 /** SQL that may run again whenever it changes: views, functions, comments. Its name is what the database remembers. */
@@ -64,14 +64,13 @@ export async function readText(path: string): Promise<string> {
   }
 }
 
-/** Says which file failed. The transaction is rolled back by the error. */
+/** Runs a file; its error names the file, and rolls the transaction back. */
 export async function naming<T>(file: string, run: () => Promise<T>): Promise<T> {
   try {
     return await run()
   } catch (cause) {
     if (cause instanceof RetryableError) throw cause
-    const said = cause instanceof Error ? cause.message : String(cause)
-    throw new FatalError(`${file} failed, and the database is unchanged: ${said}`, {
+    throw new FatalError(`${file} failed, and the database is unchanged: ${messageOf(cause)}`, {
       cause,
       context: { file, sqlState: sqlState(cause) },
     })

@@ -3,29 +3,29 @@ import { errorMessage, MessageReader, messageOf, type Opening, READY, readOpenin
 import { challenge, MECHANISM, type Verifier } from './scram.ts'
 import { Cancelled, type ClientConnection, type SessionMultiplexer } from './session-multiplexer.ts'
 
-/** Everybody who is connected, and what they share. */
+/** All connections, and what they share. */
 export interface Connections {
-  readonly gate: SessionMultiplexer
+  readonly multiplexer: SessionMultiplexer
   /** Settings that clients receive at the start. */
   readonly reported: ReadonlyMap<string, string>
   readonly random: () => number
-  /** Of the password that everybody must know; undefined when none is asked for. */
+  /** Of the password; undefined when clients need none. */
   readonly verifier: Verifier | undefined
   /** By the number that a client may cancel its statements with. */
-  readonly present: Map<number, { readonly guest: ClientConnection; readonly secret: number }>
+  readonly open: Map<number, { readonly client: ClientConnection; readonly secret: number }>
 }
 
 /** Parameters of a connection that are no settings. */
 const notSettings = new Set(['user', 'database', 'replication', 'options'])
 
-/** Talks with one client until one of the two hangs up. Never rejects. */
-export async function serveConnection(socket: Socket, id: number, visitors: Connections): Promise<void> {
-  const { gate, present } = visitors
-  const guest: ClientConnection = {
+/** Serves one client until one of the two closes the connection. Never rejects. */
+export async function serveConnection(socket: Socket, id: number, connections: Connections): Promise<void> {
+  const { multiplexer, open } = connections
+  const client: ClientConnection = {
     id,
     settings: new Map(),
     send: (bytes) => void (socket.writable && socket.write(bytes)),
-    dismiss: (message) => {
+    disconnect: (message) => {
       socket.write(message)
       socket.destroySoon()
     },
@@ -33,28 +33,28 @@ export async function serveConnection(socket: Socket, id: number, visitors: Conn
   socket.on('error', () => socket.destroy())
   try {
     const reader = new MessageReader()
-    const conversation = converse(guest, reader, visitors)
-    await conversation.next()
+    const handling = handleMessages(client, reader, connections)
+    await handling.next()
     for await (const chunk of socket) {
       reader.push(chunk)
-      if ((await conversation.next()).done) break
+      if ((await handling.next()).done) break
     }
   } catch {
-    // What is no protocol, or a session that is gone: either way nothing more can be said here.
+    // A protocol error, or a session that has failed: nothing more can be sent.
   } finally {
-    present.delete(id)
+    open.delete(id)
     socket.end()
-    await gate.leave(guest).catch(() => {})
+    await multiplexer.leave(client).catch(() => {})
   }
 }
 
-/** Answers all messages that have arrived, each time it is called; done when the client says goodbye. */
-async function* converse(
-  guest: ClientConnection,
+/** Handles all messages that have arrived, each time it is called; done when the client terminates. */
+async function* handleMessages(
+  client: ClientConnection,
   reader: MessageReader,
-  visitors: Connections,
+  connections: Connections,
 ): AsyncGenerator<void, void> {
-  const { gate } = visitors
+  const { multiplexer } = connections
   for (let isOpen = false; !isOpen; ) {
     const first = reader.opening()
     if (!first) {
@@ -62,13 +62,13 @@ async function* converse(
       continue
     }
     const opening = readOpening(first)
-    if (opening.kind === 'encrypt') guest.send(Buffer.from('N'))
+    if (opening.kind === 'encrypt') client.send(Buffer.from('N'))
     else if (opening.kind === 'start') {
-      if (visitors.verifier && !(yield* logIn(guest, reader, visitors.verifier))) return
-      greet(guest, opening, visitors)
+      if (connections.verifier && !(yield* authenticate(client, reader, connections.verifier))) return
+      acceptClient(client, opening, connections)
       isOpen = true
     } else {
-      if (opening.kind === 'cancel') cancel(opening, visitors)
+      if (opening.kind === 'cancel') cancel(opening, connections)
       return
     }
   }
@@ -83,71 +83,71 @@ async function* converse(
     if (letter === 'X') return
     if (skipping) {
       skipping = letter !== 'S'
-      if (!skipping) guest.send(READY)
+      if (!skipping) client.send(READY)
       continue
     }
     try {
-      await gate.pass(guest, withOwnNames(message, `${guest.id}:`))
+      await multiplexer.pass(client, withOwnNames(message, `${client.id}:`))
     } catch (error) {
       if (!(error instanceof Cancelled)) throw error
-      guest.send(errorMessage('ERROR', '57014', 'canceling statement due to user request'))
-      if (letter === 'Q') guest.send(READY)
+      client.send(errorMessage('ERROR', '57014', 'canceling statement due to user request'))
+      if (letter === 'Q') client.send(READY)
       else skipping = true
     }
   }
 }
 
-/** Asks for the password. Gives back whether the client knew it; otherwise it received an error. */
-async function* logIn(
-  guest: ClientConnection,
+/** Authenticates the client by password. Returns false when it failed; the client has received the error. */
+async function* authenticate(
+  client: ClientConnection,
   reader: MessageReader,
   verifier: Verifier,
 ): AsyncGenerator<void, boolean> {
-  async function* answered(): AsyncGenerator<void, Buffer> {
+  async function* nextMessage(): AsyncGenerator<void, Buffer> {
     for (;;) {
       const message = reader.message()
       if (message) return message.subarray(5)
       yield
     }
   }
-  guest.send(messageOf('R', 10, MECHANISM, new Uint8Array(1)))
+  client.send(messageOf('R', 10, MECHANISM, new Uint8Array(1)))
   // The mechanism and its zero, the length of the rest, the rest.
-  const initial = yield* answered()
+  const initial = yield* nextMessage()
   const begun = challenge(verifier, initial.toString('utf8', initial.indexOf(0) + 5))
   if (begun) {
-    guest.send(messageOf('R', 11, Buffer.from(begun.first)))
-    const last = begun.finish((yield* answered()).toString('utf8'))
+    client.send(messageOf('R', 11, Buffer.from(begun.first)))
+    const last = begun.finish((yield* nextMessage()).toString('utf8'))
     if (last !== null) {
-      guest.send(messageOf('R', 12, Buffer.from(last)))
+      client.send(messageOf('R', 12, Buffer.from(last)))
       return true
     }
   }
-  guest.dismiss(errorMessage('FATAL', '28P01', 'password authentication failed'))
+  client.disconnect(errorMessage('FATAL', '28P01', 'password authentication failed'))
   return false
 }
 
-function greet(
-  guest: ClientConnection,
+function acceptClient(
+  client: ClientConnection,
   { parameters }: Opening & { kind: 'start' },
-  { present, reported, random }: Connections,
+  { open, reported, random }: Connections,
 ): void {
   const secret = Math.floor(random() * 2 ** 31)
-  present.set(guest.id, { guest, secret })
-  guest.settings = new Map([
+  open.set(client.id, { client, secret })
+  client.settings = new Map([
     ...[...parameters].filter(([name]) => !notSettings.has(name)),
     // `-c name=value`, as PGOPTIONS has it.
     ...[...(parameters.get('options') ?? '').matchAll(/-c\s*([\w.]+)=(\S+)/g)].map(
       ([, name = '', value = '']) => [name, value] as const,
     ),
   ])
-  guest.send(messageOf('R', 0))
+  client.send(messageOf('R', 0))
   const settings = new Map([...reported, ...[...parameters].filter(([name]) => reported.has(name))])
-  for (const [name, value] of settings) guest.send(messageOf('S', name, value))
-  guest.send(messageOf('K', guest.id, secret))
-  guest.send(READY)
+  for (const [name, value] of settings) client.send(messageOf('S', name, value))
+  client.send(messageOf('K', client.id, secret))
+  client.send(READY)
 }
 
-function cancel({ id, secret }: Opening & { kind: 'cancel' }, { gate, present }: Connections): void {
-  const known = present.get(id)
-  if (known?.secret === secret) gate.cancel(known.guest)
+function cancel({ id, secret }: Opening & { kind: 'cancel' }, { multiplexer, open }: Connections): void {
+  const known = open.get(id)
+  if (known?.secret === secret) multiplexer.cancel(known.client)
 }

@@ -32,7 +32,7 @@ export class MessageReader {
     return this.#take(0)
   }
 
-  /** @throws RangeError when what comes is no protocol */
+  /** @throws RangeError when it is not this protocol */
   message(): Buffer | undefined {
     return this.#take(1)
   }
@@ -49,7 +49,7 @@ export class MessageReader {
   }
 }
 
-/** What the first message of a connection wants. */
+/** Reads the first message of a connection. */
 export function readOpening(message: Buffer): Opening {
   const code = message.length >= 8 ? message.readInt32BE(4) : 0
   const kind = CODES[code]
@@ -85,7 +85,7 @@ export function errorMessage(severity: 'ERROR' | 'FATAL', sqlState: string, mess
   return messageOf('E', `S${severity}`, `V${severity}`, `C${sqlState}`, `M${message}`, new Uint8Array(1))
 }
 
-/** Says that the next statement may come, and that no transaction is open. */
+/** Ready for the next statement, with no transaction open. */
 export const READY = messageOf('Z', Buffer.from('I'))
 
 /**

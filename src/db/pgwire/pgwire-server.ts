@@ -10,11 +10,11 @@ import { multiplexSession, type ProtocolSession } from './session-multiplexer.ts
 export interface WireServer {
   readonly host: string
   readonly port: number
-  /** Tells everybody that it is over, and ends all connections. */
+  /** Sends every client the shutdown error, and ends all connections. */
   close(): Promise<void>
 }
 
-/** Parameters that are reported to clients; they decide by it how to talk. */
+/** Parameters that clients receive at the start of a connection. */
 const REPORTED = [
   'server_version',
   'server_encoding',
@@ -24,17 +24,17 @@ const REPORTED = [
   'TimeZone',
 ].concat(['integer_datetimes', 'standard_conforming_strings', 'default_transaction_read_only'])
 
-const OVER = errorMessage('FATAL', '57P01', 'the server is shutting down')
+const SHUTDOWN = errorMessage('FATAL', '57P01', 'the server is shutting down')
 
 /** How long a client has to receive the last message, in ms. */
-const LAST_WORDS_MS = 500
+const CLOSE_TIMEOUT_MS = 500
 
 export interface WireOptions {
   readonly host: string
   readonly port: number
   readonly clock: Clock
   readonly random: () => number
-  /** What clients must know; without it everybody may connect who reaches the port. */
+  /** Required of clients; without one, any client that reaches the port may connect. */
   readonly password?: string | undefined
 }
 
@@ -53,12 +53,12 @@ export async function serveWire(
     reported.set(name, row?.value ?? '')
   }
   const verifier = password === undefined ? undefined : verifierOf(password)
-  const visitors: Connections = {
-    gate: multiplexSession(engine, clock),
+  const connections: Connections = {
+    multiplexer: multiplexSession(engine, clock),
     reported,
     random,
     verifier,
-    present: new Map(),
+    open: new Map(),
   }
   const sockets = new Set<Socket>()
   let count = 0
@@ -66,7 +66,7 @@ export async function serveWire(
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
     count++
-    void serveConnection(socket, count, visitors)
+    void serveConnection(socket, count, connections)
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
@@ -79,8 +79,8 @@ export async function serveWire(
     port: (server.address() as AddressInfo).port,
     close: async () => {
       const closed = new Promise((resolve) => server.close(resolve))
-      for (const { guest } of visitors.present.values()) guest.dismiss(OVER)
-      await Promise.race([closed, clock.sleep(LAST_WORDS_MS)])
+      for (const { client } of connections.open.values()) client.disconnect(SHUTDOWN)
+      await Promise.race([closed, clock.sleep(CLOSE_TIMEOUT_MS)])
       for (const socket of sockets) socket.destroy()
       await closed
     },

@@ -8,7 +8,7 @@ import { createHash, createHmac, pbkdf2Sync, randomBytes, timingSafeEqual } from
 export const MECHANISM = 'SCRAM-SHA-256'
 const ITERATIONS = 4096
 
-/** What is known of a password; it is not the password. */
+/** Verifies a password without containing it. */
 export interface Verifier {
   readonly salt: Buffer
   readonly storedKey: Buffer
@@ -26,9 +26,9 @@ export function verifierOf(password: string): Verifier {
 
 /** One client's log-in, after its first message. */
 export interface Challenge {
-  /** What the server answers to the client's first message. */
+  /** The server's response to the client's first message. */
   readonly first: string
-  /** What it answers to the client's last one; null when the client does not know the password. */
+  /** Its response to the client's last message; null when the password is wrong. */
   finish(clientFinal: string): string | null
 }
 

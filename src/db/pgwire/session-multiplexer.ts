@@ -4,7 +4,7 @@ import { errorMessage, MessageReader } from './messages.ts'
 
 /** A database whose one session speaks the Postgres protocol. */
 export interface ProtocolSession extends Sql {
-  /** Sends one message and gives back all that comes of it. */
+  /** Sends one message and returns the whole response. */
   exchange(message: Uint8Array): Promise<Uint8Array>
 }
 
@@ -15,59 +15,59 @@ export interface ClientConnection {
   settings: ReadonlyMap<string, string>
   send(bytes: Uint8Array): void
   /** Ends the connection with a last message. */
-  dismiss(message: Buffer): void
+  disconnect(message: Buffer): void
 }
 
 /** Lets many clients take turns on one session. */
 export interface SessionMultiplexer {
   /**
-   * Gives a message to the session when it is this guest's turn, and sends the answer.
+   * Passes a message to the session when it is this client's turn, and sends the response.
    * @throws Cancelled when `cancel` came before
    */
-  pass(guest: ClientConnection, message: Buffer): Promise<void>
-  /** Forgets what waits and what is open. */
-  leave(guest: ClientConnection): Promise<void>
-  /** Ends what a guest waits for. What runs cannot be ended: it has the whole process. */
-  cancel(guest: ClientConnection): void
+  pass(client: ClientConnection, message: Buffer): Promise<void>
+  /** Drops what waits, and rolls back what is open. */
+  leave(client: ClientConnection): Promise<void>
+  /** Cancels the waiting statement of a client. A running one cannot be cancelled: it blocks the process. */
+  cancel(client: ClientConnection): void
 }
 
-/** How long an open transaction may rest while others wait, in ms. */
-const PATIENCE = 30_000
+/** How long an open transaction may be idle while others wait, in ms. */
+const IDLE_TIMEOUT = 30_000
 
-/** What a guest's statement ends with that was cancelled before its turn came. */
+/** A statement was cancelled before its turn came. */
 export class Cancelled extends Error {}
 
 interface Turn {
-  readonly guest: ClientConnection
+  readonly client: ClientConnection
   begin(): void
   cancel(): void
 }
 
 /**
- * One guest has the session from the first message of a statement until it is answered and no transaction is open. Then
- * the client that waits longest is next, and finds the settings that it left.
+ * One client has the session from the first message of a statement until its response is complete and no transaction is
+ * open. The client that waits longest is next, with its own settings.
  */
 export function multiplexSession(engine: ProtocolSession, clock: Clock): SessionMultiplexer {
   const waiting: Turn[] = []
   let owner: ClientConnection | undefined
   let last: ClientConnection | undefined
-  let resting = new AbortController()
+  let idle = new AbortController()
 
-  async function enter(guest: ClientConnection): Promise<void> {
-    if (owner === guest) return
+  async function enter(client: ClientConnection): Promise<void> {
+    if (owner === client) return
     if (owner) {
-      rest()
+      startIdleTimer()
       await new Promise<void>((begin, refuse) => {
-        waiting.push({ guest, begin, cancel: () => refuse(new Cancelled('cancelled before its turn came')) })
+        waiting.push({ client, begin, cancel: () => refuse(new Cancelled('cancelled before its turn came')) })
       })
     }
-    owner = guest
-    if (last !== guest) await change(last, guest)
-    last = guest
+    owner = client
+    if (last !== client) await swapSettings(last, client)
+    last = client
   }
 
-  /** The settings go with the client that made them. */
-  async function change(from: ClientConnection | undefined, to: ClientConnection): Promise<void> {
+  /** Saves the settings of one client and restores those of the next. */
+  async function swapSettings(from: ClientConnection | undefined, to: ClientConnection): Promise<void> {
     if (from) from.settings = await settingsOf(engine)
     await engine.query('reset all')
     for (const [name, value] of to.settings) {
@@ -76,63 +76,63 @@ export function multiplexSession(engine: ProtocolSession, clock: Clock): Session
   }
 
   function next(): void {
-    resting.abort()
+    idle.abort()
     owner = undefined
     const turn = waiting.shift()
     // From now on, so that no client comes in between.
-    owner = turn?.guest
+    owner = turn?.client
     turn?.begin()
   }
 
-  /** A transaction that stays idle must not block the others for ever. */
-  function rest(): void {
-    const guest = owner
-    if (!guest || !resting.signal.aborted) return
-    resting = new AbortController()
-    clock.sleep(PATIENCE, resting.signal).then(
+  /** Disconnects a client whose transaction stays idle while others wait. */
+  function startIdleTimer(): void {
+    const client = owner
+    if (!client || !idle.signal.aborted) return
+    idle = new AbortController()
+    clock.sleep(IDLE_TIMEOUT, idle.signal).then(
       () => {
-        if (owner === guest && waiting.length > 0) {
-          const why = 'the transaction rested while others waited: all share one session of the embedded database'
-          guest.dismiss(errorMessage('FATAL', '25P03', why))
+        if (owner === client && waiting.length > 0) {
+          const why = 'the transaction was idle while others waited: all share one session of the embedded database'
+          client.disconnect(errorMessage('FATAL', '25P03', why))
         }
       },
       () => {},
     )
   }
-  resting.abort()
+  idle.abort()
 
-  async function pass(guest: ClientConnection, message: Buffer): Promise<void> {
-    await enter(guest)
-    resting.abort()
-    const answer = await engine.exchange(message)
-    guest.send(answer)
-    if (stateAfter(answer) === 'I') next()
-    else if (waiting.length > 0) rest()
+  async function pass(client: ClientConnection, message: Buffer): Promise<void> {
+    await enter(client)
+    idle.abort()
+    const response = await engine.exchange(message)
+    client.send(response)
+    if (stateAfter(response) === 'I') next()
+    else if (waiting.length > 0) startIdleTimer()
   }
 
   return {
     pass,
-    cancel(guest) {
-      const at = waiting.findIndex((one) => one.guest === guest)
+    cancel(client) {
+      const at = waiting.findIndex((one) => one.client === client)
       if (at >= 0) waiting.splice(at, 1)[0]?.cancel()
     },
-    async leave(guest) {
-      for (let at = waiting.length - 1; at >= 0; at--) if (waiting[at]?.guest === guest) waiting.splice(at, 1)
-      if (owner === guest) {
+    async leave(client) {
+      for (let at = waiting.length - 1; at >= 0; at--) if (waiting[at]?.client === client) waiting.splice(at, 1)
+      if (owner === client) {
         // Sync ends a statement of which not everything came.
         await engine.exchange(Buffer.from([0x53, 0, 0, 0, 4]))
         await engine.query('rollback')
         next()
       }
-      if (last === guest) last = undefined
+      if (last === client) last = undefined
     },
   }
 }
 
-/** What the session is in when it waits for the next statement: `I` no transaction, `T` one, `E` a failed one. */
-function stateAfter(answer: Uint8Array): string | undefined {
+/** The transaction state when the session waits for the next statement: `I` none, `T` open, `E` failed. */
+function stateAfter(response: Uint8Array): string | undefined {
   const reader = new MessageReader()
-  reader.push(answer)
+  reader.push(response)
   let state: string | undefined
   for (let message = reader.message(); message; message = reader.message()) {
     if (message[0] === 'Z'.charCodeAt(0)) state = String.fromCharCode(message[5] ?? 0)

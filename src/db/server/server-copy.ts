@@ -4,7 +4,7 @@ import { FatalError } from '../../app/errors.ts'
 import type { Session } from './server-sessions.ts'
 
 /**
- * Runs `copy ... from stdin` on a session, at the server's pace: the next chunk is asked for when the socket took the
+ * Runs `copy ... from stdin` on a session, at the server's pace: the next chunk is read when the socket took the
  * last one. Rejects with the server's error, or with the one that `chunks` threw.
  */
 export async function copyIn(session: Session, statement: string, chunks: Iterable<string>): Promise<void> {
@@ -28,6 +28,6 @@ function* buffers(chunks: Iterable<string>): Generator<Buffer> {
 
 function onRejection(pending: object, listener: (error: unknown) => void): void {
   if (!('reject' in pending) || typeof pending.reject !== 'function')
-    throw new FatalError('this version of postgres.js does not tell when a COPY fails')
+    throw new FatalError('this version of postgres.js does not report a failed COPY')
   pending.reject = listener
 }

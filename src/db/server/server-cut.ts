@@ -1,6 +1,6 @@
-/** What is under way on one connection. */
+/** The work in flight on one connection. */
 export interface Underway {
-  /** Does work that fails at the latest when the connection ends. */
+  /** Runs work; it fails at the latest when the connection ends. */
   use<T>(work: () => Promise<T>): Promise<T>
   /** The connection has ended. */
   cut(): void
@@ -26,7 +26,7 @@ export function underway(): Underway {
       }
     },
     cut() {
-      // What postgres.js says of it comes first: it knows why.
+      // After postgres.js' own error, which has the reason.
       setImmediate(() => {
         const reason = Object.assign(new Error('the connection was cut'), { code: 'CONNECTION_CLOSED' })
         for (const fail of failing) fail(reason)

@@ -18,9 +18,9 @@ export interface Sessions {
 }
 
 /**
- * A pool of postgres.js clients with one connection each. postgres.js has a pool of its own, but does not say which
+ * A pool of postgres.js clients with one connection each. postgres.js has a pool of its own, but does not report which
  * connection was cut: the next statement of a transaction on it is then written to a socket that is gone, and the
- * exception of that ends the process. Here the borrower can look at `lost` first.
+ * exception of that ends the process. Here `lost` can be checked first.
  *
  * @param open makes a client for one connection that calls `cut` when that connection ends
  */

@@ -15,7 +15,7 @@ import { promptSocket } from './server-socket.ts'
 /** Connections for queries and transactions. One more opens with the first lock. */
 const POOL = 3
 
-/** The oldest server that has what the schema asks for: `unique nulls not distinct` came with 15. */
+/** The oldest server that has what the schema needs: `unique nulls not distinct` came with 15. */
 const OLDEST = 15
 
 /** How long statements that run may take to finish when the database is closed, in seconds. */
@@ -31,9 +31,9 @@ export interface ServerOptions {
 }
 
 /**
- * Opens a PostgreSQL server, and makes sure that it answers and is new enough. Sessions run in UTC.
+ * Opens a PostgreSQL server, and checks that it responds and is new enough. Sessions run in UTC.
  *
- * @param url postgres://user:password@host:port/database, with `?sslmode=require` where the server wants TLS
+ * @param url postgres://user:password@host:port/database, with `?sslmode=require` where the server requires TLS
  * @throws UsageError when `url` is none; RetryableError when the server is away, starting up or full; FatalError when
  * it refuses user, password or database, or is older than PostgreSQL 15. No message holds the password.
  */
@@ -59,14 +59,14 @@ export async function openServer(url: string, options: ServerOptions = {}): Prom
   const sessions = sessionPool(open, POOL)
   const locks = sessionLocks(open)
   const { signal } = options
-  const onAnySession: OnSession = (work) => ours(place, () => sessions.use(work), signal)
+  const onAnySession: OnSession = (work) => withAppErrors(place, () => sessions.use(work), signal)
 
   const database: Database = {
     kind: 'server',
     place,
     ...statements(onAnySession, signal),
     transaction: (work) => onAnySession((session) => inTransaction(session, place, work, signal)),
-    tryLock: (name) => ours(place, () => locks.tryLock(name)),
+    tryLock: (name) => withAppErrors(place, () => locks.tryLock(name)),
     close: async () => {
       await Promise.all([locks.close(), sessions.close(CLOSE_SECONDS)])
     },
@@ -80,7 +80,7 @@ export async function openServer(url: string, options: ServerOptions = {}): Prom
   return database
 }
 
-/** Runs work on a session: any free one, or the one of a transaction. Rejects with errors of ours. */
+/** Runs work on a session: any free one, or the one of a transaction. Rejects with app errors. */
 type OnSession = <T>(work: (session: Session) => Promise<T>) => Promise<T>
 
 async function inTransaction<T>(
@@ -89,12 +89,12 @@ async function inTransaction<T>(
   work: (sql: Sql) => Promise<T>,
   signal: AbortSignal | undefined,
 ): Promise<T> {
-  let over = false
+  let hasEnded = false
   const onThis: OnSession = (statement) =>
-    ours(
+    withAppErrors(
       place,
       async () => {
-        if (over) throw new FatalError('the transaction is over; what it gave must not be used any more')
+        if (hasEnded) throw new FatalError('the transaction has ended; its `sql` must not be used any more')
         if (session.lost) throw new RetryableError(`database ${place} cannot be reached: the connection was cut`)
         return statement(session)
       },
@@ -108,12 +108,12 @@ async function inTransaction<T>(
     if (command === 'ROLLBACK') throw swallowedStatementError()
     return result
   } catch (error) {
-    over = true
+    hasEnded = true
     // An aborted caller closes the connection, which rolls back too.
     if (!session.lost && !signal?.aborted) await session.client.unsafe('rollback').catch(() => {})
     throw error
   } finally {
-    over = true
+    hasEnded = true
   }
 }
 
@@ -150,7 +150,7 @@ function lastOf<Row>(result: object): Row[] {
   return Array.isArray(rows) ? Array.from<Row>(rows) : []
 }
 
-/** What a server gets to say that it has cancelled a statement, ms. */
+/** How long a server may take to cancel a statement, ms. */
 const CANCEL_TIMEOUT = 2000
 
 /** A statement that the server stops when the signal is aborted: closing the connection alone would let it run on. */
@@ -174,12 +174,12 @@ async function cancelled<T>(pending: PromiseLike<T> & { cancel(): void }, signal
   }
 }
 
-async function ours<T>(place: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+async function withAppErrors<T>(place: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   try {
     signal?.throwIfAborted()
     return await work()
   } catch (error) {
-    // What was cancelled failed for that reason.
+    // A cancelled statement fails with the reason of the signal.
     if (signal?.aborted) throw signal.reason
     throw toAppError(error, place)
   }

@@ -43,7 +43,7 @@ export async function backfillCommand(
   const wanted = wantedOf(resource, flags, app)
   if (await isBackfilling(resource, app)) return skip(resource, context)
   // A sync of the same resource that finds the embedded database in use need not wait: the backfill does its work.
-  const db = await openDatabase(app, [holdOf(resource), `sync ${resource.name}`], { frugal: true })
+  const db = await openDatabase(app, [holdOf(resource), `sync ${resource.name}`], { lowMemory: true })
   try {
     await migrateDatabase(db, app)
     const finished = await finishedAt(db, resource, wanted)

@@ -83,7 +83,7 @@ async function syncInto(
   flags: SyncFlags,
   { app, signal, progress }: Context,
 ): Promise<void> {
-  const db = await openDatabase(app, chosen.map(holdOf), { frugal: true })
+  const db = await openDatabase(app, chosen.map(holdOf), { lowMemory: true })
   const api = openSharedApi(app, db)
   const engine = { ...engineOf(app, db, api, { accept: flags.accept === true }), outages: openOutages(app) }
   const namesKeys = worklists.some(({ keyFlag }) => namesOf(flags, keyFlag).length > 0)
