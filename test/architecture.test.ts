@@ -62,40 +62,17 @@ const below: Readonly<Record<string, readonly string[]>> = {
 /** Where code below the resources contains the name of one, with the reason. The list only shrinks. */
 const namesResource: Readonly<Record<string, { readonly names: readonly string[]; readonly reason: string }>> = {
   'src/cli/commands/auth/auth-identity.ts': { names: ['players'], reason: 'an endpoint of the API' },
-  'src/cli/commands/backfill/backfill-command.ts': {
-    names: ['guilds', 'items', 'players', 'recipes'],
-    reason: 'to be declared by the resource',
-  },
-  'src/cli/commands/backfill/backfill-estimate.ts': {
-    names: ['guild-list', 'guilds', 'items', 'online-players', 'players', 'recipes'],
-    reason: 'to be declared by the resource',
-  },
   'src/cli/commands/backfill/index.ts': { names: ['guilds', 'players'], reason: 'an example of a command' },
   'src/cli/commands/doctor/doctor-checks.ts': {
     names: ['guilds', 'players', 'seasons'],
     reason: 'an endpoint of the API',
   },
-  'src/cli/commands/privacy/privacy-command.ts': {
-    names: ['players'],
-    reason: 'a flag or argument that names a key of it',
-  },
-  'src/cli/commands/query/query-names.ts': {
-    names: ['guilds', 'players'],
-    reason: 'a flag or argument that names a key of it',
-  },
   'src/cli/commands/replay/index.ts': { names: ['items', 'recipes'], reason: 'an example of a command' },
-  'src/cli/commands/report/report-command.ts': {
-    names: ['guild-list', 'guilds'],
-    reason: 'a flag or argument that names a key of it',
-  },
   'src/cli/commands/sandbox/sandbox-command.ts': { names: ['items'], reason: 'an example of a command' },
   'src/cli/commands/start/index.ts': { names: ['players', 'territories'], reason: 'an example of a command' },
   'src/cli/commands/status/status-text.ts': { names: ['items'], reason: 'an example of a command' },
   'src/cli/commands/sync/index.ts': { names: ['guilds', 'items', 'recipes'], reason: 'an example of a command' },
-  'src/cli/commands/sync/sync-command.ts': {
-    names: ['guilds', 'items', 'players'],
-    reason: 'to be declared by the resource',
-  },
+  'src/cli/commands/sync/sync-command.ts': { names: ['items'], reason: 'an example of a command' },
   'src/sync/privacy/tables.ts': { names: ['guilds', 'players'], reason: 'an example in the comment of a column' },
   'src/sync/record/tables.ts': { names: ['guilds', 'items'], reason: 'an example in the comment of a column' },
   'src/sync/record/watch-tables.ts': {
@@ -138,16 +115,6 @@ describe('the files of src', () => {
   test('know, as sandbox, nothing of the engine: of the API only its schemas, and of the program clock and errors', () => {
     const outside = /^src\/(?!sandbox\/|api\/schemas\/|app\/(clock|errors)\.ts$)/
     expect(offenders('sandbox/', outside, 'imports')).toEqual([])
-  })
-
-  test('name no resource in commands, database, monitoring and app: what differs is in the declarations', () => {
-    const folders = paths.flatMap((path) => /^resources\/([a-z-]+)\/index\.ts$/.exec(path)?.[1] ?? [])
-    expect(folders).toContain('guilds')
-    const name = new RegExp(`^src/resources/(${folders.join('|')})/|['"](${folders.join('|')})['"]`)
-    const held = ['cli/', 'app/', 'monitoring/', 'db/']
-    expect(
-      held.flatMap((folder) => [...offenders(folder, name, 'code'), ...offenders(folder, name, 'imports')]),
-    ).toEqual([])
   })
 
   test('know no library that belongs to another: no HTTP, queue, driver, scheduler or logger in resources', () => {

@@ -10,7 +10,8 @@ import { exitCode } from '../../exit-codes.ts'
 import { keysKnown } from '../../named-keys.ts'
 import { formatTable } from '../../output/table.ts'
 
-const players = worklistOf('player')
+/** The players, and what is kept of them where. */
+const people = worklistOf('player')
 
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
@@ -58,15 +59,14 @@ export async function privacyPurge(context: Context, flags: PurgeFlags, name: st
 /** The uuid of a player; a uuid is returned as it is, known or not. */
 async function uuidOf(db: Database, player: string): Promise<string> {
   if (uuidForm.test(player)) return player.toLowerCase()
-  const { keys } = await keysKnown(players, db, [player])
+  const { keys } = await keysKnown(people, db, [player])
   if (keys[0] === undefined) throw new UsageError(`player not found: ${player}; nothing is kept under this name`)
   return keys[0]
 }
 
-/** What is kept of players, and where. */
 function personal(): Personal {
-  if (!players.personal) throw new FatalError(`${players.name} declares no personal data`)
-  return players.personal
+  if (!people.personal) throw new FatalError(`${people.name} declares no personal data`)
+  return people.personal
 }
 
 function rowsByTable(removed: readonly Removed[]): { table: string; rows: number }[] {
