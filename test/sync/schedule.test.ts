@@ -22,8 +22,11 @@ async function watched(
 ) {
   const pending = countPending()
   const clock = virtualClock(start, { auto: true, idleMs: 1, busy: pending.busy })
-  const db = pending.watch(await testDatabase('embedded'))
-  const sandbox = await startSandbox({ clock: pending.answering(clock), game: { guilds: 30, players: 100 } })
+  const db = pending.watch(await testDatabase('server'))
+  const sandbox = await startSandbox({
+    clock: pending.answering(clock),
+    game: { guilds: 30, players: 100, territories: 40 },
+  })
   prepare?.(sandbox, clock)
   const api = createClient({ baseUrl: sandbox.url, clock, random: seededRandom(1), onRequest: pending.answered })
   onTestFinished(async () => {

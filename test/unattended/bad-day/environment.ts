@@ -76,7 +76,7 @@ export async function openEnvironment(
     items: smallItemWorld(),
     seed,
     limits: { guest: limit, token: limit },
-    game: { guilds: 120, players: 300 },
+    game: { guilds: 120, players: 300, territories: 60 },
   })
   let proxy: ApiProxy | undefined
   const opened = await openApiProxy(sandbox.url, { clock, seed, onDelivered })
