@@ -8,7 +8,7 @@ import * as views from '../../src/analytics/views.ts'
 import { viewsModule } from '../../src/analytics/views-module.ts'
 import type { Database } from '../../src/db/database.ts'
 import { openServer } from '../../src/db/server/server.ts'
-import { openScene, type Scene, start, syncEverything } from '../faults/scene.ts'
+import { openScene, type Scene, start, syncEverything } from '../end-to-end/faults/scene.ts'
 import { testDatabaseUrl } from '../support/postgres.ts'
 
 const { analytics: _, ...all } = views

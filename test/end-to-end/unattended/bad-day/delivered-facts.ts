@@ -1,0 +1,103 @@
+import { observedAt } from '../../../../src/api/http/response-headers.ts'
+import type { DeliveredResponse } from './proxied-request.ts'
+
+/** The facts of all delivered responses, each with the instants that those responses speak for. */
+export interface DeliveredFacts {
+  add(response: DeliveredResponse): void
+  /** Whether a response has it for this instant, give or take a second; ms. Without an instant: whether any has. */
+  has(fact: readonly unknown[], at?: number): boolean
+  /** The responses of a path that could be parsed and were not empty, in the order in which they came. */
+  responsesOf(path: string): readonly ResponseTime[]
+}
+
+/** Which instant a response speaks for, and when it came; ms. */
+export interface ResponseTime {
+  readonly observedAt: number
+  readonly at: number
+}
+
+const TOLERANCE = 1000
+
+export function recordDeliveredFacts(): DeliveredFacts {
+  const facts = new Map<string, number[]>()
+  const responses = new Map<string, ResponseTime[]>()
+  return {
+    add({ path, status, headers, body, respondedAt }) {
+      if (status !== 200) return
+      const found = factsIn(path, parsed(body))
+      if (found.length === 0) return
+      const instant = observedAt(headers, respondedAt)
+      const time = { observedAt: instant, at: respondedAt }
+      const before = responses.get(path)
+      if (before) before.push(time)
+      else responses.set(path, [time])
+      for (const fact of found) {
+        const name = JSON.stringify(fact)
+        const instants = facts.get(name)
+        if (instants) instants.push(instant)
+        else facts.set(name, [instant])
+      }
+    },
+    has(fact, at) {
+      const instants = facts.get(JSON.stringify(fact)) ?? []
+      return at === undefined ? instants.length > 0 : instants.some((one) => Math.abs(one - at) <= TOLERANCE)
+    },
+    responsesOf: (path) => responses.get(path) ?? [],
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>
+type Fact = readonly unknown[]
+
+function factsIn(path: string, body: Fields): Fact[] {
+  if (path === '/guild/list/territory')
+    return Object.entries(body).flatMap(([name, one]) => holdFact(name, fields(one)))
+  if (path === '/player') return onlineFacts(body)
+  return path.startsWith('/guild/uuid/') ? memberFacts(body) : []
+}
+
+function holdFact(territory: string, record: Fields): Fact[] {
+  return [['held', territory, fields(record.guild).uuid ?? null, instantOf(record.acquired)]]
+}
+
+function onlineFacts({ total, players }: Fields): Fact[] {
+  const listed = Object.entries(fields(players))
+  if (listed.length === 0) return []
+  const worlds = new Map<unknown, number>()
+  for (const [, world] of listed) worlds.set(world, (worlds.get(world) ?? 0) + 1)
+  return [
+    ['online', total, listed.length],
+    ...listed.map(([player, world]) => ['listed', player, world]),
+    ...listed.map(([player]) => ['listed', player]),
+    ...[...worlds].map(([world, online]) => ['on world', world, online]),
+  ]
+}
+
+function memberFacts(guild: Fields): Fact[] {
+  return Object.entries(fields(guild.members)).flatMap(([rank, members]) =>
+    Object.entries(fields(members)).flatMap(([key, member]) => {
+      const { uuid: player = key, joined, contributed } = fields(member)
+      return [
+        ['member', guild.uuid, player, rank, instantOf(joined)],
+        ['contributed', guild.uuid, player, contributed],
+      ]
+    }),
+  )
+}
+
+/** The API writes instants in several ways. */
+function instantOf(value: unknown): number | null {
+  return typeof value === 'string' ? Date.parse(value) : null
+}
+
+function fields(value: unknown): Fields {
+  return typeof value === 'object' && value !== null ? { ...value } : {}
+}
+
+function parsed(body: Buffer): Fields {
+  try {
+    return fields(JSON.parse(body.toString('utf8')))
+  } catch {
+    return {}
+  }
+}
