@@ -1,5 +1,4 @@
-import { seededRandom } from '../app/clock.ts'
-import { shuffled } from './generator/draw.ts'
+import { drawsFor, shuffled } from './generator/draw.ts'
 import { itemMetadata, staticItemMetadata } from './generator/metadata.ts'
 import type { ItemWorld } from './generator/records.ts'
 import {
@@ -82,11 +81,7 @@ type Named = { readonly internalName: string }
 
 /** How collections are cut and ordered; the order follows from the seed, the path and the edition of the copy. */
 function collectionsOf(dialect: Dialect, seed: number, form: PageForm) {
-  function orderOf(name: string) {
-    let mixed = seed
-    for (const letter of name) mixed = Math.imul(mixed ^ (letter.codePointAt(0) ?? 0), 16777619)
-    return seededRandom(mixed)
-  }
+  const orderOf = (name: string) => drawsFor(seed, name)
 
   /** One page of some records, or all of them; `name` tells one selection of the records from another. */
   function list({ path, query }: ApiRequest, flag: string, records: readonly Named[], name = ''): Found | Refusal {

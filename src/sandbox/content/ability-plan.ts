@@ -1,9 +1,8 @@
 import { type Random, seededRandom } from '../../app/clock.ts'
-import { between, chance, pick } from '../generator/draw.ts'
+import { between, chance, drawsFor, pick } from '../generator/draw.ts'
 import { camelCase } from '../generator/names.ts'
-import { adjectives, nouns } from '../generator/words.ts'
+import { adjectives, nouns, titled } from '../generator/words.ts'
 import { type Archetype, archetypesOf, type ClassName } from './classes.ts'
-import { drawsFor, titled } from './draws.ts'
 
 /** One ability and where it is drawn; rows and columns count from 1, rows on through all pages. */
 export interface PlannedAbility {

@@ -1,6 +1,5 @@
-import { between, chance, pick } from '../generator/draw.ts'
-import { adjectives, nouns, sentences } from '../generator/words.ts'
-import { drawsFor, titled } from './draws.ts'
+import { between, chance, drawsFor, pick } from '../generator/draw.ts'
+import { adjectives, nouns, sentences, titled } from '../generator/words.ts'
 
 /** The kinds of articles there are (API reference 3.6). */
 export const articleTypes = ['blog', 'event', 'giveaway', 'article', 'poll'] as const

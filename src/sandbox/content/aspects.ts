@@ -1,9 +1,9 @@
-import { between, chance, pick } from '../generator/draw.ts'
+import { between, chance, drawsFor, pick } from '../generator/draw.ts'
 import { attribute } from '../generator/items/icons.ts'
-import { adjectives, nouns } from '../generator/words.ts'
+import { adjectives, nouns, titled } from '../generator/words.ts'
 import { planAbilities } from './ability-plan.ts'
 import type { ClassName } from './classes.ts'
-import { coloured, drawsFor, hexName, titled } from './draws.ts'
+import { coloured, hexName } from './draws.ts'
 
 const thresholds = [1, 5, 30, 150]
 const rarities = ['legendary', 'fabled', 'mythic']

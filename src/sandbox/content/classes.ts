@@ -1,5 +1,5 @@
-import { between } from '../generator/draw.ts'
-import { drawsFor } from './draws.ts'
+import { between, drawsFor } from '../generator/draw.ts'
+import { titled } from '../generator/words.ts'
 
 /** The five classes; their paths are in lower case (API reference 3.4). */
 export const classNames = ['archer', 'warrior', 'assassin', 'mage', 'shaman'] as const
@@ -75,7 +75,7 @@ export function classBody(seed: number, name: ClassName) {
   const upTo3 = () => between(random, 1, 3)
   return {
     id: name,
-    name: `${name.charAt(0).toUpperCase()}${name.slice(1)} (${other})`,
+    name: `${titled(name)} (${other})`,
     lore: text,
     overallDifficulty: upTo3(),
     overallMax: 3,

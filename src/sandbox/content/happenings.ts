@@ -1,8 +1,8 @@
 import type { Random } from '../../app/clock.ts'
-import { between, chance, pick } from '../generator/draw.ts'
+import { between, chance, drawsFor, pick } from '../generator/draw.ts'
 import type { Item } from '../generator/records.ts'
-import { adjectives, nouns, sentences } from '../generator/words.ts'
-import { drawsFor, hexName, titled } from './draws.ts'
+import { adjectives, nouns, sentences, titled } from '../generator/words.ts'
+import { hexName } from './draws.ts'
 import { place } from './places.ts'
 
 const hour = 3_600_000

@@ -1,17 +1,7 @@
-import { between, chance, pick } from '../generator/draw.ts'
-import { adjectives, nouns } from '../generator/words.ts'
-import { drawsFor, titled } from './draws.ts'
+import { between, chance, drawsFor, pick } from '../generator/draw.ts'
+import { adjectives, nouns, titled } from '../generator/words.ts'
 
-const services = [
-  'Blacksmith',
-  'Potion Merchant',
-  'Item Identifier',
-  'Trade Market',
-  'Bank',
-  'Cave',
-  'Boss Altar',
-  'Dungeon',
-]
+const services = 'Blacksmith,Potion Merchant,Item Identifier,Trade Market,Bank,Cave,Boss Altar,Dungeon'.split(',')
 const resources = ['ALDERIN', 'RUSSET', 'TAMRITE', 'ORRIC', 'SWEETGRASS', 'BLUECORN', 'MINNOW', 'BROOKFIN']
 const grounds = ['NODE', 'NODE', 'NODE', 'WALL', 'CORNER'] as const
 

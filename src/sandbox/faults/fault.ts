@@ -34,6 +34,17 @@ export interface Fault {
   spoil(answer: Outgoing, occasion: Occasion): Outgoing | undefined
 }
 
+/** Takes away what says how long a response may be kept, for `withHeaders`. */
+export const noCache = { 'cache-control': null, expires: null, 'cache-source': null, territorylasttick: null }
+
+/** Takes away the rate-limit headers. */
+export const noLimits = {
+  'ratelimit-bucket': null,
+  'ratelimit-limit': null,
+  'ratelimit-remaining': null,
+  'ratelimit-reset': null,
+}
+
 /** The same answer with other headers: null takes one away. */
 export function withHeaders(answer: Outgoing, changed: Readonly<Record<string, string | null>>): Outgoing {
   const headers = new Headers(answer.headers)

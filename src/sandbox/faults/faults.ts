@@ -1,5 +1,6 @@
 import { gunzipSync } from 'node:zlib'
 import { type Random, seededRandom } from '../../app/clock.ts'
+import { hashOf } from '../generator/draw.ts'
 import { catalogue, type FaultName } from './catalogue.ts'
 import type { Outgoing } from './fault.ts'
 import { type FaultRule, type FaultSpec, readFaults } from './rules.ts'
@@ -113,8 +114,7 @@ async function outgoing(response: Response): Promise<Outgoing> {
 
 /** A generator of its own for a name: FNV-1a spreads names that differ in one digit. */
 function drawsOf(name: string): Random {
-  let mixed = 0x811c9dc5
-  for (let nth = 0; nth < name.length; nth++) mixed = Math.imul(mixed ^ name.charCodeAt(nth), 0x01000193)
+  const mixed = hashOf(name)
   const random = seededRandom(mixed ^ (mixed >>> 15))
   // Neighbouring seeds begin alike.
   random()

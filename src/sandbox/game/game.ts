@@ -1,11 +1,11 @@
 import { seededRandom } from '../../app/clock.ts'
 import { createSeasons } from './boards/seasons.ts'
 import { planGuildLife } from './guilds/guild-life.ts'
-import { createPeople, tellFirstMembers } from './guilds/guilds.ts'
+import { createPeople, logFirstMembers } from './guilds/guilds.ts'
 import { planMapChanges } from './guilds/map-changes.ts'
 import { createHoldings, createMap, createSheets } from './guilds/territories.ts'
 import { planWars } from './guilds/wars.ts'
-import { type GameHistory, tellHistory } from './history.ts'
+import { type GameHistory, historyBetween } from './history.ts'
 import { emptyLog, type ItemPatched } from './log.ts'
 import { counterAt } from './people/counters.ts'
 import { gameNames } from './people/name-changes.ts'
@@ -78,7 +78,7 @@ export function createGame(settings: GameSettings): Game {
   createMap(realm)
   createHoldings(realm, origin)
   createSeasons(realm)
-  tellFirstMembers(realm)
+  logFirstMembers(realm)
   for (const player of realm.players.values()) planLogin(realm, player, origin)
   planRestarts(realm, origin)
   planWars(realm, origin)
@@ -102,7 +102,7 @@ export function createGame(settings: GameSettings): Game {
       }
       return playedTo
     },
-    history: (from, to) => tellHistory(realm.log, from, to),
+    history: (from, to) => historyBetween(realm.log, from, to),
     counterAt: (uuid, name, at) => {
       const player = realm.players.get(uuid)
       return player && counterAt(player, name, at)

@@ -8,52 +8,43 @@ export interface GameHistory extends HistoryLists<string> {
   readonly to: string
 }
 
+type Lasting = 'holds' | 'sessions' | 'glitches'
+type Events = { readonly [name in Exclude<keyof GameLog, Lasting>]: GameHistory[name] }
+
 /**
- * Tells what happened in [from, to) (ms since the epoch): events in it, and holds, sessions and glitches that overlap
- * it, those whole. An end that is still to come is null.
+ * What happened in [from, to) (ms since the epoch): events in it, and holds, sessions and glitches that overlap it, those
+ * whole. An end that is still to come is null.
  */
-export function tellHistory(log: GameLog, from: number, to: number): GameHistory {
-  const within = ({ at }: { readonly at: number }) => at >= from && at < to
+export function historyBetween(log: GameLog, from: number, to: number): GameHistory {
   const overlaps = (begin: number, end: number | null) => begin < to && (end === null || end > from)
+  const { holds, sessions, glitches, ...events } = log
+  const happened = Object.entries(events).map(([name, list]: [string, readonly { readonly at: number }[]]) => [
+    name,
+    list.filter(({ at }) => at >= from && at < to).map((entry) => ({ ...entry, at: iso(entry.at) })),
+  ])
   return {
     from: iso(from),
     to: iso(to),
-    captures: log.captures.filter(within).map(dated),
-    holds: log.holds
-      .filter((hold) => overlaps(hold.from, hold.until))
-      .map((hold) => ({ ...hold, from: iso(hold.from), until: isoOrNull(hold.until) })),
-    map: log.map.filter(within).map(dated),
-    seats: log.seats.filter(within).map(dated),
-    sessions: log.sessions
+    ...(Object.fromEntries(happened) as Events),
+    holds: holds.filter((hold) => overlaps(hold.from, hold.until)).map((hold) => ({ ...hold, ...span(hold) })),
+    sessions: sessions
       .filter(({ login, logout }) => overlaps(login, logout))
       .map((session) => ({
         ...session,
         login: iso(session.login),
-        logout: isoOrNull(session.logout),
-        hidden: session.hidden.map((one) => ({ from: iso(one.from), until: isoOrNull(one.until) })),
+        logout: session.logout === null ? null : iso(session.logout),
+        hidden: session.hidden.map(span),
       })),
-    hops: log.hops.filter(within).map(dated),
-    worlds: log.worlds.filter(within).map(dated),
-    memberships: log.memberships.filter(within).map(dated),
-    guilds: log.guilds.filter(within).map(dated),
-    playerRenames: log.playerRenames.filter(within).map(dated),
-    privacy: log.privacy.filter(within).map(dated),
-    seasons: log.seasons.filter(within).map(dated),
-    glitches: log.glitches
+    glitches: glitches
       .filter((glitch) => overlaps(glitch.from, glitch.until))
       .map((glitch) => ({ ...glitch, from: iso(glitch.from), until: iso(glitch.until) })),
-    itemPatches: log.itemPatches.filter(within).map(dated),
   }
 }
 
-function dated<E extends { readonly at: number }>(entry: E): Omit<E, 'at'> & { at: string } {
-  return { ...entry, at: iso(entry.at) }
+function span({ from, until }: { readonly from: number; readonly until: number | null }) {
+  return { from: iso(from), until: until === null ? null : iso(until) }
 }
 
 function iso(at: number): string {
   return new Date(at).toISOString()
-}
-
-function isoOrNull(at: number | null): string | null {
-  return at === null ? null : iso(at)
 }

@@ -40,7 +40,7 @@ export interface SeatMove<T> {
   readonly territory: string | null
 }
 
-/** One player's time online; `world` is the first one, hops tell the rest. */
+/** One player's time online; `world` is the first one, hops are the rest. */
 export interface Session<T> {
   readonly player: string
   readonly world: string

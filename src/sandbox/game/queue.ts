@@ -11,59 +11,34 @@ export interface EventQueue {
 
 interface Planned {
   readonly at: number
-  readonly order: number
   readonly happening: Happening
 }
 
-/** An empty queue (a binary heap) whose time is `start`, ms since the epoch. */
+/** An empty queue whose time is `start`, ms since the epoch. */
 export function createQueue(start: number): EventQueue {
-  const heap: Planned[] = []
+  // The next one is the last, so that taking it moves nothing.
+  const planned: Planned[] = []
   let now = start
-  let planned = 0
-
-  function plan(at: number, happening: Happening): void {
-    const one = { at: Math.max(now, Math.round(at)), order: planned++, happening }
-    let place = heap.length
-    while (place > 0) {
-      const above = (place - 1) >> 1
-      const other = heap[above]
-      if (!other || before(other, one)) break
-      heap[place] = other
-      place = above
-    }
-    heap[place] = one
-  }
-
-  function takeFirst(): void {
-    const last = heap.pop()
-    if (!last || heap.length === 0) return
-    let place = 0
-    for (;;) {
-      let below = 2 * place + 1
-      const left = heap[below]
-      const right = heap[below + 1]
-      if (left && right && before(right, left)) below++
-      const next = heap[below]
-      if (!next || before(last, next)) break
-      heap[place] = next
-      place = below
-    }
-    heap[place] = last
-  }
 
   return {
-    plan,
+    plan: (wanted, happening) => {
+      const at = Math.max(now, Math.round(wanted))
+      let low = 0
+      let high = planned.length
+      while (low < high) {
+        const middle = (low + high) >> 1
+        if ((planned[middle]?.at ?? at) > at) low = middle + 1
+        else high = middle
+      }
+      planned.splice(low, 0, { at, happening })
+    },
     playUntil: (until) => {
-      for (let first = heap[0]; first && first.at <= until; first = heap[0]) {
-        takeFirst()
-        now = first.at
-        first.happening(first.at)
+      for (let next = planned.at(-1); next && next.at <= until; next = planned.at(-1)) {
+        planned.pop()
+        now = next.at
+        next.happening(next.at)
       }
       now = Math.max(now, until)
     },
   }
-}
-
-function before(one: Planned, other: Planned): boolean {
-  return one.at < other.at || (one.at === other.at && one.order < other.order)
 }

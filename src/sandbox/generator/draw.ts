@@ -1,4 +1,4 @@
-import type { Random } from '../../app/clock.ts'
+import { type Random, seededRandom } from '../../app/clock.ts'
 
 /** A whole number between `low` and `high`, both included. */
 export function between(random: Random, low: number, high: number): number {
@@ -17,12 +17,22 @@ export function chance(random: Random, probability: number): boolean {
   return random() < probability
 }
 
+/** Weights by name, from a text such as `bow:3 wand:1`. */
+export function weights(text: string): Readonly<Record<string, number>> {
+  return Object.fromEntries(
+    text
+      .split(' ')
+      .map((pair) => pair.split(':'))
+      .map(([name, weight]) => [name, Number(weight)]),
+  )
+}
+
 /** Draws by weight; the function it returns gives one value per call. */
-export function weighted<T extends string>(weights: Readonly<Record<T, number>>): (random: Random) => T {
-  const names = Object.keys(weights) as T[]
+export function weighted<T extends string>(weightOf: Readonly<Record<T, number>>): (random: Random) => T {
+  const names = Object.keys(weightOf) as T[]
   let sum = 0
   const bounds = names.map((name) => {
-    sum += weights[name]
+    sum += weightOf[name]
     return sum
   })
   return (random) => {
@@ -53,4 +63,29 @@ export function shuffled<T>(list: readonly T[], random: Random): T[] {
 /** A level of 1 to `highest`, a little more often high than low. */
 export function level(random: Random, highest: number): number {
   return Math.max(1, Math.min(highest, Math.round(highest * random() ** 0.75)))
+}
+
+/** Mixes a name into a number of 32 bits (FNV-1a); `start` tells one series of names from another. */
+export function hashOf(name: string, start = 0x811c9dc5): number {
+  let mixed = start
+  for (const letter of name) mixed = Math.imul(mixed ^ (letter.codePointAt(0) ?? 0), 0x01000193)
+  return mixed
+}
+
+/** A random source for one thing by name: the same for the same seed and name, whatever else was drawn before. */
+export function drawsFor(seed: number, name: string): Random {
+  return seededRandom(hashOf(name, seed))
+}
+
+/** `digits` hex digits. */
+export function hex(random: Random, digits: number): string {
+  return Math.floor(random() * 16 ** digits)
+    .toString(16)
+    .padStart(digits, '0')
+}
+
+/** A uuid of version 4; `variant` is 8, 9, a or b. */
+export function drawUuid(random: Random, variant: string): string {
+  const digits = (count: number) => hex(random, count)
+  return `${digits(8)}-${digits(4)}-4${digits(3)}-${variant}${digits(3)}-${digits(6)}${digits(6)}`
 }

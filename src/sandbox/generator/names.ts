@@ -1,6 +1,6 @@
 import type { Random } from '../../app/clock.ts'
 import { between, chance, pick } from './draw.ts'
-import { adjectives, codas, kinds, nouns, onsets, vowels } from './words.ts'
+import { adjectives, capital, codas, kinds, nouns, onsets, vowels } from './words.ts'
 
 /** Makes names that are never given twice by the same maker. */
 export interface NameMaker {
@@ -55,10 +55,6 @@ export function nameMaker(random: Random): NameMaker {
     being: () => (chance(random, 0.4) ? `${adjective()} ${invented()}` : `${invented()} ${noun()}`),
     title: () => unique(() => (chance(random, 0.25) ? noun() : `${adjective()} ${noun()}`)),
   }
-}
-
-function capital(word: string): string {
-  return word.charAt(0).toUpperCase() + word.slice(1)
 }
 
 /** `Night's Tall Vow` -> `nightsTallVow`: how the API writes a label as an identifier. */

@@ -1,26 +1,18 @@
 import type { Random } from '../../app/clock.ts'
-import { between, chance, pick, weighted } from './draw.ts'
+import { between, chance, pick, weighted, weights } from './draw.ts'
 import type { DropMeta, Source } from './records.ts'
-import { adjectives, nouns } from './words.ts'
+import { adjectives, nouns, titled } from './words.ts'
 
-const drawType = weighted({
-  merchant: 369,
-  dungeonMerchant: 165,
-  raid: 161,
-  challenge: 58,
-  miniboss: 55,
-  lootrun: 51,
-  quest: 48,
-  altar: 46,
-  dungeon: 40,
-  event: 16,
-  guild: 16,
-})
+const drawType = weighted(
+  weights(
+    'merchant:369 dungeonMerchant:165 raid:161 challenge:58 miniboss:55 lootrun:51 quest:48 altar:46 dungeon:40 event:16 guild:16',
+  ),
+)
 
 /** Where an item is found; a few forms are rare (API reference 5.2). `four` allows four coordinates. */
 export function dropMeta(random: Random, four: boolean): DropMeta {
   const type = drawType(random)
-  const name = `${capital(pick(random, adjectives))} ${capital(pick(random, nouns))}`
+  const name = titled(pick(random, adjectives), pick(random, nouns))
   const coordinates = place(random)
   if (type === 'event')
     return { name, type: ['event', 'merchant'], event: pick(random, ['bonfire', 'snowfall']), coordinates }
@@ -34,24 +26,9 @@ export function dropMeta(random: Random, four: boolean): DropMeta {
 /** Known to drop somewhere, but not where: neither name nor coordinates. */
 export const unplacedDrop: DropMeta = { type: 'lootrun' }
 
-const drawCount = weighted({
-  1: 464,
-  2: 175,
-  3: 85,
-  4: 71,
-  5: 40,
-  6: 28,
-  8: 17,
-  7: 15,
-  9: 13,
-  11: 11,
-  10: 9,
-  13: 6,
-  20: 3,
-  33: 2,
-  46: 1,
-  88: 1,
-})
+const drawCount = weighted(
+  weights('1:464 2:175 3:85 4:71 5:40 6:28 8:17 7:15 9:13 11:11 10:9 13:6 20:3 33:2 46:1 88:1'),
+)
 const drawCoords = weighted({ many: 1484, one: 1024, unknown: 487, unsaid: 151, nowhere: 114 })
 
 /** The creatures that drop an ingredient; coordinates are null, false, absent, one list or a list of lists. */
@@ -73,8 +50,4 @@ function area(random: Random): number[] {
 
 function place(random: Random): number[] {
   return [between(random, -2200, 1400), between(random, 8, 160), between(random, -5900, -200)]
-}
-
-function capital(word: string): string {
-  return word.charAt(0).toUpperCase() + word.slice(1)
 }

@@ -41,20 +41,7 @@ export const kinds: Readonly<Record<string, readonly string[]>> = {
   ring: ['Ring', 'Band', 'Loop', 'Signet', 'Circle'],
   bracelet: ['Bracelet', 'Cuff', 'Bangle', 'Wrap', 'Bracer'],
   necklace: ['Necklace', 'Pendant', 'Locket', 'Amulet', 'Chain'],
-  ingredient: [
-    'Dust',
-    'Scale',
-    'Essence',
-    'Claw',
-    'Husk',
-    'Fragment',
-    'Tooth',
-    'Oil',
-    'Spore',
-    'Fibre',
-    'Core',
-    'Hide',
-  ],
+  ingredient: 'Dust Scale Essence Claw Husk Fragment Tooth Oil Spore Fibre Core Hide'.split(' '),
 }
 
 export const sentences = [
@@ -73,3 +60,13 @@ export const sentences = [
   'The handle is younger than the rest of it by four hundred years.',
   'It is said to be lucky, though never for the one who says so.',
 ] as const
+
+/** `aeon` -> `Aeon`. */
+export function capital(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1)
+}
+
+/** `aeon grove` -> `Aeon Grove`. */
+export function titled(...words: readonly string[]): string {
+  return words.map(capital).join(' ')
+}

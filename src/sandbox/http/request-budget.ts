@@ -31,18 +31,17 @@ export interface Allowance {
   readonly exceeded: boolean
 }
 
-const prefixes: readonly (readonly [string, Bucket])[] = [
-  ['item', 'ITEMS'],
-  ['player', 'PLAYER'],
-  ['guild', 'GUILD'],
-  ['leaderboards', 'LEADERBOARDS'],
-  ['map', 'MAP'],
-]
+const buckets: Readonly<Record<string, Bucket>> = {
+  item: 'ITEMS',
+  player: 'PLAYER',
+  guild: 'GUILD',
+  leaderboards: 'LEADERBOARDS',
+  map: 'MAP',
+}
 
 /** The bucket of a path below the base path, by its first segment. */
 export function bucketOf(path: string): Bucket {
-  const first = path.split('/')[1]
-  return prefixes.find(([prefix]) => prefix === first)?.[1] ?? 'SHARED'
+  return buckets[path.split('/')[1] ?? ''] ?? 'SHARED'
 }
 
 /** Reads an `Authorization` header; `use` says what is known of a token. */

@@ -1,6 +1,6 @@
 import type { Random } from '../../../app/clock.ts'
 import { type Fault, type Outgoing, withHeaders } from '../fault.ts'
-import { isGuild, membersIn, recordsIn, rewritten } from './json.ts'
+import { isGuild, jsonFault, membersIn, recordsIn, someOf } from './json.ts'
 
 const day = 86_400_000
 
@@ -14,30 +14,25 @@ export const clocks = {
     about: 'one response is dated 1970, in half of them also by its Date header',
     spoil: (answer, { random }) => redated(answer, random, (instant) => instant % day),
   },
-  'future-acquired': {
+  'future-acquired': jsonFault({
     about: 'territories are acquired in the future, in one response',
-    spoil: (answer, { path, random }) =>
-      path === '/guild/list/territory'
-        ? rewritten(answer, (body) => {
-            const records = recordsIn(path, body).filter(({ acquired }) => typeof acquired === 'string')
-            const chosen = records.filter((_, nth) => nth === 0 || random() < 0.3)
-            for (const record of chosen)
-              record.acquired = new Date(Date.parse(String(record.acquired)) + 400 * day).toISOString()
-            return chosen.length > 0
-          })
-        : undefined,
-  },
-  'no-joined': {
+    on: (path) => path === '/guild/list/territory',
+    edit: (body, { path, random }) => {
+      const records = recordsIn(path, body).filter(({ acquired }) => typeof acquired === 'string')
+      for (const record of someOf(records, 0.3, random))
+        record.acquired = new Date(Date.parse(String(record.acquired)) + 400 * day).toISOString()
+      return records.length > 0
+    },
+  }),
+  'no-joined': jsonFault({
     about: 'a guild does not tell when its members joined, in one response',
-    spoil: (answer, { path }) =>
-      isGuild(path)
-        ? rewritten(answer, (body) => {
-            const members = membersIn(body)
-            for (const { record } of members) record.joined = null
-            return members.length > 0
-          })
-        : undefined,
-  },
+    on: isGuild,
+    edit: (body) => {
+      const members = membersIn(body)
+      for (const { record } of members) record.joined = null
+      return members.length > 0
+    },
+  }),
 } as const satisfies Record<string, Fault>
 
 /** The same response with the instants of its headers moved; the `Date` that it was sent at is moved or stays. */

@@ -1,19 +1,20 @@
-import { type Fault, oneOf, withHeaders } from '../fault.ts'
+import { type Fault, noLimits, oneOf, withHeaders } from '../fault.ts'
 
 const minute = 60_000
-const limitHeaders = ['ratelimit-bucket', 'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset']
 
 /** Answers that are right, under headers that are not. */
 export const headerFaults = {
   'no-limit-headers': {
     about: 'no rate-limit headers',
-    spoil: (answer) => withHeaders(answer, Object.fromEntries(limitHeaders.map((name) => [name, null]))),
+    spoil: (answer) => withHeaders(answer, noLimits),
   },
   'odd-limit-headers': {
     about: 'rate-limit headers that make no sense',
     spoil: (answer, { random }) => {
       const odd = ['', 'soon', '-1', 'NaN', '1e9', '99999999999999999999', '0x10', '5, 5'] as const
-      const numbers = limitHeaders.slice(1).map((name) => [name, oneOf(odd, random)])
+      const numbers = Object.keys(noLimits)
+        .slice(1)
+        .map((name) => [name, oneOf(odd, random)])
       return withHeaders(answer, Object.fromEntries(numbers))
     },
   },

@@ -1,4 +1,5 @@
-import { type Outgoing, withBody } from '../fault.ts'
+import type { Random } from '../../../app/clock.ts'
+import { type Fault, type Occasion, type Outgoing, withBody } from '../fault.ts'
 
 /** A JSON object, free to be changed: it was parsed for this one answer. */
 export type Fields = Record<string, unknown>
@@ -28,6 +29,26 @@ export function rewritten(answer: Outgoing, change: (body: object) => object | b
   const changed = change(body)
   if (changed === false) return undefined
   return withBody(answer, JSON.stringify(changed === true ? body : changed))
+}
+
+/** A fault that changes the JSON of some routes, as `rewritten` does. @param on which paths (default all) */
+export function jsonFault({
+  on = () => true,
+  edit,
+  ...fault
+}: Omit<Fault, 'spoil'> & {
+  readonly on?: (path: string) => boolean
+  readonly edit: (body: object, occasion: Occasion) => object | boolean
+}): Fault {
+  return {
+    ...fault,
+    spoil: (answer, occasion) => (on(occasion.path) ? rewritten(answer, (body) => edit(body, occasion)) : undefined),
+  }
+}
+
+/** The first of a list, and each of the others with a probability of `share`. */
+export function someOf<T>(list: readonly T[], share: number, random: Random): T[] {
+  return list.filter((_, nth) => nth === 0 || random() < share)
 }
 
 function parsed({ body }: Outgoing): unknown {
@@ -63,4 +84,10 @@ export function membersIn(body: object): { rank: Fields; key: string; record: Fi
   return objectsIn(members).flatMap((rank) =>
     Object.entries(rank).flatMap(([key, record]) => (isFields(record) ? [{ rank, key, record }] : [])),
   )
+}
+
+/** The records of a body, and the members of a guild. */
+export function spoilable(path: string, body: object): Fields[] {
+  const members = isGuild(path) ? membersIn(body).map(({ record }) => record) : []
+  return [...recordsIn(path, body), ...members]
 }

@@ -1,37 +1,37 @@
-import type { Fault, Outgoing } from '../fault.ts'
-import { fieldsIn, isGuild, isProfile, membersIn, objectsIn, rewritten } from './json.ts'
+import type { Fault } from '../fault.ts'
+import { fieldsIn, isGuild, isProfile, jsonFault, membersIn, objectsIn, someOf } from './json.ts'
 
 const mainGroups = ['globalData', 'featuredStats', 'ranking', 'previousRanking', 'firstJoin', 'playtime']
 const unseen = { online: false, lastJoin: null, server: null }
 
-/** Answers about people that hide something, or count wrongly. */
+/** Responses about people that hide something, or count wrongly. */
 export const people = {
-  private: {
+  private: jsonFault({
     about: 'players and members who hide everything for a while: restrictions appear, groups are absent',
     run: 3,
-    spoil: (answer, { path, random }) =>
-      isProfile(path)
-        ? rewritten(answer, (body) => {
-            if (!isGuild(path)) return hideProfile(body)
-            const hidden = membersIn(body).filter((_, nth) => nth === 0 || random() < 0.4)
-            for (const { record } of hidden) {
-              Object.assign(record, unseen)
-              delete record.globalData
-              record.restrictions = { ...fieldsIn(record.restrictions), online_status: true, main_access: true }
-            }
-            return hidden.length > 0
-          })
-        : undefined,
-  },
-  'zero-counters': {
+    on: isProfile,
+    edit: (body, { path, random }) => {
+      if (!isGuild(path)) return hideProfile(body)
+      const hidden = someOf(membersIn(body), 0.4, random)
+      for (const { record } of hidden) {
+        Object.assign(record, unseen)
+        delete record.globalData
+        record.restrictions = { ...fieldsIn(record.restrictions), online_status: true, main_access: true }
+      }
+      return hidden.length > 0
+    },
+  }),
+  'zero-counters': jsonFault({
     about: "players' and members' counters are 0 for one answer",
-    spoil: (answer, { path }) => counted(answer, path, 0),
-  },
-  'double-counters': {
+    on: isProfile,
+    edit: (body, { path }) => multiply(path, body, 0),
+  }),
+  'double-counters': jsonFault({
     about: "players' and members' counters are doubled for a while",
     run: 3,
-    spoil: (answer, { path }) => counted(answer, path, 2),
-  },
+    on: isProfile,
+    edit: (body, { path }) => multiply(path, body, 2),
+  }),
 } as const satisfies Record<string, Fault>
 
 function hideProfile(body: object): boolean {
@@ -44,20 +44,13 @@ function hideProfile(body: object): boolean {
   return true
 }
 
-function counted(answer: Outgoing, path: string, factor: number): Outgoing | undefined {
-  if (!isProfile(path)) return undefined
-  return rewritten(answer, (body) => {
-    const records = isGuild(path) ? membersIn(body).map(({ record }) => record) : objectsIn([body])
-    let found = false
-    for (const record of records) {
-      for (const name of ['contributed', 'globalData', 'playtime']) {
-        if (!(name in record)) continue
-        record[name] = multiplied(record[name], factor)
-        found = true
-      }
-    }
-    return found
-  })
+function multiply(path: string, body: object, factor: number): boolean {
+  const records = isGuild(path) ? membersIn(body).map(({ record }) => record) : objectsIn([body])
+  const counted = records.flatMap((record) =>
+    ['contributed', 'globalData', 'playtime'].filter((name) => name in record).map((name) => ({ record, name })),
+  )
+  for (const { record, name } of counted) record[name] = multiplied(record[name], factor)
+  return counted.length > 0
 }
 
 function multiplied(value: unknown, factor: number): unknown {

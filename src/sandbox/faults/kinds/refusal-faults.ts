@@ -1,14 +1,8 @@
 import type { Random } from '../../../app/clock.ts'
-import { type Fault, type Outgoing, oneOf, withBody, withHeaders } from '../fault.ts'
+import { type Fault, noCache, noLimits, type Outgoing, oneOf, withBody, withHeaders } from '../fault.ts'
 import { isGuild, isProfile } from './json.ts'
 
-const noCache = { 'cache-control': null, expires: null, 'cache-source': null, territorylasttick: null }
-const noLimits = {
-  'ratelimit-bucket': null,
-  'ratelimit-limit': null,
-  'ratelimit-remaining': null,
-  'ratelimit-reset': null,
-}
+const noSandboxHeaders = { ...noCache, ...noLimits }
 const requestId = '7c0e1f2a5b3d4968a1b2c3d4e5f60718'
 
 /** A refusal in the body of the application (API reference 2.5). */
@@ -19,13 +13,13 @@ function refused(answer: Outgoing, code: number, error: string, detail: string):
 /** A refusal in the body of the gateway, of today or of before mid-2025. */
 function turnedAway(answer: Outgoing, status: number, message: string, withId: boolean): Outgoing {
   const body = withId ? { message, request_id: requestId } : { message }
-  return withBody({ ...withHeaders(answer, { ...noCache, ...noLimits }), status }, JSON.stringify(body))
+  return withBody({ ...withHeaders(answer, noSandboxHeaders), status }, JSON.stringify(body))
 }
 
 /** A page of what stands before everything. */
 function page(answer: Outgoing, status: number, title: string): Outgoing {
   const body = `<!DOCTYPE html>\n<html lang="en-US"><head><title>${title}</title></head><body><h1>${title}</h1></body></html>\n`
-  return withBody({ ...withHeaders(answer, { ...noCache, ...noLimits }), status }, body, 'text/html; charset=UTF-8')
+  return withBody({ ...withHeaders(answer, noSandboxHeaders), status }, body, 'text/html; charset=UTF-8')
 }
 
 /** Answers from one wrong verdict to the next: two in a row would be believed. */
@@ -33,6 +27,15 @@ const apart = 4
 
 function isPlayer(path: string): boolean {
   return isProfile(path) && !isGuild(path)
+}
+
+/** A fault that replaces good responses of some paths only. */
+function refusalOf(on: (path: string) => boolean, fault: Fault): Fault {
+  return {
+    ...fault,
+    spoil: (answer, occasion) =>
+      on(occasion.path) && answer.status === 200 ? fault.spoil(answer, occasion) : undefined,
+  }
 }
 
 const upstream: Readonly<Record<number, string>> = {
@@ -77,34 +80,27 @@ export const refusals = {
     spoil: (answer, { random }) =>
       page(answer, oneOf([200, 502, 524], random), oneOf(['Just a moment...', '502: Bad gateway'], random)),
   },
-  'stray-forbidden': {
+  'stray-forbidden': refusalOf(isPlayer, {
     about: '403 about a player, from the gateway, in HTML or empty: no player hides',
     run: 2,
-    spoil: (answer, { path, random }) =>
-      isPlayer(path) && answer.status === 200 ? strayRefusal(answer, 403, random) : undefined,
-  },
-  'stray-not-found': {
+    spoil: (answer, { random }) => strayRefusal(answer, 403, random),
+  }),
+  'stray-not-found': refusalOf(isProfile, {
     about: '404 about a guild or a player, from the gateway, in HTML or empty: nothing is gone',
     run: 2,
-    spoil: (answer, { path, random }) =>
-      isProfile(path) && answer.status === 200 ? strayRefusal(answer, 404, random) : undefined,
-  },
-  forbidden: {
+    spoil: (answer, { random }) => strayRefusal(answer, 404, random),
+  }),
+  forbidden: refusalOf(isPlayer, {
     about: '403 about a player from the application itself, for one answer',
     run: apart,
-    spoil: (answer, { path, position }) =>
-      position === 0 && isPlayer(path) && answer.status === 200
-        ? refused(answer, 403, 'Forbidden', 'This player limits their visibility.')
-        : undefined,
-  },
-  'not-found': {
+    spoil: (answer, { position }) =>
+      position === 0 ? refused(answer, 403, 'Forbidden', 'This player limits their visibility.') : undefined,
+  }),
+  'not-found': refusalOf(isProfile, {
     about: '404 about a guild or a player from the application itself, for one answer; then the same as before',
     run: apart,
-    spoil: (answer, { path, position }) =>
-      position === 0 && isProfile(path) && answer.status === 200
-        ? refused(answer, 404, 'NotFound', 'Not found.')
-        : undefined,
-  },
+    spoil: (answer, { position }) => (position === 0 ? refused(answer, 404, 'NotFound', 'Not found.') : undefined),
+  }),
   revoked: {
     about: '401 whenever a credential is sent',
     spoil: (answer, { hasCredential }) =>

@@ -1,6 +1,6 @@
 import type { Random } from '../../../app/clock.ts'
 import { type Fault, type Outgoing, oneOf, withBody } from '../fault.ts'
-import { type Fields, isGuild, membersIn, recordsIn, rewritten } from './json.ts'
+import { type Fields, rewritten, spoilable } from './json.ts'
 
 /** What distinguishes one record from another stays: a record without that is another fault. */
 const identity = new Set(['uuid', 'internalName'])
@@ -78,12 +78,6 @@ function isLetter(byte: number): boolean {
   return byte >= 0x61 && byte <= 0x7a
 }
 
-/** The objects that a value may be spoilt in. */
-function spoilable(path: string, body: object): Fields[] {
-  const members = isGuild(path) ? membersIn(body).map(({ record }) => record) : []
-  return [...recordsIn(path, body), ...members]
-}
-
 function oneIn<T>(list: readonly T[], random: Random): T | undefined {
   return list[Math.floor(random() * list.length)]
 }
@@ -95,20 +89,17 @@ function spoilLeaf(
   random: Random,
   exchange: (value: unknown) => unknown,
 ): Outgoing | undefined {
+  const exchangeable = (record: Fields) =>
+    leavesOf(record).filter(({ holder, name }) => exchange(holder[name]) !== false)
   return rewritten(answer, (body) => {
-    const chosen = oneIn(
-      spoilable(path, body).filter((record) =>
-        leavesOf(record).some(({ holder, name }) => exchange(holder[name]) !== false),
-      ),
-      random,
+    const records = spoilable(path, body).filter((record) =>
+      leavesOf(record).some(({ holder, name }) => exchange(holder[name]) !== false),
     )
-    if (!chosen) return false
-    const leaf = oneIn(
-      leavesOf(chosen).filter(({ holder, name }) => exchange(holder[name]) !== false),
-      random,
-    )
-    if (leaf) leaf.holder[leaf.name] = exchange(leaf.holder[leaf.name])
-    return leaf !== undefined
+    const chosen = oneIn(records, random)
+    const leaf = chosen && oneIn(exchangeable(chosen), random)
+    if (!leaf) return false
+    leaf.holder[leaf.name] = exchange(leaf.holder[leaf.name])
+    return true
   })
 }
 

@@ -1,6 +1,6 @@
 import { seededRandom } from '../../../app/clock.ts'
 import { type ClassName, classNames } from '../../content/classes.ts'
-import { between, chance, pick } from '../../generator/draw.ts'
+import { between, chance, drawUuid, pick } from '../../generator/draw.ts'
 import { nouns } from '../../generator/words.ts'
 import { mix } from '../guilds/economy.ts'
 import { counter } from '../people/counters.ts'
@@ -19,12 +19,8 @@ const professions =
 /** What a player's characters are by nature: drawn from the player's salt, so the same in every answer. */
 function natures(player: Player) {
   const random = seededRandom(player.salt)
-  const hex = (digits: number) =>
-    Math.floor(random() * 16 ** digits)
-      .toString(16)
-      .padStart(digits, '0')
   return Array.from({ length: between(random, 1, 3) }, (_, nth) => ({
-    uuid: `${hex(8)}-${hex(4)}-4${hex(3)}-9${hex(3)}-${hex(6)}${hex(6)}`,
+    uuid: drawUuid(random, '9'),
     type: pick(random, classes),
     reskinned: chance(random, 0.2),
     nickname: chance(random, 0.15) ? pick(random, nouns) : null,

@@ -2,7 +2,7 @@ import { between, chance, pick } from '../../generator/draw.ts'
 import { createPlayer } from '../people/players.ts'
 import type { Guild, Player, Realm } from '../state.ts'
 import { day } from '../time.ts'
-import { enter } from './membership.ts'
+import { enter, logMembership } from './membership.ts'
 import type { Rank } from './ranks.ts'
 
 /** Guilds that play; all others are small and dormant. */
@@ -82,18 +82,11 @@ function placeMembers(realm: Realm, guild: Guild, players: readonly Player[]): v
   })
 }
 
-/** Tells how everybody got where they are when the game begins. */
-export function tellFirstMembers(realm: Realm): void {
+/** Writes into the history how everybody got where they are when the game begins. */
+export function logFirstMembers(realm: Realm): void {
   for (const guild of realm.guilds.values())
     for (const { player, rank, joined } of guild.members.values())
-      realm.log.memberships.push({
-        guild: guild.uuid,
-        player: player.uuid,
-        at: joined,
-        event: 'joined',
-        fromRank: null,
-        toRank: rank,
-      })
+      logMembership(realm, player, guild, joined, { event: 'joined', fromRank: null, toRank: rank })
   realm.log.memberships.sort((one, other) => one.at - other.at)
 }
 

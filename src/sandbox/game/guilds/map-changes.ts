@@ -1,10 +1,10 @@
 import { pick } from '../../generator/draw.ts'
 import { accrue } from '../boards/seasons.ts'
-import type { Guild, Realm, Territory } from '../state.ts'
+import type { Realm } from '../state.ts'
 import { day, hour } from '../time.ts'
 import { recurring } from '../worlds/recurring.ts'
-import { createTerritory, link, touch, touchHoldings } from './territories.ts'
-import { endHold, moveSeat } from './wars.ts'
+import { createTerritory, link, touch } from './territories.ts'
+import { beginHold, endHold, moveSeat, setSeat } from './wars.ts'
 
 /** Plans what rarely happens to the map: names change, places come and go, headquarters move. */
 export function planMapChanges(realm: Realm): void {
@@ -24,10 +24,8 @@ function rename(realm: Realm, at: number): void {
   endHold(territory, at)
   territory.name = realm.names.territory()
   if (owner && acquired !== null) {
-    territory.hold = { territory: territory.name, guild: owner.uuid, from: acquired, until: null }
-    realm.log.holds.push(territory.hold)
-    owner.holdings.add(territory)
-    if (owner.seat === formerName) reseat(realm, owner, territory.name, at)
+    beginHold(realm, territory, owner, acquired)
+    if (owner.seat === formerName) setSeat(realm, owner, territory.name, at)
   }
   touch(territory)
   realm.log.map.push({ territory: territory.name, at, event: 'renamed', formerName })
@@ -56,10 +54,4 @@ function open(realm: Realm, at: number): void {
   touch(neighbour)
   touch(territory)
   log.map.push({ territory: territory.name, at, event: 'new' })
-}
-
-function reseat(realm: Realm, guild: Guild, seat: Territory['name'], at: number): void {
-  guild.seat = seat
-  touchHoldings(guild)
-  realm.log.seats.push({ guild: guild.uuid, at, territory: seat })
 }

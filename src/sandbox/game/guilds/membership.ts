@@ -9,8 +9,7 @@ export function join(realm: Realm, player: Player, guild: Guild, at: number, ran
   if (player.membership) return
   enter(player, guild, at, rank)
   startCounting(player, at)
-  const { uuid } = player
-  realm.log.memberships.push({ guild: guild.uuid, player: uuid, at, event: 'joined', fromRank: null, toRank: rank })
+  logMembership(realm, player, guild, at, { event: 'joined', fromRank: null, toRank: rank })
 }
 
 /** Takes a player out of the guild; an owner hands it on first. The last member stays. */
@@ -24,14 +23,7 @@ export function leave(realm: Realm, membership: Membership, at: number): boolean
 export function remove(realm: Realm, membership: Membership, at: number): void {
   const { guild, player } = membership
   exit(membership)
-  realm.log.memberships.push({
-    guild: guild.uuid,
-    player: player.uuid,
-    at,
-    event: 'left',
-    fromRank: membership.rank,
-    toRank: null,
-  })
+  logMembership(realm, player, guild, at, { event: 'left', fromRank: membership.rank, toRank: null })
 }
 
 /** Moves a player from one guild to another in one instant. */
@@ -41,15 +33,8 @@ export function transfer(realm: Realm, membership: Membership, to: Guild, at: nu
   exit(membership)
   enter(player, to, at, 'recruit')
   startCounting(player, at)
-  realm.log.memberships.push({
-    guild: to.uuid,
-    player: player.uuid,
-    at,
-    event: 'transferred',
-    fromRank: membership.rank,
-    toRank: 'recruit',
-    otherGuild: guild.uuid,
-  })
+  const ranksOf = { fromRank: membership.rank, toRank: 'recruit' } as const
+  logMembership(realm, player, to, at, { event: 'transferred', ...ranksOf, otherGuild: guild.uuid })
 }
 
 /** Gives a member another rank. */
@@ -57,14 +42,8 @@ export function setRank(realm: Realm, membership: Membership, rank: Rank, at: nu
   const { guild, player, rank: fromRank } = membership
   if (fromRank === rank || player.membership !== membership) return
   membership.rank = rank
-  realm.log.memberships.push({
-    guild: guild.uuid,
-    player: player.uuid,
-    at,
-    event: ranks.indexOf(rank) < ranks.indexOf(fromRank) ? 'promoted' : 'demoted',
-    fromRank,
-    toRank: rank,
-  })
+  const event = ranks.indexOf(rank) < ranks.indexOf(fromRank) ? 'promoted' : 'demoted'
+  logMembership(realm, player, guild, at, { event, fromRank, toRank: rank })
 }
 
 /** One step up or down, never to or from owner; sometimes taken back within minutes. */
@@ -76,6 +55,13 @@ export function shiftRank(realm: Realm, membership: Membership, at: number): voi
   setRank(realm, membership, next, at)
   if (chance(random, 0.15))
     planTick(realm.events, at + (1 + 7 * random()) * minute, (then) => setRank(realm, membership, rank, then))
+}
+
+type Change = Omit<Realm['log']['memberships'][number], 'guild' | 'player' | 'at'>
+
+/** Writes a change of a player's place in a guild into the history. */
+export function logMembership(realm: Realm, player: Player, guild: Guild, at: number, change: Change): void {
+  realm.log.memberships.push({ guild: guild.uuid, player: player.uuid, at, ...change })
 }
 
 /** Writes a player into a guild without an event. */

@@ -80,9 +80,14 @@ export function moveSeat(realm: Realm, guild: Guild, at: number): void {
   const choice = [...guild.holdings].filter(({ name }) => name !== guild.seat)
   const kept = [...guild.holdings].some(({ name }) => name === guild.seat)
   if (choice.length === 0 && kept) return
-  guild.seat = choice.length > 0 ? pick(realm.random, choice).name : null
+  setSeat(realm, guild, choice.length > 0 ? pick(realm.random, choice).name : null, at)
+}
+
+/** Makes a territory the headquarters of a guild. */
+export function setSeat(realm: Realm, guild: Guild, seat: string | null, at: number): void {
+  guild.seat = seat
   touchHoldings(guild)
-  realm.log.seats.push({ guild: guild.uuid, at, territory: guild.seat })
+  realm.log.seats.push({ guild: guild.uuid, at, territory: seat })
 }
 
 /** About half of all captures are a guild's own territories, taken again. */

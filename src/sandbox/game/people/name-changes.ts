@@ -1,6 +1,6 @@
 import type { Random } from '../../../app/clock.ts'
-import { between, chance, pick } from '../../generator/draw.ts'
-import { adjectives, codas, nouns, onsets, vowels } from '../../generator/words.ts'
+import { between, chance, drawUuid, pick } from '../../generator/draw.ts'
+import { adjectives, capital, codas, nouns, onsets, vowels } from '../../generator/words.ts'
 
 /** Makes identities that are never given twice. */
 export interface GameNames {
@@ -38,12 +38,8 @@ export function gameNames(random: Random): GameNames {
 
   return {
     uuid: () => {
-      const hex = (digits: number) =>
-        Math.floor(random() * 16 ** digits)
-          .toString(16)
-          .padStart(digits, '0')
       const variant = pick(random, ['8', '9', 'a', 'b'])
-      return `${hex(8)}-${hex(4)}-4${hex(3)}-${variant}${hex(3)}-${hex(6)}${hex(6)}`
+      return drawUuid(random, variant)
     },
     username: () =>
       unique(usernames, () => {
@@ -89,8 +85,4 @@ function unique(given: Set<string>, make: (attempt: number) => string): string {
     given.add(name)
     return name
   }
-}
-
-function capital(word: string): string {
-  return word.charAt(0).toUpperCase() + word.slice(1)
 }

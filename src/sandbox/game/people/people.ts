@@ -24,18 +24,9 @@ export function gamePeople(game: Game): People {
       game.advanceTo(now)
       const player = realm.players.get(uuid)
       if (!player) return undefined
-      const { username, rank, supportRank, shortenedRank, legacyRankColour, rankBadge } = lightIdentity(player)
+      const { uuid: _, ...identity } = lightIdentity(player)
       return {
-        identity: {
-          username,
-          online: player.session !== null,
-          nickname: nicknameOf(player),
-          rank,
-          supportRank,
-          shortenedRank,
-          legacyRankColour,
-          rankBadge,
-        },
+        identity: { ...identity, online: player.session !== null, nickname: nicknameOf(player) },
         accessRules: accessRules(player),
       }
     },

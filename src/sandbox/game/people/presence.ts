@@ -37,20 +37,23 @@ export function logIn(realm: Realm, player: Player, at: number): void {
     logOut(realm, player, then)
     planLogin(realm, player, then)
   })
-  const hopLater = (from: number) =>
-    events.plan(from + waiting(random, 150 * minute), (then) => {
+  /** Repeats something while the session lasts. */
+  const repeat = (delay: () => number, play: (then: number) => void, from: number) =>
+    events.plan(from + delay(), (then) => {
       if (!here()) return
-      hop(realm, player, then)
-      hopLater(then)
+      play(then)
+      repeat(delay, play, then)
     })
-  hopLater(at)
-  const flushLater = (from: number) =>
-    events.plan(from + 4 * minute + waiting(random, 18 * minute), (then) => {
-      if (!here()) return
-      flush(realm, player, then)
-      flushLater(then)
-    })
-  flushLater(at)
+  repeat(
+    () => waiting(random, 150 * minute),
+    (then) => hop(realm, player, then),
+    at,
+  )
+  repeat(
+    () => 4 * minute + waiting(random, 18 * minute),
+    (then) => flush(realm, player, then),
+    at,
+  )
 }
 
 /** Logs a player out; the counters follow at once or some minutes later. */

@@ -1,7 +1,15 @@
-import { chance } from '../../generator/draw.ts'
+import { chance, weights } from '../../generator/draw.ts'
 import type { Player, Realm } from '../state.ts'
 import { hour, waiting } from '../time.ts'
-import { keepRise, raise } from './counters.ts'
+import { type CounterName, keepRise, raise } from './counters.ts'
+
+/** What playing an hour raises on average. */
+const rates = Object.entries(
+  weights(
+    'mobsKilled:200 chestsFound:2 dungeons:0.2 worldEvents:0.2 lootruns:0.3 caves:0.03 completedQuests:0.05 ' +
+      'contentCompletion:0.3 totalLevel:0.4 pvpDeaths:0.02 pvpKills:0.02',
+  ),
+) as [CounterName, number][]
 
 /** Brings a player's counters up to what was played since the last flush. */
 export function flush(realm: Realm, player: Player, at: number): void {
@@ -12,17 +20,7 @@ export function flush(realm: Realm, player: Player, at: number): void {
   const drawn = (mean: number) => Math.floor(mean * 2 * random() + random())
 
   raise(player, 'playtime', hours)
-  raise(player, 'mobsKilled', drawn(amount * 200))
-  raise(player, 'chestsFound', drawn(amount * 2))
-  raise(player, 'dungeons', drawn(amount * 0.2))
-  raise(player, 'worldEvents', drawn(amount * 0.2))
-  raise(player, 'lootruns', drawn(amount * 0.3))
-  raise(player, 'caves', drawn(amount * 0.03))
-  raise(player, 'completedQuests', drawn(amount * 0.05))
-  raise(player, 'contentCompletion', drawn(amount * 0.3))
-  raise(player, 'totalLevel', drawn(amount * 0.4))
-  raise(player, 'pvpDeaths', drawn(amount * 0.02))
-  raise(player, 'pvpKills', drawn(amount * 0.02))
+  for (const [name, hourly] of rates) raise(player, name, drawn(amount * hourly))
   raise(player, 'wars', player.warsPending)
   player.warsPending = 0
   const alone = drawn(amount * 0.3)

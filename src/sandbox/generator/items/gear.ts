@@ -1,10 +1,11 @@
 import type { Random } from '../../../app/clock.ts'
-import { between, chance, level as drawLevel, pick, weighted } from '../draw.ts'
-import { identificationNames } from '../frequency.ts'
+import { between, chance, level as drawLevel, pick, weighted, weights } from '../draw.ts'
+import { identificationFrequency } from '../frequency.ts'
 import type { NameMaker } from '../names.ts'
 import { dropMeta } from '../places.ts'
 import type { Item, Stats } from '../records.ts'
 import { lore, majorIdText } from '../text.ts'
+import { capital } from '../words.ts'
 import { gearIcon } from './icons.ts'
 import { damageRange, drawIdentifications, type StatForm } from './identifications.ts'
 
@@ -17,7 +18,6 @@ export const gearCounts = {
 
 export type GearType = keyof typeof gearCounts
 
-const elements = ['earth', 'thunder', 'water', 'fire', 'air'] as const
 const skillOf = {
   earth: 'strength',
   thunder: 'dexterity',
@@ -25,6 +25,7 @@ const skillOf = {
   fire: 'defence',
   air: 'agility',
 } as const
+const elements = Object.keys(skillOf) as (keyof typeof skillOf)[]
 const classOf: Readonly<Record<string, string>> = {
   bow: 'archer',
   dagger: 'assassin',
@@ -32,24 +33,10 @@ const classOf: Readonly<Record<string, string>> = {
   relik: 'shaman',
   spear: 'warrior',
 }
-const drawSpeed = weighted({
-  normal: 498,
-  slow: 485,
-  fast: 464,
-  veryFast: 290,
-  verySlow: 283,
-  superSlow: 172,
-  superFast: 149,
-})
-const hitsPerSecond: Readonly<Record<string, number>> = {
-  superSlow: 0.51,
-  verySlow: 0.83,
-  slow: 1.5,
-  normal: 2.05,
-  fast: 2.5,
-  veryFast: 3.1,
-  superFast: 4.3,
-}
+const drawSpeed = weighted(
+  weights('normal:498 slow:485 fast:464 veryFast:290 verySlow:283 superSlow:172 superFast:149'),
+)
+const hitsPerSecond = weights('superSlow:0.51 verySlow:0.83 slow:1.5 normal:2.05 fast:2.5 veryFast:3.1 superFast:4.3')
 const drawElementCount = weighted({ 1: 2004, 2: 1733, 3: 218, 5: 184, 4: 54 })
 const drawDropRestriction = weighted({ normal: 3082, never: 1919, lootchest: 488, dungeon: 46 })
 const drawPowders = weighted({ 1: 817, 2: 1651, 3: 1233, 4: 138, 5: 56, 6: 4, 7: 1, 8: 2, 10: 2, 15: 1 })
@@ -61,35 +48,13 @@ const tiers = {
 } as const
 
 /** Shares of each kind that carry an optional field, counted in the same answer. */
-const shares = {
-  weapon: {
-    elements: 0.79,
-    identified: 0.18,
-    lore: 0.174,
-    majorId: 0.058,
-    drop: 0.136,
-    restriction: 0.881,
-    craftsman: 0.002,
-  },
-  armour: {
-    elements: 0.8,
-    identified: 0.2,
-    lore: 0.176,
-    majorId: 0.043,
-    drop: 0.15,
-    restriction: 0.998,
-    craftsman: 0.01,
-  },
-  accessory: {
-    elements: 0.75,
-    identified: 0.28,
-    lore: 0.25,
-    majorId: 0.029,
-    drop: 0.263,
-    restriction: 0.994,
-    craftsman: 0,
-  },
-} as const
+const shares: Readonly<Record<GearType, Readonly<Record<string, number>>>> = {
+  weapon: weights(
+    'elements:0.79 identified:0.18 lore:0.174 majorId:0.058 drop:0.136 restriction:0.881 craftsman:0.002',
+  ),
+  armour: weights('elements:0.8 identified:0.2 lore:0.176 majorId:0.043 drop:0.15 restriction:0.998 craftsman:0.01'),
+  accessory: weights('elements:0.75 identified:0.28 lore:0.25 majorId:0.029 drop:0.263 restriction:0.994 craftsman:0'),
+}
 
 /** Makes all gear of one type. `majorIds` are the labels to draw from. */
 export function createGear(random: Random, names: NameMaker, type: GearType, majorIds: readonly string[]): Item[] {
@@ -109,15 +74,15 @@ export function createGearItem(
   majorIds: readonly string[],
   nth: number,
 ): Item {
-  const share = shares[type]
+  const has = (field: string) => chance(random, shares[type][field] ?? 0)
   const displayName = names.gear(subType)
   // Older names live on inside: 3.7 % of the gear.
   const internalName = chance(random, 0.037) ? names.gear(subType) : displayName
   const tier = tiers[type](random)
   const level = drawLevel(random, 120)
-  const identified = tier !== 'normal' && chance(random, share.identified)
-  const own = chance(random, share.elements) ? elementsOf(random) : []
-  const label = tier !== 'normal' && chance(random, share.majorId) ? pick(random, majorIds) : undefined
+  const identified = tier !== 'normal' && has('identified')
+  const own = has('elements') ? elementsOf(random) : []
+  const label = tier !== 'normal' && has('majorId') ? pick(random, majorIds) : undefined
   // Eight weapons have neither base damage nor a damage per second.
   const speed = drawSpeed(random)
   const base =
@@ -126,7 +91,7 @@ export function createGearItem(
     tier === 'normal' ? 0 : Math.max(1, Math.round((random() + random()) * (type === 'accessory' ? 5 : 6.2)))
   const form: StatForm = { level, fixed: identified }
   // Every known identification is somewhere: the first weapons carry one each.
-  const forced = type === 'weapon' ? identificationNames[nth] : undefined
+  const forced = type === 'weapon' ? Object.keys(identificationFrequency)[nth] : undefined
   // A few pieces tell their story in an old script.
   const old = nth % 700 === 7
   const identifications = drawIdentifications(random, forced ? Math.max(1, count) : count, form, forced)
@@ -141,16 +106,16 @@ export function createGearItem(
     tier,
     ...(type === 'weapon' && { attackSpeed: speed }),
     ...(type === 'weapon' && base && { averageDps: averageDps(base, speed) }),
-    ...(chance(random, share.restriction) && { restriction: restriction(random) }),
+    ...(has('restriction') && { restriction: restriction(random) }),
     dropRestriction: drawDropRestriction(random),
     ...(identified && { identified: true as const }),
-    ...(chance(random, share.craftsman) && { allowCraftsman: true as const }),
+    ...(has('craftsman') && { allowCraftsman: true as const }),
     ...(own.length > 0 && { elements: own }),
     requirements: requirements(random, type, subType, level, own),
     ...(type !== 'accessory' && chance(random, 0.89) && { powderSlots: Number(drawPowders(random)) }),
     ...(label && { majorIds: { [label]: majorIdText(random, label) } }),
-    ...((old || chance(random, share.lore)) && { lore: lore(random, old) }),
-    ...(chance(random, share.drop) && { dropMeta: dropMeta(random, type === 'armour') }),
+    ...((old || has('lore')) && { lore: lore(random, old) }),
+    ...(has('drop') && { dropMeta: dropMeta(random, type === 'armour') }),
     ...(Object.keys(identifications).length > 0 && { identifications }),
     ...(base && { base }),
   }
@@ -208,8 +173,4 @@ function wornBase(random: Random, type: GearType, level: number, own: readonly s
 export function averageDps(base: Stats, attackSpeed: string): number {
   const middles = Object.values(base).map((value) => (typeof value === 'number' ? value : (value.min + value.max) / 2))
   return Math.round(middles.reduce((sum, value) => sum + value, 0) * (hitsPerSecond[attackSpeed] ?? 1))
-}
-
-function capital(word: string): string {
-  return word.charAt(0).toUpperCase() + word.slice(1)
 }

@@ -1,5 +1,5 @@
 import type { Random } from '../../../app/clock.ts'
-import { between, chance, pick } from '../draw.ts'
+import { between, chance, hashOf, pick } from '../draw.ts'
 import type { Icon, Sprite } from '../records.ts'
 
 const plain = ['Wood', 'Iron', 'Gold', 'Bone']
@@ -42,7 +42,5 @@ export function sprite(name: string, model: string, id = 'minecraft:potion'): Sp
 }
 
 function modelNumber(name: string): number {
-  let mixed = 2166136261
-  for (const letter of name) mixed = Math.imul(mixed ^ (letter.codePointAt(0) ?? 0), 16777619)
-  return 1 + ((mixed >>> 0) % 2900)
+  return 1 + ((hashOf(name) >>> 0) % 2900)
 }

@@ -1,9 +1,9 @@
 import type { Random } from '../../../app/clock.ts'
 import { between, chance, weighted } from '../draw.ts'
-import { type IdentificationName, identificationFrequency } from '../frequency.ts'
+import { identificationFrequency } from '../frequency.ts'
 import type { Roll, Stats } from '../records.ts'
 
-const drawName = weighted<IdentificationName>(identificationFrequency)
+const drawName = weighted(identificationFrequency)
 const skillPoints = /^raw(Strength|Dexterity|Intelligence|Defence|Agility)$/
 const spellCosts = /SpellCost$/
 
@@ -14,8 +14,8 @@ export interface StatForm {
 }
 
 /** Draws `count` different identifications, with `first` among them when it is given. */
-export function drawIdentifications(random: Random, count: number, form: StatForm, first?: IdentificationName): Stats {
-  const names = new Set<IdentificationName>(first === undefined ? [] : [first])
+export function drawIdentifications(random: Random, count: number, form: StatForm, first?: string): Stats {
+  const names = new Set<string>(first === undefined ? [] : [first])
   while (names.size < count) names.add(drawName(random))
   // The API sends shorter names first.
   const ordered = [...names].sort((a, b) => a.length - b.length)

@@ -1,25 +1,16 @@
 import type { Random } from '../../../app/clock.ts'
 import { between, chance, level as drawLevel, pick, shuffled, weighted } from '../draw.ts'
-import { type IdentificationName, identificationFrequency } from '../frequency.ts'
+import { identificationFrequency } from '../frequency.ts'
 import { camelCase, type NameMaker } from '../names.ts'
 import { droppedBy } from '../places.ts'
 import type { Item, Stats } from '../records.ts'
 import { attribute, skin } from './icons.ts'
 import { ingredientRoll } from './identifications.ts'
 
-const skills = [
-  'armouring',
-  'tailoring',
-  'weaponsmithing',
-  'woodworking',
-  'jeweling',
-  'cooking',
-  'alchemism',
-  'scribing',
-] as const
+const skills = 'armouring tailoring weaponsmithing woodworking jeweling cooking alchemism scribing'.split(' ')
 const drawTier = weighted({ TIER_3: 193, TIER_2: 293, TIER_1: 250, TIER_0: 233 })
 const drawSkillCount = weighted({ 1: 521, 2: 354, 3: 59, 4: 27, 5: 2, 6: 3, 8: 3 })
-const drawStat = weighted<IdentificationName>({ ...identificationFrequency, gatherXpBonus: 400, gatherSpeed: 200 })
+const drawStat = weighted({ ...identificationFrequency, gatherXpBonus: 400, gatherSpeed: 200 })
 const positions = ['left', 'right', 'above', 'under', 'touching', 'notTouching'] as const
 
 /** Makes crafting ingredients: a tier, but no sub-type. */

@@ -1,158 +1,35 @@
 import type { Recipe, Span, Sprite } from '../records.ts'
+import { capital } from '../words.ts'
 import { sprite } from './icons.ts'
 import { materialName, type Profession } from './materials.ts'
 
-/** What a type of recipe needs: the skill and two materials with their amounts at the lowest level. */
-interface Craft {
-  readonly skill: string
-  readonly kind: 'worn' | 'weapon' | 'jewelry' | 'consumable'
-  readonly materials: readonly (readonly [Profession, 0 | 1, number])[]
-}
+type Kind = 'worn' | 'weapon' | 'jewelry' | 'consumable'
 
-const crafts: Readonly<Record<string, Craft>> = {
-  boots: {
-    skill: 'tailoring',
-    kind: 'worn',
-    materials: [
-      ['mining', 0, 1],
-      ['farming', 0, 2],
-    ],
-  },
-  leggings: {
-    skill: 'tailoring',
-    kind: 'worn',
-    materials: [
-      ['mining', 0, 2],
-      ['farming', 0, 1],
-    ],
-  },
-  helmet: {
-    skill: 'armouring',
-    kind: 'worn',
-    materials: [
-      ['mining', 0, 1],
-      ['woodcutting', 1, 2],
-    ],
-  },
-  chestplate: {
-    skill: 'armouring',
-    kind: 'worn',
-    materials: [
-      ['mining', 0, 2],
-      ['woodcutting', 1, 1],
-    ],
-  },
-  bow: {
-    skill: 'woodworking',
-    kind: 'weapon',
-    materials: [
-      ['farming', 0, 2],
-      ['woodcutting', 0, 1],
-    ],
-  },
-  wand: {
-    skill: 'woodworking',
-    kind: 'weapon',
-    materials: [
-      ['farming', 0, 1],
-      ['woodcutting', 0, 2],
-    ],
-  },
-  relik: {
-    skill: 'woodworking',
-    kind: 'weapon',
-    materials: [
-      ['fishing', 0, 2],
-      ['woodcutting', 0, 1],
-    ],
-  },
-  spear: {
-    skill: 'weaponsmithing',
-    kind: 'weapon',
-    materials: [
-      ['mining', 0, 1],
-      ['woodcutting', 0, 2],
-    ],
-  },
-  dagger: {
-    skill: 'weaponsmithing',
-    kind: 'weapon',
-    materials: [
-      ['mining', 0, 2],
-      ['woodcutting', 0, 1],
-    ],
-  },
-  ring: {
-    skill: 'jeweling',
-    kind: 'jewelry',
-    materials: [
-      ['mining', 1, 1],
-      ['fishing', 0, 1],
-    ],
-  },
-  bracelet: {
-    skill: 'jeweling',
-    kind: 'jewelry',
-    materials: [
-      ['mining', 1, 2],
-      ['fishing', 0, 1],
-    ],
-  },
-  necklace: {
-    skill: 'jeweling',
-    kind: 'jewelry',
-    materials: [
-      ['mining', 1, 3],
-      ['fishing', 0, 1],
-    ],
-  },
-  food: {
-    skill: 'cooking',
-    kind: 'consumable',
-    materials: [
-      ['fishing', 1, 2],
-      ['farming', 1, 1],
-    ],
-  },
-  potion: {
-    skill: 'alchemism',
-    kind: 'consumable',
-    materials: [
-      ['fishing', 0, 1],
-      ['farming', 1, 2],
-    ],
-  },
-  scroll: {
-    skill: 'scribing',
-    kind: 'consumable',
-    materials: [
-      ['fishing', 0, 1],
-      ['woodcutting', 1, 1],
-    ],
-  },
-}
-
-const variants = [
-  'air',
-  'default',
-  'defensive',
-  'earth',
-  'fire',
-  'magic',
-  'melee',
-  'offensive',
-  'quick',
-  'rainbow',
-  'ranged',
-  'slow',
-  'stealing',
-  'thunder',
-  'water',
+/** Of each type: skill, kind, and two materials (profession, which of its products, amount at the lowest level). */
+const crafts: readonly (readonly [string, string, Kind, Profession, 0 | 1, number, Profession, 0 | 1, number])[] = [
+  ['boots', 'tailoring', 'worn', 'mining', 0, 1, 'farming', 0, 2],
+  ['leggings', 'tailoring', 'worn', 'mining', 0, 2, 'farming', 0, 1],
+  ['helmet', 'armouring', 'worn', 'mining', 0, 1, 'woodcutting', 1, 2],
+  ['chestplate', 'armouring', 'worn', 'mining', 0, 2, 'woodcutting', 1, 1],
+  ['bow', 'woodworking', 'weapon', 'farming', 0, 2, 'woodcutting', 0, 1],
+  ['wand', 'woodworking', 'weapon', 'farming', 0, 1, 'woodcutting', 0, 2],
+  ['relik', 'woodworking', 'weapon', 'fishing', 0, 2, 'woodcutting', 0, 1],
+  ['spear', 'weaponsmithing', 'weapon', 'mining', 0, 1, 'woodcutting', 0, 2],
+  ['dagger', 'weaponsmithing', 'weapon', 'mining', 0, 2, 'woodcutting', 0, 1],
+  ['ring', 'jeweling', 'jewelry', 'mining', 1, 1, 'fishing', 0, 1],
+  ['bracelet', 'jeweling', 'jewelry', 'mining', 1, 2, 'fishing', 0, 1],
+  ['necklace', 'jeweling', 'jewelry', 'mining', 1, 3, 'fishing', 0, 1],
+  ['food', 'cooking', 'consumable', 'fishing', 1, 2, 'farming', 1, 1],
+  ['potion', 'alchemism', 'consumable', 'fishing', 0, 1, 'farming', 1, 2],
+  ['scroll', 'scribing', 'consumable', 'fishing', 0, 1, 'woodcutting', 1, 1],
 ]
+
+const variants =
+  'air default defensive earth fire magic melee offensive quick rainbow ranged slow stealing thunder water'.split(' ')
 
 /** 15 types of recipes in 48 level bands. They are the same in every world. */
 export function createRecipes(): Recipe[] {
-  return Object.entries(crafts).flatMap(([type, craft]) => bands().map((band) => createRecipe(type, craft, band)))
+  return crafts.flatMap((craft) => bands().map((band) => createRecipe(craft, band)))
 }
 
 /** Four bands in each ten levels: 1-3, 3-5, 5-7, 7-9, then 10-13, 13-15, 15-17, 17-19, and so on. */
@@ -163,7 +40,8 @@ function bands(): Span[] {
   })
 }
 
-function createRecipe(type: string, { skill, kind, materials }: Craft, level: Span): Recipe {
+function createRecipe([type, skill, kind, ...needs]: (typeof crafts)[number], level: Span): Recipe {
+  const [first, firstProduct, firstShare, second, secondProduct, secondShare] = needs
   const amount = 1 + Math.floor(level.minimum / 17)
   const strength = (at: number) =>
     Math.round(kind === 'weapon' ? 7 + at ** 1.5 / 3.4 : 9 + at ** 2 / (kind === 'worn' ? 4.4 : 2.3))
@@ -180,10 +58,10 @@ function createRecipe(type: string, { skill, kind, materials }: Craft, level: Sp
     healthOrDamage:
       kind === 'jewelry' ? {} : { maximum: strength(level.maximum) + 2, minimum: strength(level.minimum) },
     level,
-    materials: materials.map(([profession, product, share]) => ({
-      amount: amount * share,
-      item: materialName(profession, product, level.minimum),
-    })),
+    materials: [
+      { amount: amount * firstShare, item: materialName(first, firstProduct, level.minimum) },
+      { amount: amount * secondShare, item: materialName(second, secondProduct, level.minimum) },
+    ],
     skill,
     sprites: sprites(type, kind, level),
     type,
@@ -193,10 +71,10 @@ function createRecipe(type: string, { skill, kind, materials }: Craft, level: Sp
 
 /** Leggings are called pants inside. */
 function named(type: string): string {
-  return type === 'leggings' ? 'Pants' : type.charAt(0).toUpperCase() + type.slice(1)
+  return type === 'leggings' ? 'Pants' : capital(type)
 }
 
-function sprites(type: string, kind: Craft['kind'], level: Span): Record<string, Sprite> {
+function sprites(type: string, kind: Kind, level: Span): Record<string, Sprite> {
   const grade = 1 + Math.floor(level.minimum / 40)
   const id = kind === 'worn' ? `minecraft:leather_${type}` : 'minecraft:potion'
   return Object.fromEntries(

@@ -1,42 +1,18 @@
 import type { Random } from '../../../app/clock.ts'
-import { between, pick, shuffled } from '../draw.ts'
+import { between, pick, shuffled, weights } from '../draw.ts'
 import type { NameMaker } from '../names.ts'
 import type { Item, ItemSet } from '../records.ts'
 
 /** How many sets have how many parts (counted in a live answer of April 2026): two are empty, one is a collection. */
-const sizes: readonly (readonly [parts: number, sets: number])[] = [
-  [0, 2],
-  [1, 2],
-  [2, 16],
-  [3, 14],
-  [4, 27],
-  [5, 3],
-  [7, 1],
-  [8, 2],
-  [58, 1],
-]
+const sizes = Object.entries(weights('0:2 1:2 2:16 3:14 4:27 5:3 7:1 8:2 58:1'))
 
 /** How many parts are of which type (counted likewise); together as many as the sets hold. */
 const shares = { armour: 183, accessory: 58, weapon: 39 } as const
 
-const stats = [
-  'lootBonus',
-  'rawHealth',
-  'healthRegenRaw',
-  'combatExperience',
-  'rawDefence',
-  'lifeSteal',
-  'manaRegen',
-  'walkSpeed',
-  'rawDexterity',
-  'damage',
-  'spellDamage',
-  'raw1stSpellCost',
-  'raw2ndSpellCost',
-  'jumpHeight',
-  'thorns',
-  'poison',
-] as const
+const stats = (
+  'lootBonus rawHealth healthRegenRaw combatExperience rawDefence lifeSteal manaRegen walkSpeed rawDexterity damage ' +
+  'spellDamage raw1stSpellCost raw2ndSpellCost jumpHeight thorns poison'
+).split(' ')
 
 /**
  * Joins some of the gear into sets. Parts are display names, so only names that nothing else shows are taken.
@@ -52,8 +28,9 @@ export function createSets(random: Random, names: NameMaker, items: readonly Ite
   const free = shuffled(chosen, random)
   const sets: Record<string, ItemSet> = {}
   const setOf = new Map<string, string>()
-  for (const [size, count] of sizes)
+  for (const [text, count] of sizes)
     for (let nth = 0; nth < count; nth++) {
+      const size = Number(text)
       // One name begins in lower case, as "fire ..." does in live answers.
       const title = names.title()
       const name = size === 5 && nth === 0 ? title.charAt(0).toLowerCase() + title.slice(1) : title

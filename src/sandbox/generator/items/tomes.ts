@@ -2,28 +2,19 @@ import type { Random } from '../../../app/clock.ts'
 import { between, chance, pick, weighted } from '../draw.ts'
 import { dropMeta } from '../places.ts'
 import type { Item } from '../records.ts'
-import { adjectives } from '../words.ts'
+import { adjectives, capital } from '../words.ts'
 import { attribute } from './icons.ts'
 import { drawValue } from './identifications.ts'
 
-const counts = {
-  marathon_tome: 9,
-  mysticism_tome: 17,
-  armour_tome: 41,
-  weapon_tome: 60,
-  expertise_tome: 17,
-  guild_tome: 16,
-  lootrun_tome: 12,
-} as const
-
-const subjects = {
-  marathon_tome: ['the Long Road', ['walkSpeed', 'sprint']],
-  mysticism_tome: ['Quiet Thought', ['manaRegen', '4thSpellCost', 'rawMaxMana']],
-  armour_tome: ['Guarded Steps', ['rawHealth', 'airDefence', 'earthDefence', 'elementalDefence']],
-  weapon_tome: ['Sharpened Will', ['damage', 'fireDamage', 'spellDamage', 'mainAttackDamage']],
-  expertise_tome: ['Patient Hands', ['gatherXpBonus', 'gatherSpeed', 'combatExperience']],
-  guild_tome: ['Sworn Company', ['rawStrength', 'rawAgility', 'rawDefence']],
-  lootrun_tome: ['Far Finds', ['lootBonus', 'lootQuality']],
+/** Of each sub-type: how many there are, what they are about, and what they raise. */
+const kinds = {
+  marathon_tome: [9, 'the Long Road', 'walkSpeed sprint'],
+  mysticism_tome: [17, 'Quiet Thought', 'manaRegen 4thSpellCost rawMaxMana'],
+  armour_tome: [41, 'Guarded Steps', 'rawHealth airDefence earthDefence elementalDefence'],
+  weapon_tome: [60, 'Sharpened Will', 'damage fireDamage spellDamage mainAttackDamage'],
+  expertise_tome: [17, 'Patient Hands', 'gatherXpBonus gatherSpeed combatExperience'],
+  guild_tome: [16, 'Sworn Company', 'rawStrength rawAgility rawDefence'],
+  lootrun_tome: [12, 'Far Finds', 'lootBonus lootQuality'],
 } as const
 
 const drawTier = weighted({ fabled: 110, mythic: 42, legendary: 20 })
@@ -39,14 +30,14 @@ export function createTomes(random: Random): Item[] {
     for (;;) {
       const adjective = pick(random, adjectives)
       const numeral = pick(random, ['I', 'II', 'III'])
-      const name = `${adjective.charAt(0).toUpperCase()}${adjective.slice(1)} Tome of ${subject} ${numeral}`
+      const name = `${capital(adjective)} Tome of ${subject} ${numeral}`
       if (given.has(name)) continue
       given.add(name)
       return name
     }
   }
-  for (const [subType, count] of Object.entries(counts) as [keyof typeof counts, number][]) {
-    const [subject, stats] = subjects[subType]
+  for (const [subType, [count, subject, raised]] of Object.entries(kinds)) {
+    const stats = raised.split(' ')
     for (let nth = 0; nth < count; nth++) {
       const displayName = draw(subject)
       const level = pick(random, [60, 75, 90, 100, 105, 120])

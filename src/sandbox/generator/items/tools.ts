@@ -1,4 +1,5 @@
 import type { Item } from '../records.ts'
+import { capital } from '../words.ts'
 import { attribute } from './icons.ts'
 
 /** 4 kinds of gathering tools, 13 grades each; shown and internal names differ. */
@@ -6,7 +7,7 @@ export function createTools(): Item[] {
   return (['axe', 'pickaxe', 'rod', 'scythe'] as const).flatMap((subType) =>
     Array.from({ length: 13 }, (_, index): Item => {
       const grade = index + 1
-      const name = subType.charAt(0).toUpperCase() + subType.slice(1)
+      const name = capital(subType)
       return {
         displayName: `Working ${name} T${grade}`,
         internalName: `Working ${name} ${grade}`,
