@@ -47,7 +47,7 @@ export const topics: readonly Topic[] = [
 ]
 
 /** Where a name belongs that no topic names: what questions are made of. */
-export const rest = { number: 'parts', title: 'What the answers are made of' }
+export const rest = { number: 'parts', title: 'Parts of the views and functions above' }
 
 /** The named things by topic, none left out. */
 export function byTopic<Named extends { readonly name: string }>(

@@ -10,7 +10,7 @@ export interface Parameter {
   readonly optional: boolean
 }
 
-/** One column of an answer. */
+/** One column of the result. */
 export interface Column {
   readonly name: string
   readonly type: string
@@ -78,10 +78,10 @@ export function argumentsOf(question: Question, given: readonly string[], week: 
   const isOpen = from >= 0 && given.length === parameters.length - 2
   const all = isOpen ? [...given.slice(0, from), ...week, ...given.slice(from)] : given
   const required = parameters.filter(({ optional }) => !optional)
-  if (all.length < required.length) throw new UsageError(`${question.name} wants more arguments\n${usageOf(question)}`)
+  if (all.length < required.length) throw new UsageError(`${question.name} needs more arguments\n${usageOf(question)}`)
   return all.map((value, index) => {
     const parameter = parameters[index]
-    if (!parameter) throw new UsageError(`${question.name} has no use for ${value}\n${usageOf(question)}`)
+    if (!parameter) throw new UsageError(`${question.name} takes no further argument: ${value}\n${usageOf(question)}`)
     return { name: parameter.name, type: parameter.type, value }
   })
 }

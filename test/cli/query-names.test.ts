@@ -108,9 +108,9 @@ describe('arguments', () => {
     expect(valuesOf(['g', '1 day'])).toEqual(['g', '-7d', 'now', '1 day'])
     expect(valuesOf(['g', 'a', 'b', '1 day'])).toEqual(['g', 'a', 'b', '1 day'])
     expect(() => valuesOf(['g', 'a', 'b'])).toThrow(
-      /^online wants more arguments\nask: wynnsync query online <guild> \[from_time\] \[to_time\] <step>\n {2}guild: uuid, prefix or exact name\n/,
+      /^online needs more arguments\nask: wynnsync query online <guild> \[from_time\] \[to_time\] <step>\n {2}guild: uuid, prefix or exact name\n/,
     )
-    expect(() => valuesOf(['g', 'a', 'b', 'c', 'd'])).toThrow('online has no use for d')
+    expect(() => valuesOf(['g', 'a', 'b', 'c', 'd'])).toThrow('online takes no further argument: d')
   })
 
   test('are shown in their places, as SQL that can be taken elsewhere', () => {

@@ -14,7 +14,7 @@ const lengths = [300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400
 
 /**
  * The period of a report: what is wanted, else the last seven days up to the latest observation, or since the first one.
- * Begins at a full hour, unless asked otherwise; ends with the minute of the observation, so that it is part of it.
+ * Begins at a full hour, unless another one is given; ends with the minute of the observation, so that it is part of it.
  */
 export async function periodOf(sql: Sql, wanted: Partial<Period>, writtenAt: Date): Promise<Period> {
   const [seen] = await sql.query<{ first: Date | null; last: Date | null }>(
@@ -25,7 +25,7 @@ export async function periodOf(sql: Sql, wanted: Partial<Period>, writtenAt: Dat
   if (wanted.from) return { from: wanted.from, to }
   const week = to.getTime() - 7 * 24 * HOUR
   const first = seen?.first?.getTime() ?? week
-  // An answer may speak for a moment just before the hour in which it came.
+  // observed_at of a response may lie just before the hour in which it came.
   const from = first < to.getTime() ? Math.max(week, first + MINUTE) : week
   return { from: new Date(Math.floor(from / HOUR) * HOUR), to }
 }

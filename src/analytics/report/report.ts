@@ -30,7 +30,7 @@ export interface Report extends Period {
   readonly html: string
 }
 
-/** Asks the questions of schema `analytics` and writes their answers as a page with pictures. */
+/** Queries schema `analytics` and writes the results as a page with pictures. */
 export async function composeReport(sql: Sql, { version, writtenAt, ...wanted }: Wanted): Promise<Report> {
   const period = await periodOf(sql, wanted, writtenAt)
   const guild = wanted.guild ?? (await biggestGuild(sql))
@@ -54,7 +54,7 @@ export async function composeReport(sql: Sql, { version, writtenAt, ...wanted }:
   return { ...period, guild, html: await pageOf(chapters, frame, version) }
 }
 
-/** One after the other: a small database answers one question at a time. */
+/** One after the other: an embedded database runs one query at a time. */
 async function each<In, Out>(items: readonly In[], work: (item: In) => Promise<Out>): Promise<Out[]> {
   const results: Out[] = []
   for (const item of items) results.push(await work(item))

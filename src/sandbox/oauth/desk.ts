@@ -1,23 +1,18 @@
 import type { Hono } from 'hono'
 import { seededRandom } from '../../app/clock.ts'
-import type { MovableClock } from '../clock.ts'
 import type { ApiRequest } from '../http/answer.ts'
 import { addAuthorize } from './authorize.ts'
-import type { RegisteredClient } from './clients.ts'
 import { createCodes } from './codes.ts'
+import type { DeskContext } from './context.ts'
 import { answerIdentity } from './identity.ts'
-import type { People } from './people.ts'
 import { addTokenControl } from './token-control.ts'
 import { createTokens, type KnownToken } from './tokens.ts'
 
-/** What the desk works with. */
-export interface DeskSettings {
-  readonly clock: MovableClock
+/** How the desk begins. */
+export type DeskSettings = Pick<DeskContext, 'clock' | 'clients' | 'people'> & {
   readonly seed: number
-  readonly clients: readonly RegisteredClient[]
   /** API tokens known from the beginning. */
   readonly tokens: readonly string[]
-  readonly people: () => People
 }
 
 /** Issues credentials and knows who they belong to. */
@@ -31,16 +26,17 @@ export interface IdentityDesk {
 }
 
 /** Everything about identity, in one place (API reference 2.1, 3.1). */
-export function openIdentityDesk({ clock, seed, clients, tokens: fixed, people }: DeskSettings): IdentityDesk {
+export function openIdentityDesk({ seed, tokens: fixed, ...settings }: DeskSettings): IdentityDesk {
   const random = seededRandom(seed ^ 0x0a07)
   const codes = createCodes(random)
-  const tokens = createTokens(random, fixed, (digest) => people().anyone(digest), clock.now())
+  const tokens = createTokens(random, fixed, (digest) => settings.people().anyone(digest), settings.clock.now())
+  const context = { ...settings, codes, tokens }
   return {
     addRoutes: (app) => {
-      addAuthorize(app, { clock, clients, codes, people })
-      addTokenControl(app, clock, tokens, people)
+      addAuthorize(app, context)
+      addTokenControl(app, context)
     },
     use: tokens.use,
-    answer: (request, now) => answerIdentity(request, now, { clients, codes, tokens, people }),
+    answer: (request, now) => answerIdentity(request, now, context),
   }
 }

@@ -1,15 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ApiRequest, Refusal } from '../http/answer.ts'
 import type { RegisteredClient } from './clients.ts'
-import type { Codes } from './codes.ts'
-import type { Tokens } from './tokens.ts'
-
-/** What an exchange needs to know. */
-export interface ExchangeParts {
-  readonly clients: readonly RegisteredClient[]
-  readonly codes: Codes
-  readonly tokens: Tokens
-}
+import type { DeskContext } from './context.ts'
 
 /** The answer to a code that was accepted (API reference 3.1). */
 export interface Exchanged {
@@ -22,7 +14,7 @@ export interface Exchanged {
  * `POST /oauth/token`: gives a token for a code. Only the known fields are read; each may be given once.
  * @param now ms of the sandbox clock
  */
-export function exchange(request: ApiRequest, now: number, { clients, codes, tokens }: ExchangeParts) {
+export function exchange(request: ApiRequest, now: number, { clients, codes, tokens }: DeskContext) {
   const { body, contentType = '' } = request
   if (!/^application\/x-www-form-urlencoded\b/i.test(contentType))
     return refused('MalformedPayload', 'Send a form: application/x-www-form-urlencoded.')

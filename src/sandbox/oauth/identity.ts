@@ -1,11 +1,6 @@
-import { type ApiRequest, methodNotAllowed, notFound, type Refusal } from '../http/answer.ts'
-import { type ExchangeParts, exchange } from './exchange.ts'
-import type { People } from './people.ts'
-
-/** What the identity routes need to know. */
-export interface IdentityParts extends ExchangeParts {
-  readonly people: () => People
-}
+import { type ApiRequest, forbidden, methodNotAllowed, notFound } from '../http/answer.ts'
+import type { DeskContext } from './context.ts'
+import { exchange } from './exchange.ts'
 
 const methods: Readonly<Record<string, string>> = {
   '/oauth/token': 'POST',
@@ -17,14 +12,16 @@ const methods: Readonly<Record<string, string>> = {
  * Answers `/oauth/token`, `/oauth/me` and `/player/whoami`, which are never cached (API reference 2.3, 3.1, 3.2).
  * @returns a body or a refusal; undefined for every other path
  */
-export function answerIdentity(request: ApiRequest, now: number, parts: IdentityParts): object | undefined {
+export function answerIdentity(request: ApiRequest, now: number, parts: DeskContext): object | undefined {
   const { path, method, requester } = request
   const expected = methods[path]
   if (expected === undefined) return path.startsWith('/oauth/') ? notFound() : undefined
   if (method !== expected) return methodNotAllowed(method, expected)
   if (path === '/oauth/token') return exchange(request, now, parts)
-  if (!requester) return unauthenticated
-  if (path === '/oauth/me' && requester.kind !== 'OAUTH') return wrongKind
+  if (!requester)
+    return { status: 401, error: 'InvalidTokenError', detail: 'Authentication credentials were not provided.' }
+  if (path === '/oauth/me' && requester.kind !== 'OAUTH')
+    return forbidden('Only an OAuth access token is accepted here.')
   const profile = parts.people().profile(requester.player, now)
   if (!profile) return notFound()
   const { identity, accessRules } = profile
@@ -34,16 +31,4 @@ export function answerIdentity(request: ApiRequest, now: number, parts: Identity
     application: { client_id: requester.client ?? '', scopes: requester.scopes ?? [] },
     profiles: { [requester.player]: { ...shown, primary: true, accessRules } },
   }
-}
-
-const unauthenticated: Refusal = {
-  status: 401,
-  error: 'InvalidTokenError',
-  detail: 'Authentication credentials were not provided.',
-}
-
-const wrongKind: Refusal = {
-  status: 403,
-  error: 'Forbidden',
-  detail: 'Only an OAuth access token is accepted here.',
 }

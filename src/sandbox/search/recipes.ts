@@ -1,6 +1,20 @@
+import { z } from 'zod'
 import type { Recipe, Span } from '../generator/records.ts'
-import type { Refusal } from '../http/answer.ts'
-import { type Range, readForm } from './form.ts'
+import { isRefusal, type Refusal } from '../http/answer.ts'
+import { type Range, range, readForm, text, texts } from './form.ts'
+
+const recipeForm = z.object({
+  query: text,
+  type: texts,
+  skill: texts,
+  materials: texts,
+  xp: range,
+  level: range,
+  durability: range,
+  healthOrDamage: range,
+  duration: range,
+  basicDuration: range,
+})
 
 /**
  * Reads the body of `POST /item/recipe/search` with its ten filters (API reference 3.3). A number means the recipes
@@ -8,26 +22,19 @@ import { type Range, readForm } from './form.ts'
  * @returns whether a recipe is meant
  */
 export function readRecipeFilter(body: string | undefined): ((recipe: Recipe) => boolean) | Refusal {
-  return readForm(body, (form) => {
-    const query = form.text('query')?.toLowerCase()
-    const named: readonly (readonly [readonly string[] | undefined, (recipe: Recipe) => readonly string[]])[] = [
-      [form.texts('type'), ({ type }) => [type]],
-      [form.texts('skill'), ({ skill }) => [skill]],
-      [form.texts('materials'), ({ materials }) => materials.map(({ item }) => item)],
-    ]
-    const ranges: readonly (readonly [Range | undefined, (recipe: Recipe) => Partial<Span> | undefined])[] = [
-      [form.range('xp'), ({ xp }) => ({ minimum: xp, maximum: xp })],
-      [form.range('level'), ({ level }) => level],
-      [form.range('durability'), ({ durability }) => durability],
-      [form.range('healthOrDamage'), ({ healthOrDamage }) => healthOrDamage],
-      [form.range('duration'), ({ duration }) => duration],
-      [form.range('basicDuration'), ({ basicDuration }) => basicDuration],
-    ]
-    return (recipe) =>
-      (query === undefined || recipe.internalName.toLowerCase().includes(query)) &&
-      named.every(([wanted, of]) => !wanted || of(recipe).some((one) => wanted.includes(one))) &&
-      ranges.every(([wanted, of]) => !wanted || meets(wanted, of(recipe)))
-  })
+  const form = readForm(recipeForm, body)
+  if (isRefusal(form)) return form
+  const { query, type, skill, materials, xp, ...spans } = form.fields
+  const ranges = Object.entries(spans) as [keyof typeof spans, Range | null | undefined][]
+  const isOneOf = (wanted: readonly string[] | null | undefined, ...names: readonly string[]) =>
+    !wanted || names.some((name) => wanted.includes(name))
+  return (recipe) =>
+    (!query || recipe.internalName.toLowerCase().includes(query.toLowerCase())) &&
+    isOneOf(type, recipe.type) &&
+    isOneOf(skill, recipe.skill) &&
+    isOneOf(materials, ...recipe.materials.map(({ item }) => item)) &&
+    (!xp || meets(xp, { minimum: recipe.xp, maximum: recipe.xp })) &&
+    ranges.every(([name, wanted]) => !wanted || meets(wanted, recipe[name]))
 }
 
 function meets({ low, high }: Range, span: Partial<Span> = {}): boolean {

@@ -13,7 +13,7 @@ export interface Figure {
   readonly legend?: Markup
   readonly picture?: Picture | Markup
   readonly table?: Table
-  /** Show the table itself instead of folding it away: it is the answer. */
+  /** Show the table itself instead of folding it away. */
   readonly isTableShown?: boolean
 }
 

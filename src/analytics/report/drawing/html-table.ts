@@ -15,6 +15,14 @@ export interface Table {
   readonly note?: string | undefined
 }
 
+/** The named fields of each record, as rows. */
+export function rowsOf<Name extends string>(
+  records: readonly Readonly<Record<Name, Cell>>[],
+  ...names: readonly Name[]
+): Cell[][] {
+  return records.map((record) => names.map((name) => record[name]))
+}
+
 /** A table that scrolls inside itself; numbers to the right, what is not known marked as such. */
 export function tableMarkup({ columns, rows, note }: Table): Markup {
   const isNumeric = columns.map((_, index) =>

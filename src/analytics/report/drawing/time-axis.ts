@@ -27,13 +27,18 @@ export async function readWatched(sql: Sql, resource: string, { from, to }: Peri
 }
 
 /** The end of a step, which the end of the period cuts. */
-export function endOf(at: Date, step: number, { to }: Period): Date {
+function endOf(at: Date, step: number, { to }: Period): Date {
   return new Date(Math.min(at.getTime() + step * 1000, to.getTime()))
+}
+
+/** Where a step begins and ends on the time axis, for marks of records with `at`. */
+export function stepSpan(step: number, period: Period) {
+  return { x1: 'at', x2: ({ at }: { readonly at: Date }) => endOf(at, step, period) }
 }
 
 /** A strip below a picture over time: as high as the share that was watched, hatched where that is not known or nothing was. */
 export function coverageStrip(cells: readonly Watched[], step: number, period: Period, sheet: Sheet): Plot.PlotOptions {
-  const span = { x1: (one: Watched) => one.at, x2: (one: Watched) => endOf(one.at, step, period) }
+  const span = stepSpan(step, period)
   const title = ({ at, coverage }: Watched) =>
     `${tick(at)}: ${coverage === null ? 'no schedule known' : `${percent(coverage)} observed`}`
   return {
@@ -61,7 +66,7 @@ export function coverageStrip(cells: readonly Watched[], step: number, period: P
 export function unknownBands(cells: readonly Watched[], step: number, period: Period): Plot.Markish {
   return Plot.rect(
     cells.filter(({ coverage }) => coverage === 0),
-    { x1: 'at', x2: (one: Watched) => endOf(one.at, step, period), fill: 'url(#unknown)', title: () => 'not watched' },
+    { ...stepSpan(step, period), fill: 'url(#unknown)', title: () => 'not watched' },
   )
 }
 

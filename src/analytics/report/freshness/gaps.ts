@@ -4,7 +4,7 @@ import { draw, type Picture } from '../drawing/draw.ts'
 import { type Figure, missing } from '../drawing/figure.ts'
 import type { Frame } from '../drawing/frame.ts'
 import { legendLine } from '../drawing/swatch.ts'
-import { endOf, timeAxis, type Watched } from '../drawing/time-axis.ts'
+import { stepSpan, timeAxis, type Watched } from '../drawing/time-axis.ts'
 import { stepOf } from '../period.ts'
 import { count, every, moment, number, percent } from '../words.ts'
 
@@ -65,13 +65,7 @@ export async function gapsFigure(sql: Sql, frame: Frame): Promise<Figure> {
 
 function picture(cells: readonly Cell[], resources: readonly string[], step: number, frame: Frame): Picture {
   return draw('How well each resource was watched over time.', (sheet) => {
-    const span = {
-      x1: 'at',
-      x2: (one: Cell) => endOf(one.at, step, frame),
-      y: 'resource',
-      insetTop: 1,
-      insetBottom: 1,
-    }
+    const span = { ...stepSpan(step, frame), y: 'resource', insetTop: 1, insetBottom: 1 }
     return {
       height: resources.length * 20 + 24,
       marginLeft: sheet.isNarrow ? 92 : 110,

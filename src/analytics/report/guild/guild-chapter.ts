@@ -6,7 +6,7 @@ import { guildHoursFigure } from './guild-hours.ts'
 import { membersFigure } from './guild-members.ts'
 import { movesFigure } from './guild-moves.ts'
 
-/** The guild with the most members among those that were asked for; null when none was. */
+/** The guild with the most members among those that were synced; null when none was. */
 export async function biggestGuild(sql: Sql): Promise<string | null> {
   const [row] = await sql.query<{ guild: string }>(
     `select guild_uuid::text as guild from analytics.guild where members is not null order by members desc, guild_uuid limit 1`,
@@ -26,7 +26,7 @@ export async function guildChapter(sql: Sql, frame: Frame): Promise<Chapter> {
     return {
       id,
       heading: 'A guild',
-      figures: [missing('members', 'No guild was asked for yet', 'wynnsync sync guild-list guilds')],
+      figures: [missing('members', 'No guild was synced yet', 'wynnsync sync guild-list guilds')],
     }
   }
   const figures = [

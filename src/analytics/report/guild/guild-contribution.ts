@@ -2,6 +2,7 @@ import * as Plot from '@observablehq/plot'
 import type { Sql } from '../../../db/database.ts'
 import { draw } from '../drawing/draw.ts'
 import { type Figure, missing } from '../drawing/figure.ts'
+import { rowsOf } from '../drawing/html-table.ts'
 import { legendLine } from '../drawing/swatch.ts'
 import type { Period } from '../period.ts'
 import { percent, shortened } from '../words.ts'
@@ -37,6 +38,7 @@ export async function contributionFigure(sql: Sql, guild: string, { from, to }: 
   }
   const given = known.filter(({ contributed }) => (contributed ?? 0) > 0)
   const [first] = given
+  const shown = rows.map((row) => ({ ...row, share: percent(row.share) }))
   return {
     id,
     title: first
@@ -47,15 +49,8 @@ export async function contributionFigure(sql: Sql, guild: string, { from, to }: 
     ...(first && { picture: bars(given) }),
     table: {
       columns: ['Member', 'Rank', 'Contributed', 'Share', 'Place', 'Quality'],
-      rows: rows.map(({ username, rank, contributed, share, position, quality }) => [
-        username,
-        rank,
-        contributed,
-        percent(share),
-        position,
-        quality,
-      ]),
-      note: 'Quality: exact; partial: not watched from the beginning; clamped: the counter dipped and came back; reset: it fell for good; unknown: no answer about the guild.',
+      rows: rowsOf(shown, 'username', 'rank', 'contributed', 'share', 'position', 'quality'),
+      note: 'Quality: exact; partial: not watched from the beginning; clamped: the counter dipped and came back; reset: it fell for good; unknown: no response about the guild.',
     },
   }
 }

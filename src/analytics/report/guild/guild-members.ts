@@ -2,6 +2,7 @@ import * as Plot from '@observablehq/plot'
 import type { Sql } from '../../../db/database.ts'
 import { draw, type Picture } from '../drawing/draw.ts'
 import { type Figure, missing } from '../drawing/figure.ts'
+import { rowsOf } from '../drawing/html-table.ts'
 import { legendLine } from '../drawing/swatch.ts'
 import type { Period } from '../period.ts'
 import { count, number } from '../words.ts'
@@ -12,7 +13,7 @@ interface Member {
   readonly seen: Date | null
   readonly days: number | null
   readonly status: string
-  readonly reason: string | null
+  readonly reason: string
 }
 
 const statuses = [
@@ -25,7 +26,7 @@ const ranks = ['owner', 'chief', 'strategist', 'captain', 'recruiter', 'recruit'
 /** d. Which members are active, at the end of the period. */
 export async function membersFigure(sql: Sql, guild: string, { to }: Period): Promise<Figure> {
   const members = await sql.query<Member>(
-    `select username, rank, last_seen as seen, days_inactive as days, status, reason from analytics.member_activity($1, $2)`,
+    `select username, rank, last_seen as seen, days_inactive as days, status, coalesce(reason, '') as reason from analytics.member_activity($1, $2)`,
     [guild, to],
   )
   const id = 'members'
@@ -39,14 +40,7 @@ export async function membersFigure(sql: Sql, guild: string, { to }: Period): Pr
     picture: picture(members),
     table: {
       columns: ['Member', 'Rank', 'Status', 'Last seen (UTC)', 'Days ago', 'Why it cannot be known'],
-      rows: members.map(({ username, rank, seen, days, status, reason }) => [
-        username,
-        rank,
-        status,
-        seen,
-        days,
-        reason ?? '',
-      ]),
+      rows: rowsOf(members, 'username', 'rank', 'status', 'seen', 'days', 'reason'),
     },
   }
 }

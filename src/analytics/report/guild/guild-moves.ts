@@ -3,8 +3,9 @@ import type { Sql } from '../../../db/database.ts'
 import { draw } from '../drawing/draw.ts'
 import { type Figure, missing } from '../drawing/figure.ts'
 import type { Frame } from '../drawing/frame.ts'
+import { rowsOf } from '../drawing/html-table.ts'
 import { legendLine } from '../drawing/swatch.ts'
-import { endOf, timeAxis, timeMargins } from '../drawing/time-axis.ts'
+import { stepSpan, timeAxis, timeMargins } from '../drawing/time-axis.ts'
 import { stepOf } from '../period.ts'
 import { count, every, moment, number } from '../words.ts'
 
@@ -12,15 +13,16 @@ interface Move {
   readonly at: Date
   readonly event: string
   readonly username: string
-  readonly fromRank: string | null
-  readonly toRank: string | null
-  readonly other: string | null
+  readonly fromRank: string
+  readonly toRank: string
+  readonly other: string
 }
 
 /** d. Who joined and left, and whose rank changed. */
 export async function movesFigure(sql: Sql, guild: string, frame: Frame): Promise<Figure> {
   const moves = await sql.query<Move>(
-    `select event.at, event.event, event.username, event.from_rank as "fromRank", event.to_rank as "toRank", other.name as other
+    `select event.at, event.event, event.username, coalesce(event.from_rank, '') as "fromRank",
+            coalesce(event.to_rank, '') as "toRank", coalesce(other.name, '') as other
        from analytics.membership_event event
        left join analytics.guild other on other.guild_uuid = event.other_guild_uuid
       where event.guild_uuid = $1 and event.at >= $2 and event.at < $3 order by event.at, event.username, event.event`,
@@ -48,8 +50,7 @@ export async function movesFigure(sql: Sql, guild: string, frame: Frame): Promis
         y: { label: null, ticks: 4, tickFormat: (value: number) => number(Math.abs(value)), grid: true, nice: true },
         marks: [
           Plot.rect(bars, {
-            x1: 'at',
-            x2: (one) => endOf(one.at, step, frame),
+            ...stepSpan(step, frame),
             y1: 0,
             y2: 'amount',
             fill: (one) => (one.amount > 0 ? 'var(--g4)' : 'url(#g5-lines)'),
@@ -63,14 +64,7 @@ export async function movesFigure(sql: Sql, guild: string, frame: Frame): Promis
     }),
     table: {
       columns: ['At (UTC)', 'What', 'Member', 'Rank before', 'Rank after', 'From or to'],
-      rows: moves.map(({ at, event, username, fromRank, toRank, other }) => [
-        at,
-        event,
-        username,
-        fromRank ?? '',
-        toRank ?? '',
-        other ?? '',
-      ]),
+      rows: rowsOf(moves, 'at', 'event', 'username', 'fromRank', 'toRank', 'other'),
     },
   }
 }

@@ -6,9 +6,9 @@ import { expectedEvery, type Frame } from '../drawing/frame.ts'
 import { legendLine } from '../drawing/swatch.ts'
 import {
   coverageStrip,
-  endOf,
   readWatched,
   seriesStep,
+  stepSpan,
   timeAxis,
   timeMargins,
   unknownBands,
@@ -38,15 +38,14 @@ export async function capturesFigure(sql: Sql, frame: Frame): Promise<Figure> {
   const watched = await readWatched(sql, 'territories', frame, step)
   const most = steps.reduce((a, b) => (b.taken + b.retaken > a.taken + a.retaken ? b : a))
   const span = {
-    x1: (one: Step) => one.at,
-    x2: (one: Step) => endOf(one.at, step, frame),
+    ...stepSpan(step, frame),
     insetLeft: 0.5,
     insetRight: 0.5,
   }
   return {
     id: 'captures',
     title: `${count(total, 'capture')}, most of them around ${moment(most.at)}: ${number(most.taken + most.retaken)} in ${length(step)}`,
-    lead: `Captures per ${every(step)}, by the game's own clock. A place that changed hands several times between two answers counts once; without observations, the bars are a lower bound.`,
+    lead: `Captures per ${every(step)}, by the game's own clock. A place that changed hands several times between two responses counts once; without observations, the bars are a lower bound.`,
     legend: legendLine([
       { fill: 'var(--g4)', label: 'taken from another guild, or unclaimed before' },
       { fill: 'url(#g1-lines)', label: 'taken again by its holder' },

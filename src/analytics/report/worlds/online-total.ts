@@ -3,8 +3,9 @@ import type { Sql } from '../../../db/database.ts'
 import { draw } from '../drawing/draw.ts'
 import { type Figure, missing } from '../drawing/figure.ts'
 import { expectedEvery, type Frame } from '../drawing/frame.ts'
+import { rowsOf } from '../drawing/html-table.ts'
 import { legendLine } from '../drawing/swatch.ts'
-import { coverageStrip, endOf, seriesStep, timeAxis, timeMargins } from '../drawing/time-axis.ts'
+import { coverageStrip, seriesStep, stepSpan, timeAxis, timeMargins } from '../drawing/time-axis.ts'
 import { every, moment, number, percent } from '../words.ts'
 import { type OnlineStep, readOnline } from './online.ts'
 
@@ -20,7 +21,7 @@ export async function onlineTotalFigure(sql: Sql, frame: Frame): Promise<Figure>
   const counted = known.filter(({ hidden }) => hidden !== null)
   const sum = (of: (one: OnlineStep) => number | null) => counted.reduce((total, one) => total + (of(one) ?? 0), 0)
   const share = counted.length > 0 ? sum(({ hidden }) => hidden) / sum(({ total }) => total) : null
-  const span = { x1: (one: OnlineStep) => one.at, x2: (one: OnlineStep) => endOf(one.at, step, frame) }
+  const span = stepSpan(step, frame)
   return {
     id: 'online-total',
     title: `At most ${number(peak.peak)} players at once, around ${moment(peak.at)}; ${percent(share)} of all hid`,
@@ -62,7 +63,7 @@ export async function onlineTotalFigure(sql: Sql, frame: Frame): Promise<Figure>
     ]),
     table: {
       columns: ['From (UTC)', 'Online, average', 'Online, most', 'Hidden, average', 'Coverage'],
-      rows: steps.map(({ at, total, peak, hidden, coverage }) => [at, total, peak, hidden, coverage]),
+      rows: rowsOf(steps, 'at', 'total', 'peak', 'hidden', 'coverage'),
     },
   }
 }

@@ -4,7 +4,7 @@ import { draw, type Picture } from '../drawing/draw.ts'
 import { type Figure, missing } from '../drawing/figure.ts'
 import { expectedEvery, type Frame } from '../drawing/frame.ts'
 import { heat, heatLegend } from '../drawing/swatch.ts'
-import { coverageStrip, endOf, seriesStep, timeAxis, timeMargins } from '../drawing/time-axis.ts'
+import { coverageStrip, seriesStep, stepSpan, timeAxis, timeMargins } from '../drawing/time-axis.ts'
 import { stepsOf } from '../period.ts'
 import { every, moment, number } from '../words.ts'
 import { type OnlineStep, readOnline } from './online.ts'
@@ -63,8 +63,7 @@ function picture(
     const { step, watched } = sheet.isNarrow ? grids.narrow : grids.wide
     const drawn = cellsOf(hours, watched, frame, step)
     const span = {
-      x1: (one: Cell) => one.at,
-      x2: (one: Cell) => endOf(one.at, step, frame),
+      ...stepSpan(step, frame),
       y: 'world',
       insetTop: 0.5,
       insetRight: 0.5,
@@ -82,7 +81,7 @@ function picture(
             watched
               .filter(({ at }) => !drawn.known.has(at.getTime()))
               .flatMap(({ at }) => worlds.map((world) => ({ at, world }))),
-            { x1: 'at', x2: (one: Cell) => endOf(one.at, step, frame), y: 'world', fill: 'url(#unknown)' },
+            { ...stepSpan(step, frame), y: 'world', fill: 'url(#unknown)' },
           ),
           Plot.barX(drawn.cells, {
             ...span,

@@ -24,9 +24,9 @@ export function gamePeople(game: Game): People {
       game.advanceTo(now)
       const player = realm.players.get(uuid)
       if (!player) return undefined
-      const { uuid: _, ...identity } = lightIdentity(player)
+      const { username, uuid: _, ...badges } = lightIdentity(player)
       return {
-        identity: { ...identity, online: player.session !== null, nickname: nicknameOf(player) },
+        identity: { username, online: player.session !== null, nickname: nicknameOf(player), ...badges },
         accessRules: accessRules(player),
       }
     },
