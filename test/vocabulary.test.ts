@@ -8,6 +8,9 @@ const root = join(import.meta.dirname, '..')
 const held = [
   ...['src/analytics', 'src/app', 'src/cli', 'src/db', 'src/main.ts', 'src/monitoring', 'src/sandbox', 'scripts'],
   ...['docs', 'README.md', 'SECURITY.md', 'CHANGELOG.md'],
+  ...['archive', 'backfill', 'budget', 'coverage', 'drift', 'privacy', 'replay', 'retention', 'schedule'].map(
+    (folder) => `src/sync/${folder}`,
+  ),
 ]
 
 /** Words and phrases that the field does not use for these things. */

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { and, eq, gt } from 'drizzle-orm'
 import { type Api, createClient } from '../../api/client.ts'
 import { classifyResponse, faultError } from '../../api/http/classify-response.ts'
 import { lineOf } from '../../api/http/http-exchange.ts'
@@ -8,22 +9,24 @@ import { toApiResponse } from '../../api/response.ts'
 import { revealRedacted } from '../../api/schemas/people/redacted.ts'
 import { RecordError } from '../../app/errors.ts'
 import type { Sql } from '../../db/database.ts'
+import { anyOf, typed } from '../../db/typed.ts'
 import { decompressed } from './bodies.ts'
+import { rawAnswer } from './tables.ts'
 
-/** A raw answer as it was kept, with everything that was said to the requests it took. */
-export interface KeptAnswer {
+/** An archived response with all exchanges that it took. */
+export interface ArchivedResponse {
   readonly answerId: number
   readonly resource: string
   readonly key: string | null
   readonly runId: string
   readonly takenAt: Date
-  /** What it came to when it was taken in. */
+  /** Its outcome when it was loaded. */
   readonly status: string
   readonly accepted: boolean
-  readonly said: readonly Said[]
+  readonly exchanges: readonly ArchivedExchange[]
 }
 
-interface Said {
+interface ArchivedExchange {
   readonly request: string
   readonly httpStatus: number
   readonly headers: Readonly<Record<string, string>>
@@ -31,26 +34,23 @@ interface Said {
   readonly body: Uint8Array
 }
 
-/** A request that was not made when the answer was kept. */
-export class NotKept extends RecordError {}
+/** A request that was not sent when the response was archived. */
+export class NotArchived extends RecordError {}
 
-/** How many raw answers of these resources there are after one. */
-export async function countAnswers(sql: Sql, resources: readonly string[], after: number): Promise<number> {
-  const [row] = await sql.query<{ n: number }>(
-    'select count(*) as n from sync.raw_answer where resource = any($1::text[]) and answer_id > $2 and position = 0',
-    [resources, after],
-  )
-  return row?.n ?? 0
+/** How many archived responses of these resources there are after one. */
+export async function countArchived(sql: Sql, resources: readonly string[], after: number): Promise<number> {
+  const { resource, answerId, position } = rawAnswer
+  return await typed(sql).$count(rawAnswer, and(anyOf(resource, resources), gt(answerId, after), eq(position, 0)))
 }
 
-/** The next raw answers of these resources in the order in which they were taken in. */
-export async function nextAnswers(
+/** The next archived responses of these resources in the order in which they were loaded. */
+export async function nextArchived(
   sql: Sql,
   resources: readonly string[],
   after: number,
   limit: number,
-): Promise<KeptAnswer[]> {
-  const rows = await sql.query<Omit<KeptAnswer, 'said'> & Said>(
+): Promise<ArchivedResponse[]> {
+  const rows = await sql.query<Omit<ArchivedResponse, 'exchanges'> & ArchivedExchange>(
     `with next as materialized (
        select answer_id from sync.raw_answer
         where resource = any($1::text[]) and answer_id > $2 and position = 0 order by answer_id limit $3)
@@ -60,28 +60,28 @@ export async function nextAnswers(
       order by answer_id, position`,
     [resources, after, limit],
   )
-  const answers = new Map<number, KeptAnswer & { said: Said[] }>()
-  for (const { request, httpStatus, headers, receivedAt, body, ...answer } of rows) {
-    const one = answers.get(answer.answerId) ?? { ...answer, said: [] }
-    one.said.push({ request, httpStatus, headers, receivedAt, body })
-    answers.set(answer.answerId, one)
+  const responses = new Map<number, ArchivedResponse & { exchanges: ArchivedExchange[] }>()
+  for (const { request, httpStatus, headers, receivedAt, body, ...response } of rows) {
+    const archived = responses.get(response.answerId) ?? { ...response, exchanges: [] }
+    archived.exchanges.push({ request, httpStatus, headers, receivedAt, body })
+    responses.set(response.answerId, archived)
   }
-  return [...answers.values()]
+  return [...responses.values()]
 }
 
 /**
- * A client that says again what the API said then. A request that was made more than once is answered in the order of
- * then; one that was not made throws NotKept.
+ * A client that returns the archived responses. A request that was sent more than once returns them in their order; one that
+ * was not sent throws NotArchived.
  */
-export function apiOf({ said }: KeptAnswer): Api {
-  const waiting = new Map<string, Said[]>()
-  for (const one of said) waiting.set(one.request, [...(waiting.get(one.request) ?? []), one])
+export function clientOf({ exchanges }: ArchivedResponse): Api {
+  const waiting = new Map<string, ArchivedExchange[]>()
+  for (const one of exchanges) waiting.set(one.request, [...(waiting.get(one.request) ?? []), one])
   return createClient({
     transport: offline(async (request) => {
       const line = lineOf({ request })
       const answers = waiting.get(line)
       const [next] = answers ?? []
-      if (!answers || !next) throw new NotKept(`${line} was not asked then`)
+      if (!answers || !next) throw new NotArchived(`${line} was not sent then`)
       if (answers.length > 1) answers.shift()
       const outcome = await outcomeOf(next)
       const fault = classifyResponse(outcome)
@@ -91,7 +91,7 @@ export function apiOf({ said }: KeptAnswer): Api {
   })
 }
 
-async function outcomeOf({ httpStatus, headers, receivedAt, body }: Said): Promise<Outcome> {
+async function outcomeOf({ httpStatus, headers, receivedAt, body }: ArchivedExchange): Promise<Outcome> {
   const text = await decompressed(body)
   if (!isUtf8(text)) throw new RecordError('the archived body holds bytes that are not UTF-8')
   return {

@@ -10,71 +10,75 @@ import { storeBodies } from './bodies.ts'
 import { erasedText, isUnkeepable, type Target } from './erase-archived.ts'
 import { rawAnswer } from './tables.ts'
 
-/** Somebody who asks the API, and what it said to him. */
+/** A client of the API with the exchanges it made. */
 export interface RecordingClient {
   readonly api: Api
-  /** In the order of the answers; empty when nothing is to be kept. */
-  readonly heard: readonly HttpExchange[]
+  /** In the order of the responses; empty when nothing is archived. */
+  readonly exchanges: readonly HttpExchange[]
 }
 
-/** What was heard that is no refusal. */
-export function answersIn({ heard }: RecordingClient): readonly HttpExchange[] {
-  return heard.filter(({ outcome }) => outcome.status !== null && outcome.status < 300)
+/** The exchanges that are no refusal. */
+export function successfulExchanges({ exchanges }: RecordingClient): readonly HttpExchange[] {
+  return exchanges.filter(({ outcome }) => outcome.status !== null && outcome.status < 300)
 }
 
-/** What the ledger says of an answer. */
+/** What the ledger says of a response. */
 export interface ArchiveEntry {
   readonly resource: string
-  /** What its responses say of people; undefined where they say nothing. */
+  /** Of a resource whose responses are about people. */
   readonly personal: Personal | undefined
   /** Of a worklist. */
   readonly key?: string
   readonly runId: string
   readonly takenAt: Date
-  /** The instant it speaks for; null when it was refused or not understood. */
+  /** The instant it speaks for; null when it was refused or could not be read. */
   readonly observedAt: Date | null
   readonly status: string
-  /** A person took it although it looked implausible. */
+  /** It was accepted by hand although it looked implausible. */
   readonly accepted?: boolean | undefined
-  /** What it shows of players although they hide it: never kept. */
+  /** What it shows although players restrict it: never archived. */
   readonly hidden?: readonly Target[] | undefined
 }
 
-/** A client for one extraction that counts its requests, and remembers what was said, where raw answers are kept. */
+/** A client for one extraction that counts its requests, and records the exchanges where responses are archived. */
 export function recordResponses({ api, raw = false }: Pick<Engine, 'api' | 'raw'>): RecordingClient {
-  const heard: HttpExchange[] = []
-  const hear = (one: HttpExchange) => {
-    if (raw) heard.push(one)
+  const exchanges: HttpExchange[] = []
+  const record = (exchange: HttpExchange) => {
+    if (raw) exchanges.push(exchange)
   }
-  return { api: api.withRecorder(hear), heard }
+  return { api: api.withRecorder(record), exchanges }
 }
 
 /**
- * To be called first in the transaction of an answer: whoever looks at all raw answers (a replay that is about to swap,
- * retention) waits for this transaction, or it for him, before it has touched anything.
+ * To be called first in the transaction of a response: a transaction that needs the whole archive (the swap of a replay,
+ * retention) waits for this one, or this one for it, before either has locked anything else.
  */
 export async function lockArchive(sql: Sql): Promise<void> {
   await sql.query('lock table sync.raw_answer in row exclusive mode')
 }
 
 /**
- * Writes down what the API sent, in the transaction of what it said: each distinct body once. What only repeats the
- * answer before, and what is older than what is known, is not kept.
+ * Archives what the API sent, in the transaction that loads it: each distinct body once. An identical copy of the response
+ * before, and what is older than what is known, is not archived.
  */
-export async function archiveResponse(sql: Sql, heard: readonly HttpExchange[], taken: ArchiveEntry): Promise<void> {
-  if (heard.length === 0 || taken.status === 'stale') return
-  // Of a profile that may not be kept nothing would be left but the player's uuid.
-  if (taken.hidden?.some((one) => one.fieldGroup === 'everything' && one.playerUuid === taken.key)) return
-  if (taken.status === 'failed') {
-    for (const one of heard) if (await isUnkeepable(sql, taken.personal, textOf(one))) return
+export async function archiveResponse(
+  sql: Sql,
+  exchanges: readonly HttpExchange[],
+  entry: ArchiveEntry,
+): Promise<void> {
+  if (exchanges.length === 0 || entry.status === 'stale') return
+  // Nothing would be left of the profile but the player's uuid.
+  if (entry.hidden?.some((one) => one.fieldGroup === 'everything' && one.playerUuid === entry.key)) return
+  if (entry.status === 'failed') {
+    for (const one of exchanges) if (await isUnkeepable(sql, entry.personal, textOf(one))) return
   }
-  const responses = taken.personal?.responses[taken.resource]
-  const texts = heard.map((one) => erasedText(textOf(one), responses, taken.hidden ?? []))
-  const { resource, key = null, runId, takenAt, observedAt, status, accepted = false } = taken
+  const responses = entry.personal?.responses[entry.resource]
+  const texts = exchanges.map((one) => erasedText(textOf(one), responses, entry.hidden ?? []))
+  const { resource, key = null, runId, takenAt, observedAt, status, accepted = false } = entry
   // A response that changed something is no repetition.
   if (observedAt !== null && status !== 'ok' && (await isCopy(sql, { resource, key, observedAt }, texts))) return
   const hashes = await storeBodies(sql, texts, takenAt)
-  const rows = heard.map((exchange, position) => ({
+  const rows = exchanges.map((exchange, position) => ({
     // One number for all of them. The rows of VALUES are evaluated in their order.
     answerId: position === 0 ? text`nextval('sync.raw_answer_number')` : text`currval('sync.raw_answer_number')`,
     position,

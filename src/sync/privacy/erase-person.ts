@@ -23,13 +23,13 @@ export interface Gone {
 
 /**
  * Removes from all tables what falls under the rules: rows go, columns of rows that stay become NULL. The fingerprint of
- * a version stays as it was, so that the same answer is not taken for a change.
+ * a version stays as it was, so that the same response is not taken for a change.
  * @returns what went; nothing of tables that had nothing
  */
 export async function erase(sql: Sql, personal: Personal, targets: readonly Target[]): Promise<Removed[]> {
   if (targets.length === 0) return []
   const { tables, growing } = personal
-  // Before the tables that tell which answers mention whom.
+  // Before the tables that tell which responses mention whom.
   const removed: Removed[] = [...(await eraseRaw(sql, personal, targets))]
   for (const fieldGroup of growing) {
     const uuids = targets.filter((one) => one.fieldGroup === fieldGroup).map((one) => one.playerUuid)
@@ -91,7 +91,7 @@ export function whoFrom({ narrowed }: KeptTable): string {
   return narrowed ? `${who} cross join lateral (${narrowed.from}) own` : who
 }
 
-/** The condition that a row is of one of the players, and not younger than is asked for. */
+/** The condition that a row is of one of the players, and not younger than is requested. */
 export function whoseRows({ table, since, versionsOf, narrowed }: KeptTable): string {
   const conditions = ['kept.player_uuid = who.player_uuid', `kept.${since} <= who.until`]
   if (narrowed) conditions.push(narrowed.where)
@@ -108,8 +108,8 @@ function counted(statement: string): string {
 }
 
 /**
- * Removes what an answer no longer has although no rule is known for it: any rule may be why it is gone. Only from `extra`
- * columns and raw answers of the resource that the answer is of, about the same key.
+ * Removes what a response no longer has although no rule is known for it: any rule may be why it is gone. Only from `extra`
+ * columns and archived responses of the resource that the response is of, about the same key.
  */
 export async function eraseVanished(
   sql: Sql,

@@ -34,7 +34,7 @@ export interface PersonKept {
   }[]
 }
 
-/** Records that were not understood, and raw answers that are all about the player; lists and guilds mention others too. */
+/** Records that were not understood, and archived responses that are all about the player; lists and guilds mention others too. */
 const ofEngine = [
   [
     'sync.quarantine',

@@ -1,15 +1,15 @@
 import type { NamingTable } from '../../db/naming.ts'
 import type { Json } from '../normalize/hash.ts'
 
-/** One person as an answer tells of them. */
+/** One person as a response tells of them. */
 export interface Person {
   /** In small letters. */
   readonly playerUuid: string
-  /** Rules that the answer says hide something from us, in camelCase (API reference 7.3). */
+  /** Rules that the response says hide something from us, in camelCase (API reference 7.3). */
   readonly restricted: readonly string[]
-  /** Rules whose fields the answer gives values of. */
+  /** Rules whose fields the response gives values of. */
   readonly shows: readonly string[]
-  /** Names of all fields that the person's own records have in the answer. */
+  /** Names of all fields that the person's own records have in the response. */
   readonly fields: readonly string[]
 }
 

@@ -2,7 +2,7 @@ import type { Sql } from '../../db/database.ts'
 import type { Personal } from './personal.ts'
 
 /**
- * Makes the next responses about these uuids be loaded again where no response hides the field group any more: what they
+ * Makes the next responses about these players be loaded again where no response hides the field group any more: what they
  * show was removed, or not kept, while they stayed the same.
  */
 export async function reopen(
@@ -32,7 +32,7 @@ export async function reopen(
   }
 }
 
-/** Makes the next responses about these uuids be loaded even if they are unchanged: what they said is not kept any more. */
+/** Makes the next responses about these players be loaded even if they are unchanged: what they said is not kept any more. */
 export async function invalidateHashes(sql: Sql, personal: Personal, uuids: readonly string[]): Promise<void> {
   await sql.query(
     // Those that are locked are being requested right now.

@@ -2,7 +2,7 @@ import { ApiError, Forbidden, NotFound, Unavailable } from '../../api/errors.ts'
 import { FatalError, RetryableError } from '../../app/errors.ts'
 import type { Database, Sql } from '../../db/database.ts'
 import { lockForTransaction } from '../../db/locks/transaction-locks.ts'
-import { apiOf, countAnswers, type KeptAnswer, NotKept, nextAnswers } from '../archive/archive-source.ts'
+import { type ArchivedResponse, clientOf, countArchived, NotArchived, nextArchived } from '../archive/archive-source.ts'
 import { listKeys } from '../backfill/campaign.ts'
 import type { Engine } from '../engine.ts'
 import { historySql } from '../load/history-sql.ts'
@@ -19,36 +19,36 @@ import { createShadow, dropShadow, shadowOf } from './shadow.ts'
 
 export interface ReplayOptions {
   readonly resources: readonly (Resource | Worklist)[]
-  /** Put what was made in the place of what is there. */
+  /** Replace the tables by those of the replay. */
   readonly swap: boolean
-  /** Leave the shadow tables for somebody to look into. */
+  /** Leave the shadow tables for inspection. */
   readonly keep?: boolean
   readonly signal?: AbortSignal
-  /** Told after each answer: how many are done, of how many. */
+  /** Called after each response: how many are done, of how many. */
   readonly onProgress?: (done: number, of: number) => void
 }
 
-/** What came of a replay. */
+/** What a replay did. */
 export interface Replayed {
   /** `skipped`: another replay is running. */
   readonly status: 'ok' | 'skipped'
   readonly resources: readonly (Reach & { readonly isReplayed: boolean })[]
   readonly answers: number
-  /** Answers that were taken in then and cannot be read now: nothing is swapped where there are any. */
+  /** Responses that were loaded then and cannot be read now: nothing is swapped where there are any. */
   readonly lost: readonly string[]
   readonly tables: readonly TableDifference[]
   readonly swapped: boolean
 }
 
-/** Raw answers in memory at once. */
+/** Archived responses in memory at once. */
 const batch = 50
 
 /**
- * Makes the tables of resources anew, from all their raw answers in the order in which they were taken in, through the
- * readers and guards of today: into shadow tables, which are compared with what is there and then put in its place when
- * that is wished. A resource that holds more than its raw answers tell is left alone. Syncs may go on meanwhile; until
- * the swap, and when it does not come, nothing but the shadow is touched.
- * @param engine its API is not asked
+ * Rebuilds the tables of resources from all their archived responses in the order in which they were loaded, through the
+ * readers and guards of today: into shadow tables, which are compared with the tables and replace them when that is wanted. A
+ * resource that holds more than its archive is left alone. Syncs may go on meanwhile; until the swap nothing but the shadow
+ * is written.
+ * @param engine without an API: no request is sent
  * @throws RetryableError when the database is away, or what ended the signal
  */
 export async function replay(engine: Omit<Engine, 'api'>, options: ReplayOptions): Promise<Replayed> {
@@ -78,7 +78,7 @@ export async function replay(engine: Omit<Engine, 'api'>, options: ReplayOptions
   }
 }
 
-/** Takes in what came in the meantime, and swaps, while nobody else takes in an answer. */
+/** Loads what was archived in the meantime, and swaps, while no other transaction archives a response. */
 async function swap({ db }: Omit<Engine, 'api'>, resources: readonly (Resource | Worklist)[], walk: Walk) {
   await db.transaction(async (sql) => {
     await sql.query('lock table sync.raw_answer in share row exclusive mode')
@@ -88,16 +88,17 @@ async function swap({ db }: Omit<Engine, 'api'>, resources: readonly (Resource |
     if (walk.lost.length > 0) throw new FatalError(`nothing was swapped: ${walk.lost[0]}`)
     for (const resource of resources) {
       const { missing } = await reachOf(sql, resource)
-      if (missing) throw new FatalError(`nothing was swapped: an answer of ${resource.name} came that was not kept`)
+      if (missing)
+        throw new FatalError(`nothing was swapped: a response of ${resource.name} came that was not archived`)
     }
     await keepDrift(sql, resources)
     await swapTables(sql, resources)
   })
 }
 
-/** A walk over raw answers that can be gone on with. */
+/** A walk over the archive that can be continued. */
 interface Walk {
-  /** Takes in, through this database, all answers that the source has and that were not taken in yet. */
+  /** Loads, through this database, all archived responses of the source that were not loaded yet. */
   on(db: Database, source: Sql): Promise<void>
   answers(): number
   readonly lost: string[]
@@ -115,17 +116,17 @@ function openWalk(
   let done = 0
 
   async function on(db: Database, source: Sql): Promise<void> {
-    const of = done + (await countAnswers(source, names, last))
+    const of = done + (await countArchived(source, names, last))
     for (;;) {
-      const answers = await nextAnswers(source, names, last, batch)
-      if (answers.length === 0) return
-      for (const answer of answers) {
+      const responses = await nextArchived(source, names, last, batch)
+      if (responses.length === 0) return
+      for (const response of responses) {
         signal?.throwIfAborted()
-        const resource = byName.get(answer.resource)
-        const unread = resource && (await takeAgain(resource, engine, db, answer, source))
+        const resource = byName.get(response.resource)
+        const unread = resource && (await loadAgain(resource, engine, db, response, source))
         // What could not be read then either is no loss.
-        if (unread && answer.status !== 'failed') lost.push(unread)
-        last = answer.answerId
+        if (unread && response.status !== 'failed') lost.push(unread)
+        last = response.answerId
         done += 1
         onProgress?.(done, Math.max(of, done))
       }
@@ -135,20 +136,20 @@ function openWalk(
   return { on, answers: () => done, lost }
 }
 
-/** Takes in one answer as it was taken in then; returns what is wrong when it cannot be read. */
-async function takeAgain(
+/** Loads one archived response as it was loaded then; returns what is wrong when it cannot be read. */
+async function loadAgain(
   resource: Resource | Worklist,
   { clock, guards, ...rest }: Omit<Engine, 'api'>,
   db: Database,
-  answer: KeptAnswer,
+  response: ArchivedResponse,
   source: Sql,
 ): Promise<string | undefined> {
-  const { key, runId, takenAt, accepted } = answer
+  const { key, runId, takenAt, accepted } = response
   const engine: Engine = {
     ...rest,
     db,
-    api: apiOf(answer),
-    // Whatever the ledger says of it is as of then.
+    api: clientOf(response),
+    // The ledger is written as of then.
     clock: { ...clock, now: () => takenAt.getTime() },
     guards: { ...guards, accept: accepted },
     raw: false,
@@ -156,22 +157,22 @@ async function takeAgain(
     runId,
   }
   const lostFor = (why: string) => `${resource.name} ${key ?? ''} of ${takenAt.toISOString()}: ${why}`
-  const lostBy = async (taken: { readonly quarantined: number; readonly rejected: number }) => {
-    if (!extraction || taken.quarantined + taken.rejected === 0) return undefined
-    const unread = await unreadPart(source, resource, answer, extraction)
+  const lostBy = async (loaded: { readonly quarantined: number; readonly rejected: number }) => {
+    if (!extraction || loaded.quarantined + loaded.rejected === 0) return undefined
+    const unread = await unreadPart(source, resource, response, extraction)
     return unread && lostFor(unread)
   }
   let refusal: unknown
   let extraction: Extraction | undefined
   try {
-    extraction = await extractAgain(resource, answer)
+    extraction = await extractAgain(resource, response)
   } catch (error) {
-    // Believed then, or not even then: nothing follows from it now.
-    const isUnbelieved = error instanceof Unavailable || error instanceof ApiError
-    if (isUnbelieved && answer.status === 'rejected') return undefined
-    if (error instanceof Unavailable && (answer.status === 'gone' || answer.status === 'hidden')) return undefined
-    const isAnswer = isWorklist(resource) && (error instanceof NotFound || error instanceof Forbidden)
-    if (!isAnswer) return lostFor(messageOf(error))
+    // It was rejected then too: nothing follows from it now.
+    const isRejected = error instanceof Unavailable || error instanceof ApiError
+    if (isRejected && response.status === 'rejected') return undefined
+    if (error instanceof Unavailable && (response.status === 'gone' || response.status === 'hidden')) return undefined
+    const isResponse = isWorklist(resource) && (error instanceof NotFound || error instanceof Forbidden)
+    if (!isResponse) return lostFor(messageOf(error))
     refusal = error
   }
   const extract = async () => {
@@ -181,23 +182,23 @@ async function takeAgain(
   if (isWorklist(resource)) {
     await listKeys(db, resource.name, [key ?? ''])
     const context = startRun({ resource: { ...resource, extractOne: extract }, key: key ?? '' }, engine)
-    const taken = await ingest(context)
-    if (taken.status === 'failed') throw taken.error
+    const loaded = await ingest(context)
+    if (loaded.status === 'failed') throw loaded.error
     // Whether it was concluded then also depended on what else the run met.
-    if (taken.refusal?.state === 'confirmed' && answer.status !== 'unconfirmed')
-      await concludeRefusal(resource, engine, runId, taken.refusal)
-    return await lostBy(taken)
+    if (loaded.refusal?.state === 'confirmed' && response.status !== 'unconfirmed')
+      await concludeRefusal(resource, engine, runId, loaded.refusal)
+    return await lostBy(loaded)
   }
   const run = await runResource({ ...resource, extract }, engine)
   if (run.status === 'failed') throw run.temporary ? new RetryableError(`${run.error}`) : new FatalError(`${run.error}`)
   return await lostBy(run)
 }
 
-/** What of an answer cannot be normalized any more although the tables hold what it gave. */
+/** What of a response cannot be normalized any more although the tables hold what came of it. */
 async function unreadPart(
   source: Sql,
   resource: Resource | Worklist,
-  { key, status }: KeptAnswer,
+  { key, status }: ArchivedResponse,
   { records }: Extraction,
 ): Promise<string | undefined> {
   const { entities, quarantined } = prepare(resource, records)
@@ -212,12 +213,12 @@ async function unreadPart(
   return kept.length > 0 ? reason : undefined
 }
 
-/** Asks what was asked then: everything at once, or where that was not asked, page by page. */
-async function extractAgain(resource: Resource | Worklist, answer: KeptAnswer): Promise<Extraction> {
-  if (isWorklist(resource)) return await resource.extractOne(apiOf(answer), answer.key ?? '', {})
-  return await resource.extract(apiOf(answer), {}).catch((error: unknown) => {
-    if (!(error instanceof NotKept)) throw error
-    return resource.extract(apiOf(answer), { walk: true })
+/** Sends the requests of then: everything at once, or where that was not requested, page by page. */
+async function extractAgain(resource: Resource | Worklist, response: ArchivedResponse): Promise<Extraction> {
+  if (isWorklist(resource)) return await resource.extractOne(clientOf(response), response.key ?? '', {})
+  return await resource.extract(clientOf(response), {}).catch((error: unknown) => {
+    if (!(error instanceof NotArchived)) throw error
+    return resource.extract(clientOf(response), { walk: true })
   })
 }
 

@@ -118,7 +118,7 @@ async function monthsIn(sql: Sql, name: string): Promise<Date[]> {
   return rows.map(({ month }) => month)
 }
 
-/** The month of the oldest row before the first month, when such rows came later and nothing was thinned out yet. */
+/** The month of the oldest row before the first month, when such rows came later and nothing was compacted yet. */
 async function earlyRows(sql: Sql, { table }: TableNames, before: Part): Promise<Date | null> {
   const [row] = await sql.query<{ month: Date | null }>(
     `select date_trunc('month', min(observed_at), 'UTC') as month from ${before.name}

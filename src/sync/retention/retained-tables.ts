@@ -17,7 +17,7 @@ export interface RetainedTable {
   /** Averages by the hour, made before the samples go. */
   readonly averages?: Averages
   /**
-   * A query that gives `since` and `until`, between which answers to come change nothing, and all that averages are made
+   * A query that gives `since` and `until`, between which responses to come change nothing, and all that averages are made
    * of is still there: those of its full hours are made ahead, for questions about weeks.
    */
   readonly finalRange?: string
@@ -31,7 +31,7 @@ export interface Averages {
 }
 
 /**
- * What stays of the instants of accepted answers when they are older than the retention of the ledger. `spans`: from when
+ * What stays of the instants of accepted responses when they are older than the retention of the ledger. `spans`: from when
  * to when they came at most so many seconds apart. `days`: of each key the first and the last of a day (UTC); what rests on
  * the others is made before they go.
  */

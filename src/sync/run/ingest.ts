@@ -51,7 +51,7 @@ async function commit(
 ): Promise<IngestResult> {
   const { db, notifies } = context.engine
   const result = await db.transaction(async (sql) => {
-    if (client.heard.length > 0) await lockArchive(sql)
+    if (client.exchanges.length > 0) await lockArchive(sql)
     const outcome = await load(sql)
     return { ...outcome, ...(await recordOutcome(sql, outcome, notifies)) }
   })

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Sql } from '../../db/database.ts'
-import { answersIn, type RecordingClient } from '../archive/archive.ts'
+import { type RecordingClient, successfulExchanges } from '../archive/archive.ts'
 import { reshaped } from '../drift/shape-changes.ts'
 import type { Engine } from '../engine.ts'
 import { loadResponse } from '../load/load-response.ts'
@@ -52,7 +52,7 @@ export async function responseOutcome(
   const incoming = { ...received, last, guards, privacy, runId }
   const loaded = await loadResponse(sql, resource, key === undefined ? incoming : { ...incoming, scope: key })
   const { status, hidden, observedAt, contentHash, records, lost, ...rest } = loaded
-  const archive = { exchanges: client.heard, status, hidden, accepted: guards.accept, personal: resource.personal }
+  const archive = { exchanges: client.exchanges, status, hidden, accepted: guards.accept, personal: resource.personal }
   const outcome = { ...headingOf(context), ...rest, status, observedAt, records, archive }
   if (key === undefined) {
     const at = new Date(clock.now())
@@ -109,7 +109,7 @@ export async function refusalOutcome(
     isObservation: true,
     workItem: { now: receivedAt },
     archive: {
-      exchanges: client.heard,
+      exchanges: client.exchanges,
       status: noted.state === 'concluded' ? kind : 'unconfirmed',
       accepted: accept,
       personal: resource.personal,
@@ -130,7 +130,7 @@ export function failureOutcome(context: IngestContext, client: RecordingClient, 
     observedAt: null,
     guarded: movedActions(error),
     novelties: reshaped(error, context.key),
-    archive: { exchanges: answersIn(client), status: 'failed', personal: context.resource.personal },
+    archive: { exchanges: successfulExchanges(client), status: 'failed', personal: context.resource.personal },
     ...(context.key === undefined ? { run: { ...runRow(context, client, at), status: 'failed', error: message } } : {}),
     error,
   }

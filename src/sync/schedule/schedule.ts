@@ -19,13 +19,13 @@ export interface ScheduleOptions {
   readonly scheduled: readonly Scheduled[]
   readonly ticker: Ticker
   readonly random: Random
-  /** Keys of a worklist asked for at once. */
+  /** Keys of a worklist requested at once. */
   readonly concurrency: number
   /** Nothing new begins once it is aborted; requests under way go on. */
   readonly stopping: AbortSignal
   /** Ends requests that are under way. */
   readonly signal: AbortSignal
-  /** Told how each run ended. */
+  /** Called with the result of each run. */
   readonly onRun?: (result: RunResult) => void
 }
 
@@ -43,7 +43,7 @@ const LONGEST_LIVE_WAIT = 60
  * the API or the database does, it tries again, later and later, and the time without observation is in the ledger.
  */
 export async function runSchedule(engine: Engine, options: ScheduleOptions): Promise<void> {
-  await Promise.all(options.scheduled.map((one) => keepUp(engine, one, options)))
+  await Promise.all(options.scheduled.map((one) => runWhenDue(engine, one, options)))
 }
 
 /** Seconds between two observations that a schedule promises: what coverage is measured against. */
@@ -56,7 +56,7 @@ function isContinuous(resource: Resource | Worklist, period: number): boolean {
   return !isWorklist(resource) && resource.lane === 'live' && period <= CONTINUOUS
 }
 
-async function keepUp(engine: Engine, one: Scheduled, options: ScheduleOptions): Promise<void> {
+async function runWhenDue(engine: Engine, one: Scheduled, options: ScheduleOptions): Promise<void> {
   const { resource, expression } = one
   const { clock, log } = engine
   const { stopping, random, onRun } = options
@@ -104,7 +104,7 @@ function optionsOf({ resource, expression }: Scheduled, options: ScheduleOptions
 }
 
 /**
- * An answer dated before the last one, which was dated too late or was newer: any of the next may be worth more, and the
+ * A response dated before the last one, which was dated too late or was newer: any of the next may be worth more, and the
  * next tick of a coarse schedule is far.
  */
 function isTooEarly({ resource, expression }: Scheduled, { status }: RunResult, now: number): boolean {
@@ -131,12 +131,12 @@ function restOf({ resource, expression }: Scheduled, result: RunResult, now: num
   return (renewal > 0 && renewal <= 2 * cache ? renewal : cache) + jitter
 }
 
-/** Rests until the promise settles; what ends a rest early is no failure. */
+/** Waits for the promise; an aborted wait is no failure. */
 async function pause(rest: Promise<void>): Promise<void> {
   await rest.catch(() => undefined)
 }
 
-/** Remembers that it was rung while nobody listened: a tick during a run makes the next run due at once. */
+/** Remembers a tick that came during a run: it makes the next run due at once. */
 function createBell() {
   let rang = false
   let wake: (() => void) | null = null
