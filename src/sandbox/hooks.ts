@@ -1,6 +1,6 @@
 import type { ApiRequest } from './http/answer.ts'
 
-/** One request as an answer hook sees it. */
+/** One request as a response hook sees it. */
 export interface HookedRequest extends ApiRequest {
   readonly headers: Readonly<Record<string, string>>
   /** Sandbox clock, ms since the epoch. */
@@ -17,7 +17,7 @@ export interface HookAnswer {
   readonly body: unknown
 }
 
-/** Replaces the answers of one route; null or undefined lets the route answer as usual. */
+/** Replaces the responses of one route; null or undefined lets the route answer as usual. */
 export type AnswerHook = (
   request: HookedRequest,
 ) => HookAnswer | null | undefined | Promise<HookAnswer | null | undefined>

@@ -15,11 +15,11 @@ import { json } from './http/cached-source.ts'
 import { cutPage, type PageForm, pageNumber } from './http/paging.ts'
 import { ttlOf } from './http/ttl.ts'
 
-/** A folder of recorded answers, served as of the clock. */
+/** A folder of recorded responses, served as of the clock. */
 export interface Recordings extends AnswerSource {
-  /** The instant of the first recorded answer, of all or of one path; undefined when there is none. Ms since the epoch. */
+  /** The instant of the first recorded response, of all or of one path; undefined when there is none. Ms since the epoch. */
   firstInstant(path?: string): number | undefined
-  /** All instants at which the answer of `path` (in any form) changed, rising, ms since the epoch. */
+  /** All instants at which the response of `path` (in any form) changed, rising, ms since the epoch. */
   instants(path: string): readonly number[]
 }
 
@@ -31,7 +31,7 @@ const fullFlags: Readonly<Record<string, string>> = {
 
 /**
  * Opens a folder with `index.jsonl` (one JSON line per answer: at, method, path, query, status, headers?, body) and
- * gzipped bodies. Each answer speaks for its `at`: `Expires` minus `max-age` is that instant.
+ * gzipped bodies. Each response speaks for its `at`: `Expires` minus `max-age` is that instant.
  * @throws FatalError when the index cannot be read or a line of it is not understood
  */
 export function openRecordings(
@@ -47,7 +47,7 @@ export function openRecordings(
     else series.set(name, [one])
   }
   const paths = new Set(answers.filter((one) => one.method === 'GET').map((one) => one.path))
-  // One decoded body per path: a walk asks for hundreds of pages of the same answer.
+  // One decoded body per path: a walk asks for hundreds of pages of the same response.
   const decodedByPath = new Map<string, { readonly body: string; readonly value: unknown }>()
 
   function decode(one: Recorded): unknown {

@@ -18,7 +18,7 @@ import { readRecipeFilter } from './search/recipes.ts'
 
 const textSearch = '/item/search/'
 
-/** Answers from a generated world, which may be exchanged while it is served. */
+/** Responses from a generated world, which may be exchanged while it is served. */
 export interface WorldSource extends AnswerSource {
   /** What is served at present. */
   readonly itemWorld: () => ItemWorld

@@ -27,7 +27,7 @@ export type FaultName = keyof typeof all
 /** Every fault there is (API reference 2.2-2.5, 9, 10). */
 export const catalogue: Readonly<Record<FaultName, Fault>> = all
 
-/** Their names, in the order in which they are tried on an answer. */
+/** Their names, in the order in which they are tried on a response. */
 export const faultNames = Object.keys(all) as readonly FaultName[]
 
 export function isFaultName(name: string): name is FaultName {

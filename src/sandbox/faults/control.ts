@@ -7,7 +7,7 @@ import type { FaultSpec } from './rules.ts'
 
 /**
  * Routes for the tester: `GET /__sandbox/faults` -> `{seed, rules, done, known}`, what is planned and what was done to how
- * many answers; `PUT` with a plan as JSON (`"storm:0.1"` or `{"storm": {"share": 0.1, "path": "/guild"}}`, and `?seed=`)
+ * many responses; `PUT` with a plan as JSON (`"storm:0.1"` or `{"storm": {"share": 0.1, "path": "/guild"}}`, and `?seed=`)
  * begins anew; `DELETE` ends them.
  */
 export function addFaultControl(app: Hono, faults: Faults, clock: Clock): void {

@@ -6,7 +6,7 @@ import type { Outgoing } from './fault.ts'
 /** In how many pieces a body comes, and how long that takes. No pause is as long as what a client waits for the next piece. */
 const slow = { drip: { drops: 10, ms: 30_000 }, trickle: { drops: 40, ms: 600_000 } } as const
 
-/** Sends a spoilt answer, or breaks the connection as it demands. */
+/** Sends a spoilt response, or breaks the connection as it demands. */
 export function deliver(answer: Outgoing, { incoming, outgoing }: HttpBindings, clock: Clock): Response {
   const { status, headers, body, delivery } = answer
   // Left to itself, the server would tell the machine's own time.

@@ -1,6 +1,6 @@
 import type { Random } from '../../app/clock.ts'
 
-/** An answer on its way out. */
+/** A response on its way out. */
 export interface Outgoing {
   readonly status: number
   readonly headers: Headers
@@ -10,27 +10,27 @@ export interface Outgoing {
   readonly delivery?: 'cut' | 'drip' | 'trickle' | 'reset'
 }
 
-/** What a fault may look at besides the answer. */
+/** What a fault may look at besides the response. */
 export interface Occasion {
   /** Below the base path, decoded. */
   readonly path: string
   readonly query: URLSearchParams
   readonly hasCredential: boolean
-  /** Place of this answer among those that share the decision, from 0. */
+  /** Place of this response among those that share the decision, from 0. */
   readonly position: number
-  /** Draws the same numbers again for every answer of a run. */
+  /** Draws the same numbers again for every response of a run. */
   readonly random: Random
   /** Earlier answers to the same request that said something else, oldest first, as they truly were. */
   readonly earlier: () => readonly Outgoing[]
 }
 
-/** One way in which an answer goes wrong. */
+/** One way in which a response goes wrong. */
 export interface Fault {
   /** In a few words, for people. */
   readonly about: string
-  /** How many answers in a row of one path share a decision (default 1): what lasts for a while. */
+  /** How many responses in a row of one path share a decision (default 1): what lasts for a while. */
   readonly run?: number
-  /** The spoilt answer, or undefined when there is nothing in this one to spoil. */
+  /** The spoilt response, or undefined when there is nothing in this one to spoil. */
   spoil(answer: Outgoing, occasion: Occasion): Outgoing | undefined
 }
 
@@ -45,7 +45,7 @@ export const noLimits = {
   'ratelimit-reset': null,
 }
 
-/** The same answer with other headers: null takes one away. */
+/** The same response with other headers: null takes one away. */
 export function withHeaders(answer: Outgoing, changed: Readonly<Record<string, string | null>>): Outgoing {
   const headers = new Headers(answer.headers)
   for (const [name, value] of Object.entries(changed)) {
@@ -55,7 +55,7 @@ export function withHeaders(answer: Outgoing, changed: Readonly<Record<string, s
   return { ...answer, headers }
 }
 
-/** The same answer with another body, sent as it is. */
+/** The same response with another body, sent as it is. */
 export function withBody(answer: Outgoing, body: string, type = 'application/json'): Outgoing {
   return { ...withHeaders(answer, { 'content-type': type }), body: new TextEncoder().encode(body) }
 }

@@ -5,10 +5,10 @@ import { catalogue, type FaultName } from './catalogue.ts'
 import type { Outgoing } from './fault.ts'
 import { type FaultRule, type FaultSpec, readFaults } from './rules.ts'
 
-/** What the sandbox did to its answers. */
+/** What the sandbox did to its responses. */
 export interface FaultsDone {
   readonly total: number
-  /** How many answers each fault spoilt, by path. */
+  /** How many responses each fault spoilt, by path. */
   readonly byFault: Readonly<Partial<Record<FaultName, Readonly<Record<string, number>>>>>
 }
 
@@ -17,27 +17,27 @@ export interface FaultedRequest {
   readonly method: string
   readonly path: string
   readonly query: URLSearchParams
-  /** Whose request it is, by any name: earlier answers are repeated to the same only. */
+  /** Whose request it is, by any name: earlier responses are repeated to the same only. */
   readonly requester: string
   readonly hasCredential: boolean
 }
 
-/** Spoils answers according to a plan. One answer meets one fault at most, so that what is wrong with it has one cause. */
+/** Spoils responses according to a plan. One response meets one fault at most, so that what is wrong with it has one cause. */
 export interface Faults {
   readonly rules: () => readonly FaultRule[]
   readonly seed: () => number
   readonly done: () => FaultsDone
   /** Begins anew with another plan; null for none. `seed` stays the same unless another is given. */
   set(spec: FaultSpec | null, now: number, seed?: number): void
-  /** The spoilt answer, or undefined when this one is to go out as it is. */
+  /** The spoilt response, or undefined when this one is to go out as it is. */
   strike(response: Response, request: FaultedRequest, now: number): Promise<Outgoing | undefined>
 }
 
-/** Earlier copies kept of each answer, for stale ones. */
+/** Earlier copies kept of each response, for stale ones. */
 const keptCopies = 3
 
 /**
- * Opens a plan. Whether and how an answer is spoilt depends on the seed, the fault, the path and the number of the request
+ * Opens a plan. Whether and how a response is spoilt depends on the seed, the fault, the path and the number of the request
  * on that path, counted from when the plan was set; the clock only says whether a rule is in force.
  */
 export function createFaults(firstSeed: number): Faults {
@@ -102,7 +102,7 @@ export function createFaults(firstSeed: number): Faults {
   }
 }
 
-/** The answer with its body at hand; the response itself can still be sent. */
+/** The response with its body at hand; the response itself can still be sent. */
 async function outgoing(response: Response): Promise<Outgoing> {
   const raw = new Uint8Array(await response.clone().arrayBuffer())
   const headers = new Headers(response.headers)

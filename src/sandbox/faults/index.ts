@@ -1,4 +1,4 @@
-/** Ways in which an answer goes wrong, by plan and by seed. */
+/** Ways in which a response goes wrong, by plan and by seed. */
 export { type FaultName, faultNames } from './catalogue.ts'
 export { addFaultControl } from './control.ts'
 export { deliver } from './deliver.ts'

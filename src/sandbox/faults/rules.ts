@@ -4,7 +4,7 @@ import { type FaultName, faultNames, isFaultName } from './catalogue.ts'
 /** When and where one fault happens. */
 export interface FaultRule {
   readonly fault: FaultName
-  /** The share of answers that it spoils, 0..1. */
+  /** The share of responses that it spoils, 0..1. */
   readonly share: number
   /** Only from this instant on, ms since the epoch. */
   readonly from?: number | undefined
@@ -34,7 +34,7 @@ const form = /^([\w-]+)(?::([\d.]+))?(?:@(\d+)?-(\d+)?)?(\/\S*)?$/
 
 /**
  * Reads a plan. The text is `name[:share][@from-until][/path]`, several joined by commas: `gateway:0.5@60-120/guild`
- * spoils half of all answers below /guild from the 60th to the 120th second.
+ * spoils half of all responses below /guild from the 60th to the 120th second.
  * @param now ms since the epoch, where seconds are counted from
  * @throws UsageError that says what to write instead
  */

@@ -52,7 +52,7 @@ const warmUp = 8 * hour
 
 /**
  * Begins a game. The same settings give the same history, whatever instants are asked for: answers never draw a number.
- * The game is played by the whole second, so that an answer shows exactly what had happened when it was produced.
+ * The game is played by the whole second, so that a response shows exactly what had happened when it was produced.
  */
 export function createGame(settings: GameSettings): Game {
   const { seed, startedAt, guilds = 400, players = 2000, territories } = settings

@@ -23,7 +23,7 @@ export interface Player {
   readonly habit: Habit | null
   readonly firstJoin: number
   lastJoin: number | null
-  /** What an answer shows as last login while the online status is hidden. */
+  /** What a response shows as last login while the online status is hidden. */
   shownLastJoin: number | null
   membership: Membership | null
   session: Session<number> | null

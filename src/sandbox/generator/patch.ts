@@ -53,7 +53,7 @@ export function patchItems(world: ItemWorld, seed: number, n: number): ItemPatch
 
 /**
  * The world after a new resource pack: every model number above `above` is `by` higher, of icons and of recipe sprites,
- * and nothing else changed (observed between two live answers of May 2026).
+ * and nothing else changed (observed between two live responses of May 2026).
  */
 export function shiftModelNumbers(world: ItemWorld, by = 17, above = 2000): ItemWorld {
   const shift = (numbers: ModelNumbers): ModelNumbers => ({

@@ -11,7 +11,7 @@ import { unplacedDrop } from './places.ts'
 import type { Item, ItemWorld } from './records.ts'
 
 /**
- * Invents a world of about 6,600 items, 720 recipes and 68 sets with the shapes, quirks and frequencies of live answers
+ * Invents a world of about 6,600 items, 720 recipes and 68 sets with the shapes, quirks and frequencies of live responses
  * of 2026. The same seed gives the same world, byte for byte.
  */
 export function createItemWorld(seed: number): ItemWorld {

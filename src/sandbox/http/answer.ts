@@ -25,15 +25,15 @@ export interface ApiRequest {
   readonly requester?: Requester | undefined
 }
 
-/** One produced answer, byte-identical until it expires: for everybody, or for one requester when it is personal. */
+/** One produced response, byte-identical until it expires: for everybody, or for one requester when it is personal. */
 export interface Copy {
   readonly plain: () => Uint8Array<ArrayBuffer>
   readonly gzip: () => Uint8Array<ArrayBuffer>
-  /** The instant the answer speaks for, ms since the epoch, whole seconds. */
+  /** The instant the response speaks for, ms since the epoch, whole seconds. */
   readonly producedAt: number
   /** The route's time to live, seconds (API reference 2.3). */
   readonly maxAge: number
-  /** Further headers of this answer; may be empty. */
+  /** Further headers of this response; may be empty. */
   readonly headers: Readonly<Record<string, string>>
   /** True when others may get another answer. */
   readonly personal?: boolean
@@ -50,7 +50,7 @@ export interface Refusal {
   readonly allow?: string
 }
 
-/** What stands behind the routes: the generated world or a folder of recorded answers. */
+/** What stands behind the routes: the generated world or a folder of recorded responses. */
 export interface AnswerSource {
   /** Answers a request as of `now` (ms since the epoch), or says why not. */
   answer(request: ApiRequest, now: number): Copy | Refusal

@@ -6,7 +6,7 @@ import type { Journal } from './request-journal.ts'
 /**
  * Routes for the tester, outside the API and free of its budget:
  * `GET /__sandbox/clock` -> `{now}`; `PUT /__sandbox/clock` with `{now: ISO}`, `{advanceSeconds: n}` or, of recordings,
- * `{next: path}` (to the path's next recorded answer) -> `{now}`; 409 when that would go back, 404 when none comes; `GET /__sandbox/requests` -> `{total, byPath: {path: {status: n}}}`;
+ * `{next: path}` (to the path's next recorded response) -> `{now}`; 409 when that would go back, 404 when none comes; `GET /__sandbox/requests` -> `{total, byPath: {path: {status: n}}}`;
  * `GET /__sandbox/history?from&to` (ISO, both optional, [from, to)) -> the true history of the game;
  * `GET /__sandbox/counter?player&name&at` -> `{value}`, null when unknown.
  */

@@ -92,7 +92,7 @@ export function createBudget(limits: Limits, windowSeconds: number) {
 /** How `RateLimit-Reset` is written: seconds left, Unix seconds, or not at all. */
 export type ResetForm = 'delta' | 'epoch' | 'absent'
 
-/** The `RateLimit-*` headers of one answer at `now` (ms since the epoch). */
+/** The `RateLimit-*` headers of one response at `now` (ms since the epoch). */
 export function rateLimitHeaders(allowance: Allowance, form: ResetForm, now: number): Record<string, string> {
   const headers: Record<string, string> = {
     'RateLimit-Bucket': allowance.bucket,

@@ -29,7 +29,7 @@ export interface SandboxParts {
   readonly journal: Journal
   /** The living world; undefined when there is none. */
   readonly game: (() => Game) | undefined
-  /** When the recorded answer of a path changes next after an instant. */
+  /** When the recorded response of a path changes next after an instant. */
   readonly nextInstant: ((path: string, after: number) => number | undefined) | undefined
   /** Replacements of single routes, by path. */
   readonly hooks: ReadonlyMap<string, AnswerHook>
@@ -40,7 +40,7 @@ export interface SandboxParts {
   readonly desk: IdentityDesk
   /** How long each API answer takes, ms of the sandbox clock. */
   readonly latencyMs: number
-  /** What goes wrong with the answers. */
+  /** What goes wrong with the responses. */
   readonly faults: Faults
 }
 
@@ -148,7 +148,7 @@ function addCacheHeaders(c: Context, producedAt: number, maxAge: number, persona
 }
 
 function send(c: Context, copy: Copy, now: number): Response {
-  // A recorded answer that has expired comes as it came then.
+  // A recorded response that has expired comes as it came then.
   if (now > copy.producedAt + copy.maxAge * 1000) c.header('Date', new Date(copy.producedAt).toUTCString())
   c.header('Content-Type', 'application/json')
   c.header('Vary', 'Accept-Encoding')

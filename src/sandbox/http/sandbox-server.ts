@@ -38,7 +38,7 @@ export interface SandboxOptions {
   readonly seed?: number | undefined
   /** The item world to serve instead of the one generated from the seed. */
   readonly items?: ItemWorld | undefined
-  /** Folder of recorded answers to serve instead of a generated world. */
+  /** Folder of recorded responses to serve instead of a generated world. */
   readonly recordings?: string | undefined
   /** Records per page (default 20). */
   readonly pageSize?: number | undefined
@@ -54,11 +54,11 @@ export interface SandboxOptions {
   readonly tokens?: readonly string[] | undefined
   /** Registered OAuth applications (default: public `sandbox`, and `sandbox-private` with secret `sandbox-secret`). */
   readonly clients?: readonly RegisteredClient[] | undefined
-  /** How long each answer takes, ms of the clock (default 0). */
+  /** How long each response takes, ms of the clock (default 0). */
   readonly latencyMs?: number | undefined
   /** The living world behind the guild and player routes; false for none (default on; never with recordings). */
   readonly game?: false | GameOptions | undefined
-  /** What goes wrong with the answers, as in `--faults` (default nothing). */
+  /** What goes wrong with the responses, as in `--faults` (default nothing). */
   readonly faults?: FaultSpec | undefined
   /** Seconds of the sandbox per second of the clock, for people who watch (default 1; not with a virtual clock). */
   readonly speed?: number | undefined
@@ -71,7 +71,7 @@ export interface Sandbox {
   readonly clock: MovableClock
   /** The newest requests below the base path, oldest first. */
   readonly requests: readonly LogEntry[]
-  /** Replaces the answers of `path` (below the base path); null takes the hook away. Budgets still count. */
+  /** Replaces the responses of `path` (below the base path); null takes the hook away. Budgets still count. */
   setAnswer(path: string, hook: AnswerHook | null): void
   /** Exchanges the generated world; shows from each route's next produced copy on. Not with recordings. */
   setItemWorld(world: ItemWorld): void
@@ -84,7 +84,7 @@ export interface Sandbox {
   counterAt(player: string, name: string, at?: string): number | undefined
   /** Begins anew with another plan of faults, and seed if given; null ends them. UsageError for one that cannot be read. */
   setFaults(spec: FaultSpec | null, seed?: number): void
-  /** How many answers were spoilt since the plan was set, and how. */
+  /** How many responses were spoilt since the plan was set, and how. */
   faultsDone(): FaultsDone
   /** Stops listening and drops open connections; a second call waits for the first. */
   close(): Promise<void>

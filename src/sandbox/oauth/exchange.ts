@@ -3,7 +3,7 @@ import type { ApiRequest, Refusal } from '../http/answer.ts'
 import type { RegisteredClient } from './clients.ts'
 import type { DeskContext } from './context.ts'
 
-/** The answer to a code that was accepted (API reference 3.1). */
+/** The response to a code that was accepted (API reference 3.1). */
 export interface Exchanged {
   readonly access_token: string
   readonly token_type: 'bearer'

@@ -2,7 +2,7 @@ import { type Fault, noLimits, oneOf, withHeaders } from '../fault.ts'
 
 const minute = 60_000
 
-/** Answers that are right, under headers that are not. */
+/** Responses that are right, under headers that are not. */
 export const headerFaults = {
   'no-limit-headers': {
     about: 'no rate-limit headers',

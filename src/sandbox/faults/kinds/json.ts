@@ -1,7 +1,7 @@
 import type { Random } from '../../../app/clock.ts'
 import { type Fault, type Occasion, type Outgoing, withBody } from '../fault.ts'
 
-/** A JSON object, free to be changed: it was parsed for this one answer. */
+/** A JSON object, free to be changed: it was parsed for this one response. */
 export type Fields = Record<string, unknown>
 
 /** The value as an object, or undefined when it is none. */
@@ -19,7 +19,7 @@ export function objectsIn(value: unknown): Fields[] {
 }
 
 /**
- * An answer whose JSON was changed.
+ * A response whose JSON was changed.
  * @param change changes the body in place, or returns another; false when there was nothing to change
  */
 export function rewritten(answer: Outgoing, change: (body: object) => object | boolean): Outgoing | undefined {

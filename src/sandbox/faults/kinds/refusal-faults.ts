@@ -22,7 +22,7 @@ function page(answer: Outgoing, status: number, title: string): Outgoing {
   return withBody({ ...withHeaders(answer, noSandboxHeaders), status }, body, 'text/html; charset=UTF-8')
 }
 
-/** Answers from one wrong verdict to the next: two in a row would be believed. */
+/** Responses from one wrong refusal to the next: two in a row would confirm each other. */
 const apart = 4
 
 function isPlayer(path: string): boolean {
@@ -53,7 +53,7 @@ function strayRefusal(answer: Outgoing, status: 403 | 404, random: Random): Outg
   return turnedAway(answer, status, message, kind === 'gateway')
 }
 
-/** Answers that say no where the API itself would not have. */
+/** Responses that say no where the API itself would not have. */
 export const refusals = {
   storm: {
     about: '429 several times in a row, with rate-limit headers',

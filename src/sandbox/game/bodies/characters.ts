@@ -16,7 +16,7 @@ const professions =
     ' ',
   )
 
-/** What a player's characters are by nature: drawn from the player's salt, so the same in every answer. */
+/** What a player's characters are by nature: drawn from the player's salt, so the same in every response. */
 function natures(player: Player) {
   const random = seededRandom(player.salt)
   return Array.from({ length: between(random, 1, 3) }, (_, nth) => ({

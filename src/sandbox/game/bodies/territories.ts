@@ -26,7 +26,7 @@ export function territoryWriter(realm: Realm, dialect: Dialect, resourceSeconds:
     const known = sheets.get(sheet)
     if (known && known.edition === sheet.edition && at < known.staleAt) return known
     const length = resourceSeconds * 1000
-    // The sheets move one after the other, so that an answer seldom differs in all of them.
+    // The sheets move one after the other, so that a response seldom differs in all of them.
     const phase = Math.floor((sheet.nth / realm.sheets.length) * length)
     const tick = Math.floor((at - phase) / length)
     const entries = sheet.territories.map((one) => `${JSON.stringify(one.name)}:${JSON.stringify(body(one, at, tick))}`)

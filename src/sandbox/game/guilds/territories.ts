@@ -91,12 +91,12 @@ export function createHoldings(realm: Realm, before: number): void {
   realm.log.holds.sort((one, other) => one.from - other.from)
 }
 
-/** Makes the next answer show a territory anew. */
+/** Makes the next response show a territory anew. */
 export function touch(territory: Territory): void {
   territory.sheet.edition += 1
 }
 
-/** Makes the next answer show everything a guild holds anew. */
+/** Makes the next response show everything a guild holds anew. */
 export function touchHoldings(guild: Guild): void {
   for (const territory of guild.holdings) touch(territory)
 }

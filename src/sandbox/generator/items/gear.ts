@@ -9,7 +9,7 @@ import { capital } from '../words.ts'
 import { gearIcon } from './icons.ts'
 import { damageRange, drawIdentifications, type StatForm } from './identifications.ts'
 
-/** Weapons, armour and accessories, in the numbers of one live answer of May 2026. */
+/** Weapons, armour and accessories, in the numbers of one live response of May 2026. */
 export const gearCounts = {
   weapon: { bow: 486, dagger: 482, wand: 466, relik: 429, spear: 478 },
   armour: { helmet: 559, boots: 484, leggings: 486, chestplate: 531 },
@@ -47,7 +47,7 @@ const tiers = {
   accessory: weighted({ unique: 330, rare: 311, legendary: 204, fabled: 61 }),
 } as const
 
-/** Shares of each kind that carry an optional field, counted in the same answer. */
+/** Shares of each kind that carry an optional field, counted in the same response. */
 const shares: Readonly<Record<GearType, Readonly<Record<string, number>>>> = {
   weapon: weights(
     'elements:0.79 identified:0.18 lore:0.174 majorId:0.058 drop:0.136 restriction:0.881 craftsman:0.002',

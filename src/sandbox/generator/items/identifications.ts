@@ -38,7 +38,7 @@ export function rollOf(name: string, raw: number): Roll {
   return { min: away(raw * low), raw, max: away(raw * high) }
 }
 
-/** Ingredients roll upwards only: raw is the lower end, also of burdens (counted in live answers of 2026). */
+/** Ingredients roll upwards only: raw is the lower end, also of burdens (counted in live responses of 2026). */
 export function ingredientRoll(random: Random, name: string, level: number): Roll {
   const raw = drawRaw(random, name, level)
   const width = between(random, 0, Math.max(1, Math.round(Math.abs(raw) * 0.25)))

@@ -80,7 +80,7 @@ function sprites(type: string, kind: Kind, level: Span): Record<string, Sprite> 
   return Object.fromEntries(
     variants.map((variant) => {
       const prefix = kind === 'consumable' ? type : 'item'
-      // Spelt so in live answers, on the higher scrolls only.
+      // Spelt so in live responses, on the higher scrolls only.
       const name = type === 'scroll' && variant === 'rainbow' && level.minimum >= 80 ? 'scollrainbow' : prefix + variant
       return [variant, sprite(name, `${kind === 'consumable' ? `consumable.${type}` : type}.${variant}${grade}`, id)]
     }),

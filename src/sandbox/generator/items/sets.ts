@@ -3,7 +3,7 @@ import { between, pick, shuffled, weights } from '../draw.ts'
 import type { NameMaker } from '../names.ts'
 import type { Item, ItemSet } from '../records.ts'
 
-/** How many sets have how many parts (counted in a live answer of April 2026): two are empty, one is a collection. */
+/** How many sets have how many parts (counted in a live response of April 2026): two are empty, one is a collection. */
 const sizes = Object.entries(weights('0:2 1:2 2:16 3:14 4:27 5:3 7:1 8:2 58:1'))
 
 /** How many parts are of which type (counted likewise); together as many as the sets hold. */
@@ -31,7 +31,7 @@ export function createSets(random: Random, names: NameMaker, items: readonly Ite
   for (const [text, count] of sizes)
     for (let nth = 0; nth < count; nth++) {
       const size = Number(text)
-      // One name begins in lower case, as "fire ..." does in live answers.
+      // One name begins in lower case, as "fire ..." does in live responses.
       const title = names.title()
       const name = size === 5 && nth === 0 ? title.charAt(0).toLowerCase() + title.slice(1) : title
       const parts = free.splice(0, size)
