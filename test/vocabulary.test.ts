@@ -6,6 +6,8 @@ const root = join(import.meta.dirname, '..')
 
 /** Where the vocabulary holds already. The rest of `src` follows folder by folder. */
 const held = [
+  ...['auth', 'endpoints', 'http', 'rate-limit', 'recordings'].map((name) => `src/api/${name}`),
+  ...['call', 'client', 'errors', 'index', 'listings', 'pages', 'response'].map((name) => `src/api/${name}.ts`),
   ...['src/analytics', 'src/app', 'src/cli', 'src/db', 'src/main.ts', 'src/monitoring', 'src/sandbox', 'scripts'],
   ...['docs', 'README.md', 'SECURITY.md', 'CHANGELOG.md'],
   ...['archive', 'backfill', 'budget', 'coverage', 'drift', 'privacy', 'replay', 'retention', 'schedule'].map(

@@ -96,7 +96,7 @@ function endpointsOf(transport: Transport) {
     map: mapEndpoints(transport),
     /**
      * How many requests of this route's bucket the running window still allows, those in flight subtracted, those that
-     * wait in the queue not. Null when no response says so: before the first, after the window's end, without headers.
+     * wait in the queue not. Null while unknown: before the first response, after the window's end, without headers.
      * @param route the path as a template, `/guild/uuid/{uuid}`
      */
     remaining: (route: string): number | null => transport.remaining(route),

@@ -1,6 +1,6 @@
 import { type ErrorContext, FatalError, RetryableError } from '../app/errors.ts'
 
-/** What an error body said, whichever of the two families it belongs to (API reference 2.5). */
+/** What an error body says, whichever of the two families it belongs to (API reference 2.5). */
 export interface Refusal {
   /** HTTP status, or the `code` of an error body that came with status 200. */
   readonly status: number
@@ -16,7 +16,7 @@ export interface Refusal {
   readonly respondedAt?: number | undefined
 }
 
-/** The API answered, and the answer is no: asking again would bring the same. */
+/** The API refused the request: a repeat would bring the same. */
 export class ApiError extends FatalError {
   readonly status: number
   readonly kind: string | null
@@ -35,7 +35,7 @@ export class ApiError extends FatalError {
   }
 }
 
-/** 300: a name or prefix matches several objects. Resolve by uuid; never guess. */
+/** 300: a name or prefix matches several objects. Resolve by uuid. */
 export class MultipleObjectsReturned extends ApiError {
   /** Light identities by uuid. */
   readonly objects: Readonly<Record<string, unknown>>
@@ -61,7 +61,7 @@ export class NotFound extends ApiError {}
 /** 429 even after waiting several windows. */
 export class TooManyRequests extends RetryableError {}
 
-/** The service could not give a usable answer, even after repeating; the message says what was seen. */
+/** The service gave no usable response, even after repeats; the message has the last fault. */
 export class Unavailable extends RetryableError {}
 
 /** The error class for a refusal with this status. */
@@ -83,8 +83,8 @@ export function refusalError(refusal: Refusal): ApiError {
 }
 
 function refusalMessage({ status, kind, detail, path }: Refusal): string {
-  const said = [kind, detail].filter((part) => part !== null).join(': ')
-  return `${path} answered ${status}${said === '' ? '' : ` (${said})`}`
+  const reason = [kind, detail].filter((part) => part !== null).join(': ')
+  return `${path} responded with ${status}${reason === '' ? '' : ` (${reason})`}`
 }
 
 function refusalContext({ status, kind, detail, path }: Refusal): ErrorContext {

@@ -16,13 +16,13 @@ import {
 export interface PageOptions extends CallOptions {
   /** Page number as a controller named it; leave it out for the first page. */
   readonly page?: number | undefined
-  /** Ask for everything in one body. */
+  /** Request everything in one body. */
   readonly fullResult?: boolean | undefined
 }
 
 /** Going through a listing. */
 export interface WalkingOptions extends CallOptions {
-  /** Go page by page instead of asking for everything in one body. */
+  /** Go page by page instead of requesting everything in one body. */
   readonly walk?: boolean | undefined
 }
 
@@ -68,7 +68,7 @@ export function listing<Value>(transport: Transport, request: ListingRequest<Val
   const read = ({ records }: { readonly records: readonly unknown[] }) => records.map(parse)
   type Page = ReadableResponse<Listing, Value[]>
 
-  async function ask({ page, fullResult, lane, signal }: PageOptions): Promise<Page> {
+  async function fetchPage({ page, fullResult, lane, signal }: PageOptions): Promise<Page> {
     const path = fillRoute(route, request.segments)
     const query = { page, ...(flag === undefined || fullResult !== true ? {} : { [flag]: true as const }) }
     const response = await transport.send({ ...sent, route, path, query, lane, signal })
@@ -76,19 +76,19 @@ export function listing<Value>(transport: Transport, request: ListingRequest<Val
   }
 
   /** Only the first request carries the flag: a server that ignored it once is walked page by page from then on. */
-  function asker({ walk = false, lane, signal }: WalkingOptions) {
+  function pageFetcher({ walk = false, lane, signal }: WalkingOptions) {
     let fullResult = !walk
     return (page: number | undefined) => {
       signal?.throwIfAborted()
       const flagged = fullResult
       fullResult = false
-      return ask({ page, fullResult: flagged, lane, signal })
+      return fetchPage({ page, fullResult: flagged, lane, signal })
     }
   }
 
   async function* pages(options: CallOptions = {}): AsyncGenerator<Page, void, void> {
     try {
-      yield* walkPages(asker({ ...options, walk: true }))
+      yield* walkPages(pageFetcher({ ...options, walk: true }))
     } catch (error) {
       throw error instanceof WalkMoved ? movedTooOften(error, 0) : error
     }
@@ -96,11 +96,11 @@ export function listing<Value>(transport: Transport, request: ListingRequest<Val
 
   async function* each(options: EachOptions = {}): AsyncGenerator<Value, void, void> {
     const { onUnreadable, signal } = options
-    const fetchPage = asker(options)
+    const next = pageFetcher(options)
     const seen = new Set<string>()
     for (let restarts = 0; ; restarts++) {
       try {
-        for await (const { body } of walkPages(fetchPage)) {
+        for await (const { body } of walkPages(next)) {
           for (const record of body.records) {
             signal?.throwIfAborted()
             const key = keyOf(record)
@@ -130,18 +130,24 @@ export function listing<Value>(transport: Transport, request: ListingRequest<Val
 
   return {
     /** One page, or with `fullResult` everything in one body. */
-    page: (options: PageOptions = {}): Promise<Page> => ask(options),
+    page: (options: PageOptions = {}): Promise<Page> => fetchPage(options),
     /** Everything, and whether it is everything. */
     all: async (options: AllOptions = {}): Promise<ReadableWalk<Value>> => {
       const { onProgress, signal } = options
-      const walk = await walkAll({ fetchPage: asker(options), keyOf, onProgress, signal, maxRestarts: MAX_RESTARTS })
+      const walk = await walkAll({
+        fetchPage: pageFetcher(options),
+        keyOf,
+        onProgress,
+        signal,
+        maxRestarts: MAX_RESTARTS,
+      })
       return { ...walk, read: () => read(walk) }
     },
     /** Page after page. @throws RetryableError when the listing changes between two of them */
     pages,
     /**
      * Record after record, each key once. Begins again when the listing changes on the way, at most three times; `all`
-     * tells whether everything came.
+     * reports whether everything came.
      */
     each,
   }

@@ -11,7 +11,7 @@ export interface Controller {
   /** Number of this page; 0- or 1-indexed, as the server likes. */
   readonly current: number | null
   readonly prev: number | null
-  /** What to ask for next; null on the last page. */
+  /** The number of the next page; null on the last one. */
   readonly next: number | null
 }
 
@@ -24,7 +24,7 @@ export interface Listing {
   readonly whole: boolean
 }
 
-/** What `onProgress` is told after each page. */
+/** The argument of `onProgress`, which is called after each page. */
 export interface WalkProgress {
   /** Pages read in this attempt, counting from 1. */
   readonly page: number
@@ -42,14 +42,14 @@ export interface Walk {
   /** The server's own count; null when it sent everything without a controller. */
   readonly count: number | null
   readonly pages: number
-  /** Answers received, those of abandoned attempts included. */
+  /** Responses received, those of abandoned attempts included. */
   readonly requests: number
   readonly restarts: number
   /** The instant of the oldest page; ms since the epoch. */
   readonly observedFrom: number
   /** The instant of the newest page; ms since the epoch. */
   readonly observedAt: number
-  /** When the last of the pages expires; ms since the epoch, or null when no page told. */
+  /** When the last of the pages expires; ms since the epoch, or null when unknown. */
   readonly expiresAt: number | null
   /** Why the instant of a page cannot be right, by its own `Date` header; undefined when all agree. */
   readonly clockError: string | undefined
@@ -59,7 +59,7 @@ export interface Walk {
 
 /** How to walk a listing. */
 export interface WalkOptions {
-  /** Asks for one page; without a number, for whatever the server gives first. */
+  /** Requests one page; without a number, the first one by the server's own count. */
   readonly fetchPage: (page: number | undefined) => Promise<ApiResponse<Listing>>
   /** The natural key of a record, or null when it cannot be read. */
   readonly keyOf: (record: unknown) => string | null
@@ -120,38 +120,38 @@ function readController(value: unknown): Controller | null {
 }
 
 /**
- * Follows the controller from the first page to the last. Asks without a number first, because some servers count from
- * 0 and some from 1, and then for whatever `next` says; a 400 means the end was passed.
- * @param first an answer already at hand that counts as the first page
+ * Follows the controller from the first page to the last. The first request has no number, because some servers
+ * count from 0 and some from 1; the others follow `next`. A 400 means the end was passed.
+ * @param first a response that counts as the first page
  */
 export async function* walkPages<Page extends ApiResponse<Listing>>(
   fetchPage: (page: number | undefined) => Promise<Page>,
   first?: Page | undefined,
 ): AsyncGenerator<Page, void, void> {
-  let answer = first ?? (await fetchPage(undefined))
-  let place = answer.body.controller
-  yield answer
+  let response = first ?? (await fetchPage(undefined))
+  let place = response.body.controller
+  yield response
   for (let fetched = 1; place !== null && place.next !== null; fetched++) {
     if (place.pages !== null && fetched > place.pages) throw new WalkMoved('more pages than the server counted')
     try {
-      answer = await fetchPage(place.next)
+      response = await fetchPage(place.next)
     } catch (error) {
       if (error instanceof BadRequest) return
       throw error
     }
-    const now = answer.body.controller
+    const now = response.body.controller
     if (now === null) throw new WalkMoved('a page came without its controller')
     if (now.count !== place.count || now.pages !== place.pages) throw new WalkMoved('count or pages moved')
     const before = place.current ?? place.next - 1
     if ((now.current ?? place.next) <= before) throw new WalkMoved(`page did not advance past ${before}`)
     if (now.next !== null && now.next <= place.next) throw new WalkMoved(`next page did not advance past ${place.next}`)
     place = now
-    yield answer
+    yield response
   }
 }
 
 /**
- * Reads a whole listing and says whether it is whole. Begins again, at most `maxRestarts` times, when the listing moves
+ * Reads a whole listing and reports whether it is complete. Begins again, at most `maxRestarts` times, when the listing moves
  * under the walk or when the distinct keys differ from the server's count.
  * @throws RetryableError when it still moved after the last restart
  */
@@ -161,10 +161,10 @@ export async function walkAll(options: WalkOptions): Promise<Walk> {
   let bytes = 0
   const counted = async (page: number | undefined) => {
     signal?.throwIfAborted()
-    const answer = await fetchPage(page)
+    const response = await fetchPage(page)
     requests++
-    bytes += answer.bytes
-    return answer
+    bytes += response.bytes
+    return response
   }
 
   for (let restarts = 0; ; restarts++) {

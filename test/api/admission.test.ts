@@ -11,15 +11,15 @@ const window: Window = {
   earliest: end - 1000,
   latest: end + 1000,
   openedAt: now,
-  given: { refresh: 0, backfill: 0 },
+  granted: { refresh: 0, backfill: 0 },
   assumed: false,
 }
 /** Both lanes are known to want requests, so that neither has to find out. */
-const wanting: BudgetState = { ...emptyBudget, wanted: { refresh: end, backfill: end } }
+const wanting: BudgetState = { ...emptyBudget, wantedUntil: { refresh: end, backfill: end } }
 const left = (remaining: number): BudgetState => ({ ...wanting, window: { ...window, remaining } })
 
 function loads(given: Partial<Record<Lane, Partial<LaneLoad>>>): Record<Lane, LaneLoad> {
-  const load = (lane: Lane) => ({ waiting: 0, asking: 0, recheckAt: Infinity, ...given[lane] })
+  const load = (lane: Lane) => ({ waiting: 0, reserving: 0, recheckAt: Infinity, ...given[lane] })
   return { live: load('live'), refresh: load('refresh'), backfill: load('backfill') }
 }
 
@@ -30,7 +30,7 @@ function limits(known: BudgetState | null, given: Parameters<typeof loads>[0]): 
 
 test('one request finds out what the budget is', () => {
   expect(limits(null, { live: { waiting: 3 }, backfill: { waiting: 3 } })).toEqual([1, 0, 0])
-  expect(limits(null, { live: { waiting: 3, asking: 1 } })).toEqual([1, 0, 0])
+  expect(limits(null, { live: { waiting: 3, reserving: 1 } })).toEqual([1, 0, 0])
 })
 
 test('lanes are opened for as many as there is room for, the live one first', () => {
@@ -38,8 +38,8 @@ test('lanes are opened for as many as there is room for, the live one first', ()
   // A backfill wants its share of the other two.
   expect(limits(left(5), { live: { waiting: 3 }, refresh: { waiting: 9 } })).toEqual([3, 1, 0])
   expect(limits(left(30), { live: { waiting: 3 }, refresh: { waiting: 9 } })).toEqual([3, 9, 0])
-  // What asks already counts as gone.
-  expect(limits(left(4), { live: { waiting: 3, asking: 2 } })).toEqual([4, 0, 0])
+  // What reserves already counts as gone.
+  expect(limits(left(4), { live: { waiting: 3, reserving: 2 } })).toEqual([4, 0, 0])
 })
 
 test('a lane without waiting requests stays closed, so that a later one is decided about', () => {
@@ -56,7 +56,7 @@ test('a shut lane opens for one request when it is time to look again, and no al
   expect(admit(left(0), loads({}), now).decideAgainAt).toBe(Infinity)
 })
 
-test('a lane that is not known to want requests asks in vain once, so that the other leaves it some', () => {
-  const known = { ...left(0), wanted: { refresh: end, backfill: 0 } }
+test('a lane that is not known to want requests tries in vain once, so that the other leaves it some', () => {
+  const known = { ...left(0), wantedUntil: { refresh: end, backfill: 0 } }
   expect(admit(known, loads({ backfill: { waiting: 2 } }), now).lanes.backfill).toEqual({ limit: 1, isRecheck: true })
 })

@@ -7,7 +7,7 @@ import type { ApiRequest } from '../../src/api/http/request.ts'
 const receivedAt = Date.parse('2026-05-30T12:00:05Z')
 const request: ApiRequest = { method: 'GET', route: '/item/sets', path: '/item/sets' }
 const outcome = (status: number, rest: Partial<Outcome> = {}): Outcome => {
-  return { status, headers: new Map(), body: {}, failure: null, seen: '', bytes: 2, receivedAt, ...rest }
+  return { status, headers: new Map(), body: {}, failure: null, reason: '', bytes: 2, receivedAt, ...rest }
 }
 function step(attempts: Attempts, given: Outcome, rest: { blamesCredential?: boolean; request?: ApiRequest } = {}) {
   const result = { request, outcome: given, fault: classifyResponse(given), blamesCredential: false, ...rest }

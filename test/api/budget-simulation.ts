@@ -1,6 +1,6 @@
 import type { Lane } from '../../src/api/http/request.ts'
 import { readRateLimit } from '../../src/api/http/response-headers.ts'
-import { lookAgainIn, opensAt, reserve, settle } from '../../src/api/rate-limit/budget.ts'
+import { complete, opensAt, recheckIn, reserve } from '../../src/api/rate-limit/budget.ts'
 import { type BudgetState, emptyBudget, type Reservation } from '../../src/api/rate-limit/budget-state.ts'
 import { seededRandom } from '../../src/app/clock.ts'
 
@@ -129,7 +129,7 @@ export function simulate(given: Simulation): Seen {
     }
 
     function waitFor(now: number): void {
-      const look = lookAgainIn(state, now, lane, (id) => own.has(id))
+      const look = recheckIn(state, now, lane, (id) => own.has(id))
       const at = Math.min(now + look, opensAt(state, now, lane) ?? Infinity)
       if (at >= wakeAt && wakeAt > now) return
       wakeAt = at
@@ -155,7 +155,7 @@ export function simulate(given: Simulation): Seen {
       inFlight--
       own.delete(ticket.id)
       const reading = readRateLimit(headers, now)
-      state = settle(state, ticket, { reading, answered: true, receivedAt: now, assumedLimit: given.limit }, now)
+      state = complete(state, ticket, { reading, answered: true, receivedAt: now, assumedLimit: given.limit }, now)
       ask(now)
     }
 

@@ -2,17 +2,17 @@ import { describe, expect, test } from 'vitest'
 import type { Lane } from '../../src/api/http/request.ts'
 import type { RateLimitReading } from '../../src/api/http/response-headers.ts'
 import {
-  adopt,
   available,
   block,
-  lookAgainIn,
+  complete,
   opensAt,
   PROBE_LASTS,
   RESERVATION_LASTS,
+  recheckIn,
   release,
   remaining,
   reserve,
-  settle,
+  transferIn,
   waitsForTurn,
 } from '../../src/api/rate-limit/budget.ts'
 import {
@@ -59,22 +59,22 @@ function bucket(assumedLimit = 50) {
       if (ticket === null) throw new Error(`nothing to take at ${seconds}`)
       return ticket
     },
-    settle(ticket: Reservation, told: RateLimitReading | null, seconds: number, answered = true) {
-      const settlement = { reading: told, answered, receivedAt: at(seconds), assumedLimit }
-      keep(settle(state, ticket, settlement, at(seconds)))
+    complete(ticket: Reservation, told: RateLimitReading | null, seconds: number, answered = true) {
+      const completion = { reading: told, answered, receivedAt: at(seconds), assumedLimit }
+      keep(complete(state, ticket, completion, at(seconds)))
     },
     observe: (told: RateLimitReading, sent: number, seconds: number) =>
       keep(observe(state, told, at(sent), at(seconds), at(seconds))),
     block: (until: number, seconds: number) => keep(block(state, at(until), at(seconds))),
     release: (ticket: Reservation, seconds: number) => keep(release(state, ticket.id, at(seconds))),
-    adopt: (from: BudgetState, seconds: number) => keep(adopt(state, from, at(seconds))),
+    transferIn: (from: BudgetState, seconds: number) => keep(transferIn(state, from, at(seconds))),
   }
 }
 
 function opened(left: number, seconds = 0) {
   const budget = bucket()
   const probe = budget.take(seconds)
-  budget.settle(probe, reading(seconds, left), seconds)
+  budget.complete(probe, reading(seconds, left), seconds)
   return budget
 }
 
@@ -82,20 +82,20 @@ describe('a budget', () => {
   test('counts what ended in silence, although later answers do not', () => {
     const budget = opened(49)
     const tickets = Array.from({ length: 4 }, () => budget.take(1))
-    for (const [nth, ticket] of tickets.entries()) budget.settle(ticket, null, 2 + nth, false)
+    for (const [nth, ticket] of tickets.entries()) budget.complete(ticket, null, 2 + nth, false)
     expect(budget.available(6)).toBe(45)
     // The server counted two requests, and six were sent.
-    budget.settle(budget.take(7), reading(7, 48), 7)
+    budget.complete(budget.take(7), reading(7, 48), 7)
     expect(budget.available(7)).toBe(44)
-    budget.settle(budget.take(62), reading(62, 49), 62)
+    budget.complete(budget.take(62), reading(62, 49), 62)
     expect(budget.available(62)).toBe(49)
   })
 
   test('counts in a window what ended in silence before its first answer', () => {
     const budget = bucket()
-    budget.settle(budget.take(0), null, 0, false)
-    budget.settle(budget.take(2), null, 2, false)
-    budget.settle(budget.take(4), reading(4, 49), 4)
+    budget.complete(budget.take(0), null, 0, false)
+    budget.complete(budget.take(2), null, 2, false)
+    budget.complete(budget.take(4), reading(4, 49), 4)
     expect(budget.available(4)).toBe(47)
   })
 
@@ -105,16 +105,16 @@ describe('a budget', () => {
     const probe = budget.take(0)
     expect([budget.available(0), budget.available(0, 'live')]).toEqual([0, 0])
     expect(budget.ask(0)).toBeNull()
-    budget.settle(probe, reading(1, 49), 1)
+    budget.complete(probe, reading(1, 49), 1)
     expect(budget.available(1)).toBe(49)
   })
 
   test('lets another one go at the pace of the limit when the first brought no answer', () => {
     const budget = bucket()
-    budget.settle(budget.take(0), null, 1, false)
+    budget.complete(budget.take(0), null, 1, false)
     expect(budget.opensAt(1)).toBe(at(2.2))
     expect([budget.available(2.1), budget.available(2.2)]).toEqual([0, 1])
-    budget.settle(budget.take(2.2), reading(3, 30), 3)
+    budget.complete(budget.take(2.2), reading(3, 30), 3)
     expect(budget.available(3)).toBe(29)
   })
 
@@ -124,7 +124,7 @@ describe('a budget', () => {
     for (let second = 0; second < 300; second += 0.5) {
       if (budget.available(second) === 0) continue
       sent.push(second)
-      budget.settle(budget.take(second), null, second, false)
+      budget.complete(budget.take(second), null, second, false)
     }
     const inMinute = (begin: number) => sent.filter((one) => one >= begin && one < begin + 60).length
     expect(Math.max(...sent.map(inMinute))).toBe(20)
@@ -137,7 +137,7 @@ describe('a budget', () => {
     expect([budget.available(9.9), budget.available(10)]).toEqual([0, 1])
     const second = budget.take(10)
     expect(budget.available(10)).toBe(0)
-    budget.settle(second, reading(10, 30), 10)
+    budget.complete(second, reading(10, 30), 10)
     expect(budget.available(10)).toBe(29)
   })
 
@@ -146,7 +146,7 @@ describe('a budget', () => {
     const tickets = Array.from({ length: 8 }, () => budget.take(1))
     expect(budget.available(1)).toBe(2)
     tickets.forEach((ticket, index) => {
-      budget.settle(ticket, reading(2, 9 - index), 2)
+      budget.complete(ticket, reading(2, 9 - index), 2)
       expect(budget.available(2)).toBe(2)
     })
   })
@@ -154,11 +154,11 @@ describe('a budget', () => {
   test('what a dead process had in flight lapses, and its late answer changes nothing twice', () => {
     const budget = opened(10)
     const lost = budget.take(1)
-    budget.settle(budget.take(61), reading(61, 40), 61)
+    budget.complete(budget.take(61), reading(61, 40), 61)
     expect([budget.available(61), budget.available(90.9), budget.available(91)]).toEqual([39, 39, 40])
-    budget.settle(budget.take(91), reading(91, 20), 91)
-    budget.settle(lost, reading(1, 8), 92)
-    budget.settle(lost, null, 92)
+    budget.complete(budget.take(91), reading(91, 20), 91)
+    budget.complete(lost, reading(1, 8), 92)
+    budget.complete(lost, null, 92)
     expect(budget.available(92)).toBe(20)
     expect(RESERVATION_LASTS).toBe(90_000)
   })
@@ -166,7 +166,7 @@ describe('a budget', () => {
   test('what lapses in the window it was taken in was counted by the server', () => {
     const budget = bucket()
     const long = { ...reading(0, 10), resetAt: at(115) }
-    budget.settle(budget.take(0), long, 0)
+    budget.complete(budget.take(0), long, 0)
     budget.take(1)
     expect([budget.available(90), budget.available(92)]).toEqual([9, 9])
   })
@@ -177,8 +177,8 @@ describe('a budget', () => {
     const again = reserve(budget.state, { id: first.id, lane: 'refresh', poll: null }, at(1))
     expect(again.result).toEqual(first)
     expect(available(again.state, at(1), 'refresh')).toBe(9)
-    budget.settle(first, null, 1)
-    budget.settle(first, null, 1)
+    budget.complete(first, null, 1)
+    budget.complete(first, null, 1)
     expect(budget.available(1)).toBe(9)
   })
 
@@ -186,7 +186,7 @@ describe('a budget', () => {
     const budget = bucket()
     budget.release(budget.take(0), 0)
     expect(budget.available(0)).toBe(1)
-    budget.settle(budget.take(0), reading(0, 5), 0)
+    budget.complete(budget.take(0), reading(0, 5), 0)
     budget.release(budget.take(1), 1)
     expect(budget.available(1)).toBe(5)
   })
@@ -194,27 +194,27 @@ describe('a budget', () => {
   test('a request that ran before its bucket was known counts in it from then on', () => {
     const [unknown, known] = [bucket(), opened(10)]
     const early = unknown.take(1, 'live', '/map')
-    known.adopt(unknown.state, 2)
-    known.adopt(unknown.state, 2)
+    known.transferIn(unknown.state, 2)
+    known.transferIn(unknown.state, 2)
     expect(known.available(2, 'live')).toBe(9)
-    expect(known.state.pulses).toEqual({ '/map': { lastAt: at(1), everyMs: null, between: [], waiting: [] } })
-    known.settle(early, null, 3)
+    expect(known.state.cadences).toEqual({ '/map': { lastAt: at(1), everyMs: null, between: [], waiting: [] } })
+    known.complete(early, null, 3)
     expect(known.available(3, 'live')).toBe(9)
   })
 
   test('answers out of order never raise what remains', () => {
     const budget = opened(10)
     const [one, two, three] = [budget.take(1), budget.take(1), budget.take(1)]
-    budget.settle(three, reading(2, 7), 2)
+    budget.complete(three, reading(2, 7), 2)
     expect(budget.available(2)).toBe(5)
-    budget.settle(one, reading(2, 9), 2)
-    budget.settle(two, reading(2, 8), 2)
+    budget.complete(one, reading(2, 9), 2)
+    budget.complete(two, reading(2, 8), 2)
     expect(budget.available(2)).toBe(7)
   })
 
   test('somebody else on the same address lowers it', () => {
     const budget = opened(40)
-    budget.settle(budget.take(1), reading(1, 3), 1)
+    budget.complete(budget.take(1), reading(1, 3), 1)
     expect(budget.available(1)).toBe(3)
   })
 
@@ -226,28 +226,28 @@ describe('a budget', () => {
     expect(budget.available(61)).toBe(1)
     const probe = budget.take(61)
     expect(budget.available(61)).toBe(0)
-    budget.settle(probe, reading(61, 20), 61)
+    budget.complete(probe, reading(61, 20), 61)
     expect(budget.available(61)).toBe(20)
   })
 
   test('a slow answer of the old window says nothing about the new one', () => {
     const budget = opened(50)
     const slow = budget.take(1)
-    budget.settle(budget.take(59), reading(59, 0), 59)
+    budget.complete(budget.take(59), reading(59, 0), 59)
     expect(budget.available(61)).toBe(1)
     const probe = budget.take(61)
     // Its headers were written at second 1, and it arrived at second 62 with "59 seconds left".
-    budget.settle(slow, { ...reading(1, 49), resetAt: at(62 + 59) }, 62)
+    budget.complete(slow, { ...reading(1, 49), resetAt: at(62 + 59) }, 62)
     expect(budget.available(62)).toBe(0)
-    budget.settle(probe, reading(62, 5), 62)
+    budget.complete(probe, reading(62, 5), 62)
     expect(budget.available(62)).toBe(5)
   })
 
   test('a slow answer within the window does not pass for a later window', () => {
     const budget = opened(50)
     const slow = budget.take(1)
-    budget.settle(budget.take(20), reading(20, 1), 20)
-    budget.settle(slow, { ...reading(1, 49), resetAt: at(25 + 59) }, 25)
+    budget.complete(budget.take(20), reading(20, 1), 20)
+    budget.complete(slow, { ...reading(1, 49), resetAt: at(25 + 59) }, 25)
     expect(budget.available(25)).toBe(1)
     expect(budget.opensAt(25)).toBeLessThanOrEqual(at(61))
   })
@@ -260,19 +260,19 @@ describe('a budget', () => {
 
   test('a missing remaining counts one, and is not zero', () => {
     const budget = opened(10)
-    budget.settle(budget.take(1), reading(1, null), 1)
+    budget.complete(budget.take(1), reading(1, null), 1)
     expect(budget.available(1)).toBe(9)
   })
 
   test('a failed request counts, since the server may have counted it', () => {
     const budget = opened(10)
-    budget.settle(budget.take(1), null, 2, false)
+    budget.complete(budget.take(1), null, 2, false)
     expect(budget.available(2)).toBe(9)
   })
 
   test('without headers it counts its own requests per minute of the clock', () => {
     const budget = bucket(5)
-    for (let sent = 0; sent < 5; sent++) budget.settle(budget.take(10), null, 10)
+    for (let sent = 0; sent < 5; sent++) budget.complete(budget.take(10), null, 10)
     expect([budget.available(10), budget.remaining(10)]).toEqual([0, null])
     expect(budget.opensAt(10)).toBe(at(61))
     expect(budget.available(61)).toBe(1)
@@ -280,8 +280,8 @@ describe('a budget', () => {
 
   test('headers that come after all replace the assumption', () => {
     const budget = bucket(5)
-    budget.settle(budget.take(10), null, 10)
-    budget.settle(budget.take(10), reading(10, 90, 120), 10)
+    budget.complete(budget.take(10), null, 10)
+    budget.complete(budget.take(10), reading(10, 90, 120), 10)
     expect(budget.available(10)).toBe(90)
   })
 
@@ -291,12 +291,12 @@ describe('a budget', () => {
     budget.block(9, 5)
     expect([budget.available(8), budget.available(8, 'live'), budget.remaining(8)]).toEqual([0, 0, 0])
     expect(budget.opensAt(8)).toBe(at(9))
-    budget.settle(late, reading(6, 30), 6)
+    budget.complete(late, reading(6, 30), 6)
     expect(budget.available(8)).toBe(0)
     expect(budget.available(9)).toBe(1)
     const probe = budget.take(9)
     expect(budget.available(9)).toBe(0)
-    budget.settle(probe, reading(10, 12), 10)
+    budget.complete(probe, reading(10, 12), 10)
     expect(budget.available(10)).toBe(12)
   })
 
@@ -323,24 +323,24 @@ describe('a budget', () => {
     ])('has room again once it is set back: %s', (_name, make) => {
       const budget = make()
       expect([budget.available(day + 9), budget.available(10)]).toEqual([0, 1])
-      budget.settle(budget.take(10), reading(10, 49), 10)
+      budget.complete(budget.take(10), reading(10, 49), 10)
       expect(budget.available(10)).toBe(49)
     })
 
     test('counts neither its requests, nor its lanes, nor its live polls', () => {
       const budget = bucket()
-      budget.settle(budget.take(day, 'live', '/map'), reading(day, 20), day)
-      for (let turn = 0; turn < 4; turn++) budget.settle(budget.take(day + 1), null, day + 2, false)
+      budget.complete(budget.take(day, 'live', '/map'), reading(day, 20), day)
+      for (let turn = 0; turn < 4; turn++) budget.complete(budget.take(day + 1), null, day + 2, false)
       budget.ask(day + 3, 'backfill')
-      budget.settle(budget.take(10), reading(10, 40), 10)
-      expect([budget.available(10), budget.available(10, 'live'), budget.state.silent]).toEqual([40, 40, []])
-      expect(budget.state.pulses).toEqual({})
+      budget.complete(budget.take(10), reading(10, 40), 10)
+      expect([budget.available(10), budget.available(10, 'live'), budget.state.uncounted]).toEqual([40, 40, []])
+      expect(budget.state.cadences).toEqual({})
     })
   })
 
   test('keeps a window and a block of the longest kind, by a clock that is two minutes behind', () => {
     const budget = bucket()
-    budget.settle(budget.take(120), { ...reading(120, 0), resetAt: at(240) }, 120)
+    budget.complete(budget.take(120), { ...reading(120, 0), resetAt: at(240) }, 120)
     expect(budget.available(1)).toBe(0)
     budget.block(240, 120)
     expect(budget.available(1)).toBe(0)
@@ -348,9 +348,9 @@ describe('a budget', () => {
 
   test('corrects a window whose end was far ahead by the next response, and counts in it as told', () => {
     const budget = bucket()
-    budget.settle(budget.take(1), { ...reading(1, 49), resetAt: at(121) }, 1)
+    budget.complete(budget.take(1), { ...reading(1, 49), resetAt: at(121) }, 1)
     expect(budget.available(2)).toBe(49)
-    budget.settle(budget.take(2), reading(2, 20), 3)
+    budget.complete(budget.take(2), reading(2, 20), 3)
     expect(budget.available(3)).toBe(20)
     for (let turn = 0; turn < 20; turn++) budget.take(3)
     expect(budget.opensAt(3)).toBe(at(61))
@@ -358,8 +358,8 @@ describe('a budget', () => {
 
   test('a limit of 0 leaves a first request every minute', () => {
     const budget = bucket()
-    budget.settle(budget.take(0), reading(0, null, 0), 0)
-    budget.settle(budget.take(61), null, 61, false)
+    budget.complete(budget.take(0), reading(0, null, 0), 0)
+    budget.complete(budget.take(61), null, 61, false)
     expect([budget.available(100), budget.available(121)]).toEqual([0, 1])
   })
 
@@ -375,7 +375,7 @@ describe('the lanes of a budget', () => {
     const budget = bucket()
     for (const second of [-40, -30, -20, -10, 0]) {
       const poll = budget.take(second, 'live', '/map')
-      budget.settle(poll, { ...reading(0, second < 0 ? 50 : left), resetAt: at(second < 0 ? 0 : 60) }, second)
+      budget.complete(poll, { ...reading(0, second < 0 ? 50 : left), resetAt: at(second < 0 ? 0 : 60) }, second)
     }
     return budget
   }
@@ -411,7 +411,7 @@ describe('the lanes of a budget', () => {
 
   test('release them in the last tenth of a short window', () => {
     const budget = bucket()
-    budget.settle(budget.take(50), reading(50, 5), 50)
+    budget.complete(budget.take(50), reading(50, 5), 50)
     // The first response came at 50, the end is between 59 and 61.
     expect([budget.available(58, 'backfill'), budget.available(58.2, 'backfill')]).toEqual([3, 5])
   })
@@ -419,7 +419,7 @@ describe('the lanes of a budget', () => {
   test('let refreshes have them in a bucket without live polls', () => {
     const budget = opened(30)
     expect(budget.available(1)).toBe(30)
-    budget.settle(budget.take(1, 'live', '/map'), reading(1, 20), 1)
+    budget.complete(budget.take(1, 'live', '/map'), reading(1, 20), 1)
     // Every ten seconds, until there is a second poll.
     expect(budget.available(2)).toBe(20 - 6 - 2)
   })
@@ -429,33 +429,33 @@ describe('the lanes of a budget', () => {
     const [one, two] = [budget.take(1, 'live'), budget.take(1, 'live')]
     expect(budget.ask(1, 'live', '/map')).toBeNull()
     const lookIn = (lane: Lane, own: readonly string[]) =>
-      lookAgainIn(budget.state, at(1), lane, (id) => own.includes(id))
+      recheckIn(budget.state, at(1), lane, (id) => own.includes(id))
     expect([lookIn('live', [one.id]), lookIn('live', [one.id, two.id]), lookIn('backfill', [])]).toEqual([
       200,
       Number.POSITIVE_INFINITY,
       Number.POSITIVE_INFINITY,
     ])
     // The server had counted the second request before it counted the first.
-    budget.settle(one, reading(1, 1), 1)
-    budget.settle(two, reading(1, 1), 1)
+    budget.complete(one, reading(1, 1), 1)
+    budget.complete(two, reading(1, 1), 1)
     expect(budget.available(1, 'live')).toBe(1)
   })
 
   test('keep one for a live poll that is late, and none for one that was given up', () => {
     const budget = polled(20)
-    budget.settle(budget.take(10, 'live', '/map'), reading(10, 19), 10)
+    budget.complete(budget.take(10, 'live', '/map'), reading(10, 19), 10)
     expect([budget.available(40), budget.available(46)]).toEqual([19 - 3 - 2, 19])
     const early = opened(20)
-    early.settle(early.take(1, 'live', '/map'), reading(1, 19), 1)
-    early.settle(early.take(7, 'live', '/map'), reading(7, 18), 7)
+    early.complete(early.take(1, 'live', '/map'), reading(1, 19), 1)
+    early.complete(early.take(7, 'live', '/map'), reading(7, 18), 7)
     expect([early.available(29), early.available(31)]).toEqual([18 - 6 - 2, 18])
   })
 
   test('do not take a repeat, or a second request of the same poll, for a beat', () => {
     const budget = polled(20)
-    budget.settle(budget.take(2, 'live', '/map'), reading(2, 19), 2)
-    budget.settle(budget.take(4, 'live'), reading(4, 18), 4)
-    expect(budget.state.pulses['/map']).toMatchObject({ lastAt: at(0), everyMs: 10_000 })
+    budget.complete(budget.take(2, 'live', '/map'), reading(2, 19), 2)
+    budget.complete(budget.take(4, 'live'), reading(4, 18), 4)
+    expect(budget.state.cadences['/map']).toMatchObject({ lastAt: at(0), everyMs: 10_000 })
   })
 
   test('share a window four to one while refreshes and backfills both want requests', () => {
@@ -472,12 +472,12 @@ describe('the lanes of a budget', () => {
 
   test('let a backfill have what refreshes leave, the later in the window the more', () => {
     const budget = opened(50)
-    budget.settle(budget.take(0), reading(0, 49), 0)
-    budget.settle(budget.take(20), reading(20, 48), 20)
+    budget.complete(budget.take(0), reading(0, 49), 0)
+    budget.complete(budget.take(20), reading(20, 48), 20)
     const soon = budget.available(21, 'backfill')
     // Five seconds after the last refresh nobody wants any.
     expect([soon, budget.available(26, 'backfill')]).toEqual([48 - 23, 48 - 2])
-    budget.settle(budget.take(48), reading(48, 47), 48)
+    budget.complete(budget.take(48), reading(48, 47), 48)
     expect([budget.available(48, 'backfill'), budget.available(50, 'backfill')]).toEqual([44, 45])
   })
 
@@ -485,7 +485,7 @@ describe('the lanes of a budget', () => {
     const budget = opened(1, 30)
     budget.take(30)
     expect(budget.ask(31, 'backfill')).toBeNull()
-    expect(budget.state.wanted.backfill).toBe(at(61) + 5000)
+    expect(budget.state.wantedUntil.backfill).toBe(at(61) + 5000)
     expect(budget.opensAt(31, 'backfill')).toBe(at(61))
   })
 })

@@ -214,7 +214,7 @@ describe('refusals', () => {
     expect(failure).toBeInstanceOf(type)
     expect(failure).toBeInstanceOf(FatalError)
     expect(failure).toMatchObject({ name: type.name, status, kind, detail: 'because', path: '/guild/Some%20Guild' })
-    expect(failure.message).toBe(`/guild/Some%20Guild answered ${status} (${kind}: because)`)
+    expect(failure.message).toBe(`/guild/Some%20Guild responded with ${status} (${kind}: because)`)
     expect(transport.requestsSent()).toBe(1)
   })
 

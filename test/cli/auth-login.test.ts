@@ -245,7 +245,7 @@ describe('wynnsync auth exchange', () => {
     // A second use of a code is refused, and what is stored stays.
     const again = await exchange('--client-secret', 'sandbox-secret')
     expect(again.code).toBe(1)
-    expect(again.err).toContain('the code was not accepted: /oauth/token answered 400 (InvalidFormError')
+    expect(again.err).toContain('the code was not accepted: /oauth/token responded with 400 (InvalidFormError')
     expect(stored(file).token).toBe(token)
     expectUnseen([token, code, 'sandbox-secret'], [done, again])
   })

@@ -161,7 +161,7 @@ describe('the stored credential', () => {
     expect(stored(place.file)).toMatchObject({ who: null, scopes: ['identify'] })
     const me = await runProgram(['auth', 'me', '--base-url', api.url], place.environment)
     expect([me.code, me.out]).toEqual([1, ''])
-    expect(me.err).toContain('answered 403 (Forbidden: Not you.)')
+    expect(me.err).toContain('responded with 403 (Forbidden: Not you.)')
     api.setAnswer('/oauth/me', null)
     expect((await runProgram(['auth', 'me', '--base-url', api.url], place.environment)).code).toBe(0)
   })

@@ -3,7 +3,7 @@ import { appendFile, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { openRecordedAnswers } from '../../src/api/recordings/recorded.ts'
+import { openRecordedResponses } from '../../src/api/recordings/recorded.ts'
 import { readGzippedBody } from '../../src/api/schemas/recordings/recording-body.ts'
 import { openRecordings } from '../../src/sandbox/index.ts'
 import { given } from '../sandbox/given.ts'
@@ -80,7 +80,7 @@ describe('a folder of recordings that somebody else made', () => {
     const folder = await hostileFolder()
     const other = await temporaryFolder()
     await symlink(join(folder, 'index.jsonl'), join(other, 'index.jsonl'))
-    for (const open of [openRecordedAnswers, openRecordings]) expect(() => open(other)).toThrow(leaves)
+    for (const open of [openRecordedResponses, openRecordings]) expect(() => open(other)).toThrow(leaves)
   })
 
   test('may itself be reached through a symbolic link, and name files below folders that begin with dots', async () => {

@@ -187,7 +187,7 @@ describe('wynnsync sync', () => {
     })
     expect(code).toBe(1)
     expect(JSON.parse(out).runs).toMatchObject([
-      { status: 'failed', error: '/item/database answered 403 (Forbidden: Not for you.)' },
+      { status: 'failed', error: '/item/database responded with 403 (Forbidden: Not for you.)' },
       { status: 'ok', inserted: 1 },
     ])
   })

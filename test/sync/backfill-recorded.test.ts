@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { openRecordedAnswers } from '../../src/api/recordings/recorded.ts'
+import { openRecordedResponses } from '../../src/api/recordings/recorded.ts'
 import { systemClock } from '../../src/app/clock.ts'
 import { resourcesNamed } from '../../src/resources/index.ts'
 import { type LoadOptions, loadRecorded } from '../../src/sync/backfill/backfill-recorded.ts'
@@ -30,7 +30,7 @@ async function load({ db, log }: World, lines: readonly Line[], options: Partial
   const guards = { plausibleShare: 0.5, absences: 2, zeroShare: 0.25 }
   const runLog = { debug: () => {}, info: said('info'), warn: said('warn'), error: said('error') }
   const loading = { db, clock: systemClock, program: 'test', guards, log: runLog }
-  const recorded = openRecordedAnswers(folder ?? (await recordingFolder(lines)))
+  const recorded = openRecordedResponses(folder ?? (await recordingFolder(lines)))
   return await loadRecorded(recorded, loading, { resources: resourcesNamed([]), ...options })
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openRecordedAnswers } from '../../src/api/recordings/recorded.ts'
+import { openRecordedResponses } from '../../src/api/recordings/recorded.ts'
 import { systemClock } from '../../src/app/clock.ts'
 import type { Database } from '../../src/db/database.ts'
 import { resources } from '../../src/resources/index.ts'
@@ -86,7 +86,7 @@ else
     const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
     const guards = { plausibleShare: 0.9, absences: 2, zeroShare: 0.25 }
     const loading = { db: loaded, clock: systemClock, program: 'test', guards, log }
-    const recorded = openRecordedAnswers(part)
+    const recorded = openRecordedResponses(part)
     const result = await loadRecorded(recorded, loading, { resources })
     expect(result.broken).toEqual([])
     expect([...result.unknown.keys()].filter((name) => !/ability|aspects|search|list\/guild$/.test(name))).toEqual([])

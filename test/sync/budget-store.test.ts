@@ -38,8 +38,10 @@ describe.each(kindsOfPart)('the budget in the %s database', (kind) => {
 
   test('comes back as it was left, by account and bucket', async () => {
     const store = budgetOf(db)
-    const pulses = { '/guild/list/territory': { between: [], waiting: [], lastAt: 1_780_000_000_123, everyMs: 10_000 } }
-    const state = { ...emptyBudget, pulses, blockedUntil: 1_780_000_060_000 }
+    const cadences = {
+      '/guild/list/territory': { between: [], waiting: [], lastAt: 1_780_000_000_123, everyMs: 10_000 },
+    }
+    const state = { ...emptyBudget, cadences, blockedUntil: 1_780_000_060_000 }
     await store.change('GUILD', (before) => ({ state, result: before }))
     expect(await budgetOf(db).change('GUILD', (before) => ({ state, result: before }))).toEqual(state)
     expect(await count(store, 'PLAYER')).toBeNull()

@@ -1,7 +1,7 @@
 import type { ResponseFault } from '../http/classify-response.ts'
 import type { ApiRequest } from '../http/request.ts'
 
-/** Told once, when the API does not accept the client's credential any more. */
+/** The API does not accept the client's credential any more. */
 export interface CredentialRefusal {
   /** What happened and what to do about it; holds no credential. */
   readonly message: string
@@ -18,8 +18,8 @@ export interface CredentialState {
   /** True when this fault blames the credential and the same request may be tried without it. */
   blames(request: ApiRequest, fault: ResponseFault): boolean
   /**
-   * The same request has been tried without the credential.
-   * @param blamed what `blames` was told
+   * Records what came of the same request without the credential.
+   * @param blamed the fault that `blames` was called with
    * @param then what was wrong without the credential; null when nothing was
    */
   triedAsGuest(blamed: ResponseFault, then: ResponseFault | null): void
@@ -28,12 +28,12 @@ export interface CredentialState {
 /** Errors that name the credential as what is wrong (API reference 2.5). */
 const NAMED = ['InvalidTokenError', 'MalformedTokenError']
 
-/** What a route says that looked at the question and not at who asked. */
-const ANSWERS: readonly (number | null)[] = [300, 400, 404]
+/** Statuses that are about the request and not about the credential. */
+const ABOUT_THE_REQUEST: readonly (number | null)[] = [300, 400, 404]
 
 /**
  * Watches whether the credential is still accepted. A credential that an error names is given up at once. A 401 that
- * names nothing may be the route's own: the credential is given up only when the route then answers a guest.
+ * names nothing may be the route's own: the credential is given up only when the route then responds to a guest.
  * @param present whether there is a credential at all
  */
 export function watchCredential(
@@ -45,9 +45,9 @@ export function watchCredential(
   function giveUp({ status, kind }: ResponseFault): void {
     if (!given) return
     given = false
-    const said = kind === null ? String(status) : `${status} ${kind}`
+    const reason = kind === null ? String(status) : `${status} ${kind}`
     const message =
-      `the API refuses the token (${said}): going on without it, with lower limits and only what everybody may see; ` +
+      `the API refuses the token (${reason}): going on without it, with lower limits and only public data; ` +
       'renew the token, or log in again with "wynnsync auth login"'
     onRefused?.({ message, status: status ?? 401, kind })
   }
@@ -66,7 +66,7 @@ export function watchCredential(
       return true
     },
     triedAsGuest(blamed, then) {
-      if (then === null || (then.failure === null && ANSWERS.includes(then.status))) giveUp(blamed)
+      if (then === null || (then.failure === null && ABOUT_THE_REQUEST.includes(then.status))) giveUp(blamed)
     },
   }
 }

@@ -2,7 +2,7 @@ import { createHash, randomBytes as systemBytes, timingSafeEqual } from 'node:cr
 import { FatalError, UsageError } from '../../app/errors.ts'
 import { DEFAULT_BASE_URL } from '../http/request.ts'
 
-/** Everything an application can ask a player for (API reference 3.1). `identify` tells who it is. */
+/** Everything an application can ask a player for (API reference 3.1). `identify` identifies the player. */
 export const SCOPES = [
   'identify',
   'main_access',
@@ -18,13 +18,13 @@ export const SCOPES = [
 /** A scope of today, or any other name. */
 export type Scope = (typeof SCOPES)[number] | (string & Record<never, never>)
 
-/** Draws so many bytes that nobody can guess. */
+/** Draws unpredictable bytes. */
 export type RandomBytes = (size: number) => Uint8Array
 
-/** Where the browser goes for the public service. Any other server is asked at `<origin>/authorize`. */
+/** Where the browser goes for the public service. Any other server has it at `<origin>/authorize`. */
 const PUBLIC_AUTHORIZE_URL = 'https://wynncraft.com/authorize'
 
-/** What the page that asks the player for leave is told. */
+/** The parameters of the page where a player gives consent. */
 export interface AuthorizeRequest {
   /** The page itself: `authorizeEndpoint(baseUrl)`. */
   readonly authorizeUrl: string
@@ -32,7 +32,7 @@ export interface AuthorizeRequest {
   /** Where the browser comes back to with `code` and `state`: https, or http on localhost or 127.0.0.1. */
   readonly redirectUri: string
   readonly scope: readonly Scope[]
-  /** Drawn for this login alone; whoever comes back without it was not sent by us. See `createState`. */
+  /** Drawn for this login alone; a redirect without it does not belong to the login. See `createState`. */
   readonly state: string
   /** `challenge` of `createPkce`. */
   readonly codeChallenge: string
@@ -47,7 +47,7 @@ export interface Pkce {
 }
 
 /**
- * The page where a player gives leave, for an API at `baseUrl`.
+ * The page where a player gives consent, for an API at `baseUrl`.
  * @throws UsageError when that is no URL
  */
 export function authorizeEndpoint(baseUrl: string): string {
@@ -105,12 +105,12 @@ export interface Login {
   readonly url: string
   /**
    * What to give `oauth.token`, from the address that the browser came back to.
-   * @throws FatalError when the player said no, or when the browser was not sent by this login
+   * @throws FatalError when the player refused, or when the redirect does not belong to this login
    */
   exchange(redirectedTo: string | null): CodeExchange
 }
 
-/** A code and what proves that it is ours. */
+/** A code and what proves that it belongs to this login. */
 export interface CodeExchange {
   readonly code: string
   readonly redirectUri: string
@@ -119,7 +119,7 @@ export interface CodeExchange {
   readonly codeVerifier: string
 }
 
-/** Begins a login with PKCE and a state of its own; needs a browser, and somebody who listens at `redirectUri`. */
+/** Begins a login with PKCE and a state of its own; needs a browser, and a server at `redirectUri`. */
 export function beginLogin(request: LoginRequest, randomBytes: RandomBytes = systemBytes): Login {
   const { baseUrl = DEFAULT_BASE_URL, clientId, redirectUri, scope, clientSecret } = request
   const state = createState(randomBytes)
@@ -142,10 +142,10 @@ export function beginLogin(request: LoginRequest, randomBytes: RandomBytes = sys
   return { url, exchange }
 }
 
-/** Compares in a time that does not tell where two texts differ. */
-function sameText(one: string, other: string): boolean {
+/** Compares in constant time. */
+function sameText(actual: string, expected: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
-  return timingSafeEqual(digest(one), digest(other))
+  return timingSafeEqual(digest(actual), digest(expected))
 }
 
 function unguessable(randomBytes: RandomBytes): string {

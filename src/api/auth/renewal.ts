@@ -2,9 +2,9 @@ import { readHttpDate } from '../http/response-headers.ts'
 import type { ApiResponse } from '../response.ts'
 
 /**
- * When asking again may bring something new, by the clock that `receivedAt` was read from: the copy's remaining life as
+ * When another request may bring something new, by the clock that `receivedAt` was read from: the copy's remaining life as
  * the server counts it (`Expires` minus `Date`), so that a clock that is off does not matter. API reference 2.3.
- * @returns ms since the epoch, or null when the answer does not say when it expires
+ * @returns ms since the epoch, or null when the response does not say when it expires
  */
 export function renewAt({
   receivedAt,

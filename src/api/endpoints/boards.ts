@@ -5,7 +5,7 @@ import { readSearch } from '../schemas/search.ts'
 
 /** How much of a board. */
 export interface BoardCall extends CallOptions {
-  /** Places; the service gives 100 when left out, and 1000 at least when asked (API reference 3.6). */
+  /** Places; the service gives 100 when left out, and 1000 at least when request (API reference 3.6). */
   readonly resultLimit?: number | undefined
 }
 
@@ -24,8 +24,8 @@ export function boardEndpoints(transport: Transport) {
         readObjectOrList(transport, { route: '/leaderboards/types' }, call, readLeaderboardTypes),
       /** `GET /leaderboards/{type}`: the places of one board. NotFound or BadRequest for a board that does not exist. */
       get: (type: string, { resultLimit, ...call }: BoardCall = {}) => {
-        const asked = { route: '/leaderboards/{type}', segments: [type], query: { resultLimit } }
-        return readObjectOrList(transport, asked, call, readLeaderboard)
+        const request = { route: '/leaderboards/{type}', segments: [type], query: { resultLimit } }
+        return readObjectOrList(transport, request, call, readLeaderboard)
       },
     },
     /** `GET /search/{text}`: players, guilds, items, territories and discoveries with this in their name. */

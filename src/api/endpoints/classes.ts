@@ -16,8 +16,8 @@ export function classEndpoints(transport: Transport) {
         readObject(transport, { route: '/ability/tree/{class}', segments: [name] }, call, parseAbilityTree),
       /** `GET /ability/map/{class}`: where abilities and connectors stand. */
       map: (name: ClassName, call: CallOptions = {}) => {
-        const asked = { route: '/ability/map/{class}', segments: [name] }
-        return readObjectOrList(transport, asked, call, readAbilityNodes)
+        const request = { route: '/ability/map/{class}', segments: [name] }
+        return readObjectOrList(transport, request, call, readAbilityNodes)
       },
     },
     /** `GET /aspects/{class}`: aspects; a list, or until spring 2026 an object by name. */

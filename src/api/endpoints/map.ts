@@ -28,7 +28,7 @@ export function mapEndpoints(transport: Transport) {
   return {
     /** `GET /map/locations/markers`: markers of the web map; coordinates are texts. */
     markers: list('/map/locations/markers', readMarkers),
-    /** `GET /map/locations/player`: where the credential's player and those who show themselves to him are; else empty. */
+    /** `GET /map/locations/player`: where the credential's player and those visible to that player are; else empty. */
     players: list('/map/locations/player', readPlayerLocations),
     /** `GET /map/world-events`: world events and, for a few, when they happen next. */
     worldEvents: list('/map/world-events', readWorldEvents),

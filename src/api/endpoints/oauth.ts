@@ -38,8 +38,8 @@ export function oauthEndpoints(transport: Transport) {
       }
       const secrets = [code, clientSecret, codeVerifier].filter((secret) => secret !== undefined)
       const route = '/oauth/token'
-      const asked = { method: 'POST', route, form, secrets, credential: 'none', repeatable: false } as const
-      const response = await readObject(transport, asked, call, parseToken)
+      const tokenRequest = { method: 'POST', route, form, secrets, credential: 'none', repeatable: false } as const
+      const response = await readObject(transport, tokenRequest, call, parseToken)
       const { access_token } = response.body
       if (typeof access_token !== 'string' || access_token === '')
         throw new RetryableError(`unexpected shape: ${route} responded without an access token`)

@@ -24,7 +24,7 @@ const CHARACTERS = `${PLAYER}/characters`
 const CHARACTER = `${CHARACTERS}/{characterUuid}`
 
 /**
- * The player family (API reference 3.2). Ask by dashed uuid where you can: a name may be out of date, or match several
+ * The player family (API reference 3.2). Use the dashed uuid where you can: a name may be out of date, or match several
  * players and throw MultipleObjectsReturned.
  */
 export function playerEndpoints(transport: Transport) {
@@ -42,16 +42,16 @@ export function playerEndpoints(transport: Transport) {
       readObject(transport, { route: CHARACTERS, segments: [nameOrUuid] }, call, readCharacters),
     /** `GET /player/{nameOrUuid}/characters/{characterUuid}`: one character in full. */
     character: (nameOrUuid: string, characterUuid: string, call: CallOptions = {}) => {
-      const asked = { route: CHARACTER, segments: [nameOrUuid, characterUuid] }
-      return readObject(transport, asked, call, parseCharacter)
+      const request = { route: CHARACTER, segments: [nameOrUuid, characterUuid] }
+      return readObject(transport, request, call, parseCharacter)
     },
     /**
      * `GET /player/{nameOrUuid}/characters/{characterUuid}/abilities`: nodes by page, or a plain list of nodes as until
      * 2025 (API reference 7.2). Forbidden when the build is hidden.
      */
     abilities: (nameOrUuid: string, characterUuid: string, call: CallOptions = {}) => {
-      const asked = { route: `${CHARACTER}/abilities`, segments: [nameOrUuid, characterUuid] }
-      return readObjectOrList(transport, asked, call, readAbilityNodes)
+      const request = { route: `${CHARACTER}/abilities`, segments: [nameOrUuid, characterUuid] }
+      return readObjectOrList(transport, request, call, readAbilityNodes)
     },
     /** `GET /player/whoami`: the player of the credential, by uuid. Unauthorized without one. */
     whoami: (call: CallOptions = {}) =>

@@ -41,8 +41,8 @@ export function articleEndpoints(transport: Transport) {
       pk: number | string,
       call: CallOptions = {},
     ): Promise<ReadableResponse<Record<string, unknown>, Article>> => {
-      const asked = { route: '/publisher/articles/fetch/{type}/{pk}', segments: [type, String(pk)] }
-      return readObject(transport, asked, call, parseArticle)
+      const request = { route: '/publisher/articles/fetch/{type}/{pk}', segments: [type, String(pk)] }
+      return readObject(transport, request, call, parseArticle)
     },
   }
 }

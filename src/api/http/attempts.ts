@@ -69,7 +69,7 @@ export function endingOf(outcome: Outcome | null, now: number): Ending {
 export interface Attempt {
   /** Null when no headers came. */
   readonly status: number | null
-  /** Null when the status alone says it. */
+  /** Null when the status alone is the fault. */
   readonly failure: FailureKind | null
   /** How many exchanges of this call have ended this way (429, or any other way), this one included. */
   readonly count: number
@@ -89,7 +89,7 @@ const LONGEST_BACKOFF = 15_000
 
 /**
  * Decides about an exchange that brought no usable response.
- * - 429: waits what `Retry-After` says, else until the window's reset, else until the next minute; at most 10 times.
+ * - 429: waits for `Retry-After`, else until the window's reset, else until the next minute; at most 10 times.
  * - 408, 5xx, HTML, broken bodies, lost connections: `Retry-After`, else exponential backoff with full jitter; at most 4 times.
  * - everything else would bring the same response again.
  * @param now when the headers arrived, or the exchange failed; ms since the epoch

@@ -8,7 +8,7 @@ import { readHttpDate } from './response-headers.ts'
 export interface ConnectionFailure {
   readonly kind: FailureKind
   /** In words. */
-  readonly seen: string
+  readonly reason: string
   /** The original error, where it holds nothing the server sent. */
   readonly cause?: unknown
 }
@@ -34,43 +34,44 @@ export function describeConnectionError(error: unknown, hadHeaders: boolean): Co
   if (!(error instanceof Error)) throw error
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   // A parser error, which may have no code, carries the bytes it choked on, and those may repeat the credential.
-  if (error.name === 'HTTPParserError') return { kind: 'reset', seen: 'a response that is not HTTP' }
+  if (error.name === 'HTTPParserError') return { kind: 'reset', reason: 'a response that is not HTTP' }
   if (code === '' || code.startsWith('UND_ERR_INVALID') || code === 'UND_ERR_NOT_SUPPORTED') throw error
   const known = byCode[code]
-  if (known !== undefined) return { kind: known[0], seen: known[1], cause: error }
-  if (hadHeaders) return { kind: 'ended early', seen: `body ended early (${code})`, cause: error }
-  return { kind: 'reset', seen: `connection broke (${code})`, cause: error }
+  if (known !== undefined) return { kind: known[0], reason: known[1], cause: error }
+  if (hadHeaders) return { kind: 'ended early', reason: `body ended early (${code})`, cause: error }
+  return { kind: 'reset', reason: `connection broke (${code})`, cause: error }
 }
 
 /** What is wrong with an outcome. */
 export interface ResponseFault {
-  /** The status it amounts to: an error body that came with 200 says its real one in `code`. Null without headers. */
+  /** The status it amounts to: an error body that came with 200 has its real one in `code`. Null without headers. */
   readonly status: number | null
   /** Null when the status alone says it. */
   readonly failure: FailureKind | null
   /** In words, for messages and logs. */
-  readonly seen: string
+  readonly reason: string
   /** The error's own name, such as `InvalidTokenError`; null when it had none. */
   readonly kind: string | null
 }
 
 /** Null for a response that can be used; otherwise what is wrong with it. */
-export function classifyResponse({ status, body, failure, seen }: Outcome): ResponseFault | null {
-  if (status === null || failure !== null) return { status, failure, seen: seen || `status ${status}`, kind: null }
+export function classifyResponse({ status, body, failure, reason }: Outcome): ResponseFault | null {
+  if (status === null || failure !== null) return { status, failure, reason: reason || `status ${status}`, kind: null }
   if (status < 300 && !isErrorBody(body)) return null
   const { kind } = readRefusal(status, '', body)
-  if (status >= 300) return distrustGateway({ status, failure: null, seen: String(status), kind }, body)
+  if (status >= 300) return distrustGateway({ status, failure: null, reason: String(status), kind }, body)
   const words = `an error body with status ${status}`
   const code = isErrorBody(body) ? body.code : null
-  if (typeof code !== 'number' || code < 300 || code >= 600) return { status, failure: 'error body', seen: words, kind }
-  return distrustGateway({ status: code, failure: null, seen: words, kind }, body)
+  if (typeof code !== 'number' || code < 300 || code >= 600)
+    return { status, failure: 'error body', reason: words, kind }
+  return distrustGateway({ status: code, failure: null, reason: words, kind }, body)
 }
 
 /** A 403 or 404 that the application did not write says nothing about the resource. */
 function distrustGateway(fault: ResponseFault, body: unknown): ResponseFault {
   const { status } = fault
   if (status === null || !isVerdict(status) || isFromApplication(status, body)) return fault
-  return { ...fault, failure: 'gateway', seen: 'not from the application' }
+  return { ...fault, failure: 'gateway', reason: 'not from the application' }
 }
 
 function isVerdict(status: number | null): boolean {
@@ -97,25 +98,25 @@ export function isRetryable(status: number | null, failure: FailureKind | null):
  * @param attempts requests sent for this call
  */
 export function faultError(fault: ResponseFault, outcome: Outcome, path: string, attempts: number): Error {
-  const { status, failure, seen } = fault
+  const { status, failure, reason } = fault
   const respondedAt = readHttpDate(outcome.headers.get('date')) ?? outcome.receivedAt
   const refusal = readRefusal(status ?? 0, path, outcome.body, respondedAt)
   if (failure === 'too large')
-    return new FatalError(`${path}: the response is too large: ${seen}`, { context: { path } })
+    return new FatalError(`${path}: the response is too large: ${reason}`, { context: { path } })
   // A repeat would bring the same from a gateway, but it is no response of the application either.
   const isFromGateway = isVerdict(status) && failure !== null
   if (!isRetryable(status, failure) && !isFromGateway)
-    return refusalError(withDetail(refusal, failure === null ? null : seen))
+    return refusalError(withDetail(refusal, failure === null ? null : reason))
   const { kind, detail } = refusal
-  const reason = [kind, detail].filter((part) => part !== null).join(': ')
-  const what = status !== null && status >= 300 && failure !== null ? `${status}, ${seen}` : seen
+  const errorText = [kind, detail].filter((part) => part !== null).join(': ')
+  const what = status !== null && status >= 300 && failure !== null ? `${status}, ${reason}` : reason
   const message = `${path}: ${what} after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`
   const context = { path, status, failure, kind, detail, attempts }
   const options = { context, ...(outcome.cause === undefined ? {} : { cause: outcome.cause }) }
   const Kind = status === 429 ? TooManyRequests : Unavailable
-  return new Kind(reason === '' ? message : `${message} (${reason})`, options)
+  return new Kind(errorText === '' ? message : `${message} (${errorText})`, options)
 }
 
-function withDetail(refusal: Refusal, seen: string | null): Refusal {
-  return { ...refusal, detail: refusal.detail ?? seen }
+function withDetail(refusal: Refusal, reason: string | null): Refusal {
+  return { ...refusal, detail: refusal.detail ?? reason }
 }

@@ -93,7 +93,7 @@ interface Attempt {
   readonly signal: AbortSignal
 }
 
-/** One request, from queueing to settling. */
+/** Sends one request, when its bucket has budget, and records how it ended. */
 export async function sendOnce(
   connection: Connection,
   attempt: Attempt,
@@ -109,9 +109,9 @@ export async function sendOnce(
     for (const observer of observers) observer.sent++
     outcome = await http.send(wireRequest(request, isGuest), signal)
   } finally {
-    const settled = limiter.settle(request.route, permit, endingOf(outcome, clock.now()))
+    const recorded = limiter.complete(request.route, permit, endingOf(outcome, clock.now()))
     // A caller that gave up does not wait for the store.
-    await unlessAborted(settled, signal)
+    await unlessAborted(recorded, signal)
   }
   onRequest?.(requestEvent(request, outcome, attempts.number, sentAt - queuedAt, clock.now() - sentAt))
   return { outcome, isGuest }

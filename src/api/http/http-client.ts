@@ -8,7 +8,7 @@ import { readBody } from './response-body.ts'
 import type { Headers } from './response-headers.ts'
 
 /**
- * How long to wait for a server, each in real ms. `body` is the longest silence between two pieces, `deadline` the end of the
+ * How long to wait for a server, each in real ms. `body` is the longest pause between two pieces, `deadline` the end of the
  * whole exchange: a byte now and then does not put it off.
  */
 export interface Timeouts {
@@ -96,8 +96,8 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       const receivedAt = outcome.status === null ? clock.now() : outcome.receivedAt
       if (limited.isOver())
         return failed({ ...outcome, receivedAt }, 'timeout', `no whole body within ${deadline / 1000} s`)
-      const { kind, seen, cause } = describeConnectionError(error, outcome.status !== null)
-      return { ...failed({ ...outcome, receivedAt }, kind, seen), cause }
+      const { kind, reason, cause } = describeConnectionError(error, outcome.status !== null)
+      return { ...failed({ ...outcome, receivedAt }, kind, reason), cause }
     } finally {
       limited.clear()
     }
@@ -107,11 +107,11 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
 }
 
 function emptyOutcome(receivedAt: number): Outcome {
-  return { status: null, headers: noHeaders, body: null, failure: null, seen: '', bytes: 0, receivedAt }
+  return { status: null, headers: noHeaders, body: null, failure: null, reason: '', bytes: 0, receivedAt }
 }
 
-function failed(outcome: Outcome, failure: FailureKind, seen: string): Outcome {
-  return { ...outcome, failure, seen }
+function failed(outcome: Outcome, failure: FailureKind, reason: string): Outcome {
+  return { ...outcome, failure, reason }
 }
 
 /** A signal that aborts with another one, or when its time is over. By the machine's own timer, as sockets are not on any other clock. */

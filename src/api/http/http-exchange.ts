@@ -3,7 +3,7 @@ import type { Outcome } from './outcome.ts'
 import { type ApiRequest, wireRequest } from './request.ts'
 import type { Headers } from './response-headers.ts'
 
-/** What the service said to a request in the end: an answer, or a refusal. */
+/** A request and its last outcome: a response, or a refusal. */
 export interface HttpExchange {
   readonly request: ApiRequest
   readonly outcome: Outcome
@@ -11,10 +11,19 @@ export interface HttpExchange {
   readonly credential: 'guest' | 'token'
 }
 
-/** The headers that say for which instant an answer speaks, and until when. */
-const telling = ['date', 'expires', 'cache-control', 'age', 'last-modified', 'etag', 'version', 'territorylasttick']
+/** The headers that define for which instant a response speaks, and until when. */
+const instantHeaders = [
+  'date',
+  'expires',
+  'cache-control',
+  'age',
+  'last-modified',
+  'etag',
+  'version',
+  'territorylasttick',
+]
 
-/** The body as the service sent it, before anybody read it; of a refusal, what is left when secrets are hidden. */
+/** The body as the service sent it; of a refusal, what is left when secrets are hidden. */
 export function textOf({ outcome }: HttpExchange): Uint8Array {
   const { wire, body } = outcome
   if (!wire) return Buffer.from(JSON.stringify(body))
@@ -27,7 +36,7 @@ export function lineOf({ request }: Pick<HttpExchange, 'request'>): string {
   return `${method} ${target}${body === undefined ? '' : ` ${body}`}`
 }
 
-/** Those headers that whoever reads the answer again later needs. */
+/** The headers that a replay of the response needs. */
 export function tellingHeaders(headers: Headers): Record<string, string> {
-  return Object.fromEntries([...headers].filter(([name]) => telling.includes(name)))
+  return Object.fromEntries([...headers].filter(([name]) => instantHeaders.includes(name)))
 }

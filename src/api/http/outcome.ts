@@ -33,7 +33,7 @@ export interface Outcome {
   /** What was wrong, besides the status; null when nothing was. */
   readonly failure: FailureKind | null
   /** The failure in words, for a message. */
-  readonly seen: string
+  readonly reason: string
   readonly cause?: unknown
   readonly bytes: number
   /** The body as it travelled; absent when it could not be read. */

@@ -13,7 +13,7 @@ export interface RequestEvent {
   readonly attempt: number
   readonly durationMs: number
   readonly bytes: number
-  /** The bucket the answer named; null when it named none. */
+  /** The bucket that the response names; null when it names none. */
   readonly bucket: string | null
   /** Time spent in the queue before this try. */
   readonly waitMs: number
@@ -21,7 +21,7 @@ export interface RequestEvent {
   readonly error?: string
 }
 
-/** What is told of a request that ended. */
+/** The event of a request that ended. */
 export function requestEvent(
   { method, route }: ApiRequest,
   outcome: Outcome,
@@ -33,5 +33,5 @@ export function requestEvent(
   const bucket = readRateLimit(headers, receivedAt)?.bucket ?? null
   const fault = classifyResponse(outcome)
   const event = { method, route, status, attempt, durationMs, bytes, bucket, waitMs }
-  return fault === null ? event : { ...event, error: fault.seen }
+  return fault === null ? event : { ...event, error: fault.reason }
 }

@@ -9,7 +9,7 @@ export type Lane = 'live' | 'refresh' | 'backfill'
 /** One call of the API. */
 export interface ApiRequest {
   readonly method: 'GET' | 'POST'
-  /** The path as a template, `/guild/uuid/{uuid}`: all its requests share a bucket, which the first answer names. */
+  /** The path as a template, `/guild/uuid/{uuid}`: all its requests share a bucket, which the first response names. */
   readonly route: string
   /** The path below the base URL, its variable parts already percent-encoded. */
   readonly path: string
@@ -24,7 +24,7 @@ export interface ApiRequest {
   readonly signal?: AbortSignal | undefined
   /**
    * What the client's own credential is to this route. `optional`, the default: it raises limits, and once it is refused
-   * the route is asked without it. `required`: there is no answer without it. `none`: it is never sent.
+   * requests go without it. `required`: the route responds to no guest. `none`: it is never sent.
    */
   readonly credential?: 'optional' | 'required' | 'none' | undefined
   /** False for what may happen once only: never sent again when it may have reached the server. Default true. */

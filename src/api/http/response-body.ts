@@ -5,11 +5,11 @@ import { redacted } from '../auth/redact-credential.ts'
 import { isErrorBody } from './error-body.ts'
 import type { FailureKind, WireBody } from './outcome.ts'
 
-/** What a body says, or why it says nothing. */
+/** A parsed body, or why it cannot be read. */
 export interface ReadBody {
   readonly body?: unknown
   readonly failure?: FailureKind
-  readonly seen?: string
+  readonly reason?: string
   readonly wire?: WireBody
 }
 
@@ -29,7 +29,7 @@ const unzip = promisify(gunzip)
 /** No error body of the API nests deeper, and what redacts it calls itself for each level. */
 const errorNesting = 20
 
-/** Decompresses, decodes and parses a body. Strictly: what it cannot read for certain is a failure, and never a guess. */
+/** Decompresses, decodes and parses a body. Strictly: what is not certain is a failure. */
 export async function readBody(raw: Uint8Array, context: BodyContext): Promise<ReadBody> {
   const { status, encoding, maxBytes, secrets } = context
   const wire = { bytes: raw, isGzip: isGzip(encoding) && raw.length > 0 }
@@ -38,12 +38,12 @@ export async function readBody(raw: Uint8Array, context: BodyContext): Promise<R
     // Bytes that came whole are kept in the archive, whatever they mean.
     return decoded.failure === 'not utf-8' && status < 300 ? { ...decoded, wire } : decoded
   }
-  if (decoded.trim() === '') return { failure: 'empty', seen: 'an empty body' }
-  if (decoded.trimStart().startsWith('<')) return { failure: 'html', seen: 'HTML instead of JSON' }
+  if (decoded.trim() === '') return { failure: 'empty', reason: 'an empty body' }
+  if (decoded.trimStart().startsWith('<')) return { failure: 'html', reason: 'HTML instead of JSON' }
   const body = parseJson(decoded)
-  if (body === undefined) return { failure: 'not json', seen: 'text that is not JSON, or JSON that ended early' }
+  if (body === undefined) return { failure: 'not json', reason: 'text that is not JSON, or JSON that ended early' }
   if (status < 300 && !isErrorBody(body)) return { body, wire }
-  if (nestsDeeper(body, errorNesting)) return { failure: 'not json', seen: 'an error body that nests too deep' }
+  if (nestsDeeper(body, errorNesting)) return { failure: 'not json', reason: 'an error body that nests too deep' }
   // Some services repeat a rejected token in the error's text.
   return { body: redacted(body, secrets) }
 }
@@ -55,14 +55,14 @@ function isGzip(encoding: string): boolean {
 async function decode(raw: Buffer, encoding: string, maxOutputLength: number) {
   const name = encoding.trim().toLowerCase()
   if (name === '' || name === 'identity' || raw.length === 0) return textOf(raw)
-  if (!isGzip(encoding)) return { failure: 'encoding', seen: `a body encoded as ${name}` } as const
+  if (!isGzip(encoding)) return { failure: 'encoding', reason: `a body encoded as ${name}` } as const
   try {
     return textOf(await unzip(raw, { maxOutputLength }))
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : null
     if (code === 'ERR_BUFFER_TOO_LARGE')
-      return { failure: 'too large', seen: `more than ${maxOutputLength} bytes` } as const
-    return { failure: 'ended early', seen: 'a compressed body that ended early or is broken' } as const
+      return { failure: 'too large', reason: `more than ${maxOutputLength} bytes` } as const
+    return { failure: 'ended early', reason: 'a compressed body that ended early or is broken' } as const
   }
 }
 
@@ -70,8 +70,8 @@ async function decode(raw: Buffer, encoding: string, maxOutputLength: number) {
 function textOf(bytes: Buffer) {
   if (isUtf8(bytes)) return bytes.toString('utf8')
   const isHtml = bytes.toString('latin1').trimStart().startsWith('<')
-  if (isHtml) return { failure: 'html', seen: 'HTML instead of JSON' } as const
-  return { failure: 'not utf-8', seen: 'bytes that are not UTF-8' } as const
+  if (isHtml) return { failure: 'html', reason: 'HTML instead of JSON' } as const
+  return { failure: 'not utf-8', reason: 'bytes that are not UTF-8' } as const
 }
 
 function parseJson(text: string): unknown {

@@ -3,10 +3,10 @@ export type Headers = ReadonlyMap<string, string>
 
 const MINUTE = 60_000
 
-/** No wait is longer than this, whatever a header says; ms. */
+/** The longest wait that a header can cause; ms. */
 export const LONGEST_WAIT = 120_000
 
-/** Requests per minute and bucket when no header says so (API reference 2.2). */
+/** Requests per minute and bucket without headers (API reference 2.2). */
 export const ASSUMED_LIMIT = { guest: 50, token: 120 } as const
 
 /**
@@ -86,7 +86,7 @@ export interface RateLimitReading {
 
 /**
  * Reads the rate-limit headers. `RateLimit-Reset` comes as seconds left, as Unix seconds or as Unix ms (API reference
- * 2.2 and dialects): told apart by size. An epoch is moved by the difference between `Date` and our clock.
+ * 2.2 and dialects), distinguished by size. An epoch is moved by the difference between `Date` and our clock.
  * @param now when the headers arrived; ms since the epoch
  * @returns null when none of the headers can be read
  */
@@ -106,7 +106,7 @@ export function readRateLimit(headers: Headers, now: number): RateLimitReading |
 
 /** The rate-limit headers for the caller of a request. */
 export interface RateLimit extends RateLimitReading {
-  /** Seconds until the window ends, whichever way the header was written; null when it did not say. */
+  /** Seconds until the window ends, in either form of the header; null when absent. */
   readonly reset: number | null
 }
 

@@ -30,7 +30,7 @@ export interface Transport {
   send(request: ApiRequest): Promise<ApiResponse<unknown>>
   /** HTTP requests sent so far, repeats included. */
   requestsSent(): number
-  /** What the running window of the route's bucket still allows, as far as responses say; else null. */
+  /** What the running window of the route's bucket still allows, from the headers of responses; else null. */
   remaining(route: string): number | null
   /** The same transport, whose exchanges are recorded too, and which counts its own requests; all else is shared. */
   withRecorder(record: Recorder): Transport
@@ -38,7 +38,7 @@ export interface Transport {
   close(): Promise<void>
 }
 
-/** How long to wait for what is in flight to be settled before the connections are closed, ms. */
+/** How long to wait for requests in flight before the connections are closed, ms. */
 const CLOSE_WAIT = 2000
 
 /** Opens a transport: one connection pool, and one queue for each rate-limit bucket. */
@@ -111,8 +111,8 @@ async function close(connection: Connection): Promise<void> {
   connection.isClosed = true
   for (const call of calls) call.abort(new FatalError('the API client is closed'))
   const over = new AbortController()
-  const settled = Promise.all([guests.settled(), owners.settled()])
-  await Promise.race([settled, clock.sleep(CLOSE_WAIT, over.signal).catch(() => undefined)])
+  const drained = Promise.all([guests.drained(), owners.drained()])
+  await Promise.race([drained, clock.sleep(CLOSE_WAIT, over.signal).catch(() => undefined)])
   over.abort()
   await http.close()
 }

@@ -2,12 +2,12 @@ import type { Clock } from '../../app/clock.ts'
 
 /** At most one sleep at a time. */
 export interface Alarm {
-  /** Sleeps until `at` (ms since the epoch) instead of whatever was set before. Infinity: not at all. */
+  /** Sleeps until `at` (ms since the epoch) instead of any earlier setting. Infinity: not at all. */
   set(at: number): void
 }
 
-/** @param ring told when the instant has come */
-export function createAlarm(clock: Clock, ring: () => void): Alarm {
+/** @param onAlarm called when the instant has come */
+export function createAlarm(clock: Clock, onAlarm: () => void): Alarm {
   let current: { readonly at: number; readonly cancel: AbortController } | null = null
   return {
     set(at) {
@@ -20,7 +20,7 @@ export function createAlarm(clock: Clock, ring: () => void): Alarm {
       const wake = () => {
         if (cancel.signal.aborted) return
         current = null
-        ring()
+        onAlarm()
       }
       clock.sleep(at - clock.now(), cancel.signal).then(wake, () => undefined)
     },

@@ -3,38 +3,33 @@ import type { Clock } from '../../app/clock.ts'
 import type { Lane } from '../http/request.ts'
 import { type Admissions, admit, LANES, type LaneLoad, roomFor } from './admission.ts'
 import { type Alarm, createAlarm } from './alarm.ts'
-import { lookAgainIn, release, remaining, reserve } from './budget.ts'
+import { type ReservationRequest, recheckIn, release, remaining, reserve } from './budget.ts'
 import { type BudgetState, emptyBudget, type Reservation } from './budget-state.ts'
 import type { BudgetStore, Step } from './budget-store.ts'
 
 /** One request that waits for its bucket. */
-export interface QueueEntry {
-  /** The name of its reservation, different for every request of every process. */
-  readonly id: string
+export interface QueueEntry extends ReservationRequest {
   /** The path as a template: all its requests share a bucket, which the first response names. */
   readonly route: string
-  readonly lane: Lane
   /** The highest goes first. */
   readonly priority: number
-  /** The live poll that is due, and since when; null for a repeat, and in the other lanes. */
-  readonly poll: { readonly route: string; readonly at: number } | null
   readonly signal: AbortSignal
   /** Called before the request takes from the budget: true when it belongs to another queue by now. */
   readonly moved: () => boolean | Promise<boolean>
 }
 
-/** Leave to send one request. */
+/** Permission to send one request. */
 export interface Permit {
   readonly reservation: Reservation
   readonly queue: BucketQueue
-  /** Frees the slot. Call it once, when the reservation is settled. */
+  /** Frees the slot. Call it once, when the budget knows how the request ended. */
   readonly release: () => void
 }
 
 /**
  * The requests of one rate-limit bucket: so many in flight, none beyond the budget, the urgent ones first. One p-queue per
- * lane holds what waits for budget, paused while the lane has none, and one holds the slots: a request that waits for
- * budget takes none.
+ * lane holds the requests that wait for budget, paused while the lane has none; one more counts slots, which are taken only
+ * with budget.
  */
 export class BucketQueue {
   readonly bucket: string
@@ -44,7 +39,7 @@ export class BucketQueue {
   readonly #lanes: Readonly<Record<Lane, PQueue>>
   readonly #alarm: Alarm
   readonly #recheckAt: Record<Lane, number> = { live: Infinity, refresh: Infinity, backfill: Infinity }
-  /** The requests of this process that hold or ask for a reservation. */
+  /** The requests of this process that hold or request a reservation. */
   readonly #own = new Set<string>()
   readonly #held = new Set<Promise<void>>()
   #admissions: Admissions | null = null
@@ -77,9 +72,9 @@ export class BucketQueue {
     const { lane, priority, signal } = entry
     for (;;) {
       try {
-        const asked = this.#lanes[lane].add(() => this.#ask(entry), { priority, signal })
+        const acquired = this.#lanes[lane].add(() => this.#tryAcquire(entry), { priority, signal })
         this.#regulate()
-        const permit = await asked
+        const permit = await acquired
         if (permit !== 'no room') return permit
       } finally {
         this.#regulate()
@@ -113,7 +108,7 @@ export class BucketQueue {
     }
   }
 
-  /** What the running window still allows refreshes, as far as headers say; else null. */
+  /** What the running window still allows refreshes, from headers; else null. */
   remaining(): number | null {
     return this.#known === null ? null : remaining(this.#known, this.#clock.now())
   }
@@ -130,7 +125,7 @@ export class BucketQueue {
   }
 
   /** Resolves when every slot that is held now is free. */
-  async settled(): Promise<void> {
+  async drained(): Promise<void> {
     await Promise.all(this.#held)
   }
 
@@ -153,14 +148,14 @@ export class BucketQueue {
   #loads(): Record<Lane, LaneLoad> {
     const load = (lane: Lane) => ({
       waiting: this.#lanes[lane].size,
-      asking: this.#lanes[lane].pending,
+      reserving: this.#lanes[lane].pending,
       recheckAt: this.#recheckAt[lane],
     })
     return { live: load('live'), refresh: load('refresh'), backfill: load('backfill') }
   }
 
-  /** Goes on when the caller has given up: what it reserves then is given back. */
-  async #ask(entry: QueueEntry): Promise<Permit | 'no room' | null> {
+  /** Continues after an abort: what it reserves then is given back. */
+  async #tryAcquire(entry: QueueEntry): Promise<Permit | 'no room' | null> {
     if (this.#isDissolved) return null
     const isRecheck = this.#admissions?.lanes[entry.lane].isRecheck === true
     const release = await this.#takeSlot(entry)
@@ -186,7 +181,7 @@ export class BucketQueue {
     const { lane } = entry
     return this.change((state, now) => {
       const made = reserve(state, entry, now)
-      const wait = made.result === null ? lookAgainIn(made.state, now, lane, (id) => this.#own.has(id)) : Infinity
+      const wait = made.result === null ? recheckIn(made.state, now, lane, (id) => this.#own.has(id)) : Infinity
       this.#recheckAt[lane] = now + wait
       return made
     })

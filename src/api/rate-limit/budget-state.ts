@@ -2,31 +2,31 @@ import { z } from 'zod'
 import type { Lane } from '../http/request.ts'
 import type { PollCadence } from './poll-cadence.ts'
 
-/** One request that may be on its way: the server may have counted it, or may yet. */
+/** One request that may be in flight: the server has counted it, or may yet. */
 export interface Reservation {
   readonly id: string
   readonly lane: Lane
-  /** When it was taken; ms since the epoch. The request leaves a moment later. */
+  /** When it was made; ms since the epoch. The request is sent a moment later. */
   readonly sentAt: number
-  /** When it lapses, because no request lasts so long: whoever took it is dead. */
+  /** When it expires: no request lasts so long, so its process was killed. */
   readonly until: number
 }
 
 /**
- * One window of the server's counter. Headers count whole seconds and answers travel, so its end is known as an interval
- * [earliest, latest] that every further answer of the same window narrows.
+ * One window of the server's counter. Headers count whole seconds and responses travel, so its end is known as an interval
+ * [earliest, latest] that every further response of the same window narrows.
  */
 export interface Window {
   readonly limit: number | null
-  /** The lowest number any answer of this window named. Reservations are not subtracted yet. */
+  /** The lowest number of any response of this window. Reservations are not subtracted yet. */
   readonly remaining: number
   readonly earliest: number
   readonly latest: number
-  /** When its first answer came. */
+  /** When its first response came. */
   readonly openedAt: number
-  /** Requests that these lanes have been given since. */
-  readonly given: { readonly refresh: number; readonly backfill: number }
-  /** True when no header spoke: our own count against an assumed limit. */
+  /** Requests granted to these lanes since. */
+  readonly granted: { readonly refresh: number; readonly backfill: number }
+  /** True without headers: our own count against an assumed limit. */
   readonly assumed: boolean
 }
 
@@ -35,24 +35,24 @@ export interface Window {
  * since the epoch.
  */
 export interface BudgetState {
-  /** Null before the first answer and after each window. */
+  /** Null before the first response and after each window. */
   readonly window: Window | null
   /** When the last window ended. */
   readonly closedAt: number | null
   readonly blockedUntil: number | null
-  /** The lone request that goes first into a new window, and until when it keeps all others back. */
+  /** The request that goes alone into a new window, and until when it keeps all others back. */
   readonly probe: { readonly id: string; readonly until: number } | null
   readonly reservations: readonly Reservation[]
-  /** The limit that headers named last. */
+  /** The limit of the last headers. */
   readonly lastLimit: number | null
   /** Requests that ended in the running minute of the clock. */
   readonly counted: { readonly minute: number; readonly requests: number }
-  /** When requests ended of the last minutes whose answers, if any, told nothing: whether they count, nobody knows. */
-  readonly silent: readonly number[]
+  /** When requests of the last minutes ended without a response of the API: the server may have counted them or not. */
+  readonly uncounted: readonly number[]
   /** How often live requests come, per route. */
-  readonly pulses: Readonly<Record<string, PollCadence>>
+  readonly cadences: Readonly<Record<string, PollCadence>>
   /** Until when each lane counts as wanting requests. */
-  readonly wanted: { readonly refresh: number; readonly backfill: number }
+  readonly wantedUntil: { readonly refresh: number; readonly backfill: number }
 }
 
 const instant = z.number()
@@ -65,7 +65,7 @@ const schema = z.object({
       earliest: instant,
       latest: instant,
       openedAt: instant,
-      given: z.object({ refresh: count, backfill: count }),
+      granted: z.object({ refresh: count, backfill: count }),
       assumed: z.boolean(),
     })
     .nullable(),
@@ -77,12 +77,12 @@ const schema = z.object({
   ),
   lastLimit: count.nullable(),
   counted: z.object({ minute: z.number(), requests: count }),
-  silent: z.array(instant).default([]),
-  pulses: z.record(
+  uncounted: z.array(instant).default([]),
+  cadences: z.record(
     z.string(),
     z.object({ lastAt: instant, everyMs: z.number().nullable(), between: z.array(instant), waiting: z.array(instant) }),
   ),
-  wanted: z.object({ refresh: instant, backfill: instant }),
+  wantedUntil: z.object({ refresh: instant, backfill: instant }),
 })
 
 /** The state of a bucket that nothing is known about. */
@@ -94,9 +94,9 @@ export const emptyBudget: BudgetState = {
   reservations: [],
   lastLimit: null,
   counted: { minute: 0, requests: 0 },
-  silent: [],
-  pulses: {},
-  wanted: { refresh: 0, backfill: 0 },
+  uncounted: [],
+  cadences: {},
+  wantedUntil: { refresh: 0, backfill: 0 },
 }
 
 /** Reads a stored state. Null for what is none, such as one that another version of this program wrote. */

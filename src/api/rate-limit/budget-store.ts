@@ -1,6 +1,6 @@
 import type { BudgetState } from './budget-state.ts'
 
-/** What a step makes of a state. */
+/** The next state, and what the caller gets. */
 export interface Step<T> {
   readonly state: BudgetState
   readonly result: T
@@ -9,16 +9,16 @@ export interface Step<T> {
 /** Where the budgets of one credential are kept, and which bucket each route draws from. */
 export interface BudgetStore {
   /**
-   * Changes the state of one bucket; nobody else sees or changes it meanwhile.
+   * Changes the state of one bucket, which is locked meanwhile.
    * @param step from the stored state (null: none yet) to the next; pure, because it may run again
    * @throws RetryableError when the state cannot be reached now
    */
   change<T>(bucket: string, step: (state: BudgetState | null) => Step<T>): Promise<T>
-  /** The bucket that the answers of a route named; null while no answer did. */
+  /** The bucket that the responses of a route name; null while unknown. */
   bucketOf(route: string): Promise<string | null>
   /** The buckets of all known routes with the same first segment: a guess for a route whose own is unknown. Optional. */
   bucketsNear?(route: string): Promise<readonly string[]>
-  /** Remembers the bucket that an answer of the route named. */
+  /** Stores the bucket that a response of the route names. */
   learn(route: string, bucket: string): Promise<void>
 }
 

@@ -6,18 +6,18 @@ import { dropIdleCadences } from './poll-cadence.ts'
 const MINUTE = 60_000
 const SECOND = 1000
 
-/** The state without what has ended at `now`: the window, the first request's privilege, reservations of the dead. */
+/** The state without what has ended at `now`: window, probe, reservations of killed processes. */
 export function expireReservations(stored: BudgetState, now: number): BudgetState {
   const state = discardFuture(stored, now)
   const { probe, reservations } = state
   const ended = state.window !== null && now >= state.window.latest
   const closedAt = ended && state.window !== null ? state.window.latest : state.closedAt
-  const lapsed = reservations.filter((one) => one.until <= now)
+  const expired = reservations.filter(({ until }) => until <= now)
   let window = ended ? null : state.window
-  if (window !== null && lapsed.length > 0) {
-    // The server has counted them; an earlier window's do not matter any more.
+  if (window !== null && expired.length > 0) {
+    // The server has counted them; those of an earlier window do not matter any more.
     const since = window.openedAt
-    const counted = lapsed.filter((one) => one.sentAt >= since).length
+    const counted = expired.filter(({ sentAt }) => sentAt >= since).length
     window = { ...window, remaining: Math.max(0, window.remaining - counted) }
   }
   return {
@@ -25,15 +25,13 @@ export function expireReservations(stored: BudgetState, now: number): BudgetStat
     window,
     closedAt,
     probe: probe !== null && probe.until <= now ? null : probe,
-    reservations: lapsed.length === 0 ? reservations : reservations.filter((one) => one.until > now),
-    silent: state.silent.some((at) => at <= now - 2 * MINUTE)
-      ? state.silent.filter((at) => at > now - 2 * MINUTE)
-      : state.silent,
-    pulses: dropIdleCadences(state.pulses, now),
+    reservations: reservations.filter(({ until }) => until > now),
+    uncounted: state.uncounted.filter((at) => at > now - 2 * MINUTE),
+    cadences: dropIdleCadences(state.cadences, now),
   }
 }
 
-/** An answer about this bucket. */
+/** Records the rate-limit headers of a response. */
 export function observe(
   state: BudgetState,
   reading: RateLimitReading,
@@ -41,18 +39,18 @@ export function observe(
   receivedAt: number,
   now: number,
 ): BudgetState {
-  const { limit, remaining: told } = reading
+  const { limit, remaining } = reading
   const current = { ...expireReservations(state, now), lastLimit: limit ?? state.lastLimit }
   const { window, closedAt, blockedUntil } = current
-  if (told === null || (blockedUntil !== null && now < blockedUntil)) return current
+  if (remaining === null || (blockedUntil !== null && now < blockedUntil)) return current
   const { earliest, latest } = windowEnd(reading, sentAt, receivedAt)
   const fresh: Window = {
     limit,
-    remaining: told,
+    remaining,
     earliest,
     latest,
     openedAt: receivedAt,
-    given: { refresh: 0, backfill: 0 },
+    granted: { refresh: 0, backfill: 0 },
     assumed: false,
   }
   if (window === null || window.assumed) {
@@ -63,13 +61,13 @@ export function observe(
   if (latest < window.earliest) {
     if (sentAt < window.openedAt) return current
     // A response to a request that left after this window opened is of no earlier one: the window's end is wrong.
-    const corrected = { ...window, remaining: Math.min(window.remaining, told), earliest, latest }
+    const corrected = { ...window, remaining: Math.min(window.remaining, remaining), earliest, latest }
     return expireReservations({ ...current, window: corrected }, now)
   }
   const narrowed: Window = {
     ...window,
     limit: limit ?? window.limit,
-    remaining: Math.min(window.remaining, told),
+    remaining: Math.min(window.remaining, remaining),
     earliest: Math.max(window.earliest, earliest),
     latest: Math.min(window.latest, latest),
   }
@@ -77,10 +75,10 @@ export function observe(
 }
 
 /**
- * The window that an answer without numbers belongs to: our own count against a limit.
+ * The window of a response without numbers: our own count against a limit.
  * @param assumedLimit requests a minute, when no header ever named a limit
  */
-export function assume(
+export function assumedWindow(
   state: BudgetState,
   reading: RateLimitReading | null,
   receivedAt: number,
@@ -89,17 +87,17 @@ export function assume(
   const limit = reading?.limit ?? state.lastLimit ?? assumedLimit
   const left = Math.max(0, limit - state.counted.requests)
   const end = windowEnd(reading, receivedAt, receivedAt)
-  return { limit, remaining: left, ...end, openedAt: receivedAt, given: { refresh: 0, backfill: 0 }, assumed: true }
+  return { limit, remaining: left, ...end, openedAt: receivedAt, granted: { refresh: 0, backfill: 0 }, assumed: true }
 }
 
 /**
- * Requests of a window that ended in silence. Its later answers may not have counted them: an error of what stands before
- * the API is none of its requests. But they were sent, and they count as sent.
+ * Requests of a window without a response of the API. Its later responses may not count them, as an error of a gateway is
+ * none of its requests. But they were sent, and they count as sent.
  */
-export function uncountedRequests({ silent }: BudgetState, { earliest, openedAt, assumed }: Window): number {
+export function uncountedRequests({ uncounted }: BudgetState, { earliest, openedAt, assumed }: Window): number {
   // Our own count, from which an assumed window began, has those before.
   const since = assumed ? openedAt + 1 : earliest - MINUTE
-  return silent.filter((at) => at >= since).length
+  return uncounted.filter((at) => at >= since).length
 }
 
 /** The interval in which the window ends: the header was written between `sentAt` and `receivedAt`, give or take a second. */

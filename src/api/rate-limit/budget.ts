@@ -1,51 +1,52 @@
 import type { Lane } from '../http/request.ts'
 import type { RateLimitReading } from '../http/response-headers.ts'
 import type { BudgetState, Reservation } from './budget-state.ts'
-import { assume, expireReservations, observe, uncountedRequests } from './budget-window.ts'
-import { give, releasedAt, roomFor, want } from './lanes.ts'
-import { hold, idleAt, recordPoll } from './poll-cadence.ts'
+import type { Step } from './budget-store.ts'
+import { assumedWindow, expireReservations, observe, uncountedRequests } from './budget-window.ts'
+import { laneRoom, recordDemand, recordGrant, releasedAt } from './lanes.ts'
+import { idleAt, markWaiting, recordPoll } from './poll-cadence.ts'
 
-/** A reservation lapses after this, in ms: by then the server has counted its request, or it never arrived. */
+/** A reservation expires after this, ms: by then the server has counted its request, or it never arrived. */
 export const RESERVATION_LASTS = 90_000
-/** For so long the first request of a window keeps all others back, in ms: its sender may have been killed. */
+/** How long the first request of a window keeps all others back, ms: its sender may have been killed. */
 export const PROBE_LASTS = 10_000
 
-/** How soon to look again while another process's request is under way whose response may bring room, ms. */
-const LOOK_AGAIN = 200
-/** How soon to look again whether another lane leaves more room, ms. */
-const LOOK_FOR_TURN = 1000
+/** When to check again while a request of another process is in flight whose response may bring room, ms. */
+const RECHECK = 200
+/** When to check again whether another lane leaves more room, ms. */
+const RECHECK_LANES = 1000
 
 const MINUTE = 60_000
 
 /**
- * The requests one bucket still allows, as far as its answers tell: pure functions from state to state, so that any number
- * of processes can share a budget. They hold no timer and read no clock; `now` is ms since the epoch. The rules that keep it
- * from overdrawing:
- * - every reservation counts as not yet counted by the server, so `available = lowest remaining - reservations`; as the
- *   answers come in, nothing of this is lost, and what a killed process held lapses;
- * - answers come out of order: one of the same window can only lower `remaining`, one of an earlier window says nothing;
- * - when the window has ended, and at the very start, one request goes out alone, because somebody else may be using
- *   the same address or token: its answer tells the numbers of the new window. When it tells nothing, the next one follows
- *   at the pace of the limit;
- * - what ended in silence counts in its window, whatever later answers say.
- * Without headers it counts its own requests per minute of the clock against an assumed limit. `reserve`, `settle` and
+ * The requests one bucket still allows, from the headers of its responses: pure functions from state to state, so that any
+ * number of processes can share a budget. They hold no timer and read no clock; `now` is ms since the epoch. The rules that
+ * prevent overdrawing:
+ * - a reservation counts as not yet counted by the server, so `available = lowest remaining - reservations`; reservations of
+ *   killed processes expire;
+ * - responses come out of order: one of the same window can only lower `remaining`, one of an earlier window is ignored;
+ * - when the window has ended, and at the very start, one request goes out alone, because other programs may use the same
+ *   address or token: its response has the numbers of the new window. Without headers, the next one follows at the pace of
+ *   the limit;
+ * - a request without a response counts in its window, whatever later responses say.
+ * Without headers it counts its own requests per minute of the clock against an assumed limit. `reserve`, `complete` and
  * `release` do nothing new when they are repeated for the same reservation: a transaction whose commit was lost on the
  * way may run again.
  */
 
-/** How many requests of this lane may leave now. */
+/** How many requests of this lane may be sent now. */
 export function available(state: BudgetState, now: number, lane: Lane): number {
   const current = expireReservations(state, now)
   const { window, blockedUntil, probe, reservations } = current
   if (blockedUntil !== null && now < blockedUntil) return 0
   if (window === null) return probe === null ? 1 : 0
   const left = window.remaining - reservations.length - uncountedRequests(current, window)
-  return Math.max(0, roomFor(current, window, left, now, lane))
+  return Math.max(0, laneRoom(current, window, left, now, lane))
 }
 
 /**
- * How many refreshes the running window still allows, as its headers told; 0 while blocked. Null when they have not: then
- * `available` is a guess.
+ * How many refreshes the running window still allows, from its headers; 0 while blocked. Null without headers, when
+ * `available` is an estimate.
  */
 export function remaining(state: BudgetState, now: number): number | null {
   const { window, blockedUntil } = expireReservations(state, now)
@@ -53,75 +54,80 @@ export function remaining(state: BudgetState, now: number): number | null {
   return (window === null || window.assumed) && !isBlocked ? null : available(state, now, 'refresh')
 }
 
-/** Who asks for a request. */
-export interface Asking {
+/** What a reservation is wanted for. */
+export interface ReservationRequest {
+  /** Different for every request of every process. */
   readonly id: string
   readonly lane: Lane
-  /** The live poll that is wanted, and since when; null for a repeat, and in the other lanes. */
+  /** The live poll that is due, and since when; null for a repeat, and in the other lanes. */
   readonly poll: { readonly route: string; readonly at: number } | null
 }
 
-/** Takes one request from the budget when there is one for the lane; says null when there is none. */
+/** Reserves one request of the budget; null when it has none for the lane. */
 export function reserve(
   state: BudgetState,
-  { id, lane, poll }: Asking,
+  { id, lane, poll }: ReservationRequest,
   now: number,
-): { state: BudgetState; result: Reservation | null } {
+): Step<Reservation | null> {
   let current = expireReservations(state, now)
-  if (poll !== null) current = { ...current, pulses: recordPoll(current.pulses, poll.route, poll.at) }
-  const known = current.reservations.find((one) => one.id === id)
-  if (known !== undefined) return { state: current, result: known }
-  const isShut = available(current, now, lane) === 0
-  if (poll !== null) current = { ...current, pulses: hold(current.pulses, poll.route, poll.at, isShut) }
-  if (isShut) {
-    return { state: want(current, lane, Math.max(now, opensAt(current, now, lane) ?? now)), result: null }
+  if (poll !== null) current = { ...current, cadences: recordPoll(current.cadences, poll.route, poll.at) }
+  const existing = current.reservations.find((reservation) => reservation.id === id)
+  if (existing !== undefined) return { state: current, result: existing }
+  const isClosed = available(current, now, lane) === 0
+  if (poll !== null) current = { ...current, cadences: markWaiting(current.cadences, poll.route, poll.at, isClosed) }
+  if (isClosed) {
+    return { state: recordDemand(current, lane, Math.max(now, opensAt(current, now, lane) ?? now)), result: null }
   }
-  const taken: Reservation = { id, lane, sentAt: now, until: now + RESERVATION_LASTS }
+  const reservation: Reservation = { id, lane, sentAt: now, until: now + RESERVATION_LASTS }
   const probe = current.window === null ? { id, until: now + PROBE_LASTS } : current.probe
-  const reservations = [...current.reservations, taken]
-  return { state: give({ ...current, probe, reservations }, lane, now), result: taken }
+  const reservations = [...current.reservations, reservation]
+  return { state: recordGrant({ ...current, probe, reservations }, lane, now), result: reservation }
 }
 
-/** What a route brings along from the budget it had while its bucket was unknown. */
-export type Belongings = Pick<BudgetState, 'reservations' | 'pulses'>
+/** What moves with a route from the budget it had while its bucket was unknown. */
+export type Transfer = Pick<BudgetState, 'reservations' | 'cadences'>
 
 /**
  * Takes out what belongs to another bucket: one request, or everything that a provisional bucket holds. Of one request the
- * probe stays: the others that wait here look for the bucket instead.
+ * probe stays: the others that wait here find the bucket in the store instead.
  */
-export function surrender(
+export function transferOut(
   state: BudgetState,
-  ticket: Reservation,
+  reservation: Reservation,
   { all }: { readonly all: boolean },
-): { state: BudgetState; result: Belongings } {
-  const others = state.reservations.filter((one) => one.id !== ticket.id)
-  if (!all) return { state: { ...state, reservations: others }, result: { reservations: [ticket], pulses: {} } }
-  return { state: { ...state, reservations: [] }, result: { reservations: [ticket, ...others], pulses: state.pulses } }
+): Step<Transfer> {
+  const others = without(state.reservations, reservation.id)
+  if (!all) return { state: { ...state, reservations: others }, result: { reservations: [reservation], cadences: {} } }
+  return {
+    state: { ...state, reservations: [] },
+    result: { reservations: [reservation, ...others], cadences: state.cadences },
+  }
 }
 
-/** Takes over what was noted elsewhere, before it was known that it belongs to this bucket. */
-export function adopt(state: BudgetState, { reservations, pulses }: Belongings, now: number): BudgetState {
-  const byId = new Map([...state.reservations, ...reservations].map((one) => [one.id, one]))
-  return expireReservations({ ...state, reservations: [...byId.values()], pulses: { ...pulses, ...state.pulses } }, now)
+/** Adds what was recorded before the bucket was known. */
+export function transferIn(state: BudgetState, { reservations, cadences }: Transfer, now: number): BudgetState {
+  const kept = state.reservations.filter(({ id }) => reservations.every((moved) => moved.id !== id))
+  const all = { reservations: [...kept, ...reservations], cadences: { ...cadences, ...state.cadences } }
+  return expireReservations({ ...state, ...all }, now)
 }
 
-/** Gives back a reservation whose request never left. */
+/** Gives back a reservation whose request was not sent. */
 export function release(state: BudgetState, id: string, now: number): BudgetState {
   const probe = state.probe?.id === id ? null : state.probe
-  return expireReservations({ ...state, probe, reservations: state.reservations.filter((one) => one.id !== id) }, now)
+  return expireReservations({ ...state, probe, reservations: without(state.reservations, id) }, now)
 }
 
-/** Ends every reservation at once: whoever made them is known to be dead. */
+/** Ends every reservation at once: the process that made them has ended. */
 export function expireAllReservations(state: BudgetState, now: number): BudgetState {
-  const reservations = state.reservations.map((one) => ({ ...one, until: now }))
+  const reservations = state.reservations.map((reservation) => ({ ...reservation, until: now }))
   return expireReservations({ ...state, reservations, probe: null }, now)
 }
 
 /** How a sent request ended, as far as the budget is concerned. */
-export interface Settlement {
-  /** Null when the answer had no rate-limit headers, or there was no answer. */
+export interface Completion {
+  /** Null when the response had no rate-limit headers, or there was no response. */
   readonly reading: RateLimitReading | null
-  /** False when nothing came back, or only an error from in front of the API that says nothing about its limits. */
+  /** False without a response, or with an error of a gateway, which has nothing to do with the limits of the API. */
   readonly answered: boolean
   /** When the headers arrived. */
   readonly receivedAt: number
@@ -129,29 +135,34 @@ export interface Settlement {
   readonly assumedLimit: number
 }
 
-/** The request came back, or failed. */
-export function settle(state: BudgetState, ticket: Reservation, settlement: Settlement, now: number): BudgetState {
-  const { reading, answered, receivedAt } = settlement
-  const isOpen = state.reservations.some((one) => one.id === ticket.id)
-  let next = release(state, ticket.id, now)
+/** Records how the request of a reservation ended. */
+export function complete(
+  state: BudgetState,
+  reservation: Reservation,
+  completion: Completion,
+  now: number,
+): BudgetState {
+  const { reading, answered, receivedAt } = completion
+  const isOpen = state.reservations.some(({ id }) => id === reservation.id)
+  let next = release(state, reservation.id, now)
   if (isOpen) next = { ...next, counted: countOne(next, receivedAt) }
-  if (reading !== null && reading.remaining !== null) return observe(next, reading, ticket.sentAt, receivedAt, now)
+  if (reading !== null && reading.remaining !== null) return observe(next, reading, reservation.sentAt, receivedAt, now)
   next = { ...next, lastLimit: reading?.limit ?? next.lastLimit }
   if (!isOpen) return next
-  if (!answered) next = { ...next, silent: [...next.silent, receivedAt] }
+  if (!answered) next = { ...next, uncounted: [...next.uncounted, receivedAt] }
   const { window, blockedUntil } = next
   if (window !== null && !answered) return next
   if (window !== null) return { ...next, window: { ...window, remaining: Math.max(0, window.remaining - 1) } }
   if (blockedUntil !== null && now < blockedUntil) return next
   if (!answered) {
-    // At this pace as many as leave in a minute are no more than one window's.
-    const until = now + Math.ceil(MINUTE / Math.max(1, next.lastLimit ?? settlement.assumedLimit))
-    return { ...next, probe: { id: `after ${ticket.id}`, until } }
+    // At this pace a minute has no more requests than one window.
+    const until = now + Math.ceil(MINUTE / Math.max(1, next.lastLimit ?? completion.assumedLimit))
+    return { ...next, probe: { id: `after ${reservation.id}`, until } }
   }
-  return expireReservations({ ...next, window: assume(next, reading, receivedAt, settlement.assumedLimit) }, now)
+  return expireReservations({ ...next, window: assumedWindow(next, reading, receivedAt, completion.assumedLimit) }, now)
 }
 
-/** Nothing may leave before `until`. */
+/** Keeps all requests back until `until`. */
 export function block(stored: BudgetState, until: number, now: number): BudgetState {
   if (until <= now) return stored
   const state = expireReservations(stored, now)
@@ -160,38 +171,37 @@ export function block(stored: BudgetState, until: number, now: number): BudgetSt
   return { ...state, blockedUntil, closedAt, window: null, probe: null }
 }
 
-/** True when only another lane keeps this one back: it may get its turn at any time. */
+/** True when only another lane keeps this one back, which may change at any time. */
 export function waitsForTurn(state: BudgetState, now: number, lane: Lane): boolean {
-  return available({ ...state, wanted: { refresh: now, backfill: now } }, now, lane) > 0
+  return available({ ...state, wantedUntil: { refresh: now, backfill: now } }, now, lane) > 0
 }
 
 /**
  * How long until other processes may have made room that the state does not show yet, ms; Infinity when they cannot.
- * @param isOwn whether this process sent the request of a reservation, and so learns of its response by itself
+ * @param isOwn whether this process holds a reservation, and so receives its response
  */
-export function lookAgainIn(state: BudgetState, now: number, lane: Lane, isOwn: (id: string) => boolean): number {
+export function recheckIn(state: BudgetState, now: number, lane: Lane, isOwn: (id: string) => boolean): number {
   const { probe, window, reservations } = expireReservations(state, now)
-  if (probe !== null && !isOwn(probe.id)) return LOOK_AGAIN
+  if (probe !== null && !isOwn(probe.id)) return RECHECK
   // A response that came out of order may have counted a request whose reservation still counts: until that one ends.
   const isCounted = window !== null && window.remaining > 0 && reservations.some(({ id }) => !isOwn(id))
-  if (lane === 'live' && isCounted) return LOOK_AGAIN
-  return waitsForTurn(state, now, lane) ? LOOK_FOR_TURN : Infinity
+  if (lane === 'live' && isCounted) return RECHECK
+  return waitsForTurn(state, now, lane) ? RECHECK_LANES : Infinity
 }
 
-/** When waiting alone brings room for the lane; null when only an answer can. */
+/** When waiting alone brings room for the lane; null when only a response can. */
 export function opensAt(state: BudgetState, now: number, lane: Lane): number | null {
-  const { blockedUntil, window, probe, wanted, reservations, pulses } = expireReservations(state, now)
-  const lapses = reservations.reduce((first, one) => Math.min(first, one.until), Number.POSITIVE_INFINITY)
+  const { blockedUntil, window, probe, wantedUntil, reservations, cadences } = expireReservations(state, now)
   const moments = [
     blockedUntil,
     window === null ? null : releasedAt(window),
     window?.latest,
     probe?.until,
-    wanted.refresh,
-    wanted.backfill,
-    lapses,
-    ...Object.values(pulses).map(idleAt),
-  ].filter((at) => at !== null && at !== undefined && at > now && Number.isFinite(at))
+    wantedUntil.refresh,
+    wantedUntil.backfill,
+    ...reservations.map(({ until }) => until),
+    ...Object.values(cadences).map(idleAt),
+  ].filter((at) => at !== null && at !== undefined && at > now)
   const inOrder = moments.map(Number).sort((a, b) => a - b)
   return inOrder.find((at) => available(state, at, lane) > 0) ?? null
 }
@@ -199,4 +209,8 @@ export function opensAt(state: BudgetState, now: number, lane: Lane): number | n
 function countOne({ counted }: BudgetState, receivedAt: number) {
   const minute = Math.floor(receivedAt / MINUTE)
   return { minute, requests: counted.minute === minute ? counted.requests + 1 : 1 }
+}
+
+function without(reservations: readonly Reservation[], id: string): Reservation[] {
+  return reservations.filter((reservation) => reservation.id !== id)
 }

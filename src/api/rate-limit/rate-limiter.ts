@@ -1,13 +1,13 @@
 import type { Clock } from '../../app/clock.ts'
 import { RetryableError } from '../../app/errors.ts'
 import { BucketQueue, type Permit, type QueueEntry } from './bucket-queue.ts'
-import { adopt, block, type Settlement, settle, surrender } from './budget.ts'
+import { block, type Completion, complete, transferIn, transferOut } from './budget.ts'
 import type { BudgetStore } from './budget-store.ts'
 import { bucketOf, concurrencyOf, emptyRoutes, fileRoute, isNews, isUnknown, unnamedBucket } from './route-table.ts'
 
 /** How a sent request ended, as far as budgets are concerned. */
-export interface Ending extends Omit<Settlement, 'assumedLimit'> {
-  /** Nothing of the bucket may leave before; ms since the epoch. Null when the response did not say so. */
+export interface Ending extends Omit<Completion, 'assumedLimit'> {
+  /** No request of the bucket may be sent before; ms since the epoch. Null without a 429. */
   readonly blockedUntil: number | null
 }
 
@@ -22,7 +22,7 @@ export class RateLimiter {
   }
 
   /**
-   * Waits until the bucket of the route has a slot and budget. Every permit must be settled.
+   * Waits until the bucket of the route has a slot and budget. Every permit must be completed.
    * @returns null when the request has `moved` before
    * @throws RetryableError when the budget cannot be reached, or the reason of the aborted signal
    */
@@ -40,7 +40,7 @@ export class RateLimiter {
    * Stores how a request ended, before its slot is free. When that cannot be stored the reservation expires by itself; the
    * response is good all the same.
    */
-  async settle(route: string, permit: Permit, ending: Ending): Promise<void> {
+  async complete(route: string, permit: Permit, ending: Ending): Promise<void> {
     const { queue: from, reservation, release } = permit
     const isNameless = ending.answered && isUnknown(this.#routes, route)
     const bucket = ending.reading?.bucket ?? (isNameless ? unnamedBucket(route) : null)
@@ -48,12 +48,12 @@ export class RateLimiter {
     try {
       const isProvisional = isUnknown(this.#routes, route)
       const moving =
-        queue === from ? null : await from.change((state) => surrender(state, reservation, { all: isProvisional }))
+        queue === from ? null : await from.change((state) => transferOut(state, reservation, { all: isProvisional }))
       await queue.change((state, now) => {
-        const held = moving === null ? state : adopt(state, moving, now)
+        const held = moving === null ? state : transferIn(state, moving, now)
         const blocked = ending.blockedUntil === null ? held : block(held, ending.blockedUntil, now)
-        const settlement = { ...ending, assumedLimit: this.#options.assumedLimit }
-        return { state: settle(blocked, reservation, settlement, now), result: null }
+        const completion = { ...ending, assumedLimit: this.#options.assumedLimit }
+        return { state: complete(blocked, reservation, completion, now), result: null }
       })
       if (bucket !== null && isNews(this.#routes, route, bucket)) {
         await this.#options.store.learn(route, bucket)
@@ -66,14 +66,14 @@ export class RateLimiter {
     }
   }
 
-  /** What the running window of the route's bucket still allows, as far as responses say; else null. */
+  /** What the running window of the route's bucket still allows, from the headers of responses; else null. */
   remaining(route: string): number | null {
     return this.#queues.get(bucketOf(this.#routes, route))?.remaining() ?? null
   }
 
-  /** Resolves when every permit is settled. */
-  async settled(): Promise<void> {
-    await Promise.all([...this.#queues.values()].map((queue) => queue.settled()))
+  /** Resolves when every permit is completed. */
+  async drained(): Promise<void> {
+    await Promise.all([...this.#queues.values()].map((queue) => queue.drained()))
   }
 
   #queue(bucket: string): BucketQueue {
@@ -88,7 +88,7 @@ export class RateLimiter {
 
   /**
    * True when the bucket of a route that has a provisional queue here is known to another process, or can be guessed: a
-   * request that drew from no budget could leave when nothing is left.
+   * request without a budget could be sent when nothing is left.
    */
   async #belongsElsewhere(route: string, queue: BucketQueue): Promise<boolean> {
     if (!isUnknown(this.#routes, route)) return bucketOf(this.#routes, route) !== queue.bucket
@@ -116,7 +116,7 @@ interface RateLimiterOptions {
   readonly store: BudgetStore
   /** Requests in flight per bucket. */
   readonly concurrency: number
-  /** Requests per minute when no header says so. */
+  /** Requests per minute without headers. */
   readonly assumedLimit: number
   readonly clock: Clock
 }

@@ -43,7 +43,7 @@ export function concurrencyOf(bucket: string, concurrency: number): number {
 
 /**
  * The bucket to assume for a route whose responses name none. That these parts of the interface have one each, and
- * everything else another, is inferred only (API reference 2.2): it counts until a response says better.
+ * everything else another, is inferred only (API reference 2.2): it counts until a response names one.
  */
 export function unnamedBucket(route: string): string {
   const segment = firstSegment(route)

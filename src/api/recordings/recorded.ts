@@ -8,20 +8,20 @@ import { type ApiResponse, toApiResponse } from '../response.ts'
 import { BrokenRecording, brokenRecording, readBody } from '../schemas/recordings/recording-body.ts'
 import { type Recorded, readIndex, requestName } from '../schemas/recordings/recording-index.ts'
 
-/** A folder of recorded answers, to be asked instead of the API. */
-export interface RecordedAnswers {
+/** A folder of recorded responses, which stand in for the API. */
+export interface RecordedResponses {
   readonly folder: string
   /** Oldest first. */
   readonly lines: readonly Recorded[]
-  /** The newest answer to a request that was recorded at or before an instant (ms since the epoch). */
+  /** The newest response to a request that was recorded at or before an instant (ms since the epoch). */
   newest(name: string, at: number): Recorded | undefined
   /**
-   * A client that answers as the API did at an instant (ms since the epoch), from the newest recording until then. It
+   * A client that responds as the API did at an instant (ms since the epoch), from the newest recording until then. It
    * throws BrokenRecording where there is none or it cannot be read, and for recorded refusals what the API's throw.
    */
   apiAsOf(at: number): Api
   /** The same without the lines from before or after two instants (ms since the epoch), and what these are. */
-  between(from: number, until: number): { readonly answers: RecordedAnswers; readonly refused: readonly Recorded[] }
+  between(from: number, until: number): { readonly answers: RecordedResponses; readonly refused: readonly Recorded[] }
 }
 
 export { BrokenRecording }
@@ -30,19 +30,19 @@ export { BrokenRecording }
  * Opens a folder with `index.jsonl` and gzipped bodies.
  * @throws FatalError when the index cannot be read or a line of it is not understood
  */
-export function openRecordedAnswers(folder: string): RecordedAnswers {
-  return answersOf(folder, readIndex(folder))
+export function openRecordedResponses(folder: string): RecordedResponses {
+  return responsesOf(folder, readIndex(folder))
 }
 
-function answersOf(folder: string, lines: readonly Recorded[]): RecordedAnswers {
+function responsesOf(folder: string, lines: readonly Recorded[]): RecordedResponses {
   const series = new Map<string, Recorded[]>()
-  for (const one of lines) {
-    const name = nameOf(one)
+  for (const line of lines) {
+    const name = nameOf(line)
     const list = series.get(name)
-    if (list) list.push(one)
-    else series.set(name, [one])
+    if (list) list.push(line)
+    else series.set(name, [line])
   }
-  const newest = (name: string, at: number) => series.get(name)?.findLast((one) => one.at <= at)
+  const newest = (name: string, at: number) => series.get(name)?.findLast((line) => line.at <= at)
 
   function replay(request: ApiRequest, at: number, read: Map<Recorded, Outcome>, record: Recorder) {
     const name = nameOfRequest(request)
@@ -62,17 +62,17 @@ function answersOf(folder: string, lines: readonly Recorded[]): RecordedAnswers 
     newest,
     between: (from, until) => {
       const isWithin = ({ at }: Recorded) => at >= from && at <= until
-      return { answers: answersOf(folder, lines.filter(isWithin)), refused: lines.filter((one) => !isWithin(one)) }
+      return { answers: responsesOf(folder, lines.filter(isWithin)), refused: lines.filter((line) => !isWithin(line)) }
     },
     apiAsOf: (at) => {
-      // Whoever asks it twice does not wait twice for the file.
+      // A file is read once.
       const read = new Map<Recorded, Outcome>()
       return createClient({ transport: offline(async (request, record) => replay(request, at, read, record)) })
     },
   }
 }
 
-/** The name of the request that a line answers; the same as `nameOfRequest` of that request. */
+/** The name of the request of a line; the same as `nameOfRequest` of that request. */
 export function nameOf({ method, path, query, requestBody }: Recorded): string {
   return requestName(method, decoded(path), new URLSearchParams(query), requestBody)
 }
@@ -84,24 +84,24 @@ export function nameOfRequest(request: ApiRequest): string {
   return requestName(method, decoded(path), new URLSearchParams(query), request.json)
 }
 
-/** Which requests `ask` makes of a client: each is answered with an empty object, and none is sent. */
-export async function requestsOf(ask: (api: Api) => Promise<unknown>): Promise<ApiRequest[]> {
+/** The requests that a call makes of a client: each gets an empty object, and none is sent. */
+export async function requestsOf(call: (api: Api) => Promise<unknown>): Promise<ApiRequest[]> {
   const requests: ApiRequest[] = []
   const outcome: Outcome = {
     status: 200,
     headers: new Map(),
     body: {},
     failure: null,
-    seen: '',
+    reason: '',
     bytes: 2,
     receivedAt: 0,
   }
-  const noting = offline(async (request) => {
+  const transport = offline(async (request) => {
     requests.push(request)
     return toApiResponse(outcome, 1)
   })
-  // Whoever finds nothing to read in an empty object has asked all the same.
-  await ask(createClient({ transport: noting })).catch(() => undefined)
+  // A call that cannot read an empty object has made its request all the same.
+  await call(createClient({ transport })).catch(() => undefined)
   return requests
 }
 
@@ -133,7 +133,7 @@ function outcomeOf(recorded: Recorded, folder: string): Outcome {
   try {
     const parsed: unknown = JSON.parse(text)
     const wire = { bytes: Buffer.from(text), isGzip: false }
-    return { status, headers: lowerCase, body: parsed, failure: null, seen: '', bytes, wire, receivedAt: at }
+    return { status, headers: lowerCase, body: parsed, failure: null, reason: '', bytes, wire, receivedAt: at }
   } catch {
     throw brokenRecording(folder, recorded, 'is not JSON, or JSON that ended early')
   }

@@ -99,7 +99,7 @@ async function outcomeOf({ httpStatus, headers, receivedAt, body }: ArchivedExch
     headers: new Map(Object.entries(headers)),
     body: revealRedacted(JSON.parse(text.toString('utf8'))),
     failure: null,
-    seen: '',
+    reason: '',
     bytes: text.length,
     receivedAt: receivedAt.getTime(),
   }

@@ -1,5 +1,5 @@
 import { Forbidden, NotFound } from '../../api/errors.ts'
-import { BrokenRecording, type RecordedAnswers } from '../../api/recordings/recorded.ts'
+import { BrokenRecording, type RecordedResponses } from '../../api/recordings/recorded.ts'
 import { FatalError, RecordError, RetryableError } from '../../app/errors.ts'
 import type { Engine } from '../engine.ts'
 import { type Extraction, type ExtractOptions, isWorklist, type Resource, type Worklist } from '../resource.ts'
@@ -50,7 +50,7 @@ export interface LoadedFolder {
  * @throws RetryableError when the database is away, or what ended the signal; what was loaded until then stays
  */
 export async function loadRecorded(
-  folder: RecordedAnswers,
+  folder: RecordedResponses,
   loading: Loading,
   { resources, signal, onProgress }: LoadOptions,
 ): Promise<LoadedFolder> {

@@ -1,4 +1,4 @@
-import { nameOf, nameOfRequest, type RecordedAnswers, requestsOf } from '../../api/recordings/recorded.ts'
+import { nameOf, nameOfRequest, type RecordedResponses, requestsOf } from '../../api/recordings/recorded.ts'
 import type { Recorded as RecordedLine } from '../../api/schemas/recordings/recording-index.ts'
 import { isWorklist, type Resource, type Worklist } from '../resource.ts'
 import { earliest } from '../validate/clock-guard.ts'
@@ -32,9 +32,9 @@ interface ResourceRequests {
  * @param now ms since the epoch
  */
 export function withinTime(
-  folder: RecordedAnswers,
+  folder: RecordedResponses,
   now: number,
-): { readonly answers: RecordedAnswers; readonly refused: readonly string[] } {
+): { readonly answers: RecordedResponses; readonly refused: readonly string[] } {
   const { answers, refused } = folder.between(earliest, now + tolerance)
   const [from, until] = [earliest, now].map(iso)
   const reason = ({ line, at }: (typeof refused)[number]) =>
@@ -47,7 +47,7 @@ function iso(instant: number): string {
 }
 
 /** The recorded responses of these resources in the order of time, each once; and how often each other request was recorded. */
-export async function timelineOf(recorded: RecordedAnswers, resources: readonly (Resource | Worklist)[]) {
+export async function timelineOf(recorded: RecordedResponses, resources: readonly (Resource | Worklist)[]) {
   const requests = await Promise.all(resources.map(requestsOfResource))
   const responses = new Map<string, RecordedResponse>()
   const unknown = new Map<string, number>()

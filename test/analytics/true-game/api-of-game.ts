@@ -20,7 +20,7 @@ export function apiOf(source: AnswerSource, now: () => number): Api {
   return createClient({ transport: offline(send) })
 }
 
-const plain = { failure: null, seen: '', bytes: 0 }
+const plain = { failure: null, reason: '', bytes: 0 }
 
 function answered({ plain: write, headers, producedAt, maxAge }: Copy, receivedAt: number): Outcome {
   const said = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const)

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { openRecordedAnswers, type RecordedAnswers } from '../../../api/recordings/recorded.ts'
+import { openRecordedResponses, type RecordedResponses } from '../../../api/recordings/recorded.ts'
 import { version } from '../../../app/app.ts'
 import { engineOf } from '../../../app/app-api.ts'
 import { UsageError } from '../../../app/errors.ts'
@@ -63,8 +63,8 @@ export async function backfillFromCommand(
   return isDoubtful ? exitCode.rejected : exitCode.done
 }
 
-function openFolder(folder: string): RecordedAnswers {
-  if (existsSync(join(folder, 'index.jsonl'))) return openRecordedAnswers(folder)
+function openFolder(folder: string): RecordedResponses {
+  if (existsSync(join(folder, 'index.jsonl'))) return openRecordedResponses(folder)
   throw new UsageError(`--from must be a folder with an index.jsonl of recorded responses; there is none in ${folder}`)
 }
 
