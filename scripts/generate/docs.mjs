@@ -1,6 +1,7 @@
 // The tables of the documentation that follow from the sources, by name: each stands in a page between
 // `<!-- generated: NAME -->` and `<!-- end -->`.
 
+import { readdirSync, readFileSync } from 'node:fs'
 import { systemClock } from '../../dist/app/clock.js'
 import { flagNames, settings } from '../../dist/app/settings.js'
 import { exitCodes } from '../../dist/cli/exit-codes.js'
@@ -10,6 +11,7 @@ import { catalogue } from '../../dist/sandbox/faults/catalogue.js'
 import { isWorklist } from '../../dist/sync/resource.js'
 
 export const tables = {
+  operations,
   settings: () =>
     table(
       ['variable', 'flag', 'meaning'],
@@ -95,10 +97,34 @@ function table(columns, rows) {
   return [line(columns), `|${columns.map(() => '---|').join('')}`, ...rows.map(line)].join('\n')
 }
 
+/** The table of operations with the resources that use each: those whose files call its method of the client. */
+function operations(before) {
+  const [head, line, ...rows] = before.trim().split('\n')
+  const texts = resources.map(({ name }) => {
+    const files = readdirSync(`src/resources/${name}`).map((file) =>
+      readFileSync(`src/resources/${name}/${file}`, 'utf8'),
+    )
+    return [name, files.join('\n')]
+  })
+  const written = rows.map((row) => {
+    const [, operation, client, sandbox, uses] = row.split('|').map((cell) => cell.trim())
+    const methods = [...client.matchAll(/`([\w.]+)`/g)].map(([, method]) => `api.${method}`)
+    const others = uses.split(', ').filter((use) => use !== '' && !use.startsWith('`sync '))
+    const users = texts.flatMap(([name, text]) =>
+      methods.some((one) => text.includes(one)) ? [code(`sync ${name}`)] : [],
+    )
+    return `| ${operation} | ${client} | ${sandbox} | ${[...users, ...others].join(', ')} |`
+  })
+  return [head, line, ...written].join('\n')
+}
+
 /** A page with its tables written anew. @throws RangeError for a marker without a table */
 export function withTables(page) {
-  return page.replace(/(<!-- generated: ([\w-]+) -->\n)[\s\S]*?(\n<!-- end -->)/g, (_all, begin, name, end) => {
-    if (!tables[name]) throw new RangeError(`no table is called ${name}`)
-    return `${begin}\n${tables[name]()}\n${end}`
-  })
+  return page.replace(
+    /(<!-- generated: ([\w-]+) -->\n)([\s\S]*?)(\n<!-- end -->)/g,
+    (_all, begin, name, before, end) => {
+      if (!tables[name]) throw new RangeError(`no table is called ${name}`)
+      return `${begin}\n${tables[name](before)}\n${end}`
+    },
+  )
 }
