@@ -18,7 +18,7 @@ import { recipeSchema } from '../../src/api/schemas/recipes.ts'
 import { searchSchema } from '../../src/api/schemas/search.ts'
 import { seasonSchema } from '../../src/api/schemas/seasons.ts'
 import { territorySchema } from '../../src/api/schemas/territories.ts'
-import { hasRecordings, recorded } from './recordings.ts'
+import { hasRecordings, recordedBelow } from '../support/recorded.ts'
 import { startServer } from './server.ts'
 
 /** What reading an answer gave. */
@@ -169,7 +169,7 @@ if (!hasRecordings) {
       ['ability maps', '/ability/map/', abilities.readAbilityNodes, abilities.abilityNodeSchema, each],
       ['aspects', '/aspects/', abilities.readAspects, abilities.aspectSchema, each],
     ])('%s', (_name, prefix, read, schema, parts) => {
-      const answers = recorded(prefix)
+      const answers = recordedBelow(prefix)
       expect(answers.length).toBeGreaterThanOrEqual(5)
       const unknown = answers.flatMap(({ body }) => parts(read(body() as never)).flatMap(unknownFields(schema)))
       expect([...new Set(unknown.map(({ path }) => path))]).toEqual([])

@@ -15,7 +15,7 @@ import { parsePlayer, playerSchema, readOnlineList } from '../../src/api/schemas
 import { restrictionsOf } from '../../src/api/schemas/people/restrictions.ts'
 import { parseSeason, seasonSchema } from '../../src/api/schemas/seasons.ts'
 import { parseTerritory, territorySchema, territoryVocabulary } from '../../src/api/schemas/territories.ts'
-import { example, hasRecordings, recorded } from './recordings.ts'
+import { documentedExample, hasRecordings, recordedBelow } from '../support/recorded.ts'
 
 const entries = (body: unknown): [string, unknown][] => Object.entries(body as Record<string, unknown>)
 const values = (body: unknown): unknown[] => entries(body).map(([, value]) => value)
@@ -24,7 +24,7 @@ if (!hasRecordings) {
   test.skip('the recorded guilds, territories and players are parsed (skipped: recorded data absent)')
 } else {
   describe('recorded territories', () => {
-    const answers = recorded('/guild/list/territory').map(({ body }) => values(body()))
+    const answers = recordedBelow('/guild/list/territory').map(({ body }) => values(body()))
 
     test('of 2025 and 2026 are understood, lose no field and have none that is unknown', () => {
       expect(answers).toHaveLength(26)
@@ -48,7 +48,7 @@ if (!hasRecordings) {
   })
 
   describe('recorded guilds', () => {
-    const profiles = recorded('/guild/uuid/')
+    const profiles = recordedBelow('/guild/uuid/')
     const sampled = profiles.filter(({ at }, index) => at.startsWith('2024') || index % 20 === 0)
 
     test('and their members are understood, lose no field and are as many as they say', () => {
@@ -83,7 +83,7 @@ if (!hasRecordings) {
 
   describe('recorded lists', () => {
     test('of guilds have as many entries as the body, each with its uuid, in either keying', () => {
-      const lists = recorded('/guild/list/guild').map((one) => ({ ...one, guilds: readGuildList(one.body()) }))
+      const lists = recordedBelow('/guild/list/guild').map((one) => ({ ...one, guilds: readGuildList(one.body()) }))
       expect(lists.map(({ guilds }) => guilds.length).sort((a, b) => a - b)).toEqual([
         12400, 12884, 12888, 13795, 13795, 15493, 15493,
       ])
@@ -98,7 +98,7 @@ if (!hasRecordings) {
     })
 
     test('of players online have as many entries as their total', () => {
-      const [answer] = recorded('/player')
+      const [answer] = recordedBelow('/player')
       const { total, players } = readOnlineList(answer?.body())
       expect([total, players.length]).toEqual([657, 657])
       expect(new Set(players.map(({ world }) => world)).size).toBe(27)
@@ -107,33 +107,33 @@ if (!hasRecordings) {
 
   describe('the examples of the documentation', () => {
     test('of the guild family are understood and have no unknown field', () => {
-      const guild = parseGuild(example('guild-profile.json'))
+      const guild = parseGuild(documentedExample('guild-profile.json'))
       expect(unknownFields(guildSchema)(guild)).toEqual([])
       for (const { record } of membersOf(guild)) {
         expect(parseGuildMember(record)).toStrictEqual(record)
         expect(unknownFields(guildMemberSchema)(record)).toEqual([])
         expect(restrictionsOf(record)).toEqual(['guildHighRankedAccess'])
       }
-      for (const record of values(example('guild-territories.json')))
+      for (const record of values(documentedExample('guild-territories.json')))
         expect(parseTerritory(record)).toStrictEqual(record)
-      for (const record of values(example('guild-seasons.json'))) {
+      for (const record of values(documentedExample('guild-seasons.json'))) {
         expect(parseSeason(record)).toStrictEqual(record)
         expect(unknownFields(seasonSchema)(record)).toEqual([])
       }
-      expect(readGuildList(example('guild-list.json'))).toEqual(
-        readGuildList(example('guild-list-identifier-uuid.json')),
+      expect(readGuildList(documentedExample('guild-list.json'))).toEqual(
+        readGuildList(documentedExample('guild-list-identifier-uuid.json')),
       )
     })
 
     test('of the player family are understood and have no unknown field', () => {
-      const profile = example('player-profile.json')
+      const profile = documentedExample('player-profile.json')
       const player = parsePlayer(profile)
       expect(player).toStrictEqual(profile)
       expect(unknownFields(playerSchema)(profile)).toEqual([])
       const characters = [
         ...values(player.characters),
-        ...values(example('player-characters.json')),
-        example('player-character.json'),
+        ...values(documentedExample('player-characters.json')),
+        documentedExample('player-character.json'),
       ]
       for (const record of characters) {
         const character = parseCharacter(record)
@@ -142,7 +142,7 @@ if (!hasRecordings) {
         for (const name of Object.keys(character.professions ?? {}))
           expect(characterVocabulary.profession).toContain(name)
       }
-      expect(readOnlineList(example('player-online.json')).total).toBe(1)
+      expect(readOnlineList(documentedExample('player-online.json')).total).toBe(1)
     })
   })
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { readListing } from '../../src/api/pages.ts'
 import { itemVocabulary, parseItem, parseItemMetadata, parseItemSet } from '../../src/api/schemas/items.ts'
 import { parseRecipe, recipeVocabulary } from '../../src/api/schemas/recipes.ts'
-import { example, hasRecordings, recorded } from './recordings.ts'
+import { documentedExample, hasRecordings, recordedBelow } from '../support/recorded.ts'
 
 const values = (body: unknown): unknown[] => Object.values(body as Record<string, unknown>)
 
@@ -11,7 +11,7 @@ if (!hasRecordings) {
 } else {
   describe('recorded bodies', () => {
     test('every item of 2025 and 2026 is understood and loses no field', () => {
-      for (const { body } of recorded('/item/database')) {
+      for (const { body } of recordedBelow('/item/database')) {
         const { records, whole } = readListing(body())
         expect(whole).toBe(true)
         for (const record of records) expect(parseItem(record)).toEqual(record)
@@ -19,7 +19,7 @@ if (!hasRecordings) {
     })
 
     test('6,616 items are parsed in under 300 ms', () => {
-      const records = readListing(recorded('/item/database')[0]?.body()).records
+      const records = readListing(recordedBelow('/item/database')[0]?.body()).records
       expect(records).toHaveLength(6616)
       for (const record of records.slice(0, 500)) parseItem(record)
       const rounds = [1, 2, 3].map(() => {
@@ -31,7 +31,7 @@ if (!hasRecordings) {
     })
 
     test('the vocabulary knows every name of the first state of 2026', () => {
-      const items = readListing(recorded('/item/database')[0]?.body()).records.map(parseItem)
+      const items = readListing(recordedBelow('/item/database')[0]?.body()).records.map(parseItem)
       const unknownTo = (names: readonly string[], found: (item: (typeof items)[number]) => unknown) => {
         const present = items.flatMap(found).filter((name) => name !== undefined && name !== null)
         return [...new Set(present)].filter((name) => !names.includes(String(name)))
@@ -50,7 +50,7 @@ if (!hasRecordings) {
     })
 
     test('every recipe is understood, its names are known, and the failed answer of May reads as nothing', () => {
-      const counts = recorded('/item/recipe/database').map(({ body }) => {
+      const counts = recordedBelow('/item/recipe/database').map(({ body }) => {
         const { records } = readListing(body(), 'internalName')
         for (const record of records) {
           const recipe = parseRecipe(record)
@@ -64,28 +64,31 @@ if (!hasRecordings) {
     })
 
     test('every item set is understood', () => {
-      for (const { body } of recorded('/item/sets'))
+      for (const { body } of recordedBelow('/item/sets'))
         for (const set of values(body())) expect(parseItemSet(set)).toEqual(set)
     })
 
     test('item metadata is understood with and without static', () => {
-      const bodies = [...recorded('/item/metadata').map(({ body }) => body()), example('item-metadata.json')]
-      for (const body of [...bodies, example('item-metadata-static.json')])
+      const bodies = [
+        ...recordedBelow('/item/metadata').map(({ body }) => body()),
+        documentedExample('item-metadata.json'),
+      ]
+      for (const body of [...bodies, documentedExample('item-metadata-static.json')])
         expect(parseItemMetadata(body)).toEqual(body)
     })
 
     test('the search page keeps its controller', () => {
-      const listing = readListing(recorded('/item/search')[0]?.body())
+      const listing = readListing(recordedBelow('/item/search')[0]?.body())
       expect(listing.controller).toMatchObject({ count: 123, pages: 7, next: 2 })
       for (const record of listing.records) parseItem(record)
     })
 
     test('the examples of the documentation are understood', () => {
       for (const name of ['item-database.json', 'item-search.json', 'item-search-quick.json'])
-        for (const record of readListing(example(name)).records) parseItem(record)
+        for (const record of readListing(documentedExample(name)).records) parseItem(record)
       for (const name of ['recipe-database.json', 'recipe-search.json'])
-        for (const record of readListing(example(name), 'internalName').records) parseRecipe(record)
-      for (const set of values(example('item-sets.json'))) parseItemSet(set)
+        for (const record of readListing(documentedExample(name), 'internalName').records) parseRecipe(record)
+      for (const set of values(documentedExample('item-sets.json'))) parseItemSet(set)
     })
   })
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Database } from '../../src/db/database.ts'
 import { contributionIn } from '../support/contribution.ts'
 import { type Member, membersIn } from '../support/membership-changes.ts'
-import { isFields, type RecordedAnswer } from '../support/recorded.ts'
+import { isFields, type RecordedResponse } from '../support/recorded.ts'
 
 /** What an answer about a guild says of one member besides the membership. */
 interface Shown {
@@ -25,7 +25,7 @@ export interface SeriesAnswer {
 const day = 86_400_000
 
 /** Reads an answer about a guild. */
-export function seriesAnswer({ at, body }: RecordedAnswer): SeriesAnswer {
+export function seriesAnswer({ at, body }: RecordedResponse): SeriesAnswer {
   const shown = new Map<string, Shown>()
   const ranks = isFields(body) && isFields(body.members) ? Object.values(body.members) : []
   for (const record of ranks.flatMap((ofRank) => (isFields(ofRank) ? Object.values(ofRank) : []))) {

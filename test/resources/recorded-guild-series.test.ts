@@ -5,7 +5,7 @@ import { effort } from '../support/effort.ts'
 import { syncGuilds } from '../support/guild-answers.ts'
 import { changesBetween, type Member, membersIn } from '../support/membership-changes.ts'
 import { testDatabase } from '../support/postgres.ts'
-import { type RecordedAnswer, recordedAnswers, recordedFolder, recordedPaths } from '../support/recorded.ts'
+import { type RecordedResponse, recordedFolder, recordedPaths, recordedResponses } from '../support/recorded.ts'
 import { openWorld, type World } from '../support/world.ts'
 import { questionsOfSeries, type SeriesAnswer, seriesAnswer } from './recorded-guild-questions.ts'
 
@@ -52,9 +52,9 @@ describe('the recorded series of one guild', () => {
   let used: Known[]
 
   beforeAll(async () => {
-    all = recordedAnswers(folder, path)
+    all = recordedResponses(folder, path)
       .filter(({ at }) => at.getUTCFullYear() === 2026)
-      .map((answer: RecordedAnswer) => ({ ...seriesAnswer(answer), members: membersIn(answer.body) }))
+      .map((answer: RecordedResponse) => ({ ...seriesAnswer(answer), members: membersIn(answer.body) }))
     used = every ? all : telling(all)
     world = await openWorld(await testDatabase('server'), { recordings: folder }, used[0]?.at.getTime() ?? 0)
     for (const { at } of used) {

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { syncGuilds } from '../support/guild-answers.ts'
 import { membersIn } from '../support/membership-changes.ts'
 import { testDatabase } from '../support/postgres.ts'
-import { isFields, recordedAnswers, recordedFolder, recordedPaths } from '../support/recorded.ts'
+import { isFields, recordedFolder, recordedPaths, recordedResponses } from '../support/recorded.ts'
 import { openWorld, type World } from '../support/world.ts'
 
 const folder = recordedFolder('recordings')
@@ -12,7 +12,7 @@ describe('the recorded guilds of 2024 on the embedded database', () => {
   const bodies = recordedPaths(folder)
     .filter((path) => path.startsWith('/guild/uuid/'))
     .flatMap((path) => {
-      const [first] = recordedAnswers(folder, path)
+      const [first] = recordedResponses(folder, path)
       return first?.at.getUTCFullYear() === 2024 ? [{ key: path.slice('/guild/uuid/'.length), ...first }] : []
     })
   let world: World

@@ -5,7 +5,7 @@ import type { Dialect } from '../../src/sandbox/index.ts'
 import { effort } from '../support/effort.ts'
 import { byPlace, type Difference, differences } from '../support/item-differences.ts'
 import { type bothKinds, testDatabase } from '../support/postgres.ts'
-import { type Fields, itemsOf, type RecordedAnswer, recordedAnswers, recordedFolder } from '../support/recorded.ts'
+import { type Fields, itemsOf, type RecordedResponse, recordedFolder, recordedResponses } from '../support/recorded.ts'
 import { openWorld, type World } from '../support/world.ts'
 
 async function changesAt({ db }: World, at: Date): Promise<Difference[]> {
@@ -58,10 +58,10 @@ describe.each(settings.filter((_, nth) => effort.everyAnswer || nth % 2 === 1))(
     const folder = recordedFolder(name)
     if (folder === undefined) return test.skip('were compared (skipped: recorded data absent)')
     let world: World
-    let answers: RecordedAnswer[]
+    let answers: RecordedResponse[]
 
     beforeAll(async () => {
-      answers = recordedAnswers(folder, '/item/database', 'fullResult')
+      answers = recordedResponses(folder, '/item/database', 'fullResult')
       const start = answers[0]?.at.getTime() ?? 0
       world = await openWorld(await testDatabase(kind), { recordings: folder, dialect, pageSize: 500 }, start)
       return async () => {

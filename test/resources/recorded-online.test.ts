@@ -2,14 +2,14 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { onlinePlayers } from '../../src/resources/online-players/index.ts'
 import { setExpectedInterval as expectEvery } from '../../src/sync/coverage/coverage.ts'
 import { testDatabase } from '../support/postgres.ts'
-import { isFields, recordedAnswers, recordedFolder } from '../support/recorded.ts'
+import { isFields, recordedFolder, recordedResponses } from '../support/recorded.ts'
 import { openWorld, type World } from '../support/world.ts'
 
 const folder = recordedFolder('recordings')
 
 describe('the recorded list of who is online, on the embedded database', () => {
   if (folder === undefined) return test.skip('was compared (skipped: recorded data absent)')
-  const [answer] = recordedAnswers(folder, '/player', 'identifier=uuid')
+  const [answer] = recordedResponses(folder, '/player', 'identifier=uuid')
   const at = answer?.at ?? new Date(0)
   const listed = Object.entries(isFields(answer?.body) && isFields(answer.body.players) ? answer.body.players : {})
   const worlds = new Map<string, number>()

@@ -7,7 +7,7 @@ import { recipes } from '../../src/resources/recipes/index.ts'
 import { bulkTable } from '../../src/sync/load/bulk-table.ts'
 import type { Resource } from '../../src/sync/resource.ts'
 import { kindsOfLongTests, testDatabase } from '../support/postgres.ts'
-import { type Fields, isFields, itemsOf, recordedAnswers, recordedFolder } from '../support/recorded.ts'
+import { type Fields, isFields, itemsOf, recordedFolder, recordedResponses } from '../support/recorded.ts'
 import { openWorld, type World } from '../support/world.ts'
 
 /** Columns that are empty by their nature as long as all goes well. */
@@ -33,7 +33,7 @@ describe.each(kindsOfLongTests)('the recorded recipes, sets and enumerations on 
   })
 
   test('have one real change between the two answers about sets, the order of parts aside', async () => {
-    const answers = recordedAnswers(folder, '/item/sets')
+    const answers = recordedResponses(folder, '/item/sets')
     expect(await world.syncNow(itemSets)).toMatchObject({ status: 'ok', inserted: 68, quarantined: 0 })
     await world.clock.advanceTo(answers[1]?.at.getTime() ?? 0)
     expect(await world.syncNow(itemSets)).toMatchObject({ status: 'ok', inserted: 0, changed: 1, closed: 0 })
@@ -55,7 +55,7 @@ describe.each(kindsOfLongTests)('the recorded recipes, sets and enumerations on 
   })
 
   test('list every enumeration, and between the first and the last answer what came and went', async () => {
-    const [lists, ids] = ['', 'static'].map((query) => recordedAnswers(folder, '/item/metadata', query))
+    const [lists, ids] = ['', 'static'].map((query) => recordedResponses(folder, '/item/metadata', query))
     const found: string[][][] = []
     for (const [index, { at, body }] of (lists ?? []).entries()) {
       await world.clock.advanceTo(at.getTime())
@@ -72,7 +72,7 @@ describe.each(kindsOfLongTests)('the recorded recipes, sets and enumerations on 
   })
 
   test('begin with a rejected empty answer about recipes, then all 720, then nothing new', async () => {
-    const answers = recordedAnswers(folder, '/item/recipe/database', 'full_result')
+    const answers = recordedResponses(folder, '/item/recipe/database', 'full_result')
     const outcomes: unknown[] = []
     for (const { at } of answers) {
       await world.clock.advanceTo(at.getTime())

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { seededRandom } from '../../src/app/clock.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { testDatabase } from '../support/postgres.ts'
-import { isFields, type RecordedAnswer, recordedAnswers, recordedFolder } from '../support/recorded.ts'
+import { isFields, type RecordedResponse, recordedFolder, recordedResponses } from '../support/recorded.ts'
 import { openWorld, type World } from '../support/world.ts'
 
 interface Standing {
@@ -22,7 +22,7 @@ function standingsOf(body: unknown): Map<string, Standing> {
 }
 
 /** Every capture and loss that two answers in a row show, and every hold, by comparing them territory by territory. */
-function compare(answers: readonly RecordedAnswer[]) {
+function compare(answers: readonly RecordedResponse[]) {
   const captures: unknown[][] = []
   const holds: { territory: string; guild: string; from: string; until: string | null }[] = []
   let losses = 0
@@ -59,7 +59,7 @@ describe.each([
 ] as const)('the recorded territories of $folder on the $kind database', ({ folder: name, kind, counts }) => {
   const folder = recordedFolder(name)
   if (folder === undefined) return test.skip('were compared (skipped: recorded data absent)')
-  const answers = recordedAnswers(folder, '/guild/list/territory')
+  const answers = recordedResponses(folder, '/guild/list/territory')
   const expected = compare(answers)
   let world: World
 

@@ -28,6 +28,7 @@ export const slow: readonly string[] = [
   'cli/hostile-text.test.ts',
   'cli/live-polls.test.ts',
   'cli/outage.test.ts',
+  'cli/read-only.test.ts',
   'db/embedded-copies.test.ts',
   'db/power-cut.test.ts',
   'db/releases.test.ts',

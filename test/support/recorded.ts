@@ -3,41 +3,72 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 
-/** Recorded answers of the real API live beside the repository, never in it. */
+/** Recorded responses of the real API live beside the repository, never in it. */
 const dataFolder = fileURLToPath(new URL('../../../shared/data/', import.meta.url))
+const folderNames = ['recordings', 'recordings-2025', 'recordings-2026'] as const
 
-/** A folder of recorded answers, or undefined when it is absent; says so once per file that asks. */
-export function recordedFolder(name: 'recordings' | 'recordings-2025' | 'recordings-2026'): string | undefined {
+/** A folder of recorded responses, or undefined when it is absent; writes that once per call. */
+export function recordedFolder(name: (typeof folderNames)[number]): string | undefined {
   const folder = join(dataFolder, name)
   if (existsSync(join(folder, 'index.jsonl'))) return folder
-  process.stderr.write(`recorded data absent: no ${folder}; the tests against real answers did not run\n`)
+  process.stderr.write(`recorded data absent: no ${folder}; the tests against real responses did not run\n`)
   return undefined
 }
 
-/** One recorded answer. */
-export interface RecordedAnswer {
+/** False where one of the folders is absent. */
+export const hasRecordings: boolean = folderNames.every((name) => existsSync(join(dataFolder, name)))
+
+/** One recorded response. */
+export interface RecordedResponse {
   readonly at: Date
   readonly body: unknown
 }
 
-/** The recorded answers to one request, oldest first. */
-export function recordedAnswers(folder: string, path: string, query = ''): RecordedAnswer[] {
+/** The recorded responses to one GET request, oldest first. */
+export function recordedResponses(folder: string, path: string, query = ''): RecordedResponse[] {
   return recordedLines(folder)
-    .filter((line) => line.path === path && line.query === query)
-    .map((line) => ({
-      at: new Date(line.at),
-      body: JSON.parse(gunzipSync(readFileSync(join(folder, line.body))).toString()),
-    }))
+    .filter((line) => line.method === 'GET' && line.path === path && line.query === query)
+    .map((line) => ({ at: new Date(line.at), body: parsedBody(folder, line) }))
 }
 
-/** The paths that were asked for, each once, in the order of their first answers. */
+/** The recorded responses of all folders, of any method, whose path begins so, folder by folder, oldest first; `body()` parses one. */
+export function recordedBelow(
+  prefix: string,
+): { readonly at: string; readonly path: string; readonly query: string; body(): unknown }[] {
+  return folderNames.flatMap((name) => {
+    const folder = join(dataFolder, name)
+    return recordedLines(folder)
+      .filter(({ path }) => path.startsWith(prefix))
+      .map((line) => ({ at: line.at, path: line.path, query: line.query, body: () => parsedBody(folder, line) }))
+  })
+}
+
+/** One example of the API's documentation, by its file name. */
+export function documentedExample(name: string): unknown {
+  return JSON.parse(readFileSync(join(dataFolder, 'examples', name), 'utf8'))
+}
+
+/** The paths of a folder that were requested by GET, each once, in the order of their first responses. */
 export function recordedPaths(folder: string): string[] {
-  return [...new Set(recordedLines(folder).map(({ path }) => path))]
+  return [...new Set(recordedLines(folder).flatMap(({ method, path }) => (method === 'GET' ? path : [])))]
 }
 
-function recordedLines(folder: string): { at: string; method: string; path: string; query: string; body: string }[] {
+interface Line {
+  readonly at: string
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  /** The file of the body. */
+  readonly body: string
+}
+
+function recordedLines(folder: string): Line[] {
   const lines = readFileSync(join(folder, 'index.jsonl'), 'utf8').trim().split('\n')
-  return lines.map((line) => JSON.parse(line)).filter((line) => line.method === 'GET')
+  return lines.map((line): Line => JSON.parse(line))
+}
+
+function parsedBody(folder: string, { body }: Line): unknown {
+  return JSON.parse(gunzipSync(readFileSync(join(folder, body))).toString())
 }
 
 /** A JSON object. */
