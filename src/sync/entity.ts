@@ -17,17 +17,17 @@ export interface Entity {
   readonly root: Row
   /** Child rows by the name of their table in `parts`. */
   readonly parts: Readonly<Record<string, readonly Row[]>>
-  /** When this became true, where the API tells (ISO 8601): the version starts then, not when it was first seen. */
+  /** When this became true, where the API sends that (ISO 8601): the version starts then, not when it was first seen. */
   readonly since?: string | null
-  /** Entities of the resource's other histories that this record tells of, by their name in `others`. */
+  /** Entities of the related histories in this record, by the name of their history. */
   readonly relatedEntities?: Readonly<Record<string, readonly Entity[]>>
-  /** Those of `also` of which the record may not tell all, so that what is absent means nothing. */
+  /** Related histories of which the record may not hold all, so that what is absent means nothing. */
   readonly incomplete?: readonly string[]
   /** Measured values by the name of their table in `samples`. */
   readonly samples?: Readonly<Record<string, readonly Row[]>>
   /** What only `derive` needs of this record. */
   readonly facts?: Json
-  /** Instants that the record tells and that cannot be. */
+  /** Impossible instants of the record. */
   readonly ignored?: readonly IgnoredInstant[]
   /** Pieces of the record that could not be understood while the rest could. */
   readonly quarantined?: readonly QuarantinedPart[]
@@ -62,8 +62,8 @@ export interface RelatedHistory extends History {
   /** `with-root`: ends when the record it came with is gone. `own`: ends by its own absence among its root's entities. */
   readonly absence: 'with-root' | 'own'
   /**
-   * Property name of the column that tells one stay from the next, such as the time of joining. What was missing and comes
-   * back with another value there had ended when it was first missed, however few answers lacked it.
+   * Property name of the column that separates one spell from the next, such as the time of joining. What was missing and comes
+   * back with another value there had ended when it was first missed, however few responses lacked it.
    */
   readonly spellColumn?: string
   /** Like those of the resource, for this history's own documents. */

@@ -25,27 +25,27 @@ export { type IgnoredInstant, notAfter, type ResponseContext } from './validate/
 /** Priority class of a resource's requests: live polls go before refreshes, refreshes before a backfill. */
 export type Lane = 'live' | 'refresh' | 'backfill'
 
-/** What one complete round of requests gave, before anybody looked into the records. */
+/** What one complete round of requests gave, before normalization. */
 export interface Extraction {
   /** The records as the wire gave them. */
   readonly records: readonly unknown[]
   /** True when everything the API has was seen: only then does absence mean anything. */
   readonly complete: boolean
-  /** Instants, in ms since the epoch, that the oldest and the newest answer speak for. */
+  /** Instants, in ms since the epoch, that the oldest and the newest response speak for. */
   readonly observedFrom: number
   readonly observedAt: number
   readonly pages: number
-  /** When asking again may bring something new, by this machine's clock; ms since the epoch. Absent: not told. */
+  /** When another request may bring something new, by this machine's clock; ms since the epoch. Absent: unknown. */
   readonly renewAt?: number | null
-  /** What the answer says as a whole, beside its records; for `derive`. */
+  /** What the response holds beside its records; for `derive`. */
   readonly facts?: Json
-  /** How many records the API says there are; null or absent: it does not. */
+  /** The API's own count of records; null or absent: it sends none. */
   readonly count?: number | null
   /** How often a walk over pages began again because the listing moved under it. */
   readonly restarts?: number
   /** Why its instants cannot be right: they do not agree with its own `Date` header. */
   readonly clockError?: string | undefined
-  /** Why the answer cannot be believed, such as a member list that is shorter than its own total. */
+  /** Why the response is not credible, such as a list that is shorter than its own total. */
   readonly validationError?: string
 }
 
@@ -58,11 +58,11 @@ export interface ExtractOptions {
   readonly onProgress?: (progress: WalkProgress) => void
 }
 
-/** What an answer came to, as `derive` gets it. */
+/** An accepted response, as `derive` gets it. */
 export interface Answered {
-  /** The instant the answer speaks for. */
+  /** The instant the response speaks for. */
   readonly at: Date
-  /** The instant of the last accepted answer of the same resource and key; null before the first. */
+  /** The instant of the last accepted response of the same resource and key; null before the first. */
   readonly previousAt: Date | null
   readonly facts: Json
   /** The facts of each record, by its key. */
@@ -75,14 +75,14 @@ export interface BackfillEstimate {
   readonly rowsPerKey: number
 }
 
-/** What the engine must know of a resource to take in its records. */
+/** What the engine must know of a resource to load its records. */
 export interface ResourceBase {
-  /** Name on the command line, in the ledger and in logs, such as `items`. */
+  /** Name on the command line, in the ledger and in logs. */
   readonly name: string
   /** When it is due, as a cron expression in UTC. */
   readonly schedule: string
   readonly lane: Lane
-  /** The share (0..1) below which an answer is implausible, where the default is not right; a person may set another. */
+  /** The share (0..1) below which a response is implausible, where the default is not right; a person may set another. */
   readonly plausibleShare?: number
   /** Seconds that the API caches a response: an earlier request returns the same (API reference 2.3). */
   readonly cacheSeconds: number
@@ -103,7 +103,7 @@ export interface ResourceBase {
   readonly retained?: readonly RetainedTable[]
   /** Its tables of events that players cause every day, without coarser numbers. */
   readonly expiring?: readonly ExpiringTable[]
-  /** Of a resource of which questions rest on when each accepted answer was: what stays of that in the long run. */
+  /** Of a resource of which questions rest on when each accepted response was: what retention keeps of that. */
   readonly evidence?: RetainedObservations
   /** The natural key of a raw record, or undefined when it has none that can be read. Never throws. */
   keyOf(record: unknown): string | undefined
@@ -118,9 +118,9 @@ export interface ResourceBase {
   unknownFields(document: Json): UnknownField[]
   /** Known enum members by JSON pointer (`*` for every element); any other is kept and reported as drift, once. */
   readonly vocabulary: Readonly<Record<string, readonly string[]>>
-  /** Of a resource whose answers tell of people: who they are, and what is kept of them. */
+  /** Of a resource whose responses are about people: who they are, and what is kept of them. */
   readonly personal?: Personal
-  /** Set-based SQL for what follows from an answer but is no version of a record, in the answer's own transaction. Returns how many events it wrote. */
+  /** Set-based SQL for what follows from a response but is no version of a record, in its transaction. Returns how many events it wrote. */
   derive?(sql: Sql, answered: Answered): Promise<number>
   /** Undoes what `derive` wrote because of responses that speak for instants after this one. */
   giveUp?(sql: Sql, after: Date): Promise<void>
@@ -129,7 +129,7 @@ export interface ResourceBase {
 }
 
 /**
- * Everything the engine needs to know of one synced thing whose answers each hold all of it. Read a resource's
+ * Everything the engine needs to know of a resource whose responses each hold all of it. Read a resource's
  * `index.ts` first: it is the contract, and `normalize.ts` beside it is its fulfilment.
  */
 export interface Resource extends ResourceBase {
@@ -155,15 +155,15 @@ export interface NameHolder {
   readonly until: Date | null
 }
 
-/** A resource with one answer per key, such as one guild: its keys wait in a worklist in the database. */
+/** A resource with one response per key: its keys wait in a worklist in the database. */
 export interface Worklist extends ResourceBase {
   /** One of its keys in a word: the flag of `sync` that names keys (`--guild`), and what parameters of queries are called. */
   readonly keyFlag: string
   /** The resource whose first run puts keys on the worklist. */
   readonly keySource: string
-  /** The resource whose complete answers list every key there is: what a later one of them names is not gone. */
+  /** The resource whose complete responses list every key there is: what a later one names is not gone. */
   readonly listing?: { readonly resource: string; readonly history: History }
-  /** Puts new keys on the worklist and says how urgent each is; one statement. `at` is now. */
+  /** Adds new keys to the worklist and sets how urgent each is; one statement. `at` is now. */
   plan(sql: Sql, at: Date): Promise<void>
   /** The keys in the database that a person may mean by a uuid, prefix or name. */
   find(sql: Sql, name: string): Promise<Named[]>
@@ -171,10 +171,10 @@ export interface Worklist extends ResourceBase {
   holders(sql: Sql, name: string): Promise<NameHolder[]>
   /** Up to five names in the database that are similar. */
   similar(sql: Sql, name: string): Promise<string[]>
-  /** The same, asked of the API, for what the database does not know yet; none when there is no such thing. */
+  /** The same by requests to the API, for what the database does not know yet; none when there is no such thing. */
   lookUp(api: Api, name: string): Promise<Named[]>
   /**
-   * Asks the API for one key. Sees no database.
+   * Requests one key. Sees no database.
    * @throws NotFound when there is no such thing any more, Forbidden when it is private
    */
   extractOne(api: Api, key: string, options: ExtractOptions): Promise<Extraction>
@@ -185,7 +185,7 @@ export function defineResource(resource: Resource): Resource {
   return resource
 }
 
-/** Declares a resource that is asked for key by key. */
+/** Declares a resource that is requested key by key. */
 export function defineWorklist(resource: Worklist): Worklist {
   return resource
 }

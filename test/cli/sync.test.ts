@@ -52,7 +52,7 @@ describe.each(kindsOfLongTests)('wynnsync sync on the %s database', (kind) => {
     expect(await sync(trees)).toMatchObject(first)
     expect(await sync(trees)).toMatchObject({ exit: 0, status: 'unchanged', unchanged: 4, inserted: 0 })
     expect(await sync(trees.slice(0, 1))).toMatchObject({ exit: 3, status: 'rejected', rejected: 1, closed: 0 })
-    expect(await sync([])).toMatchObject({ exit: 3, status: 'rejected', error: 'the answer holds no records' })
+    expect(await sync([])).toMatchObject({ exit: 3, status: 'rejected', error: 'the response holds no records' })
     expect(await sync([...trees, { type: 'weapon' }])).toMatchObject({ exit: 3, status: 'partial', quarantined: 1 })
     expect(await sync(trees.slice(0, 1), '--accept')).toMatchObject({ exit: 0, status: 'unchanged' })
     const db = await open()
@@ -219,11 +219,11 @@ describe('wynnsync sync', () => {
     const { code, out } = await sync(trees.slice(0, 2), '0.9,items=0.5')
     expect(code).toBe(0)
     expect(out).toContain(
-      '\nitems: missing: 2 records (Oak, Yew); not ended before 2 answers in a row lack the same (absence: pending)\n',
+      '\nitems: missing: 2 records (Oak, Yew); not ended before 2 responses in a row lack the same (absence: pending)\n',
     )
     const rejected = await sync(trees.slice(0, 1), '0.9')
     expect(rejected.code).toBe(3)
-    expect(rejected.out.match(/1 record where the last good answer had 2/g)).toHaveLength(1)
+    expect(rejected.out.match(/1 record where the last good response had 2/g)).toHaveLength(1)
     const misspelt = await sync(trees, '0.9,itms=0.5')
     expect(misspelt).toMatchObject({ code: 2, err: expect.stringContaining('no resource is called itms') })
   })

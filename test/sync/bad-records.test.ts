@@ -83,7 +83,7 @@ describe.each(kindsOfLongTests)('a record that cannot be understood, on the %s d
     expect(await sync(items, [elm, oak], '10:00')).toMatchObject({ status: 'ok' })
     expect(await sync(items, [elm, other, oak], '11:00')).toMatchObject({ status: 'partial', quarantined: 2 })
     expect(await versions()).toContainEqual(['Elm', '10:00', 'infinity'])
-    const reason = 'another record of this answer has the key Elm and says something else'
+    const reason = 'another record of this response has the key Elm and other content'
     expect(await quarantine()).toEqual([
       ['Elm', '', reason, other, '11:00'],
       ['Elm', '', reason, elm, '11:00'],

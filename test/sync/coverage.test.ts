@@ -56,7 +56,7 @@ describe.each(kindsOfPart)('what was expected and missed, on the %s database,', 
     expect(await world.syncNow(onlinePlayers)).toMatchObject({ status: 'failed' })
     await online('10:06', 3)
     expect(await gaps()).toEqual([
-      ['online-players', '10:00', '10:03', 2, 'the answer holds no records'],
+      ['online-players', '10:00', '10:03', 2, 'the response holds no records'],
       ['online-players', '10:03', '10:06', 2, expect.stringContaining('403')],
     ])
   })

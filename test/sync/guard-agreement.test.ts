@@ -56,7 +56,7 @@ describe.each(kindsOfPart)('plausibility on the %s database', (kind) => {
     expect(await actions()).toContainEqual(['plausibility', 'accepted after agreement'])
     const [[reason] = []] = await rows(`select reason from sync.guard_action where action like '%agreement'`)
     expect(reason).toBe(
-      '50 records where the last good answer had 100; if that is right, sync with --accept; ' +
+      '50 records where the last good response had 100; if that is right, sync with --accept; ' +
         'accepted, because three complete responses in a row agree',
     )
     expect(await sync(items, some(50), '14:00', strict)).toMatchObject({ status: 'ok', closed: 50 })

@@ -16,7 +16,7 @@ describe.each(kindsOfLongTests)('the ledger of guards on the %s database', (kind
     await rows(`select ${columns} from sync.guard_action order by at, reason desc`)
 
   describe('says that an older answer was refused,', () => {
-    const refused = ['staleness', 'answer speaks for 2026-06-01T11:00:00.000Z, before 2026-06-01T12:00:00.000Z']
+    const refused = ['staleness', 'response speaks for 2026-06-01T11:00:00.000Z, before 2026-06-01T12:00:00.000Z']
 
     test('by whom and when, and nothing of the good one that follows', async () => {
       await sync(items, all, '12:00')
@@ -35,7 +35,7 @@ describe.each(kindsOfLongTests)('the ledger of guards on the %s database', (kind
   })
 
   describe('says that an implausible answer was rejected,', () => {
-    const said = '2 records where the last good answer had 4'
+    const said = '2 records where the last good response had 4'
     const rejected = ['plausibility', `${said}; if that is right, sync with --accept`]
 
     test('once per run, until a good one comes', async () => {
@@ -44,7 +44,7 @@ describe.each(kindsOfLongTests)('the ledger of guards on the %s database', (kind
       await sync(items, two, '12:00', strict)
       await sync(items, [], '13:00', strict)
       expect(await sync(items, [...all, item('Fir')], '14:00', strict)).toMatchObject({ status: 'ok', inserted: 1 })
-      expect(await actions()).toEqual([rejected, rejected, ['plausibility', 'the answer holds no records']])
+      expect(await actions()).toEqual([rejected, rejected, ['plausibility', 'the response holds no records']])
     })
 
     test('or that a person took it all the same: this one, and the next of its kind is measured by it', async () => {
@@ -80,7 +80,7 @@ describe.each(kindsOfLongTests)('the ledger of guards on the %s database', (kind
       expect(await actions('key, guard, reason')).toEqual([
         [guildId('a'), 'plausibility', shortfall],
         [guildId('a'), 'plausibility', shortfall],
-        [guildId('a'), 'absence', 'missing: 1 member; not ended before 2 answers in a row lack the same'],
+        [guildId('a'), 'absence', 'missing: 1 member; not ended before 2 responses in a row lack the same'],
       ])
     })
 
@@ -120,7 +120,7 @@ describe.each(kindsOfLongTests)('the ledger of guards on the %s database', (kind
       expect(await syncGuild(world, short, '10:10', { accept: true })).toMatchObject({ rejected: 0, closed: 0 })
       expect(await actions()).toEqual([
         ['plausibility', `${shortfall}; accepted, because a person accepts it`],
-        ['absence', 'missing: 3 members; not ended before 2 answers in a row lack the same'],
+        ['absence', 'missing: 3 members; not ended before 2 responses in a row lack the same'],
       ])
       expect(await syncGuild(world, short, '10:20')).toMatchObject({ rejected: 1, closed: 0 })
     })
@@ -129,7 +129,7 @@ describe.each(kindsOfLongTests)('the ledger of guards on the %s database', (kind
   describe('says that things were missing,', () => {
     const missing = (what: string, times = 2) => [
       'absence',
-      `missing: ${what}; not ended before ${times} answers in a row lack the same`,
+      `missing: ${what}; not ended before ${times} responses in a row lack the same`,
     ]
 
     test('once when they wait and once when they end', async () => {
@@ -175,7 +175,7 @@ describe.each(kindsOfLongTests)('the ledger of guards on the %s database', (kind
       }
       const unknown = 'the API does not know it any more'
       expect(await actions('key, reason, at')).toEqual([
-        [guildId('a'), `${unknown}; not ended before 2 answers in a row say so`, '10:10'],
+        [guildId('a'), `${unknown}; not ended before 2 responses in a row say so`, '10:10'],
         [guildId('a'), `${unknown}; ended with all that belongs to it, when first missed`, '10:20'],
       ])
     })
@@ -188,7 +188,7 @@ describe.each(kindsOfLongTests)('the ledger of guards on the %s database', (kind
     const none = counted({ contributed: 0, globalData: { wars: 0 } }, { contributed: 0, globalData: { wars: 0 } })
     const fallen = (fell: number, of: number) => [
       'zero-glitch',
-      `${fell} of ${of} counters fell to 0 at once; kept as the answer has them, but hardly true`,
+      `${fell} of ${of} counters fell to 0 at once; kept as the response has them, but hardly true`,
     ]
 
     test('once, keeps what each answer said, and counts nothing twice when they are back', async () => {
@@ -306,7 +306,7 @@ describe.each(kindsOfLongTests)('the ledger of guards on the %s database', (kind
   test('is told in the result, and to the log', async () => {
     await sync(items, all, '10:00')
     const { guarded } = await sync(items, all.slice(1), '11:00')
-    const reason = 'missing: 1 record (Ash); not ended before 2 answers in a row lack the same'
+    const reason = 'missing: 1 record (Ash); not ended before 2 responses in a row lack the same'
     expect(guarded).toEqual([{ guard: 'absence', action: 'pending', reason }])
     expect(await actions('action')).toEqual([['pending']])
     expect(world.log).toContain(`info: absence: ${reason}`)

@@ -28,7 +28,7 @@ describe.each(kindsOfPart)('an answer that is hard to believe, on the %s databas
       status: 'rejected',
       rejected: 1,
       inserted: 0,
-      error: 'the answer holds no records',
+      error: 'the response holds no records',
     })
     expect(await rowCounts()).toEqual({ 'sync.run': 1, 'sync.guard_action': 1 })
   })
@@ -49,7 +49,7 @@ describe.each(kindsOfPart)('an answer that is hard to believe, on the %s databas
       ['Oak', '10:00', 'infinity'],
       ['Yew', '10:00', 'infinity'],
     ])
-    const reason = '2 records where the last good answer had 4; if that is right, sync with --accept'
+    const reason = '2 records where the last good response had 4; if that is right, sync with --accept'
     expect(await ledger()).toEqual([
       ['ok', null, '10:00', 4, 4, 0, 0],
       ['rejected', reason, '11:00', 2, 0, 0, 1],
@@ -92,14 +92,14 @@ describe.each(kindsOfPart)('an answer that is hard to believe, on the %s databas
     expect(await rowCounts()).toEqual({ ...before, 'sync.run': 4, 'sync.guard_action': 2 })
     expect(await versions()).toHaveLength(4)
     const [, , stale] = await rows('select status, reason from sync.run order by started_at, observed_at desc')
-    expect(stale).toEqual(['stale', 'answer speaks for 2026-06-01T11:00:00.000Z, before 2026-06-01T12:00:00.000Z'])
+    expect(stale).toEqual(['stale', 'response speaks for 2026-06-01T11:00:00.000Z, before 2026-06-01T12:00:00.000Z'])
   })
 
   test('is stale when it says something else for an instant that is known', async () => {
     await sync(items, two, '10:00')
     expect(await sync(items, all, '10:00')).toMatchObject({
       status: 'stale',
-      error: 'another answer for the same instant 2026-06-01T10:00:00.000Z was accepted before',
+      error: 'another response for the same instant 2026-06-01T10:00:00.000Z was accepted before',
     })
     expect(await versions()).toHaveLength(2)
   })

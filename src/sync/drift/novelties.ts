@@ -18,7 +18,7 @@ export function noveltiesOf(resource: ResourceBase, entities: readonly Prepared[
   for (const entity of entities) {
     for (const one of unknownIn(documentOf(entity), resource)) add({ ...one, key: entity.key })
     for (const [name, history] of Object.entries(resource.relatedHistories ?? {})) {
-      for (const other of entity.also[name] ?? [])
+      for (const other of entity.relatedEntities[name] ?? [])
         for (const one of unknownIn(documentOf(other), history))
           add({ ...one, path: `/${name}/*${one.path}`, key: other.key })
     }

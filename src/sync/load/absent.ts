@@ -5,14 +5,14 @@ import type { History } from '../resource.ts'
 import type { DocumentChange } from './field-changes.ts'
 import { historySql } from './history-sql.ts'
 
-/** A key that complete answers lack, and since when. */
+/** A key that complete responses lack, and since when. */
 export interface Absence {
   readonly key: string
   readonly firstMissedAt: Date
   readonly times: number
 }
 
-/** Keys of a resource that the last complete answers lacked. */
+/** Keys of a resource that the last complete responses lacked. */
 export async function pendingAbsences(sql: Sql, resource: string, scope?: string): Promise<Absence[]> {
   return await sql.query<Absence>(
     `select key, first_missed_at as "firstMissedAt", times from sync.absence
@@ -28,7 +28,7 @@ export async function forgetAbsences(sql: Sql, resource: string, keys: readonly 
   }
 }
 
-/** Current keys that a complete answer does not have; with a scope, only among those whose first part it is. */
+/** Current keys that a complete response does not have; with a scope, only among those whose first part it is. */
 export async function findAbsent(
   sql: Sql,
   history: History,
@@ -46,7 +46,7 @@ export async function findAbsent(
   return rows.map(({ key }) => key)
 }
 
-/** Notes that a complete answer lacked these keys; returns how often each has now been missed in a row. */
+/** Counts that a complete response lacked these keys; returns how often each has now been missed in a row. */
 export async function countAbsences(sql: Sql, resource: string, keys: readonly string[], at: Date): Promise<Absence[]> {
   return await sql.query<Absence>(
     `insert into sync.absence as missed (resource, key, first_missed_at, last_missed_at, times)
@@ -59,7 +59,7 @@ export async function countAbsences(sql: Sql, resource: string, keys: readonly s
 
 /**
  * Ends the versions of keys that are gone. A version ends when it was first missed, not when that was confirmed:
- * the answers in between did not have it either.
+ * the responses in between did not have it either.
  */
 export async function closeAbsent(sql: Sql, history: History, gone: readonly Absence[]): Promise<DocumentChange[]> {
   const { table, keyText, hasDocument } = historySql(history)
@@ -68,7 +68,7 @@ export async function closeAbsent(sql: Sql, history: History, gone: readonly Abs
        from unnest($1::text[], $2::timestamptz[]) as gone(key, at)
       where ${keyText('current')} = gone.key and current.valid_until = 'infinity'
       returning gone.key, gone.at, ${hasDocument ? 'current.document' : 'null'} as before`,
-    [gone.map((one) => one.key), gone.map((one) => one.firstMissedAt)],
+    [gone.map(({ key }) => key), gone.map(({ firstMissedAt }) => firstMissedAt)],
   )
   return rows.map((row) => ({ ...row, after: undefined }))
 }

@@ -24,21 +24,21 @@ export async function carryForward(
   const { name, columns } = bulkTable(history.root)
   const column = columns.get(property)
   if (!column) return entities
-  const rows = await sql.query<{ key: string; told: string; hash: Buffer; row: Record<string, unknown> }>(
-    `select ${keyText('current')} as key, current.${column.name}::text as told, current.hash, to_jsonb(current) as row
+  const rows = await sql.query<{ key: string; carried: string; hash: Buffer; row: Record<string, unknown> }>(
+    `select ${keyText('current')} as key, current.${column.name}::text as carried, current.hash, to_jsonb(current) as row
        from ${name} current
       where ${keyText('current')} = any($1::text[]) and current.valid_until = 'infinity' and current.${column.name} is not null`,
     [without.map(({ key }) => key)],
   )
   const current = new Map(rows.map((row) => [row.key, row]))
-  const compared = [...columns].filter(([one]) => one !== property && !ofVersion.has(one))
+  const compared = [...columns].filter(([name]) => name !== property && !ofVersion.has(name))
   return entities.map((entity) => {
     const known = current.get(entity.key)
     if (!known || (entity.root[property] ?? null) !== null) return entity
     const isSame = compared.every(
-      ([one, { name: named }]) => JSON.stringify(entity.root[one] ?? null) === JSON.stringify(known.row[named] ?? null),
+      ([name, column]) => JSON.stringify(entity.root[name] ?? null) === JSON.stringify(known.row[column.name] ?? null),
     )
-    const carried = { ...entity, root: { ...entity.root, [property]: known.told } }
+    const carried = { ...entity, root: { ...entity.root, [property]: known.carried } }
     return isSame ? { ...carried, hash: known.hash } : carried
   })
 }

@@ -15,26 +15,23 @@ import { appendSamples, type Sampled } from './samples.ts'
 
 const nothingAbsent: MissingKeys = { closed: [], waiting: [] }
 
-/**
- * Writes what an answer says that is to be believed: versions, what has ended, samples, changed fields, what was set aside,
- * drift, and the events that follow.
- */
-export async function loadAccepted(sql: Sql, resource: ResourceBase, answer: IncomingResponse) {
-  const { extraction, preparation, last, runId, guards } = answer
+/** Loads an accepted response: versions, tombstones, samples, changed fields, quarantine, drift, and the events that follow. */
+export async function loadAccepted(sql: Sql, resource: ResourceBase, response: IncomingResponse) {
+  const { extraction, preparation, last, runId, guards } = response
   const { entities, quarantined } = preparation
   const at = new Date(extraction.observedAt)
   const found = { resource: resource.name, at, runId }
   const loaded = await loadVersions(sql, resource.history, entities, at)
   const { closed, waiting } =
-    answer.scope === undefined ? await reconcileMissingRoots(sql, resource, answer, loaded, at) : nothingAbsent
-  const related = await loadRelated(sql, resource, answer, closed, at)
+    response.scope === undefined ? await reconcileMissingRoots(sql, resource, response, loaded, at) : nothingAbsent
+  const related = await loadRelated(sql, resource, response, closed, at)
   const { written: others, lacking } = related
   const sampled: Sampled[] = []
   for (const [name, sample] of Object.entries(resource.samples ?? {})) {
     const rows = entities.flatMap((entity) => entity.samples?.[name] ?? [])
     sampled.push(await appendSamples(sql, sample, rows, at))
   }
-  const samples = sampled.reduce((sum, one) => sum + one.written, 0)
+  const samples = sampled.reduce((sum, { written }) => sum + written, 0)
   const roots = {
     what: 'records',
     waiting: waiting.length,
@@ -46,11 +43,11 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, answer: Inc
     ...absenceActions([roots, ...lacking], guards.absences),
     ...zeroActions(sampled, guards.zeroShare),
   ]
-  // The first answer is where memory begins: nothing in it is known to have changed.
+  // The first response is where history begins: nothing in it is known to have changed.
   if (last && resource.changeLog)
     await appendFieldChanges(sql, resource.name, [...documentChanges(loaded, at), ...closed])
   await appendQuarantine(sql, found, quarantined)
-  const drift = await recordDrift(sql, resource, found, { preparation, loaded, isWhole: answer.scope === undefined })
+  const drift = await recordDrift(sql, resource, found, { preparation, loaded, isWhole: response.scope === undefined })
   const events = resource.derive
     ? await resource.derive(sql, {
         at,
@@ -66,53 +63,53 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, answer: Inc
     closed: closed.length,
     unchanged: loaded.unchanged,
     currentKeys: (last?.currentKeys ?? 0) + loaded.inserted.length - closed.length,
-    // What the first answer shows did not happen then.
+    // What the first response shows did not happen then.
     events: last ? others + events : 0,
     hasChanged: versions + others + samples + events > 0,
     drift,
-    lost: answer.scope === undefined ? [] : [...lostBy(loaded.changed).values()].flat(),
+    lost: response.scope === undefined ? [] : [...lostBy(loaded.changed).values()].flat(),
     guarded,
   }
 }
 
-/** Ends the versions of records that enough answers have lacked. */
+/** Tombstones the records that enough responses have lacked. */
 async function reconcileMissingRoots(
   sql: Sql,
   resource: ResourceBase,
-  answer: IncomingResponse,
+  response: IncomingResponse,
   loaded: Loaded,
   at: Date,
 ) {
-  const { extraction, preparation, last, guards } = answer
+  const { extraction, preparation, last, guards } = response
   const { entities, quarantined, seen } = preparation
-  const unreadable = quarantined.some((one) => one.key === undefined)
+  const unreadable = quarantined.some(({ key }) => key === undefined)
   const complete = extraction.complete && !unreadable && last !== undefined
-  // When every current key came, none is missing, and looking for absent ones would only read the table.
-  const allCame = quarantined.length === 0 && entities.length - loaded.inserted.length === last?.currentKeys
+  // When all current keys are there, none is missing, and a search would only read the table.
+  const isFull = quarantined.length === 0 && entities.length - loaded.inserted.length === last?.currentKeys
   const among = { counted: resource.name, history: resource.history, seen }
-  return await reconcileMissingKeys(sql, among, { complete: complete && !allCame, absences: guards.absences, at })
+  return await reconcileMissingKeys(sql, among, { complete: complete && !isFull, absences: guards.absences, at })
 }
 
-/** Loads the further histories that the records feed, and ends what is absent from them; counts versions that began or ended. */
+/** Loads the related histories and tombstones what is absent from them; counts versions that began or ended. */
 async function loadRelated(
   sql: Sql,
   resource: ResourceBase,
-  answer: IncomingResponse,
+  response: IncomingResponse,
   goneRoots: readonly DocumentChange[],
   at: Date,
 ): Promise<{ written: number; lacking: Lacking[]; guarded: GuardAction[] }> {
-  const { preparation, guards } = answer
+  const { preparation, guards } = response
   let written = 0
   const guarded: GuardAction[] = []
   const lacking: Lacking[] = []
   for (const [name, history] of Object.entries(resource.relatedHistories ?? {})) {
-    const came = preparation.entities.flatMap((entity) => entity.also[name] ?? [])
+    const found = preparation.entities.flatMap((entity) => entity.relatedEntities[name] ?? [])
     const entities =
-      history.spellColumn === undefined ? came : await carryForward(sql, history, history.spellColumn, came)
+      history.spellColumn === undefined ? found : await carryForward(sql, history, history.spellColumn, found)
     let waiting = 0
     let ended = 0
-    if (history.spellColumn !== undefined && answer.scope !== undefined) {
-      const among = { counted: `${resource.name}/${name}`, history, scope: answer.scope }
+    if (history.spellColumn !== undefined && response.scope !== undefined) {
+      const among = { counted: `${resource.name}/${name}`, history, scope: response.scope }
       ended = await closePreviousSpells(sql, among, history.spellColumn, entities)
       written += ended
     }
@@ -122,21 +119,21 @@ async function loadRelated(
     written += loaded.inserted.length + loaded.changed.length
     guarded.push(...olderActions(name, loaded, guards.absences))
     if (history.absence === 'with-root') {
-      const gone = goneRoots.map((one) => ({ key: one.key, firstMissedAt: one.at, times: guards.absences }))
+      const gone = goneRoots.map(({ key, at: firstMissedAt }) => ({ key, firstMissedAt, times: guards.absences }))
       if (gone.length > 0) written += (await closeAbsent(sql, history, gone)).length
       continue
     }
-    // What is set aside was there, only not understood.
-    const kept = preparation.quarantined.flatMap((one) => one.key ?? [])
+    // What is in quarantine was there.
+    const kept = preparation.quarantined.flatMap(({ key }) => key ?? [])
     const complete = kept.length === preparation.quarantined.length
     const seen = new Set([...entities.map((entity) => entity.key), ...kept])
     for (const root of preparation.entities) {
       if (root.incomplete?.includes(name)) continue
       const among = { counted: `${resource.name}/${name}`, history, seen, scope: root.key }
-      const settled = await reconcileMissingKeys(sql, among, { complete, absences: guards.absences, at })
-      waiting += settled.waiting.length
-      ended += settled.closed.length
-      written += settled.closed.length
+      const reconciled = await reconcileMissingKeys(sql, among, { complete, absences: guards.absences, at })
+      waiting += reconciled.waiting.length
+      ended += reconciled.closed.length
+      written += reconciled.closed.length
     }
     // Their keys are people: the ledger counts them and does not name them.
     lacking.push({ what: name, waiting, named: [], ended })
@@ -145,14 +142,14 @@ async function loadRelated(
 }
 
 function documentChanges(loaded: Loaded, at: Date): DocumentChange[] {
-  const one = (before: Json | undefined, entity: Loaded['inserted'][number]) => ({
+  const change = (before: Json | undefined, entity: Loaded['inserted'][number]) => ({
     key: entity.key,
     at,
     before,
     after: documentOf(entity),
   })
   return [
-    ...loaded.inserted.map((entity) => one(undefined, entity)),
-    ...loaded.changed.map(({ entity, before }) => one(before, entity)),
+    ...loaded.inserted.map((entity) => change(undefined, entity)),
+    ...loaded.changed.map(({ entity, before }) => change(before, entity)),
   ]
 }

@@ -17,7 +17,7 @@ interface Loading {
   readonly at: Date
 }
 
-/** What the database said of each thing that it refuses. */
+/** The error of the database for each thing that it refuses. */
 type Refused = Map<object, string>
 
 /**
@@ -46,7 +46,7 @@ function isRefusal(error: unknown): boolean {
   return error instanceof RecordError || /^(22|23|54)/.test(sqlState(error) ?? '')
 }
 
-/** Tries everything for itself and takes all of it back. */
+/** Loads everything piece by piece, and rolls all of it back. */
 async function findRefused(transaction: Sql, { resource, preparation, at }: Loading): Promise<Refused> {
   const sql = { ...transaction, copy: insertInstead(transaction) }
   const { entities } = preparation
@@ -56,7 +56,7 @@ async function findRefused(transaction: Sql, { resource, preparation, at }: Load
   await tryAll(sql, entities, tryRoots, refused)
   const good = entities.filter((entity) => !refused.has(entity))
   for (const [name, history] of Object.entries(resource.relatedHistories ?? {})) {
-    const others = good.flatMap((entity) => entity.also[name] ?? [])
+    const others = good.flatMap((entity) => entity.relatedEntities[name] ?? [])
     await tryAll(sql, others, (some) => loadVersions(sql, history, some, at), refused)
   }
   for (const [name, sample] of Object.entries(resource.samples ?? {})) {
@@ -88,10 +88,10 @@ function jsonOf(value: CopyValue, isJson: boolean): unknown {
 }
 
 /** Loads all at once under a savepoint; where that fails, each half. */
-async function tryAll<One extends object>(
+async function tryAll<T extends object>(
   sql: Sql,
-  all: readonly One[],
-  load: (some: readonly One[]) => Promise<unknown>,
+  all: readonly T[],
+  load: (some: readonly T[]) => Promise<unknown>,
   refused: Refused,
 ): Promise<void> {
   if (all.length === 0) return
@@ -119,27 +119,33 @@ async function tryAll<One extends object>(
 /** The preparation with everything in quarantine that the database refuses. Its keys stay among those that were seen. */
 function without(refused: Refused, preparation: Preparation): Preparation {
   const quarantined: Quarantined[] = [...preparation.quarantined]
-  const isGood = (key: string) => (one: Prepared | Row) => {
-    const reason = refused.get(one)
+  const isGood = (key: string) => (value: Prepared | Row) => {
+    const reason = refused.get(value)
     if (reason === undefined) return true
-    const isEntity = 'documentText' in one && typeof one.documentText === 'string'
-    const rawText = isEntity ? String(one.documentText) : canonicalJson(one as Json)
-    const told = storable(`the database refuses it: ${reason}`)
-    const ofKey = isEntity ? String(one.key) : key
-    quarantined.push({ key: ofKey, rawText, hash: sha256(rawText), path: '', reason: told, misfit: undefined })
+    const isEntity = 'documentText' in value && typeof value.documentText === 'string'
+    const rawText = isEntity ? String(value.documentText) : canonicalJson(value as Json)
+    const why = storable(`the database refuses it: ${reason}`)
+    const ofKey = isEntity ? String(value.key) : key
+    quarantined.push({ key: ofKey, rawText, hash: sha256(rawText), path: '', reason: why, misfit: undefined })
     return false
   }
   const entities = preparation.entities.flatMap((entity) => {
     if (!isGood(entity.key)(entity)) return []
-    const also = filtered(entity.also, isGood(entity.key))
-    return [{ ...entity, also, ...(entity.samples ? { samples: filtered(entity.samples, isGood(entity.key)) } : {}) }]
+    const relatedEntities = filtered(entity.relatedEntities, isGood(entity.key))
+    return [
+      {
+        ...entity,
+        relatedEntities,
+        ...(entity.samples ? { samples: filtered(entity.samples, isGood(entity.key)) } : {}),
+      },
+    ]
   })
   return { ...preparation, entities, quarantined }
 }
 
-function filtered<One>(
-  lists: Readonly<Record<string, readonly One[]>>,
-  isGood: (one: One) => boolean,
-): Record<string, readonly One[]> {
+function filtered<T>(
+  lists: Readonly<Record<string, readonly T[]>>,
+  isGood: (value: T) => boolean,
+): Record<string, readonly T[]> {
   return Object.fromEntries(Object.entries(lists).map(([name, list]) => [name, list.filter(isGood)]))
 }

@@ -10,7 +10,7 @@ import { historySql } from './history-sql.ts'
 export interface Loaded {
   /** Entities that had no current version. */
   readonly inserted: readonly Prepared[]
-  /** Entities whose current version said something else, with the document it had. */
+  /** Entities whose current version differs, with its document. */
   readonly changed: readonly { readonly entity: Prepared; readonly before: Json }[]
   readonly unchanged: number
   /** Entities that are older than the current version of their key, and how many of them replaced it nevertheless. */
@@ -49,8 +49,8 @@ const chunkSize = 20_000
  * fingerprints with the current versions, one closes the changed ones, and COPY brings in the new rows.
  * Closing and inserting are two statements because in one the new row may meet the one-current-row index first.
  *
- * @param at the instant the answer speaks for: where an entity does not say since when it is so, the new version starts
- * then and the old one ends
+ * @param at the instant the response speaks for: where an entity has no `since`, the new version starts then and the old one
+ * ends
  */
 export async function loadVersions(
   sql: Sql,
@@ -92,16 +92,16 @@ export async function loadVersions(
   return { inserted, changed, unchanged, older: older.length, confirmedOlder: replacing.length }
 }
 
-/** Since when it is so, if the API says so and it fits between what was known before and now; otherwise now. */
+/** `since` of the entity where it lies between the version before and now; otherwise now. */
 function startOf({ since }: Prepared, after: Date | null, at: Date): Instant {
   if (since === undefined || since === null) return at
-  const told = Date.parse(since)
-  return told <= at.getTime() && (after === null || told > after.getTime()) ? since : at
+  const start = Date.parse(since)
+  return start <= at.getTime() && (after === null || start > after.getTime()) ? since : at
 }
 
 /**
  * One look into the index per entity. As a plain join it is at the mercy of the statistics: analyzed during a first load,
- * whose rows nobody sees yet, the table counts as empty, and every entity is compared with every row.
+ * whose rows are not visible yet, the table counts as empty, and every entity is compared with every row.
  */
 async function findDifferences(sql: Sql, history: History, chunk: readonly Prepared[]): Promise<Difference[]> {
   const key = historySql(history)
@@ -109,13 +109,13 @@ async function findDifferences(sql: Sql, history: History, chunk: readonly Prepa
     `select incoming.position::int as position, current.valid_from as began,
             ${key.hasDocument ? 'current.document' : 'null'} as before, past.ended
        from unnest(${key.keyArrays}, $${key.nextParameter}::bytea[]) with ordinality as incoming(${key.keyNames}, hash, position)
-       left join lateral (select * from ${key.table.name} living
-                           where ${key.keyJoin('living', 'incoming')} and living.valid_until = 'infinity' limit 1) current on true
+       left join lateral (select * from ${key.table.name} latest
+                           where ${key.keyJoin('latest', 'incoming')} and latest.valid_until = 'infinity' limit 1) current on true
        left join lateral (select max(version.valid_until) as ended from ${key.table.name} version
                            where ${key.keyJoin('version', 'incoming')}) past on current.hash is null
       where current.hash is distinct from incoming.hash
       order by incoming.position`,
-    [...key.keyValues(chunk.map((one) => one.root)), chunk.map((one) => one.hash)],
+    [...key.keyValues(chunk.map(({ root }) => root)), chunk.map(({ hash }) => hash)],
   )
 }
 
@@ -127,7 +127,7 @@ async function closeVersions(sql: Sql, history: History, successors: readonly Ve
     `update ${key.table.name} current set valid_until = ending.at
        from unnest(${key.keyArrays}, $${key.nextParameter}::timestamptz[]) as ending(${key.keyNames}, at)
       where ${key.keyJoin('current', 'ending')} and current.valid_until = 'infinity'`,
-    [...key.keyValues(successors.map((one) => one.entity.root)), successors.map((one) => one.start)],
+    [...key.keyValues(successors.map(({ entity }) => entity.root)), successors.map(({ start }) => start)],
   )
 }
 

@@ -10,13 +10,13 @@ export interface Among {
   /** Name under which absences are counted: the resource, or `resource/history` for a further history. */
   readonly counted: string
   readonly history: History
-  /** Keys that the answer holds. */
+  /** Keys that the response holds. */
   readonly seen: ReadonlySet<string>
-  /** Only keys that begin with this one: the members of one guild. */
+  /** Only keys that begin with this one. */
   readonly scope?: string | undefined
 }
 
-/** What an answer lacks. */
+/** What a response lacks. */
 export interface MissingKeys {
   /** What ended, and when. */
   readonly closed: readonly DocumentChange[]
@@ -25,11 +25,11 @@ export interface MissingKeys {
 }
 
 /**
- * Counts what a complete answer lacks, forgets what is back, and ends the versions of keys that enough consecutive
- * complete answers have lacked.
+ * Counts what a complete response lacks, forgets what is back, and tombstones the keys that enough consecutive complete
+ * responses have lacked.
  *
- * @param complete nothing is absent from an answer that is not complete
- * @param absences how many answers are enough
+ * @param complete nothing is absent from a response that is not complete
+ * @param absences how many responses are enough
  */
 export async function reconcileMissingKeys(
   sql: Sql,
@@ -53,30 +53,30 @@ export async function reconcileMissingKeys(
 }
 
 /**
- * Ends the versions of keys that the last answers lacked and that are back as another stay: they had gone in between.
+ * Ends the versions of keys that the last responses lacked and that are back with another spell: they had gone in between.
  * Before the new versions are loaded. Returns how many ended.
  */
 export async function closePreviousSpells(
   sql: Sql,
   { counted, history, scope }: Omit<Among, 'seen'>,
-  stay: string,
+  spellColumn: string,
   returned: readonly { readonly key: string; readonly root: Row }[],
 ): Promise<number> {
   const pending = await pendingAbsences(sql, counted, scope)
-  const missed = new Map(pending.map((one) => [one.key, one]))
+  const missed = new Map(pending.map((absence) => [absence.key, absence]))
   const back = returned.flatMap(({ key, root }) => {
     const absence = missed.get(key)
-    return absence ? [{ ...absence, stay: root[stay] ?? null }] : []
+    return absence ? [{ ...absence, spell: root[spellColumn] ?? null }] : []
   })
   if (back.length === 0) return 0
   const { keyText, table } = historySql(history)
-  const column = table.columns.get(stay)
-  if (!column) throw new FatalError(`table ${table.name} has no column ${stay}`)
+  const column = table.columns.get(spellColumn)
+  if (!column) throw new FatalError(`table ${table.name} has no column ${spellColumn}`)
   const rows = await sql.query<{ key: string }>(
     `select back.key from ${table.name} current
-       join unnest($1::text[], $2::${column.getSQLType()}[]) as back(key, stay) on ${keyText('current')} = back.key
-      where current.valid_until = 'infinity' and current.${column.name} <> back.stay`,
-    [back.map((one) => one.key), back.map((one) => (one.stay === null ? null : String(one.stay)))],
+       join unnest($1::text[], $2::${column.getSQLType()}[]) as back(key, spell) on ${keyText('current')} = back.key
+      where current.valid_until = 'infinity' and current.${column.name} <> back.spell`,
+    [back.map(({ key }) => key), back.map(({ spell }) => (spell === null ? null : String(spell)))],
   )
   const other = new Set(rows.map(({ key }) => key))
   const gone = back.filter(({ key }) => other.has(key))
@@ -85,7 +85,7 @@ export async function closePreviousSpells(
 
 /** Ends the versions of a key and of everything that hangs on it. Returns how many ended. */
 export async function tombstoneKey(sql: Sql, resource: ResourceBase, key: string, at: Date): Promise<number> {
-  const ending = (keys: readonly string[]) => keys.map((one) => ({ key: one, firstMissedAt: at, times: 0 }))
+  const ending = (keys: readonly string[]) => keys.map((key) => ({ key, firstMissedAt: at, times: 0 }))
   let closed = (await closeAbsent(sql, resource.history, ending([key]))).length
   for (const history of Object.values(resource.relatedHistories ?? {})) {
     const rest = await findAbsent(sql, history, new Set(), key)

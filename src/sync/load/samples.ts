@@ -3,7 +3,7 @@ import type { Row, SampleTable } from '../resource.ts'
 import type { Fall } from '../validate/guard-actions.ts'
 import { bulkTable } from './bulk-table.ts'
 
-/** What came of the samples of an answer. */
+/** What became of the samples of a response. */
 export interface Sampled extends Fall {
   /** Samples that differed from the latest of their key. */
   readonly written: number
@@ -11,10 +11,10 @@ export interface Sampled extends Fall {
 
 /**
  * Appends the samples that differ from the latest one of their key, in one statement. A value that stays is written once:
- * it holds until the next sample, as far as the ledger says that somebody looked. Of two values that one answer gives for
- * one key, the first is taken. Counts what fell to zero on the way.
+ * it holds until the next sample, as far as the ledger has observations. Of two values in one response for one key,
+ * the first counts. Counts what fell to zero on the way.
  *
- * It looks for the latest up to the answer's own instant: so Postgres asks the newest month first, and the others only
+ * It looks for the latest up to the response's own instant: so Postgres reads the newest month first, and the others only
  * where that has none.
  */
 export async function appendSamples(sql: Sql, sample: SampleTable, rows: readonly Row[], at: Date): Promise<Sampled> {

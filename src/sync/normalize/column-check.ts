@@ -21,27 +21,27 @@ export function columnCheck(column: AnyPgColumn, longest = Infinity): ValueCheck
 function checkOf(column: AnyPgColumn, longest: number): ValueCheck {
   switch (column.columnType) {
     case 'PgInteger':
-      return wanting(
+      return requiring(
         'a whole number of 32 bits',
         (value) => Number.isInteger(value) && Math.abs(Number(value)) < 2 ** 31,
       )
     case 'PgBigInt53':
-      return wanting('a whole number below 2^53', Number.isSafeInteger)
+      return requiring('a whole number below 2^53', Number.isSafeInteger)
     case 'PgDoublePrecision':
-      // Sums of larger numbers leave the range of the type, and no question could be answered any more.
-      return wanting('a number below 1e100', (value) => Math.abs(Number(value)) < 1e100 && typeof value === 'number')
+      // Sums of larger numbers leave the range of the type, and queries over them would fail.
+      return requiring('a number below 1e100', (value) => Math.abs(Number(value)) < 1e100 && typeof value === 'number')
     case 'PgReal':
-      return wanting('a number of 32 bits', isReal)
+      return requiring('a number of 32 bits', isReal)
     case 'PgText':
       return textCheck(longest)
     case 'PgArray':
       return listCheck(column)
     case 'PgBoolean':
-      return wanting('true or false', (value) => typeof value === 'boolean')
+      return requiring('true or false', (value) => typeof value === 'boolean')
     case 'PgUUID':
-      return wanting('a uuid', (value) => typeof value === 'string' && uuidForm.test(value))
+      return requiring('a uuid', (value) => typeof value === 'string' && uuidForm.test(value))
     case 'PgCustomColumn':
-      if (column.getSQLType() === 'timestamp with time zone') return wanting('an instant (ISO 8601)', isInstant)
+      if (column.getSQLType() === 'timestamp with time zone') return requiring('an instant (ISO 8601)', isInstant)
       break
     case 'PgJsonb':
       // Made of the document, whose text is checked as a whole.
@@ -50,8 +50,8 @@ function checkOf(column: AnyPgColumn, longest: number): ValueCheck {
   throw new FatalError(`column ${column.name}: values of type ${column.getSQLType()} cannot be checked`)
 }
 
-function wanting(what: string, fits: (value: unknown) => boolean): ValueCheck {
-  return (value) => (fits(value) ? undefined : `wants ${what}, found ${shown(value)}`)
+function requiring(what: string, fits: (value: unknown) => boolean): ValueCheck {
+  return (value) => (fits(value) ? undefined : `must be ${what}, got ${shown(value)}`)
 }
 
 function shown(value: unknown): string {
@@ -61,8 +61,8 @@ function shown(value: unknown): string {
 
 function textCheck(longest: number): ValueCheck {
   return (value) => {
-    if (typeof value !== 'string') return `wants text, found ${shown(value)}`
-    if (value.length > longest) return `wants text of at most ${longest} characters, found ${value.length}`
+    if (typeof value !== 'string') return `must be text, got ${shown(value)}`
+    if (value.length > longest) return `must be text of at most ${longest} characters, got ${value.length}`
     return isStorable(value) ? undefined : `holds a character that cannot be stored: ${shown(value)}`
   }
 }
@@ -71,16 +71,16 @@ function listCheck(column: AnyPgColumn): ValueCheck {
   if (!('baseColumn' in column)) throw new FatalError(`column ${column.name} is a list of unknown values`)
   const check = columnCheck(column.baseColumn as AnyPgColumn)
   return (value) => {
-    if (!Array.isArray(value)) return `wants a list, found ${shown(value)}`
-    for (const one of value) {
-      const wrong = check(one)
+    if (!Array.isArray(value)) return `must be a list, got ${shown(value)}`
+    for (const element of value) {
+      const wrong = check(element)
       if (wrong !== undefined) return wrong
     }
     return undefined
   }
 }
 
-/** Postgres refuses what is too large for `real`, and what is too small to be told from zero. */
+/** Postgres refuses what is too large for `real`, and what is too small to differ from zero. */
 function isReal(value: unknown): boolean {
   if (typeof value !== 'number') return false
   const rounded = Math.fround(value)

@@ -1,6 +1,6 @@
 import { hash as digest } from 'node:crypto'
 
-/** Anything JSON can say. */
+/** Any JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined }
 
 /** JSON text with object keys sorted at every depth, so that equal facts give equal text whatever order the API chose. */
@@ -32,8 +32,8 @@ export function sha256(text: string | Uint8Array): Buffer {
   return digest('sha256', text, 'buffer')
 }
 
-/** Fingerprint of a whole answer: independent of the order its entities came in. */
+/** Content hash of a whole response: independent of the order its entities came in. */
 export function contentHash(fingerprints: Iterable<Uint8Array>): Buffer {
-  const sorted = Array.from(fingerprints, (one) => Buffer.from(one).toString('base64')).sort()
+  const sorted = Array.from(fingerprints, (bytes) => Buffer.from(bytes).toString('base64')).sort()
   return sha256(sorted.join('\n'))
 }

@@ -9,13 +9,13 @@ import { tooDeep } from './nesting.ts'
 import { type BadValue, keyOfRow, type RowCheck, rowCheck } from './row-check.ts'
 
 /** An entity ready to load: fingerprinted, its document as JSON text. */
-export interface Prepared extends Omit<Entity, 'document' | 'also' | 'setAside' | 'ignored'> {
-  /** Fingerprint of the document: another one means another version. */
+export interface Prepared extends Omit<Entity, 'document' | 'relatedEntities' | 'quarantined' | 'ignored'> {
+  /** Content hash of the document: another one means another version. */
   readonly hash: Buffer
   readonly documentText: string
-  /** Fingerprint of everything the record said: the same of all records means the same answer. */
+  /** Content hash of the whole record, with what hangs on it: the same of all records means the same response. */
   readonly fingerprint: Buffer
-  readonly also: Readonly<Record<string, readonly Prepared[]>>
+  readonly relatedEntities: Readonly<Record<string, readonly Prepared[]>>
 }
 
 /** Text that Postgres cannot keep in jsonb: NUL, or half of a surrogate pair, as JSON.stringify escapes them. */
@@ -28,7 +28,7 @@ interface HistoryChecks {
   readonly keyOf: (root: Row) => string
 }
 
-/** What is found beside the entities, and what `normalize` may know. */
+/** Where findings beside the entities go, and the response. */
 interface Findings {
   /** Gets the pieces of a record that cannot be stored while the rest of it can. */
   readonly quarantine: (bad: QuarantinedPart) => void
@@ -42,52 +42,47 @@ interface Findings {
 export function preparerOf(resource: ResourceBase, findings: Findings): (record: unknown) => Prepared {
   const { quarantine, ignored, context } = findings
   const checks = checksOf(resource.history)
-  const othersOf = otherPreparer(resource, quarantine)
+  const relatedOf = relatedPreparer(resource, quarantine)
   const samplesOf = sampleChecker(resource, quarantine)
   return (record) => {
     const body = resource.bodyOf?.(record) ?? record
     const deep = tooDeep(body)
     if (deep !== undefined)
       throw new RecordError(`nested deeper than ${deepestNesting} levels`, { context: { path: deep } })
-    const {
-      relatedEntities: told,
-      quarantined: setAside = [],
-      ignored: left = [],
-      ...entity
-    } = resource.normalize(record, context)
+    const { relatedEntities, quarantined = [], ignored: left = [], ...entity } = resource.normalize(record, context)
     // First what all of it hangs on: of a record that cannot be stored no piece is.
     const checked = storableEntity(withExtra(entity, resource.unknownFields), checks, body)
-    const also = othersOf(told, body)
+    const related = relatedOf(relatedEntities, body)
     const samples = samplesOf(checked, body)
-    for (const bad of setAside) quarantine(bad)
+    for (const bad of quarantined) quarantine(bad)
     ignored.push(...left)
-    return fingerprinted(samples ? { ...checked, samples } : checked, also)
+    return fingerprinted(samples ? { ...checked, samples } : checked, related)
   }
 }
 
-/** Makes the entities of further histories ready that a record tells of. One that cannot be stored goes to quarantine alone. */
-function otherPreparer(resource: ResourceBase, quarantine: (bad: QuarantinedPart) => void) {
+/** Makes the related entities of a record ready. One that cannot be stored goes to quarantine alone. */
+function relatedPreparer(resource: ResourceBase, quarantine: (bad: QuarantinedPart) => void) {
   const checks = new Map(
     Object.entries(resource.relatedHistories ?? {}).map(([name, other]) => [name, checksOf(other)]),
   )
-  return (told: Entity['relatedEntities'], body: unknown): Prepared['also'] => {
-    const also: Record<string, Prepared[]> = {}
-    for (const [name, found] of Object.entries(told ?? {})) {
+  return (entities: Entity['relatedEntities'], body: unknown): Prepared['relatedEntities'] => {
+    const related: Record<string, Prepared[]> = {}
+    for (const [name, found] of Object.entries(entities ?? {})) {
       const check = checks.get(name)
       if (!check) throw new FatalError(`${resource.name} has no history called ${name}`)
       const unknown = resource.relatedHistories?.[name]?.unknownFields
-      also[name] = found.flatMap((other) => {
+      related[name] = found.flatMap((entity) => {
         try {
-          return [fingerprinted(storableEntity(withExtra(other, unknown), check, body), {})]
+          return [fingerprinted(storableEntity(withExtra(entity, unknown), check, body), {})]
         } catch (error) {
           if (!(error instanceof RecordError)) throw error
           const path = String(error.context.path ?? '')
-          quarantine({ key: other.key, raw: other.document, path, reason: error.message })
+          quarantine({ key: entity.key, raw: entity.document, path, reason: error.message })
           return []
         }
       })
     }
-    return also
+    return related
   }
 }
 
@@ -123,7 +118,9 @@ function withExtra(entity: Entity, unknownFields: ResourceBase['unknownFields'] 
   return extra === null ? entity : { ...entity, root: { ...entity.root, extra } }
 }
 
-type Checked = Omit<Entity, 'document' | 'also' | 'setAside' | 'ignored'> & { readonly documentText: string }
+type Checked = Omit<Entity, 'document' | 'relatedEntities' | 'quarantined' | 'ignored'> & {
+  readonly documentText: string
+}
 
 /** @throws RecordError when Postgres could not store it */
 function storableEntity(entity: Entity, checks: HistoryChecks, body: unknown): Checked {
@@ -138,14 +135,15 @@ function storableEntity(entity: Entity, checks: HistoryChecks, body: unknown): C
   return { ...rest, key, documentText }
 }
 
-function fingerprinted(entity: Checked, also: Prepared['also']): Prepared {
+function fingerprinted(entity: Checked, relatedEntities: Prepared['relatedEntities']): Prepared {
   const { documentText, samples, facts, since } = entity
   const hash = sha256(documentText)
-  const others = Object.values(also).flatMap((ones) => ones.map((one) => one.hash.toString('base64') + one.key))
-  const further = [samples, facts, since, others.length > 0 ? others.sort() : undefined]
-  const plain = further.every((one) => one === undefined || one === null)
-  const fingerprint = plain ? hash : sha256(documentText + canonicalJson(further.map((one) => one ?? null) as Json))
-  return { ...entity, also, hash, fingerprint }
+  const related = Object.values(relatedEntities).flat()
+  const hashes = related.map((other) => other.hash.toString('base64') + other.key).sort()
+  const further = [samples, facts, since, hashes.length > 0 ? hashes : undefined]
+  const plain = further.every((value) => value === undefined || value === null)
+  const fingerprint = plain ? hash : sha256(documentText + canonicalJson(further.map((value) => value ?? null) as Json))
+  return { ...entity, relatedEntities, hash, fingerprint }
 }
 
 function firstBad({ root, parts }: Entity, checks: HistoryChecks): BadValue | undefined {

@@ -25,13 +25,13 @@ export interface Quarantined {
 export interface Preparation {
   readonly entities: readonly Prepared[]
   readonly quarantined: readonly Quarantined[]
-  /** Keys that the answer holds, also those whose record is in quarantine: none of them is absent. */
+  /** Keys that the response holds, also those whose record is in quarantine: none of them is absent. */
   readonly seen: ReadonlySet<string>
   /** Instants that were left out of records that are otherwise good. */
   readonly ignored: readonly IgnoredInstant[]
 }
 
-/** Normalizes, checks and fingerprints every record of an answer. A bad record is set aside; it never stops the others. */
+/** Normalizes, checks and fingerprints every record of a response. A bad record goes to quarantine; it never stops the others. */
 export function prepare(resource: ResourceBase, records: readonly unknown[], context?: ResponseContext): Preparation {
   const entities = new Map<string, { entity: Prepared; record: unknown }>()
   const quarantined: Quarantined[] = []
@@ -60,18 +60,18 @@ export function prepare(resource: ResourceBase, records: readonly unknown[], con
       quarantined.push(toQuarantine({ key, raw: record, path, reason: error.message, misfit: misfitOf(error) }))
     }
   }
-  // Which of two contradicting records is right cannot be known, so neither is believed and the last version stays.
+  // Which of two contradicting records is right is unknown: neither is loaded, and the last version stays.
   for (const key of conflicting) {
     quarantined.push(contradiction(key, entities.get(key)?.record))
     entities.delete(key)
   }
-  const all = Array.from(entities.values(), (one) => one.entity)
+  const all = Array.from(entities.values(), ({ entity }) => entity)
   return { entities: withoutTwins(resource, all, quarantined), quarantined, seen, ignored }
 }
 
 /**
- * Of the entities of a further history that come under one key: one where they are the same, none where they contradict each
- * other. Such as a character whose uuid stands there in capitals too.
+ * Of the related entities with one key: one where they are the same, none where they contradict each other. Such as a uuid
+ * that stands there in capitals too.
  */
 function withoutTwins(resource: ResourceBase, entities: readonly Prepared[], quarantined: Quarantined[]): Prepared[] {
   let cleaned = [...entities]
@@ -79,20 +79,23 @@ function withoutTwins(resource: ResourceBase, entities: readonly Prepared[], qua
     const first = new Map<string, Prepared>()
     const twins = new Set<Prepared>()
     const wrong = new Set<string>()
-    for (const one of cleaned.flatMap((entity) => entity.also[name] ?? [])) {
-      const twin = first.get(one.key)
-      if (twin) twins.add(one)
-      else first.set(one.key, one)
-      if (twin && !twin.hash.equals(one.hash)) wrong.add(one.key)
+    for (const related of cleaned.flatMap(({ relatedEntities }) => relatedEntities[name] ?? [])) {
+      const twin = first.get(related.key)
+      if (twin) twins.add(related)
+      else first.set(related.key, related)
+      if (twin && !twin.hash.equals(related.hash)) wrong.add(related.key)
     }
     if (twins.size === 0) continue
-    const isTwin = (one: Prepared) => twins.has(one) || wrong.has(one.key)
-    for (const one of [...first.values(), ...twins])
-      if (wrong.has(one.key)) quarantined.push(contradiction(one.key, JSON.parse(one.documentText)))
-    cleaned = cleaned.map((entity) => ({
-      ...entity,
-      also: { ...entity.also, [name]: (entity.also[name] ?? []).filter((one) => !isTwin(one)) },
-    }))
+    for (const { key, documentText } of [...first.values(), ...twins])
+      if (wrong.has(key)) quarantined.push(contradiction(key, JSON.parse(documentText)))
+    const isGood = (related: Prepared) => !twins.has(related) && !wrong.has(related.key)
+    cleaned = cleaned.map((entity) => {
+      const { relatedEntities } = entity
+      return {
+        ...entity,
+        relatedEntities: { ...relatedEntities, [name]: (relatedEntities[name] ?? []).filter(isGood) },
+      }
+    })
   }
   return cleaned
 }
@@ -102,11 +105,11 @@ function contradiction(key: string, raw: unknown): Quarantined {
     key,
     raw,
     path: '',
-    reason: `another record of this answer has the key ${key} and says something else`,
+    reason: `another record of this response has the key ${key} and other content`,
   })
 }
 
-/** What is set aside as it is stored: also a broken record is written down. */
+/** A piece of a record as it is stored: also a broken one is. */
 function toQuarantine({ key, raw, path, reason, misfit }: QuarantinedPart): Quarantined {
   // No JSON column takes what nests too deep: it is kept as a text.
   const rawText = tooDeep(raw) === undefined ? canonicalJson((raw ?? null) as Json) : JSON.stringify(deepJson(raw))

@@ -43,10 +43,10 @@ export function rowCheck(table: AnyPgTable): RowCheck {
 /** How long a text may be in each column that stands in an index: several share the room of one entry. */
 function indexedLengths(table: AnyPgTable): Map<string, number> {
   const { indexes, primaryKeys, uniqueConstraints, columns } = getTableConfig(table)
-  const texts = new Set(columns.flatMap((one) => (one.columnType === 'PgText' ? [one.name] : [])))
+  const texts = new Set(columns.flatMap(({ columnType, name }) => (columnType === 'PgText' ? [name] : [])))
   const entries = [
-    ...indexes.map(({ config }) => config.columns.map((one) => ('name' in one ? String(one.name) : ''))),
-    ...[...primaryKeys, ...uniqueConstraints].map((one) => one.columns.map(({ name }) => name)),
+    ...indexes.map(({ config }) => config.columns.map((column) => ('name' in column ? String(column.name) : ''))),
+    ...[...primaryKeys, ...uniqueConstraints].map((constraint) => constraint.columns.map(({ name }) => name)),
   ].map((names) => names.filter((name) => texts.has(name)))
   const lengths = new Map<string, number>()
   for (const names of entries) {

@@ -34,14 +34,14 @@ export function isAccepted(status: string): boolean {
   return status === 'ok' || status === 'unchanged' || status === 'partial'
 }
 
-/** What the ledger remembers of the last accepted answer of a resource, or undefined before the first. */
+/** The last accepted response of a resource, or undefined before the first. */
 export async function lastAccepted(
   sql: Sql,
   resource: string,
 ): Promise<(LastAccepted & { currentKeys: number }) | undefined> {
   const [row] = await sql.query<{ observed_at: Date; records: number; content_hash: Uint8Array; living: number }>(
     `select latest.observed_at, latest.content_hash, latest.living,
-            -- An incomplete answer says nothing about how many records there should be.
+            -- An incomplete response does not show how many records there should be.
             coalesce((select coalesce(normalized, records) from sync.run
                        where resource = $1 and status in ('ok', 'unchanged', 'partial') and complete
                        order by observed_at desc nulls last, started_at desc limit 1), latest.normalized, latest.records) as records
@@ -64,7 +64,7 @@ export async function appendRun(sql: Sql, row: RunRow): Promise<void> {
   await typed(sql).insert(run).values(row)
 }
 
-/** Writes the one row that every answer about one key leaves, and what was missed since the one before, of any key. */
+/** Writes the row of a response about one key, and the gap since the one before, of any key. */
 export async function appendObservation(sql: Sql, row: typeof observation.$inferInsert): Promise<void> {
   await invalidateCoverage(sql, row.resource, row.receivedAt)
   if (row.status !== 'rejected' && row.status !== 'stale') await recordWorklistGap(sql, row.resource, row.receivedAt)
@@ -114,10 +114,10 @@ export async function appendDrift(
       found.at,
       found.runId,
       novelties.map((one) => one.kind),
-      novelties.map((one) => indexable(one.path)),
-      novelties.map((one) => indexable(one.member)),
+      novelties.map(({ path }) => indexable(path)),
+      novelties.map(({ member }) => indexable(member)),
       novelties.map((one) => one.key),
-      novelties.map((one) => canonicalJson(one.example)),
+      novelties.map(({ example }) => canonicalJson(example)),
     ],
   )
 }

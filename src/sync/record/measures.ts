@@ -1,10 +1,10 @@
 import type { Sql } from '../../db/database.ts'
 import { type BudgetOverview, readBudgets } from './overview.ts'
 
-/** What the database says of one resource, for monitoring. */
+/** Numbers of one resource, for monitoring. */
 export interface ResourceMeasure {
   readonly resource: string
-  /** The instant that the latest accepted answer speaks for. */
+  /** The instant that the latest accepted response speaks for. */
   readonly observedAt: Date | null
   /** Seconds of all gaps in which something was missed, since ever. */
   readonly gapSeconds: number

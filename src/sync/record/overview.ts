@@ -2,12 +2,12 @@ import { remaining } from '../../api/rate-limit/budget.ts'
 import { readBudgetState } from '../../api/rate-limit/budget-state.ts'
 import type { Sql } from '../../db/database.ts'
 
-/** What one rate-limit bucket allows, as every process that shares the database knows it. */
+/** What one rate-limit bucket allows, by the state that all processes share. */
 export interface BudgetOverview {
   readonly account: string
   readonly bucket: string
   readonly limit: number | null
-  /** Refreshes that the running window still allows; null when no header told. */
+  /** Refreshes that the running window still allows; null without a header. */
   readonly remaining: number | null
   /** Requests that may be on their way, by lane. */
   readonly live: number
@@ -24,7 +24,7 @@ export async function readBudgets(sql: Sql, now: number): Promise<BudgetOverview
   )
   return rows.flatMap(({ account, bucket, state: stored }) => {
     const state = readBudgetState(stored)
-    // A bucket of one route's own is only there until an answer has named the real one.
+    // A route has a bucket of its own only until a response names the real one.
     if (state === null || bucket.startsWith('route ')) return []
     const window = state.window && now < state.window.latest ? state.window : null
     const alive = state.reservations.filter(({ until }) => until > now)
@@ -88,7 +88,7 @@ export async function readSizes(sql: Sql, limit: number): Promise<{ bytes: numbe
 
 /** Since when a table, or the ledger of a resource, has everything; and since when anything. Null: from the beginning. */
 export interface TierOverview {
-  /** Such as `game.world_sample` or `ledger/guilds`. */
+  /** Such as `game.world_sample`, or `ledger/` and a resource. */
   readonly table: string
   readonly fineSince: Date | null
   readonly coarseSince: Date | null

@@ -6,7 +6,7 @@ export interface ResourceState {
   /** Status of the latest run, or null when it never ran. */
   readonly status: string | null
   readonly finishedAt: Date | null
-  /** The instant the last accepted answer speaks for. */
+  /** The instant the last accepted response speaks for. */
   readonly observedAt: Date | null
   /** When a run last found something different. */
   readonly changedAt: Date | null
@@ -36,7 +36,7 @@ export async function readStates(sql: Sql, resources: readonly string[]): Promis
   )
 }
 
-/** What view `freshness` says of a resource. */
+/** A row of the view `freshness`. */
 export interface Freshness {
   readonly lastObservedAt: Date | null
   /** Seconds from one observation to the next; null when none is expected. */

@@ -145,7 +145,7 @@ export const lock = syncTable(
 
 const words = 'a word of the program'
 const numbers = 'made by the program'
-const limits = 'names a limit of the API, whoever is asked for'
+const limits = 'names a limit of the API, not a person'
 
 /** Which columns can name a player. */
 export const watchNaming = [

@@ -6,11 +6,11 @@ import { appendRun } from '../record/ledger.ts'
 export interface Outage {
   readonly from: number
   readonly to: number
-  /** What the last attempt said. */
+  /** Error of the last attempt. */
   readonly message: string
 }
 
-/** What the ledger cannot take while the database is away, until it is back. */
+/** Remembers outages of the database until it is back, because the ledger cannot. */
 export interface Outages {
   /** A run of the resource failed because of the database. */
   note(resource: string, at: number, message: string): void
@@ -23,7 +23,7 @@ export function extended(known: Outage | undefined, at: number, message: string)
   return { from: Math.min(known?.from ?? at, at), to: Math.max(known?.to ?? at, at), message }
 }
 
-/** Writes down that the database was away, as a failed run, so that the gap that the next response closes has its reason. */
+/** Records that the database was away, as a failed run, so that the gap that the next response closes has its reason. */
 export async function recordOutage(
   { db, outages, program }: { db: Database; outages?: Outages | undefined; program: string },
   resource: string,

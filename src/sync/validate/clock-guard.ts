@@ -13,7 +13,7 @@ export interface Point extends Dated {
   readonly accepted: boolean
 }
 
-/** What the clocks say of a response. */
+/** Whether the clocks agree with a response. */
 export type ClockVerdict =
   | { readonly kind: 'fine' }
   | { readonly kind: 'rejected'; readonly reason: string }
@@ -37,13 +37,13 @@ const few = 2
 const fine: ClockVerdict = { kind: 'fine' }
 
 /**
- * What the clocks say of a response, before its age is judged: its own `Date` header, this machine's clock, and the pace
+ * Whether the clocks agree with a response, before its age is judged: its own `Date` header, this machine's clock, and the pace
  * of the responses before it. Reads the ledger only where something does not fit.
  */
-export async function judgeClock(sql: Sql, resource: ResourceBase, answer: IncomingResponse): Promise<ClockVerdict> {
-  const { extraction, last, guards } = answer
+export async function judgeClock(sql: Sql, resource: ResourceBase, incoming: IncomingResponse): Promise<ClockVerdict> {
+  const { extraction, last, guards } = incoming
   const { observedFrom, observedAt, clockError } = extraction
-  const response: Dated = { observedAt, receivedAt: answer.receivedAt }
+  const response: Dated = { observedAt, receivedAt: incoming.receivedAt }
   const accept = guards.accept ?? false
   if (observedFrom < earliest)
     return { kind: 'rejected', reason: `response speaks for ${iso(observedFrom)}, before the game began` }
@@ -56,12 +56,12 @@ export async function judgeClock(sql: Sql, resource: ResourceBase, answer: Incom
     // Anything else is an older copy, and its resource goes on as soon as a newer one comes.
     if (last.observedAt - observedAt <= slack) return fine
   } else if (agrees(response, slack) && !(last && observedAt - last.observedAt > jump)) return fine
-  const trail = await readTrail(sql, resource.name, answer)
+  const trail = await readTrail(sql, resource.name, incoming)
   // Of many keys, two responses may be copies of one moment.
-  const apart = answer.scope === undefined ? 1 : lifetime
+  const apart = incoming.scope === undefined ? 1 : lifetime
   const known = { trail, slack, apart, accept }
   if (!isOlder && !agrees(response, slack)) return judgeJump(response, known)
-  const stored = last && (await readStored(sql, resource.name, answer, last.observedAt))
+  const stored = last && (await readStored(sql, resource.name, incoming, last.observedAt))
   return stored ? judgeStored(response, { ...known, stored }) : fine
 }
 
@@ -77,15 +77,15 @@ interface Known {
 
 /** Of a response that is newer than the last one, and does not agree with this machine's clock. */
 export function judgeJump(response: Dated, { trail, slack, apart, accept }: Known): ClockVerdict {
-  const before = trail.find((one) => one.accepted)
-  const paced = { trail: trail.filter((one) => one.accepted), slack }
+  const before = trail.find((point) => point.accepted)
+  const paced = { trail: trail.filter((point) => point.accepted), slack }
   if (!before || accept || ahead(before, response) <= jump || goesOn(before, response, paced)) return fine
-  const previous = trail.find((one) => one.accepted && before.observedAt - one.observedAt >= apart)
+  const previous = trail.find((point) => point.accepted && before.observedAt - point.observedAt >= apart)
   const isSteady = previous !== undefined && goesOn(previous, before, { trail: [], slack })
   // In the machine's past, and without a pace to compare with: a sandbox that is moved from moment to moment.
   if (response.observedAt - response.receivedAt <= jump && !isSteady) return fine
   const pending = trail.slice(0, trail.indexOf(before))
-  const second = pending.find((one) => isApart(one, response, apart) && goesOn(one, response, { trail, slack }))
+  const second = pending.find((point) => isApart(point, response, apart) && goesOn(point, response, { trail, slack }))
   const days = Math.round(ahead(before, response) / (24 * hour))
   const what = `response speaks for ${iso(response.observedAt)}, ${days} days ahead of the pace of the last one`
   if (second) return { kind: 'agreed', reason: `${what}; accepted, because a second one agrees` }
@@ -103,11 +103,11 @@ export function judgeStored(response: Dated, known: Known & { readonly stored: S
   const isWrong = agrees(stored, slack) ? isInFuture(stored, response, slack) : contradicts(stored, response, known)
   if (!isWrong) return fine
   const second = trail.find(
-    (one) =>
-      isApart(one, response, apart) &&
-      goesOn(one, response, { trail: [], slack }) &&
+    (point) =>
+      isApart(point, response, apart) &&
+      goesOn(point, response, { trail: [], slack }) &&
       // One that was accepted before the stored instant agrees, too, where this machine's clock does.
-      (contradicts(stored, one, known) || (one.accepted && isInFuture(stored, response, slack))),
+      (contradicts(stored, point, known) || (point.accepted && isInFuture(stored, response, slack))),
   )
   const reason = `the stored instant ${iso(stored.observedAt)} is contradicted by ${iso(response.observedAt)}`
   const after = stored.observedAt > response.observedAt ? response.observedAt : earliest
@@ -153,15 +153,15 @@ function ahead(before: Dated, response: Dated): number {
 /** Whether a response goes on where another one was, at the pace of this machine's clock or at the server's own. */
 function goesOn(before: Dated, response: Dated, { trail, slack }: Pick<Known, 'trail' | 'slack'>): boolean {
   if (Math.abs(ahead(before, response)) <= slack) return true
-  const [late, early] = trail.filter((one, nth) => one.observedAt !== trail[nth + 1]?.observedAt)
+  const [late, early] = trail.filter((point, nth) => point.observedAt !== trail[nth + 1]?.observedAt)
   if (!late || !early) return false
   const pace = (late.observedAt - early.observedAt - slack) / (late.receivedAt - early.receivedAt)
   const [went, passed] = [response.observedAt - before.observedAt, response.receivedAt - before.receivedAt]
   return pace > 1 && passed > 0 && went >= 0 && went <= 2 * pace * passed + slack
 }
 
-function isApart(one: Dated, other: Dated, apart: number): boolean {
-  return Math.abs(one.observedAt - other.observedAt) >= apart
+function isApart(point: Dated, other: Dated, apart: number): boolean {
+  return Math.abs(point.observedAt - other.observedAt) >= apart
 }
 
 const accepted = `status in ('ok', 'unchanged', 'partial')`

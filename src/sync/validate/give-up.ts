@@ -40,7 +40,7 @@ export async function giveUp(sql: Sql, resource: ResourceBase, given: GivenUp): 
 /** Removes the versions of a history that were first shown after an instant, and reopens those that ended there. */
 async function removeVersions(sql: Sql, history: History, { after, scope }: GivenUp): Promise<void> {
   const { table, keyText, keyJoin, firstKey } = historySql(history)
-  // A version may begin before it was seen, such as a capture.
+  // A version may begin before it was seen.
   const seen = table.columns.has('observedAt') ? 'observed_at' : 'valid_from'
   const scoped = (row: string) => (scope === undefined ? '' : `and ${row}.${firstKey.name} = $2::${firstKey.type}`)
   const params = scope === undefined ? [after] : [after, scope]

@@ -2,7 +2,7 @@ import { RetryableError } from '../../app/errors.ts'
 import type { Extraction } from '../resource.ts'
 import type { IgnoredInstant } from './ignored.ts'
 
-/** One thing that a guard did about an answer. */
+/** One action of a guard about a response. */
 export interface GuardAction {
   readonly guard: 'staleness' | 'plausibility' | 'clock' | 'absence' | 'zero-glitch' | 'walk' | 'mass-refusal'
   /** What the guard did. `pending`: it waits for another response before it concludes anything. */
@@ -17,7 +17,7 @@ export interface GuardAction {
     | 'tombstoned'
   /** What was seen and what was done, in words. */
   readonly reason: string
-  /** The key that the answer was about; absent: the whole resource. */
+  /** The key that the response was about; absent: the whole resource. */
   readonly key?: string
 }
 
@@ -31,9 +31,9 @@ export function newActions(last: LastReasons | undefined, key: string, actions: 
   )
 }
 
-/** How many keys of one history an answer lacked. */
+/** How many keys of one history a response lacked. */
 export interface Lacking {
-  /** What the keys stand for, such as `members`. */
+  /** Name of the history, in the plural. */
   readonly what: string
   /** Keys that were missing and are not ended yet; `named` are some of them, where they may be named. */
   readonly waiting: number
@@ -49,7 +49,7 @@ export function absenceActions(lacking: readonly Lacking[], absences: number): G
   const actions: GuardAction[] = []
   if (waiting.length > 0) {
     const missing = waiting.map(({ what, waiting, named }) => counted(waiting, what) + examples(named, waiting))
-    const reason = `missing: ${missing.join(', ')}; not ended before ${absences} answers in a row lack the same`
+    const reason = `missing: ${missing.join(', ')}; not ended before ${absences} responses in a row lack the same`
     actions.push({ guard: 'absence', action: 'pending', reason })
   }
   if (ended.length > 0) {
@@ -82,11 +82,11 @@ const unknown = 'the API does not know it any more'
 
 /** A key that the API did not know, for the first time or too soon after it. */
 export function missingAction(absences: number): GuardAction {
-  const answers = Math.max(2, absences)
+  const responses = Math.max(2, absences)
   return {
     guard: 'absence',
     action: 'pending',
-    reason: `${unknown}; not ended before ${answers} answers in a row say so`,
+    reason: `${unknown}; not ended before ${responses} responses in a row say so`,
   }
 }
 
@@ -97,13 +97,13 @@ export const tombstoneAction: GuardAction = {
   reason: `${unknown}; ended with all that belongs to it, when first missed`,
 }
 
-/** How many counters were above zero before an answer, and how many of them the answer shows as zero. */
+/** How many counters were above zero before a response, and how many of them the response shows as zero. */
 export interface Fall {
   readonly above: number
   readonly fell: number
 }
 
-/** One counter alone falls to zero for good reasons: somebody joins again, a week begins. */
+/** One counter alone falls to zero for good reasons: a member joins again, a week begins. */
 const several = 2
 
 /**
@@ -114,7 +114,7 @@ export function zeroActions(falls: readonly Fall[], zeroShare: number): GuardAct
   const above = falls.reduce((sum, one) => sum + one.above, 0)
   const fell = falls.reduce((sum, one) => sum + one.fell, 0)
   if (fell < several || fell < above * zeroShare) return []
-  const reason = `${fell} of ${above} counters fell to 0 at once; kept as the answer has them, but hardly true`
+  const reason = `${fell} of ${above} counters fell to 0 at once; kept as the response has them, but hardly true`
   return [{ guard: 'zero-glitch', action: 'accepted', reason }]
 }
 

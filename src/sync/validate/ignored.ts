@@ -1,30 +1,30 @@
-/** An instant that a record tells and that cannot be: it is left out, the record is kept. */
+/** An impossible instant of a record: it is left out, the record is kept. */
 export interface IgnoredInstant {
-  /** The field that tells it, such as `acquired`. */
+  /** The field that holds it, such as `acquired`. */
   readonly field: string
   /** What the record is about, where that may be named. */
   readonly of?: string
 }
 
-/** What `normalize` may know of the response that a record came with. */
+/** The response of a record, as `normalize` sees it. */
 export interface ResponseContext {
   /** The instant that the response speaks for, ms since the epoch. */
   readonly observedAt: number
 }
 
-/** The instant of a response is rounded, and its clock is not that of what it tells; ms. */
+/** The instant of a response is rounded, and its records may come from another clock; ms. */
 const tolerance = 120_000
 
-/** An instant (ISO 8601) as it is told, or null when it lies after the response. Without a response it is kept. */
-export function notAfter<Told extends string | null | undefined>(
-  told: Told,
+/** An instant (ISO 8601), or null when it lies after the response. Without a response it is kept. */
+export function notAfter<Instant extends string | null | undefined>(
+  instant: Instant,
   context: ResponseContext | undefined,
   ignored: IgnoredInstant[],
   what: IgnoredInstant,
-): Told | null {
-  if (told === null || told === undefined) return told
+): Instant | null {
+  if (instant === null || instant === undefined) return instant
   // What is no instant at all is not ignored: the record with it goes to quarantine.
-  if (context === undefined || !(Date.parse(told) > context.observedAt + tolerance)) return told
+  if (context === undefined || !(Date.parse(instant) > context.observedAt + tolerance)) return instant
   ignored.push(what)
   return null
 }

@@ -18,7 +18,7 @@ export function addResponse(window: readonly KeyResponse[], response: KeyRespons
 }
 
 /**
- * Judges whether refusals come one by one, as players hide and guilds end, or many at once, as a service fails.
+ * Judges whether refusals come one by one, as keys hide and end, or many at once, as a service fails.
  * @param isOver no further key comes: a window that is not full counts too
  * @returns why the refusals are not credible; undefined when they are
  */

@@ -11,7 +11,7 @@ export interface RecordCount {
   readonly came: number
 }
 
-/** Counts the records of a response. A quarantined record that nobody knew before is no measure for later responses. */
+/** Counts the records of a response. A quarantined record with an unknown key does not count. */
 export async function countRecords(
   sql: Sql,
   { history }: Pick<ResourceBase, 'history'>,
@@ -47,7 +47,7 @@ const tolerance = 0.02
 
 /**
  * Whether the last responses were rejected for their number of records and agree with this one: complete, not empty, and
- * each of another instant. Only resources whose responses each hold everything are asked about.
+ * each of another instant. Only for resources that are one response.
  */
 export async function agreesWithRejected(
   sql: Sql,
@@ -81,7 +81,7 @@ export async function agreesWithRejected(
 }
 
 /**
- * The same for a response about one key that contradicts itself, such as a guild that counts other members than it lists:
+ * The same for a response about one key that contradicts itself, such as a total that differs from the listed records:
  * whether the last responses about the key had the same flaw, each of another instant.
  */
 export async function agreesWithRejectedKey(

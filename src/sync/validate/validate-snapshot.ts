@@ -1,18 +1,18 @@
 /** What a person may set about the guards. */
 export interface Guards {
-  /** An answer with fewer records than this share (0..1) of the last good one is rejected. */
+  /** A response with fewer records than this share (0..1) of the last good one is rejected. */
   readonly plausibleShare: number
   /** The same for single resources, by name, where another share is right. */
   readonly plausibleShares?: Readonly<Record<string, number>>
-  /** In how many consecutive complete answers a key must be missing before its version ends. */
+  /** In how many consecutive complete responses a key must be missing before its version ends. */
   readonly absences: number
   /** From which share (0..1) on counters that fall to zero at once are taken for a glitch. */
   readonly zeroShare: number
-  /** Take the answer although it looks implausible. */
+  /** Accept a response although it looks implausible. */
   readonly accept?: boolean
 }
 
-/** What the ledger remembers of the last answer that was accepted. */
+/** The last accepted response, as the ledger has it. */
 export interface LastAccepted {
   /** Milliseconds since the epoch, UTC. */
   readonly observedAt: number
@@ -20,14 +20,14 @@ export interface LastAccepted {
   readonly contentHash: Uint8Array
 }
 
-/** What must be known of an answer to judge it, before anything is written. */
+/** A response as the guards compare it, before anything is written. */
 export interface Candidate {
-  /** The instants, in ms, that the oldest and the newest page of the answer speak for. */
+  /** The instants, in ms, that the oldest and the newest page speak for. */
   readonly observedFrom: number
   readonly observedAt: number
-  /** What came at all; nothing is always implausible. */
+  /** All records; none is always implausible. */
   readonly records: number
-  /** Records that count when they are compared with the last good answer. */
+  /** Records that count when they are compared with the last good response. */
   readonly counted: number
   readonly contentHash: Uint8Array
 }
@@ -41,31 +41,34 @@ export type Verdict =
   | { readonly status: 'rejected'; readonly reason: string; readonly shrunken: boolean }
 
 /**
- * Decides what becomes of an answer: loaded, unchanged, stale (older than what is known) or rejected (implausible).
+ * Decides what becomes of a response: loaded, unchanged, stale (older than what is known) or rejected (implausible).
  * An empty or shrunken body must never look like a mass deletion (API reference 10).
  *
- * @param plausibleShare an answer with fewer records than this share (0..1) of the last good one is rejected
- * @param accept a person has looked and says the answer is right: plausibility does not reject it, staleness still does
+ * @param plausibleShare a response with fewer records than this share (0..1) of the last good one is rejected
+ * @param accept a person confirms the response: plausibility does not reject it, staleness still does
  */
 export function validateSnapshot(
-  answer: Candidate,
+  response: Candidate,
   last: LastAccepted | undefined,
   { plausibleShare, accept = false }: { plausibleShare: number; accept?: boolean },
 ): Verdict {
-  const same = last !== undefined && Buffer.compare(answer.contentHash, last.contentHash) === 0
-  if (same && answer.observedAt >= last.observedAt) return { status: 'unchanged' }
-  if (last && answer.observedFrom < last.observedAt) {
-    return { status: 'stale', reason: `answer speaks for ${iso(answer.observedFrom)}, before ${iso(last.observedAt)}` }
-  }
-  const implausible = implausibility(answer, last, plausibleShare)
-  if (implausible !== undefined && !accept) {
-    const hint = answer.records === 0 ? '' : '; if that is right, sync with --accept'
-    return { status: 'rejected', reason: implausible + hint, shrunken: answer.records > 0 }
-  }
-  if (last && answer.observedAt === last.observedAt) {
+  const same = last !== undefined && Buffer.compare(response.contentHash, last.contentHash) === 0
+  if (same && response.observedAt >= last.observedAt) return { status: 'unchanged' }
+  if (last && response.observedFrom < last.observedAt) {
     return {
       status: 'stale',
-      reason: `another answer for the same instant ${iso(last.observedAt)} was accepted before`,
+      reason: `response speaks for ${iso(response.observedFrom)}, before ${iso(last.observedAt)}`,
+    }
+  }
+  const implausible = implausibility(response, last, plausibleShare)
+  if (implausible !== undefined && !accept) {
+    const hint = response.records === 0 ? '' : '; if that is right, sync with --accept'
+    return { status: 'rejected', reason: implausible + hint, shrunken: response.records > 0 }
+  }
+  if (last && response.observedAt === last.observedAt) {
+    return {
+      status: 'stale',
+      reason: `another response for the same instant ${iso(last.observedAt)} was accepted before`,
     }
   }
   return implausible === undefined ? { status: 'load' } : { status: 'load', overruled: implausible }
@@ -76,9 +79,9 @@ function implausibility(
   last: LastAccepted | undefined,
   plausibleShare: number,
 ): string | undefined {
-  if (records === 0) return 'the answer holds no records'
+  if (records === 0) return 'the response holds no records'
   if (last === undefined || counted >= last.records * plausibleShare) return undefined
-  return `${counted} ${counted === 1 ? 'record' : 'records'} where the last good answer had ${last.records}`
+  return `${counted} ${counted === 1 ? 'record' : 'records'} where the last good response had ${last.records}`
 }
 
 function iso(instant: number): string {

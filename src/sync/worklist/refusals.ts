@@ -3,7 +3,7 @@ import { historySql } from '../load/history-sql.ts'
 import { isRestrictedBy } from '../privacy/privacy.ts'
 import type { Worklist } from '../resource.ts'
 
-/** What the API says by refusing a key: that it is private (403), or that there is no such thing (404). */
+/** Why the API refuses a key: that it is private (403), or that there is no such thing (404). */
 export type RefusalKind = 'hidden' | 'gone'
 
 /** One refusal that the application itself wrote. */
@@ -19,11 +19,11 @@ export interface Refusal {
 /** How far a key's refusals have come. */
 export interface RefusalState {
   /**
-   * `pending`: another one is needed. `confirmed`: what it says may be concluded. `concluded`: it was before, and nothing
+   * `pending`: another one is needed. `confirmed`: it may be concluded. `concluded`: it was before, and nothing
    * new follows.
    */
   readonly state: 'pending' | 'confirmed' | 'concluded'
-  /** Whether an answer about the key was ever accepted: only then is something at stake. */
+  /** Whether a response about the key was ever accepted: only then can something end. */
   readonly wasShown: boolean
 }
 
@@ -38,8 +38,8 @@ interface WorkItem {
 }
 
 /**
- * Takes note of a refusal. It is confirmed by a second one of another cache window, for a tombstone ten minutes later; any
- * answer in between begins anew.
+ * Counts a refusal. It is confirmed by a second one of another cache window, for a tombstone ten minutes later; any
+ * response in between begins anew.
  * @param absences how many refusals a tombstone needs; two at least
  */
 export async function noteRefusal(
@@ -84,7 +84,7 @@ async function isConcluded(
   return personal !== undefined && (await isRestrictedBy(sql, personal, { resource: name, key }))
 }
 
-/** Whether a complete answer after an instant lists the key, where the resource has a listing. */
+/** Whether a complete response after an instant lists the key, where the resource has a listing. */
 async function isListedSince(sql: Sql, { listing }: Worklist, key: string, since: Date): Promise<boolean> {
   if (!listing) return false
   const { table, keyText } = historySql(listing.history)
@@ -99,7 +99,7 @@ async function isListedSince(sql: Sql, { listing }: Worklist, key: string, since
   return rows.length > 0
 }
 
-/** What a resource would redact or end if the API said it again. */
+/** What another refusal would redact or end. */
 export interface PendingRefusals {
   readonly redactions: number
   readonly tombstones: number
@@ -127,7 +127,7 @@ export async function readPendingRefusals(sql: Sql, limit: number): Promise<Map<
   return new Map(
     rows.map(({ resource, oldest, ...counts }) => [
       resource,
-      { ...counts, oldest: oldest.map((one) => ({ ...one, since: new Date(one.since) })) },
+      { ...counts, oldest: oldest.map((item) => ({ ...item, since: new Date(item.since) })) },
     ]),
   )
 }

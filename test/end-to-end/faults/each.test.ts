@@ -110,7 +110,7 @@ describe('every resource, synced while one fault acts', () => {
       expect(spoilt.filter((run) => ![0, ...codes, ...mayBe].includes(codeOf(run)))).toEqual([])
       for (const code of codes) expect(spoilt.map(codeOf)).toContain(code)
       scene.world.sandbox.setFaults(null)
-      // What a fault made up is gone when two answers in a row lack it.
+      // What a fault made up is gone when two responses in a row lack it.
       for (let nth = 3; nth <= (expected[fault].traces ? 4 : 3); nth++) {
         await scene.playTo(start + nth * round, patches)
         const healed = await syncEverything(scene, walk)

@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest'
+import { noCounts } from '../../src/sync/record/ledger.ts'
+import type { Outcome } from '../../src/sync/record/record-outcome.ts'
+import { addMissed, addOutcome, emptySummary, reasonOf, rejectKeys, statusOf } from '../../src/sync/run/run-summary.ts'
+import { advance, allowance, failureOf, noProgress, type ProgressEvent } from '../../src/sync/run/worklist-progress.ts'
+import type { Refusal, RefusalState } from '../../src/sync/worklist/refusals.ts'
+import { addKey, endOfKeys, noRefusals, takeReady } from '../../src/sync/worklist/run-refusals.ts'
+
+const error = new Error('no response')
+const progressAfter = (...events: readonly ProgressEvent[]) => events.reduce(advance, noProgress)
+const claim: ProgressEvent = { type: 'claim' }
+const failure: ProgressEvent = { type: 'failure', error }
+
+describe('the progress of a run over a worklist', () => {
+  test('allows one key until a response shows the budget, then what the budget has beside the requests in flight', () => {
+    expect(allowance(noProgress, { budget: 40 })).toBe(1)
+    expect(allowance(progressAfter(claim, { type: 'outcome' }), { budget: 40 })).toBe(40)
+    expect(allowance(progressAfter(claim, { type: 'outcome' }, claim, claim), { budget: 40 })).toBe(38)
+    expect(allowance(progressAfter(claim), { budget: null })).toBe(49)
+  })
+
+  test('is bounded by the named keys, the limit or the deadline', () => {
+    expect(allowance(progressAfter(claim), { named: 3, budget: 0 })).toBe(2)
+    expect(allowance(progressAfter(claim), { limit: 1, budget: 40 })).toBe(0)
+    expect(allowance(progressAfter(claim, { type: 'no key' }), { limit: 1, budget: 40 })).toBe(1)
+    expect(allowance(progressAfter(claim), { beforeDeadline: true, limit: 1, budget: 0 })).toBe(1)
+    expect(allowance(progressAfter(claim), { beforeDeadline: false, budget: 40 })).toBe(0)
+  })
+
+  test('ends with the fifth failure in a row, or when all of a few keys failed', () => {
+    const four = [claim, failure, claim, failure, claim, failure, claim, failure]
+    expect(failureOf(progressAfter(claim, { type: 'outcome' }, ...four))).toBeUndefined()
+    expect(failureOf(progressAfter(claim, { type: 'outcome' }, ...four, claim, failure))).toBe(error)
+    expect(failureOf(progressAfter(...four))).toBe(error)
+    expect(failureOf(progressAfter(...four, claim, { type: 'outcome' }))).toBeUndefined()
+  })
+
+  test('keeps what ended it first', () => {
+    expect(failureOf(progressAfter({ type: 'fatal', error }, { type: 'fatal', error: new Error('later') }))).toBe(error)
+    expect(progressAfter(claim, { type: 'aborted' })).toMatchObject({ requested: 1, inFlight: 0, failures: 0 })
+  })
+})
+
+const at = new Date('2026-06-01T10:00:00Z')
+const outcome = (given: Partial<Outcome>): Outcome => ({
+  ...noCounts,
+  resource: 'r',
+  key: 'k',
+  runId: '1',
+  status: 'unchanged',
+  reason: null,
+  at,
+  observedAt: at,
+  guarded: [],
+  drift: [],
+  ...given,
+})
+
+describe('the summary of a run over a worklist', () => {
+  test('adds up counts, and has the latest instant of an accepted response', () => {
+    const later = new Date(at.getTime() + 1000)
+    const outcomes = [
+      outcome({ status: 'ok', records: 1, inserted: 2 }),
+      outcome({ status: 'stale', observedAt: later }),
+    ]
+    const summary = outcomes.reduce(addOutcome, emptySummary)
+    expect(summary).toMatchObject({ counts: { ...noCounts, records: 1, inserted: 2 }, observedAt: at.getTime() })
+    expect(statusOf(summary, false)).toBe('ok')
+    expect(statusOf(summary, true)).toBe('failed')
+  })
+
+  test('is stale when every response was, and partial when a key was missed', () => {
+    const stale = addOutcome(emptySummary, outcome({ status: 'stale' }))
+    expect(statusOf(stale, false)).toBe('stale')
+    expect(statusOf(addOutcome(stale, outcome({})), false)).toBe('unchanged')
+    expect(statusOf(addMissed(stale, 'k', 'no response'), false)).toBe('partial')
+  })
+
+  test('names the first five reasons, that of a rejection before all, and none of refusals', () => {
+    const missed = ['a', 'b', 'c', 'd', 'e', 'f'].reduce((summary, key) => addMissed(summary, key, 'x'), emptySummary)
+    expect(reasonOf(missed)).toBe('a: x; b: x; c: x; d: x; e: x')
+    const rejected = rejectKeys(missed, 6, { guard: 'mass-refusal', action: 'stopped', reason: 'many' })
+    expect(reasonOf(rejected)).toBe('many; a: x; b: x; c: x; d: x')
+    expect(statusOf(rejected, false)).toBe('rejected')
+    expect(reasonOf(addOutcome(emptySummary, { ...outcome({ reason: 'private' }), refusal: {} } as Outcome))).toBeNull()
+  })
+})
+
+describe('the refusals of a run', () => {
+  const refusal = (key: string, state: RefusalState['state'], wasShown = true): Refusal & RefusalState => {
+    return { key, kind: 'gone', at: 0, receivedAt: 0, state, wasShown }
+  }
+  const shown = (state = noRefusals, times = 1) =>
+    Array.from({ length: times }).reduce<typeof noRefusals>((sum, _, nth) => addKey(sum, `s${nth}`, undefined), state)
+
+  test('are ready once so many other keys have responded', () => {
+    const held = addKey(shown(), 'a', refusal('a', 'confirmed'))
+    expect(takeReady(held, 2).ready).toEqual([])
+    const { state, ready } = takeReady(shown(held, 2), 2)
+    expect(ready.map(({ key }) => key)).toEqual(['a'])
+    expect(takeReady(state, 0).ready).toEqual([])
+  })
+
+  test('stop the run when three known keys in a row are refused, unless a person accepts that', () => {
+    const three = (accept: boolean) =>
+      ['a', 'b', 'c'].reduce((sum, key) => addKey(sum, key, refusal(key, 'confirmed'), accept), shown())
+    expect(three(false).massRefusal).toBe('3 keys in a row were refused')
+    expect(takeReady(three(false), 0).ready).toEqual([])
+    expect(takeReady(three(true), 0).ready).toHaveLength(3)
+  })
+
+  test('count at the end of a short run as in a full window', () => {
+    const some = ['a', 'b', 'c'].reduce((sum, key) => shown(addKey(sum, key, refusal(key, 'pending'))), shown())
+    expect(some.massRefusal).toBeUndefined()
+    expect(endOfKeys(some).massRefusal).toBe('3 of 7 keys were refused')
+  })
+})
