@@ -1,4 +1,5 @@
 import type { Sql } from '../../db/database.ts'
+import { typed } from '../../db/typed.ts'
 import { bulkTable } from '../load/bulk-table.ts'
 import { accepted } from '../record/accepted.ts'
 import type { ResourceBase } from '../resource.ts'
@@ -72,7 +73,7 @@ async function sizeOf(sql: Sql, resource: ResourceBase): Promise<{ rows: number;
   const tables = [
     ...histories.flatMap(({ root, parts }) => [root, ...Object.values(parts)]),
     ...Object.values(resource.samples ?? {}).map(({ table }) => table),
-  ].map((table) => bulkTable(table).name)
+  ]
   const sizes = await sql.query<{ name: string; bytes: number; estimate: number }>(
     // A partitioned table is the sum of its parts.
     `select name, sum(pg_total_relation_size(pg_class.oid))::float8 as bytes, sum(greatest(reltuples, 0))::float8 as estimate
@@ -80,18 +81,14 @@ async function sizeOf(sql: Sql, resource: ResourceBase): Promise<{ rows: number;
        join pg_class on pg_class.oid = name::regclass
                      or pg_class.oid in (select relid from pg_partition_tree(name::regclass))
       group by name`,
-    [tables],
+    [tables.map((table) => bulkTable(table).name)],
   )
   let rows = 0
-  for (const { name, bytes, estimate } of sizes) {
-    rows += bytes > countUpTo && estimate > 0 ? estimate : await countRows(sql, name)
+  for (const table of tables) {
+    const { bytes, estimate } = sizes.find(({ name }) => name === bulkTable(table).name) ?? { bytes: 0, estimate: 0 }
+    rows += bytes > countUpTo && estimate > 0 ? estimate : await typed(sql).$count(table)
   }
   return { rows, bytes: sizes.reduce((sum, one) => sum + one.bytes, 0) }
-}
-
-async function countRows(sql: Sql, table: string): Promise<number> {
-  const [row] = await sql.query<{ rows: number }>(`select count(*) as rows from ${table}`)
-  return row?.rows ?? 0
 }
 
 /** Keys that had a response, and how many responses about them there were. */

@@ -2,6 +2,7 @@ import { eq, or } from 'drizzle-orm'
 import { FOREVER } from '../../db/bulk/values.ts'
 import type { Sql } from '../../db/database.ts'
 import { typed } from '../../db/typed.ts'
+import { lockArchive } from '../archive/archive.ts'
 import { sha256 } from '../normalize/hash.ts'
 import { erase, type Gone, type Removed, whoFrom, whoseRows } from './erase-person.ts'
 import { countNames, namedPlayers, removeNames } from './named-columns.ts'
@@ -111,7 +112,7 @@ export async function purge(
   { playerUuid, fieldGroup = everything, at }: { playerUuid: string; fieldGroup?: string | undefined; at: Date },
 ): Promise<Removed[]> {
   // In the order of every response's transaction.
-  await sql.query('lock table sync.raw_answer in row exclusive mode')
+  await lockArchive(sql)
   await lockPrivacy(sql)
   // What the API shows of the player now may be the same as it was.
   await invalidateHashes(sql, personal, [playerUuid])

@@ -1,5 +1,7 @@
 import type { Sql } from '../../db/database.ts'
+import { anyOf, typed } from '../../db/typed.ts'
 import type { Personal } from './personal.ts'
+import { privacyRestriction } from './tables.ts'
 
 /**
  * Makes the next responses about these players be loaded again where no response hides the field group any more: what they
@@ -10,12 +12,18 @@ export async function reopen(
   personal: Personal,
   ended: readonly { readonly player: string; readonly group: string }[],
 ): Promise<void> {
-  const open = await sql.query<{ player: string; group: string }>(
-    `select ended.player, ended."group" from unnest($1::text[], $2::text[]) as ended(player, "group")
-      where not exists (select from sync.privacy_restriction other
-                         where other.player_uuid = ended.player::uuid and other.field_group = ended."group")`,
-    [ended.map((one) => one.player), ended.map((one) => one.group)],
-  )
+  const { playerUuid, fieldGroup } = privacyRestriction
+  const others = await typed(sql)
+    .select({ player: playerUuid, group: fieldGroup })
+    .from(privacyRestriction)
+    .where(
+      anyOf(
+        playerUuid,
+        ended.map(({ player }) => player),
+      ),
+    )
+  const hidden = new Set(others.map(({ player, group }) => `${player} ${group}`))
+  const open = ended.filter(({ player, group }) => !hidden.has(`${player} ${group}`))
   const uuids = [...new Set(open.map((one) => one.player))]
   if (uuids.length === 0) return
   await invalidateHashes(sql, personal, uuids)
