@@ -12,6 +12,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
+import { z } from 'zod'
 import { codeOf, FatalError, messageOf } from './errors.ts'
 import { createFolder } from './private-folder.ts'
 
@@ -170,35 +171,27 @@ function readPrivately(file: string): string {
   }
 }
 
+/** What the file must hold; what else is missing or odd in it is left out. */
+const fileSchema = z.object({
+  kind: z.enum(['oauth', 'token']),
+  baseUrl: z.string().refine((url) => URL.canParse(url)),
+  token: z.string().min(1),
+  scopes: z.array(z.string()).catch([]),
+  obtainedAt: z.string().catch(''),
+  lastUsedAt: z.string().nullable().catch(null),
+  who: z
+    .object({ uuid: z.string(), username: z.string().nullable().catch(null) })
+    .nullable()
+    .catch(null),
+})
+
 function parseCredential(text: string): StoredCredential | null {
-  let value: unknown
   try {
-    value = JSON.parse(text)
+    const { token, baseUrl, ...rest } = fileSchema.parse(JSON.parse(text))
+    return { ...rest, baseUrl: normalBaseUrl(baseUrl), token: () => token }
   } catch {
     return null
   }
-  if (!isFields(value)) return null
-  const { kind, baseUrl, scopes, obtainedAt, lastUsedAt, who, token } = value
-  if (typeof token !== 'string' || token === '' || (kind !== 'oauth' && kind !== 'token')) return null
-  if (typeof baseUrl !== 'string' || !URL.canParse(baseUrl)) return null
-  return {
-    kind,
-    baseUrl: normalBaseUrl(baseUrl),
-    scopes: Array.isArray(scopes) ? scopes.filter((scope) => typeof scope === 'string') : [],
-    obtainedAt: typeof obtainedAt === 'string' ? obtainedAt : '',
-    lastUsedAt: typeof lastUsedAt === 'string' ? lastUsedAt : null,
-    who: parseWho(who),
-    token: () => token,
-  }
-}
-
-function parseWho(value: unknown): Who | null {
-  if (!isFields(value) || typeof value.uuid !== 'string') return null
-  return { uuid: value.uuid, username: typeof value.username === 'string' ? value.username : null }
-}
-
-function isFields(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
 }
 
 function storeError(file: string, error: unknown): FatalError {

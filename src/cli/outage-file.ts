@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { z } from 'zod'
 import type { App } from '../app/app.ts'
 import { extended, type Outage, type Outages } from '../sync/run/outages.ts'
 
@@ -39,19 +40,12 @@ export function openOutages({ config }: Pick<App, 'config'>): Outages {
   }
 }
 
+const fileSchema = z.record(z.string(), z.object({ from: z.number(), to: z.number(), message: z.string() }))
+
 function read(file: string): Record<string, Outage> {
   try {
-    const value: unknown = JSON.parse(readFileSync(file, 'utf8'))
-    return Object.fromEntries(
-      Object.entries(Object(value)).filter((entry): entry is [string, Outage] => isOutage(entry[1])),
-    )
+    return fileSchema.parse(JSON.parse(readFileSync(file, 'utf8')))
   } catch {
     return {}
   }
-}
-
-function isOutage(value: unknown): value is Outage {
-  if (typeof value !== 'object' || value === null) return false
-  const has = (name: string, type: string) => typeof Reflect.get(value, name) === type
-  return has('from', 'number') && has('to', 'number') && has('message', 'string')
 }

@@ -2,23 +2,26 @@ import { createHash, randomUUID } from 'node:crypto'
 import { link, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { z } from 'zod'
 import type { Clock } from '../../app/clock.ts'
 import { codeOf, RetryableError, UsageError } from '../../app/errors.ts'
 import { createFolder } from '../../app/private-folder.ts'
 
-/** The process that has a data folder open, as in the lock file. */
-export interface Holder {
-  readonly pid: number
+const holderSchema = z.object({
+  pid: z.number(),
   /** Boot and kernel ticks at which the process started; null where there is no /proc. Distinguishes reused pids. */
-  readonly processStart: string | null
-  readonly host: string
+  processStart: z.string().nullable().catch(null),
+  host: z.string(),
   /** ISO 8601, UTC. */
-  readonly startedAt: string
+  startedAt: z.string(),
   /** What it does, for messages: `sync items`. */
-  readonly holds: readonly string[]
+  holds: z.array(z.string()).readonly(),
   /** Distinguishes two locks of one process. */
-  readonly id: string
-}
+  id: z.string(),
+})
+
+/** The process that has a data folder open, as in the lock file. */
+export type Holder = Readonly<z.infer<typeof holderSchema>>
 
 /** How often a waiting process tries again, in milliseconds. */
 const POLL_MS = 100
@@ -171,23 +174,10 @@ export async function bootId(): Promise<string | null> {
 
 function parseHolder(text: string): Holder | null {
   try {
-    const value: unknown = JSON.parse(text)
-    return isHolder(value) ? value : null
+    return holderSchema.parse(JSON.parse(text))
   } catch {
     return null
   }
-}
-
-function isHolder(value: unknown): value is Holder {
-  if (typeof value !== 'object' || value === null) return false
-  const has = (name: string, type: string) => typeof Reflect.get(value, name) === type
-  return (
-    has('pid', 'number') &&
-    has('host', 'string') &&
-    has('startedAt', 'string') &&
-    has('id', 'string') &&
-    Array.isArray(Reflect.get(value, 'holds'))
-  )
 }
 
 async function readLock(dataDir: string): Promise<string | null> {
