@@ -62,12 +62,12 @@ export function virtualClock(
     if (instant < now) throw new RangeError(`clock cannot go back from ${now} to ${instant}`)
     for (;;) {
       const next = sleepers.reduce<Sleeper | undefined>(
-        (best, one) => (!best || one.at < best.at ? one : best),
+        (best, sleeper) => (!best || sleeper.at < best.at ? sleeper : best),
         undefined,
       )
       if (!next || next.at > instant) break
       now = Math.max(now, next.at)
-      sleepers = sleepers.filter((one) => one !== next)
+      sleepers = sleepers.filter((sleeper) => sleeper !== next)
       next.wake()
       // Let the woken code run (and perhaps sleep again) before the next one wakes.
       await new Promise((resolve) => setImmediate(resolve))
@@ -81,7 +81,7 @@ export function virtualClock(
     jump = setTimeout(() => {
       if (busy()) jumpWhenIdle()
       else if (sleepers.length > 0)
-        void advanceTo(Math.max(now, Math.min(...sleepers.map((one) => one.at)))).then(jumpWhenIdle)
+        void advanceTo(Math.max(now, Math.min(...sleepers.map((sleeper) => sleeper.at)))).then(jumpWhenIdle)
     }, idleMs)
   }
 
@@ -91,7 +91,7 @@ export function virtualClock(
       new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason)
         const abort = () => {
-          sleepers = sleepers.filter((one) => one !== sleeper)
+          sleepers = sleepers.filter((other) => other !== sleeper)
           reject(signal?.reason)
         }
         const sleeper: Sleeper = {

@@ -13,7 +13,7 @@ export function withPassword(databaseUrl: string, password: string | undefined):
 
 /** `wynnsync,metrics.example`: host names. */
 export function readHostNames(text: string, context: z.RefinementCtx) {
-  const names = text.split(',').flatMap((one) => (one.trim() === '' ? [] : [one.trim()]))
+  const names = text.split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]))
   if (names.every((name) => /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(name))) return names
   context.addIssue('must be host names without port, such as wynnsync,metrics.example')
   return z.NEVER
@@ -22,7 +22,7 @@ export function readHostNames(text: string, context: z.RefinementCtx) {
 /** `territories=7,guilds=forever`: days by resource. */
 export function readRawDays(text: string, context: z.RefinementCtx) {
   const days: Record<string, number> = {}
-  for (const part of text.split(/[,;]/).map((one) => one.trim())) {
+  for (const part of text.split(/[,;]/).map((piece) => piece.trim())) {
     if (part === '') continue
     const [, resource, value] = /^([a-z-]+)\s*=\s*(\d{1,5}|forever)$/.exec(part) ?? []
     if (resource === undefined) {

@@ -80,7 +80,8 @@ export function readConfig(
   const misformed = new Set(issues.map(([name]) => name))
   for (const [key, check] of Object.entries(checks)) {
     const [name, text] = [nameOf(key), given[nameOf(key)]]
-    if (text !== undefined && !misformed.has(name)) issues.push(...check(text).map((one) => [name, one] as const))
+    if (text !== undefined && !misformed.has(name))
+      issues.push(...check(text).map((problem) => [name, problem] as const))
   }
   if (issues.length > 0 || !parsed.success) {
     const lines = issues.map(([name, message]) => {

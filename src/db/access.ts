@@ -43,6 +43,6 @@ export async function withGrants(db: Database, error: unknown): Promise<unknown>
 
 /** The innermost cause with an SQLSTATE: query builders wrap it into an error about their statement. */
 function innermost(error: unknown): unknown {
-  for (let one = error; one instanceof Error; one = one.cause) if (sqlState(one) !== undefined) return one
+  for (let cause = error; cause instanceof Error; cause = cause.cause) if (sqlState(cause) !== undefined) return cause
   return error
 }

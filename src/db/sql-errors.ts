@@ -89,7 +89,7 @@ function fromPostgres(error: PostgresFailure, place: string): Error {
   const fields = new Map<string, unknown>(Object.entries(error))
   const context: Record<string, string> = { place, sqlState: error.code }
   for (const [name, spellings] of Object.entries(FIELDS)) {
-    const value = spellings.map((spelling) => fields.get(spelling)).find((one) => typeof one === 'string')
+    const value = spellings.map((spelling) => fields.get(spelling)).find((text) => typeof text === 'string')
     if (typeof value === 'string') context[name] = value
   }
   if (RETRYABLE.has(error.code) || error.code.startsWith('08'))

@@ -58,7 +58,7 @@ export function counter(first: readonly Labels[] = []): Counter {
     else counts.set(name, { labels, value: by })
   }
   for (const labels of first) add(labels, 0)
-  return { add, samples: () => [...counts.values()].map((one) => ({ ...one })) }
+  return { add, samples: () => [...counts.values()].map((count) => ({ ...count })) }
 }
 
 /** A Prometheus histogram. */
@@ -73,12 +73,12 @@ export function histogram(bounds: readonly number[]): Histogram {
   return {
     observe(labels, value) {
       const name = JSON.stringify(labels)
-      const one = series.get(name) ?? { labels, counts: bounds.map(() => 0), sum: 0, count: 0 }
-      series.set(name, one)
+      const entry = series.get(name) ?? { labels, counts: bounds.map(() => 0), sum: 0, count: 0 }
+      series.set(name, entry)
       for (const [index, bound] of bounds.entries())
-        if (value <= bound) one.counts[index] = (one.counts[index] ?? 0) + 1
-      one.sum += value
-      one.count += 1
+        if (value <= bound) entry.counts[index] = (entry.counts[index] ?? 0) + 1
+      entry.sum += value
+      entry.count += 1
     },
     samples: () =>
       [...series.values()].flatMap(({ labels, counts, sum, count }) => [

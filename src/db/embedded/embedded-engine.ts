@@ -39,7 +39,7 @@ export async function openEngine(folder: string, { durable, parameters = [] }: E
   const stderr: string[] = []
   let isOpen = false
   // -O lets system tables be changed, which nothing here needs.
-  const startParams = [...PGlite.defaultStartParams.filter((one) => one !== '-O'), ...parameters]
+  const startParams = [...PGlite.defaultStartParams.filter((parameter) => parameter !== '-O'), ...parameters]
   const files: PGliteOptions = durable
     ? {
         fs: new SyncedFiles(folder),

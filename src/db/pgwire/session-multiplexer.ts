@@ -113,7 +113,7 @@ export function multiplexSession(engine: ProtocolSession, clock: Clock): Session
   return {
     pass,
     cancel(client) {
-      const at = waiting.findIndex((one) => one.client === client)
+      const at = waiting.findIndex((turn) => turn.client === client)
       if (at >= 0) waiting.splice(at, 1)[0]?.cancel()
     },
     async leave(client) {

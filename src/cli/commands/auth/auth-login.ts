@@ -136,7 +136,7 @@ async function exchange(request: TokenRequest, { app, signal }: Context): Promis
   const api = openApi(app, null)
   try {
     const { access_token: token, scope } = (await api.oauth.token({ ...request, signal })).read()
-    return { token: () => token, scopes: (scope ?? '').split(' ').filter((one) => one !== '') }
+    return { token: () => token, scopes: (scope ?? '').split(' ').filter((part) => part !== '') }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     const advice =

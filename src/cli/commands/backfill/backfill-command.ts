@@ -33,11 +33,11 @@ export async function backfillCommand(
 ): Promise<number> {
   const { app } = context
   const backfilled = resources.filter(({ backfill }) => backfill !== undefined)
-  const resource = backfilled.find((one) => one.name === name)
+  const resource = backfilled.find((candidate) => candidate.name === name)
   if (!resource) {
     const got = name === undefined ? '' : `, got ${name}`
     throw new UsageError(
-      `the resource of a backfill must be one of ${backfilled.map((one) => one.name).join(', ')}${got}`,
+      `the resource of a backfill must be one of ${backfilled.map((candidate) => candidate.name).join(', ')}${got}`,
     )
   }
   const wanted = wantedOf(resource, flags, app)

@@ -27,7 +27,7 @@ const pageSize = 20
 
 /** The resource that lists the keys of a worklist. */
 export function sourceOf({ keySource }: Worklist): Resource {
-  const found = resources.find((one) => one.name === keySource)
+  const found = resources.find((candidate) => candidate.name === keySource)
   if (!found || isWorklist(found)) throw new FatalError(`there is no resource ${keySource}`)
   return found
 }
@@ -103,7 +103,7 @@ export function showPrice(price: Price, context: Context, isResult = false): voi
   const number = (value: number) => value.toLocaleString('en-US')
   const text =
     `${resource}: ${number(keys)} to fetch in ${number(requests)} requests, about ${durationText(60 * minutes)}; ` +
-    `about ${number(rows)} rows, ${bytesText(Math.ceil(bytes / 1e6) * 1e6)}\n${assumptions.map((one) => `  assumed: ${one}\n`).join('')}`
+    `about ${number(rows)} rows, ${bytesText(Math.ceil(bytes / 1e6) * 1e6)}\n${assumptions.map((assumption) => `  assumed: ${assumption}\n`).join('')}`
   writeResult(context, price, text)
 }
 

@@ -59,7 +59,7 @@ export async function backfillFromCommand(
   const unknown = name === undefined ? [...loaded.unknown].map(([request, answers]) => ({ request, answers })) : []
   const { resources: counts, broken } = loaded
   writeSummary(context, { from, resources: counts, broken, unknown }, textOf(loaded, unknown))
-  const isDoubtful = broken.length > 0 || counts.some((one) => one.rejected + one.quarantined > 0)
+  const isDoubtful = broken.length > 0 || counts.some((row) => row.rejected + row.quarantined > 0)
   return isDoubtful ? exitCode.rejected : exitCode.done
 }
 
@@ -71,7 +71,7 @@ function openFolder(folder: string): RecordedResponses {
 const columns = ['resource', 'responses', 'new', 'changed', 'gone', 'events', 'unchanged', 'stale', 'rejected'] as const
 
 function textOf({ resources, broken }: LoadedFolder, unknown: readonly { request: string; answers: number }[]): string {
-  const rows = resources.map((one) => ({ ...one, responses: one.answers, new: one.inserted, gone: one.closed }))
+  const rows = resources.map((row) => ({ ...row, responses: row.answers, new: row.inserted, gone: row.closed }))
   const skipped = unknown.map(
     ({ request, answers }) => `${visibleLine(request)}: no resource; ${answers} responses skipped`,
   )

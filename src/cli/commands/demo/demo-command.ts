@@ -28,7 +28,7 @@ const HOUR = 3_600_000
 const DAYS = 3
 
 /** What is synced how often in the compressed days; a real schedule syncs far more often. */
-const often = resources.filter((one) => one.lane === 'live' || isWorklist(one)).map(({ name }) => name)
+const often = resources.filter((resource) => resource.lane === 'live' || isWorklist(resource)).map(({ name }) => name)
 const daily = resources.map(({ name }) => name).filter((name) => !often.includes(name))
 /** Keys of a worklist in each round. */
 const keysEachTime = 4

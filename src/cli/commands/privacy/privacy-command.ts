@@ -48,7 +48,7 @@ export async function privacyPurge(context: Context, flags: PurgeFlags, name: st
     const remove = (sql: Sql) => purge(sql, personal(), { playerUuid: player, fieldGroup: group, at })
     // A dry run removes and rolls back, so its counts are exact.
     const tables = rowsByTable(dryRun ? await rolledBack(db, remove) : await db.transaction(remove))
-    const rows = tables.reduce((sum, one) => sum + one.rows, 0)
+    const rows = tables.reduce((sum, table) => sum + table.rows, 0)
     const total = dryRun ? `${rows} rows would be removed; nothing was changed` : `${rows} rows are removed`
     const text = `${formatTable(['table', 'rows'], tables)}\n${total}\n`
     writeResult(context, { player, group: group ?? null, dryRun, tables }, text)
@@ -71,6 +71,6 @@ function personal(): Personal {
 
 function rowsByTable(removed: readonly Removed[]): { table: string; rows: number }[] {
   const rows = new Map<string, number>()
-  for (const one of removed) rows.set(one.table, (rows.get(one.table) ?? 0) + one.rows)
+  for (const entry of removed) rows.set(entry.table, (rows.get(entry.table) ?? 0) + entry.rows)
   return [...rows].map(([table, count]) => ({ table, rows: count }))
 }

@@ -44,9 +44,11 @@ export async function queryCommand(
       writeResult(context, { questions }, questionList(questions))
       return exitCode.done
     }
-    const question = questions.find((one) => one.name === name)
+    const question = questions.find((candidate) => candidate.name === name)
     if (!question) {
-      throw new UsageError(`question not found: ${name}; there are: ${questions.map((one) => one.name).join(', ')}`)
+      throw new UsageError(
+        `question not found: ${name}; there are: ${questions.map((candidate) => candidate.name).join(', ')}`,
+      )
     }
     await runQuestion(db, question, await readArguments(db, question, given, context.app.clock.now()), flags, context)
     return exitCode.done
@@ -56,7 +58,7 @@ export async function queryCommand(
 
 /** Flags that do not exist come as arguments, because `-7d` is one. */
 function refuseFlags(given: readonly string[]): void {
-  const flag = given.find((one) => /^-(-|[a-z])/i.test(one) && one !== '-infinity')
+  const flag = given.find((argument) => /^-(-|[a-z])/i.test(argument) && argument !== '-infinity')
   if (flag !== undefined) throw new UsageError(`unknown option '${flag}'\n(add --help for the flags and an example)`)
 }
 
@@ -90,7 +92,7 @@ async function runQuestion(
     throw new UsageError(`${messageOf(error)}\n${usageOf(question)}`)
   })
   const shown = limit > 0 ? rows.slice(0, limit) : rows
-  const columns = question.columns.map((one) => one.name)
+  const columns = question.columns.map((column) => column.name)
   if (common.json) out.write(`${formatJson(shown)}\n`)
   else if (flags.csv) out.writeData(formatCsv(columns, shown, flags))
   else out.write(formatTable(columns, shown))

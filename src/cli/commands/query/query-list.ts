@@ -7,7 +7,7 @@ export function questionList(questions: readonly Question[]): string {
   const blocks = byTopic(questions).map(({ number, title, members }) => {
     const heading = /^\d/.test(number) ? `${number}. ${title}` : title
     const rows = members.map(({ name, kind, parameters, comment }) => ({
-      question: `  ${kind === 'view' ? name : `${name}(${parameters.map((one) => one.name).join(', ')})`}`,
+      question: `  ${kind === 'view' ? name : `${name}(${parameters.map((parameter) => parameter.name).join(', ')})`}`,
       meaning: comment?.split(/(?<=\.) /)[0] ?? '',
     }))
     return `${heading}\n${formatTable(['question', 'meaning'], rows).replace(/^.*\n/, '')}`

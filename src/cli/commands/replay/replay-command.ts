@@ -40,7 +40,9 @@ export async function replayCommand(context: Context, flags: ReplayFlags, names:
   }
   const replayed = await withDatabase(context, 'replay', work).finally(() => progress.end())
   // Without names, only what can be replayed is meant.
-  const refused = replayed.resources.filter((one) => !one.isReplayed && (names.length > 0 || one.from !== null))
+  const refused = replayed.resources.filter(
+    (resource) => !resource.isReplayed && (names.length > 0 || resource.from !== null),
+  )
   writeSummary(context, replayed, textOf(replayed, refused))
   if (names.length > 0 && refused.length > 0) return exitCode.failed
   const { lost, swapped, answers } = replayed
@@ -62,10 +64,10 @@ type Refused = Replayed['resources'][number]
 
 function textOf(replayed: Replayed, refused: readonly Refused[]): string {
   const { status, lost, tables, answers } = replayed
-  const rows = tables.map((one) => ({ ...one, 'only before': one.onlyBefore, 'only after': one.onlyAfter }))
+  const rows = tables.map((table) => ({ ...table, 'only before': table.onlyBefore, 'only after': table.onlyAfter }))
   return [
     status === 'skipped' ? 'another replay is running\n' : '',
-    ...refused.map((one) => `${one.resource}: ${refusal(one)}\n`),
+    ...refused.map((resource) => `${resource.resource}: ${refusal(resource)}\n`),
     rows.length > 0 ? formatTable(['table', 'only before', 'only after', 'equal'], rows) : '',
     ...lost.map((message) => `cannot be read any more: ${visibleLine(message)}\n`),
     answers > 0 ? `${answers} responses; ${outcome(replayed)}\n` : '',
@@ -75,7 +77,7 @@ function textOf(replayed: Replayed, refused: readonly Refused[]): string {
 function outcome({ swapped, lost, tables }: Replayed): string {
   if (swapped) return 'the tables are replaced by the rebuilt ones'
   if (lost.length > 0) return 'nothing was changed, because rows would be lost'
-  if (tables.every((one) => one.onlyBefore + one.onlyAfter === 0)) return 'nothing differs'
+  if (tables.every((table) => table.onlyBefore + table.onlyAfter === 0)) return 'nothing differs'
   return 'nothing was changed; --yes replaces the tables'
 }
 

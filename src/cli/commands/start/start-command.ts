@@ -53,9 +53,9 @@ export async function startCommand(context: Context, flags: MonitoringFlags): Pr
     })
     if (lock === 'held') return await skip(db, context)
     if (!lock) return exitCode.done
-    const watched = scheduled.map((one) => ({
-      resource: one.resource.name,
-      everySeconds: expectedSeconds(one, app.clock.now()),
+    const watched = scheduled.map((entry) => ({
+      resource: entry.resource.name,
+      everySeconds: expectedSeconds(entry, app.clock.now()),
     }))
     await untilReached(context, missed, async () => {
       const by = { setBy: 'start', at: new Date(app.clock.now()) } as const

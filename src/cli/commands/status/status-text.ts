@@ -66,22 +66,26 @@ function sections(overview: Overview, now: number): readonly Section[] {
     {
       title: 'Failures of the last day',
       columns: ['resource', 'last', 'times', 'error'],
-      rows: failures.map((one) => ({ ...one, last: ago(one.at, now), error: shortened(one.error, 90) })),
+      rows: failures.map((failure) => ({
+        ...failure,
+        last: ago(failure.at, now),
+        error: shortened(failure.error, 90),
+      })),
     },
     {
       title: 'Largest tables',
       columns: ['table', 'size', 'rows'],
-      rows: size.tables.map((one) => ({ ...one, size: bytesText(one.bytes) })),
+      rows: size.tables.map((table) => ({ ...table, size: bytesText(table.bytes) })),
     },
     {
       title: 'Older than its retention',
       columns: ['table', 'whole since', 'coarser since'],
-      rows: tiers.map((one) => ({ ...one, 'whole since': one.fineSince, 'coarser since': one.coarseSince })),
+      rows: tiers.map((tier) => ({ ...tier, 'whole since': tier.fineSince, 'coarser since': tier.coarseSince })),
     },
     {
       title: 'Locks held now',
       columns: ['lock', 'process', 'host', 'application', 'since'],
-      rows: locks.map((one) => ({ ...one, lock: one.name, process: one.pid, since: ago(one.since, now) })),
+      rows: locks.map((lock) => ({ ...lock, lock: lock.name, process: lock.pid, since: ago(lock.since, now) })),
     },
   ]
 }
@@ -89,7 +93,7 @@ function sections(overview: Overview, now: number): readonly Section[] {
 /** Redactions and tombstones that wait for a second response. */
 function pendingSection({ resources }: Overview, now: number): Section {
   const rows = resources.flatMap(({ resource, pending }) =>
-    (pending?.oldest ?? []).map((one) => ({ ...one, resource, since: ago(one.since, now) })),
+    (pending?.oldest ?? []).map((key) => ({ ...key, resource, since: ago(key.since, now) })),
   )
   const all = resources.reduce((sum, { pending }) => sum + (pending ? pending.redactions + pending.tombstones : 0), 0)
   return {
