@@ -9,6 +9,13 @@ const held = [
   ...['auth', 'endpoints', 'http', 'rate-limit', 'recordings'].map((name) => `src/api/${name}`),
   ...['call', 'client', 'errors', 'index', 'listings', 'pages', 'response'].map((name) => `src/api/${name}.ts`),
   ...['src/analytics', 'src/app', 'src/cli', 'src/db', 'src/main.ts', 'src/monitoring', 'src/sandbox', 'scripts'],
+  ...[
+    'test/support',
+    'test/end-to-end/faults',
+    'test/end-to-end/fuzz',
+    'test/end-to-end/unattended/bad-day',
+    'test/end-to-end/unattended/month',
+  ],
   ...['docs', 'README.md', 'SECURITY.md', 'CHANGELOG.md'],
   'src/sync',
 ]
@@ -24,6 +31,11 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   // A fault that operators name in `--faults`.
   'src/sandbox/faults/kinds/incomplete.ts': ['nobody'],
   'docs/how-to/sandbox.md': ['nobody'],
+  'test/end-to-end/faults/command.test.ts': ['nobody'],
+  'test/end-to-end/faults/each.test.ts': ['nobody'],
+  // The user of the operating system.
+  'test/support/postgres-binaries.ts': ['nobody'],
+  'test/support/postgres-cluster.ts': ['nobody'],
 }
 
 function filesBelow(path: string): string[] {

@@ -44,7 +44,7 @@ describe('the table of operations in docs/reference', () => {
   })
 
   test('names commands that ask for an operation', () => {
-    const text = sourceOf('cli', /^auth.*\.ts$/)
+    const text = sourceOf('cli/commands/auth', /\.ts$/)
     const commands = operationRows.filter(({ usedBy }) => usedBy.some((use) => use.startsWith('auth ')))
     expect(commands.map(({ operation }) => operation)).toEqual([
       'POST /oauth/token',

@@ -41,8 +41,8 @@ export async function gameDigests(db: Database): Promise<Record<string, unknown>
   for (const table of await tableNames(db)) {
     if (!table.startsWith('game.')) continue
     const [row] = await db.query(
-      `select count(*) as rows, md5(string_agg(told, chr(10) order by told collate "C")) as digest
-         from (select (to_jsonb(each) - 'run_id' - 'id')::text as told from ${table} each) all_of_it`,
+      `select count(*) as rows, md5(string_agg(line, chr(10) order by line collate "C")) as digest
+         from (select (to_jsonb(each) - 'run_id' - 'id')::text as line from ${table} each) all_of_it`,
     )
     digests[table] = row
   }

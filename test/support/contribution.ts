@@ -28,7 +28,7 @@ const severity: readonly string[] = ['exact', 'partial', 'clamped', 'reset']
 
 /**
  * The function that tells contributed and quality by player, for any interval [from, to).
- * @param sinceJoining false for a counter that does not begin at 0 when somebody joins
+ * @param sinceJoining false for a counter that does not begin at 0 when a member joins
  */
 export function contributionIn(answers: readonly Answered[], sinceJoining = true) {
   const since = answers[0]?.at.getTime() ?? 0
@@ -47,7 +47,7 @@ export function contributionIn(answers: readonly Answered[], sinceJoining = true
   return (from: Date, to: Date): Map<string, { contributed: number | null; quality: string }> => {
     const [begin, end] = [from.getTime(), to.getTime()]
     const within = (at: number) => at >= begin && at < end
-    // An answer that there is no such guild any more tells of nobody.
+    // A response that the guild is gone has no members.
     const isKnown = answers.some(({ at, members }) => members.size > 0 && within(at.getTime()))
     const found = new Map<string, { contributed: number | null; quality: string }>()
     for (const player of present(answers, begin, end))

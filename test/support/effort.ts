@@ -1,4 +1,4 @@
-/** How far the long tests go: little in CI, all of it when somebody asks for it. */
+/** How far the long tests go: little in CI, all of it on request. */
 export const effort = {
   /** Hours of the simulated game that are played. */
   gameHours: Number(process.env.WYNNSYNC_TEST_HOURS ?? 1),
@@ -10,7 +10,7 @@ export const effort = {
   monthHours: Number(process.env.WYNNSYNC_TEST_MONTH_HOURS ?? (process.env.WYNNSYNC_TEST_FULL === '1' ? 720 : 5)),
   /** What decides over everything that goes wrong in such a stretch; several with commas. */
   seeds: (process.env.WYNNSYNC_TEST_SEEDS ?? '1').split(',').map(Number),
-  /** Every recorded answer and not only the telling ones, every fault alone, every kind of unattended day. */
+  /** Every recorded answer and not only the typical ones, every fault alone, every kind of unattended day. */
   everyAnswer: process.env.WYNNSYNC_TEST_FULL === '1',
   /** Power cuts of the embedded database; 200 for all. */
   powerCuts: Number(process.env.WYNNSYNC_TEST_POWER_CUTS ?? (process.env.WYNNSYNC_TEST_FULL === '1' ? 200 : 12)),

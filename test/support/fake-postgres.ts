@@ -1,6 +1,6 @@
 import { createServer, type Socket } from 'node:net'
 
-/** How a server answers somebody who wants in. */
+/** How a server answers a new connection. */
 export type Reception = { readonly refuse: { code: string; message: string } } | { readonly version: string }
 
 /** A loopback server that speaks just enough of the Postgres protocol to refuse a client, or to tell its version. */

@@ -15,7 +15,7 @@ export function playerId(number: number): string {
 
 /** One territory as the API sends it (API reference 6.3). */
 export function place(letter: string | null, acquired: string | null, fields: object = {}): object {
-  const guild = letter === null ? nobody : { uuid: guildId(letter), name: `Guild ${letter}`, prefix: letter.repeat(3) }
+  const guild = letter === null ? noGuild : { uuid: guildId(letter), name: `Guild ${letter}`, prefix: letter.repeat(3) }
   return {
     guild,
     acquired: acquired === null ? null : `${new Date(instantOf(acquired)).toISOString().slice(0, -5)}.000000Z`,
@@ -24,7 +24,7 @@ export function place(letter: string | null, acquired: string | null, fields: ob
   }
 }
 
-const nobody = { uuid: null, name: null, prefix: null }
+const noGuild = { uuid: null, name: null, prefix: null }
 
 /** What a diary says of one member. */
 export interface MemberFields {

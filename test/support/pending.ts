@@ -10,7 +10,7 @@ export interface Pending {
   readonly answered: () => void
   /** The same database; its statements count as under way. */
   watch(db: Database): Database
-  /** The same clock for whoever answers requests; while he sleeps, his caller is not under way. */
+  /** The same clock for a server of this process; while it sleeps, its caller is not under way. */
   answering(clock: Clock): Clock
   /** Stops counting requests. */
   stop(): void

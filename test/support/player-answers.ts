@@ -7,10 +7,10 @@ import type { WorklistOptions } from '../../src/sync/run/run-worklist.ts'
 import { playerId } from './guild-answers.ts'
 import { headersOf, instantOf, type World } from './world.ts'
 
-/** Who is where: `playerId` numbers by world; the world `-` stands for none told. */
+/** Who is where: `playerId` numbers by world; the world `-` stands for none given. */
 export type Online = Readonly<Record<string, readonly number[]>>
 
-/** The list of who is online as the API sends it (API reference 7.4). Without `hidden`, nobody hides. */
+/** The list of who is online as the API sends it (API reference 7.4). Without `hidden`, no player hides. */
 export function onlineBody(online: Online, hidden: number | null = 0): object {
   const players: Record<string, string | null> = {}
   for (const [world, numbers] of Object.entries(online)) {

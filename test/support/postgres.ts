@@ -23,7 +23,7 @@ const part = chosenPart()
 export const kindsOfPart: readonly Database['kind'][] =
   part === 'all' ? bothKinds : part === 'quick' ? ['server'] : ['embedded']
 
-/** The same for what takes long: both when somebody asks for it (WYNNSYNC_TEST_FULL=1), otherwise the quicker one. */
+/** The same for what takes long: both with WYNNSYNC_TEST_FULL=1, otherwise the quicker one. */
 export const kindsOfLongTests: readonly Database['kind'][] = effort.everyAnswer ? bothKinds : ['server']
 
 interface Wanted {

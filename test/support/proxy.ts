@@ -9,7 +9,7 @@ export interface CuttableWay {
   snap(): void
   /** The same, but by a reset, as from a server that is gone: an error, and not just an end. */
   reset(): void
-  /** Nothing passes any more, though nobody is told. */
+  /** Nothing passes any more, and no connection ends. */
   freeze(): void
   /** Takes connections again, and lets pass what waited. */
   mend(): Promise<void>

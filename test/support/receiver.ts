@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 
-/** Somebody on this machine who gets what is posted. */
+/** A server on this machine that keeps what is posted to it. */
 export interface Receiver {
   readonly url: string
   /** The bodies, in the order they came. */

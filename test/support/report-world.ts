@@ -22,7 +22,7 @@ const ofA = (acquired: string, x: number, y: number) => place('a', acquired, { g
 
 /**
  * Seven hours of 1 June: two guilds, three territories, two worlds, a patch. Everything is expected once an hour; from
- * 12:00 to 17:00 nobody looked.
+ * 12:00 to 17:00 no request was sent.
  */
 export async function liveSevenHours(world: World): Promise<void> {
   for (const resource of ['territories', 'online-players', 'guilds', 'items']) {
@@ -34,7 +34,7 @@ export async function liveSevenHours(world: World): Promise<void> {
     [0, 100],
   ] as const
   const elmOfB = place('b', '09:00', at(...elm))
-  const nobody = place(null, null, at(...ash))
+  const unheld = place(null, null, at(...ash))
   const bow = (strength: number) =>
     item('bow', { displayName: hostile.item, identifications: { rawStrength: strength } })
   const member = (contributed: number, fields: object = {}) => ({ contributed, joined: '00:00', ...fields })
@@ -49,7 +49,7 @@ export async function liveSevenHours(world: World): Promise<void> {
   const hidden = member(7, { restrictions: { onlineStatus: true } })
   const profile = { name: hostile.guild, prefix: hostile.prefix }
 
-  await world.sync(territories, { Oak: ofA('08:00', ...oak), Elm: elmOfB, [hostile.territory]: nobody }, '10:00')
+  await world.sync(territories, { Oak: ofA('08:00', ...oak), Elm: elmOfB, [hostile.territory]: unheld }, '10:00')
   await world.sync(items, [bow(4)], '10:00')
   await syncGuild(
     world,
@@ -59,7 +59,7 @@ export async function liveSevenHours(world: World): Promise<void> {
   await syncOnline(world, onlineBody({ EU1: [1, 2] }, 1), '10:00')
   await world.sync(
     territories,
-    { Oak: place('b', '10:30', at(...oak)), Elm: elmOfB, [hostile.territory]: nobody },
+    { Oak: place('b', '10:30', at(...oak)), Elm: elmOfB, [hostile.territory]: unheld },
     '11:00',
   )
   await world.sync(items, [bow(6)], '11:00')

@@ -3,7 +3,7 @@ import { changesBetween, type Member } from './membership-changes.ts'
 
 const ms = (text: string) => Date.parse(text)
 
-/** Who held a place, since when; null while nobody did; undefined while it was not on the map. */
+/** Who held a place, since when; null while it had no holder; undefined while it was not on the map. */
 type Standing = { readonly guild: string; readonly since: string } | null | undefined
 
 /** What answers at these instants (rising, ms) could show of a true history: captures and holds, in no order. */

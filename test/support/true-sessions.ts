@@ -1,6 +1,6 @@
 import type { GameHistory } from '../../src/sandbox/index.ts'
 
-/** When somebody really was online, in ms; the logout is infinity when it is still to come. */
+/** When a player really was online, in ms; the logout is infinity when it is still to come. */
 export interface TrueSession {
   readonly login: number
   readonly logout: number
@@ -41,7 +41,7 @@ export function untrueSessions(
         logout <= ms(row.logout_latest, Number.POSITIVE_INFINITY),
     )
     if (row.is_open === true && !mine.some(({ login, logout }) => login <= last && logout > last)) return true
-    // A session is one unless the player came back between two answers, when nobody looked.
+    // A session is one unless the player came back between two responses.
     return !ends.some((end) => {
       const between = mine.filter(({ login }) => first && login > first.login && login <= end.login)
       return (
@@ -55,7 +55,7 @@ export function untrueSessions(
   })
 }
 
-/** How long somebody was really online in some stretches [from, to) of time, in seconds. */
+/** How long a player was really online in some stretches [from, to) of time, in seconds. */
 export function secondsPlayed(
   sessions: readonly TrueSession[],
   stretches: readonly { readonly from: number; readonly until: number }[],

@@ -32,7 +32,7 @@ export interface World {
   readonly api: Api
   readonly clock: VirtualClock
   readonly sandbox: Sandbox
-  /** What the engine told the log, as `level: message`. */
+  /** What the engine logged, as `level: message`. */
   readonly log: string[]
   /** Keep what the API sends about people as it came. */
   readonly raw?: boolean

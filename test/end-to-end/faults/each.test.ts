@@ -91,11 +91,11 @@ describe('every resource, synced while one fault acts', () => {
     twinDb = await testDatabase('server')
   })
 
-  // One of each kind in CI; all of them when somebody asks for it (WYNNSYNC_TEST_FULL=1).
+  // One of each kind in CI; all of them with WYNNSYNC_TEST_FULL=1.
   const chosen = faultNames.filter((_, nth) => effort.everyAnswer || nth % 6 === 0)
   test.each(chosen)('%s leaves right tables and a right verdict, and heals', async (fault) => {
     const { codes = [], mayBe = [], share = 0.5, walk = false } = expected[fault]
-    const token = fault === 'revoked' ? 'of-somebody' : undefined
+    const token = fault === 'revoked' ? 'of-a-player' : undefined
     const scene = await openScene(db, token)
     const twin = await openScene(twinDb, token)
     try {

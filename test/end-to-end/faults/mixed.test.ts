@@ -80,7 +80,7 @@ describe.each(seeds)(`${effort.gameHours} hours of every fault at random (seed %
     expect(captures.length).toBeGreaterThan(0)
     const wrong = captures.filter(({ territory, guild, at, seen }) => {
       if (at.getTime() !== seen.getTime()) return !held.has(`${territory} ${guild} ${at.toISOString()}`)
-      // When it happened was not told, so it is dated by the answer: its guild holds it about then.
+      // It came without an instant, so it is dated by the answer: its guild holds it about then.
       return !history.holds.some(
         (hold) =>
           hold.territory === territory &&
@@ -105,7 +105,7 @@ describe.each(seeds)(`${effort.gameHours} hours of every fault at random (seed %
     expect(invented).toEqual([])
   })
 
-  test('lets nobody join or leave who did not', async () => {
+  test('records no join or leave that did not happen', async () => {
     const joined = new Set(history.memberships.map(({ guild, player, at }) => `${guild} ${player} ${at}`))
     const left = new Map<string, number[]>()
     for (const { guild, player, at, event, otherGuild } of history.memberships) {

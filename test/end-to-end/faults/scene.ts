@@ -13,7 +13,7 @@ export const start = Date.parse('2026-06-01T12:00:00Z')
 
 const firstItems = smallItemWorld()
 
-/** A game that is played the same way each time it is opened, and patched when it is told to. */
+/** A game that is played the same way each time it is opened, and patched on request. */
 export interface Scene {
   readonly world: World
   /** The guilds and players that are synced. */
@@ -93,7 +93,7 @@ function resourceNamed(name: string): Resource {
   return resource
 }
 
-/** An answer that was taken in: of what, and when it was produced by the sandbox. */
+/** An answer that was accepted: of what, and when it was produced by the sandbox. */
 interface Accepted {
   readonly resource: string
   readonly key: string | null
@@ -123,10 +123,10 @@ export async function acceptedAnswers({ world }: Scene, by: 'headers' | 'request
     resource: string
     key: string | null
     complete: boolean
-    told: Date
+    observedAt: Date
     asked: Date
   }>(
-    `select resource, null as key, complete, observed_at as told, started_at as asked from sync.run
+    `select resource, null as key, complete, observed_at as "observedAt", started_at as asked from sync.run
       where status in ('ok', 'unchanged', 'partial') and resource not in ('guilds', 'players')
      union all
      select resource, key, true, observed_at, received_at from sync.observation
@@ -134,9 +134,9 @@ export async function acceptedAnswers({ world }: Scene, by: 'headers' | 'request
   )
   const order = new Map(resources.map(({ name }, nth) => [name, nth]))
   return rows
-    .map(({ resource, key, complete, told, asked }) => {
+    .map(({ resource, key, complete, observedAt, asked }) => {
       const path = `${paths[resource]}${key ?? ''}`
-      const from = (by === 'headers' ? told : asked).getTime()
+      const from = (by === 'headers' ? observedAt : asked).getTime()
       // The copy is of the first request at or after the second it is stamped with.
       const request = world.sandbox.requests.find((one) => one.path === path && one.at >= from)
       return { resource, key, complete, at: by === 'headers' ? (request?.at ?? from) : from }
@@ -144,7 +144,7 @@ export async function acceptedAnswers({ world }: Scene, by: 'headers' | 'request
     .sort((a, b) => a.at - b.at || (order.get(a.resource) ?? 0) - (order.get(b.resource) ?? 0))
 }
 
-/** Plays the same game without faults in a scene of its own, and takes in just these answers. */
+/** Plays the same game without faults in a scene of its own, and ingests just these answers. */
 export async function replay(
   twin: Scene,
   answers: readonly Accepted[],

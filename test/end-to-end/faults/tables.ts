@@ -53,7 +53,7 @@ export async function standing(db: Database, table: string, rows: readonly Row[]
     const before = latest.get(name)
     if (!before || String(before.observed_at) < String(row.observed_at)) latest.set(name, row)
   }
-  // A world that nobody is on may as well be down.
+  // A world without players may as well be down.
   return timeless([...latest.values()].filter((row) => table !== 'game.world_sample' || row.online !== 0))
 }
 

@@ -25,7 +25,7 @@ export interface Line {
   mutated(
     random: Random,
   ): Promise<{ readonly run: RunResult; readonly mutation: MutatedResponse; readonly body: unknown }>
-  /** What the log was told since the last time. */
+  /** What was logged since the last time. */
   readonly log: string[]
   close(): Promise<void>
 }

@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Served } from './responses.ts'
 
-/** A server on loopback that answers what it is told to. */
+/** A server on loopback that sends the given responses. */
 export interface MutatingServer {
   readonly url: string
   close(): Promise<void>
@@ -47,9 +47,9 @@ function send({ status, headers, body, delivery }: Served, response: ServerRespo
       return void response.write(body.subarray(0, body.length / 2), () => response.socket?.destroy())
     case 'too short':
     case 'too long': {
-      const told = delivery === 'too short' ? body.length + 50 : Math.max(0, body.length - 50)
+      const length = delivery === 'too short' ? body.length + 50 : Math.max(0, body.length - 50)
       const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-      const head = `HTTP/1.1 200 OK\r\n${lines.join('')}content-length: ${told}\r\nconnection: close\r\n\r\n`
+      const head = `HTTP/1.1 200 OK\r\n${lines.join('')}content-length: ${length}\r\nconnection: close\r\n\r\n`
       return void response.socket?.end(Buffer.concat([Buffer.from(head, 'latin1'), body]))
     }
   }

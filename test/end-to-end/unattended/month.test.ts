@@ -25,9 +25,9 @@ const hours = effort.monthHours
 const isLong = hours >= 240
 /** How often it is measured, and from when on it must be flat: the third day; of a short stretch the second hour. */
 const every = isLong ? 24 : 1
-const settled = isLong ? 72 : 2
+const steadyFrom = isLong ? 72 : 2
 /** All faults are on for two days; of a short stretch for two hours, and the last one is calm. */
-const faultsFrom = isLong ? 96 : settled
+const faultsFrom = isLong ? 96 : steadyFrom
 const faultsUntil = faultsFrom + 2 * every
 /** How much more it may hold than then, at the end and in between. In a few hours some code runs for the first time. */
 const tolerance = isLong ? { end: 1.1, between: 1.1 } : { end: 1.12, between: 1.25 }
@@ -83,7 +83,7 @@ test(
       FAULTS_UNTIL: String(faultsUntil),
     })
     expect(end, err).toEqual({ code: 0, connections: 0 })
-    const later = measures.filter(({ hour }) => hour >= settled)
+    const later = measures.filter(({ hour }) => hour >= steadyFrom)
     const of = (count: 'heap' | 'descriptors' | 'connections') => later.map((one) => one[count])
     expect(later.length).toBeGreaterThanOrEqual(4)
     // Whatever the faults did in between.

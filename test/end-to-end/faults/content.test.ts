@@ -109,12 +109,12 @@ describe('what a faulty answer says', () => {
   })
 
   test('of counters that are zero once, or doubled for a while, is not contributed', async () => {
-    const told = await contributions([null, { 'zero-counters': 1 }, null, { 'double-counters': 1 }, null])
+    const stored = await contributions([null, { 'zero-counters': 1 }, null, { 'double-counters': 1 }, null])
     const truth = await contributions([null, null, null, null, null])
     expect(truth.size).toBeGreaterThan(5)
-    const wrong = [...truth].filter(([player, { contributed }]) => told.get(player)?.contributed !== contributed)
+    const wrong = [...truth].filter(([player, { contributed }]) => stored.get(player)?.contributed !== contributed)
     // Whose very first number is doubled may as well have begun anew after it, and that is how it is labelled.
-    expect(wrong.map(([player]) => told.get(player)?.quality).filter((quality) => quality !== 'reset')).toEqual([])
+    expect(wrong.map(([player]) => stored.get(player)?.quality).filter((quality) => quality !== 'reset')).toEqual([])
     expect(wrong.length).toBeLessThan(2)
   })
 
@@ -150,7 +150,7 @@ describe('what a faulty answer says', () => {
     }
   })
 
-  test('of where nobody tells does not bring a world down, nor its numbers to zero', async () => {
+  test('without worlds does not bring a world down, nor its numbers to zero', async () => {
     await open()
     const { world } = scene
     for (const online of [
