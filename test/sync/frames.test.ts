@@ -47,7 +47,7 @@ test.each<[string, Resource | Worklist]>([
   let ticks = 0
   let tick = () => {}
   const ticker: Ticker = {
-    ring(_task, _expression, onTick) {
+    start(_task, _expression, onTick) {
       tick = onTick
       return () => {}
     },

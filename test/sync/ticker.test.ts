@@ -67,14 +67,14 @@ describe('a cron expression', () => {
 test('a ticker of a virtual clock rings at every instant until it is silenced', async () => {
   const clock = virtualClock(at('10:00:30'))
   const rang: number[] = []
-  const silence = clockTicker(clock).ring(
+  const stop = clockTicker(clock).start(
     'one',
     '* * * * *',
     () => rang.push(clock.now()),
     () => undefined,
   )
   await clock.advanceTo(at('10:03:10'))
-  silence()
+  stop()
   await clock.advanceTo(at('10:10:00'))
   expect(rang).toEqual([at('10:01:00'), at('10:02:00'), at('10:03:00')])
 })

@@ -65,13 +65,13 @@ async function runWhenDue(engine: Engine, one: Scheduled, options: ScheduleOptio
     { first: FIRST_WAIT * 1000, longest: (live ? LONGEST_LIVE_WAIT : LONGEST_WAIT) * 1000 },
     random,
   )
-  const bell = createBell()
-  const silence = options.ticker.ring(resource.name, expression, bell.ring, (at) =>
+  const ticks = createTickSignal()
+  const stop = options.ticker.start(resource.name, expression, ticks.notify, (at) =>
     log.warn({ resource: resource.name, due: at.toISOString() }, 'a run was missed: the machine slept or was busy'),
   )
   try {
     while (!stopping.aborted) {
-      bell.quiet()
+      ticks.reset()
       const result = await runResource(resource, engine, optionsOf(one, options, clock.now())).catch(
         (error: unknown) => {
           const message = error instanceof Error ? error.message : String(error)
@@ -88,11 +88,11 @@ async function runWhenDue(engine: Engine, one: Scheduled, options: ScheduleOptio
       }
       backoff.worked()
       const wait = restOf(one, result, clock.now(), random)
-      if (wait === 'until the bell') await pause(bell.rung(stopping))
+      if (wait === 'until the next tick') await pause(ticks.wait(stopping))
       else await pause(clock.sleep(wait, stopping))
     }
   } finally {
-    silence()
+    stop()
   }
 }
 
@@ -111,7 +111,7 @@ function isTooEarly({ resource, expression }: Scheduled, { status }: RunResult, 
   return status === 'stale' && !isContinuous(resource, periodSeconds(expression, now))
 }
 
-/** The API refuses many keys at once: it is not asked on without a pause. */
+/** The API refuses many keys at once: requests go on only after a pause. */
 function isRefused({ resource }: Scheduled, { status }: RunResult): boolean {
   return isWorklist(resource) && status === 'rejected'
 }
@@ -119,12 +119,12 @@ function isRefused({ resource }: Scheduled, { status }: RunResult): boolean {
 /** How long to rest after a run that did not fail, ms. */
 function restOf({ resource, expression }: Scheduled, result: RunResult, now: number, random: Random) {
   const period = periodSeconds(expression, now)
-  if (isWorklist(resource)) return period < WITHOUT_PAUSE ? 0 : 'until the bell'
-  if (!isContinuous(resource, period)) return 'until the bell'
+  if (isWorklist(resource)) return period < WITHOUT_PAUSE ? 0 : 'until the next tick'
+  if (!isContinuous(resource, period)) return 'until the next tick'
   const cache = resource.cacheSeconds * 1000
-  // Another process has just asked; what it got expires in a while.
+  // Another process has just sent the request; its response expires in a while.
   if (result.status === 'skipped') return cache / 2
-  // The header counts whole seconds, and a little jitter keeps many clients from asking at the same instant.
+  // The header counts whole seconds, and a little jitter keeps many clients from polling at the same instant.
   const jitter = 250 + 500 * random()
   const renewal = (result.renewAt ?? now + cache) - now
   // A copy that has expired already, or will not for ages, tells nothing: its own time to live does.
@@ -137,20 +137,20 @@ async function pause(rest: Promise<void>): Promise<void> {
 }
 
 /** Remembers a tick that came during a run: it makes the next run due at once. */
-function createBell() {
-  let rang = false
+function createTickSignal() {
+  let hasTicked = false
   let wake: (() => void) | null = null
   return {
-    ring: () => {
-      rang = true
+    notify: () => {
+      hasTicked = true
       wake?.()
     },
-    quiet: () => {
-      rang = false
+    reset: () => {
+      hasTicked = false
     },
-    rung: (signal: AbortSignal) =>
+    wait: (signal: AbortSignal) =>
       new Promise<void>((resolve) => {
-        if (rang || signal.aborted) return resolve()
+        if (hasTicked || signal.aborted) return resolve()
         const done = () => {
           wake = null
           signal.removeEventListener('abort', done)

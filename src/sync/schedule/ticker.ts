@@ -10,12 +10,12 @@ export interface Ticker {
    * @param onMissed called with an instant that was missed, because the machine slept or was too busy
    * @returns stops it
    */
-  ring(name: string, expression: string, onTick: () => void, onMissed: (at: Date) => void): () => void
+  start(name: string, expression: string, onTick: () => void, onMissed: (at: Date) => void): () => void
 }
 
 /** The real one, by the machine's clock. */
 export const cronTicker: Ticker = {
-  ring(name, expression, onTick, onMissed) {
+  start(name, expression, onTick, onMissed) {
     const task = schedule(expression, onTick, { name, timezone: 'UTC', noOverlap: true, suppressMissedWarning: true })
     task.on('execution:missed', ({ date }) => onMissed(date))
     return () => void task.destroy()
@@ -25,15 +25,15 @@ export const cronTicker: Ticker = {
 /** The same by any clock, for simulated days. */
 export function clockTicker(clock: Clock): Ticker {
   return {
-    ring(_name, expression, onTick) {
+    start(_name, expression, onTick) {
       const ending = new AbortController()
-      const ringOn = async () => {
+      const tickOn = async () => {
         for (;;) {
           await clock.sleep(nextTick(expression, clock.now()) - clock.now(), ending.signal)
           onTick()
         }
       }
-      ringOn().catch(() => undefined)
+      tickOn().catch(() => undefined)
       return () => ending.abort()
     },
   }
