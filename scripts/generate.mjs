@@ -4,12 +4,14 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import process, { argv, chdir, stderr } from 'node:process'
+import { z } from 'zod'
 import { readDictionary } from '../dist/analytics/dictionary.js'
 import { markdownOf } from '../dist/analytics/dictionary-markdown.js'
 import { pageOf } from '../dist/analytics/dictionary-page.js'
 import { viewsModule } from '../dist/analytics/views-module.js'
 import { migrateDatabase } from '../dist/app/app.js'
 import { systemClock } from '../dist/app/clock.js'
+import { jsonSchemas } from '../dist/cli/output/json-schemas.js'
 import { openEmbedded } from '../dist/db/embedded/embedded.js'
 import { commentsBySchema } from './generate/comments.mjs'
 import { withTables } from './generate/docs.mjs'
@@ -32,6 +34,8 @@ async function generated(path, text) {
 // Before the database is migrated, which installs them.
 for (const [schema, text] of Object.entries(await commentsBySchema()))
   await generated(`migrations/comments/${schema}.sql`, text)
+for (const [name, schema] of Object.entries(jsonSchemas))
+  await generated(`docs/reference/json/${name}.schema.json`, `${JSON.stringify(z.toJSONSchema(schema), null, 2)}\n`)
 for (const name of await readdir('docs', { recursive: true })) {
   if (!name.endsWith('.md')) continue
   const page = await readFile(`docs/${name}`, 'utf8')

@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { systemClock } from '../../dist/app/clock.js'
 import { flagNames, settings } from '../../dist/app/settings.js'
 import { exitCodes } from '../../dist/cli/exit-codes.js'
+import { jsonSchemas } from '../../dist/cli/output/json-schemas.js'
 import { createMeter } from '../../dist/monitoring/metrics.js'
 import { resources } from '../../dist/resources/index.js'
 import { catalogue } from '../../dist/sandbox/faults/catalogue.js'
@@ -12,6 +13,23 @@ import { isWorklist } from '../../dist/sync/resource.js'
 
 export const tables = {
   operations,
+  notifications: () =>
+    table(
+      ['event', 'meaning', 'fields'],
+      jsonSchemas.notification.options.map(({ shape, description }) => [
+        code(shape.event.value),
+        description,
+        Object.keys(shape)
+          .filter((name) => name !== 'event')
+          .map(code)
+          .join(', '),
+      ]),
+    ),
+  'json-schemas': () =>
+    table(
+      ['document', 'JSON Schema'],
+      Object.keys(jsonSchemas).map((name) => [code(name), `[${name}.schema.json](json/${name}.schema.json)`]),
+    ),
   settings: () =>
     table(
       ['variable', 'flag', 'meaning'],

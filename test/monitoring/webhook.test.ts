@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { virtualClock } from '../../src/app/clock.ts'
+import { jsonSchemas } from '../../src/cli/output/json-schemas.ts'
 import { openWebhook } from '../../src/monitoring/webhook.ts'
 import { buildProgram, runProgram } from '../support/cli.ts'
 import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
@@ -32,6 +33,7 @@ describe('the webhook', () => {
       ['failure', 'items', '2026-06-01T10:00:00.000Z'],
       ['recovery', 'items', '2026-06-01T10:00:00.000Z'],
     ])
+    for (const one of told) expect(jsonSchemas.webhook.safeParse(one).error).toBeUndefined()
     expect(told[0]).toMatchObject({
       message: 'the service is away',
       run: 'a-run',

@@ -2,6 +2,7 @@ import postgres from 'postgres'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createClient } from '../../src/api/client.ts'
 import { seededRandom, virtualClock } from '../../src/app/clock.ts'
+import { jsonSchemas } from '../../src/cli/output/json-schemas.ts'
 import { openServer } from '../../src/db/server/server.ts'
 import { items } from '../../src/resources/items/index.ts'
 import { notifyChannel } from '../../src/sync/record/notifications.ts'
@@ -47,6 +48,7 @@ describe('LISTEN wynnsync', () => {
     // What was sent before this one has been heard when it is.
     await db.query(`select pg_notify('wynnsync', '{"event":"last"}')`)
     while (heard.at(-1)?.event !== 'last') await new Promise((resolve) => setTimeout(resolve, 5))
+    for (const one of heard.slice(0, -1)) expect(jsonSchemas.notification.safeParse(one).error).toBeUndefined()
     expect(heard.map(({ event, run }) => [event, runsSeen.indexOf(run)])).toEqual([
       ['change', 0],
       ['change', 2],

@@ -1,0 +1,163 @@
+import { z } from 'zod'
+
+/*
+ * The documents that `--json` prints, the notifications and the webhook. `npm run generate` writes them as JSON Schema into
+ * docs/reference/json; a test holds the program's output to them. Fields may be added, and keep their names.
+ */
+
+const count = z.int().min(0)
+const instant = z.iso.datetime().describe('ISO 8601, UTC')
+const maybeInstant = instant.nullable()
+const text = z.string()
+const maybeText = text.nullable()
+const uuid = z.uuid()
+
+const counts = { inserted: count, changed: count, closed: count, events: count }
+
+const run = z.looseObject({
+  resource: text,
+  status: z.enum(['ok', 'unchanged', 'stale', 'rejected', 'partial', 'skipped', 'failed']),
+  observedAt: maybeInstant.describe('the instant the response speaks for; null without a response'),
+  requests: count,
+  pages: count,
+  records: count,
+  ...counts,
+  unchanged: count,
+  rejected: count,
+  quarantined: count,
+  durationMs: count,
+  error: text.optional().describe('what went wrong, or why the response was not accepted as a whole'),
+})
+
+const plan = z.looseObject({
+  resource: text,
+  keys: count,
+  requests: count,
+  minutes: count.describe('when nothing else sends requests'),
+  rows: count,
+  bytes: count,
+  assumptions: z.array(text),
+})
+
+const status = z.looseObject({
+  database: text,
+  resources: z.array(
+    z.looseObject({
+      resource: text,
+      status: maybeText,
+      finishedAt: maybeInstant,
+      observedAt: maybeInstant,
+      changedAt: maybeInstant,
+      currentKeys: count.nullable(),
+      quarantined: count,
+      error: maybeText,
+      lastObservedAt: maybeInstant.optional(),
+      everySeconds: z.number().nullish(),
+      isLate: z.boolean().optional(),
+      pending: z
+        .looseObject({
+          redactions: count,
+          tombstones: count,
+          oldest: z.array(z.looseObject({ key: text, pending: z.enum(['redaction', 'tombstone']), since: instant })),
+        })
+        .optional(),
+    }),
+  ),
+  budgets: z.array(
+    z.looseObject({
+      account: text,
+      bucket: text,
+      limit: count.nullable(),
+      remaining: count.nullable(),
+      live: count,
+      refresh: count,
+      backfill: count,
+      endsAt: maybeInstant,
+    }),
+  ),
+  gaps: z.array(z.looseObject({ resource: text, beganAt: instant, endedAt: instant, missed: count, reason: text })),
+  failures: z.array(z.looseObject({ resource: text, at: instant, error: text, times: count })),
+  size: z.looseObject({
+    bytes: count,
+    tables: z.array(z.looseObject({ table: text, bytes: count, rows: z.number() })),
+  }),
+  tiers: z.array(z.looseObject({ table: text, fineSince: maybeInstant, coarseSince: maybeInstant })),
+  locks: z.array(z.looseObject({ name: text, pid: count, host: text, application: text, since: instant })),
+})
+
+const drift = z.looseObject({
+  drift: z.array(
+    z.looseObject({
+      resource: text,
+      path: text.describe('JSON pointer; empty: the response or the record as a whole'),
+      member: maybeText.describe('unknown member of an enumeration; null for a field'),
+      seen: z.array(z.looseObject({ what: text, at: instant, key: text })),
+      example: z.unknown(),
+    }),
+  ),
+})
+
+const rowsOfTable = { table: text, rows: count }
+
+const event = { resource: text, key: text.optional().describe('of a worklist'), run: uuid, at: instant }
+
+/** Every document by the name of its file. */
+export const jsonSchemas = {
+  sync: z.looseObject({ runs: z.array(run) }),
+  backfill: z.looseObject({
+    plan: plan.nullable(),
+    run,
+    left: count.nullable().describe('keys left to fetch; null when unknown'),
+    finishedAt: instant.optional(),
+  }),
+  'backfill-dry-run': plan,
+  status,
+  'status-drift': drift,
+  doctor: z.looseObject({
+    findings: z.array(
+      z.looseObject({
+        check: text,
+        verdict: z.enum(['fine', 'warning', 'problem', 'unknown']),
+        seen: text,
+        todo: text.optional(),
+      }),
+    ),
+  }),
+  migrate: z.looseObject({ database: text, applied: z.array(text) }),
+  report: z.looseObject({ path: text, from: instant, to: instant, guild: uuid.nullable(), bytes: count }),
+  'privacy-show': z.looseObject({
+    player: uuid,
+    tables: z.array(z.looseObject({ ...rowsOfTable, first: maybeInstant, last: maybeInstant })),
+    restrictions: z.array(z.looseObject({ fieldGroup: text, toldBy: text, since: instant })),
+    removals: z.array(z.looseObject({ at: instant, fieldGroup: text, policy: text, rows: count, reason: text })),
+  }),
+  'privacy-purge': z.looseObject({
+    player: uuid,
+    group: maybeText,
+    dryRun: z.boolean(),
+    tables: z.array(z.looseObject(rowsOfTable)),
+  }),
+  notification: z
+    .discriminatedUnion('event', [
+      z
+        .looseObject({ event: z.literal('change'), status: text, observedAt: maybeInstant, ...counts, ...event })
+        .describe('a response changed something'),
+      z
+        .looseObject({ event: z.literal('guard'), guard: text, action: text, message: text, ...event })
+        .describe('a guard acted'),
+      z
+        .looseObject({ event: z.literal('drift'), kind: text, path: text, member: text, ...event })
+        .describe('something new that the program does not know'),
+      z.looseObject({ event: z.literal('failure'), message: text, ...event }).describe('a run failed'),
+    ])
+    .describe('payload of NOTIFY wynnsync'),
+  webhook: z.looseObject({
+    event: z.enum(['failure', 'recovery', 'guard', 'start', 'stop']),
+    resource: maybeText.describe('null: about the program'),
+    at: instant,
+    message: text,
+    run: text.optional(),
+    text: text.describe('for Slack'),
+    content: text.describe('for Discord'),
+  }),
+} as const

@@ -1,0 +1,43 @@
+import { beforeAll, expect, test } from 'vitest'
+import { unknownFields } from '../../src/api/schemas/form/unknown.ts'
+import { jsonSchemas } from '../../src/cli/output/json-schemas.ts'
+import { startSandbox } from '../../src/sandbox/index.ts'
+import { buildProgram, runProgram } from '../support/cli.ts'
+import { testDatabaseUrl } from '../support/postgres.ts'
+
+beforeAll(buildProgram)
+
+type Name = keyof typeof jsonSchemas
+
+/** Every command whose `--json` has a schema, in an order in which each finds what it needs. */
+const commands: readonly (readonly [Name, string])[] = [
+  ['migrate', 'migrate'],
+  ['sync', 'sync territories guild-list seasons online-players'],
+  ['backfill-dry-run', 'backfill guilds --dry-run'],
+  ['backfill', 'backfill guilds --limit 2'],
+  ['status', 'status'],
+  ['status-drift', 'status --drift'],
+  ['doctor', 'doctor'],
+  ['report', 'report'],
+]
+
+test('what --json prints is what docs/reference/json says, and no field more', { timeout: 240_000 }, async () => {
+  const sandbox = await startSandbox({ seed: 5 })
+  try {
+    const environment = { DATABASE_URL: await testDatabaseUrl({ migrated: false }), WYNNSYNC_BASE_URL: sandbox.url }
+    const hold = async (name: Name, args: readonly string[]) => {
+      const { out, err } = await runProgram([...args, '--json'], environment)
+      const document: unknown = JSON.parse(out || 'null')
+      const { error } = jsonSchemas[name].safeParse(document)
+      expect([name, error?.issues ?? [], err]).toEqual([name, [], expect.any(String)])
+      expect([name, unknownFields(jsonSchemas[name])(document)]).toEqual([name, []])
+      return document
+    }
+    for (const [name, command] of commands) await hold(name, command.split(' '))
+    const player = '00000000-0000-4000-8000-000000000001'
+    await hold('privacy-show', ['privacy', 'show', player])
+    await hold('privacy-purge', ['privacy', 'purge', player, '--dry-run'])
+  } finally {
+    await sandbox.close()
+  }
+})
