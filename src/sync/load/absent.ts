@@ -1,6 +1,9 @@
+import { and, eq, sql as fragment } from 'drizzle-orm'
 import type { Sql } from '../../db/database.ts'
+import { anyOf, typed } from '../../db/typed.ts'
 import type { Json } from '../normalize/hash.ts'
 import type { Prepared } from '../normalize/prepare.ts'
+import { absence } from '../record/tables.ts'
 import type { History } from '../resource.ts'
 import type { DocumentChange } from './field-changes.ts'
 import { historySql } from './history-sql.ts'
@@ -14,18 +17,20 @@ export interface Absence {
 
 /** Keys of a resource that the last complete responses lacked. */
 export async function pendingAbsences(sql: Sql, resource: string, scope?: string): Promise<Absence[]> {
-  return await sql.query<Absence>(
-    `select key, first_missed_at as "firstMissedAt", times from sync.absence
-      where resource = $1 and ($2::text is null or starts_with(key, $2 || '/'))`,
-    [resource, scope ?? null],
-  )
+  const { key, firstMissedAt, times } = absence
+  const isInScope = scope === undefined ? undefined : fragment`starts_with(${key}, ${`${scope}/`})`
+  return await typed(sql)
+    .select({ key, firstMissedAt, times })
+    .from(absence)
+    .where(and(eq(absence.resource, resource), isInScope))
 }
 
 /** Forgets the absence of keys that are back. */
 export async function forgetAbsences(sql: Sql, resource: string, keys: readonly string[]): Promise<void> {
-  if (keys.length > 0) {
-    await sql.query('delete from sync.absence where resource = $1 and key = any($2::text[])', [resource, keys])
-  }
+  if (keys.length === 0) return
+  await typed(sql)
+    .delete(absence)
+    .where(and(eq(absence.resource, resource), anyOf(absence.key, keys)))
 }
 
 /** Current keys that a complete response does not have; with a scope, only among those whose first part it is. */

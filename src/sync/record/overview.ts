@@ -1,6 +1,10 @@
+import { and, desc, gt, isNotNull, notLike, or } from 'drizzle-orm'
 import { remaining } from '../../api/rate-limit/budget.ts'
 import { readBudgetState } from '../../api/rate-limit/budget-state.ts'
 import type { Sql } from '../../db/database.ts'
+import { typed } from '../../db/typed.ts'
+import { tier } from '../retention/tables.ts'
+import { budget, gap } from './watch-tables.ts'
 
 /** What one rate-limit bucket allows, by the state that all processes share. */
 export interface BudgetOverview {
@@ -19,9 +23,7 @@ export interface BudgetOverview {
 
 /** @param now ms since the epoch */
 export async function readBudgets(sql: Sql, now: number): Promise<BudgetOverview[]> {
-  const rows = await sql.query<{ account: string; bucket: string; state: unknown }>(
-    'select account, bucket, state from sync.budget order by account, bucket',
-  )
+  const rows = await typed(sql).select().from(budget).orderBy(budget.account, budget.bucket)
   return rows.flatMap(({ account, bucket, state: stored }) => {
     const state = readBudgetState(stored)
     // A route has a bucket of its own only until a response names the real one.
@@ -55,11 +57,7 @@ export interface GapOverview {
 
 /** The gaps that ended after an instant, the newest first. */
 export async function readGaps(sql: Sql, since: Date, limit: number): Promise<GapOverview[]> {
-  return await sql.query<GapOverview>(
-    `select resource, began_at as "beganAt", ended_at as "endedAt", missed, reason
-       from sync.gap where ended_at > $1 order by ended_at desc limit $2`,
-    [since, limit],
-  )
+  return await typed(sql).select().from(gap).where(gt(gap.endedAt, since)).orderBy(desc(gap.endedAt)).limit(limit)
 }
 
 /** How much room a table takes, with its indexes. */
@@ -96,10 +94,11 @@ export interface TierOverview {
 
 /** What retention has thinned out or removed. */
 export async function readTiers(sql: Sql): Promise<TierOverview[]> {
-  return await sql.query<TierOverview>(
-    `select sample_table as "table", fine_since as "fineSince", coarse_since as "coarseSince" from sync.tier
-      where (fine_since is not null or coarse_since is not null) and not starts_with(sample_table, 'raw/') order by 1`,
-  )
+  return await typed(sql)
+    .select({ table: tier.sampleTable, fineSince: tier.fineSince, coarseSince: tier.coarseSince })
+    .from(tier)
+    .where(and(or(isNotNull(tier.fineSince), isNotNull(tier.coarseSince)), notLike(tier.sampleTable, 'raw/%')))
+    .orderBy(tier.sampleTable)
 }
 
 /** A failure that the ledger remembers. */

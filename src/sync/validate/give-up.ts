@@ -1,7 +1,11 @@
+import { and, eq, gt, inArray } from 'drizzle-orm'
 import type { Sql } from '../../db/database.ts'
+import { typed } from '../../db/typed.ts'
 import { invalidateCoverage } from '../coverage/count.ts'
 import { bulkTable } from '../load/bulk-table.ts'
 import { historySql } from '../load/history-sql.ts'
+import { observation, run } from '../record/tables.ts'
+import { gap } from '../record/watch-tables.ts'
 import type { History, ResourceBase } from '../resource.ts'
 import { averageAgain } from '../retention/rollup.ts'
 
@@ -68,6 +72,7 @@ async function removeVersions(sql: Sql, history: History, { after, scope }: Give
   )
 }
 
+const acceptedStatuses = ['ok', 'unchanged', 'partial']
 const accepted = `status in ('ok', 'unchanged', 'partial')`
 
 /** No response after the instant counts as accepted any more, and what was counted and noted because of it is gone. */
@@ -105,12 +110,14 @@ const dated = [
 
 /** Returns the ids of the runs. */
 async function rejectRuns(sql: Sql, name: string, { after, reason }: GivenUp): Promise<string[]> {
-  const runs = await sql.query<{ id: string }>(
-    `update sync.run set status = 'rejected', reason = $3, rejected = 1, living = null
-      where resource = $1 and ${accepted} and observed_at > $2 returning run_id as id`,
-    [name, after, reason],
-  )
-  await sql.query('delete from sync.gap where resource = $1 and ended_at > $2', [name, after])
+  const runs = await typed(sql)
+    .update(run)
+    .set({ status: 'rejected', reason, rejected: 1, living: null })
+    .where(and(eq(run.resource, name), inArray(run.status, acceptedStatuses), gt(run.observedAt, after)))
+    .returning({ id: run.runId })
+  await typed(sql)
+    .delete(gap)
+    .where(and(eq(gap.resource, name), gt(gap.endedAt, after)))
   // The next response is compared with the tables themselves.
   await sql.query(
     `update sync.run set content_hash = '\\x00' where resource = $1 and ${accepted} and observed_at =
@@ -127,11 +134,12 @@ async function rejectObservations(
   scope: string,
   { after, reason }: GivenUp,
 ): Promise<string[]> {
-  const runs = await sql.query<{ id: string }>(
-    `update sync.observation set status = 'rejected', reason = $4
-      where resource = $1 and ${accepted} and observed_at > $2 and key = $3 returning run_id as id`,
-    [name, after, scope, reason],
-  )
+  const { resource, key, status, observedAt, runId } = observation
+  const runs = await typed(sql)
+    .update(observation)
+    .set({ status: 'rejected', reason })
+    .where(and(eq(resource, name), inArray(status, acceptedStatuses), gt(observedAt, after), eq(key, scope)))
+    .returning({ id: runId })
   await sql.query(
     `update sync.work_item item
         set observed_at = before.at, content_hash = '\\x00', gone_at = null,

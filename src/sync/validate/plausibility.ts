@@ -1,6 +1,9 @@
+import { and, desc, eq, inArray, isNotNull } from 'drizzle-orm'
 import type { Sql } from '../../db/database.ts'
+import { typed } from '../../db/typed.ts'
 import { historySql } from '../load/history-sql.ts'
 import type { Preparation } from '../normalize/prepare.ts'
+import { run } from '../record/tables.ts'
 import type { ResourceBase } from '../resource.ts'
 
 /** How many records of a response count for plausibility. */
@@ -55,24 +58,26 @@ export async function agreesWithRejected(
   { complete, observedAt, normalized }: { complete: boolean; observedAt: number; normalized: number },
 ): Promise<boolean> {
   if (!complete || normalized === 0) return false
-  const rows = await sql.query<{
-    observed: Date
-    normalized: number | null
-    complete: boolean | null
-    rejected: boolean
-  }>(
-    `select observed_at as observed, normalized, complete, status = 'rejected' as rejected from sync.run
-      where resource = $1 and status in ('ok', 'unchanged', 'partial', 'rejected') and observed_at is not null
-      order by finished_at desc, started_at desc limit 50`,
-    [resource],
-  )
-  const end = rows.findIndex(({ rejected }) => !rejected)
+  const rows = await typed(sql)
+    .select({ observed: run.observedAt, normalized: run.normalized, complete: run.complete, status: run.status })
+    .from(run)
+    .where(
+      and(
+        eq(run.resource, resource),
+        inArray(run.status, ['ok', 'unchanged', 'partial', 'rejected']),
+        isNotNull(run.observedAt),
+      ),
+    )
+    .orderBy(desc(run.finishedAt), desc(run.startedAt))
+    .limit(50)
+  const end = rows.findIndex(({ status }) => status !== 'rejected')
   const counts = [normalized]
   const instants = new Set([observedAt])
   for (const row of end < 0 ? rows : rows.slice(0, end)) {
-    if (instants.has(row.observed.getTime())) continue
+    const observed = row.observed?.getTime() ?? 0
+    if (instants.has(observed)) continue
     if (!row.complete || !row.normalized) return false
-    instants.add(row.observed.getTime())
+    instants.add(observed)
     counts.push(row.normalized)
     if (counts.length < enough) continue
     return Math.max(...counts) - Math.min(...counts) <= tolerance * Math.max(...counts)

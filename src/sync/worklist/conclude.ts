@@ -1,6 +1,6 @@
-import { and, eq, sql as fragment, inArray } from 'drizzle-orm'
+import { and, eq, inArray } from 'drizzle-orm'
 import type { Sql } from '../../db/database.ts'
-import { typed } from '../../db/typed.ts'
+import { anyOf, typed } from '../../db/typed.ts'
 import { lockArchive } from '../archive/archive.ts'
 import { rawAnswer } from '../archive/tables.ts'
 import { invalidateCoverage } from '../coverage/count.ts'
@@ -72,11 +72,7 @@ export async function rejectRefusals(
     await invalidateCoverage(sql, resource.name, run.startedAt)
     await forgetRefusals(sql, resource.name, keys)
     const ofRun = (table: typeof observation | typeof rawAnswer) =>
-      and(
-        eq(table.resource, resource.name),
-        eq(table.runId, run.runId),
-        fragment`${table.key} = any(${fragment.param([...keys])}::text[])`,
-      )
+      and(eq(table.resource, resource.name), eq(table.runId, run.runId), anyOf(table.key, keys))
     await typed(sql)
       .update(observation)
       .set({ status: 'rejected', reason })

@@ -1,6 +1,9 @@
+import { and, eq } from 'drizzle-orm'
 import type { Sql } from '../../db/database.ts'
+import { typed } from '../../db/typed.ts'
 import { historySql } from '../load/history-sql.ts'
 import { isRestrictedBy } from '../privacy/privacy.ts'
+import { workItem } from '../record/tables.ts'
 import type { Worklist } from '../resource.ts'
 
 /** Why the API refuses a key: that it is private (403), or that there is no such thing (404). */
@@ -30,13 +33,6 @@ export interface RefusalState {
 /** A tombstone needs two refusals that are so far apart, ms. */
 const tombstoneSpacing = 10 * 60_000
 
-interface WorkItem {
-  readonly refusal: RefusalKind | null
-  readonly refusedSince: Date | null
-  readonly observedAt: Date | null
-  readonly goneAt: Date | null
-}
-
 /**
  * Counts a refusal. It is confirmed by a second one of another cache window, for a tombstone ten minutes later; any
  * response in between begins anew.
@@ -49,28 +45,25 @@ export async function noteRefusal(
   absences: number,
 ): Promise<RefusalState> {
   const { key, kind, at } = refusal
-  const [item] = await sql.query<WorkItem>(
-    `select refusal, refused_since as "refusedSince", observed_at as "observedAt", gone_at as "goneAt"
-       from sync.work_item where resource = $1 and key = $2 for update`,
-    [resource.name, key],
-  )
+  const isKey = and(eq(workItem.resource, resource.name), eq(workItem.key, key))
+  const [item] = await typed(sql).select().from(workItem).where(isKey).for('update')
   const wasShown = (item?.observedAt ?? null) !== null
   if (await isConcluded(sql, resource, refusal, item)) return { state: 'concluded', wasShown }
   const hidesSomething = (resource.personal?.refusalHides.length ?? 0) > 0
   if (kind === 'hidden' && !hidesSomething) return { state: 'pending', wasShown }
-  const goesOn = item?.refusal === kind
-  const [now] = await sql.query<{ since: Date; times: number }>(
-    `update sync.work_item
-        set refusal = $3, refused_since = case when $5 then least(refused_since, $4) else $4 end,
-            refused_times = case when $5 then refused_times + 1 else 1 end
-      where resource = $1 and key = $2 returning refused_since as since, refused_times as times`,
-    [resource.name, key, kind, new Date(at), goesOn],
-  )
+  if (!item) return { state: 'pending', wasShown }
+  const before = item.refusal === kind ? item : undefined
+  const since = Math.min(before?.refusedSince?.getTime() ?? at, at)
+  const refusedTimes = (before?.refusedTimes ?? 0) + 1
+  await typed(sql)
+    .update(workItem)
+    .set({ refusal: kind, refusedSince: new Date(since), refusedTimes })
+    .where(isKey)
   const [times, spacing] =
     kind === 'gone' ? [Math.max(2, absences), tombstoneSpacing] : [2, resource.cacheSeconds * 1000]
-  const isRepeated = now !== undefined && now.times >= times && at - now.since.getTime() >= spacing
+  const isRepeated = refusedTimes >= times && at - since >= spacing
   // A list of everything that is later than the first refusal and names the key speaks against all of them.
-  const isConfirmed = isRepeated && !(kind === 'gone' && (await isListedSince(sql, resource, key, now.since)))
+  const isConfirmed = isRepeated && !(kind === 'gone' && (await isListedSince(sql, resource, key, new Date(since))))
   return { state: isConfirmed ? 'confirmed' : 'pending', wasShown }
 }
 
@@ -78,7 +71,7 @@ async function isConcluded(
   sql: Sql,
   { name, personal }: Worklist,
   { key, kind }: Pick<Refusal, 'key' | 'kind'>,
-  item: WorkItem | undefined,
+  item: typeof workItem.$inferSelect | undefined,
 ): Promise<boolean> {
   if (kind === 'gone') return (item?.goneAt ?? null) !== null
   return personal !== undefined && (await isRestrictedBy(sql, personal, { resource: name, key }))

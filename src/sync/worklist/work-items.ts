@@ -1,6 +1,6 @@
 import { and, eq, sql as fragment, isNotNull } from 'drizzle-orm'
 import type { Sql } from '../../db/database.ts'
-import { typed } from '../../db/typed.ts'
+import { anyOf, typed } from '../../db/typed.ts'
 import { workItem } from '../record/tables.ts'
 import type { LastAccepted } from '../validate/validate-snapshot.ts'
 import type { RefusalKind } from './refusals.ts'
@@ -148,7 +148,7 @@ export async function forgetRefusals(sql: Sql, resource: string, keys: readonly 
   await typed(sql)
     .update(workItem)
     .set(notRefused)
-    .where(and(eq(workItem.resource, resource), fragment`${workItem.key} = any(${fragment.param([...keys])}::text[])`))
+    .where(and(eq(workItem.resource, resource), anyOf(workItem.key, keys)))
 }
 
 /** Marks a key as gone. Without a content hash, whatever the API shows again is a change, also the same as before. */
