@@ -1,89 +1,87 @@
 import { z } from 'zod'
-import type { Lane } from '../http/request.ts'
-import type { PollCadence } from './poll-cadence.ts'
+
+/** Ms since the epoch. */
+const instant = z.number()
+const count = z.number().min(0)
+const lane = z.enum(['live', 'refresh', 'backfill'])
+
+const reservation = z
+  .object({
+    id: z.string(),
+    lane,
+    /** When it was made. The request is sent a moment later. */
+    sentAt: instant,
+    /** When it expires: no request lasts so long, so its process was killed. */
+    until: instant,
+  })
+  .readonly()
+
+const window = z
+  .object({
+    limit: count.nullable(),
+    /** The lowest number of any response of this window. Reservations are not subtracted yet. */
+    remaining: count,
+    earliest: instant,
+    latest: instant,
+    /** When its first response came. */
+    openedAt: instant,
+    /** Requests granted to these lanes since. */
+    granted: z.object({ refresh: count, backfill: count }).readonly(),
+    /** True without headers: our own count against an assumed limit. */
+    assumed: z.boolean(),
+  })
+  .readonly()
+
+const cadence = z
+  .object({
+    /** The last poll that follows the interval. */
+    lastAt: instant,
+    /** Null while there was only one. */
+    everyMs: z.number().nullable(),
+    /** Those of the last two minutes that came in between: other processes, which poll every minute at most. */
+    between: z.array(instant).readonly(),
+    /** Those that found no room and have no reservation yet. */
+    waiting: z.array(instant).readonly(),
+  })
+  .readonly()
+
+const budget = z
+  .object({
+    /** Null before the first response and after each window. */
+    window: window.nullable(),
+    /** When the last window ended. */
+    closedAt: instant.nullable(),
+    blockedUntil: instant.nullable(),
+    /** The request that goes alone into a new window, and until when it keeps all others back. */
+    probe: z.object({ id: z.string(), until: instant }).readonly().nullable(),
+    reservations: z.array(reservation).readonly(),
+    /** The limit of the last headers. */
+    lastLimit: count.nullable(),
+    /** Requests that ended in the running minute of the clock. */
+    counted: z.object({ minute: z.number(), requests: count }).readonly(),
+    /** When requests of the last minutes ended without a response of the API: the server may have counted them or not. */
+    uncounted: z.array(instant).readonly(),
+    /** How often live requests come, per route. */
+    cadences: z.record(z.string(), cadence).readonly(),
+    /** Until when each lane counts as wanting requests. */
+    wantedUntil: z.object({ refresh: instant, backfill: instant }).readonly(),
+  })
+  .readonly()
 
 /** One request that may be in flight: the server has counted it, or may yet. */
-export interface Reservation {
-  readonly id: string
-  readonly lane: Lane
-  /** When it was made; ms since the epoch. The request is sent a moment later. */
-  readonly sentAt: number
-  /** When it expires: no request lasts so long, so its process was killed. */
-  readonly until: number
-}
+export type Reservation = z.infer<typeof reservation>
 
 /**
  * One window of the server's counter. Headers count whole seconds and responses travel, so its end is known as an interval
  * [earliest, latest] that every further response of the same window narrows.
  */
-export interface Window {
-  readonly limit: number | null
-  /** The lowest number of any response of this window. Reservations are not subtracted yet. */
-  readonly remaining: number
-  readonly earliest: number
-  readonly latest: number
-  /** When its first response came. */
-  readonly openedAt: number
-  /** Requests granted to these lanes since. */
-  readonly granted: { readonly refresh: number; readonly backfill: number }
-  /** True without headers: our own count against an assumed limit. */
-  readonly assumed: boolean
-}
+export type Window = z.infer<typeof window>
 
-/**
- * What is known about the budget of one rate-limit bucket, as plain JSON so that processes can share it. Instants are ms
- * since the epoch.
- */
-export interface BudgetState {
-  /** Null before the first response and after each window. */
-  readonly window: Window | null
-  /** When the last window ended. */
-  readonly closedAt: number | null
-  readonly blockedUntil: number | null
-  /** The request that goes alone into a new window, and until when it keeps all others back. */
-  readonly probe: { readonly id: string; readonly until: number } | null
-  readonly reservations: readonly Reservation[]
-  /** The limit of the last headers. */
-  readonly lastLimit: number | null
-  /** Requests that ended in the running minute of the clock. */
-  readonly counted: { readonly minute: number; readonly requests: number }
-  /** When requests of the last minutes ended without a response of the API: the server may have counted them or not. */
-  readonly uncounted: readonly number[]
-  /** How often live requests come, per route. */
-  readonly cadences: Readonly<Record<string, PollCadence>>
-  /** Until when each lane counts as wanting requests. */
-  readonly wantedUntil: { readonly refresh: number; readonly backfill: number }
-}
+/** How often live requests of one route come. Instants are when a request was due. */
+export type PollCadence = z.infer<typeof cadence>
 
-const instant = z.number()
-const count = z.number().min(0)
-const schema = z.object({
-  window: z
-    .object({
-      limit: count.nullable(),
-      remaining: count,
-      earliest: instant,
-      latest: instant,
-      openedAt: instant,
-      granted: z.object({ refresh: count, backfill: count }),
-      assumed: z.boolean(),
-    })
-    .nullable(),
-  closedAt: instant.nullable(),
-  blockedUntil: instant.nullable(),
-  probe: z.object({ id: z.string(), until: instant }).nullable(),
-  reservations: z.array(
-    z.object({ id: z.string(), lane: z.enum(['live', 'refresh', 'backfill']), sentAt: instant, until: instant }),
-  ),
-  lastLimit: count.nullable(),
-  counted: z.object({ minute: z.number(), requests: count }),
-  uncounted: z.array(instant).default([]),
-  cadences: z.record(
-    z.string(),
-    z.object({ lastAt: instant, everyMs: z.number().nullable(), between: z.array(instant), waiting: z.array(instant) }),
-  ),
-  wantedUntil: z.object({ refresh: instant, backfill: instant }),
-})
+/** What is known about the budget of one rate-limit bucket, as plain JSON so that processes can share it. */
+export type BudgetState = z.infer<typeof budget>
 
 /** The state of a bucket that nothing is known about. */
 export const emptyBudget: BudgetState = {
@@ -101,6 +99,6 @@ export const emptyBudget: BudgetState = {
 
 /** Reads a stored state. Null for what is none, such as one that another version of this program wrote. */
 export function readBudgetState(value: unknown): BudgetState | null {
-  const read = schema.safeParse(value)
+  const read = budget.safeParse(value)
   return read.success ? read.data : null
 }

@@ -1,14 +1,4 @@
-/** How often live requests of one route come. Instants are ms since the epoch, when a request was due. */
-export interface PollCadence {
-  /** The last one that follows the interval. */
-  readonly lastAt: number
-  /** Null while there was only one. */
-  readonly everyMs: number | null
-  /** Those of the last two minutes that came in between: other processes, which poll every minute at most. */
-  readonly between: readonly number[]
-  /** Those that found no room and have no reservation yet. */
-  readonly waiting: readonly number[]
-}
+import type { PollCadence } from './budget-state.ts'
 
 type PollCadences = Readonly<Record<string, PollCadence>>
 

@@ -74,7 +74,7 @@ describe.each(effort.everyAnswer ? days : days.slice(0, 1))(
   'a simulated stretch of start, three crontab lines and a backfill, as $name',
   (day) => {
     test('never overdraws, keeps every live poll on time, and uses what is left up', {
-      timeout: minutes * 60_000,
+      timeout: minutes * 120_000,
     }, async () => {
       const stage = await setStage({ game: { guilds: 320, players: 400 }, ...day.sandbox }, day.token)
       onTestFinished(stage.close)
