@@ -1,115 +1,25 @@
 import { describe, expect, test } from 'vitest'
-import type { Database } from '../../src/db/database.ts'
 import { guilds } from '../../src/resources/guilds/index.ts'
 import { inProfiles } from '../../src/resources/personal.ts'
 import { players } from '../../src/resources/players/index.ts'
-import { decompressed } from '../../src/sync/archive/bodies.ts'
 import { personKept, purge } from '../../src/sync/privacy/person.ts'
 import { applyPrivacyRules } from '../../src/sync/privacy/privacy.ts'
 import { hashOf } from '../../src/sync/privacy/privacy-actions.ts'
 import { guildBody, guildId, playerId, syncGuild } from '../support/guild-answers.ts'
 import { onlineBody, profile, syncOnline, syncPlayer } from '../support/player-answers.ts'
 import { kindsOfLongTests } from '../support/postgres.ts'
-import { contentOf, instantOf, type World, worldOf } from '../support/world.ts'
-
-const characterId = (number: number) => `cccccccc-0000-4000-8000-${String(number).padStart(12, '0')}`
-
-/** Values that stand nowhere else, by the rule that hides them. */
-const secrets = {
-  mainAccess: ['70001', '70002', '70003', '70004', '2011-11-11'],
-  onlineStatus: [`SECRET1 of ${playerId(1)}`, `SECRET2 of ${playerId(1)}`, '2012-12-12', characterId(9)],
-  characterListAccess: [characterId(1), characterId(2), 'Quest Secret', '70011', '70012', '70013', '70014'],
-  characterDataAccess: ['Quest Secret', '70011', '70012', '70013', '70014'],
-  characterBuildAccess: ['70013'],
-  huntedCharacterAccess: [characterId(2), '70014'],
-  guildHighRankedAccess: ['70021'],
-  guildHistoryAccess: [`${guildId('b')} of ${playerId(1)}`, 'Guild Before'],
-} as const
-const characterRules = ['characterListAccess', 'characterDataAccess', 'characterBuildAccess', 'huntedCharacterAccess']
-
-const main = {
-  firstJoin: '2011-11-11T00:00:00.000Z',
-  playtime: 70001,
-  globalData: { wars: 70002 },
-  ranking: { level: 70003 },
-}
-const presence = { online: true, server: 'SECRET1', lastJoin: '2012-12-12T00:00:00.000Z' }
-const hero = { type: 'MAGE', level: 40, gamemode: [] as string[], meta: { died: false }, restrictions: {} }
-const characters = {
-  [characterId(1)]: {
-    ...hero,
-    mobsKilled: 70011,
-    professions: { fishing: { level: 70012, xpPercent: 1 } },
-    skillPoints: { strength: 70013 },
-    quests: ['Quest Secret'],
-  },
-  [characterId(2)]: { ...hero, gamemode: ['hunted'], wars: 70014 },
-}
-const guild = { uuid: guildId('a'), name: 'Guild a', prefix: 'aaa', rank: 'RECRUIT' }
-const before = { uuid: guildId('b'), name: 'Guild Before', prefix: 'bbb', rank: 'RECRUIT' }
-
-const open = (fields: object = {}) => {
-  const { lastJoin, ...rest } = presence
-  return {
-    ...profile(1, { ...main, ...rest, activeCharacter: characterId(9), characters, guild, ...fields }),
-    lastJoin,
-  }
-}
-const member = { ...presence, globalData: { wars: 70004 }, weekly: { streak: 70021 }, contributed: 5 }
-const another = { rank: 'owner', online: true, server: 'OTHER', globalData: { wars: 80004 } }
-const guildWith = (fields: object) => guildBody('a', { 1: { ...fields }, 2: another })
-
-/** Everything that can be known of player 1. */
-async function everythingShown(world: World): Promise<void> {
-  await syncGuild(world, guildBody('b', { 1: {}, 3: { rank: 'owner' } }), '08:00')
-  for (const at of ['08:10', '08:20']) await syncGuild(world, guildBody('b', { 3: { rank: 'owner' } }), at)
-  await syncPlayer(world, 1, open({ guild: before }), '08:30')
-  await syncGuild(world, guildWith(member), '09:00')
-  await syncOnline(world, onlineBody({ SECRET1: [1] }), '09:10')
-  await syncOnline(world, onlineBody({ SECRET2: [1] }), '09:11')
-  await syncPlayer(world, 1, open(), '09:12')
-}
-
-/** The profile after a rule took effect: what it hides is absent, as the service leaves it out (API reference 7.3). */
-const hiding: Readonly<Record<string, () => object>> = {
-  mainAccess: () => without(open(), Object.keys(main)),
-  onlineStatus: () => ({ ...open(), online: false, server: null, lastJoin: null, activeCharacter: null }),
-  characterListAccess: () => without(open(), ['characters']),
-  characterDataAccess: () => ({ ...open(), characters: { [characterId(1)]: hero, [characterId(2)]: hero } }),
-  characterBuildAccess: () => {
-    const [one, two] = [characterId(1), characterId(2)]
-    return { ...open(), characters: { ...characters, [one]: { ...characters[one], skillPoints: null }, [two]: hero } }
-  },
-  huntedCharacterAccess: () => ({ ...open(), characters: { [characterId(1)]: characters[characterId(1)] } }),
-  guildHistoryAccess: () => open(),
-}
-
-function without(record: object, names: readonly string[]): object {
-  return Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name)))
-}
-
-/** What only counts players, and tells of none. */
-const counts = /world|guild_hour|guild_listing|game\.guild$|territory/
-
-/** Columns whose digits are random, and might look like a value that is sought. */
-const random = "'{run_id,backfill_id,hash,raw_hash,content_hash,document_hash,player_hash}'"
-
-/** In which tables or raw answers one of the texts stands, as `table: text`; `x of y` is an x in a row that has y too. */
-async function found(db: Database, texts: readonly string[]): Promise<string[]> {
-  const tables = await db.query<{ name: string }>(
-    `select relnamespace::regnamespace || '.' || quote_ident(relname) as name from pg_class
-      where relkind in ('r', 'm') and relnamespace::regnamespace::text in ('game', 'sync', 'partitions')`,
-  )
-  const selects = tables
-    .filter(({ name }) => !counts.test(name))
-    .map(({ name }) => `select '${name}' as name, (to_jsonb(each) - ${random}::text[])::text as row from ${name} each`)
-  const rows = await db.query<{ name: string; row: string }>(selects.join(' union all '))
-  const bodies = await db.query<{ body: Uint8Array }>('select body from sync.raw_body')
-  for (const { body } of bodies) rows.push({ name: 'raw answers', row: (await decompressed(body)).toString() })
-  const has = (row: string, text: string) => text.split(' of ').every((one) => row.includes(one))
-  const hits = rows.flatMap(({ name, row }) => texts.filter((text) => has(row, text)).map((text) => `${name}: ${text}`))
-  return [...new Set(hits)]
-}
+import {
+  characterRules,
+  fullMember,
+  fullProfile,
+  guildWithMember,
+  mainFields,
+  profilesHiding,
+  secrets,
+  showEverything,
+  whereStored,
+} from '../support/private-player.ts'
+import { contentOf, instantOf, worldOf } from '../support/world.ts'
 
 describe.each(kindsOfLongTests)('what a player restricts, on the %s database,', (kind) => {
   const world = Object.assign(worldOf(kind), { raw: true })
@@ -121,31 +31,35 @@ describe.each(kindsOfLongTests)('what a player restricts, on the %s database,', 
       `select right(player_uuid::text, 1), field_group, split_part(told_by, '/', 1), since from sync.privacy_restriction order by 1, 2, 3`,
     )
 
-  test.each(Object.keys(hiding))('%s, is in no table any more, and what is not restricted stays', async (rule) => {
-    await everythingShown(world)
-    const restricted: readonly string[] = Object.entries(secrets).find(([name]) => name === rule)?.[1] ?? []
-    const texts = (hits: readonly string[]) => [...new Set(hits.map((hit) => hit.slice(hit.indexOf(': ') + 2)))].sort()
-    const ofOthers = Object.entries(secrets).filter(
-      ([name]) => !characterRules.includes(name) || !characterRules.includes(rule),
-    )
-    const others = [...new Set(ofOthers.flatMap(([, values]) => [...values]))].filter(
-      (one) => !restricted.includes(one),
-    )
-    expect(texts(await found(world.db, [...restricted, ...others]))).toEqual([...restricted, ...others].sort())
-    await syncPlayer(world, 1, { ...hiding[rule]?.(), restrictions: { [rule]: true } }, '10:00')
-    expect(await found(world.db, restricted)).toEqual([])
-    expect(texts(await found(world.db, others))).toEqual([...others].sort())
-    expect(await actions()).toContainEqual([rule, 'anonymize', true, '1'])
-    expect(await restrictions()).toEqual([['1', rule, 'players', '10:00']])
-  })
+  test.each(Object.keys(profilesHiding))(
+    '%s, is in no table any more, and what is not restricted stays',
+    async (rule) => {
+      await showEverything(world)
+      const restricted: readonly string[] = Object.entries(secrets).find(([name]) => name === rule)?.[1] ?? []
+      const texts = (hits: readonly string[]) =>
+        [...new Set(hits.map((hit) => hit.slice(hit.indexOf(': ') + 2)))].sort()
+      const ofOthers = Object.entries(secrets).filter(
+        ([name]) => !characterRules.includes(name) || !characterRules.includes(rule),
+      )
+      const others = [...new Set(ofOthers.flatMap(([, values]) => [...values]))].filter(
+        (one) => !restricted.includes(one),
+      )
+      expect(texts(await whereStored(world.db, [...restricted, ...others]))).toEqual([...restricted, ...others].sort())
+      await syncPlayer(world, 1, { ...profilesHiding[rule]?.(), restrictions: { [rule]: true } }, '10:00')
+      expect(await whereStored(world.db, restricted)).toEqual([])
+      expect(texts(await whereStored(world.db, others))).toEqual([...others].sort())
+      expect(await actions()).toContainEqual([rule, 'anonymize', true, '1'])
+      expect(await restrictions()).toEqual([['1', rule, 'players', '10:00']])
+    },
+  )
 
   test('in a guild, goes from profiles too, and other members keep theirs', async () => {
-    await everythingShown(world)
+    await showEverything(world)
     const hides = { main_access: true, online_status: true, guild_high_ranked_access: true }
-    await syncGuild(world, guildWith({ contributed: 6, restrictions: hides }), '10:00')
+    await syncGuild(world, guildWithMember({ contributed: 6, restrictions: hides }), '10:00')
     const secret = [...secrets.mainAccess, ...secrets.onlineStatus, ...secrets.guildHighRankedAccess]
-    expect(await found(world.db, secret)).toEqual([])
-    expect(await found(world.db, ['OTHER', '80004'])).toHaveLength(4)
+    expect(await whereStored(world.db, secret)).toEqual([])
+    expect(await whereStored(world.db, ['OTHER', '80004'])).toHaveLength(4)
     expect(
       await rows(
         `select counter, value from game.member_counter where player_uuid = '${playerId(1)}' order by observed_at`,
@@ -163,24 +77,24 @@ describe.each(kindsOfLongTests)('what a player restricts, on the %s database,', 
   })
 
   test('stays away whatever other answers show, until the one that told takes it back', async () => {
-    await everythingShown(world)
+    await showEverything(world)
     const hidden = {
-      ...hiding.mainAccess?.(),
+      ...profilesHiding.mainAccess?.(),
       restrictions: { mainAccess: true, onlineStatus: true },
       online: false,
       server: null,
     }
     await syncPlayer(world, 1, { ...hidden, lastJoin: null, activeCharacter: null }, '10:00')
-    await syncGuild(world, guildWith({ ...member, contributed: 6 }), '10:01')
+    await syncGuild(world, guildWithMember({ ...fullMember, contributed: 6 }), '10:01')
     await syncOnline(world, onlineBody({ SECRET1: [1] }), '10:02')
-    await syncGuild(world, guildWith({ ...member, contributed: 6 }), '10:10')
-    expect(await found(world.db, [...secrets.mainAccess, ...secrets.onlineStatus])).toEqual([])
-    await syncPlayer(world, 1, open(), '11:00')
+    await syncGuild(world, guildWithMember({ ...fullMember, contributed: 6 }), '10:10')
+    expect(await whereStored(world.db, [...secrets.mainAccess, ...secrets.onlineStatus])).toEqual([])
+    await syncPlayer(world, 1, fullProfile(), '11:00')
     expect(await restrictions()).toEqual([])
     // The guild says what it said before, and is believed now.
-    await syncGuild(world, guildWith({ ...member, contributed: 6 }), '11:10')
+    await syncGuild(world, guildWithMember({ ...fullMember, contributed: 6 }), '11:10')
     await syncOnline(world, onlineBody({ SECRET1: [1] }), '11:11')
-    expect(await found(world.db, ['70001', '70002', '70003', '70004', '2011-11-11'])).not.toEqual([])
+    expect(await whereStored(world.db, ['70001', '70002', '70003', '70004', '2011-11-11'])).not.toEqual([])
     expect(
       await rows('select value, observed_at from game.member_counter where value = 70004 order by player_uuid'),
     ).toEqual([[70004, '11:10']])
@@ -188,12 +102,12 @@ describe.each(kindsOfLongTests)('what a player restricts, on the %s database,', 
   })
 
   test('comes back in the profile when the guild is the last to say so', async () => {
-    await everythingShown(world)
-    await syncGuild(world, guildWith({ contributed: 6, restrictions: { main_access: true } }), '10:00')
-    await syncPlayer(world, 1, open(), '10:10')
-    expect(await found(world.db, secrets.mainAccess)).toEqual([])
-    await syncGuild(world, guildWith({ ...member, contributed: 6 }), '11:00')
-    await syncPlayer(world, 1, open(), '11:10')
+    await showEverything(world)
+    await syncGuild(world, guildWithMember({ contributed: 6, restrictions: { main_access: true } }), '10:00')
+    await syncPlayer(world, 1, fullProfile(), '10:10')
+    expect(await whereStored(world.db, secrets.mainAccess)).toEqual([])
+    await syncGuild(world, guildWithMember({ ...fullMember, contributed: 6 }), '11:00')
+    await syncPlayer(world, 1, fullProfile(), '11:10')
     expect(
       await rows(`select first_join is null, valid_until from game.player order by valid_from desc limit 1`),
     ).toEqual([[false, 'infinity']])
@@ -203,22 +117,22 @@ describe.each(kindsOfLongTests)('what a player restricts, on the %s database,', 
   })
 
   test('goes when the API refuses the whole profile (403) twice', async () => {
-    await everythingShown(world)
+    await showEverything(world)
     await syncPlayer(world, 1, null, '10:00', 403)
     expect([await restrictions(), await actions()]).toEqual([[], []])
     await syncPlayer(world, 1, null, '10:05', 403)
-    expect(await found(world.db, secrets.mainAccess)).toEqual([])
+    expect(await whereStored(world.db, secrets.mainAccess)).toEqual([])
     expect(await restrictions()).toEqual([['1', 'mainAccess', 'players', '10:05']])
     await syncPlayer(world, 1, null, '10:10', 403)
     expect(await actions()).toEqual([['mainAccess', 'anonymize', true, '1']])
-    await syncPlayer(world, 1, open(), '11:00')
+    await syncPlayer(world, 1, fullProfile(), '11:00')
     expect(await restrictions()).toEqual([])
-    expect(await found(world.db, ['70001'])).not.toEqual([])
+    expect(await whereStored(world.db, ['70001'])).not.toEqual([])
   })
 
   test('is no change of the player where only the restriction is new, and writes nothing when it is said again', async () => {
-    await everythingShown(world)
-    const hidden = { ...hiding.mainAccess?.(), restrictions: { mainAccess: true } }
+    await showEverything(world)
+    const hidden = { ...profilesHiding.mainAccess?.(), restrictions: { mainAccess: true } }
     await syncPlayer(world, 1, hidden, '10:00')
     const once = await contentOf(world.db)
     expect(await syncPlayer(world, 1, hidden, '10:10')).toMatchObject({ status: 'unchanged', changed: 0 })
@@ -230,16 +144,16 @@ describe.each(kindsOfLongTests)('what a player restricts, on the %s database,', 
 
   test('is also gone from what could not be understood, what is new, and what no rule is known for', async () => {
     await syncGuild(world, guildBody('a', { 1: { rank: 'owner', novelty: 'SECRET1' } }), '09:00')
-    await syncPlayer(world, 1, { ...open(), shiny: 'SECRET2', stays: 'NOSECRET' }, '09:10')
-    await syncPlayer(world, 1, { ...open(), playtime: 'SECRET3' }, '09:20')
+    await syncPlayer(world, 1, { ...fullProfile(), shiny: 'SECRET2', stays: 'NOSECRET' }, '09:10')
+    await syncPlayer(world, 1, { ...fullProfile(), playtime: 'SECRET3' }, '09:20')
     const badMember = { rank: 'owner', contributed: 'SECRET4' }
     await syncGuild(world, guildBody('a', { 1: badMember }), '09:30')
-    expect(await found(world.db, ['SECRET1', 'SECRET2', 'SECRET3', 'SECRET4', 'NOSECRET'])).not.toEqual([])
+    expect(await whereStored(world.db, ['SECRET1', 'SECRET2', 'SECRET3', 'SECRET4', 'NOSECRET'])).not.toEqual([])
     expect(await rows('select count(*)::int from sync.quarantine')).toEqual([[2]])
-    const hidden = { ...hiding.onlineStatus?.(), stays: 'NOSECRET', restrictions: { onlineStatus: true } }
+    const hidden = { ...profilesHiding.onlineStatus?.(), stays: 'NOSECRET', restrictions: { onlineStatus: true } }
     await syncPlayer(world, 1, hidden, '10:00')
     await syncGuild(world, guildBody('a', { 1: { rank: 'owner', restrictions: { online_status: true } } }), '10:10')
-    const left = await found(world.db, ['SECRET1', 'SECRET2', 'SECRET3', 'SECRET4'])
+    const left = await whereStored(world.db, ['SECRET1', 'SECRET2', 'SECRET3', 'SECRET4'])
     // What is not restricted was not hidden by anybody: only the program could not read it.
     expect(left).toEqual(['raw answers: SECRET3', 'raw answers: SECRET4'])
     expect(await rows(`select distinct extra from game.player where extra is not null`)).toEqual([
@@ -253,19 +167,26 @@ describe.each(kindsOfLongTests)('what a player restricts, on the %s database,', 
   })
 
   test('by a rule that nobody knows takes nothing but what no rule is known for', async () => {
-    await everythingShown(world)
-    await syncPlayer(world, 1, { ...open(), wardrobe: 'SECRET5' }, '09:30')
-    await syncPlayer(world, 1, { ...open(), restrictions: { wardrobeAccess: true } }, '10:00')
-    expect(await found(world.db, ['SECRET5'])).toEqual([])
-    expect(await found(world.db, ['70001'])).not.toEqual([])
+    await showEverything(world)
+    await syncPlayer(world, 1, { ...fullProfile(), wardrobe: 'SECRET5' }, '09:30')
+    await syncPlayer(world, 1, { ...fullProfile(), restrictions: { wardrobeAccess: true } }, '10:00')
+    expect(await whereStored(world.db, ['SECRET5'])).toEqual([])
+    expect(await whereStored(world.db, ['70001'])).not.toEqual([])
     expect(await actions()).toEqual([['wardrobeAccess', 'anonymize', true, '1']])
   })
 
   test('makes the program forget the player so far, where that is the policy', async () => {
-    await everythingShown(world)
-    await syncPlayer(world, 1, { ...hiding.mainAccess?.(), restrictions: { mainAccess: true } }, '10:00', 404, 'delete')
+    await showEverything(world)
+    await syncPlayer(
+      world,
+      1,
+      { ...profilesHiding.mainAccess?.(), restrictions: { mainAccess: true } },
+      '10:00',
+      404,
+      'delete',
+    )
     expect(
-      await found(world.db, [...secrets.mainAccess, secrets.onlineStatus[1], ...secrets.guildHistoryAccess]),
+      await whereStored(world.db, [...secrets.mainAccess, secrets.onlineStatus[1], ...secrets.guildHistoryAccess]),
     ).toEqual([])
     expect(await rows('select valid_from, guild_name, restricted from game.player')).toEqual([
       ['10:00', 'Guild a', ['mainAccess']],
@@ -274,7 +195,7 @@ describe.each(kindsOfLongTests)('what a player restricts, on the %s database,', 
       ['everything', 'delete', null, false],
     ])
     // The guild's answer is the same as before, and is taken in anew.
-    await syncGuild(world, guildWith(member), '10:10')
+    await syncGuild(world, guildWithMember(fullMember), '10:10')
     expect(await rows(`select valid_from from game.guild_member where player_uuid = '${playerId(1)}'`)).toEqual([
       ['10:10'],
     ])
@@ -286,15 +207,15 @@ describe.each(kindsOfLongTests)('what a player restricts, on the %s database,', 
   })
 
   test('purged by hand is gone without a name, is not brought back by old answers, and is recorded anew by later ones', async () => {
-    await everythingShown(world)
-    await syncPlayer(world, 1, { ...hiding.mainAccess?.(), restrictions: { mainAccess: true } }, '10:00')
-    await syncPlayer(world, 2, profile(2, main), '10:00')
+    await showEverything(world)
+    await syncPlayer(world, 1, { ...profilesHiding.mainAccess?.(), restrictions: { mainAccess: true } }, '10:00')
+    await syncPlayer(world, 2, profile(2, mainFields), '10:00')
     const [own] = (await contentOf(world.db))['game.player_counter'] ?? []
     const at = new Date(instantOf('11:00'))
     const removed = await world.db.transaction((sql) => purge(sql, inProfiles, { playerUuid: playerId(1), at }))
     expect(removed.map(({ table }) => table)).toContain('game.player_character')
-    expect(await found(world.db, [playerId(1)])).toEqual([])
-    expect(await found(world.db, [playerId(2)])).not.toEqual([])
+    expect(await whereStored(world.db, [playerId(1)])).toEqual([])
+    expect(await whereStored(world.db, [playerId(2)])).not.toEqual([])
     expect((await contentOf(world.db))['game.player_counter']).toContainEqual(own)
     const kept = await personKept(world.db, inProfiles, playerId(1))
     expect([kept.tables, kept.restrictions]).toEqual([[], []])
@@ -308,34 +229,34 @@ describe.each(kindsOfLongTests)('what a player restricts, on the %s database,', 
       ),
     ).toEqual([[2]])
     // Recorded before, loaded now.
-    await syncPlayer(world, 1, open(), '09:50')
-    await syncGuild(world, guildBody('c', { 1: { rank: 'owner', ...member } }), '10:50')
+    await syncPlayer(world, 1, fullProfile(), '09:50')
+    await syncGuild(world, guildBody('c', { 1: { rank: 'owner', ...fullMember } }), '10:50')
     // That they were asked for is in the ledger; what they said is nowhere.
     expect((await personKept(world.db, inProfiles, playerId(1))).tables.map(({ table }) => table).sort()).toEqual([
       'sync.observation',
       'sync.work_item',
     ])
-    await syncGuild(world, guildWith(member), '11:10')
-    await syncPlayer(world, 1, open(), '11:10')
-    expect(await found(world.db, ['70001', '70004'])).not.toEqual([])
+    await syncGuild(world, guildWithMember(fullMember), '11:10')
+    await syncPlayer(world, 1, fullProfile(), '11:10')
+    expect(await whereStored(world.db, ['70001', '70004'])).not.toEqual([])
     expect(await rows(`select valid_from from game.guild_member where player_uuid = '${playerId(1)}'`)).toEqual([
       ['11:10'],
     ])
   })
 
   test('purged by rule leaves the rest', async () => {
-    await everythingShown(world)
+    await showEverything(world)
     const at = new Date(instantOf('11:00'))
     await world.db.transaction((sql) =>
       purge(sql, inProfiles, { playerUuid: playerId(1), fieldGroup: 'mainAccess', at }),
     )
-    expect(await found(world.db, secrets.mainAccess)).toEqual([])
-    expect(await found(world.db, secrets.onlineStatus)).not.toEqual([])
+    expect(await whereStored(world.db, secrets.mainAccess)).toEqual([])
+    expect(await whereStored(world.db, secrets.onlineStatus)).not.toEqual([])
     expect(await actions()).toEqual([['mainAccess', 'purge', true, null]])
   })
 
   test('goes although an answer that shows it is being taken in at the same time', async () => {
-    await everythingShown(world)
+    await showEverything(world)
     let goOn = () => {}
     const paused = new Promise<void>((resolve) => {
       goOn = resolve
@@ -346,7 +267,7 @@ describe.each(kindsOfLongTests)('what a player restricts, on the %s database,', 
     })
     const shows = world.db.transaction(async (sql) => {
       const { eraseHidden } = await applyPrivacyRules(sql, guilds, {
-        ...telling(guildWith(member)),
+        ...telling(guildWithMember(fullMember)),
         scope: guildId('a'),
       })
       await sql.query(`insert into game.member_counter values ($1, $2, 'late', $3, 70004)`, [
@@ -357,12 +278,12 @@ describe.each(kindsOfLongTests)('what a player restricts, on the %s database,', 
       await eraseHidden()
     })
     const restricts = world.db.transaction(async (sql) => {
-      const record = { ...hiding.mainAccess?.(), restrictions: { mainAccess: true } }
+      const record = { ...profilesHiding.mainAccess?.(), restrictions: { mainAccess: true } }
       await (await applyPrivacyRules(sql, players, { ...telling(record), scope: playerId(1) })).eraseHidden()
     })
     goOn()
     await Promise.all([shows, restricts])
-    expect(await found(world.db, ['70004'])).toEqual([])
+    expect(await whereStored(world.db, ['70004'])).toEqual([])
   })
 
   test('is looked for in every table that has players in it', async () => {
