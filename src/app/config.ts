@@ -4,7 +4,7 @@ import { inspect, parseEnv } from 'node:util'
 import type { z } from 'zod'
 import { withPassword } from './config-values.ts'
 import { codeOf, messageOf, UsageError } from './errors.ts'
-import { flagNames, type logLevels, settings } from './settings.ts'
+import { flagNames, settings } from './settings.ts'
 
 export { settingNames } from './settings.ts'
 
@@ -13,46 +13,8 @@ export type SettingChecks = Partial<Record<keyof typeof settings.shape, (text: s
 
 type Variables = Partial<Record<keyof typeof settings.shape, string | undefined>>
 
-/** Everything that can be set from outside, checked. */
-export interface Config {
-  /** Absent: the embedded database in `dataDir`. */
-  readonly databaseUrl: string | undefined
-  readonly baseUrl: string
-  readonly token: string | undefined
-  /** Where `auth login` keeps what it obtained; absolute. */
-  readonly credentialsFile: string
-  /** Of a private OAuth application. */
-  readonly clientSecret: string | undefined
-  readonly dataDir: string
-  readonly logLevel: (typeof logLevels)[number]
-  /** Plain lines for people, or pino's own JSON. */
-  readonly logFormat: 'text' | 'json'
-  readonly userAgent: string | undefined
-  /** Where failures, recoveries and guard actions are sent. Secret: the URL is the credential. */
-  readonly webhookUrl: string | undefined
-  /** Host names, besides addresses and `localhost`, under which metrics and health are served. */
-  readonly metricsHosts: readonly string[]
-  /** Schedules that differ from the resources' own: `territories=0 * * * *; players=off`. */
-  readonly schedule: string | undefined
-  /** How long samples and the ledger are kept: `all=1y; territory_resource=30d/2y`. Absent: for ever. */
-  readonly retention: string | undefined
-  /** Whether responses are archived. */
-  readonly raw: boolean
-  /** For how many days, by resource, where that differs from the defaults; Infinity for ever. */
-  readonly rawDays: Readonly<Record<string, number>>
-  /** Requests in flight per bucket. */
-  readonly concurrency: number
-  /** A response smaller than this share (0..1) of the last accepted one is rejected. */
-  readonly plausibleShare: number
-  /** The same for single resources, by name. */
-  readonly plausibleShares: Readonly<Record<string, number>>
-  /** Share (0..1) of counters that fall to zero at once from which on they are taken for a glitch. */
-  readonly zeroShare: number
-  /** In how many consecutive complete responses a key must be missing before its tombstone. */
-  readonly absences: number
-  /** What is removed when a player restricts something: that field group, or everything kept of the player so far. */
-  readonly privacy: 'anonymize' | 'delete'
-}
+/** Everything that can be set from outside, checked; `settings.ts` describes each. */
+export type Config = Readonly<ReturnType<typeof configOf>>
 
 /** Command line flags that set what a variable sets too. */
 export interface ConfigFlags {
@@ -89,7 +51,7 @@ export function readConfig(
     })
     throw new UsageError(`the configuration is wrong:\n${lines.join('\n')}`)
   }
-  return configOf(parsed.data, folder)
+  return withHiddenSecrets(configOf(parsed.data, folder))
 }
 
 function nameOf(key: PropertyKey | undefined): keyof typeof settings.shape {
@@ -115,29 +77,36 @@ export function givenSettings(
   }
 }
 
-function configOf(values: z.infer<typeof settings>, folder: string): Config {
-  return withHiddenSecrets({
+function configOf(values: z.infer<typeof settings>, folder: string) {
+  return {
+    /** Absent: the embedded database in `dataDir`. */
     databaseUrl: values.DATABASE_URL && withPassword(values.DATABASE_URL, values.PGPASSWORD),
     baseUrl: values.WYNNSYNC_BASE_URL,
     token: values.WYNNSYNC_TOKEN,
+    /** Absolute. */
     credentialsFile: resolve(folder, values.WYNNSYNC_CREDENTIALS),
     clientSecret: values.WYNNSYNC_CLIENT_SECRET,
     dataDir: values.WYNNSYNC_DATA_DIR,
     logLevel: values.WYNNSYNC_LOG_LEVEL,
     logFormat: values.WYNNSYNC_LOG_FORMAT,
     userAgent: values.WYNNSYNC_USER_AGENT,
+    /** Secret: the URL is the credential. */
     webhookUrl: values.WYNNSYNC_WEBHOOK_URL,
     metricsHosts: values.WYNNSYNC_METRICS_HOSTS,
     schedule: values.WYNNSYNC_SCHEDULE,
+    /** Whether responses are archived. */
     raw: values.WYNNSYNC_RAW === 'on',
+    /** By resource; Infinity for ever. */
     rawDays: values.WYNNSYNC_RAW_DAYS,
     retention: values.WYNNSYNC_RETENTION,
     concurrency: values.WYNNSYNC_CONCURRENCY,
+    /** `plausibleShare` of all resources and `plausibleShares` by resource; 0..1. */
     ...values.WYNNSYNC_PLAUSIBLE_SHARE,
+    /** 0..1. */
     zeroShare: values.WYNNSYNC_ZERO_SHARE,
     absences: values.WYNNSYNC_ABSENCES,
     privacy: values.WYNNSYNC_PRIVACY,
-  })
+  }
 }
 
 /** Texts that no log line may hold. */

@@ -20,8 +20,10 @@ export async function readOverview(db: Database, now: number) {
   const pendingOf = (resource: string) => (pending.has(resource) ? { pending: pending.get(resource) } : {})
   return {
     database: db.place,
-    resources: states.map((state) => ({
+    // The JSON's name for the number of current keys is `living`.
+    resources: states.map(({ currentKeys: living, ...state }) => ({
       ...state,
+      living,
       ...freshness.get(state.resource),
       ...pendingOf(state.resource),
     })),

@@ -32,7 +32,7 @@ function resourceTable(resources: Overview['resources'], now: number): string {
     'due every': state.everySeconds ? durationText(state.everySeconds) : '',
     late: state.isLate ? 'late' : '',
     'last change': ago(state.changedAt, now),
-    records: state.currentKeys,
+    records: state.living,
   }))
   return formatTable(resourceColumns, rows)
 }
