@@ -1,8 +1,8 @@
 import type { PgTable } from 'drizzle-orm/pg-core'
 
 /**
- * The statements that drizzle-kit writes into a migration for these tables, with the one edit that every migration gets
- * by hand: chains are deferred.
+ * The statements that drizzle-kit writes into a migration for these tables, with what `npm run db:generate` adds
+ * to them: chains are deferred.
  */
 export async function migrationSql(tables: Record<string, PgTable | object>): Promise<string> {
   const { generateDrizzleJson, generateMigration } = await import('drizzle-kit/api')

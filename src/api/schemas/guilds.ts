@@ -93,8 +93,8 @@ export function membersOf(guild: { readonly members?: unknown }): MemberEntry[] 
 }
 
 /**
- * How many members the answer says the guild has; null when it does not. Unequal to the length of `membersOf`, the
- * answer is not the whole guild, and nobody may be called gone because of it.
+ * How many members the guild has by the response's own count; null without one. When that is not the length of `membersOf`,
+ * the response is not the whole guild, and no member may count as gone because of it.
  */
 export function memberTotal(guild: { readonly members?: unknown }): number | null {
   const total = fieldsOf(guild.members).find(([name]) => name === 'total')?.[1]
@@ -103,7 +103,7 @@ export function memberTotal(guild: { readonly members?: unknown }): number | nul
 
 /** One guild of the list. */
 export interface GuildListEntry {
-  /** Undefined when neither the entry nor its key told it: such an entry names no guild for certain. */
+  /** Undefined when neither the entry nor its key has it: such an entry names no guild for certain. */
   readonly uuid: string | undefined
   /** May be empty, or have spaces at its ends. */
   readonly name: string | null

@@ -4,7 +4,7 @@ import { recordParser } from './form/record.ts'
 
 /**
  * The names the service has used so far, per field (API reference 5.2). A name that is not here is still accepted; these
- * are for telling that something is new.
+ * are for noticing that something is new.
  */
 export const itemVocabulary = {
   type: ['weapon', 'armour', 'accessory', 'tome', 'charm', 'tool', 'ingredient', 'material'],

@@ -15,9 +15,9 @@ const level = known(territoryVocabulary.level).nullish()
 
 /** One territory, as the value in the answer of `/guild/list/territory`: its name is the key there. */
 export const territorySchema = z.looseObject({
-  /** Nobody's when it is null, or when its fields are; a bare name has been met too. */
+  /** Unclaimed when it is null, or when its fields are; a bare name has been met too. */
   guild: z.union([z.looseObject({ uuid: text, name: text, prefix: text, hq: text }), z.string()]).nullish(),
-  /** When its guild captured it; null while nobody holds it, as after a reset of the map. */
+  /** When its guild captured it; null while it is unclaimed, as after a reset of the map. */
   acquired: text,
   /** Whether the guild's headquarters are here. */
   hq: z.boolean().nullish(),

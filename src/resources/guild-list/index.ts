@@ -19,7 +19,7 @@ export const guildList = defineResource({
   changeLog: false,
   history: guildListHistory,
   extract: async (api, { signal, lane }) => {
-    // Keyed by uuid a guild with an empty name is told from the others; readers take either keying.
+    // Keyed by uuid, guilds with an empty name are distinct; readers accept either key.
     const answer = await api.guilds.list({ identifier: 'uuid', signal, lane })
     return { records: readGuildList(answer.body), ...oneAnswer(answer) }
   },

@@ -18,18 +18,18 @@ export const guildHours: Averages = {
 /** Where counters of members fell: only these cannot be reckoned from their first and last number. */
 const counterDips: Averages = {
   table: memberCounterDip,
-  of: `select told.guild_uuid, told.player_uuid, told.counter, date_trunc('hour', told.observed_at, 'UTC') as hour,
-              max(told.observed_at) as fell_at
+  of: `select fallen.guild_uuid, fallen.player_uuid, fallen.counter, date_trunc('hour', fallen.observed_at, 'UTC') as hour,
+              max(fallen.observed_at) as fell_at
          from (select one.guild_uuid, one.player_uuid, one.counter, one.observed_at, one.value,
                       lag(one.value) over (partition by one.guild_uuid, one.counter, one.player_uuid order by one.observed_at) as previous
                  from game.member_counter one
-                where one.observed_at >= $1::timestamptz and one.observed_at < $2::timestamptz and one.value is not null) told
+                where one.observed_at >= $1::timestamptz and one.observed_at < $2::timestamptz and one.value is not null) fallen
          left join lateral (select before.value from game.member_counter before
-                             where before.guild_uuid = told.guild_uuid and before.counter = told.counter
-                               and before.player_uuid = told.player_uuid and before.observed_at < $1::timestamptz
+                             where before.guild_uuid = fallen.guild_uuid and before.counter = fallen.counter
+                               and before.player_uuid = fallen.player_uuid and before.observed_at < $1::timestamptz
                                and before.value is not null
-                             order by before.observed_at desc limit 1) before on told.previous is null
-        where told.value < coalesce(told.previous, before.value)
+                             order by before.observed_at desc limit 1) before on fallen.previous is null
+        where fallen.value < coalesce(fallen.previous, before.value)
         group by 1, 2, 3, 4`,
 }
 
@@ -67,6 +67,6 @@ export const guildGrowth: readonly RetainedTable[] = [
     // What is left of older samples falls where they did, or nowhere.
     finalRange: settledSince('null'),
   },
-  // When somebody was online last, and until when, and the last login that was told.
+  // When a member was online last, and until when, and the last login.
   { table: memberPresence, key: ['guildUuid', 'playerUuid'], cell: 'day', last: ['online', 'last_join is not null'] },
 ]

@@ -5,7 +5,7 @@ import { inGuilds } from '../personal.ts'
 import { aboutAnother, knownBy, oneAnswer, uuidField } from '../record.ts'
 import { guildGrowth, guildHours } from './growth.ts'
 import { findGuilds, guildsCalled, guildsLike, lookUpGuilds, planGuilds } from './keys.ts'
-import { normalizeGuild, objectionTo } from './normalize.ts'
+import { incompleteReason, normalizeGuild } from './normalize.ts'
 import {
   guildHistory,
   guildRanking,
@@ -55,9 +55,9 @@ export const guilds = defineWorklist({
   similar: guildsLike,
   extractOne: async (api, uuid, { signal, lane }) => {
     const answer = await api.guilds.byUuid(uuid, { signal, lane })
-    const objection = aboutAnother(answer.body, uuid) ?? objectionTo(answer.body)
+    const validationError = aboutAnother(answer.body, uuid) ?? incompleteReason(answer.body)
     const extraction = { records: [answer.body], ...oneAnswer(answer) }
-    return objection === undefined ? extraction : { ...extraction, validationError: objection }
+    return validationError === undefined ? extraction : { ...extraction, validationError }
   },
   keyOf: (record) => uuidField(record, 'uuid'),
   normalize: normalizeGuild,

@@ -39,7 +39,7 @@ export function normalizeGuild(record: unknown, context?: ResponseContext): Norm
   const { seasonRanks, ranking, ...profile } = rest
   const ignored: IgnoredInstant[] = []
   const guildUuid = guild.uuid.toLowerCase()
-  const { placed, setAside } = placeMembers(guild, context, ignored)
+  const { placed, quarantined } = placeMembers(guild, context, ignored)
   return {
     key: guildUuid,
     document: { ...profile, uuid: guildUuid } as Entity['document'],
@@ -72,12 +72,12 @@ export function normalizeGuild(record: unknown, context?: ResponseContext): Norm
       presence: placed.map((one) => presence(guildUuid, one)),
     },
     ignored,
-    quarantined: setAside,
+    quarantined,
   }
 }
 
 /** Why a guild's answer is not all of the guild, or undefined when it is: 28 of 48 members have been met elsewhere. */
-export function objectionTo(record: unknown): string | undefined {
+export function incompleteReason(record: unknown): string | undefined {
   const total = memberTotal(record as Guild)
   const came = membersOf(record as Guild).length
   if (total !== null && total !== came) return `the guild has ${total} members by its own count, ${came} came`
@@ -86,15 +86,15 @@ export function objectionTo(record: unknown): string | undefined {
 
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** The map is keyed by username or by uuid; the record carries the other one. A member that cannot be read is set aside. */
+/** The map is keyed by username or by uuid; the record carries the other one. A member that cannot be read is quarantined. */
 function placeMembers(
   guild: Guild,
   context: ResponseContext | undefined,
   ignored: IgnoredInstant[],
-): { placed: PlacedMember[]; setAside: QuarantinedPart[] } {
+): { placed: PlacedMember[]; quarantined: QuarantinedPart[] } {
   const twice = repeated(membersOf(guild).map(({ key, record }) => uuidOf(key, record)))
   const placed: PlacedMember[] = []
-  const setAside: QuarantinedPart[] = []
+  const quarantined: QuarantinedPart[] = []
   for (const { rank, key, record } of membersOf(guild)) {
     const path = `/members/${rank}/${key}`
     try {
@@ -116,10 +116,10 @@ function placeMembers(
       const known = uuid === undefined ? undefined : `${guild.uuid.toLowerCase()}/${uuid}`
       const misfit = misfitOf(error, '/members/*/*')
       const { message: reason, context } = error
-      setAside.push({ key: known, raw: record, path: path + String(context.path ?? ''), reason, misfit })
+      quarantined.push({ key: known, raw: record, path: path + String(context.path ?? ''), reason, misfit })
     }
   }
-  return { placed, setAside }
+  return { placed, quarantined }
 }
 
 function unreadable(field: string, reason: string): RecordError {
@@ -179,7 +179,7 @@ function counters(guildUuid: string, { playerUuid, member }: PlacedMember): Row[
   return counted.map(([counter, value]) => ({ guildUuid, playerUuid, counter, value }))
 }
 
-/** `online: false` of somebody who hides it says nothing. */
+/** `online: false` of a member who hides it means nothing. */
 function presence(guildUuid: string, { playerUuid, hides, member }: PlacedMember): Row {
   if (hides.includes('onlineStatus')) return { guildUuid, playerUuid, online: null, server: null, lastJoin: null }
   return { guildUuid, playerUuid, online: member.online, server: member.server, lastJoin: member.lastJoin }

@@ -3,17 +3,16 @@ import type { Answered } from '../../sync/resource.ts'
 import type { OnlineFacts } from './normalize.ts'
 
 /*
- * What the list of who is online says, and what it does not.
+ * What follows from the online list, and what does not.
  *
- * Somebody listed is online at that instant. Somebody not listed is offline only when nobody is hidden then, which is
+ * A listed player is online at that instant. An unlisted one is offline only when no player is hidden then, which is
  * when the service counts exactly those that it lists; otherwise they may be online and hiding. So a listing (a time
- * during which every answer had the player) tells this much of a session:
- * - the login is not after its first answer, and after the answer before it if nobody was hidden in that one;
- * - the logout is not before its last answer, and not after the answer after it if nobody is hidden in that one.
- * Bounds that are not known stay NULL. An answer that failed, was rejected or stale is no answer: those on either side
- * of it are further apart and the bounds wider, but nobody is logged in or out by it. The same goes for the time that
- * the program did not run. What profiles and guilds tell besides (`lastJoin`, `online`) makes the bounds tighter in the
- * view `analytics.player_session`, whenever it comes.
+ * during which every response had the player) bounds a session:
+ * - the login is not after its first response, and after the response before it if no player was hidden in that one;
+ * - the logout is not before its last response, and not after the response after it if no player is hidden in that one.
+ * Unknown bounds stay NULL. A failed, rejected or stale response counts as none: those on either side of it are further
+ * apart and the bounds wider, but it logs no player in or out. The same goes for the time that the program did not run.
+ * What profiles and guilds add (`lastJoin`, `online`) makes the bounds tighter in the view `analytics.player_session`.
  *
  * Every statement takes the list as a whole. Rows of players who stay where they are, are not touched.
  */
@@ -83,8 +82,8 @@ async function appendTotals(
 }
 
 /**
- * A world that is up and stands in no line has nobody listed; whether it is down, only the next answer tells. Where
- * somebody's world is not told, it may be that one.
+ * A world that is up and in no line has no listed player; whether it is down, only the next response shows. A player
+ * without a world may be on it.
  */
 async function appendEmptyWorlds(sql: Sql, at: Date, worlds: readonly (string | null)[]) {
   if (worlds.includes(null)) return

@@ -10,7 +10,7 @@ const finalRange = (table: string, until = 'max(run.observed_at)') =>
                    (select fine_since from sync.tier where sample_table = '${table}')) as since, ${until} as until
      from sync.run where run.resource = 'online-players' and run.status in ('ok', 'unchanged', 'partial')`
 
-/** Averages by the hour stay, and all that says when nobody was hidden: logins and logouts rest on that. */
+/** Averages by the hour stay, and all samples without hidden players: logins and logouts are derived from them. */
 export const onlineGrowth: readonly RetainedTable[] = [
   {
     table: onlineSample,
@@ -49,7 +49,7 @@ export const onlineGrowth: readonly RetainedTable[] = [
   },
 ]
 
-/** Who was listed from when to when, and went from where to where: a row each time somebody comes, goes or moves. */
+/** Listings and hops: a row each time a player comes, goes or moves. */
 export const onlinePassing: readonly ExpiringTable[] = [
   { table: playerListing, over: 'lastListedAt' },
   { table: playerHop, over: 'latest' },

@@ -19,7 +19,7 @@ export type OnlineFacts = {
 
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Takes the list apart: worlds as records, players as facts. Whoever goes by no uuid is a record that cannot be read. */
+/** Splits the list: worlds as records, players as facts. A player without a uuid is a record that cannot be read. */
 export function recordsOf(
   { total, players }: OnlineList,
   redacted?: Pick<RedactedCounts, 'worlds'>,
@@ -41,7 +41,7 @@ export function recordsOf(
   const sorted = [...worldOf].sort(([a], [b]) => (a < b ? -1 : 1))
   return {
     records,
-    // A world that is not named may be where those are whose world is not told: nothing says that it is down.
+    // A world that is not named may have the players without a world: nothing shows that it is down.
     complete: sorted.every(([, world]) => world !== null) && !unnamed.includes(null),
     facts: {
       total: total !== null && Number.isInteger(total) && Math.abs(total) < 2 ** 31 ? total : null,

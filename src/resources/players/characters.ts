@@ -9,23 +9,23 @@ import { numbersIn } from '../record.ts'
 
 /** What an answer says of a player's characters. */
 export interface Characters {
-  readonly told: readonly Entity[]
+  readonly entities: readonly Entity[]
   /** False when there may be others: the list, or some kind of character, is hidden. */
   readonly complete: boolean
   readonly samples: Readonly<Record<string, readonly Row[]>>
-  readonly setAside: readonly QuarantinedPart[]
+  readonly quarantined: readonly QuarantinedPart[]
 }
 
 const skills = ['strength', 'dexterity', 'intelligence', 'defence', 'agility']
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /**
- * A player's characters by uuid (API reference 7.2). One that cannot be read is set aside, the others go on.
+ * A player's characters by uuid (API reference 7.2). One that cannot be read is quarantined, the others go on.
  * @param restricted the access rules that hide something of this player
  */
 export function charactersOf(playerUuid: string, characters: unknown, restricted: readonly string[]): Characters {
-  const told: Entity[] = []
-  const setAside: QuarantinedPart[] = []
+  const entities: Entity[] = []
+  const quarantined: QuarantinedPart[] = []
   const samples = { characterCounters: [] as Row[], professions: [] as Row[], quests: [] as Row[] }
   for (const [uuid, record] of fieldsOf(characters)) {
     const key = `${playerUuid}/${uuid.toLowerCase()}`
@@ -33,7 +33,7 @@ export function charactersOf(playerUuid: string, characters: unknown, restricted
     try {
       if (!known) throw new RecordError('a character without a uuid', { context: { path: '' } })
       const character = parseCharacter(record)
-      told.push(traits(key, character))
+      entities.push(traits(key, character))
       const owner = { playerUuid, characterUuid: uuid.toLowerCase() }
       samples.characterCounters.push(...counters(owner, character))
       samples.professions.push(...professions(owner, character))
@@ -42,12 +42,12 @@ export function charactersOf(playerUuid: string, characters: unknown, restricted
       if (!(error instanceof RecordError)) throw error
       const path = `/characters/${uuid}${error.context.path ?? ''}`
       const misfit = misfitOf(error, '/characters/*')
-      setAside.push({ key: known ? key : undefined, raw: record, path, reason: error.message, misfit })
+      quarantined.push({ key: known ? key : undefined, raw: record, path, reason: error.message, misfit })
     }
   }
   const isMap = typeof characters === 'object' && characters !== null && !Array.isArray(characters)
   const hidden = restricted.includes('characterListAccess') || restricted.includes('huntedCharacterAccess')
-  return { told, complete: isMap && !hidden, samples, setAside }
+  return { entities, complete: isMap && !hidden, samples, quarantined }
 }
 
 /** What makes a character this one. What moves while it is played is in the samples. */

@@ -55,9 +55,9 @@ export const players = defineWorklist({
   similar: playersLike,
   extractOne: async (api, uuid, { signal, lane }) => {
     const answer = await api.players.profile(uuid, { fullResult: true, signal, lane })
-    const objection = aboutAnother(answer.body, uuid)
+    const validationError = aboutAnother(answer.body, uuid)
     const extraction = { records: [answer.body], ...oneAnswer(answer) }
-    return objection === undefined ? extraction : { ...extraction, validationError: objection }
+    return validationError === undefined ? extraction : { ...extraction, validationError }
   },
   keyOf: (record) => uuidField(record, 'uuid'),
   normalize: normalizePlayer,

@@ -14,9 +14,17 @@ export function normalizePlayer(record: unknown, context?: ResponseContext): Nor
   const player = parsePlayer(record)
   const ignored: IgnoredInstant[] = []
   const lastJoin = notAfter(player.lastJoin, context, ignored, { field: 'lastJoin' })
-  const { online: _o, server: _s, activeCharacter: _a, lastJoin: _l, characters: _c, ...told } = player
+  const { online: _o, server: _s, activeCharacter: _a, lastJoin: _l, characters: _c, ...lasting } = player
   // Numbers that move, and what a player shows of them, are no version of the player.
-  const { ranking, previousRanking: _p, playtime, globalData, featuredStats: _f, restrictions: _r, ...profile } = told
+  const {
+    ranking,
+    previousRanking: _p,
+    playtime,
+    globalData,
+    featuredStats: _f,
+    restrictions: _r,
+    ...profile
+  } = lasting
   const playerUuid = player.uuid.toLowerCase()
   const restricted = restrictionsOf(player)
   const characters = charactersOf(playerUuid, player.characters, restricted)
@@ -56,7 +64,7 @@ export function normalizePlayer(record: unknown, context?: ResponseContext): Nor
       restricted,
     },
     parts: {},
-    relatedEntities: { characters: characters.told },
+    relatedEntities: { characters: characters.entities },
     // Hidden characters are not sent, so one that is missing may still be there.
     ...(characters.complete ? {} : { incomplete: ['characters'] }),
     samples: {
@@ -68,11 +76,11 @@ export function normalizePlayer(record: unknown, context?: ResponseContext): Nor
       ...characters.samples,
     },
     ignored,
-    quarantined: characters.setAside,
+    quarantined: characters.quarantined,
   }
 }
 
-/** `online: false` of somebody who hides it says nothing, nor does `lastJoin`, which is then frozen or missing (API reference 7.3). */
+/** `online: false` of a player who hides it means nothing, nor does `lastJoin`, which is then frozen or missing (API reference 7.3). */
 function statusOf(playerUuid: string, player: Player, restricted: readonly string[]): Row {
   const { online, server, lastJoin, activeCharacter } = player
   if (restricted.includes('onlineStatus') || typeof online !== 'boolean') return { playerUuid }

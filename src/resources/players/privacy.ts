@@ -72,7 +72,7 @@ export const profileResponses: PersonalResponses = {
     profile.guild = null
     return true
   },
-  // What the API sends to refuse a profile is nobody's record.
+  // What the API sends to refuse a profile is no player's record.
   recordsOf: (profile, uuid) =>
     isAbout(profile, uuid)
       ? [

@@ -20,9 +20,9 @@ export function normalizeTerritory(named: unknown, context?: ResponseContext): N
   const { territory, record } = named as NamedTerritory
   const parsed = parseTerritory(record)
   // Who holds it, since when, and what is stored have tables of their own: they are no version of the place.
-  const { guild, acquired: told, resources, ...standing } = parsed
+  const { guild, acquired: sent, resources, ...standing } = parsed
   const ignored: IgnoredInstant[] = []
-  const acquired = notAfter(told, context, ignored, { field: 'acquired', of: territory })
+  const acquired = notAfter(sent, context, ignored, { field: 'acquired', of: territory })
   const links = [...(parsed.links ?? [])].sort()
   const { start, end } = parsed.location ?? {}
   const [minX, maxX] = ends(start?.[0], end?.[0])
@@ -32,7 +32,7 @@ export function normalizeTerritory(named: unknown, context?: ResponseContext): N
     document: { ...standing, ...sortedPlace(parsed.location), links } as Entity['document'],
     root: { territory, minX, minZ, maxX, maxZ, isHq: parsed.hq, treasury: parsed.treasury, defences: parsed.defences },
     parts: { links: links.map((linksTo, position) => ({ position, linksTo })) },
-    relatedEntities: { holds: tellsHolder(guild, told) ? [holdOf(territory, guild, acquired)] : [] },
+    relatedEntities: { holds: namesHolder(guild, sent) ? [holdOf(territory, guild, acquired)] : [] },
     samples: { resources: resourceRows(territory, resources) },
     ignored,
   }
@@ -52,12 +52,12 @@ function ends(a: number | undefined, b: number | undefined): [number, number] | 
   return a === undefined || b === undefined ? [undefined, undefined] : [Math.min(a, b), Math.max(a, b)]
 }
 
-/** False when somebody holds it since `acquired`, but the answer does not say by uuid who: that is not nobody. */
-function tellsHolder(guild: Territory['guild'], acquired: Territory['acquired']): boolean {
+/** False when it is held since `acquired`, but the response has no uuid of the guild: that is not unclaimed. */
+function namesHolder(guild: Territory['guild'], acquired: Territory['acquired']): boolean {
   return !acquired || (guild !== undefined && typeof guild !== 'string')
 }
 
-/** Who holds it. The guild itself may be null, or only its fields; then nobody does, since nobody tells when. */
+/** The guild that holds it. The guild itself may be null, or only its fields; then it is unclaimed. */
 function holdOf(territory: string, guild: Territory['guild'], acquired: Territory['acquired']): Entity {
   const holder = typeof guild === 'object' ? guild : null
   const guildUuid = holder?.uuid?.toLowerCase() ?? null
@@ -83,10 +83,10 @@ function holdOf(territory: string, guild: Territory['guild'], acquired: Territor
  * acquired is dated by when it was seen.
  */
 export function supersedesHold(before: unknown, after: unknown, began: Date): boolean {
-  const [known, told] = [before, after] as { guild: string | null; acquired: string | null }[]
-  if (!known?.acquired || !told) return true
-  if (!told.acquired) return told.guild !== known.guild
-  return Date.parse(told.acquired) >= Math.min(Date.parse(known.acquired), began.getTime())
+  const [known, sent] = [before, after] as { guild: string | null; acquired: string | null }[]
+  if (!known?.acquired || !sent) return true
+  if (!sent.acquired) return sent.guild !== known.guild
+  return Date.parse(sent.acquired) >= Math.min(Date.parse(known.acquired), began.getTime())
 }
 
 function resourceRows(territory: string, resources: Territory['resources']): Row[] {

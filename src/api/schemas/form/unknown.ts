@@ -70,7 +70,7 @@ function arrayFinder(find: Finder): Finder {
   }
 }
 
-/** What was found in a field, its places told from the record around it. */
+/** What was found in a field, its places relative to the record around it. */
 function below(found: UnknownField[] | undefined, step: string, name: string | number): UnknownField[] | undefined {
   return found?.map((one) => ({ path: `/${step}${one.path}`, place: [name, ...one.place], value: one.value }))
 }

@@ -6,7 +6,7 @@ import { playerVocabulary } from './players.ts'
 const text = z.string().nullish()
 const flag = z.boolean().nullish()
 
-/** Who somebody is to others: in `/player/whoami`, `/oauth/me`, leaderboards and the matches of a 300. */
+/** The public identity of a player: in `/player/whoami`, `/oauth/me`, leaderboards and the matches of a 300. */
 export const identityFields = {
   username: text,
   uuid: text,

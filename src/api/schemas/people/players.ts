@@ -67,11 +67,11 @@ export type Player = z.output<typeof playerSchema>
 /** @throws RecordError with the JSON pointer of the first thing that is no player; characters are not looked at */
 export const parsePlayer: (record: unknown) => Player = recordParser('player', playerSchema)
 
-/** Somebody who is online and listed. */
+/** A player who is online and listed. */
 export interface OnlinePlayer {
   /** Username or uuid, whichever was asked for. */
   readonly key: string
-  /** Such as `EU1`; null when not told. */
+  /** Such as `EU1`; null when not sent. */
   readonly world: string | null
 }
 

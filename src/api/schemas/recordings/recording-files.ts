@@ -5,7 +5,7 @@ import { isAbsolute, join, relative, sep } from 'node:path'
 export type Unread = { readonly problem: string }
 
 /**
- * Reads a file of a folder that somebody else may have made: only a regular file, and only inside the folder, wherever
+ * Reads a file of a folder of any origin: only a regular file, and only inside the folder, wherever
  * absolute paths, `..` and symbolic links lead.
  */
 export function readFileInside(
