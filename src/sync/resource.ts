@@ -101,7 +101,7 @@ export interface ResourceBase {
   readonly changeLog: boolean
   /** Its tables that are partitioned by month. Other samples grow with what there is, not with time. */
   readonly retained?: readonly RetainedTable[]
-  /** Its tables of events that players cause every day, without coarser numbers. */
+  /** Its tables of daily events, of which no coarser numbers are kept. */
   readonly expiring?: readonly ExpiringTable[]
   /** Of a resource of which questions rest on when each accepted response was: what retention keeps of that. */
   readonly evidence?: RetainedObservations
@@ -148,7 +148,7 @@ export interface NameHolder {
   readonly uuid: string
   /** Null where only the uuid is known. */
   readonly name: string | null
-  /** Of guilds. */
+  /** Null where keys have none. */
   readonly prefix: string | null
   readonly since: Date
   /** Null while it has the name. */
