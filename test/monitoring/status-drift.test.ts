@@ -10,7 +10,7 @@ test('wynnsync status --drift names each thing once, with where and when, as a t
   const api = await servedApi()
   const environment = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_BASE_URL: api.url }
   const none = await runProgram(['status', '--drift'], environment)
-  expect(none).toMatchObject({ code: 0, out: 'The API sends what this program knows, and nothing else.\n' })
+  expect(none).toMatchObject({ code: 0, out: 'No drift: the API sends nothing unknown.\n' })
   serveItems(api, [item('Elm', { novelty: { deep: 1 }, tier: 'cosmic' }), item('Oak', { novelty: 2, tier: 'cosmic' })])
   await runProgram(['sync', 'items'], environment)
   const { code, out } = await runProgram(['status', '--drift'], environment)
