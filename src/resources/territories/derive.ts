@@ -19,7 +19,7 @@ export async function deriveCaptures(sql: Sql, { at }: Pick<Answered, 'at'>): Pr
         -- Another owner, or a later capture by the same one.
         and (hold.guild_uuid is distinct from before.guild_uuid or hold.acquired > before.acquired)
         -- Back to a hold that began before the one that is stored: that one was wrong, and nothing was captured.
-        and not coalesce(hold.acquired < least(before.acquired, before.valid_from), false)
+        and not coalesce(hold.acquired < before.acquired and hold.acquired < before.valid_from, false)
         -- A hold that was seen before and comes back, after answers that did not tell of it, is not captured once more.
         -- That can only be where a hold begins later than it was captured, or an earlier one of the place before it was.
         and not ((hold.acquired < hold.valid_from
