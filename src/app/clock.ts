@@ -72,7 +72,7 @@ export function virtualClock(
       // Let the woken code run (and perhaps sleep again) before the next one wakes.
       await new Promise((resolve) => setImmediate(resolve))
     }
-    now = instant
+    now = Math.max(now, instant)
   }
 
   function jumpWhenIdle(): void {

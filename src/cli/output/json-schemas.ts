@@ -48,7 +48,7 @@ const status = z.looseObject({
       finishedAt: maybeInstant,
       observedAt: maybeInstant,
       changedAt: maybeInstant,
-      currentKeys: count.nullable(),
+      living: count.nullable(),
       quarantined: count,
       error: maybeText,
       lastObservedAt: maybeInstant.optional(),

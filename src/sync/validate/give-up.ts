@@ -37,8 +37,9 @@ export async function giveUp(sql: Sql, resource: ResourceBase, given: GivenUp): 
     await sql.query(`delete from ${name} where observed_at > $1 ${scoped}`, params)
   }
   await resource.giveUp?.(sql, after)
-  await correctLedger(sql, resource, given)
+  // In the order in which the load of a key takes these locks.
   await averageAgain(sql, resource, after)
+  await correctLedger(sql, resource, given)
 }
 
 /** Removes the versions of a history that were first shown after an instant, and reopens those that ended there. */
