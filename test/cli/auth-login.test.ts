@@ -264,7 +264,7 @@ describe('wynnsync auth', () => {
       [['login'], "required option '--client-id <id>' not specified"],
       [['login', '--client-id', 'c', '--no-browser', '--port', 'x'], '--port must be a whole number'],
       [['login', '--client-id', 'c', '--no-browser', '--port', String(port)], 'another program has it'],
-      [['login', '--client-id', 'c', '--no-browser', '--scope', ' '], '--scope wants at least one scope'],
+      [['login', '--client-id', 'c', '--no-browser', '--scope', ' '], '--scope must have at least one scope'],
       [exchange, '--code-verifier (public applications)'],
     ]
     const ended = await Promise.all(cases.map(([args]) => runProgram(['auth', ...args], environment)))

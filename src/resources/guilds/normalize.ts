@@ -104,7 +104,7 @@ function placeMembers(
       if (twice.has(playerUuid)) throw unreadable('uuid', 'a member in two places')
       for (const field of ['joined', 'lastJoin'] as const)
         if ((member[field] ?? null) !== null && !isInstant(member[field]))
-          throw unreadable(field, `${field} wants an instant (ISO 8601)`)
+          throw unreadable(field, `${field} must be an instant (ISO 8601)`)
       const username = member.username ?? (uuidForm.test(key) ? null : key)
       const joined = notAfter(member.joined, context, ignored, { field: 'joined' })
       const lastJoin = notAfter(member.lastJoin, context, ignored, { field: 'lastJoin' })
