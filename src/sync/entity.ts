@@ -51,10 +51,10 @@ export interface History {
   }
   readonly parts: Readonly<Record<string, AnyPgTable & { readonly $inferInsert: object }>>
   /**
-   * False when `after` is older news than the current `before`, which began at `began`; it changes nothing then. Needs a
-   * document column.
+   * How `after` compares with the current `before`, which began at `began`: `older` changes nothing until another response
+   * says the same; what says `less` never changes anything. Needs a document column.
    */
-  readonly supersedes?: (before: Json, after: Json, began: Date) => boolean
+  readonly compare?: (before: Json, after: Json, began: Date) => 'newer' | 'older' | 'less'
 }
 
 /** A further history that a resource's records feed. */

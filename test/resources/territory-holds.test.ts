@@ -107,7 +107,8 @@ describe.each(kindsOfLongTests)('holds of territories on the %s database', (kind
 
   test('hold on to what is known when the API no longer tells since when', async () => {
     await world.sync(territories, { Oak: place('a', '08:00') }, '10:00')
-    expect(await world.sync(territories, { Oak: place('a', null) }, '10:00:10')).toMatchObject({ events: 0 })
+    for (const at of ['10:00:10', '10:00:20', '10:00:30'])
+      expect(await world.sync(territories, { Oak: place('a', null) }, at)).toMatchObject({ events: 0 })
     expect(await world.rows(holds)).toEqual([['Oak', 'Guild a', '08:00', 'infinity']])
   })
 

@@ -78,15 +78,12 @@ function holdOf(territory: string, guild: Territory['guild'], acquired: Territor
   }
 }
 
-/**
- * False for news of a hold that is older than, or says less than, what is known of it. A hold that was seen before it was
- * acquired is dated by when it was seen.
- */
-export function supersedesHold(before: unknown, after: unknown, began: Date): boolean {
+/** Which of two holds is newer. One that was seen before it was acquired is dated by when it was seen. */
+export function compareHolds(before: unknown, after: unknown, began: Date): 'newer' | 'older' | 'less' {
   const [known, sent] = [before, after] as { guild: string | null; acquired: string | null }[]
-  if (!known?.acquired || !sent) return true
-  if (!sent.acquired) return sent.guild !== known.guild
-  return Date.parse(sent.acquired) >= Math.min(Date.parse(known.acquired), began.getTime())
+  if (!known?.acquired || !sent) return 'newer'
+  if (!sent.acquired) return sent.guild === known.guild ? 'less' : 'newer'
+  return Date.parse(sent.acquired) >= Math.min(Date.parse(known.acquired), began.getTime()) ? 'newer' : 'older'
 }
 
 function resourceRows(territory: string, resources: Territory['resources']): Row[] {

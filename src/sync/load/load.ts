@@ -73,17 +73,18 @@ export async function loadVersions(
       if (began === null) {
         inserted.push(entity)
         fresh.push({ entity, start, previousUntil: ended })
-      } else if (history.supersedes?.(before, JSON.parse(entity.documentText) as Json, began) ?? true) {
-        changed.push({ entity, before })
-        next.push({ entity, start, previousUntil: start })
       } else {
-        older.push({ entity, before, start, previousUntil: start })
+        const order = history.compare?.(before, JSON.parse(entity.documentText) as Json, began) ?? 'newer'
+        if (order === 'newer') {
+          changed.push({ entity, before })
+          next.push({ entity, start, previousUntil: start })
+        } else if (order === 'older') older.push({ entity, before, start, previousUntil: start })
       }
     }
     await closeVersions(sql, history, next)
     await insertVersions(sql, history, [...fresh, ...next], at)
   }
-  const confirmed = history.supersedes ? await confirmOlder(older.map(({ entity }) => entity)) : new Set<Prepared>()
+  const confirmed = history.compare ? await confirmOlder(older.map(({ entity }) => entity)) : new Set<Prepared>()
   const replacing = older.filter(({ entity }) => confirmed.has(entity))
   await closeVersions(sql, history, replacing)
   await insertVersions(sql, history, replacing, at)
