@@ -12,7 +12,7 @@ RUN npm run build && npm prune --omit=dev --ignore-scripts
 FROM node:24-slim
 ENV NODE_ENV=production WYNNSYNC_DATA_DIR=/var/lib/wynnsync
 WORKDIR /opt/wynnsync
-COPY package.json LICENSE README.md CHANGELOG.md ./
+COPY package.json LICENSE README.md CHANGELOG.md CONTRIBUTING.md ./
 COPY docs docs
 COPY examples examples
 COPY migrations migrations
