@@ -13,7 +13,7 @@ const statements = watchStatements(Number(new URL(DATABASE_URL).port))
 const { createApp } = await import('../../../../dist/app/app.js')
 const { openOutput } = await import('../../../../dist/cli/output/output.js')
 const { noProgress } = await import('../../../../dist/cli/output/progress.js')
-const { startCommand } = await import('../../../../dist/cli/commands/start/start.js')
+const { startCommand } = await import('../../../../dist/cli/commands/start/start-command.js')
 const { seededRandom, virtualClock } = await import('../../../../dist/app/clock.js')
 const { readConfig } = await import('../../../../dist/app/config.js')
 
