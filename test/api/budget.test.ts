@@ -118,6 +118,27 @@ describe('a budget', () => {
     expect(budget.available(3)).toBe(29)
   })
 
+  test.each([1, 4, 8, 19])(
+    'never sends more than the limit in a minute that begins with %i failures of the window before',
+    (tail) => {
+      const budget = bucket(20)
+      // The window ends within about a second after the minute: of requests until then nobody can say where they count.
+      const first = budget.take(34)
+      budget.complete(first, { bucket: 'GUILD', limit: 20, remaining: 19, resetAt: at(60.25), resetSlack: 1000 }, 34.25)
+      let sent = 0
+      for (let tenth = 600; tenth < 1200; tenth++) {
+        const second = tenth / 10
+        while ((second >= 61.25 || sent < tail) && budget.available(second) > 0) {
+          budget.complete(budget.take(second), null, second + 0.1, false)
+          sent += 1
+        }
+      }
+      expect(sent).toBeGreaterThanOrEqual(Math.min(15, tail))
+      expect(sent).toBeLessThanOrEqual(20)
+      expect(budget.available(125)).toBe(1)
+    },
+  )
+
   test('never sends more than the limit in any minute while nothing but failures come', () => {
     const budget = bucket(20)
     const sent: number[] = []

@@ -28,7 +28,8 @@ const MINUTE = 60_000
  * - when the window has ended, and at the very start, one request goes out alone, because other programs may use the same
  *   address or token: its response has the numbers of the new window. Without headers, the next one follows at the pace of
  *   the limit;
- * - a request without a response counts in its window, whatever later responses say.
+ * - a request without a response counts in its window, whatever later responses say; while no window is known, in the minute
+ *   that follows it.
  * Without headers it counts its own requests per minute of the clock against an assumed limit. `reserve`, `complete` and
  * `release` do nothing new when they are repeated for the same reservation: a transaction whose commit was lost on the
  * way may run again.
@@ -39,7 +40,7 @@ export function available(state: BudgetState, now: number, lane: Lane): number {
   const current = expireReservations(state, now)
   const { window, blockedUntil, probe, reservations } = current
   if (blockedUntil !== null && now < blockedUntil) return 0
-  if (window === null) return probe === null ? 1 : 0
+  if (window === null) return probe === null && (pacedUntil(current) ?? now) <= now ? 1 : 0
   const left = window.remaining - reservations.length - uncountedRequests(current, window)
   return Math.max(0, laneRoom(current, window, left, now, lane))
 }
@@ -155,11 +156,22 @@ export function complete(
   if (window !== null) return { ...next, window: { ...window, remaining: Math.max(0, window.remaining - 1) } }
   if (blockedUntil !== null && now < blockedUntil) return next
   if (!answered) {
-    // At this pace a minute has no more requests than one window.
+    // A minute of this pace has no more requests than one window; with those about the window's end it is `pacedUntil` that counts.
     const until = now + Math.ceil(MINUTE / Math.max(1, next.lastLimit ?? completion.assumedLimit))
     return { ...next, probe: { id: `after ${reservation.id}`, until } }
   }
   return expireReservations({ ...next, window: assumedWindow(next, reading, receivedAt, completion.assumedLimit) }, now)
+}
+
+/**
+ * Until when requests without a response of the API, or in flight, fill a minute although no window is known: those about
+ * when the last one ended may count in the new one. Null when there are fewer.
+ */
+function pacedUntil({ uncounted, reservations, lastLimit }: BudgetState): number | null {
+  if (lastLimit === null) return null
+  const sent = [...uncounted, ...reservations.map(({ sentAt }) => sentAt)].sort((a, b) => a - b)
+  const first = sent.at(-Math.max(1, lastLimit))
+  return first === undefined ? null : first + MINUTE
 }
 
 /** Keeps all requests back until `until`. */
@@ -191,9 +203,11 @@ export function recheckIn(state: BudgetState, now: number, lane: Lane, isOwn: (i
 
 /** When waiting alone brings room for the lane; null when only a response can. */
 export function opensAt(state: BudgetState, now: number, lane: Lane): number | null {
-  const { blockedUntil, window, probe, wantedUntil, reservations, cadences } = expireReservations(state, now)
+  const current = expireReservations(state, now)
+  const { blockedUntil, window, probe, wantedUntil, reservations, cadences } = current
   const moments = [
     blockedUntil,
+    window === null ? pacedUntil(current) : null,
     window === null ? null : releasedAt(window),
     window?.latest,
     probe?.until,

@@ -94,9 +94,12 @@ function fields(value: unknown): Fields {
   return typeof value === 'object' && value !== null ? { ...value } : {}
 }
 
+const quotedUuid = /"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"/gi
+
 function parsed(body: Buffer): Fields {
   try {
-    return fields(JSON.parse(body.toString('utf8')))
+    // Uuids are stored in lower case, however they came.
+    return fields(JSON.parse(body.toString('utf8').replaceAll(quotedUuid, (uuid) => uuid.toLowerCase())))
   } catch {
     return {}
   }
