@@ -4,8 +4,8 @@ import type { Transport } from './http/transport.ts'
 import {
   type Listing,
   movedTooOften,
+  type ReadableWalk,
   readListing,
-  type Walk,
   WalkMoved,
   type WalkProgress,
   walkAll,
@@ -37,12 +37,6 @@ export interface EachOptions extends WalkingOptions {
   readonly onUnreadable?: ((error: RecordError) => void) | undefined
 }
 
-/** A whole listing, and its records with their documented type. */
-export interface ReadableWalk<Value> extends Walk {
-  /** @throws RecordError for the first record that does not fit */
-  read(): Value[]
-}
-
 /** A listing endpoint. */
 export interface ListingRequest<Value> {
   readonly route: string
@@ -65,7 +59,7 @@ const MAX_RESTARTS = 3
 export function listing<Value>(transport: Transport, request: ListingRequest<Value>) {
   const { route, filter, flag, keyField, keyOf, parse } = request
   const sent = filter === undefined ? ({ method: 'GET' } as const) : ({ method: 'POST', json: filter } as const)
-  const read = ({ records }: { readonly records: readonly unknown[] }) => records.map(parse)
+  const read = ({ records }: Listing) => records.map(parse)
   type Page = ReadableResponse<Listing, Value[]>
 
   async function fetchPage({ page, fullResult, lane, signal }: PageOptions): Promise<Page> {
@@ -132,17 +126,8 @@ export function listing<Value>(transport: Transport, request: ListingRequest<Val
     /** One page, or with `fullResult` everything in one body. */
     page: (options: PageOptions = {}): Promise<Page> => fetchPage(options),
     /** Everything, and whether it is everything. */
-    all: async (options: AllOptions = {}): Promise<ReadableWalk<Value>> => {
-      const { onProgress, signal } = options
-      const walk = await walkAll({
-        fetchPage: pageFetcher(options),
-        keyOf,
-        onProgress,
-        signal,
-        maxRestarts: MAX_RESTARTS,
-      })
-      return { ...walk, read: () => read(walk) }
-    },
+    all: (options: AllOptions = {}): Promise<ReadableWalk<Value>> =>
+      walkAll({ ...options, fetchPage: pageFetcher(options), keyOf, parse, maxRestarts: MAX_RESTARTS }),
     /** Page after page. @throws RetryableError when the listing changes between two of them */
     pages,
     /**

@@ -57,12 +57,19 @@ export interface Walk {
   readonly bytes: number
 }
 
+/** A whole listing, and its records with their documented type. */
+export interface ReadableWalk<Value> extends Walk {
+  /** @throws RecordError for the first record that does not fit */
+  read(): Value[]
+}
+
 /** How to walk a listing. */
-export interface WalkOptions {
+export interface WalkOptions<Value> {
   /** Requests one page; without a number, the first one by the server's own count. */
   readonly fetchPage: (page: number | undefined) => Promise<ApiResponse<Listing>>
   /** The natural key of a record, or null when it cannot be read. */
   readonly keyOf: (record: unknown) => string | null
+  readonly parse: (record: unknown) => Value
   readonly onProgress?: ((progress: WalkProgress) => void) | undefined
   /** How often to begin again when the listing changes under the walk. Default 3. */
   readonly maxRestarts?: number | undefined
@@ -70,7 +77,15 @@ export interface WalkOptions {
 }
 
 /** The listing changed, or the server lost its place, between two pages. Never leaves the iterators and walks. */
-export class WalkMoved extends Error {}
+export class WalkMoved extends Error {
+  /** The response that showed it; undefined when no request was sent for it. */
+  readonly response: ApiResponse<unknown> | undefined
+
+  constructor(message: string, response?: ApiResponse<unknown>) {
+    super(message)
+    this.response = response
+  }
+}
 
 /**
  * Reads a body that lists records, in any form the service has used (API reference 4.1, 4.2): `{controller, results}`
@@ -140,11 +155,12 @@ export async function* walkPages<Page extends ApiResponse<Listing>>(
       throw error
     }
     const now = response.body.controller
-    if (now === null) throw new WalkMoved('a page came without its controller')
-    if (now.count !== place.count || now.pages !== place.pages) throw new WalkMoved('count or pages moved')
+    if (now === null) throw new WalkMoved('a page came without its controller', response)
+    if (now.count !== place.count || now.pages !== place.pages) throw new WalkMoved('count or pages moved', response)
     const before = place.current ?? place.next - 1
-    if ((now.current ?? place.next) <= before) throw new WalkMoved(`page did not advance past ${before}`)
-    if (now.next !== null && now.next <= place.next) throw new WalkMoved(`next page did not advance past ${place.next}`)
+    if ((now.current ?? place.next) <= before) throw new WalkMoved(`page did not advance past ${before}`, response)
+    if (now.next !== null && now.next <= place.next)
+      throw new WalkMoved(`next page did not advance past ${place.next}`, response)
     place = now
     yield response
   }
@@ -155,38 +171,47 @@ export async function* walkPages<Page extends ApiResponse<Listing>>(
  * under the walk or when the distinct keys differ from the server's count.
  * @throws RetryableError when it still moved after the last restart
  */
-export async function walkAll(options: WalkOptions): Promise<Walk> {
-  const { fetchPage, keyOf, onProgress, maxRestarts = 3, signal } = options
+export async function walkAll<Value>(options: WalkOptions<Value>): Promise<ReadableWalk<Value>> {
+  const { fetchPage, keyOf, parse, onProgress, maxRestarts = 3, signal } = options
   let requests = 0
   let bytes = 0
-  const counted = async (page: number | undefined) => {
-    signal?.throwIfAborted()
-    const response = await fetchPage(page)
+  const count = (response: ApiResponse<unknown>) => {
     requests++
     bytes += response.bytes
-    return response
   }
 
   for (let restarts = 0; ; restarts++) {
     try {
       const pages: ApiResponse<Listing>[] = []
       const records: unknown[] = []
-      for await (const page of walkPages(counted)) {
+      signal?.throwIfAborted()
+      for await (const page of walkPages(fetchPage)) {
+        count(page)
         pages.push(page)
         for (const record of page.body.records) records.push(record)
-        const { count, pages: of } = page.body.controller ?? { count: null, pages: pages.length }
-        onProgress?.({ page: pages.length, pages: of, records: records.length, count })
+        const { count: of, pages: last } = page.body.controller ?? { count: null, pages: pages.length }
+        onProgress?.({ page: pages.length, pages: last, records: records.length, count: of })
+        signal?.throwIfAborted()
       }
-      const first = pages[0]?.body
-      const count = first?.controller?.count ?? null
-      const complete = first?.whole === true || (count !== null && distinctKeys(records, keyOf) === count)
-      if (!complete && count !== null && restarts < maxRestarts) continue
-      return { records, complete, count, pages: pages.length, requests, restarts, bytes, ...instants(pages) }
+      const walk = { records, ...completeness(pages, records, keyOf), restarts, requests, bytes, ...instants(pages) }
+      if (!walk.complete && walk.count !== null && restarts < maxRestarts) continue
+      return { ...walk, pages: pages.length, read: () => records.map(parse) }
     } catch (error) {
       if (!(error instanceof WalkMoved)) throw error
+      if (error.response) count(error.response)
       if (restarts >= maxRestarts) throw movedTooOften(error, restarts)
     }
   }
+}
+
+function completeness(
+  pages: readonly ApiResponse<Listing>[],
+  records: readonly unknown[],
+  keyOf: (record: unknown) => string | null,
+): Pick<Walk, 'complete' | 'count'> {
+  const first = pages[0]?.body
+  const count = first?.controller?.count ?? null
+  return { count, complete: first?.whole === true || (count !== null && distinctKeys(records, keyOf) === count) }
 }
 
 /** For the caller of a walk that could not be finished. */
@@ -195,7 +220,7 @@ export function movedTooOften({ message }: WalkMoved, restarts: number): Retryab
   return new RetryableError(`the listing moved during the walk, ${times}: ${message}`, { context: { restarts } })
 }
 
-function distinctKeys(records: readonly unknown[], keyOf: WalkOptions['keyOf']): number {
+function distinctKeys(records: readonly unknown[], keyOf: (record: unknown) => string | null): number {
   const keys = new Set<string>()
   let unreadable = 0
   for (const record of records) {

@@ -49,6 +49,7 @@ describe('a listing is read', () => {
 
 const noon = Date.parse('2026-05-30T12:00:00Z')
 const keyOf = (record: unknown) => (typeof record === 'string' ? record : null)
+const reader = { keyOf, parse: String }
 const pastTheEnd = () =>
   new BadRequest({ status: 400, kind: 'PaginationError', detail: null, path: '/item/database', objects: {} })
 
@@ -105,9 +106,12 @@ describe('a walk', () => {
   ] as const)('follows a server that counts its pages from %i', async (lowest, expected) => {
     const { fetchPage, asked } = library({ records: ['a', 'b', 'c', 'd', 'e'] }, lowest)
     const progress: unknown[] = []
-    const walk = await walkAll({ fetchPage, keyOf, onProgress: (step) => progress.push(step) })
+    const walk = await walkAll({ fetchPage, ...reader, onProgress: (step) => progress.push(step) })
     expect(asked).toEqual(expected)
+    expect(walk.read()).toEqual(['a', 'b', 'c', 'd', 'e'])
     expect(walk).toEqual({
+      read: expect.any(Function),
+      clockError: undefined,
       records: ['a', 'b', 'c', 'd', 'e'],
       complete: true,
       count: 5,
@@ -131,7 +135,7 @@ describe('a walk', () => {
     const { fetchPage, asked } = library(book, 1, (request) => {
       if (request === 2) book.records = ['0', ...book.records]
     })
-    const walk = await walkAll({ fetchPage, keyOf })
+    const walk = await walkAll({ fetchPage, ...reader })
     expect(asked).toEqual([undefined, 2, 3, undefined, 2, 3])
     expect(walk).toMatchObject({ complete: true, count: 6, restarts: 1, requests: 6, bytes: 60, pages: 3 })
     expect(walk.records).toEqual(['0', 'a', 'b', 'c', 'd', 'e'])
@@ -142,28 +146,28 @@ describe('a walk', () => {
     const { fetchPage } = library(book, 1, (request) => {
       if (request === 1) book.records = ['x', 'a', 'b', 'c']
     })
-    const walk = await walkAll({ fetchPage, keyOf })
+    const walk = await walkAll({ fetchPage, ...reader })
     expect(walk).toMatchObject({ complete: true, restarts: 1, records: ['x', 'a', 'b', 'c'] })
   })
 
   test('that never settles is given up with an error that says so', async () => {
     const book = { records: ['a', 'b', 'c'] as unknown[] }
     const { fetchPage } = library(book, 1, () => book.records.push('more'))
-    const walk = walkAll({ fetchPage, keyOf, maxRestarts: 2 })
+    const walk = walkAll({ fetchPage, ...reader, maxRestarts: 2 })
     await expect(walk).rejects.toThrow(RetryableError)
     await expect(walk).rejects.toThrow('the listing moved during the walk, 3 times in a row')
   })
 
   test('that never finds as many keys as the server counts is incomplete, duplicates kept', async () => {
     const { fetchPage, asked } = library({ records: ['a', 'b', 'b', 'c'] }, 1)
-    const walk = await walkAll({ fetchPage, keyOf, maxRestarts: 1 })
+    const walk = await walkAll({ fetchPage, ...reader, maxRestarts: 1 })
     expect(walk).toMatchObject({ complete: false, count: 4, restarts: 1, records: ['a', 'b', 'b', 'c'] })
     expect(asked).toHaveLength(4)
   })
 
   test('counts a record without a readable key as one', async () => {
     const { fetchPage } = library({ records: ['a', { odd: 1 }, { odd: 2 }] }, 1)
-    expect(await walkAll({ fetchPage, keyOf })).toMatchObject({ complete: true, count: 3 })
+    expect(await walkAll({ fetchPage, ...reader })).toMatchObject({ complete: true, count: 3 })
   })
 
   test('ends at a 400 past the last page, and is complete if the keys say so', async () => {
@@ -173,12 +177,12 @@ describe('a walk', () => {
       const controller = page1.body.controller && { ...page1.body.controller, next: 2 }
       return { ...page1, body: { ...page1.body, controller } }
     }
-    expect(await walkAll({ fetchPage: pointless, keyOf })).toMatchObject({ complete: true, pages: 1, restarts: 0 })
+    expect(await walkAll({ fetchPage: pointless, ...reader })).toMatchObject({ complete: true, pages: 1, restarts: 0 })
   })
 
   test('passes a 400 on when it comes for the first page', async () => {
     const fetchPage = async () => Promise.reject(pastTheEnd())
-    await expect(walkAll({ fetchPage, keyOf })).rejects.toThrow(BadRequest)
+    await expect(walkAll({ fetchPage, ...reader })).rejects.toThrow(BadRequest)
   })
 
   test.each([
@@ -191,7 +195,7 @@ describe('a walk', () => {
       asked++
       return answer({ records: ['a'], controller: { count: 4, pages: 4, prev: null, ...place }, whole: false })
     }
-    await expect(walkAll({ fetchPage, keyOf, maxRestarts: 1 })).rejects.toThrow('did not advance')
+    await expect(walkAll({ fetchPage, ...reader, maxRestarts: 1 })).rejects.toThrow('did not advance')
     expect(asked).toBeLessThanOrEqual(4)
   })
 
@@ -205,24 +209,31 @@ describe('a walk', () => {
         whole: false,
       })
     }
-    await expect(walkAll({ fetchPage, keyOf, maxRestarts: 0 })).rejects.toThrow('more pages than the server counted')
+    await expect(walkAll({ fetchPage, ...reader, maxRestarts: 0 })).rejects.toThrow(
+      'more pages than the server counted',
+    )
     expect(asked).toBe(3)
   })
 
   test('takes a body without envelope for everything', async () => {
     const fetchPage = async () => answer({ records: ['a', 'a'], controller: null, whole: true })
-    expect(await walkAll({ fetchPage, keyOf })).toMatchObject({ complete: true, count: null, pages: 1, requests: 1 })
+    expect(await walkAll({ fetchPage, ...reader })).toMatchObject({
+      complete: true,
+      count: null,
+      pages: 1,
+      requests: 1,
+    })
   })
 
   test('never calls a page complete whose envelope has no controller', async () => {
     const fetchPage = async () => answer(readListing({ results: ['a'] }))
-    expect(await walkAll({ fetchPage, keyOf })).toMatchObject({ complete: false, restarts: 0 })
+    expect(await walkAll({ fetchPage, ...reader })).toMatchObject({ complete: false, restarts: 0 })
   })
 
   test('stops between two pages when the signal is aborted', async () => {
     const stop = new AbortController()
     const { fetchPage, asked } = library({ records: ['a', 'b', 'c'] }, 1, () => stop.abort(new Error('enough')))
-    await expect(walkAll({ fetchPage, keyOf, signal: stop.signal })).rejects.toThrow('enough')
+    await expect(walkAll({ fetchPage, ...reader, signal: stop.signal })).rejects.toThrow('enough')
     expect(asked).toHaveLength(1)
   })
 })

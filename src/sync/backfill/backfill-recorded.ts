@@ -3,6 +3,7 @@ import { BrokenRecording, type RecordedResponses } from '../../api/recordings/re
 import { FatalError, RecordError, RetryableError } from '../../app/errors.ts'
 import type { Engine } from '../engine.ts'
 import { type Extraction, type ExtractOptions, isWorklist, type Resource, type Worklist } from '../resource.ts'
+import { ingest } from '../run/ingest.ts'
 import { runResource } from '../run/run-resource.ts'
 import type { RunResult } from '../run/run-result.ts'
 import { WorklistRun } from '../run/worklist-run.ts'
@@ -129,7 +130,7 @@ async function loadKey(
     requested: 0,
   }
   runs.set(resource.name, { run, requested: requested + 1 })
-  return await run.ingest(key, {}, engine)
+  return await run.add(key, await ingest(run.contextOf(key, engine)))
 }
 
 /** Extracts a recorded response before it is loaded: an error here is the recording's. A refusal is a response too. */

@@ -3,6 +3,7 @@ import type { Random } from '../../app/clock.ts'
 import { RetryableError } from '../../app/errors.ts'
 import type { Engine } from '../engine.ts'
 import type { ExtractOptions, Worklist } from '../resource.ts'
+import { ingest } from '../run/ingest.ts'
 import { failedResult, type RunResult } from '../run/run-result.ts'
 import { WorklistRun } from '../run/worklist-run.ts'
 import { createBackoff } from '../schedule/backoff.ts'
@@ -164,7 +165,7 @@ function startRequest(walk: Walk, key: string): void {
 async function request(walk: Walk, key: string): Promise<void> {
   const { resource, engine, run, total, signal, options } = walk
   try {
-    await run.ingest(key, extractOptions(walk))
+    await run.add(key, await ingest(run.contextOf(key), extractOptions(walk)))
     dispatch(walk, { type: 'response', key })
     const { responses } = walk.state
     options.onProgress?.({ page: responses, pages: null, records: responses, count: total })
@@ -208,7 +209,7 @@ async function probe(walk: Walk): Promise<void> {
   const key = (await latestAnswered(engine.db, resource.name)) ?? state.retries[0] ?? state.suspects[0]?.key
   if (key === undefined) return
   try {
-    await run.probe(key, extractOptions(walk))
+    run.addProbe(key, await ingest(run.contextOf(key), extractOptions(walk)))
   } catch (error) {
     if (!isRefusal(error)) throw error
   }

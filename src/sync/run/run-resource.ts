@@ -1,7 +1,7 @@
 import { FatalError } from '../../app/errors.ts'
 import { holderText } from '../../db/locks/held-locks.ts'
 import type { Engine } from '../engine.ts'
-import { isWorklist, type Resource, type Worklist } from '../resource.ts'
+import { type ExtractOptions, isWorklist, type Resource, type Worklist } from '../resource.ts'
 import { ingest } from './ingest.ts'
 import { recordOutage } from './outages.ts'
 import { startRun } from './outcomes.ts'
@@ -17,12 +17,15 @@ export type RunOptions = Partial<WorklistOptions>
  * record does wrong: that is in the result and in the ledger.
  * @throws what the database throws before the first request
  */
-export async function runResource(
+export function runResource(
   resource: Resource | Worklist,
   engine: Engine,
   options: RunOptions = {},
 ): Promise<RunResult> {
-  if (isWorklist(resource)) return await runWorklist(resource, engine, options)
+  return isWorklist(resource) ? runWorklist(resource, engine, options) : runWhole(resource, engine, options)
+}
+
+async function runWhole(resource: Resource, engine: Engine, options: ExtractOptions): Promise<RunResult> {
   const run = startRun({ resource }, engine)
   const log = logOfRun(run)
   const lockName = `wynnsync ${resource.name}`

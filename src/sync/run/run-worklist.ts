@@ -2,6 +2,7 @@ import { RetryableError } from '../../app/errors.ts'
 import type { Engine } from '../engine.ts'
 import type { ExtractOptions, Worklist } from '../resource.ts'
 import { claimKey, claimNamed, postponeKey, releaseKey } from '../worklist/work-items.ts'
+import { ingest } from './ingest.ts'
 import { recordOutage } from './outages.ts'
 import type { RunResult } from './run-result.ts'
 import { advance, allowance, failureOf, noProgress, type ProgressEvent } from './worklist-progress.ts'
@@ -35,8 +36,7 @@ export async function runWorklist(resource: Worklist, shared: Engine, options: W
     await recordOutage(engine, resource.name)
     await resource.plan(engine.db, new Date(engine.clock.now()))
     // The first response shows the budget; then several keys are requested at once.
-    const first = await driver.next()
-    if (first !== undefined) await driver.refresh(first)
+    await driver.work(1)
     await Promise.all(Array.from({ length: options.concurrency ?? 1 }, () => driver.work()))
   } catch (error) {
     driver.fail(error)
@@ -62,18 +62,28 @@ class Driver {
     this.#run = new WorklistRun(resource, engine)
   }
 
-  /** Refreshes keys until there is none left. */
-  async work(): Promise<void> {
+  /**
+   * Refreshes keys until there is none left, or so many of them.
+   * @throws what another key would not change
+   */
+  async work(most = Number.POSITIVE_INFINITY): Promise<void> {
     const { limit = null, onProgress } = this.#options
-    for (let key = await this.next(); key !== undefined; key = await this.next()) {
-      await this.refresh(key)
+    for (let refreshed = 0; refreshed < most; refreshed++) {
+      const key = await this.#next()
+      if (key === undefined) return
+      try {
+        await this.#run.add(key, await ingest(this.#run.contextOf(key), this.#options))
+        this.#advance({ type: 'outcome' })
+      } catch (error) {
+        await this.#recordFailure(key, error)
+      }
       const { requested } = this.#progress
       onProgress?.({ page: requested, pages: limit, records: requested, count: limit })
     }
   }
 
   /** Claims the next key; waits for one until the deadline, if there is one. */
-  async next(): Promise<string | undefined> {
+  async #next(): Promise<string | undefined> {
     const { clock, db } = this.#engine
     const { until, stopping, signal } = this.#options
     while (this.#mayGoOn()) {
@@ -86,24 +96,18 @@ class Driver {
     return undefined
   }
 
-  /** @throws what another key would not change */
-  async refresh(key: string): Promise<void> {
+  async #recordFailure(key: string, error: unknown): Promise<void> {
     const { db, clock } = this.#engine
     const { name } = this.#resource
-    try {
-      await this.#run.ingest(key, this.#options)
-      this.#advance({ type: 'outcome' })
-    } catch (error) {
-      if (this.#options.signal?.aborted) {
-        this.#advance({ type: 'aborted' })
-        return await releaseKey(db, name, key)
-      }
-      this.#advance({ type: 'failure', error })
-      await postponeKey(db, name, key, clock.now())
-      if (!(error instanceof RetryableError)) throw error
-      this.#run.miss(key, error.message)
-      this.#run.log.warn({ key, err: error }, error.message)
+    if (this.#options.signal?.aborted) {
+      this.#advance({ type: 'aborted' })
+      return await releaseKey(db, name, key)
     }
+    this.#advance({ type: 'failure', error })
+    await postponeKey(db, name, key, clock.now())
+    if (!(error instanceof RetryableError)) throw error
+    this.#run.miss(key, error.message)
+    this.#run.log.warn({ key, err: error }, error.message)
   }
 
   /** Something ended the run. */

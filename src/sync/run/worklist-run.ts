@@ -3,13 +3,12 @@ import { countLosses } from '../drift/shape-changes.ts'
 import type { Engine, RunLog } from '../engine.ts'
 import { isAccepted, noCounts } from '../record/ledger.ts'
 import { recordOutcome } from '../record/record-outcome.ts'
-import type { ExtractOptions, Worklist } from '../resource.ts'
+import type { Worklist } from '../resource.ts'
 import type { LastReasons } from '../validate/guard-actions.ts'
 import { refusalWindow } from '../validate/mass-refusal.ts'
 import { concludeRefusal, rejectRefusals } from '../worklist/conclude.ts'
 import { addKey, endOfKeys, noRefusals, takeReady } from '../worklist/run-refusals.ts'
-import { ingest } from './ingest.ts'
-import type { IngestResult } from './outcomes.ts'
+import type { IngestContext, IngestResult } from './outcomes.ts'
 import { logDrift, logOfRun } from './run-log.ts'
 import { type RunResult, resultOf } from './run-result.ts'
 import { addMissed, addOutcome, emptySummary, reasonOf, rejectKeys, statusOf } from './run-summary.ts'
@@ -38,27 +37,29 @@ export class WorklistRun {
     this.log = logOfRun({ engine, resource, runId: this.runId })
   }
 
+  /** What `ingest` needs to take a key through the pipeline as part of this run. */
+  contextOf(key: string, engine = this.#engine): IngestContext {
+    const { runId, startedAt } = this
+    return { resource: this.#resource, key, engine, runId, startedAt, lastReasons: this.#lastReasons }
+  }
+
   /**
-   * Takes a key through the pipeline, and concludes refusals that were held back long enough.
+   * Counts what `ingest` returned for a key, and concludes refusals that were held back long enough.
    * @throws why the request failed, or what the database throws
    */
-  async ingest(key: string, options: ExtractOptions, engine = this.#engine): Promise<IngestResult> {
-    const result = await this.probe(key, options, engine)
-    this.#refusals = addKey(this.#refusals, key, result.refusal, engine.guards.accept)
+  async add(key: string, result: IngestResult): Promise<IngestResult> {
+    this.addProbe(key, result)
+    this.#refusals = addKey(this.#refusals, key, result.refusal, this.#engine.guards.accept)
     await this.#concludeReady(this.#window)
     return result
   }
 
   /** The same for a key that only shows whether the service is up: its refusal counts for nothing. */
-  async probe(key: string, options: ExtractOptions, engine = this.#engine): Promise<IngestResult> {
-    const { runId, startedAt } = this
-    const context = { resource: this.#resource, key, engine, runId, startedAt, lastReasons: this.#lastReasons }
-    const result = await ingest(context, options)
+  addProbe(key: string, result: IngestResult): void {
     if (result.status === 'failed') throw result.error
     for (const { guard, reason } of result.guarded) this.#lastReasons.set(`${key} ${guard}`, reason)
     if (isAccepted(result.status)) this.#losses.add(key, result.lost ?? [])
     this.#summary = addOutcome(this.#summary, result)
-    return result
   }
 
   /** Counts a key whose request failed. */

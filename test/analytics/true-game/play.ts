@@ -11,6 +11,7 @@ import { setExpectedInterval as expectEvery } from '../../../src/sync/coverage/c
 import type { Engine } from '../../../src/sync/engine.ts'
 import { isAccepted } from '../../../src/sync/record/ledger.ts'
 import { isWorklist, type Resource, type Worklist } from '../../../src/sync/resource.ts'
+import { ingest } from '../../../src/sync/run/ingest.ts'
 import { runResource } from '../../../src/sync/run/run-resource.ts'
 import { WorklistRun } from '../../../src/sync/run/worklist-run.ts'
 import { apiOf } from './api-of-game.ts'
@@ -148,7 +149,7 @@ async function takeKey(
 ): Promise<Omit<Accepted, 'askedAt'> | undefined> {
   // Each key by itself, as by runs that request one key each.
   const run = new WorklistRun(resource, engine)
-  const { status, observedAt } = await run.ingest(key, {})
+  const { status, observedAt } = await run.add(key, await ingest(run.contextOf(key)))
   await run.endRefusals(true)
   await run.close(1)
   // A guild that is no more has no response.
