@@ -66,6 +66,7 @@ const expected: Readonly<Record<FaultName, Expected>> = {
   'dated-ahead': { codes: [3] },
   'dated-1970': { codes: [3] },
   'future-acquired': { traces: /territory_(hold|capture)/ },
+  'swapped-territories': { traces: /territory_(hold|capture)/ },
   'no-joined': { traces: /guild_member/ },
   'hostile-error': { codes: [75], share: 0.8 },
   trickle: {},

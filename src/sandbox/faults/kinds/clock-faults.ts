@@ -24,6 +24,21 @@ export const clocks = {
       return records.length > 0
     },
   }),
+  'swapped-territories': jsonFault({
+    about: 'two territories have the holder and `acquired` of each other, in one response',
+    on: (path) => path === '/guild/list/territory',
+    edit: (body, { path, random }) => {
+      const records = recordsIn(path, body)
+      const first = records[Math.floor(random() * records.length)]
+      const others = records.filter((record) => record.acquired !== first?.acquired)
+      const second = others[Math.floor(random() * others.length)]
+      if (!first || !second) return false
+      const { guild, acquired } = first
+      Object.assign(first, { guild: second.guild, acquired: second.acquired })
+      Object.assign(second, { guild, acquired })
+      return true
+    },
+  }),
   'no-joined': jsonFault({
     about: 'a guild does not tell when its members joined, in one response',
     on: isGuild,
