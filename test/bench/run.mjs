@@ -37,8 +37,7 @@ try {
     program: join(root, 'dist/main.js'),
     folder,
     only: positionals,
-    days: Number(values.days),
-    guilds: Number(values.guilds),
+    extent: { days: Number(values.days), guilds: Number(values.guilds) },
   })
 } finally {
   await rm(folder, { recursive: true, force: true, maxRetries: 3 })

@@ -21,7 +21,7 @@ export async function measureYear(
   db: Database,
   extent: Extent,
   told: (title: string, rows: readonly object[]) => void,
-): Promise<void> {
+): Promise<Latency[]> {
   const filled: object[] = []
   await fillYear(db, extent, (what, ms) => filled.push({ what, s: Number((ms / 1000).toFixed(1)) }))
   told(`A history of ${extent.days} days and ${extent.guilds} guilds, made in`, filled)
@@ -29,4 +29,5 @@ export async function measureYear(
   const latencies: Latency[] = []
   for (const call of await callsOf(db, extent)) latencies.push(await measureCall(db, call, ROUNDS))
   told(`Questions, in ms of ${ROUNDS} calls over one warm connection`, latencies)
+  return latencies
 }

@@ -1,0 +1,8 @@
+import type { Part } from '../part.ts'
+import { loader } from './loader.ts'
+import { prepare } from './prepare.ts'
+import { sync } from './sync.ts'
+import { year } from './year.ts'
+
+/** What the bench is made of; `npm run bench -- loader` runs that part alone. */
+export const parts: Readonly<Record<string, Part>> = { prepare, loader, sync, year }
