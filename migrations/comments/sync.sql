@@ -102,6 +102,7 @@ comment on column sync.run.rejected is 'Responses that validation rejected; of a
 comment on column sync.run.quarantined is 'Records that could not be normalized; see sync.quarantine.';
 comment on column sync.run.living is 'Keys that have a current version after this run. NULL: the response was not accepted.';
 comment on column sync.run.content_hash is 'SHA-256 over the content hashes of all records in any order, 32 bytes. Equal: the same content. NULL: there was no response.';
+comment on column sync.run.body_hash is 'SHA-256 over program version, UTC day, request, body and content hash: a response with the same one is unchanged without being parsed. NULL: the next one is parsed.';
 comment on column sync.run.error is 'Error message. NULL: none.';
 comment on column sync.run.program is 'Version of the program that ran.';
 

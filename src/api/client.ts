@@ -12,6 +12,7 @@ import { DEFAULT_BASE_URL } from './http/request.ts'
 import {
   type CredentialRefusal,
   createTransport,
+  type KnownBody,
   type Recorder,
   type RequestEvent,
   type Timeouts,
@@ -53,8 +54,11 @@ export interface ClientOptions {
 
 /** The client, one method per endpoint. */
 export interface Api extends ReturnType<typeof endpointsOf> {
-  /** The same client, whose exchanges are recorded too, and which counts its own requests; budgets and connections are shared. */
-  withRecorder(record: Recorder): Api
+  /**
+   * The same client, whose exchanges are recorded too, and which counts its own requests; budgets and connections are shared.
+   * @param isKnown which bodies are not parsed: a call that gets one throws KnownResponse
+   */
+  withRecorder(record: Recorder, isKnown?: KnownBody): Api
 }
 
 /**
@@ -69,7 +73,7 @@ export function createClient(options: ClientOptions = {}): Api {
 function clientOf(transport: Transport): Api {
   return {
     ...endpointsOf(transport),
-    withRecorder: (record) => clientOf(transport.withRecorder(record)),
+    withRecorder: (record, isKnown) => clientOf(transport.withRecorder(record, isKnown)),
   }
 }
 

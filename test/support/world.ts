@@ -24,6 +24,8 @@ const routes: Readonly<Record<string, string>> = {
 export interface SyncOptions extends Partial<Guards>, ExtractOptions {
   /** Keep what the API sends as it came. */
   readonly raw?: boolean
+  /** Version of the program. */
+  readonly program?: string
 }
 
 /** A simulated API, a real database and a clock, and the words that a diary is written in. */
@@ -107,9 +109,9 @@ export async function openWorld(
 
   async function syncNow(resource: Resource, options: SyncOptions = {}): Promise<RunResult> {
     const { plausibleShare = 0.5, plausibleShares = {}, absences = 2, zeroShare = 0.25, ...others } = options
-    const { accept = false, raw = false, ...extract } = others
+    const { accept = false, raw = false, program = 'test', ...extract } = others
     const guards = { plausibleShare, plausibleShares, absences, zeroShare, accept }
-    return await runResource(resource, { db, api, clock, program: 'test', guards, log: runLog, raw }, extract)
+    return await runResource(resource, { db, api, clock, program, guards, log: runLog, raw }, extract)
   }
 
   async function rows(sql: string): Promise<unknown[][]> {

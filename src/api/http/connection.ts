@@ -37,6 +37,9 @@ export interface TransportOptions {
 /** Receives the last exchange of each call, a response or a refusal; not those that were repeated. */
 export type Recorder = (exchange: HttpExchange) => void
 
+/** Whether the body of a response, as decompressed bytes, is one that its caller knows, and that need not be parsed. */
+export type KnownBody = (request: ApiRequest, bytes: Uint8Array) => boolean
+
 /** What all recorders of a transport share. */
 export interface Connection {
   readonly http: HttpClient
@@ -56,6 +59,7 @@ export interface Connection {
 /** Whose requests are counted and recorded. */
 export interface Observer {
   readonly record: Recorder
+  readonly isKnown?: KnownBody | undefined
   sent: number
 }
 
@@ -107,7 +111,8 @@ export async function sendOnce(
   let outcome: Outcome | null = null
   try {
     for (const observer of observers) observer.sent++
-    outcome = await http.send(wireRequest(request, isGuest), signal)
+    const isKnown = (bytes: Uint8Array) => observers.some((observer) => observer.isKnown?.(request, bytes))
+    outcome = await http.send({ ...wireRequest(request, isGuest), isKnown }, signal)
   } finally {
     const recorded = limiter.complete(request.route, permit, endingOf(outcome, clock.now()))
     // A caller that gave up does not wait for the store.

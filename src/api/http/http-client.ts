@@ -29,6 +29,8 @@ export interface WireRequest {
   readonly guest?: boolean | undefined
   /** What must not be repeated from an error body, besides the credential. */
   readonly secrets?: readonly string[] | undefined
+  /** Whether a body, as decompressed bytes, is one that need not be parsed. */
+  readonly isKnown?: ((bytes: Uint8Array) => boolean) | undefined
 }
 
 /** Sends single requests to one origin. */
@@ -89,7 +91,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       }
       outcome = { ...outcome, bytes }
       const encoding = headers.get('content-encoding') ?? ''
-      const context = { status: response.statusCode, encoding, maxBytes, secrets }
+      const context = { status: response.statusCode, encoding, maxBytes, secrets, isKnown: request.isKnown }
       return { ...outcome, ...(await readBody(Buffer.concat(chunks), context)) }
     } catch (error) {
       signal.throwIfAborted()

@@ -28,8 +28,10 @@ export interface Outcome {
   /** Null when no headers came. */
   readonly status: number | null
   readonly headers: Headers
-  /** The parsed body; null when there was none or it could not be parsed. */
+  /** The parsed body; null when there was none, or it could not be parsed, or need not be. */
   readonly body: unknown
+  /** A recorder knows this body: it was not parsed. */
+  readonly isKnown?: boolean
   /** What was wrong, besides the status; null when nothing was. */
   readonly failure: FailureKind | null
   /** The failure in words, for a message. */

@@ -11,6 +11,7 @@ export interface ReadBody {
   readonly failure?: FailureKind
   readonly reason?: string
   readonly wire?: WireBody
+  readonly isKnown?: boolean
 }
 
 /** What must be known besides the bytes of a body. */
@@ -22,6 +23,8 @@ export interface BodyContext {
   readonly maxBytes: number
   /** What must not be repeated from an error body. */
   readonly secrets: readonly string[]
+  /** Whether a body of a success, as decompressed bytes, is one that need not be parsed. */
+  readonly isKnown?: ((bytes: Uint8Array) => boolean) | undefined
 }
 
 const unzip = promisify(gunzip)
@@ -33,7 +36,10 @@ const errorNesting = 20
 export async function readBody(raw: Uint8Array, context: BodyContext): Promise<ReadBody> {
   const { status, encoding, maxBytes, secrets } = context
   const wire = { bytes: raw, isGzip: isGzip(encoding) && raw.length > 0 }
-  const decoded = await decode(Buffer.from(raw.buffer, raw.byteOffset, raw.length), encoding, maxBytes)
+  const bytes = await decompress(Buffer.from(raw.buffer, raw.byteOffset, raw.length), encoding, maxBytes)
+  if (!(bytes instanceof Uint8Array)) return bytes
+  if (status < 300 && context.isKnown?.(bytes)) return { isKnown: true, wire }
+  const decoded = textOf(bytes)
   if (typeof decoded !== 'string') {
     // Bytes that came whole are kept in the archive, whatever they mean.
     return decoded.failure === 'not utf-8' && status < 300 ? { ...decoded, wire } : decoded
@@ -52,12 +58,12 @@ function isGzip(encoding: string): boolean {
   return /^\s*(x-)?gzip\s*$/i.test(encoding)
 }
 
-async function decode(raw: Buffer, encoding: string, maxOutputLength: number) {
+async function decompress(raw: Buffer, encoding: string, maxOutputLength: number) {
   const name = encoding.trim().toLowerCase()
-  if (name === '' || name === 'identity' || raw.length === 0) return textOf(raw)
+  if (name === '' || name === 'identity' || raw.length === 0) return raw
   if (!isGzip(encoding)) return { failure: 'encoding', reason: `a body encoded as ${name}` } as const
   try {
-    return textOf(await unzip(raw, { maxOutputLength }))
+    return await unzip(raw, { maxOutputLength })
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : null
     if (code === 'ERR_BUFFER_TOO_LARGE')

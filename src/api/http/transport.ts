@@ -5,6 +5,7 @@ import { firstAttempt, nextStep } from './attempts.ts'
 import { classifyResponse } from './classify-response.ts'
 import {
   type Connection,
+  type KnownBody,
   type Observer,
   openConnection,
   type Recorder,
@@ -15,7 +16,7 @@ import type { HttpExchange } from './http-exchange.ts'
 import type { ApiRequest } from './request.ts'
 
 export type { CredentialRefusal } from '../auth/credential.ts'
-export type { Recorder, TransportOptions } from './connection.ts'
+export type { KnownBody, Recorder, TransportOptions } from './connection.ts'
 export type { Timeouts } from './http-client.ts'
 export type { ApiRequest, Lane } from './request.ts'
 export type { RequestEvent } from './request-event.ts'
@@ -24,6 +25,7 @@ export type { RequestEvent } from './request-event.ts'
 export interface Transport {
   /**
    * @throws ApiError (300, 400, 401, 403, 404 and others), TooManyRequests or Unavailable after the last repeat,
+   *   KnownResponse for a body that a recorder knows,
    *   FatalError when the transport is closed or the body too large, RetryableError when the budget cannot be reached,
    *   or the reason of the aborted signal
    */
@@ -32,10 +34,25 @@ export interface Transport {
   requestsSent(): number
   /** What the running window of the route's bucket still allows, from the headers of responses; else null. */
   remaining(route: string): number | null
-  /** The same transport, whose exchanges are recorded too, and which counts its own requests; all else is shared. */
-  withRecorder(record: Recorder): Transport
+  /**
+   * The same transport, whose exchanges are recorded too, and which counts its own requests; all else is shared.
+   * @param isKnown which bodies are not parsed
+   */
+  withRecorder(record: Recorder, isKnown?: KnownBody): Transport
   /** Ends every waiting and running request and closes the connections. */
   close(): Promise<void>
+}
+
+/** A response with a body that a recorder of the call knows: it is not parsed, and what reads it ends here. */
+export class KnownResponse extends Error {
+  readonly response: ApiResponse<unknown>
+  readonly exchange: HttpExchange
+
+  constructor(response: ApiResponse<unknown>, exchange: HttpExchange) {
+    super('the body is known')
+    this.response = response
+    this.exchange = exchange
+  }
 }
 
 /** How long to wait for requests in flight before the connections are closed, ms. */
@@ -47,8 +64,13 @@ export function createTransport(options: TransportOptions): Transport {
   return transportOver(openConnection(options, clock, random), [])
 }
 
-function transportOver(connection: Connection, outer: readonly Observer[], record: Recorder = () => {}): Transport {
-  const own: Observer = { record, sent: 0 }
+function transportOver(
+  connection: Connection,
+  outer: readonly Observer[],
+  record: Recorder = () => {},
+  isKnown?: KnownBody,
+): Transport {
+  const own: Observer = { record, isKnown, sent: 0 }
   const observers = [...outer, own]
   return {
     send: (request) => send(connection, request, observers),
@@ -57,7 +79,7 @@ function transportOver(connection: Connection, outer: readonly Observer[], recor
       const isGuest = connection.credential.goesAsGuest({ method: 'GET', route, path: route })
       return (isGuest ? connection.guests : connection.owners).remaining(route)
     },
-    withRecorder: (further) => transportOver(connection, observers, further),
+    withRecorder: (further, isKnown) => transportOver(connection, observers, further, isKnown),
     close: () => close(connection),
   }
 }
@@ -86,7 +108,9 @@ async function send(
       const exchange: HttpExchange = { request, outcome, credential: isGuest ? 'guest' : 'token' }
       if (outcome.status !== null) for (const { record } of observers) record(exchange)
       if (next.kind === 'fail') throw next.error
-      return toApiResponse(outcome, attempts.number)
+      const response = toApiResponse(outcome, attempts.number)
+      if (outcome.isKnown) throw new KnownResponse(response, exchange)
+      return response
     }
   } finally {
     call.end()

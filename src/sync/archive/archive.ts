@@ -8,6 +8,7 @@ import { sha256 } from '../normalize/hash.ts'
 import type { Personal } from '../privacy/personal.ts'
 import { storeBodies } from './bodies.ts'
 import { erasedText, isUnkeepable, type Target } from './erase-archived.ts'
+import type { SeenBodies } from './seen-bodies.ts'
 import { rawAnswer } from './tables.ts'
 
 /** A client of the API with the exchanges it made. */
@@ -15,6 +16,8 @@ export interface RecordingClient {
   readonly api: Api
   /** In the order of the responses; empty when nothing is archived. */
   readonly exchanges: readonly HttpExchange[]
+  /** Absent where every body is parsed. */
+  readonly bodies?: SeenBodies | undefined
 }
 
 /** The exchanges that are no refusal. */
@@ -41,12 +44,15 @@ export interface ArchiveEntry {
 }
 
 /** A client for one extraction that counts its requests, and records the exchanges where responses are archived. */
-export function recordResponses({ api, raw = false }: Pick<Engine, 'api' | 'raw'>): RecordingClient {
+export function recordResponses(
+  { api, raw = false }: Pick<Engine, 'api' | 'raw'>,
+  bodies?: SeenBodies,
+): RecordingClient {
   const exchanges: HttpExchange[] = []
   const record = (exchange: HttpExchange) => {
     if (raw) exchanges.push(exchange)
   }
-  return { api: api.withRecorder(record), exchanges }
+  return { api: api.withRecorder(record, bodies?.isKnown), exchanges, bodies }
 }
 
 /**

@@ -7,7 +7,7 @@ import { type Counts, noCounts, type RunStatus } from '../record/ledger.ts'
 import type { ResourceBase } from '../resource.ts'
 import { averageAgain } from '../retention/rollup.ts'
 import { type GuardAction, ignoredActions, walkActions } from '../validate/guard-actions.ts'
-import type { IncomingResponse } from '../validate/incoming-response.ts'
+import type { IncomingResponse, ReceivedResponse } from '../validate/incoming-response.ts'
 import { type Validation, validateResponse } from '../validate/validate-response.ts'
 import { pendingAbsences } from './absent.ts'
 import { loadAccepted } from './load-accepted.ts'
@@ -92,10 +92,10 @@ async function loadUnlessKnown(
 }
 
 /** Whether an unchanged response still counts: what was missing before is missing again. */
-async function confirmsPendingDeletion(
+export async function confirmsPendingDeletion(
   sql: Sql,
   { name, relatedHistories = {} }: ResourceBase,
-  { extraction, last, scope }: IncomingResponse,
+  { extraction, last, scope }: ReceivedResponse,
 ): Promise<boolean> {
   // Only a response that is newer in all its pages is another one.
   if (last && extraction.observedFrom <= last.observedAt) return false

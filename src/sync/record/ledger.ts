@@ -34,13 +34,21 @@ export function isAccepted(status: string): boolean {
   return status === 'ok' || status === 'unchanged' || status === 'partial'
 }
 
+/** What the ledger has of the last accepted response of a resource. */
+export interface LastRun extends LastAccepted {
+  readonly currentKeys: number
+  /** Records that came, and those of them that could be normalized. */
+  readonly came: number
+  readonly normalized: number
+  /** Null where the same body must be parsed again. */
+  readonly bodyHash: Uint8Array | null
+}
+
 /** The last accepted response of a resource, or undefined before the first. */
-export async function lastAccepted(
-  sql: Sql,
-  resource: string,
-): Promise<(LastAccepted & { currentKeys: number }) | undefined> {
-  const [row] = await sql.query<{ observed_at: Date; records: number; content_hash: Uint8Array; living: number }>(
-    `select latest.observed_at, latest.content_hash, latest.living,
+export async function lastAccepted(sql: Sql, resource: string): Promise<LastRun | undefined> {
+  const [row] = await sql.query<Omit<LastRun, 'observedAt'> & { observed_at: Date }>(
+    `select latest.observed_at, latest.content_hash as "contentHash", latest.living as "currentKeys",
+            latest.records as came, latest.normalized, latest.body_hash as "bodyHash",
             -- An incomplete response does not show how many records there should be.
             coalesce((select coalesce(normalized, records) from sync.run
                        where resource = $1 and status in ('ok', 'unchanged', 'partial') and complete
@@ -51,12 +59,8 @@ export async function lastAccepted(
     [resource],
   )
   if (!row) return undefined
-  return {
-    observedAt: row.observed_at.getTime(),
-    records: row.records,
-    contentHash: row.content_hash,
-    currentKeys: row.living,
-  }
+  const { observed_at, ...last } = row
+  return { ...last, observedAt: observed_at.getTime() }
 }
 
 /** Writes the one row that every run leaves. */

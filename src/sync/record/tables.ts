@@ -46,6 +46,9 @@ export const run = syncTable(
     contentHash: bytes(
       'SHA-256 over the content hashes of all records in any order, 32 bytes. Equal: the same content. NULL: there was no response.',
     ),
+    bodyHash: bytes(
+      'SHA-256 over program version, UTC day, request, body and content hash: a response with the same one is unchanged without being parsed. NULL: the next one is parsed.',
+    ),
     error: text('Error message. NULL: none.'),
     program: text('Version of the program that ran.').notNull(),
   },
@@ -206,7 +209,7 @@ export const ledgerNaming = [
   namesPeople(
     run,
     { reason: 'text', error: 'text' },
-    { [words]: ['resource', 'status', 'program'], [numbers]: ['runId', 'contentHash'] },
+    { [words]: ['resource', 'status', 'program'], [numbers]: ['runId', 'contentHash', 'bodyHash'] },
   ),
   namesPeople(
     workItem,

@@ -1,5 +1,10 @@
-import type { Api } from '../../api/client.ts'
+import { renewAt } from '../../api/auth/renewal.ts'
+import { type Api, createClient } from '../../api/client.ts'
 import { ApiError, Forbidden, NotFound, Unavailable } from '../../api/errors.ts'
+import { textOf } from '../../api/http/http-exchange.ts'
+import { clockError } from '../../api/http/response-headers.ts'
+import { KnownResponse } from '../../api/http/transport.ts'
+import { offline } from '../../api/recordings/recorded.ts'
 import { type Preparation, prepare } from '../normalize/prepare.ts'
 import type { Extraction, ExtractOptions, Resource, Worklist } from '../resource.ts'
 import type { RefusalKind } from '../worklist/refusals.ts'
@@ -9,9 +14,11 @@ export type Target =
   | { readonly resource: Resource; readonly key?: undefined }
   | { readonly resource: Worklist; readonly key: string }
 
-/** What the API gave: normalized records, a refusal of the key, or a failure. */
+/** What the API gave: normalized records, a body that is known, a refusal of the key, or a failure. */
 export type Extracted =
   | { readonly kind: 'response'; readonly extraction: Extraction; readonly preparation: Preparation }
+  /** `parsed` responds with the same body again, and sends no request. */
+  | { readonly kind: 'known'; readonly extraction: Extraction; readonly parsed: Api }
   | { readonly kind: RefusalKind; readonly reason: string; readonly respondedAt: number | null }
   | { readonly kind: 'failed'; readonly error: unknown }
 
@@ -22,8 +29,17 @@ export async function extract({ resource, key }: Target, api: Api, options: Extr
       key === undefined ? await resource.extract(api, options) : await resource.extractOne(api, key, options)
     return { kind: 'response', extraction, preparation: prepare(resource, extraction.records, extraction) }
   } catch (error) {
+    if (error instanceof KnownResponse) return knownResponse(error)
     return key !== undefined && error instanceof ApiError ? refusalOf(error) : { kind: 'failed', error }
   }
+}
+
+function knownResponse({ response, exchange }: KnownResponse): Extracted {
+  const { observedAt, headers } = response
+  const instants = { observedFrom: observedAt, observedAt, clockError: clockError(headers), renewAt: renewAt(response) }
+  const body = () => JSON.parse(Buffer.from(textOf(exchange)).toString('utf8')) as unknown
+  const parsed = createClient({ transport: offline(async () => ({ ...response, body: body() })) })
+  return { kind: 'known', extraction: { records: [], complete: true, pages: 1, ...instants }, parsed }
 }
 
 /** A refusal that the application itself wrote; any other 403 or 404 is a failure. */

@@ -1,9 +1,12 @@
 import type { Sql } from '../../db/database.ts'
 import { lockArchive, type RecordingClient, recordResponses } from '../archive/archive.ts'
+import { watchBodies } from '../archive/seen-bodies.ts'
 import { loadWithoutRefused } from '../load/load-without-refused.ts'
+import { lastAccepted } from '../record/ledger.ts'
 import { recordOutcome } from '../record/record-outcome.ts'
 import type { ExtractOptions } from '../resource.ts'
 import { type Extracted, extract } from './extract.ts'
+import { MustParse } from './load-known.ts'
 import { failureOutcome, type IngestContext, type IngestResult, refusalOutcome, responseOutcome } from './outcomes.ts'
 import { logOfRun, logOutcome, logQuarantined } from './run-log.ts'
 
@@ -13,21 +16,44 @@ import { logOfRun, logOutcome, logQuarantined } from './run-log.ts'
  * @throws what the database throws about a key; about a whole resource that is a failed outcome
  */
 export async function ingest(context: IngestContext, options: ExtractOptions = {}): Promise<IngestResult> {
-  const client = recordResponses(context.engine)
+  const { engine, key, resource, startedAt } = context
+  // The rules about people are judged by every response.
+  const mayBeKnown = key === undefined && !resource.personal
+  const last = mayBeKnown ? await lastAccepted(engine.db, resource.name) : undefined
+  const client = recordResponses(engine, mayBeKnown ? watchBodies(engine.program, startedAt, last) : undefined)
   const extracted = await extract(context, client.api, options)
   if (extracted.kind === 'failed') return await recordFailure(context, client, extracted.error)
   try {
-    return await loadAndRecord(context, client, extracted)
+    if (extracted.kind !== 'known') return await loadAndRecord(context, client, extracted)
+    return await loadKnownOrParse(context, client, extracted, options)
   } catch (error) {
-    if (context.key !== undefined) throw error
+    if (key !== undefined) throw error
     return await recordFailure(context, client, error)
+  }
+}
+
+/** Loads a response whose body is that of the last accepted one; parses it where something depends on its records. */
+async function loadKnownOrParse(
+  context: IngestContext,
+  client: RecordingClient,
+  { extraction, parsed }: Extract<Extracted, { readonly kind: 'known' }>,
+  options: ExtractOptions,
+): Promise<IngestResult> {
+  const receivedAt = context.engine.clock.now()
+  try {
+    return await commit(context, client, (sql) => responseOutcome(sql, context, client, { extraction, receivedAt }))
+  } catch (error) {
+    if (!(error instanceof MustParse)) throw error
+    const extracted = await extract(context, parsed, options)
+    if (extracted.kind === 'failed' || extracted.kind === 'known') throw error
+    return await loadAndRecord(context, client, extracted)
   }
 }
 
 async function loadAndRecord(
   context: IngestContext,
   client: RecordingClient,
-  extracted: Exclude<Extracted, { readonly kind: 'failed' }>,
+  extracted: Exclude<Extracted, { readonly kind: 'failed' | 'known' }>,
 ): Promise<IngestResult> {
   const { engine, resource } = context
   const receivedAt = engine.clock.now()

@@ -3,7 +3,7 @@ import type { Sql } from '../../db/database.ts'
 import { type RecordingClient, successfulExchanges } from '../archive/archive.ts'
 import { reshaped } from '../drift/shape-changes.ts'
 import type { Engine } from '../engine.ts'
-import { loadResponse } from '../load/load-response.ts'
+import { type LoadResult, loadResponse } from '../load/load-response.ts'
 import { isAccepted, lastAccepted, noCounts } from '../record/ledger.ts'
 import type { Outcome } from '../record/record-outcome.ts'
 import type { ResourceBase } from '../resource.ts'
@@ -12,6 +12,7 @@ import type { IncomingResponse } from '../validate/incoming-response.ts'
 import { noteRefusal, type Refusal, type RefusalKind, type RefusalState } from '../worklist/refusals.ts'
 import { lastOfKey } from '../worklist/work-items.ts'
 import type { Target } from './extract.ts'
+import { loadKnown } from './load-known.ts'
 
 /** A target within a run. */
 export type IngestContext = Target & {
@@ -39,18 +40,22 @@ export interface IngestResult extends Outcome {
   readonly renewAt?: number
 }
 
-/** Validates and loads a response; describes what became of it. */
+/** A response; without its records where its body is that of the last accepted one. */
+type Received = Pick<IncomingResponse, 'extraction' | 'receivedAt'> & Partial<Pick<IncomingResponse, 'preparation'>>
+
+/**
+ * Validates and loads a response; describes what became of it.
+ * @throws MustParse when it comes without records and needs them
+ */
 export async function responseOutcome(
   sql: Sql,
   context: IngestContext,
   client: RecordingClient,
-  received: Pick<IncomingResponse, 'extraction' | 'preparation' | 'receivedAt'>,
+  received: Received,
 ): Promise<IngestResult> {
-  const { resource, key, runId, lastReasons, engine } = context
-  const { guards, privacy, clock } = engine
-  const last = key === undefined ? await lastAccepted(sql, resource.name) : await lastOfKey(sql, resource.name, key)
-  const incoming = { ...received, last, guards, privacy, runId }
-  const loaded = await loadResponse(sql, resource, key === undefined ? incoming : { ...incoming, scope: key })
+  const { resource, key, lastReasons, engine } = context
+  const { clock, guards } = engine
+  const loaded = await load(sql, context, client, received)
   const { status, hidden, observedAt, contentHash, records, lost, ...rest } = loaded
   const archive = { exchanges: client.exchanges, status, hidden, accepted: guards.accept, personal: resource.personal }
   const outcome = { ...headingOf(context), ...rest, status, observedAt, records, archive }
@@ -58,7 +63,8 @@ export async function responseOutcome(
     const at = new Date(clock.now())
     const { observedFrom, complete, pages, renewAt } = received.extraction
     const extent = { observedFrom: observedAt && new Date(observedFrom), complete, pages }
-    const run = { ...runRow(context, client, at), ...loaded, living: loaded.currentKeys, ...extent }
+    const bodyHash = isReusable(received, loaded) ? client.bodies?.hashWith(contentHash) : undefined
+    const run = { ...runRow(context, client, at), ...loaded, living: loaded.currentKeys, ...extent, bodyHash }
     return { ...outcome, at, run, cacheSeconds: resource.cacheSeconds, ...(renewAt ? { renewAt } : {}) }
   }
   const now = received.receivedAt
@@ -74,6 +80,31 @@ export async function responseOutcome(
     },
     ...(lost ? { lost } : {}),
   }
+}
+
+async function load(
+  sql: Sql,
+  { resource, key, runId, engine }: IngestContext,
+  client: RecordingClient,
+  received: Received,
+) {
+  const { guards, privacy } = engine
+  const { preparation, ...rest } = received
+  if (key !== undefined && preparation) {
+    const last = await lastOfKey(sql, resource.name, key)
+    return await loadResponse(sql, resource, { ...rest, preparation, last, guards, privacy, runId, scope: key })
+  }
+  const last = await lastAccepted(sql, resource.name)
+  const incoming = { ...rest, last, guards, privacy, runId }
+  if (preparation) return await loadResponse(sql, resource, { ...incoming, preparation })
+  return await loadKnown(sql, resource, incoming, client.bodies?.isBodyOf(last) ? last : undefined)
+}
+
+/** Whether the same body, at a later instant, gives the same: nothing of it was doubtful, or depended on when it came. */
+function isReusable({ extraction, preparation }: Received, { status, reason }: LoadResult): boolean {
+  const { clockError, validationError } = extraction
+  const isWhole = isAccepted(status) && status !== 'partial' && reason === null
+  return isWhole && !clockError && !validationError && !preparation?.ignored.length
 }
 
 /** Notes a refusal. A single one changes no history: hidden is not gone, and either may be wrong. */

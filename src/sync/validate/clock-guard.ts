@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/database.ts'
 import type { ResourceBase } from '../resource.ts'
-import type { IncomingResponse } from './incoming-response.ts'
+import type { ReceivedResponse } from './incoming-response.ts'
 
 /** A response in time, ms since the epoch: the instant that it speaks for, and when it came by the clock of this machine. */
 export interface Dated {
@@ -40,7 +40,7 @@ const fine: ClockVerdict = { kind: 'fine' }
  * Whether the clocks agree with a response, before its age is judged: its own `Date` header, this machine's clock, and the pace
  * of the responses before it. Reads the ledger only where something does not fit.
  */
-export async function judgeClock(sql: Sql, resource: ResourceBase, incoming: IncomingResponse): Promise<ClockVerdict> {
+export async function judgeClock(sql: Sql, resource: ResourceBase, incoming: ReceivedResponse): Promise<ClockVerdict> {
   const { extraction, last, guards } = incoming
   const { observedFrom, observedAt, clockError } = extraction
   const response: Dated = { observedAt, receivedAt: incoming.receivedAt }
@@ -167,7 +167,7 @@ function isApart(point: Dated, other: Dated, apart: number): boolean {
 const accepted = `status in ('ok', 'unchanged', 'partial')`
 
 /** The latest responses of a resource, of any key, that came before this one by this machine's clock. */
-async function readTrail(sql: Sql, resource: string, { scope, receivedAt }: IncomingResponse): Promise<Point[]> {
+async function readTrail(sql: Sql, resource: string, { scope, receivedAt }: ReceivedResponse): Promise<Point[]> {
   const [table, received] = scope === undefined ? ['sync.run', 'finished_at'] : ['sync.observation', 'received_at']
   const rows = await sql.query<{ observed: Date; received: Date; accepted: boolean }>(
     `select observed_at as observed, ${received} as received, ${accepted} as accepted from ${table}
@@ -186,7 +186,7 @@ async function readTrail(sql: Sql, resource: string, { scope, receivedAt }: Inco
 async function readStored(
   sql: Sql,
   resource: string,
-  { scope }: IncomingResponse,
+  { scope }: ReceivedResponse,
   observedAt: number,
 ): Promise<Stored | undefined> {
   const [table, received] = scope === undefined ? ['sync.run', 'finished_at'] : ['sync.observation', 'received_at']

@@ -1,0 +1,1 @@
+ALTER TABLE "sync"."run" ADD COLUMN "body_hash" "bytea";

@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto'
+import { type HttpExchange, lineOf } from '../../api/http/http-exchange.ts'
+import { sha256 } from '../normalize/hash.ts'
+import type { LastRun } from '../record/ledger.ts'
+
+/** The bodies that the requests of one extraction brought, as hashes. */
+export interface SeenBodies {
+  /** Notes a body. Whether it is that of the last accepted response, byte for byte. */
+  isKnown(request: HttpExchange['request'], bytes: Uint8Array): boolean
+  /** What the ledger keeps of a response with this content hash; undefined where it took several bodies, or none. */
+  hashWith(contentHash: Uint8Array): Buffer | undefined
+  /** Whether a response took one body, and that is the one of this response. */
+  isBodyOf(last: LastRun | undefined): boolean
+}
+
+/**
+ * Of the hash is all that the rows of a body depend on: the program's version and the request, too. With the content hash, a
+ * response is parsed again once its content hash is given up; with the day, at least daily, whatever else has changed.
+ */
+export function watchBodies(program: string, startedAt: Date, last: LastRun | undefined): SeenBodies {
+  const hashes: Buffer[] = []
+  const day = startedAt.toISOString().slice(0, 10)
+  const hashWith = (contentHash: Uint8Array) =>
+    hashes[0] && hashes.length === 1 ? sha256(Buffer.concat([hashes[0], contentHash])) : undefined
+  const isBodyOf = (other: LastRun | undefined) =>
+    other !== undefined && other.bodyHash !== null && hashWith(other.contentHash)?.equals(other.bodyHash) === true
+  return {
+    isKnown: (request, bytes) => {
+      const about = `${program} ${day} ${lineOf({ request })}\n`
+      hashes.push(createHash('sha256').update(about).update(bytes).digest())
+      return isBodyOf(last)
+    },
+    hashWith,
+    isBodyOf,
+  }
+}

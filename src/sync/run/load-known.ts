@@ -1,0 +1,41 @@
+import type { Sql } from '../../db/database.ts'
+import { confirmsPendingDeletion, type LoadResult } from '../load/load-response.ts'
+import { type LastRun, noCounts } from '../record/ledger.ts'
+import type { ResourceBase } from '../resource.ts'
+import { judgeClock } from '../validate/clock-guard.ts'
+import type { ReceivedResponse } from '../validate/incoming-response.ts'
+
+/** What becomes of a response depends on its records. */
+export class MustParse extends Error {}
+
+/**
+ * What became of a response whose body is that of the last accepted one, byte for byte: the same that parsing it would come to.
+ * @param last undefined when the last accepted response has another body by now
+ * @throws MustParse when it is not simply unchanged
+ */
+export async function loadKnown(
+  sql: Sql,
+  resource: ResourceBase,
+  received: ReceivedResponse,
+  last: LastRun | undefined,
+): Promise<LoadResult> {
+  const { observedAt, clockError } = received.extraction
+  if (!last || observedAt < last.observedAt || clockError !== undefined) throw new MustParse()
+  const { kind } = await judgeClock(sql, resource, received)
+  if (kind !== 'fine' || (await confirmsPendingDeletion(sql, resource, received))) throw new MustParse()
+  const { came: records, normalized, currentKeys } = last
+  return {
+    ...noCounts,
+    status: 'unchanged',
+    reason: null,
+    observedAt: new Date(observedAt),
+    records,
+    normalized,
+    unchanged: normalized,
+    currentKeys,
+    contentHash: Buffer.from(last.contentHash),
+    drift: [],
+    hidden: [],
+    guarded: [],
+  }
+}
