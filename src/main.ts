@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-import { interruption } from './cli/context.ts'
-import { openOutput } from './cli/output/output.ts'
-import { runProgram } from './cli/program.ts'
+import { keepCompiledCode } from './cli/compiled-code.ts'
 
+await keepCompiledCode()
+const { interruption, openOutput, runProgram } = await import('./cli/program.ts')
 const ending = new AbortController()
 const signals = ['SIGINT', 'SIGTERM'] as const
 for (const signal of signals) {

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** A share of a whole. */
 export const share = z.coerce.number().min(0).max(1, { error: 'must lie between 0 and 1' })

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import envPaths from 'env-paths'
-import { z } from 'zod'
+import * as z from 'zod'
 import { readHostNames, readRawDays, readShares, share } from './config-values.ts'
 
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const

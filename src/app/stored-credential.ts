@@ -12,7 +12,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { z } from 'zod'
+import * as z from 'zod'
 import { codeOf, FatalError, messageOf } from './errors.ts'
 import { createFolder } from './private-folder.ts'
 

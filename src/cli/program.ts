@@ -22,6 +22,9 @@ import { type CommonFlags, type Context, createContext, type Terminal } from './
 import { exitCode, exitCodeOfError } from './exit-codes.ts'
 import { commonOptions } from './options.ts'
 
+export { interruption } from './context.ts'
+export { openOutput } from './output/output.ts'
+
 /** All commands, in the order of `--help`. */
 export const commands: readonly (CommandDeclaration | CommandGroup)[] = [
   ...[sync, start, doctor, backfill, replay, status, query, dictionary, serveDb],

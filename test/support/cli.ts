@@ -29,12 +29,12 @@ export interface Running {
 /** Environment variables for a child; nothing of the tester's own reaches it but the path. */
 export type Environment = Readonly<Record<string, string>>
 
-/** Compiles the sources into `dist` when that is older than they are; the first worker does it for all. */
+/** Builds `dist` when it is older than the sources; the first worker does it for all. */
 export async function buildProgram(): Promise<void> {
   const unlock = await lockFolder(join(inject('runFolder'), 'build'), { clock: systemClock, waitMs: 100_000 })
   try {
     if (newest(join(root, 'src')) <= newest(join(root, 'dist'))) return
-    await promisify(execFile)(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', root])
+    await promisify(execFile)(process.execPath, [join(root, 'scripts/build.mjs')])
   } finally {
     await unlock()
   }

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { type Body, recordsOf } from './form/bodies.ts'
 import { known } from './form/field-meta.ts'
 import { recordParser } from './form/record.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Body } from './form/bodies.ts'
 import { recordParser } from './form/record.ts'
 import { fieldsOf } from './form/unknown.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { recordParser } from './form/record.ts'
 import { identityFields } from './people/identities.ts'
 

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { mapOf, recordsOf } from './form/bodies.ts'
 import { recordParser } from './form/record.ts'
 import { itemSchema } from './items.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 /*
  * The documents that `--json` prints, the notifications and the webhook. `npm run generate` writes them as JSON Schema into

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { clockError } from '../../api/http/response-headers.ts'
 import { deepestNesting } from '../../api/schemas/form/limits.ts'
 import { RecordError } from '../../app/errors.ts'

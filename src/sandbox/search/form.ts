@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Refusal } from '../http/answer.ts'
 
 /** From `low` to `high`, both included. */

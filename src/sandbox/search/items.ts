@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { camelCase } from '../generator/names.ts'
 import type { Item } from '../generator/records.ts'
 import { isRefusal, type Refusal } from '../http/answer.ts'

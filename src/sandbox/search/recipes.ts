@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Recipe, Span } from '../generator/records.ts'
 import { isRefusal, type Refusal } from '../http/answer.ts'
 import { type Range, range, readForm, text, texts } from './form.ts'

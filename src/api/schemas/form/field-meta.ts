@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { restrictionVocabulary } from '../people/restrictions.ts'
 
 /** What a schema says of a field besides its type. */

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** A field that the schema of its record does not name. */
 export interface UnknownField {

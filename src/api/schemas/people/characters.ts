@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { hiddenBy, known } from '../form/field-meta.ts'
 import { recordParser } from '../form/record.ts'
 import { duels, tally } from '../form/totals.ts'

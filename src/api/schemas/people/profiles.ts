@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { recordParser } from '../form/record.ts'
 import { fieldsOf } from '../form/unknown.ts'
 import { type Guild, type GuildMember, membersOf, parseGuild, parseGuildMember } from '../guilds.ts'

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { z } from 'zod'
+import * as z from 'zod'
 import { FatalError } from '../../../app/errors.ts'
 import { readFileInside } from './recording-files.ts'
 
