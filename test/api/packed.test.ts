@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -15,6 +15,7 @@ const root = join(import.meta.dirname, '../..')
 const run = promisify(execFile)
 /** Nothing of the tester's own configuration but where his packages come from. */
 const npm = (args: readonly string[], cwd: string) => run('npm', args, { cwd, maxBuffer: 1 << 24 })
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
 
 let folder: string
 let sandbox: Sandbox
@@ -45,6 +46,21 @@ describe('the package, installed in an empty folder,', () => {
     expect(stdout).toMatch(/^bow \S+/m)
     expect(stdout).toMatch(/username: '\w+'/)
     expect(stdout).not.toContain('undefined')
+  })
+
+  test('has one copy of the program, and runs it with an embedded database', async () => {
+    const installed = join(folder, 'node_modules/wynnsync')
+    expect((await readdir(join(installed, 'dist'))).sort()).toEqual([
+      ...['analytics', 'api', 'app', 'main.js', 'program', 'sandbox'],
+    ])
+    const env = { ...process.env, WYNNSYNC_DATA_DIR: join(folder, 'data'), WYNNSYNC_BASE_URL: sandbox.url }
+    const wynnsync = async (...args: string[]) => (await run('npx', ['wynnsync', ...args], { cwd: folder, env })).stdout
+    expect(await wynnsync('--version')).toBe(`${version}\n`)
+    expect(await wynnsync('demo', '--help')).toContain('Usage: wynnsync demo')
+    const { runs } = JSON.parse(await wynnsync('sync', 'territories', '--json', '--quiet'))
+    expect(runs).toEqual([expect.objectContaining({ resource: 'territories', status: 'ok' })])
+    await wynnsync('report', '--out', 'report.html')
+    expect(readFileSync(join(folder, 'report.html'), 'utf8')).toContain('<svg')
   })
 
   test('queries the views with drizzle as the documentation shows', async () => {
