@@ -27,7 +27,7 @@ try {
       declaration: false,
       typeRoots: [join(root, 'node_modules/@types')],
     },
-    files: [join(root, 'test/bench/bench.ts'), join(root, 'test/bench/meter.ts')],
+    files: ['bench', 'meter', 'peers/copy-flat'].map((name) => join(root, `test/bench/${name}.ts`)),
     include: [],
   }
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(project))
