@@ -7,6 +7,7 @@ COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts
 COPY tsconfig.json ./
 COPY src src
+COPY migrations migrations
 COPY scripts scripts
 RUN npm run build && npm prune --omit=dev --ignore-scripts
 

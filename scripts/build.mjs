@@ -1,9 +1,10 @@
 // Builds the package, run by `npm run build`: every module of `src` with its types by the compiler, for what package.json
 // exports, and over `dist/main.js` the program, bundled with its libraries into a few files in `dist/program`. A command
-// starts in half the time that way.
+// starts in half the time that way. Then the migrated cluster that new embedded databases are unpacked from: it takes some
+// seconds, so it is kept beside the libraries, and made anew only when something that it depends on has changed.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import process, { exit } from 'node:process'
 import { build } from 'esbuild'
@@ -58,3 +59,8 @@ for (const { path, contents } of outputFiles) {
   await writeFile(path, contents)
 }
 await writeFile(join(root, 'dist', chunks, 'LICENSES.txt'), await licenses(root, Object.keys(metafile.inputs)))
+
+const { makeTemplate } = await import('../dist/app/app.js')
+const kept = join(root, 'node_modules/.cache/wynnsync')
+await makeTemplate(kept)
+await cp(kept, join(root, 'dist/cluster'), { recursive: true })

@@ -63,14 +63,14 @@ export function openDatabase(
 ): Promise<Database> {
   const { databaseUrl, dataDir } = config
   const report = (message: string) => log.error(message)
-  return connect({ databaseUrl, dataDir, clock, holds, waitMs, lowMemory, durable, report, signal })
+  return connect({ databaseUrl, dataDir, clock, holds, waitMs, lowMemory, durable, report, signal, template })
 }
 
 /** Brings the embedded database up to date and opens it read-only, as a session of the Postgres protocol. */
 export async function openForReaders(app: App, holds: readonly string[]): Promise<EmbeddedDatabase> {
   const { openEmbedded } = await import('../db/embedded/embedded.ts')
   const report = (message: string) => app.log.error(message)
-  const options = { clock: app.clock, holds, waitMs: 30_000, report }
+  const options = { clock: app.clock, holds, waitMs: 30_000, report, template }
   const owned = await openEmbedded(app.config.dataDir, options)
   try {
     await migrateDatabase(owned, app)
@@ -90,8 +90,7 @@ export async function migrateDatabase(
   app: Pick<App, 'clock'> & Partial<App>,
   { again = false } = {},
 ): Promise<Migrated> {
-  const folder = fileURLToPath(new URL('migrations', packageRoot))
-  const migrated = await migrate(db, { folder, repeatable: repeatableSql(), clock: app.clock, version, again })
+  const migrated = await migrate(db, { ...installedSql(), clock: app.clock, again })
   const { applied, newer, postponed } = migrated
   if (newer) app.log?.warn({}, `${olderText(newer.version)}; this one works with them`)
   if (postponed) app.log?.warn({}, `the views could not be replaced for now: ${postponed}`)
@@ -109,6 +108,25 @@ export function olderText(newer: string): string {
 /** Grants the reader role its rights again: it may have been created since. */
 export function admitReaders(db: Database): Promise<void> {
   return admitReader(db, fileURLToPath(new URL('src/analytics/sql/99-reader.sql', packageRoot)))
+}
+
+/** All that a database is migrated with. */
+function installedSql() {
+  return { folder: fileURLToPath(new URL('migrations', packageRoot)), repeatable: repeatableSql(), version }
+}
+
+/** What a new embedded database is made from; undefined when the build of this program did not make it. */
+export async function template(
+  folder = fileURLToPath(new URL('dist/cluster', packageRoot)),
+): Promise<Uint8Array | undefined> {
+  const { readTemplate } = await import('../db/migrations/cluster-template.ts')
+  return readTemplate(folder, installedSql())
+}
+
+/** Makes it in `folder`, unless it is there. The last step of the build. */
+export async function makeTemplate(folder: string): Promise<void> {
+  const templates = await import('../db/migrations/cluster-template.ts')
+  await templates.makeTemplate(folder, installedSql(), systemClock)
 }
 
 /** SQL that may run again at any time: the comments on the tables, then the public views in the order of their names. */

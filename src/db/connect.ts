@@ -1,5 +1,6 @@
 import type { Clock } from '../app/clock.ts'
 import type { Database } from './database.ts'
+import type { Template } from './embedded/embedded-create.ts'
 
 /** Where the database is, and how it is opened. */
 export interface ConnectOptions {
@@ -15,6 +16,8 @@ export interface ConnectOptions {
   readonly durable?: boolean
   /** Called with what was lost when the embedded database had to be restored from a copy, and why there is no new copy. */
   readonly report?: (message: string) => void
+  /** What a new embedded database is made from; without it, it is empty. */
+  readonly template?: Template
   /** Whether the embedded database trades speed for memory: right for a job on a small server. */
   readonly lowMemory?: boolean
   /** Cancels what runs on a server when it is aborted; for commands that only read. */

@@ -29,6 +29,7 @@ export const slow: readonly string[] = [
   'cli/live-polls.test.ts',
   'cli/outage.test.ts',
   'cli/read-only.test.ts',
+  'db/cluster-template.test.ts',
   'db/embedded-copies.test.ts',
   'db/power-cut.test.ts',
   'db/releases.test.ts',

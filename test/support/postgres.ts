@@ -116,16 +116,23 @@ async function migratedTemplate(): Promise<string> {
 }
 
 async function embeddedTemplate(migrated: boolean): Promise<string> {
-  const empty = await once('embedded-empty', async (folder) => {
-    await (await openEmbedded(folder, { clock: systemClock, durable: false })).close()
-  })
-  if (!migrated) return empty
-  return once('embedded-migrated', async (folder) => {
-    await copyFolder(empty, folder)
-    const db = await openEmbedded(folder, { clock: systemClock, durable: false })
-    await migrateAll(db)
+  return once(migrated ? 'embedded-migrated' : 'embedded-empty', async (folder) => {
+    const db = await openEmbedded(folder, {
+      clock: systemClock,
+      durable: false,
+      ...(migrated && { template: clusterTemplate }),
+    })
+    if (migrated) await migrateAll(db)
     await db.close()
   })
+}
+
+/** The migrated cluster that a build of these sources makes; from the last build when nothing has changed since. */
+export async function clusterTemplate(): Promise<Uint8Array | undefined> {
+  const { makeTemplate, template } = await import('../../src/app/app.ts')
+  const kept = join(import.meta.dirname, '../../node_modules/.cache/wynnsync')
+  await makeTemplate(kept)
+  return template(kept)
 }
 
 /** A cluster is a thousand small files, which cp(1) copies several times faster than Node. */

@@ -1,11 +1,11 @@
-import { existsSync } from 'node:fs'
+import { createReadStream, existsSync } from 'node:fs'
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { PGlite } from '@electric-sql/pglite'
 import type { Clock } from '../../app/clock.ts'
 import { codeOf, FatalError, messageOf } from '../../app/errors.ts'
 import { type Copy, checkpoint, copiesFolder, findDamage, inName, listCopies } from './embedded-copies.ts'
-import { createCluster } from './embedded-create.ts'
+import { createCluster, type Template } from './embedded-create.ts'
 import { DamagedCluster, type EngineOptions, openEngine } from './embedded-engine.ts'
 import { bootId } from './folder-lock.ts'
 import { syncFolder, syncNames } from './sync-files.ts'
@@ -15,6 +15,8 @@ export interface OpenOptions extends EngineOptions {
   readonly clock: Clock
   /** Called with what was lost. */
   readonly report: (message: string) => void
+  /** The archive that a new cluster is unpacked from, when there is one; otherwise it is empty. */
+  readonly template?: Template | undefined
 }
 
 /**
@@ -25,7 +27,7 @@ export interface OpenOptions extends EngineOptions {
 export async function openCluster(dataDir: string, options: OpenOptions): Promise<PGlite> {
   const folder = join(dataDir, 'postgres')
   const copies = await listCopies(dataDir)
-  if (copies.length === 0 && (await isAbsent(folder))) await createCluster(folder)
+  if (copies.length === 0 && (await isAbsent(folder))) await createCluster(folder, options)
   try {
     return await openChecked(dataDir, options)
   } catch (error) {
@@ -82,7 +84,7 @@ async function fallBack(
     const draft = `${folder}.restored`
     try {
       await rm(draft, { recursive: true, force: true })
-      await unpack(copy.path, draft)
+      await unpack(createReadStream(copy.path), draft)
       await syncFolder(draft)
       if (!isGone && !existsSync(aside)) await rename(folder, aside)
       await rm(folder, { recursive: true, force: true })

@@ -9,6 +9,7 @@ import type { Database, Sql, SqlValue } from '../database.ts'
 import type { ProtocolSession } from '../pgwire/session-multiplexer.ts'
 import { swallowedStatementError, toAppError } from '../sql-errors.ts'
 import { type DailyCopy, dailyCopies } from './embedded-copies.ts'
+import type { Template } from './embedded-create.ts'
 import { housekeeping } from './embedded-housekeeping.ts'
 import { bindToReader, READ_ONLY } from './embedded-reader.ts'
 import { openCluster } from './embedded-restore.ts'
@@ -38,6 +39,8 @@ export interface EmbeddedOptions {
   readonly readOnly?: boolean
   /** Called with what was lost when the database had to be restored from a copy, and why there is no new copy. */
   readonly report?: (message: string) => void
+  /** What a new database is made from; without it, it is empty. */
+  readonly template?: Template
 }
 
 /**
@@ -54,10 +57,11 @@ export interface EmbeddedOptions {
  * @throws FatalError when it is damaged and there is no copy
  */
 export async function openEmbedded(dataDir: string, options: EmbeddedOptions): Promise<EmbeddedDatabase> {
-  const { clock, durable = true, readOnly = false, report = () => {} } = options
+  const { clock, durable = true, readOnly = false, report = () => {}, template } = options
   const unlock = await lockFolder(dataDir, options)
   try {
-    const engine = await openCluster(dataDir, { clock, durable, report, parameters: readOnly ? READ_ONLY : [] })
+    const parameters = readOnly ? READ_ONLY : []
+    const engine = await openCluster(dataDir, { clock, durable, report, template, parameters })
     if (readOnly) await bindToReader(engine)
     const copies = durable && !readOnly ? await dailyCopies(engine, dataDir, { clock, report }) : undefined
     return databaseOf(engine, dataDir, unlock, copies)

@@ -1,28 +1,36 @@
 import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdir, open, readdir, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
+import type { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import { syncFile } from './sync-files.ts'
 
 /*
- * A folder as a compressed tar archive (POSIX ustar), so that `tar xzf` reads it too. Only what a folder of plain files
+ * A folder as a compressed tar archive (POSIX ustar), so that `tar` reads it too. Only what a folder of plain files
  * needs: no links, no owners. Blocks of zeros become holes when it is unpacked.
  */
 
 const BLOCK = 512
-/** The least of what a file system makes a hole of. */
-const HOLE = 4096
+/** What is written at once; of zeros alone it becomes a hole. */
+const CHUNK = 32 * 1024
+const ZEROS = Buffer.alloc(CHUNK)
 const MODE = { file: 0o600, folder: 0o700 }
 const FOLDER = '5'.charCodeAt(0)
 
 /** An archive that was not written by `pack`, or not to its end. */
 export class DamagedArchive extends Error {}
 
-/** Packs all that is in `folder`. The archive is complete and on the disk when this returns. */
-export async function pack(folder: string, archive: string): Promise<void> {
-  // The quickest level: a cluster is mostly empty space in pages, which any level finds.
-  await pipeline(blocks(folder), createGzip({ level: 1 }), createWriteStream(archive, { mode: MODE.file }))
+/**
+ * Packs all that is in `folder`. The archive is complete and on the disk when this returns.
+ * @param compress by default gzip at its quickest level: a cluster is mostly empty space in pages, which any level finds
+ */
+export async function pack(
+  folder: string,
+  archive: string,
+  compress: Transform = createGzip({ level: 1 }),
+): Promise<void> {
+  await pipeline(blocks(folder), compress, createWriteStream(archive, { mode: MODE.file }))
   await syncFile(archive)
 }
 
@@ -66,17 +74,18 @@ function checksum(block: Buffer): number {
 
 /**
  * Unpacks an archive of `pack` into a folder.
+ * @param decompress the other end of its `compress`
  * @throws when the archive is damaged or cut off
  */
-export async function unpack(archive: string, folder: string): Promise<void> {
+export async function unpack(archive: Readable, folder: string, decompress: Transform = createGunzip()): Promise<void> {
   await mkdir(folder, { recursive: true, mode: MODE.folder })
-  await pipeline(createReadStream(archive), createGunzip(), (source) => writeEntries(reader(source), folder))
+  await pipeline(archive, decompress, (source) => writeEntries(reader(source), folder))
 }
 
 interface Reader {
   /** The next `bytes` bytes. */
   take(bytes: number): Promise<Buffer>
-  /** Reads on to the end, where gzip compares its checksum. */
+  /** Reads on to the end, where the checksum is compared. */
   finish(): Promise<void>
 }
 
@@ -114,15 +123,17 @@ async function writeEntries({ take, finish }: Reader, folder: string): Promise<v
 }
 
 async function writeEntry(take: Reader['take'], path: string, size: number): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: MODE.folder })
   const handle = await open(path, 'wx', MODE.file)
   try {
+    let written = 0
     for (let at = 0; at < size; ) {
-      const chunk = await take(Math.min(HOLE, size - at))
-      if (chunk.some((byte) => byte !== 0)) await handle.write(chunk, 0, chunk.length, at)
+      const chunk = await take(Math.min(CHUNK, size - at))
+      const isHole = chunk.equals(ZEROS.subarray(0, chunk.length))
+      if (!isHole) await handle.write(chunk, 0, chunk.length, at)
       at += chunk.length
+      if (!isHole) written = at
     }
-    await handle.truncate(size)
+    if (written < size) await handle.truncate(size)
     await take((BLOCK - (size % BLOCK)) % BLOCK)
   } finally {
     await handle.close()

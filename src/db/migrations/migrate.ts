@@ -52,7 +52,7 @@ export interface Migrated {
 const TRIES = 4
 const FIRST_WAIT = 1000
 
-const INSTALLED_SQL = `
+export const INSTALLED_SQL = `
 create schema if not exists sync;
 create table if not exists sync.installed_sql (
   name text primary key,
@@ -92,6 +92,7 @@ async function migrateUntilDone(db: Database, wanted: Wanted): Promise<Migrated>
   for (let tried = 1; ; tried++) {
     const state = await readState(db, wanted)
     if (state.done) return state.done
+    if (state.isTemplate) return adoptTemplate(db, wanted)
     const readOnly = await readOnlyReason(db)
     // Views of another version still work; tables of another version may lack columns.
     if (readOnly !== null && state.tablesAreUpToDate)
@@ -131,6 +132,16 @@ async function migrateOnce(sql: Sql, wanted: Wanted): Promise<Migrated> {
   return { applied: [...replaced, ...applied, ...installed] }
 }
 
+/** What a cluster of `makeTemplate` has, this program installed only now. */
+async function adoptTemplate(sql: Sql, { migrations, scripts, clock }: Wanted): Promise<Migrated> {
+  await sql.query(
+    `with program as (update sync.installed_program set installed_at = $1 where installed_at = '-infinity')
+     update sync.installed_sql set installed_at = $1 where installed_at = '-infinity'`,
+    [new Date(clock.now())],
+  )
+  return { applied: [...migrations.map(({ tag }) => `${tag}.sql`), ...scripts.map(({ name }) => name)] }
+}
+
 /** Another process made the first table of an empty database at the same moment. */
 function isSimultaneous(error: unknown): boolean {
   return (
@@ -142,6 +153,8 @@ function isSimultaneous(error: unknown): boolean {
 interface State {
   readonly done?: Migrated
   readonly tablesAreUpToDate: boolean
+  /** Whether nothing is missing but the instant of the installation. */
+  readonly isTemplate?: boolean
 }
 
 async function readState(sql: Sql, { migrations, scripts, version = '0.0.0', sqlHash, again }: Wanted): Promise<State> {
@@ -154,10 +167,12 @@ async function readState(sql: Sql, { migrations, scripts, version = '0.0.0', sql
     newest: number | null
     installed: Record<string, string> | null
     programs: InstalledProgram[] | null
+    is_template: boolean
   }>(
     `select (select max(created_at) from drizzle.__drizzle_migrations) as newest,
             (select json_object_agg(name, sha256) from sync.installed_sql) as installed,
-            ${INSTALLED_PROGRAMS} as programs`,
+            ${INSTALLED_PROGRAMS} as programs,
+            exists (select from sync.installed_program where installed_at = '-infinity') as is_template`,
   )
   const newest = state?.newest ?? 0
   const last = migrations.at(-1)?.when ?? 0
@@ -167,8 +182,10 @@ async function readState(sql: Sql, { migrations, scripts, version = '0.0.0', sql
       { context: { databaseMigration: newest, ownMigration: last } },
     )
   if (newest < last) return { tablesAreUpToDate: false }
-  if (scripts.every(({ name, sha256 }) => state?.installed?.[name] === sha256))
+  if (scripts.every(({ name, sha256 }) => state?.installed?.[name] === sha256)) {
+    if (state?.is_template) return { tablesAreUpToDate: true, isTemplate: true }
     return { tablesAreUpToDate: true, done: { applied: [] } }
+  }
   const newer = newerProgram(state?.programs ?? [], { version, sqlHash })
   if (newer && !(again && newer.version === version)) return { tablesAreUpToDate: true, done: { applied: [], newer } }
   return { tablesAreUpToDate: true }
