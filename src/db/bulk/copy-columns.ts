@@ -6,8 +6,25 @@ export function copyStatement(table: string, columns: readonly string[], source:
   return `copy ${quoted} (${columns.map(quote).join(', ')}) from ${source}`
 }
 
-/** Which columns of `table` are Postgres arrays; COPY must write those differently from jsonb. */
-export async function arrayColumns(sql: Pick<Sql, 'query'>, table: string): Promise<ReadonlySet<string>> {
+/** By database and table. What is an array is one from the migration that creates it on. */
+const known = new Map<string, ReadonlySet<string>>()
+
+/**
+ * Which columns of `table` are Postgres arrays; COPY must write those differently from jsonb. Looked up once.
+ * @param place which database it is
+ */
+export async function arrayColumns(
+  sql: Pick<Sql, 'query'>,
+  table: string,
+  place: string,
+): Promise<ReadonlySet<string>> {
+  const name = `${place} ${table}`
+  const arrays = known.get(name) ?? (await findArrayColumns(sql, table))
+  known.set(name, arrays)
+  return arrays
+}
+
+async function findArrayColumns(sql: Pick<Sql, 'query'>, table: string): Promise<ReadonlySet<string>> {
   const rows = await sql.query<{ name: string }>(
     `select attname::text as name from pg_attribute join pg_type on pg_type.oid = atttypid
      where attrelid = $1::regclass and attnum > 0 and typcategory = 'A'`,

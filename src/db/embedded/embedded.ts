@@ -172,7 +172,7 @@ function statements(session: Session, dataDir: string, atomically: Atomically): 
     copy: (table, columns, rows) =>
       atomically(async (open) => {
         const statement = copyStatement(table, columns, `'/dev/blob'`)
-        const arrays = await arrayColumns(statements(open, dataDir, atomically), table)
+        const arrays = await arrayColumns(statements(open, dataDir, atomically), table, dataDir)
         let count = 0
         for (const chunk of copyText(columns, rows, arrays, COPY_CHUNK)) {
           await open.query(statement, [], { blob: new Blob([chunk.text]) }).catch((error) => {

@@ -64,7 +64,7 @@ export async function openServer(url: string, options: ServerOptions = {}): Prom
   const database: Database = {
     kind: 'server',
     place,
-    ...statements(onAnySession, signal),
+    ...statements(onAnySession, place, signal),
     transaction: (work) => onAnySession((session) => inTransaction(session, place, work, signal)),
     tryLock: (name) => withAppErrors(place, () => locks.tryLock(name)),
     close: async () => {
@@ -102,7 +102,7 @@ async function inTransaction<T>(
     )
   await session.client.unsafe('begin')
   try {
-    const result = await work(statements(onThis, signal))
+    const result = await work(statements(onThis, place, signal))
     const { command } = await onThis(({ client }) => client.unsafe('commit'))
     // Postgres takes the commit of a transaction in which a statement failed, and rolls back.
     if (command === 'ROLLBACK') throw swallowedStatementError()
@@ -117,7 +117,7 @@ async function inTransaction<T>(
   }
 }
 
-function statements(onSession: OnSession, signal?: AbortSignal): Sql {
+function statements(onSession: OnSession, place: string, signal?: AbortSignal): Sql {
   const run = ({ client }: Session, text: string, params: readonly SqlValue[]) =>
     // Type 0 leaves the choice to the server, as the embedded database does; postgres.js would guess from the value.
     client.unsafe(
@@ -130,7 +130,7 @@ function statements(onSession: OnSession, signal?: AbortSignal): Sql {
     values: (text, params = []) =>
       onSession(async (session) => lastOf(await cancelled(run(session, text, params).values(), signal))),
     copy: async (table, columns, rows) => {
-      const arrays = await arrayColumns(statements(onSession, signal), table)
+      const arrays = await arrayColumns(statements(onSession, place, signal), table, place)
       let count = 0
       const texts = function* () {
         for (const chunk of copyText(columns, rows, arrays)) {

@@ -50,9 +50,15 @@ export function recordResponses(
 ): RecordingClient {
   const exchanges: HttpExchange[] = []
   const record = (exchange: HttpExchange) => {
-    if (raw) exchanges.push(exchange)
+    if (raw) exchanges.push(withoutParsed(exchange))
   }
   return { api: api.withRecorder(record, bodies?.isKnown), exchanges, bodies }
+}
+
+/** The archive has the bytes: what was parsed of them may go as soon as it is prepared. */
+function withoutParsed(exchange: HttpExchange): HttpExchange {
+  const { outcome } = exchange
+  return outcome.wire ? { ...exchange, outcome: { ...outcome, body: null } } : exchange
 }
 
 /**

@@ -16,11 +16,17 @@ export function bulkTable(table: AnyPgTable): BulkTable {
   return { name: schema ? `${schema}.${name}` : name, columns: new Map(Object.entries(getTableColumns(table))) }
 }
 
-/** COPY of rows given by property name. A property that a row lacks is NULL; generated columns are left to Postgres. */
-export async function copyRows(sql: Sql, table: BulkTable, rows: Iterable<Row>): Promise<void> {
+/**
+ * COPY of rows given by property name. A property that a row lacks is NULL; generated columns are left to Postgres.
+ * @param filled values that the engine adds to the row which `rows` has just given; it may change them with each
+ */
+export async function copyRows(sql: Sql, table: BulkTable, rows: Iterable<Row>, filled: Row = {}): Promise<void> {
   const columns = [...table.columns].filter(([, column]) => !column.generatedIdentity)
+  const properties = columns.map(([property]) => ({ property, isFilled: property in filled }))
   const values = function* () {
-    for (const row of rows) yield columns.map(([property]) => row[property] as CopyValue)
+    // Rows are not merged first: to copy each one costs as much as all the rest of it.
+    for (const row of rows)
+      yield properties.map(({ property, isFilled }) => (isFilled ? filled : row)[property] as CopyValue)
   }
   await sql.copy(
     table.name,

@@ -108,5 +108,5 @@ function partialReason({ extraction, preparation }: IncomingResponse): string | 
   const { length } = preparation.quarantined
   if (length > 0) return `${length} records could not be understood; see sync.quarantine`
   if (extraction.complete) return null
-  return `the walk saw another number of records than the API counts (${extraction.records.length} came)`
+  return `the walk saw another number of records than the API counts (${preparation.came} came)`
 }

@@ -9,7 +9,11 @@ import { tooDeep } from './nesting.ts'
 import { type BadValue, keyOfRow, type RowCheck, rowCheck } from './row-check.ts'
 
 /** An entity ready to load: fingerprinted, its document as JSON text. */
-export interface Prepared extends Omit<Entity, 'document' | 'relatedEntities' | 'quarantined' | 'ignored'> {
+export interface Prepared extends Pick<Entity, 'key' | 'root' | 'parts'> {
+  readonly since: Entity['since']
+  readonly incomplete: Entity['incomplete']
+  readonly samples: Entity['samples']
+  readonly facts: Entity['facts']
   /** Content hash of the document: another one means another version. */
   readonly hash: Buffer
   readonly documentText: string
@@ -49,14 +53,14 @@ export function preparerOf(resource: ResourceBase, findings: Findings): (record:
     const deep = tooDeep(body)
     if (deep !== undefined)
       throw new RecordError(`nested deeper than ${deepestNesting} levels`, { context: { path: deep } })
-    const { relatedEntities, quarantined = [], ignored: left = [], ...entity } = resource.normalize(record, context)
+    const entity = withExtra(resource.normalize(record, context), resource.unknownFields)
     // First what all of it hangs on: of a record that cannot be stored no piece is.
-    const checked = storableEntity(withExtra(entity, resource.unknownFields), checks, body)
-    const related = relatedOf(relatedEntities, body)
-    const samples = samplesOf(checked, body)
-    for (const bad of quarantined) quarantine(bad)
-    ignored.push(...left)
-    return fingerprinted(samples ? { ...checked, samples } : checked, related)
+    const texts = storableTexts(entity, checks, body)
+    const related = relatedOf(entity.relatedEntities, body)
+    const samples = samplesOf(texts.key, entity.samples, body)
+    for (const bad of entity.quarantined ?? []) quarantine(bad)
+    for (const instant of entity.ignored ?? []) ignored.push(instant)
+    return fingerprinted(entity, texts, samples, related)
   }
 }
 
@@ -66,14 +70,16 @@ function relatedPreparer(resource: ResourceBase, quarantine: (bad: QuarantinedPa
     Object.entries(resource.relatedHistories ?? {}).map(([name, other]) => [name, checksOf(other)]),
   )
   return (entities: Entity['relatedEntities'], body: unknown): Prepared['relatedEntities'] => {
+    if (!entities) return noRelated
     const related: Record<string, Prepared[]> = {}
-    for (const [name, found] of Object.entries(entities ?? {})) {
+    for (const [name, found] of Object.entries(entities)) {
       const check = checks.get(name)
       if (!check) throw new FatalError(`${resource.name} has no history called ${name}`)
       const unknown = resource.relatedHistories?.[name]?.unknownFields
       related[name] = found.flatMap((entity) => {
         try {
-          return [fingerprinted(storableEntity(withExtra(entity, unknown), check, body), {})]
+          const whole = withExtra(entity, unknown)
+          return [fingerprinted(whole, storableTexts(whole, check, body), whole.samples, noRelated)]
         } catch (error) {
           if (!(error instanceof RecordError)) throw error
           const path = String(error.context.path ?? '')
@@ -94,7 +100,7 @@ function checksOf(history: History): HistoryChecks {
 /** The samples of an entity without those that Postgres would refuse: each is a measurement of its own. */
 function sampleChecker(resource: ResourceBase, quarantine: (bad: QuarantinedPart) => void) {
   const checks = new Map(Object.entries(resource.samples ?? {}).map(([name, { table }]) => [name, rowCheck(table)]))
-  return ({ key, samples }: Pick<Entity, 'key' | 'samples'>, body: unknown): Entity['samples'] => {
+  return (key: string, samples: Entity['samples'], body: unknown): Entity['samples'] => {
     if (!samples) return undefined
     const good: Record<string, readonly Row[]> = {}
     for (const [name, rows] of Object.entries(samples)) {
@@ -118,32 +124,36 @@ function withExtra(entity: Entity, unknownFields: ResourceBase['unknownFields'] 
   return extra === null ? entity : { ...entity, root: { ...entity.root, extra } }
 }
 
-type Checked = Omit<Entity, 'document' | 'relatedEntities' | 'quarantined' | 'ignored'> & {
-  readonly documentText: string
-}
+const noRelated: Prepared['relatedEntities'] = {}
 
-/** @throws RecordError when Postgres could not store it */
-function storableEntity(entity: Entity, checks: HistoryChecks, body: unknown): Checked {
-  const { document, ...rest } = entity
-  const documentText = canonicalJson(document)
+type Texts = Pick<Prepared, 'key' | 'documentText'>
+
+/** @throws RecordError when Postgres could not store the entity */
+function storableTexts(entity: Entity, checks: HistoryChecks, body: unknown): Texts {
+  const documentText = canonicalJson(entity.document)
   const bad = unstorable.exec(documentText)
   if (bad) throw misfitting(`text with the character ${bad[1]} cannot be stored`, entity.key, unstorablePlace(body))
   const key = checks.keyOf(entity.root)
   if (key.length > longestKey) throw misfitting(`a key of ${key.length} characters is too long`, key, '')
   const misfit = firstBad(entity, checks)
   if (misfit) throw misfitting(misfit.reason, key, placeOf(body, misfit.value, misfit.property))
-  return { ...rest, key, documentText }
+  return { key, documentText }
 }
 
-function fingerprinted(entity: Checked, relatedEntities: Prepared['relatedEntities']): Prepared {
-  const { documentText, samples, facts, since } = entity
+function fingerprinted(
+  { root, parts, since, facts, incomplete }: Entity,
+  { key, documentText }: Texts,
+  samples: Entity['samples'],
+  relatedEntities: Prepared['relatedEntities'],
+): Prepared {
   const hash = sha256(documentText)
-  const related = Object.values(relatedEntities).flat()
+  const related = relatedEntities === noRelated ? [] : Object.values(relatedEntities).flat()
   const hashes = related.map((other) => other.hash.toString('base64') + other.key).sort()
   const further = [samples, facts, since, hashes.length > 0 ? hashes : undefined]
   const plain = further.every((value) => value === undefined || value === null)
   const fingerprint = plain ? hash : sha256(documentText + canonicalJson(further.map((value) => value ?? null) as Json))
-  return { ...entity, relatedEntities, hash, fingerprint }
+  // Each with the same fields in the same order, so that what reads them is fast.
+  return { key, root, parts, since, incomplete, samples, facts, documentText, hash, fingerprint, relatedEntities }
 }
 
 function firstBad({ root, parts }: Entity, checks: HistoryChecks): BadValue | undefined {

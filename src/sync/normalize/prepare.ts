@@ -23,6 +23,8 @@ export interface Quarantined {
 }
 
 export interface Preparation {
+  /** Records that came, twins included. */
+  readonly came: number
   readonly entities: readonly Prepared[]
   readonly quarantined: readonly Quarantined[]
   /** Keys that the response holds, also those whose record is in quarantine: none of them is absent. */
@@ -66,7 +68,7 @@ export function prepare(resource: ResourceBase, records: readonly unknown[], con
     entities.delete(key)
   }
   const all = Array.from(entities.values(), ({ entity }) => entity)
-  return { entities: withoutTwins(resource, all, quarantined), quarantined, seen, ignored }
+  return { came: records.length, entities: withoutTwins(resource, all, quarantined), quarantined, seen, ignored }
 }
 
 /**

@@ -27,11 +27,17 @@ export async function extract({ resource, key }: Target, api: Api, options: Extr
   try {
     const extraction =
       key === undefined ? await resource.extract(api, options) : await resource.extractOne(api, key, options)
-    return { kind: 'response', extraction, preparation: prepare(resource, extraction.records, extraction) }
+    const preparation = prepare(resource, extraction.records, extraction)
+    return { kind: 'response', extraction: resource.personal ? extraction : withoutRecords(extraction), preparation }
   } catch (error) {
     if (error instanceof KnownResponse) return knownResponse(error)
     return key !== undefined && error instanceof ApiError ? refusalOf(error) : { kind: 'failed', error }
   }
+}
+
+/** Once they are prepared, only the rules about people read the records again. Of a walk, its reader holds them too. */
+function withoutRecords({ read: _, ...extraction }: Extraction & { readonly read?: unknown }): Extraction {
+  return { ...extraction, records: [] }
 }
 
 function knownResponse({ response, exchange }: KnownResponse): Extracted {
