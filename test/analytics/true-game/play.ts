@@ -135,14 +135,14 @@ function whatEnds(settings: GameSettings, from: number, until: number): string[]
   return [...ended.map(({ guild }) => guild), ...former, ...[...again, ...founded].map(({ guild }) => guild)]
 }
 
-async function takeWhole(resource: Resource, engine: Engine): Promise<Omit<Accepted, 'askedAt'>> {
+export async function takeWhole(resource: Resource, engine: Engine): Promise<Omit<Accepted, 'askedAt'>> {
   const { status, observedAt, quarantined, error } = await runResource(resource, engine)
   if (!['ok', 'unchanged', 'partial'].includes(status) || quarantined > 0)
     throw new Error(`${resource.name} was ${status} at ${new Date(engine.clock.now()).toISOString()}: ${error}`)
   return { at: Date.parse(observedAt ?? '') }
 }
 
-async function takeKey(
+export async function takeKey(
   resource: Worklist,
   engine: Engine,
   key: string,
