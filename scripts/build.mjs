@@ -1,19 +1,20 @@
 // Builds the package, run by `npm run build`: every module of `src` with its types by the compiler, for what package.json
 // exports, and over `dist/main.js` the program, bundled with its libraries into a few files in `dist/program`. A command
-// starts in half the time that way. Then the migrated cluster that new embedded databases are unpacked from: it takes some
+// starts a third cheaper that way. Then the migrated cluster that new embedded databases are unpacked from: it takes some
 // seconds, so it is kept beside the libraries, and made anew only when something that it depends on has changed.
 import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import process, { exit } from 'node:process'
-import { build } from 'esbuild'
+import { build, transform } from 'esbuild'
 import { licenses } from './build/licenses.mjs'
 
 const root = join(import.meta.dirname, '..')
 
 /** Two folders below the root, as every compiled module that looks for files of the package is. */
-const chunks = 'program'
+const folder = join(root, 'dist/program')
 
 /** In place of all of undici, whose loading costs 60 ms and 10 MB, what the program uses of it. */
 const part = {
@@ -25,14 +26,9 @@ const compiler = spawn(process.execPath, [join(root, 'node_modules/typescript/bi
   stdio: 'inherit',
 })
 const compiled = once(compiler, 'close')
-const { outputFiles, metafile } = await build({
+const shared = {
   absWorkingDir: root,
-  entryPoints: ['src/main.ts'],
-  outdir: 'dist',
-  chunkNames: `${chunks}/[name]-[hash]`,
   bundle: true,
-  splitting: true,
-  format: 'esm',
   platform: 'node',
   target: 'node20',
   // Names stay, so that a stack trace says where an error is from.
@@ -40,27 +36,59 @@ const { outputFiles, metafile } = await build({
   minifyWhitespace: true,
   lineLimit: 160,
   legalComments: 'none',
-  // It finds its own files beside itself.
-  external: ['@electric-sql/pglite'],
-  plugins: [part],
-  // Libraries in CommonJS ask for modules of Node this way.
-  banner: { js: `import{createRequire as ownRequire}from'node:module';const require=ownRequire(import.meta.url);` },
   metafile: true,
   write: false,
   logLevel: 'warning',
+}
+const program = await build({
+  ...shared,
+  entryPoints: ['src/cli/program.ts'],
+  outdir: folder,
+  chunkNames: '[name]-[hash]',
+  outExtension: { '.js': '.cjs' },
+  splitting: true,
+  format: 'esm',
+  // It finds its own files beside itself.
+  external: ['@electric-sql/pglite'],
+  plugins: [part],
+})
+// Only modules can be split, and only of CommonJS can Node 20 keep what it compiled.
+const files = await Promise.all(program.outputFiles.map(inCommonJs))
+const edition = createHash('sha256')
+for (const { text } of files) edition.update(text)
+const main = await build({
+  ...shared,
+  entryPoints: ['src/main.ts'],
+  outdir: 'dist',
+  format: 'esm',
+  define: { EDITION: JSON.stringify(edition.digest('hex').slice(0, 16)) },
 })
 const [code] = await compiled
 if (code !== 0) exit(code ?? 1)
 
 // After the compiler, which writes `dist/main.js` too.
-await rm(join(root, 'dist', chunks), { recursive: true, force: true })
-for (const { path, contents } of outputFiles) {
-  await mkdir(dirname(path), { recursive: true })
-  await writeFile(path, contents)
-}
-await writeFile(join(root, 'dist', chunks, 'LICENSES.txt'), await licenses(root, Object.keys(metafile.inputs)))
+await rm(folder, { recursive: true, force: true })
+await mkdir(folder)
+const inputs = [program, main].flatMap(({ metafile }) => Object.keys(metafile.inputs))
+files.push(...main.outputFiles, { path: join(folder, 'LICENSES.txt'), text: await licenses(root, inputs) })
+for (const { path, text } of files) await writeFile(path, text)
 
 const { makeTemplate } = await import('../dist/app/app.js')
 const kept = join(root, 'node_modules/.cache/wynnsync')
 await makeTemplate(kept)
 await cp(kept, join(root, 'dist/cluster'), { recursive: true })
+
+async function inCommonJs({ path, text }) {
+  const { code } = await transform(text, {
+    format: 'cjs',
+    platform: 'node',
+    target: 'node20',
+    supported: { 'dynamic-import': false },
+    define: { 'import.meta.url': 'ownUrl' },
+    banner: text.includes('import.meta.url') ? 'var ownUrl=require("node:url").pathToFileURL(__filename).href;' : '',
+    minifySyntax: true,
+    minifyWhitespace: true,
+    lineLimit: 160,
+  })
+  return { path, text: code }
+}

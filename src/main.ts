@@ -1,8 +1,19 @@
 #!/usr/bin/env node
-import { keepCompiledCode } from './cli/compiled-code.ts'
+import { join } from 'node:path'
+import envPaths from 'env-paths'
+import { compiledCode } from './cli/compiled-code.ts'
 
-await keepCompiledCode()
-const { interruption, openOutput, runProgram } = await import('./cli/program.ts')
+/** What the bundler made of `cli/program.ts` and all it loads; the build says which. */
+declare const EDITION: string
+
+const use = process.argv[2] ?? ''
+const compiled = compiledCode({
+  folder: join(import.meta.dirname, 'program'),
+  kept: join(envPaths('wynnsync', { suffix: '' }).cache, 'code'),
+  edition: EDITION,
+  use: /^[a-z-]+$/.test(use) ? use : 'other',
+})
+const { interruption, openOutput, runProgram } = compiled.load('program.cjs') as typeof import('./cli/program.ts')
 const ending = new AbortController()
 const signals = ['SIGINT', 'SIGTERM'] as const
 for (const signal of signals) {
@@ -21,3 +32,4 @@ const code = await runProgram(process.argv.slice(2), {
 })
 // Not `process.exit`: pending output must reach stdout.
 process.exitCode = code
+if (code === 0) compiled.keep()
