@@ -139,6 +139,10 @@ describe('the files of src', () => {
     expect([...loadedBy('src/cli/commands/sync/sync-command.ts')].filter((name) => /^@?hono/.test(name))).toEqual([])
   })
 
+  test('take of zod a namespace, of which the bundle holds only what is used', () => {
+    expect(offenders('', /^import \{.*from 'zod'/, 'code')).toEqual([])
+  })
+
   test('have one that reads the environment, and one that ends the process', () => {
     const environment = offenders('', /process\.env/, 'code').map((line) => line.split(':')[0])
     expect(new Set(environment)).toEqual(new Set(['src/app/config.ts']))

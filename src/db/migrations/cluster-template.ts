@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { constants, createBrotliCompress } from 'node:zlib'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Clock } from '../../app/clock.ts'
 import { openEmbedded } from '../embedded/embedded.ts'
 import { CREATE } from '../embedded/embedded-create.ts'
