@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { RecordError } from '../../../app/errors.ts'
+import { fitsOf } from './fits.ts'
 
 /**
  * A parser that throws RecordError for the first thing that does not fit. The error's context has `path` (JSON pointer
@@ -7,7 +8,11 @@ import { RecordError } from '../../../app/errors.ts'
  * @param name what the record is, for the message
  */
 export function recordParser<Schema extends z.ZodType>(name: string, schema: Schema) {
+  // Made for the first record: a command that reads none does without.
+  let fits: ReturnType<typeof fitsOf> | undefined
   return (record: unknown): z.output<Schema> => {
+    fits ??= fitsOf(schema)
+    if (fits(record)) return record as z.output<Schema>
     const result = schema.safeParse(record)
     if (result.success) return result.data
     const { path, expected } = firstProblem(result.error.issues)
