@@ -1,4 +1,5 @@
 import type { Outcome } from './target.ts'
+import type { Extent } from './year/draws.ts'
 
 /** What a part of the bench works with. */
 export interface Bench {
@@ -6,8 +7,8 @@ export interface Bench {
   readonly program: string
   /** An empty place for databases; it is removed afterwards. */
   readonly folder: string
-  /** How much history questions are asked of, and of how many guilds. */
-  readonly extent: { readonly days: number; readonly guilds: number }
+  /** How much history questions are asked of. */
+  readonly extent: Pick<Extent, 'days' | 'guilds' | 'isWhole'>
   /** Makes an empty database on the server and gives its URL. */
   createDatabase(name: string): Promise<string>
   /** Prints a table under its title. */

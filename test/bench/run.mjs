@@ -8,11 +8,17 @@ import { parseArgs, promisify } from 'node:util'
 // The bench is TypeScript, which Node 20 does not run: it is compiled, with the sources it measures, into a folder of
 // its own. Commands are measured as installed, from `dist`.
 
-// A week of a tenth of the guilds; `npm run bench -- year --days 365 --guilds 500` is a whole year.
+// A week of a tenth of the guilds; `npm run bench -- year --days 365 --guilds 500` is a whole year, and
+// `npm run bench -- year --budget whole --days 14` two weeks of all that a token's budget allows.
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { days: { type: 'string', default: '7' }, guilds: { type: 'string', default: '50' } },
+  options: {
+    days: { type: 'string', default: '7' },
+    guilds: { type: 'string' },
+    budget: { type: 'string', default: 'part' },
+  },
 })
+const isWhole = values.budget === 'whole'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const folder = await mkdtemp(join(tmpdir(), 'wynnsync-bench-'))
@@ -37,7 +43,7 @@ try {
     program: join(root, 'dist/main.js'),
     folder,
     only: positionals,
-    extent: { days: Number(values.days), guilds: Number(values.guilds) },
+    extent: { days: Number(values.days), guilds: Number(values.guilds ?? (isWhole ? 2600 : 50)), isWhole },
   })
 } finally {
   await rm(folder, { recursive: true, force: true, maxRetries: 3 })

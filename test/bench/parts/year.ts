@@ -18,7 +18,7 @@ export const year: Part = async ({ program, createDatabase, extent, say }) => {
     return Object.entries(limits).flatMap(([period, atMost]): Outcome[] => {
       const asked = latencies.filter(({ of }) => /\byear\b/.test(of) === (period === 'a year'))
       if (asked.length === 0) return []
-      const name = `8 questions about ${period} (${extent.days} days, ${extent.guilds} guilds)`
+      const name = `8 questions about ${period} (${extent.days} days, ${extent.guilds} guilds${extent.isWhole ? ', whole budget' : ''})`
       return [
         {
           target: { name, unit: 'ms', bound: { of: 'measured', atMost } },

@@ -12,13 +12,21 @@ export interface Extent {
   readonly items: number
   /** Another number, another year. */
   readonly seed: number
+  /**
+   * As if a token's whole budget went into it: of every answer about a guild, as many numbers as change in an hour of play, and
+   * what territories store by the minute all the time. With 2,600 guilds that is about five million rows a day.
+   */
+  readonly isWhole?: boolean
 }
 
 /**
  * Schema `year`: what the statements of the generator draw from. Every draw is a hash of what it is for, so that the same
  * extent gives the same rows, in whatever order statements run.
  */
-export async function createDraws(sql: Sql, { until, days, guilds, territories, seed }: Extent): Promise<void> {
+export async function createDraws(
+  sql: Sql,
+  { until, days, guilds, territories, seed, isWhole = false }: Extent,
+): Promise<void> {
   const constant = (name: string, type: string, value: string) =>
     `create function year.${name}() returns ${type} language sql immutable parallel safe return ${value}`
   const first = new Date(until.getTime() - days * 86_400_000)
@@ -29,6 +37,11 @@ export async function createDraws(sql: Sql, { until, days, guilds, territories, 
     constant('days', 'double precision', `${Number(days)}`),
     constant('guilds', 'int', `${Math.trunc(guilds)}`),
     constant('territories', 'int', `${Math.trunc(territories)}`),
+    // How many members an answer about a large guild and about another shows with another number.
+    `create function year.stirred(is_large boolean) returns int language sql immutable parallel safe
+     return case when is_large then ${isWhole ? 60 : 8} else ${isWhole ? 12 : 1} end`,
+    // For how long what territories store is there by the minute.
+    constant('fine', 'interval', `interval '1 minute' * ${Math.round(days * (isWhole ? 1440 : 12))}`),
     // In [0, 1), evenly.
     `create function year.draw(number bigint, purpose int) returns double precision language sql immutable parallel safe
      return (hashint8extended(number, purpose * 1000003::bigint + ${Math.trunc(seed)}) & 9007199254740991) / 9007199254740992::double precision`,

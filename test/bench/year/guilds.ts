@@ -82,7 +82,7 @@ const seasons = `
   select 30 + nth, year.first() + interval '45 days' * nth, year.first() + interval '45 days' * (nth + 1) - interval '1 day', 120, 40, year.first(), year.fingerprint('season')
     from generate_series(0, floor(year.days() / 45)::int) as nth`
 
-/** Whose numbers changed in an answer, most often those who play most: eight of a large guild, else about one. */
+/** Whose numbers changed in an answer, most often those who play most. */
 const stirred = (purpose: number, most: string) => `year.answer
    cross join lateral generate_series(1, ${most}) as pick
    join year.tenancy on tenancy.guild = answer.guild and tenancy.nth = 1 + floor(members * year.draw(draw * 16 + pick, ${purpose}) ^ 2)::int
@@ -95,7 +95,7 @@ const counters = `
          case when year.draw(draw * 16 + pick, 40) < 0.00005 then 0
               when counter = 'contributed' then floor(extract(epoch from at - joined) * (1 + place % 97))
               else floor(extract(epoch from at - year.first() + interval '40 days') / (20 + place % 13)) end
-    from ${stirred(41, 'case when is_large then 8 else 1 end')}
+    from ${stirred(41, 'year.stirred(is_large)')}
    cross join lateral (select (array['contributed', 'contributed', 'contributed', 'mobsKilled', 'chestsFound', 'playtime', 'wars', 'guildRaids.total'])
                                 [1 + floor(8 * year.draw(draw * 16 + pick, 42))::int] as counter) told
    order by at

@@ -51,9 +51,9 @@ const links = `
 const resources = `
   insert into game.territory_resource (territory, resource, observed_at, generation, base_generation, stored, storage_limit)
   select 'Territory ' || number, resource, at, 3600 + 10 * (number % 40), 3600, floor(6000 * year.draw(number + extract(epoch from at)::bigint, 5))::bigint, 6000
-    from (select generate_series(year.first(), year.until() - year.days() * interval '12 minutes' - interval '1 second', interval '1 hour') as at
+    from (select generate_series(year.first(), year.until() - year.fine() - interval '1 second', interval '1 hour') as at
            union all
-          select generate_series(date_bin('1 minute', year.until() - year.days() * interval '12 minutes', year.first()), year.until() - interval '1 second', interval '1 minute')) moment
+          select generate_series(date_bin('1 minute', year.until() - year.fine(), year.first()), year.until() - interval '1 second', interval '1 minute')) moment
    cross join generate_series(1, year.territories()) as number
    cross join unnest(array['emeralds', (array['ore', 'wood', 'fish', 'crops'])[1 + number % 4]]) as resource
    order by at`
