@@ -23,33 +23,36 @@ create or replace function analytics.online_watched(from_time timestamptz, to_ti
 returns table (begins timestamptz, ends timestamptz)
 language sql stable parallel safe set jit = off
 begin atomic
-  -- Only the responses at the edges of a stretch make a row.
-  with answer as (
-    select known.first_at, known.last_at, lag(known.last_at) over own as before_at, lead(known.first_at) over own as next_at
-      from (select span.began_at as first_at, span.ended_at as last_at from sync.answer_span span
-             where span.resource = 'online-players' and span.ended_at >= from_time - interval '90 seconds'
-               and span.began_at <= to_time + interval '90 seconds'
+  -- Only the first response of a stretch makes a row. Backwards in time, as the index of the ledger has them: without a sort.
+  with span as materialized (
+    select one.began_at, one.ended_at from sync.answer_span one
+     where one.resource = 'online-players' and one.ended_at >= from_time - interval '90 seconds'
+       and one.began_at <= to_time + interval '90 seconds'
+  ), answer as (
+    select accepted.observed_at as at, lead(accepted.observed_at) over (order by accepted.observed_at desc nulls last) as before_at
+      from sync.run accepted
+     where accepted.resource = 'online-players' and accepted.status in ('ok', 'unchanged', 'partial')
+       and accepted.observed_at >= from_time - interval '90 seconds' and accepted.observed_at <= to_time + interval '90 seconds'
+       and accepted.observed_at > coalesce((select max(old.ended_at) from sync.answer_span old
+                                             where old.resource = 'online-players'), '-infinity')
+  ), last as (
+    select greatest((select max(span.ended_at) from span),
+                    (select max(accepted.observed_at) from sync.run accepted
+                      where accepted.resource = 'online-players' and accepted.status in ('ok', 'unchanged', 'partial')
+                        and accepted.observed_at <= to_time + interval '90 seconds')) as at
+  ), first as (
+    select known.at, known.before_at
+      from (select answer.at, coalesce(answer.before_at, (select max(span.ended_at) from span)) as before_at from answer
+             where answer.before_at is null or answer.at - answer.before_at > interval '90 seconds'
              union all
-            select accepted.observed_at, accepted.observed_at from sync.run accepted
-             where accepted.resource = 'online-players' and accepted.status in ('ok', 'unchanged', 'partial')
-               and accepted.observed_at >= from_time - interval '90 seconds' and accepted.observed_at <= to_time + interval '90 seconds'
-               and accepted.observed_at > coalesce((select max(old.ended_at) from sync.answer_span old
-                                                     where old.resource = 'online-players'), '-infinity')) known
-    window own as (order by known.first_at)
-  ), edge as (
-    select one.first_at, one.last_at, one.is_first, one.is_last
-      from (select answer.first_at, answer.last_at,
-                   answer.before_at is null or answer.first_at - answer.before_at > interval '90 seconds' as is_first,
-                   answer.next_at is null or answer.next_at - answer.last_at > interval '90 seconds' as is_last
-              from answer) one
-     where one.is_first or one.is_last
+            select span.began_at, lag(span.ended_at) over (order by span.began_at) from span) known
+     where known.before_at is null or known.at - known.before_at > interval '90 seconds'
   ), stretch as (
-    select edge.is_first, greatest(edge.first_at, from_time) as begins,
-           least(case when edge.is_last then edge.last_at else lead(edge.last_at) over (order by edge.first_at) end
-                 + interval '30 seconds', to_time) as ends
-      from edge
+    select greatest(first.at, from_time) as begins,
+           least(coalesce(lead(first.before_at) over (order by first.at), last.at) + interval '30 seconds', to_time) as ends
+      from first cross join last
   )
-  select stretch.begins, stretch.ends from stretch where stretch.is_first and stretch.begins < stretch.ends;
+  select stretch.begins, stretch.ends from stretch where stretch.begins < stretch.ends;
 end;
 comment on function analytics.online_watched(timestamptz, timestamptz) is
 'The stretches of [from_time, to_time) that accepted responses of the online list cover: each until the next one, or for 30 seconds where that is more than 90 seconds away. No stretch touches another.';

@@ -1,17 +1,13 @@
+-- Without a common table expression, so that a question about the last changes looks up the response before of those alone.
 create or replace view analytics.world_lifecycle as
-with seen as (
-  select min(observed_at) as first_at from sync.run
-   where resource = 'online-players' and status in ('ok', 'unchanged', 'partial')
-), change as (
-  select version.world, 'up' as event, version.valid_from as at
-    from game.world version
-    join seen on version.valid_from > seen.first_at
-   union all
-  select version.world, 'down', version.valid_until from game.world version where version.valid_until < 'infinity'
-)
 select change.world, change.event, change.at, change.at as observed_at,
        analytics.online_answer_before(change.at) as not_before
-  from change;
+  from (select version.world, 'up' as event, version.valid_from as at
+          from game.world version
+         where version.valid_from > (select min(observed_at) from sync.run
+                                      where resource = 'online-players' and status in ('ok', 'unchanged', 'partial'))
+         union all
+        select version.world, 'down', version.valid_until from game.world version where version.valid_until < 'infinity') change;
 comment on view analytics.world_lifecycle is 'Worlds that came up or went down, as far as the list of online players shows: a world without listed players looks the same as one that is down. Those of the first response were up already.';
 comment on column analytics.world_lifecycle.world is 'Name of the world.';
 comment on column analytics.world_lifecycle.event is 'up or down.';

@@ -57,25 +57,64 @@ begin atomic
                      union all
                     select '-infinity', null::boolean) status) privacy
      where privacy.online is null and privacy.observed_at < privacy.until
-  ), hidden as (
-    -- Of many numbers in a row only the first with hidden players, and the first without.
-    select range_agg(tstzrange(turn.observed_at, turn.until)) as spans
-      from (select marked.is_hidden, marked.observed_at,
-                   lead(marked.observed_at, 1, 'infinity') over (order by marked.observed_at) as until
-              from (select sample.observed_at, sample.hidden is distinct from 0 as is_hidden,
-                           lag(sample.hidden is distinct from 0) over (order by sample.observed_at) as was_hidden
-                      from game.online_sample sample
-                     where sample.observed_at < to_time
-                       and sample.observed_at >= coalesce((select max(before.observed_at) from game.online_sample before
-                                                            where before.observed_at <= from_time), from_time)) marked
-             where marked.is_hidden is distinct from marked.was_hidden) turn
-     where turn.is_hidden
   ), removed as (
     select range_agg(tstzrange('-infinity', action.at)) as spans from sync.privacy_action action
      where action.field_group in ('onlineStatus', 'everything')
        and (action.player_uuid = player or action.player_hash = sha256(player::text::bytea))
+  ), unsure as materialized (
+    -- Outside of it neither hidden players nor responses matter; NULL where nothing is unsure.
+    select lower(part.span) as since, upper(part.span) as until
+      from (select range_merge((coalesce(secret.spans, '{}') + coalesce(removed.spans, '{}'))
+                               * tstzmultirange(tstzrange(from_time, greatest(from_time, to_time)))) as span
+              from secret cross join removed) part
+  ), numbers as materialized (
+    -- From the last number before.
+    select coalesce((select max(before.observed_at) from game.online_sample before where before.observed_at <= unsure.since), unsure.since) as since,
+           unsure.until
+      from unsure
+  ), shown as materialized (
+    -- There is hardly ever a number without hidden players; of more of them, every number is read instead.
+    select array_agg(few.observed_at) as at, count(*) <= 1000 as is_all
+      from (select sample.observed_at from numbers
+              join game.online_sample sample on sample.observed_at >= numbers.since and sample.observed_at < numbers.until
+             where sample.hidden = 0 limit 1001) few
+  ), hidden as (
+    select case when begun.at is not null
+                then tstzmultirange(tstzrange(begun.at, 'infinity')) - coalesce(apart.spans, '{}') end as spans
+      from numbers
+     cross join shown
+     cross join lateral (select min(sample.observed_at) as at from game.online_sample sample
+                          where sample.observed_at >= numbers.since and sample.observed_at < numbers.until) begun
+     cross join lateral (
+       select range_agg(tstzrange(one.at, coalesce(
+                (select min(soon.observed_at) from game.online_sample soon
+                  where soon.observed_at > one.at and soon.observed_at < least(numbers.until, one.at + interval '1 hour')),
+                (select min(later.observed_at) from game.online_sample later
+                  where later.observed_at > one.at and later.observed_at < numbers.until), 'infinity'))) as spans
+         from unnest(shown.at) as one(at)) apart
+     where shown.is_all
+     union all
+    -- Of many numbers in a row only the first with hidden players, and the first without.
+    select range_agg(tstzrange(turn.observed_at, turn.until))
+      from (select marked.is_hidden, marked.observed_at,
+                   lead(marked.observed_at, 1, 'infinity') over (order by marked.observed_at) as until
+              from (select sample.observed_at, sample.hidden is distinct from 0 as is_hidden,
+                           lag(sample.hidden is distinct from 0) over (order by sample.observed_at) as was_hidden
+                      from numbers
+                      join game.online_sample sample on sample.observed_at >= numbers.since and sample.observed_at < numbers.until
+                     where not (select shown.is_all from shown)) marked
+             where marked.is_hidden is distinct from marked.was_hidden) turn
+     where turn.is_hidden
+    having not (select shown.is_all from shown)
   ), looked as (
-    select range_agg(tstzrange(stretch.begins, stretch.ends)) as spans from analytics.online_watched(from_time, to_time) stretch
+    select range_agg(tstzrange(stretch.begins, stretch.ends)) as spans
+      from unsure cross join lateral analytics.online_watched(unsure.since, unsure.until) stretch
+  ), bound as materialized (
+    select coalesce(certain.spans, '{}') as fewest,
+           coalesce(possible.spans, '{}') + coalesce(certain.spans, '{}')
+             + (coalesce(secret.spans, '{}') * coalesce(hidden.spans, '{}') + coalesce(removed.spans, '{}'))
+               * coalesce(looked.spans, '{}') as most
+      from certain cross join possible cross join secret cross join hidden cross join removed cross join looked
   )
   select cell.day, case when kept.is_kept then coalesce(fewest.seconds, 0) end,
          case when kept.is_kept then coalesce(most.seconds, 0) end, watch.coverage
@@ -83,17 +122,14 @@ begin atomic
    cross join lateral (select not exists (select from sync.tier where tier.sample_table = 'game.player_listing'
                                              and tier.fine_since > cell.begins) as is_kept) kept
     join analytics.watched('online-players', from_time, to_time, interval '24 hours', 'epoch') watch on watch.at = cell.at
-   cross join certain cross join possible cross join secret cross join hidden cross join removed cross join looked
+   cross join bound
    cross join lateral (
      select sum(extract(epoch from upper(part.span) - lower(part.span)))::double precision as seconds
-       from unnest(tstzmultirange(tstzrange(cell.begins, greatest(cell.begins, cell.ends))) * coalesce(certain.spans, '{}')) as part(span)
+       from unnest(tstzmultirange(tstzrange(cell.begins, greatest(cell.begins, cell.ends))) * bound.fewest) as part(span)
    ) fewest
    cross join lateral (
      select sum(extract(epoch from upper(part.span) - lower(part.span)))::double precision as seconds
-       from unnest(tstzmultirange(tstzrange(cell.begins, greatest(cell.begins, cell.ends)))
-                   * (coalesce(possible.spans, '{}') + coalesce(certain.spans, '{}')
-                      + (coalesce(secret.spans, '{}') * coalesce(hidden.spans, '{}') + coalesce(removed.spans, '{}'))
-                        * coalesce(looked.spans, '{}'))) as part(span)
+       from unnest(tstzmultirange(tstzrange(cell.begins, greatest(cell.begins, cell.ends))) * bound.most) as part(span)
    ) most
    order by cell.day;
 end;
