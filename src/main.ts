@@ -1,11 +1,14 @@
 #!/usr/bin/env node
 import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
 import envPaths from 'env-paths'
 import { compiledCode } from './cli/compiled-code.ts'
 
 /** What the bundler made of `cli/program.ts` and all it loads; the build says which. */
 declare const EDITION: string
 
+// The space of new objects stays small: an eighth less memory at the same cost. Tried with the V8 of Node 20 only.
+if (process.versions.v8.startsWith('11.')) setFlagsFromString('--semi-space-growth-factor=1')
 const use = process.argv[2] ?? ''
 const compiled = compiledCode({
   folder: join(import.meta.dirname, 'program'),

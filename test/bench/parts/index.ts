@@ -2,12 +2,13 @@ import type { Part } from '../part.ts'
 import { disk } from './disk.ts'
 import { loader } from './loader.ts'
 import { peers } from './peers.ts'
+import { poll } from './poll.ts'
 import { prepare } from './prepare.ts'
 import { sync } from './sync.ts'
 import { year } from './year.ts'
 
 /** What the bench is made of; `npm run bench -- loader` runs that part alone. */
-export const parts: Readonly<Record<string, Part>> = { prepare, loader, sync, disk, year, peers }
+export const parts: Readonly<Record<string, Part>> = { prepare, loader, sync, poll, disk, year, peers }
 
 /** Those that run only when they are named: they install other programs. */
 export const named: readonly string[] = ['peers']
