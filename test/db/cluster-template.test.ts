@@ -99,5 +99,10 @@ test('a start that is cut off while it unpacks is made good by the next one', as
   expect((await migrateDatabase(db, { clock })).applied).not.toEqual([])
   expect(await db.query('select * from game.item')).toEqual([])
   await db.close()
+  // No copy of what holds nothing yet.
+  expect((await readdir(dataDir)).sort()).toEqual(['boot', 'postgres'])
+  const again = await openEmbedded(dataDir, { clock, template: clusterTemplate })
+  await again.query('create table t (a int)')
+  await again.close()
   expect((await readdir(dataDir)).sort()).toEqual(['backups', 'boot', 'postgres'])
 })

@@ -3,7 +3,7 @@ import { copyFile, mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { PGlite } from '@electric-sql/pglite'
 import type { Clock } from '../../app/clock.ts'
-import { messageOf } from '../../app/errors.ts'
+import { FatalError, messageOf } from '../../app/errors.ts'
 import { findBadPage } from './page-check.ts'
 import { syncNames } from './sync-files.ts'
 import { pack } from './tar.ts'
@@ -19,6 +19,8 @@ export interface Copy {
 const KEPT = 2
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
+/** In bytes of the log. With less than that in it, a database is made anew as quickly as it is restored. */
+const WORTH_A_COPY = 1024 * 1024
 
 export const copiesFolder = (dataDir: string): string => join(dataDir, 'backups')
 
@@ -103,20 +105,27 @@ export interface DailyCopy {
   finish(): Promise<void>
 }
 
+interface CopyOptions {
+  readonly clock: Clock
+  /** Called with the reason when there is no copy. */
+  readonly report: (message: string) => void
+  /** Whether the cluster has just been made, and holds nothing but its tables. */
+  readonly isFromTemplate: boolean
+}
+
 /**
  * Keeps two copies of an open cluster, the newer one at most a day old. A process that stays makes one each day, one that
  * comes and goes makes it when it ends. Transactions wait only while files are duplicated; packing runs beside them.
  * A cluster with a damaged page is not copied, so that the copies stay good.
- * @param report called with the reason when there is no copy
  */
 export async function dailyCopies(
   engine: PGlite,
   dataDir: string,
-  { clock, report }: { clock: Clock; report: (message: string) => void },
+  { clock, report, isFromTemplate }: CopyOptions,
 ): Promise<DailyCopy> {
   const folder = join(dataDir, 'postgres')
   const openedAt = clock.now()
-  const transactionsAtStart = await nextTransaction(engine)
+  const start = await writtenTo(engine)
   let triedAt = (await listCopies(dataDir))[0]?.takenAt.getTime()
   let packing: Promise<void> | undefined
 
@@ -160,16 +169,23 @@ export async function dailyCopies(
       await packing
       const isDue = triedAt === undefined || isOld(triedAt, DAY)
       // A failed engine has no answer any more; the next process checks what is on the disk.
-      const next = isDue ? await nextTransaction(engine).catch(() => transactionsAtStart) : transactionsAtStart
-      if (next !== transactionsAtStart) await begin()
+      const now = isDue ? await writtenTo(engine).catch(() => start) : start
+      const least = isFromTemplate ? WORTH_A_COPY : 0
+      if (now.transaction !== start.transaction && now.log - start.log >= least) await begin()
       await packing
     },
   }
 }
 
-async function nextTransaction(engine: PGlite): Promise<string | undefined> {
-  const { rows } = await engine.query<{ next: string }>('select pg_snapshot_xmax(pg_current_snapshot())::text as next')
-  return rows[0]?.next
+/** The next transaction, and how far the log goes in bytes. */
+async function writtenTo(engine: PGlite): Promise<{ transaction: string; log: number }> {
+  const { rows } = await engine.query<{ transaction: string; log: number }>(
+    `select pg_snapshot_xmax(pg_current_snapshot())::text as transaction,
+            (pg_current_wal_insert_lsn() - '0/0')::float8 as log`,
+  )
+  const [row] = rows
+  if (!row) throw new FatalError('the embedded database does not say how far it is')
+  return row
 }
 
 /** Makes the archive of a duplicate and deletes the copies that are too many. */

@@ -40,12 +40,13 @@ export type Template = () => Promise<Uint8Array | undefined>
  * Without a template it is an empty one, made in a process of its own, because initdb takes some 700 MB that PGlite gives
  * back late; opening an existing cluster takes 130 MB. Log segments of 1 MB (not 16) keep a young database small on disk.
  *
+ * @returns whether it was made from the template
  * @throws FatalError with the child's stderr, when it fails
  */
 export async function createCluster(
   folder: string,
   { durable, template }: { readonly durable: boolean; readonly template?: Template | undefined },
-): Promise<void> {
+): Promise<boolean> {
   const draft = `${folder}.new`
   await rm(draft, { recursive: true, force: true })
   const archive = await template?.()
@@ -57,6 +58,7 @@ export async function createCluster(
   if (durable) await syncFolder(draft)
   await rename(draft, folder)
   if (durable) await syncNames(dirname(folder))
+  return archive !== undefined
 }
 
 async function runNode(program: string, args: readonly string[]): Promise<void> {

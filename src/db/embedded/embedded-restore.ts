@@ -22,17 +22,22 @@ export interface OpenOptions extends EngineOptions {
 /**
  * Opens the cluster in `<dataDir>/postgres`: makes a new one when there never was any, and falls back to the newest copy
  * when it is damaged or gone. The caller holds the data folder's lock.
+ * @returns the running cluster, and whether it has just been made from the template
  * @throws FatalError when there is no copy, or none that opens
  */
-export async function openCluster(dataDir: string, options: OpenOptions): Promise<PGlite> {
+export async function openCluster(
+  dataDir: string,
+  options: OpenOptions,
+): Promise<{ engine: PGlite; isFromTemplate: boolean }> {
   const folder = join(dataDir, 'postgres')
   const copies = await listCopies(dataDir)
-  if (copies.length === 0 && (await isAbsent(folder))) await createCluster(folder, options)
+  const isNew = copies.length === 0 && (await isAbsent(folder))
+  const isFromTemplate = isNew && (await createCluster(folder, options))
   try {
-    return await openChecked(dataDir, options)
+    return { engine: await openChecked(dataDir, options), isFromTemplate }
   } catch (error) {
     if (!(error instanceof DamagedCluster)) throw error
-    return await fallBack(dataDir, copies, error.message, options)
+    return { engine: await fallBack(dataDir, copies, error.message, options), isFromTemplate: false }
   }
 }
 

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { setImmediate as immediate } from 'node:timers/promises'
 import { type PGlite, type Transaction, TransactionAbortedError } from '@electric-sql/pglite'
 import type { Clock } from '../../app/clock.ts'
 import { FatalError } from '../../app/errors.ts'
@@ -61,9 +62,10 @@ export async function openEmbedded(dataDir: string, options: EmbeddedOptions): P
   const unlock = await lockFolder(dataDir, options)
   try {
     const parameters = readOnly ? READ_ONLY : []
-    const engine = await openCluster(dataDir, { clock, durable, report, template, parameters })
+    const { engine, isFromTemplate } = await openCluster(dataDir, { clock, durable, report, template, parameters })
     if (readOnly) await bindToReader(engine)
-    const copies = durable && !readOnly ? await dailyCopies(engine, dataDir, { clock, report }) : undefined
+    const copies =
+      durable && !readOnly ? await dailyCopies(engine, dataDir, { clock, report, isFromTemplate }) : undefined
     return databaseOf(engine, dataDir, unlock, copies)
   } catch (error) {
     await unlock()
@@ -179,6 +181,8 @@ function statements(session: Session, dataDir: string, atomically: Atomically): 
             throw toAppError(error, dataDir)
           })
           count += chunk.rows
+          // All of PGlite is one long microtask, in which no timer, signal or socket has its turn.
+          await immediate()
         }
         return count
       }),
