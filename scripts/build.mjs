@@ -2,16 +2,24 @@
 // exports, and over `dist/main.js` the program, bundled with its libraries into a few files in `dist/program`. A command
 // starts a third cheaper that way. Then the migrated cluster that new embedded databases are unpacked from: it takes some
 // seconds, so it is kept beside the libraries, and made anew only when something that it depends on has changed.
+// With --if-needed it does nothing when it was built after the last change, and shows that it goes on.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import process, { exit } from 'node:process'
+import process, { argv, exit, stdout } from 'node:process'
 import { build, transform } from 'esbuild'
+import { isBuilt } from './build/is-built.mjs'
 import { licenses } from './build/licenses.mjs'
 
 const root = join(import.meta.dirname, '..')
+if (argv.includes('--if-needed')) {
+  if (isBuilt(root)) exit(0)
+  stdout.write('The program is built first ')
+  setInterval(() => stdout.write('.'), 1000).unref()
+  process.once('exit', () => stdout.write('\n'))
+}
 
 /** Two folders below the root, as every compiled module that looks for files of the package is. */
 const folder = join(root, 'dist/program')
