@@ -25,6 +25,7 @@ export const slow: readonly string[] = [
   'api/packed.test.ts',
   'bench/year.test.ts',
   'cli/backfill-kill.test.ts',
+  'cli/demo.test.ts',
   'cli/hostile-text.test.ts',
   'cli/live-polls.test.ts',
   'cli/outage.test.ts',

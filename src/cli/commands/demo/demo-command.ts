@@ -7,37 +7,43 @@ import { virtualClock } from '../../../app/clock.ts'
 import { FatalError } from '../../../app/errors.ts'
 import { wholeNumber } from '../../../app/whole-number.ts'
 import type { Database } from '../../../db/database.ts'
-import { resources, resourcesNamed } from '../../../resources/index.ts'
+import { resources } from '../../../resources/index.ts'
 import { type Sandbox, startSandbox } from '../../../sandbox/index.ts'
 import { setExpectedInterval } from '../../../sync/coverage/coverage.ts'
 import type { Engine } from '../../../sync/engine.ts'
-import { isWorklist } from '../../../sync/resource.ts'
+import { isWorklist, type Resource, type Worklist } from '../../../sync/resource.ts'
 import { runResource } from '../../../sync/run/run-resource.ts'
 import type { RunResult } from '../../../sync/run/run-result.ts'
 import type { Context } from '../../context.ts'
 import { exitCode } from '../../exit-codes.ts'
 import { formatTable } from '../../output/table.ts'
 import { writeReport } from '../report/report-command.ts'
-import { showQuestions } from './demo-questions.ts'
+import { firstQuestions, lastQuestions, showQuestion } from './demo-questions.ts'
 
 export interface DemoFlags {
   readonly seed?: string
 }
 
 const HOUR = 3_600_000
+const DAY = 24
 const DAYS = 3
 
-/** What is synced how often in the compressed days; a real schedule syncs far more often. */
-const often = resources.filter((resource) => resource.lane === 'live' || isWorklist(resource)).map(({ name }) => name)
-const daily = resources.map(({ name }) => name).filter((name) => !often.includes(name))
 /** Keys of a worklist in each round. */
-const keysEachTime = 4
-/** Hours between two rounds. */
-const hoursBetween = 2
+const keysEachTime = 3
+
+const isLive = (one: Resource | Worklist) => one.lane === 'live'
+
+/** What is synced every how many hours in the compressed days; a real schedule syncs far more often. */
+const schedule = [
+  { hours: 4, resources: resources.filter(isLive) },
+  { hours: DAY, resources: resources.filter((one) => !isLive(one) && !isWorklist(one)) },
+  { hours: 8, resources: resources.filter((one) => !isLive(one) && isWorklist(one)) },
+]
+const hoursBetween = Math.min(...schedule.map(({ hours }) => hours))
 
 /** `demo`: a simulated API, an embedded database in a temporary folder, three days of play, some questions and a report. Returns the exit code. */
 export async function demoCommand(context: Context, { seed: seedText = '1' }: DemoFlags): Promise<number> {
-  const { out, progress } = context
+  const { out } = context
   const seed = wholeNumber('--seed', seedText, 2 ** 32 - 1)
   const folder = join(tmpdir(), `wynnsync-demo-${userInfo().uid}`)
   await rm(folder, { recursive: true, force: true })
@@ -51,16 +57,16 @@ export async function demoCommand(context: Context, { seed: seedText = '1' }: De
     token: undefined,
   }
   const app = createApp(config, { clock, logLevel: 'error' })
-  out.write(`A simulated API at ${sandbox.url}, an embedded Postgres in ${folder}.\n`)
-  const db = await openDatabase(app, ['demo'], { durable: false })
+  out.write(`A simulated API at ${sandbox.url}, an embedded Postgres in ${folder}.`)
+  const db = await withDots(context, () => openDatabase(app, ['demo'], { durable: false }))
   let report: string
   try {
-    await migrateDatabase(db, app)
+    await withDots(context, () => migrateDatabase(db, app))
+    out.write('\n')
     await simulateDays({ app, db, sandbox, context })
-    await showQuestions(db, out)
-    report = await writeDemoReport(db, app, folder)
+    for (const question of lastQuestions) await showQuestion(question, db, out)
+    report = await withDots(context, () => writeDemoReport(db, app, folder))
   } finally {
-    progress.end()
     await db.close()
     await sandbox.close()
   }
@@ -76,27 +82,28 @@ interface Stage {
 }
 
 /** Syncs every few hours of each day, and prints what the day brought. */
-async function simulateDays({ app, db, sandbox, context }: Stage): Promise<void> {
-  const { out, progress } = context
+async function simulateDays(stage: Stage): Promise<void> {
+  const { app, db, sandbox, context } = stage
+  const { out } = context
   const api = openApi(app)
   const engine = engineOf(app, db, api)
   try {
     await expectIntervals(db, app.clock.now())
     for (let day = 0; day < DAYS; day++) {
       const total = new Map<string, RunResult>()
-      for (let hour = 0; hour < 24; hour += hoursBetween) {
-        for (const name of hour === 0 ? [...daily, ...often] : often) {
-          progress.begin(`day ${day + 1}, ${String(hour).padStart(2, '0')}:00  ${name}`)
-          add(total, await syncOnce(name, engine))
+      for (let hour = 0; hour < DAY; hour += hoursBetween) {
+        out.write(`day ${day + 1}, ${String(hour).padStart(2, '0')}:00 `)
+        for (const [nth, due] of schedule.entries()) {
+          if (hour % due.hours !== 0) continue
+          for (const resource of due.resources) add(total, await syncOnce(resource, engine, context))
+          const question = day + hour === 0 ? firstQuestions[nth] : undefined
+          if (question) await showQuestion(question, db, out)
         }
-        const hours = day * 24 + hour + hoursBetween
-        progress.seen(`day ${day + 1}`, { page: 1, pages: 1, records: hours, count: DAYS * 24 }, 'hours')
+        out.write('\n')
         await sandbox.clock.moveTo(sandbox.clock.now() + hoursBetween * HOUR)
       }
-      progress.end()
-      out.write(`\nDay ${day + 1}${day === 0 ? ': everything arrives' : ''}\n\n${summary([...total.values()])}`)
+      out.write(`\nDay ${day + 1}${day === 0 ? ': everything arrives' : ''}\n\n${summary([...total.values()])}\n`)
     }
-    out.write('\n')
   } finally {
     await api.close()
   }
@@ -105,17 +112,32 @@ async function simulateDays({ app, db, sandbox, context }: Stage): Promise<void>
 /** Sets how often everything is synced, so that coverage knows what is missing. */
 async function expectIntervals(db: Database, now: number): Promise<void> {
   const given = { setBy: 'sync', at: new Date(now) } as const
-  for (const resource of daily) await setExpectedInterval(db, { resource, everySeconds: (24 * HOUR) / 1000, ...given })
-  for (const resource of often)
-    await setExpectedInterval(db, { resource, everySeconds: (hoursBetween * HOUR) / 1000, ...given })
+  for (const { hours, resources } of schedule)
+    for (const { name } of resources)
+      await setExpectedInterval(db, { resource: name, everySeconds: (hours * HOUR) / 1000, ...given })
 }
 
-async function syncOnce(name: string, engine: Engine): Promise<RunResult> {
-  const [resource] = resourcesNamed([name])
-  if (!resource) throw new FatalError(`no resource ${name}`)
-  const run = await runResource(resource, engine, { limit: keysEachTime })
-  if (run.status === 'failed') throw new FatalError(`${name}: ${run.error}`)
+async function syncOnce(resource: Resource | Worklist, engine: Engine, context: Context): Promise<RunResult> {
+  context.out.write(` ${resource.name}`)
+  const run = await withDots(context, () => runResource(resource, engine, { limit: keysEachTime }))
+  if (run.status === 'failed') throw new FatalError(`${resource.name}: ${run.error}`)
   return run
+}
+
+/** A dot for each second that it takes, in a file and a pipe too. */
+async function withDots<T>({ out, app }: Context, work: () => Promise<T>): Promise<T> {
+  const ended = new AbortController()
+  const dot = async (): Promise<void> => {
+    await app.clock.sleep(1000, ended.signal)
+    out.write('.')
+    await dot()
+  }
+  dot().catch(() => {})
+  try {
+    return await work()
+  } finally {
+    ended.abort()
+  }
 }
 
 function add(total: Map<string, RunResult>, run: RunResult): void {
@@ -147,7 +169,7 @@ async function writeDemoReport(db: Database, app: App, folder: string): Promise<
 }
 
 function nextSteps(folder: string, report: string): string {
-  return `All of this with pictures, for a browser:
+  return `\nAll of this with pictures, for a browser:
 
   ${report}
 

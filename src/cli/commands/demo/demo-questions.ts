@@ -2,13 +2,28 @@ import type { Database } from '../../../db/database.ts'
 import type { Output } from '../../output/output.ts'
 import { formatTable } from '../../output/table.ts'
 
-/** The questions of the demo, in the SQL that people would write. */
-const questions = [
+/** A question in the SQL that people would write. */
+interface Question {
+  readonly title: string
+  readonly sql: string
+}
+
+/** What can be asked first: after the live resources, and after those that come daily. */
+export const firstQuestions: readonly Question[] = [
+  {
+    title: 'Who holds how much of the map?',
+    sql: `select guild_name, count(*) as held from analytics.territory_hold
+           where is_current and guild_name is not null group by 1 order by 2 desc, 1 limit 4`,
+  },
   {
     title: 'Which legendary bows hit hardest?',
     sql: `select display_name, level, average_dps from analytics.item
            where sub_type = 'bow' and tier = 'legendary' order by average_dps desc nulls last limit 4`,
   },
+]
+
+/** What can be asked when some days have passed. */
+export const lastQuestions: readonly Question[] = [
   {
     title: 'What did the latest patch change?',
     sql: `select display_name, path, old_value as before, new_value as after from analytics.item_change
@@ -39,12 +54,10 @@ const questions = [
   },
 ]
 
-/** Runs the questions and prints their rows. */
-export async function showQuestions(db: Database, out: Output): Promise<void> {
-  for (const { title, sql } of questions) {
-    const rows = await db.query(sql)
-    out.write(`${title}\n\n${indent(formatTable(Object.keys(rows[0] ?? {}), rows))}\n`)
-  }
+/** Asks it and prints the rows. */
+export async function showQuestion({ title, sql }: Question, db: Database, out: Output): Promise<void> {
+  const rows = await db.query(sql)
+  out.write(`\n${title}\n\n${indent(formatTable(Object.keys(rows[0] ?? {}), rows))}\n`)
 }
 
 function indent(text: string): string {
