@@ -10,8 +10,6 @@ const targets = [
   { database: 'server', what: 'second sync items', of: 'peak MB', atMost: 110, name: '2 unchanged response, memory' },
   { database: 'server', what: 'first sync items', of: 'peak MB', atMost: 160, name: '4 sync items, server' },
   { database: 'embedded', what: 'first sync items', of: 'peak MB', atMost: 200, name: '4 sync items, embedded' },
-  { database: 'embedded', what: 'create and migrate', of: 'wall ms', atMost: 1500, name: '5 embedded database, time' },
-  { database: 'embedded', what: 'create and migrate', of: 'peak MB', atMost: 250, name: '5 embedded database, memory' },
 ] as const
 
 export const sync: Part = async (bench) => {
