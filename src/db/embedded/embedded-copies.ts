@@ -20,7 +20,7 @@ const KEPT = 2
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 /** In bytes of the log. With less than that in it, a database is made anew as quickly as it is restored. */
-const WORTH_A_COPY = 1024 * 1024
+const WORTH_A_COPY = 4 * 1024 * 1024
 
 export const copiesFolder = (dataDir: string): string => join(dataDir, 'backups')
 
