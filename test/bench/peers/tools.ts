@@ -83,11 +83,13 @@ export function peerTools({ python, target, sling }: PeerEnvironment, sources: s
   return sling ? [dlt, singer, slingTool(sling)] : [dlt, singer]
 }
 
-/** As JSON: of a URL Sling does not decode the password. */
-function slingConnection(database: string): string {
-  const { hostname: host, port, username: user, password, pathname } = new URL(database)
-  const given = { host, port: Number(port) || 5432, user, password: decodeURIComponent(password) }
-  return JSON.stringify({ type: 'postgres', ...given, database: pathname.slice(1), sslmode: 'disable' })
+/** With the password apart: Sling reads none with other characters than letters and digits from a URL. */
+function slingConnection(database: string): Record<string, string> {
+  const url = new URL(database)
+  const password = decodeURIComponent(url.password)
+  url.password = ''
+  url.searchParams.set('sslmode', 'disable')
+  return { TARGET: url.href, PGPASSWORD: password }
 }
 
 /**
@@ -115,7 +117,7 @@ function slingTool(program: string): Tool {
       ],
     ],
     variables: ({ database, folder }) => ({
-      TARGET: slingConnection(database),
+      ...slingConnection(database),
       SLING_HOME_DIR: folder,
       SLING_DISABLE_TELEMETRY: 'true',
     }),
