@@ -1,15 +1,28 @@
 import { FatalError, UsageError } from '../app/errors.ts'
 import { type ExpiringTable, isWorklist, type Resource, type RetainedTable, type Worklist } from '../sync/resource.ts'
+import { abilityTrees } from './ability-trees/index.ts'
+import { articles } from './articles/index.ts'
+import { aspects } from './aspects/index.ts'
+import { camps } from './camps/index.ts'
+import { classes } from './classes/index.ts'
+import { gatheringNodes } from './gathering-nodes/index.ts'
 import { guildList } from './guild-list/index.ts'
 import { guilds } from './guilds/index.ts'
 import { itemMetadata } from './item-metadata/index.ts'
 import { itemSets } from './item-sets/index.ts'
 import { items } from './items/index.ts'
+import { latestNews } from './latest-news/index.ts'
+import { lootPools } from './loot-pools/index.ts'
+import { mapMarkers } from './map-markers/index.ts'
 import { onlinePlayers } from './online-players/index.ts'
 import { players } from './players/index.ts'
+import { quests } from './quests/index.ts'
+import { raids } from './raids/index.ts'
 import { recipes } from './recipes/index.ts'
 import { seasons } from './seasons/index.ts'
 import { territories } from './territories/index.ts'
+import { videos } from './videos/index.ts'
+import { worldEvents } from './world-events/index.ts'
 
 /** Everything this program syncs. Worklists come last: they use up what the others leave of the budget. */
 export const resources: readonly (Resource | Worklist)[] = [
@@ -21,6 +34,19 @@ export const resources: readonly (Resource | Worklist)[] = [
   guildList,
   seasons,
   onlinePlayers,
+  lootPools,
+  raids,
+  camps,
+  worldEvents,
+  quests,
+  mapMarkers,
+  gatheringNodes,
+  classes,
+  abilityTrees,
+  aspects,
+  articles,
+  videos,
+  latestNews,
   guilds,
   players,
 ]

@@ -12,6 +12,33 @@ export function oneAnswer(answer: Pick<ApiResponse<unknown>, 'observedAt' | 'rec
   return { complete: true, ...instants, pages: 1, renewAt: renewAt(answer) }
 }
 
+/** The same of several answers that hold everything together: the oldest and the newest instant, and what was unsound. */
+export function severalAnswers(answers: readonly Parameters<typeof oneAnswer>[0][]) {
+  const each = answers.map(oneAnswer)
+  const renewals = each.flatMap(({ renewAt: at }) => (typeof at === 'number' ? [at] : []))
+  return {
+    complete: true,
+    observedFrom: Math.min(...each.map(({ observedFrom }) => observedFrom)),
+    observedAt: Math.max(...each.map(({ observedAt }) => observedAt)),
+    clockError: each.find((one) => one.clockError !== undefined)?.clockError,
+    pages: answers.length,
+    ...(renewals.length > 0 ? { renewAt: Math.max(...renewals) } : {}),
+  }
+}
+
+/** The text of HTML as people read it: without its tags, with its entities as characters. */
+export function plainText(html: string): string {
+  const named: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'", nbsp: ' ' }
+  return html
+    .replaceAll(/<br\s*\/?>|<\/(p|div|li|h[1-6])>/gi, '\n')
+    .replaceAll(/<[^>]*>/g, '')
+    .replaceAll(/&(?:#(\d{1,6})|#x([0-9a-f]{1,5})|([a-z]+));/gi, (entity, decimal, hex, name) => {
+      if (name !== undefined) return named[String(name).toLowerCase()] ?? entity
+      return String.fromCodePoint(decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal))
+    })
+    .trim()
+}
+
 /** What the schema of a resource's documents knows: their fields, and members of their enums. */
 export function knownBy(schema: z.ZodType) {
   return { unknownFields: unknownFields(schema), vocabulary: vocabularyOf(schema) }

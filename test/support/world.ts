@@ -10,16 +10,6 @@ import type { RunResult } from '../../src/sync/run/run-result.ts'
 import type { Guards } from '../../src/sync/validate/validate-snapshot.ts'
 import { testDatabase } from './postgres.ts'
 
-const routes: Readonly<Record<string, string>> = {
-  items: '/item/database',
-  recipes: '/item/recipe/database',
-  'item-sets': '/item/sets',
-  'item-metadata': '/item/metadata',
-  territories: '/guild/list/territory',
-  'guild-list': '/guild/list/guild',
-  seasons: '/guild/seasons',
-}
-
 /** What may differ from one sync of a diary to the next. */
 export interface SyncOptions extends Partial<Guards>, ExtractOptions {
   /** Keep what the API sends as it came. */
@@ -130,7 +120,7 @@ export async function openWorld(
       const instant = instantOf(at)
       if (instant > clock.now()) await clock.advanceTo(instant)
       const headers = headersOf(instant, 60)
-      sandbox.setAnswer(routes[resource.name] ?? '', ({ query }) => ({
+      sandbox.setAnswer(resource.route, ({ query }) => ({
         headers,
         // The ids of metadata are a request of their own; diaries about it hold the named lists only.
         body: query.has('static') ? {} : body,

@@ -11,39 +11,42 @@ const names = z.array(z.string()).nullish()
 const icon = iconSchema.extend({ name: text })
 const coordinates = z.looseObject({ x: number, y: number })
 
-/** The ability tree of a class (API reference 8). Texts are HTML. */
+/** One way of playing a class, in its ability tree. Texts are HTML. */
+export const archetypeSchema = z.looseObject({
+  name: text,
+  description: text,
+  shortDescription: text,
+  icon: icon.nullish(),
+  slot: number,
+})
+
+/** One ability. Texts are HTML. */
+export const abilitySchema = z.looseObject({
+  name: text,
+  icon: icon.nullish(),
+  slot: number,
+  coordinates: coordinates.nullish(),
+  description: names,
+  requirements: z
+    .looseObject({
+      ABILITY_POINTS: number,
+      COMBAT_LEVEL: number,
+      /** One ability, or several since August 2026. */
+      NODE: z.union([z.string(), z.array(z.string())]).nullish(),
+      ARCHETYPE: z.looseObject({ name: text, amount: number }).nullish(),
+    })
+    .nullish(),
+  links: names,
+  locks: names,
+  page: number,
+})
+
+/** The ability tree of a class (API reference 8). */
 export const abilityTreeSchema = z.looseObject({
   /** By id, such as `boltslinger`. */
-  archetypes: z.record(
-    z.string(),
-    z.looseObject({ name: text, description: text, shortDescription: text, icon: icon.nullish(), slot: number }),
-  ),
+  archetypes: z.record(z.string(), archetypeSchema),
   /** By page number, then by the ability's id. */
-  pages: z.record(
-    z.string(),
-    z.record(
-      z.string(),
-      z.looseObject({
-        name: text,
-        icon: icon.nullish(),
-        slot: number,
-        coordinates: coordinates.nullish(),
-        description: names,
-        requirements: z
-          .looseObject({
-            ABILITY_POINTS: number,
-            COMBAT_LEVEL: number,
-            /** One ability, or several since August 2026. */
-            NODE: z.union([z.string(), z.array(z.string())]).nullish(),
-            ARCHETYPE: z.looseObject({ name: text, amount: number }).nullish(),
-          })
-          .nullish(),
-        links: names,
-        locks: names,
-        page: number,
-      }),
-    ),
-  ),
+  pages: z.record(z.string(), z.record(z.string(), abilitySchema)),
 })
 
 /** One node of an ability map: an ability, or a connector between two. */
@@ -109,6 +112,17 @@ export const parseClass: (body: unknown) => CharacterClass = recordParser('class
 
 /** @throws RecordError with the JSON pointer of the first thing that is no list of classes */
 export const parseClassList: (body: unknown) => ClassList = recordParser('classes', classListSchema)
+
+/** @throws RecordError with the JSON pointer of the first thing that is no aspect */
+export const parseAspect: (record: unknown) => Aspect = recordParser('aspect', aspectSchema)
+
+/** @throws RecordError with the JSON pointer of the first thing that does not fit */
+export const parseAbility: (record: unknown) => z.output<typeof abilitySchema> = recordParser('ability', abilitySchema)
+export const parseArchetype: (record: unknown) => z.output<typeof archetypeSchema> = recordParser(
+  'archetype',
+  archetypeSchema,
+)
+export const parseAbilityNode: (record: unknown) => AbilityNode = recordParser('ability node', abilityNodeSchema)
 
 const parseNodes = recordParser('ability map', z.array(abilityNodeSchema))
 const parseAspects = recordParser('aspects', z.array(aspectSchema))

@@ -105,6 +105,9 @@ export const parseArticleSummary: (record: unknown) => ArticleSummary = recordPa
 /** @throws RecordError with the JSON pointer of the first thing that is no article */
 export const parseArticle: (body: unknown) => Article = recordParser('article', articleSchema)
 
+/** @throws RecordError with the JSON pointer of the first thing that is no news */
+export const parseNewsEntry: (record: unknown) => NewsEntry = recordParser('news', newsSchema)
+
 const parseNews = recordParser('news', z.array(newsSchema))
 const parseVideos = recordParser('videos', z.array(z.string()))
 

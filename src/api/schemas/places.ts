@@ -143,5 +143,14 @@ export const readPlayerLocations: (body: Body) => PlayerLocation[] = listReader(
 export const readWorldEvents: (body: Body) => WorldEvent[] = listReader('world events', worldEventSchema)
 export const readMapContents: (body: Body) => MapContent[] = listReader('map contents', mapContentSchema)
 export const readGatheringNodes: (body: Body) => GatheringNode[] = listReader('gathering nodes', gatheringNodeSchema)
+
+/** One record of such a list. @throws RecordError with the JSON pointer of the first thing that does not fit */
+export const parseMarker: (record: unknown) => MapMarker = recordParser('map marker', markerSchema)
+export const parseWorldEvent: (record: unknown) => WorldEvent = recordParser('world event', worldEventSchema)
+export const parseMapContent: (record: unknown) => MapContent = recordParser('map content', mapContentSchema)
+export const parseGatheringNode: (record: unknown) => GatheringNode = recordParser(
+  'gathering node',
+  gatheringNodeSchema,
+)
 /** @throws RecordError when it is no count */
 export const parseQuestCount: (body: unknown) => QuestCount = recordParser('quest count', questCountSchema)

@@ -1,10 +1,9 @@
 import * as z from 'zod'
-import { clockError } from '../../api/http/response-headers.ts'
 import { deepestNesting } from '../../api/schemas/form/limits.ts'
 import { RecordError } from '../../app/errors.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
 import { defineResource, type Normalized } from '../../sync/resource.ts'
-import { knownBy, textField } from '../record.ts'
+import { knownBy, severalAnswers, textField } from '../record.ts'
 import { enumerationHistory } from './tables.ts'
 
 /** One member of an enumeration on its way from the wire. */
@@ -32,17 +31,12 @@ export const itemMetadata = defineResource({
     const lists = await api.items.metadata({ signal, lane })
     const ids = await api.items.metadata({ static: true, signal, lane })
     const { static: _, ...named } = lists.body
-    const instants = [lists.observedAt, ids.observedAt]
     const halves = [[...membersOf(named, '')], [...membersOf(ids.body, 'static')]]
     return {
       records: halves.flat(),
       // Either half alone may be enough to be plausible, and the other would count as gone.
       ...(halves.some((half) => half.length === 0) ? { validationError: 'one of the two answers holds nothing' } : {}),
-      complete: true,
-      observedFrom: Math.min(...instants),
-      observedAt: Math.max(...instants),
-      clockError: clockError(lists.headers) ?? clockError(ids.headers),
-      pages: 2,
+      ...severalAnswers([lists, ids]),
     }
   },
   keyOf: (record) => textField(record, 'path'),

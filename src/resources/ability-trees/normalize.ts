@@ -1,0 +1,100 @@
+import { type AbilityNode, parseAbility, parseAbilityNode, parseArchetype } from '../../api/schemas/abilities.ts'
+import { fieldsOf } from '../../api/schemas/form/unknown.ts'
+import type { Json } from '../../sync/normalize/hash.ts'
+import type { Normalized } from '../../sync/resource.ts'
+import { fieldOf, plainText } from '../record.ts'
+import type { abilityHistory } from './tables.ts'
+
+type Kind = 'ability' | 'archetype' | 'connector'
+
+/** A node of a tree under its key. */
+interface NodeRecord {
+  readonly class: string
+  readonly kind: Kind
+  readonly id: string
+  readonly body: unknown
+}
+
+/** Everything in the tree of a class, and the connectors of its map. */
+export function recordsOfClass(name: string, tree: unknown, map: unknown): NodeRecord[] {
+  const nodes =
+    (kind: Kind) =>
+    ([id, body]: readonly [string, unknown]) => ({ class: name, kind, id, body })
+  const pages = fieldsOf(fieldOf(tree, 'pages')).flatMap(([, page]) => fieldsOf(page))
+  const drawn = fieldsOf(map).flatMap(([, page]) => (Array.isArray(page) ? page : [page]))
+  const connectors = drawn.filter((body) => fieldOf(body, 'type') === 'connector')
+  return [
+    ...fieldsOf(fieldOf(tree, 'archetypes')).map(nodes('archetype')),
+    ...pages.map(nodes('ability')),
+    ...connectors.map((body) => nodes('connector')([placeOf(body), body])),
+  ]
+}
+
+/** A connector has no id: it is where it is. */
+function placeOf(node: unknown): string {
+  const [meta, at] = [fieldOf(node, 'meta'), fieldOf(node, 'coordinates')]
+  return [fieldOf(meta, 'page'), fieldOf(at, 'x'), fieldOf(at, 'y')].join(' ')
+}
+
+export function keyOfNode(record: unknown): string {
+  const { class: name, kind, id } = record as NodeRecord
+  return `${name}/${kind}/${id}`
+}
+
+export function normalizeNode(record: unknown): Normalized<typeof abilityHistory> {
+  const { class: name, kind, id, body } = record as NodeRecord
+  const key = { class: name, kind, id }
+  const normalized = kind === 'ability' ? ofAbility(body) : kind === 'archetype' ? ofArchetype(body) : ofConnector(body)
+  const { document, root, links } = normalized
+  return { key: keyOfNode(record), document, root: { ...key, ...root }, parts: { links } }
+}
+
+function ofAbility(body: unknown) {
+  const parsed = parseAbility(body)
+  const { name, icon, slot, coordinates, description, requirements, links, locks, page } = parsed
+  const { NODE: required, ARCHETYPE: archetype, ABILITY_POINTS, COMBAT_LEVEL } = requirements ?? {}
+  const texts = { ...inBothForms('name', name), ...inBothForms('description', description?.join('\n')) }
+  const place = { page, slot, x: coordinates?.x, y: coordinates?.y, icon: icon?.name }
+  const needs = {
+    abilityPoints: ABILITY_POINTS,
+    combatLevel: COMBAT_LEVEL,
+    archetype: archetype?.name,
+    archetypeAmount: archetype?.amount,
+  }
+  return {
+    // Links come in any order.
+    document: { ...parsed, links: links && [...links].sort(), locks: locks && [...locks].sort() } as Json,
+    root: { ...texts, ...place, ...needs },
+    links: [
+      ...related('requires', typeof required === 'string' ? [required] : required),
+      ...related('link', links),
+      ...related('locks', locks),
+    ],
+  }
+}
+
+function ofArchetype(body: unknown) {
+  const parsed = parseArchetype(body)
+  const { name, description, icon, slot } = parsed
+  const texts = { ...inBothForms('name', name), ...inBothForms('description', description) }
+  return { document: parsed as Json, root: { ...texts, slot, icon: icon?.name }, links: [] }
+}
+
+function ofConnector(body: unknown) {
+  const parsed: AbilityNode = parseAbilityNode(body)
+  const { coordinates, meta, family } = parsed
+  const icon = typeof meta?.icon === 'string' ? meta.icon : meta?.icon?.name
+  return {
+    document: { ...parsed, family: family && [...family].sort() } as Json,
+    root: { page: meta?.page, x: coordinates?.x, y: coordinates?.y, icon },
+    links: related('family', family),
+  }
+}
+
+function inBothForms<Name extends 'name' | 'description'>(field: Name, html: string | null | undefined) {
+  return { [`${field}Html`]: html, [field]: html && plainText(html) }
+}
+
+function related(relation: string, ids: readonly string[] | null | undefined) {
+  return [...new Set(ids ?? [])].map((otherId) => ({ relation, otherId }))
+}

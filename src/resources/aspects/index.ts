@@ -1,0 +1,45 @@
+import { aspectSchema, parseAspect } from '../../api/schemas/abilities.ts'
+import { recordsOf } from '../../api/schemas/form/bodies.ts'
+import type { Json } from '../../sync/normalize/hash.ts'
+import { defineResource, type Normalized } from '../../sync/resource.ts'
+import { perClass } from '../per-class.ts'
+import { knownBy, plainText, textField } from '../record.ts'
+import { aspectHistory } from './tables.ts'
+
+/** The aspects of all classes: `GET /aspects/{class}` (API reference 3.4, 8). */
+export const aspects = defineResource({
+  name: 'aspects',
+  schedule: '4 */3 * * *',
+  lane: 'refresh',
+  cacheSeconds: 3600,
+  route: '/aspects/{class}',
+  rawCost: '25 kB a response',
+  changeLog: true,
+  history: aspectHistory,
+  extract: (api, options) =>
+    perClass(
+      api,
+      options,
+      async (name, call) => [await api.aspects(name, call)],
+      (_name, answers) => answers.flatMap(({ body }) => recordsOf(body, 'name')),
+    ),
+  keyOf: (record) => textField(record, 'internalName'),
+  normalize: normalizeAspect,
+  ...knownBy(aspectSchema),
+})
+
+export function normalizeAspect(record: unknown): Normalized<typeof aspectHistory> {
+  const parsed = parseAspect(record)
+  const { internalName, name, rarity, requiredClass, tiers } = parsed
+  return {
+    key: internalName,
+    document: parsed as Json,
+    root: { internalName, name, rarity, requiredClass },
+    parts: {
+      tiers: Object.entries(tiers ?? {}).map(([tier, { threshold, description }]) => {
+        const html = description?.join('\n') ?? null
+        return { tier: Number(tier), threshold, descriptionHtml: html, description: html && plainText(html) }
+      }),
+    },
+  }
+}

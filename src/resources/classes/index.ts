@@ -1,0 +1,44 @@
+import { classSchema, parseClass } from '../../api/schemas/abilities.ts'
+import type { Json } from '../../sync/normalize/hash.ts'
+import { defineResource, type Normalized } from '../../sync/resource.ts'
+import { perClass } from '../per-class.ts'
+import { knownBy, textField } from '../record.ts'
+import { classHistory } from './tables.ts'
+
+/** The classes: `GET /classes`, then `GET /classes/{class}` for each (API reference 3.4). */
+export const classes = defineResource({
+  name: 'classes',
+  schedule: '2 */6 * * *',
+  lane: 'refresh',
+  cacheSeconds: 3600,
+  route: '/classes/{class}',
+  rawCost: 'a few kB a response',
+  changeLog: true,
+  history: classHistory,
+  extract: (api, options) =>
+    perClass(
+      api,
+      options,
+      async (name, call) => [await api.classes.get(name, call)],
+      (_name, answers) => answers.map(({ body }) => body),
+    ),
+  keyOf: (record) => textField(record, 'id'),
+  normalize: normalizeClass,
+  ...knownBy(classSchema),
+})
+
+export function normalizeClass(record: unknown): Normalized<typeof classHistory> {
+  const parsed = parseClass(record)
+  const { id, name, lore, overallDifficulty, overallMax, archetypes } = parsed
+  return {
+    key: id,
+    document: parsed as Json,
+    root: { class: id, name, lore, overallDifficulty, overallMax },
+    parts: {
+      archetypes: Object.entries(archetypes ?? {}).map(([archetype, { difficulty, max, icon, ...values }]) => {
+        const { name: shown, damage, defence, range, speed } = values
+        return { archetype, name: shown, icon, difficulty, max, damage, defence, range, speed }
+      }),
+    },
+  }
+}

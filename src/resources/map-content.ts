@@ -1,0 +1,128 @@
+import type { CallOptions } from '../api/call.ts'
+import type { Api } from '../api/client.ts'
+import type { ApiResponse } from '../api/response.ts'
+import { type Body, recordsOf } from '../api/schemas/form/bodies.ts'
+import { type MapContent, mapContentSchema, parseMapContent } from '../api/schemas/places.ts'
+import { bigint, boolean, doublePrecision, integer, text } from '../db/columns.ts'
+import type { Json } from '../sync/normalize/hash.ts'
+import { defineResource, type Entity, type Resource } from '../sync/resource.ts'
+import { knownBy, oneAnswer, textField } from './record.ts'
+
+/*
+ * Camps, raids and loot pools have one shape (API reference 8); a pool has the fields of its rewards only. Their rewards
+ * change every week.
+ */
+
+export const contentKey = () => ({
+  internalName: text('Natural key: the name that the game uses itself, such as nameless.'),
+  level: integer('The combat level that the rewards are computed for; 0: the own level of the place.'),
+})
+
+export const contentColumns = () => ({
+  name: text('Name as players see it. NULL: the API did not send it.'),
+  kind: text('CAMP, RAID, or what else the API sends.'),
+})
+
+export const placeColumns = () => ({
+  lore: text('Text that describes it.'),
+  difficulty: text('EASY, MEDIUM or HARD.'),
+  recommendedLevel: integer('The combat level that the API gives for it.'),
+  length: text('SHORT, MEDIUM or LONG.'),
+  x: doublePrecision('East of the centre of the map, in blocks. NULL: the API sends no place.'),
+  y: doublePrecision('Height in blocks.'),
+  z: doublePrecision('South of the centre of the map, in blocks.'),
+})
+
+export const rewardKey = () => ({ position: integer('Place in the list sorted by type, name and tier, from 0.') })
+export const rewardColumns = () => ({
+  rewardType: text('ITEM, ASPECT, TOME, CURRENCY, INGREDIENT, WARD, or what else the API sends.'),
+  reward: text('Name of the reward as players see it.'),
+  tier: text('Tier of the reward. NULL: it has none.'),
+  amount: bigint('How many.'),
+  shiny: boolean('True: the shiny form of the item.'),
+  always: boolean('True: everybody gets it.'),
+})
+
+export const requirementKey = () => ({ position: integer('Place in the list of the API, from 0.') })
+export const requirementColumns = () => ({
+  requirementType: text('COMBAT_LEVEL, QUEST, GLOBAL_QUEST, CAVE, SCRIPT_DATA, or what else the API sends.'),
+  value: text('What is required, as text: a level or a name.'),
+})
+
+/** What differs between camps, raids and loot pools. */
+interface Declaration extends Pick<Resource, 'name' | 'schedule' | 'cacheSeconds' | 'route' | 'history'> {
+  readonly request: (api: Api, call: CallOptions) => Promise<ApiResponse<Body>>
+}
+
+/** Declares the resource of one of the three. */
+export function mapContent({ request, ...declared }: Declaration): Resource {
+  const hasPlace = 'requirements' in declared.history.parts
+  return defineResource({
+    ...declared,
+    lane: 'refresh',
+    rawCost: 'a few kB a response',
+    changeLog: false,
+    extract: async (api, { signal, lane }) => {
+      const answer = await request(api, { signal, lane })
+      return { records: recordsOf(answer.body, 'name'), ...oneAnswer(answer) }
+    },
+    keyOf: (record) => {
+      const name = textField(record, 'internalName')
+      return name && `${name}/0`
+    },
+    normalize: (record) => normalizeContent(record, hasPlace),
+    ...knownBy(mapContentSchema),
+  })
+}
+
+/** One camp, raid or pool. Its rewards come in any order: they are sorted. */
+function normalizeContent(record: unknown, hasPlace: boolean): Entity {
+  const parsed = parseMapContent(record)
+  const { internalName, name, type: kind, location } = parsed
+  const { lore, difficulty, level: recommendedLevel, length, requirements } = parsed
+  const rewards = [...(parsed.rewards ?? [])].sort(byText)
+  const root = { internalName, level: 0, name, kind }
+  const parts = { rewards: rewards.map(rewardRow) }
+  const document = { ...parsed, rewards } as Json
+  const key = `${internalName}/0`
+  if (!hasPlace) return { key, document, root, parts }
+  const place = { lore, difficulty, recommendedLevel, length, x: location?.x, y: location?.y, z: location?.z }
+  return {
+    key,
+    document,
+    root: { ...root, ...place },
+    parts: { ...parts, requirements: requirementRows(requirements) },
+  }
+}
+
+/** What is required of players, as rows. */
+export function requirementRows(requirements: MapContent['requirements']) {
+  return (requirements ?? []).map(({ type: requirementType, value }, position) => ({
+    position,
+    requirementType,
+    value: value === null || value === undefined ? null : String(value),
+  }))
+}
+
+type Reward = NonNullable<MapContent['rewards']>[number]
+
+function rewardRow({ type: rewardType, name: reward, tier, amount, shiny, always }: Reward, position: number) {
+  return {
+    position,
+    rewardType,
+    reward,
+    tier: tier === null || tier === undefined ? null : String(tier),
+    amount,
+    shiny: shiny === undefined ? null : Boolean(shiny),
+    always,
+  }
+}
+
+function byText(one: Reward, other: Reward): number {
+  const [left, right] = [sortText(one), sortText(other)]
+  return left < right ? -1 : left > right ? 1 : 0
+}
+
+function sortText({ type, name, tier, ...rest }: Reward): string {
+  return JSON.stringify([type, name, tier, rest])
+}

@@ -1,0 +1,28 @@
+import type { CallOptions } from '../api/call.ts'
+import type { Api } from '../api/client.ts'
+import type { ApiResponse } from '../api/response.ts'
+import type { ExtractOptions } from '../sync/resource.ts'
+import { severalAnswers } from './record.ts'
+
+/** Asks for the list of classes, then for something of each, and takes records from that. */
+export async function perClass<Answer extends ApiResponse<unknown>>(
+  api: Api,
+  { signal, lane }: ExtractOptions,
+  ask: (name: string, call: CallOptions) => Promise<readonly Answer[]>,
+  recordsOf: (name: string, answers: readonly Answer[]) => readonly unknown[],
+) {
+  const list = await api.classes.list({ signal, lane })
+  const answers: ApiResponse<unknown>[] = [list]
+  const records: unknown[] = []
+  let emptyClass: string | undefined
+  for (const name of Object.keys(list.body)) {
+    const found = await ask(name, { signal, lane })
+    const own = recordsOf(name, found)
+    if (own.length === 0) emptyClass ??= name
+    answers.push(...found)
+    records.push(...own)
+  }
+  // What there is of the others may be enough to be plausible, and what belongs to the class would count as gone.
+  const validationError = emptyClass === undefined ? {} : { validationError: `the class ${emptyClass} has no records` }
+  return { records, ...severalAnswers(answers), ...validationError }
+}

@@ -1,0 +1,34 @@
+import { parseQuestCount, questCountSchema } from '../../api/schemas/places.ts'
+import type { Json } from '../../sync/normalize/hash.ts'
+import { defineResource, type Normalized } from '../../sync/resource.ts'
+import { knownBy, oneAnswer } from '../record.ts'
+import { questCountHistory } from './tables.ts'
+
+/** How many quests there are: `GET /map/quests` (API reference 3.6). */
+export const quests = defineResource({
+  name: 'quests',
+  schedule: '47 * * * *',
+  lane: 'refresh',
+  cacheSeconds: 3600,
+  route: '/map/quests',
+  rawCost: 'a few bytes a response',
+  changeLog: true,
+  history: questCountHistory,
+  extract: async (api, { signal, lane }) => {
+    const answer = await api.map.quests({ signal, lane })
+    return { records: [answer.body], ...oneAnswer(answer) }
+  },
+  keyOf: () => 'quests',
+  normalize: normalizeQuestCount,
+  ...knownBy(questCountSchema),
+})
+
+export function normalizeQuestCount(record: unknown): Normalized<typeof questCountHistory> {
+  const parsed = parseQuestCount(record)
+  return {
+    key: 'quests',
+    document: parsed as Json,
+    root: { counted: 'quests', quests: parsed.quests ?? Number.NaN },
+    parts: {},
+  }
+}

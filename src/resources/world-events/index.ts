@@ -1,0 +1,57 @@
+import { recordsOf } from '../../api/schemas/form/bodies.ts'
+import { parseWorldEvent, worldEventSchema } from '../../api/schemas/places.ts'
+import type { Json } from '../../sync/normalize/hash.ts'
+import { defineResource, type Normalized } from '../../sync/resource.ts'
+import { requirementRows } from '../map-content.ts'
+import { knownBy, oneAnswer, textField } from '../record.ts'
+import { deriveOccurrences, giveUpOccurrences } from './derive.ts'
+import { worldEventHistory, worldEventOccurrence } from './tables.ts'
+
+/** World events and when they happen: `GET /map/world-events` (API reference 8). */
+export const worldEvents = defineResource({
+  name: 'world-events',
+  schedule: '*/5 * * * *',
+  lane: 'refresh',
+  cacheSeconds: 120,
+  route: '/map/world-events',
+  rawDays: 3,
+  rawCost: '15 kB a response: 4 MB a day',
+  changeLog: false,
+  history: worldEventHistory,
+  extract: async (api, { signal, lane }) => {
+    const answer = await api.map.worldEvents({ signal, lane })
+    return { records: recordsOf(answer.body, 'name'), ...oneAnswer(answer) }
+  },
+  keyOf: (record) => textField(record, 'internalName'),
+  normalize: normalizeWorldEvent,
+  ...knownBy(worldEventSchema),
+  derive: deriveOccurrences,
+  giveUp: giveUpOccurrences,
+  derived: [worldEventOccurrence],
+})
+
+/** One event; its schedule is a fact of the response. */
+export function normalizeWorldEvent(record: unknown): Normalized<typeof worldEventHistory> {
+  const { schedule, ...parsed } = parseWorldEvent(record)
+  const { internalName, name, lore, difficulty, level, length, location, requirements } = parsed
+  return {
+    key: internalName,
+    document: parsed as Json,
+    root: { internalName, name, lore, difficulty, level, length },
+    parts: {
+      locations: (location ?? []).map(({ event, spawn, radius, spawnRadius }, position) => ({
+        position,
+        x: event?.x,
+        y: event?.y,
+        z: event?.z,
+        radius,
+        spawnX: spawn?.x,
+        spawnY: spawn?.y,
+        spawnZ: spawn?.z,
+        spawnRadius,
+      })),
+      requirements: requirementRows(requirements),
+    },
+    ...(schedule && !Number.isNaN(Date.parse(schedule)) ? { facts: schedule } : {}),
+  }
+}

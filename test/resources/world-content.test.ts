@@ -1,0 +1,219 @@
+import { describe, expect, test } from 'vitest'
+import { abilityTrees } from '../../src/resources/ability-trees/index.ts'
+import { articles } from '../../src/resources/articles/index.ts'
+import { aspects } from '../../src/resources/aspects/index.ts'
+import { camps } from '../../src/resources/camps/index.ts'
+import { classes } from '../../src/resources/classes/index.ts'
+import { gatheringNodes } from '../../src/resources/gathering-nodes/index.ts'
+import { latestNews } from '../../src/resources/latest-news/index.ts'
+import { lootPools } from '../../src/resources/loot-pools/index.ts'
+import { mapMarkers } from '../../src/resources/map-markers/index.ts'
+import { quests } from '../../src/resources/quests/index.ts'
+import { raids } from '../../src/resources/raids/index.ts'
+import { videos } from '../../src/resources/videos/index.ts'
+import { worldEvents } from '../../src/resources/world-events/index.ts'
+import { kindsOfPart } from '../support/postgres.ts'
+import { documentedExample, hasRecordings, recordedFolder } from '../support/recorded.ts'
+import { worldOf } from '../support/world.ts'
+
+const all = [
+  ...[lootPools, raids, camps, worldEvents, quests, mapMarkers, gatheringNodes],
+  ...[classes, abilityTrees, aspects, articles, videos, latestNews],
+]
+
+describe.each(['live', 'documented'] as const)('the content of the world in the %s dialect', (dialect) => {
+  const world = worldOf('server', { sandbox: { dialect } })
+
+  test.each(all.map((resource) => [resource.name, resource] as const))(
+    '%s loads whole, and the same again changes nothing',
+    async (_name, resource) => {
+      expect(await world.syncNow(resource)).toMatchObject({ status: 'ok', quarantined: 0, rejected: 0 })
+      const before = await world.rowCounts()
+      await world.clock.advance(resource.cacheSeconds * 1000 + 1000)
+      expect(await world.syncNow(resource)).toMatchObject({ inserted: 0, changed: 0, closed: 0, quarantined: 0 })
+      const { 'game.world_event_occurrence': _, ...games } = Object.fromEntries(
+        Object.entries(await world.rowCounts()).filter(([table]) => table.startsWith('game.')),
+      )
+      expect(before).toMatchObject(games)
+      expect(await world.rows('select * from sync.drift')).toEqual([])
+    },
+  )
+})
+
+const reward = { name: 'Pale Coin', type: 'CURRENCY', amount: 2, always: true }
+const rare = { name: 'Old Bow', type: 'ITEM', amount: 1, always: false, tier: 'MYTHIC', shiny: true }
+const pool = (rewards: unknown[]) => ({ name: 'The Vault', internalName: 'vault', type: 'RAID', rewards })
+const other = { name: 'The Mill', internalName: 'mill1', type: 'CAMP', rewards: [reward] }
+
+const event = (schedule: string | null, more: object = {}) => ({
+  name: 'Hold the Mill',
+  internalName: '0a0b0c0d',
+  lore: 'Text',
+  difficulty: 'HARD',
+  level: 30,
+  length: 'SHORT',
+  rewardPerLevel: null,
+  requirements: [{ type: 'COMBAT_LEVEL', value: 25 }],
+  location: [{ event: { x: 1, y: 2.5, z: 3 }, spawn: { x: 4, y: 5, z: 6 }, reward: null, radius: 10, spawnRadius: 30 }],
+  schedule,
+  ...more,
+})
+
+describe.each(kindsOfPart)('the content of the world on the %s database', (kind) => {
+  const world = worldOf(kind)
+
+  test('has a version of a pool for each week, whatever the order of its rewards', async () => {
+    await world.sync(lootPools, [pool([reward, rare]), other], '10:00')
+    await world.sync(lootPools, [other, pool([rare, reward])], '11:00')
+    await world.sync(lootPools, [pool([reward]), other], '12:00')
+    expect(await world.versions('loot_pool', 'internal_name')).toEqual([
+      ['mill1', '10:00', 'infinity'],
+      ['vault', '10:00', '12:00'],
+      ['vault', '12:00', 'infinity'],
+    ])
+    expect(
+      await world.rows(
+        `select valid_from, position, reward_type, reward, tier, amount, shiny, always from game.loot_pool_reward
+          where internal_name = 'vault' order by 1, 2`,
+      ),
+    ).toEqual([
+      ['10:00', 0, 'CURRENCY', 'Pale Coin', null, 2, null, true],
+      ['10:00', 1, 'ITEM', 'Old Bow', 'MYTHIC', 1, true, false],
+      ['12:00', 0, 'CURRENCY', 'Pale Coin', null, 2, null, true],
+    ])
+  })
+
+  test('takes no pool away for an empty response, nor for one that lacks it once', async () => {
+    await world.sync(lootPools, [pool([reward]), other], '10:00')
+    expect(await world.sync(lootPools, [], '11:00')).toMatchObject({ rejected: 1, closed: 0 })
+    await world.sync(lootPools, [other], '12:00')
+    expect(await world.versions('loot_pool', 'internal_name')).toEqual([
+      ['mill1', '10:00', 'infinity'],
+      ['vault', '10:00', 'infinity'],
+    ])
+  })
+
+  test('keeps when events happen apart from what they are', async () => {
+    await world.sync(worldEvents, [event('2026-06-01T13:00:00+00:00')], '10:00')
+    await world.sync(worldEvents, [event('2026-06-01T13:00:00+00:00')], '11:00')
+    await world.sync(worldEvents, [event(null)], '12:00')
+    await world.sync(worldEvents, [event('soon')], '12:30')
+    expect(await world.versions('world_event', 'internal_name')).toEqual([['0a0b0c0d', '10:00', 'infinity']])
+    expect(await world.rows('select internal_name, starts_at, announced_at from game.world_event_occurrence')).toEqual([
+      ['0a0b0c0d', '13:00', '10:00'],
+    ])
+  })
+
+  test('keeps the record of an event that cannot be read apart, and the others', async () => {
+    const bad = event(null, { internalName: 'ffffffff', location: 'here' })
+    expect(await world.sync(worldEvents, [event(null), bad], '10:00')).toMatchObject({ inserted: 1, quarantined: 1 })
+  })
+
+  test('counts quests, and says by how much the number changed', async () => {
+    await world.sync(quests, { quests: 140 }, '10:00')
+    await world.sync(quests, { quests: 143 }, '11:00')
+    expect(await world.sync(quests, { quests: null }, '12:00')).toMatchObject({ quarantined: 1, closed: 0 })
+    expect(await world.rows('select path, old_value, new_value from game.field_change')).toEqual([
+      ['/quests', 140, 143],
+    ])
+  })
+
+  test('tells markers of one name apart by their places, which come as texts', async () => {
+    const marker = { name: 'Bank', icon: 'bank.png', x: '10', y: '64', z: '-20' }
+    await world.sync(mapMarkers, [marker, { ...marker, x: '11' }, { ...marker, x: 12 }], '10:00')
+    await world.sync(mapMarkers, [marker, { ...marker, x: '11', icon: 'vault.png' }, { ...marker, x: 12 }], '11:00')
+    expect(await world.rows('select x, icon, valid_from from game.map_marker order by 1, 3')).toEqual([
+      [10, 'bank.png', '10:00'],
+      [11, 'bank.png', '10:00'],
+      [11, 'vault.png', '11:00'],
+      [12, 'bank.png', '10:00'],
+    ])
+  })
+
+  test('keeps abilities with their texts plain and as sent, and what one requires', async () => {
+    expect(await world.syncNow(abilityTrees)).toMatchObject({ status: 'ok', quarantined: 0 })
+    const [row] = await world.rows(
+      `select class, kind, name_html like '<span%', name !~ '[<>&]', description !~ '<', ability_points is not null
+         from game.ability where kind = 'ability' limit 1`,
+    )
+    expect(row).toEqual([expect.any(String), 'ability', true, true, true, true])
+    expect(await world.rows('select distinct kind from game.ability order by 1')).toEqual([
+      ['ability'],
+      ['archetype'],
+      ['connector'],
+    ])
+    const relations = await world.rows('select distinct relation from game.ability_link order by 1')
+    expect(relations.flat()).toEqual(expect.arrayContaining(['family', 'link', 'requires']))
+  })
+
+  test('takes no abilities of a class away when it comes without any', async () => {
+    await world.syncNow(abilityTrees)
+    const before = await world.rows(`select count(*) from game.ability where valid_until = 'infinity'`)
+    await world.clock.advance(3_601_000)
+    world.sandbox.setAnswer('/ability/tree/mage', () => ({ body: { archetypes: {}, pages: {} } }))
+    world.sandbox.setAnswer('/ability/map/mage', () => ({ body: {} }))
+    for (let nth = 0; nth < 3; nth++) {
+      expect((await world.syncNow(abilityTrees)).status).not.toBe('ok')
+      await world.clock.advance(3_601_000)
+    }
+    expect(await world.rows(`select count(*) from game.ability where valid_until = 'infinity'`)).toEqual(before)
+  })
+
+  test('has a version of an announcement for each edit, and its comments as samples', async () => {
+    const item = { title: 'News', date: '2026-05-30', forumThread: 'https://example.com/1', author: 'a', comments: '3' }
+    await world.sync(latestNews, [{ ...item, content: '<p>One &amp; two</p>' }], '10:00')
+    await world.sync(latestNews, [{ ...item, comments: '5', content: '<p>One &amp; two</p>' }], '11:00')
+    await world.sync(latestNews, [{ ...item, comments: 5, content: '<p>Three</p>' }], '12:00')
+    expect(await world.rows('select valid_from, content from game.news order by 1')).toEqual([
+      ['10:00', 'One & two'],
+      ['12:00', 'Three'],
+    ])
+    expect(await world.rows('select observed_at, comments from game.news_comments order by 1')).toEqual([
+      ['10:00', 3],
+      ['11:00', 5],
+    ])
+  })
+
+  test.skipIf(!hasRecordings)(
+    'keeps the documented announcement, whose number of comments is the word string',
+    async () => {
+      const shown = documentedExample('latest-news.json')
+      expect(await world.sync(latestNews, shown, '10:00')).toMatchObject({ inserted: 1, quarantined: 1 })
+    },
+  )
+
+  test.skipIf(!hasRecordings)('loads what the documentation of the API shows', async () => {
+    for (const [resource, example] of [
+      [lootPools, 'map-loot-pools'],
+      [raids, 'map-raids'],
+      [camps, 'map-camps'],
+      [worldEvents, 'map-world-events'],
+      [quests, 'map-quests'],
+      [mapMarkers, 'map-markers'],
+      [gatheringNodes, 'map-gathering-nodes'],
+      [videos, 'videos'],
+    ] as const)
+      expect([resource.name, await world.sync(resource, documentedExample(`${example}.json`), '10:00')]).toMatchObject([
+        resource.name,
+        { status: 'ok', quarantined: 0 },
+      ])
+  })
+})
+
+describe('the recorded abilities and aspects', () => {
+  const folder = recordedFolder('recordings')
+  if (folder === undefined) return test.skip('were synced (skipped: recorded data absent)')
+  const world = worldOf('server', { sandbox: { recordings: folder } })
+
+  test.each([
+    ['ability-trees', abilityTrees],
+    ['aspects', aspects],
+  ] as const)('%s load without quarantine', async (_name, resource) => {
+    const names = ['archer', 'warrior', 'assassin', 'mage', 'shaman']
+    world.sandbox.setAnswer('/classes', () => ({
+      body: Object.fromEntries(names.map((name) => [name, { name, overallDifficulty: 1 }])),
+    }))
+    await world.clock.advanceTo(Date.UTC(2026, 7, 20))
+    expect(await world.syncNow(resource)).toMatchObject({ quarantined: 0, status: 'ok' })
+  })
+})
