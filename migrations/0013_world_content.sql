@@ -198,6 +198,7 @@ CREATE TABLE "game"."news" (
 	"title" text,
 	"author" text,
 	"date" text,
+	"published_at" timestamp with time zone,
 	"content_html" text,
 	"content" text,
 	"document" jsonb NOT NULL,

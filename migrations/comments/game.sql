@@ -408,6 +408,7 @@ comment on column game.news.forum_thread is 'Natural key: address of the announc
 comment on column game.news.title is 'Title.';
 comment on column game.news.author is 'Name of who wrote it, as the API sends it.';
 comment on column game.news.date is 'When it was published, as the API sends it.';
+comment on column game.news.published_at is 'The same as an instant. NULL: the API did not send one.';
 comment on column game.news.content_html is 'Its text as the API sends it: HTML.';
 comment on column game.news.content is 'The same as plain text.';
 comment on column game.news.document is 'The whole record in the shape of the API, without the number of comments.';

@@ -40,6 +40,18 @@ export const topics: readonly Topic[] = [
   },
   { number: '15', title: 'How complete and fresh is all this?', names: ['coverage', 'freshness'] },
   {
+    number: '16',
+    title: 'What is in the loot pools, and when was it there before?',
+    names: ['loot_pool_at', 'reward_appearance'],
+  },
+  { number: '17', title: 'When does a world event run?', names: ['world_event_schedule'] },
+  {
+    number: '18',
+    title: 'What did a balance patch change?',
+    names: ['ability_change', 'aspect_change', 'quest_change'],
+  },
+  { number: '20', title: 'What was published, edited, removed?', names: ['news'] },
+  {
     number: 'now',
     title: 'The current state',
     names: ['item', 'item_identification', 'recipe', 'territory', 'guild', 'guild_member', 'player', 'world'],

@@ -180,7 +180,7 @@ export const recipeChange = analytics
   })
   .existing()
 
-/** Updates of the game, as far as they show in items and recipes: changes first seen less than six hours apart. */
+/** Updates of the game, as far as they show in items, recipes, abilities, aspects and quests: changes first seen less than six hours apart. */
 export const patch = analytics
   .view('patch', {
     /** Number of the patch, counting from 1 in order of time. */
@@ -197,6 +197,14 @@ export const patch = analytics
     recipesChanged: integer('recipes_changed'),
     /** When its last change was seen. */
     endedAt: timestamp('ended_at', { withTimezone: true }),
+    /** Abilities, archetypes and connectors that changed, appeared or disappeared. */
+    abilitiesChanged: integer('abilities_changed'),
+    /** Aspects that changed, appeared or disappeared. */
+    aspectsChanged: integer('aspects_changed'),
+    /** 1: the number of quests changed; 0: it did not. */
+    questsChanged: integer('quests_changed'),
+    /** Title of the article that was published nearest to it, at most seven days away. NULL: there is none. */
+    nearestArticle: text('nearest_article'),
   })
   .existing()
 
@@ -219,6 +227,126 @@ export const freshness = analytics
     isLate: boolean('is_late'),
     /** When the latest accepted response came, by the clock of the machine that sent the request. */
     lastReceivedAt: timestamp('last_received_at', { withTimezone: true }),
+  })
+  .existing()
+
+/** Which rewards were in which loot pool, how often and how regularly. Only what responses showed: history begins with the first one. */
+export const rewardAppearance = analytics
+  .view('reward_appearance', {
+    /** Name of the pool as players see it. */
+    pool: text('pool'),
+    /** ITEM, ASPECT, TOME, CURRENCY, INGREDIENT or WARD. */
+    rewardType: text('reward_type'),
+    /** Name of the reward as players see it. */
+    reward: text('reward'),
+    /** observed_at of the first response with it. */
+    firstSeen: timestamp('first_seen', { withTimezone: true }),
+    /** When it was last in the pool: now while it is there, else observed_at of the first response without it. */
+    lastSeen: timestamp('last_seen', { withTimezone: true }),
+    /** How often it came into the pool. */
+    times: integer('times'),
+    /** True: it is in the pool now. */
+    isCurrent: boolean('is_current'),
+    /** Median time from one coming to the next. NULL: it came once. */
+    usualInterval: interval('usual_interval'),
+    /** Tier of the reward. NULL: it has none. */
+    tier: text('tier'),
+    /** The pool, by its natural key. */
+    internalName: text('internal_name'),
+  })
+  .existing()
+
+/** What changed in abilities, archetypes and their connectors, one row per changed path. The first response is where history begins, not a change. */
+export const abilityChange = analytics
+  .view('ability_change', {
+    /** observed_at of the first response that showed the change. */
+    changedAt: timestamp('changed_at', { withTimezone: true }),
+    /** The patch it belongs to. */
+    patch: integer('patch'),
+    /** The class in lower case. NULL: it belongs to none. */
+    class: text('class'),
+    /** What players called it after the change, or before it disappeared. */
+    name: text('name'),
+    /** JSON pointer into the shape of the API; empty for what appeared or disappeared. */
+    path: text('path'),
+    /** What it was; SQL NULL when it was not there. */
+    oldValue: jsonb('old_value'),
+    /** What it is; SQL NULL when it is gone. */
+    newValue: jsonb('new_value'),
+    /** True when the new value is the one before the previous change of this path. */
+    isRevert: boolean('is_revert'),
+    /** Natural key of what changed. */
+    key: text('key'),
+  })
+  .existing()
+
+/** What changed in aspects, one row per changed path. The first response is where history begins, not a change. */
+export const aspectChange = analytics
+  .view('aspect_change', {
+    /** observed_at of the first response that showed the change. */
+    changedAt: timestamp('changed_at', { withTimezone: true }),
+    /** The patch it belongs to. */
+    patch: integer('patch'),
+    /** The class in lower case. NULL: it belongs to none. */
+    class: text('class'),
+    /** What players called it after the change, or before it disappeared. */
+    name: text('name'),
+    /** JSON pointer into the shape of the API; empty for what appeared or disappeared. */
+    path: text('path'),
+    /** What it was; SQL NULL when it was not there. */
+    oldValue: jsonb('old_value'),
+    /** What it is; SQL NULL when it is gone. */
+    newValue: jsonb('new_value'),
+    /** True when the new value is the one before the previous change of this path. */
+    isRevert: boolean('is_revert'),
+    /** Natural key of what changed. */
+    key: text('key'),
+  })
+  .existing()
+
+/** How the number of quests changed: the API says no more of them. The first response is where history begins, not a change. */
+export const questChange = analytics
+  .view('quest_change', {
+    /** observed_at of the first response that showed the change. */
+    changedAt: timestamp('changed_at', { withTimezone: true }),
+    /** The patch it belongs to. */
+    patch: integer('patch'),
+    /** The class in lower case. NULL: it belongs to none. */
+    class: text('class'),
+    /** What players called it after the change, or before it disappeared. */
+    name: text('name'),
+    /** JSON pointer into the shape of the API; empty for what appeared or disappeared. */
+    path: text('path'),
+    /** What it was; SQL NULL when it was not there. */
+    oldValue: jsonb('old_value'),
+    /** What it is; SQL NULL when it is gone. */
+    newValue: jsonb('new_value'),
+    /** True when the new value is the one before the previous change of this path. */
+    isRevert: boolean('is_revert'),
+    /** Natural key of what changed. */
+    key: text('key'),
+  })
+  .existing()
+
+/** What the website published: articles, the latest news of the forum, videos. One row each, as it is now or as it was last. */
+export const news = analytics
+  .view('news', {
+    /** When it was published, by the API. NULL: the API does not send that. */
+    publishedAt: timestamp('published_at', { withTimezone: true }),
+    /** blog, event, giveaway, article or poll; news; video. */
+    kind: text('kind'),
+    /** Title. NULL: videos have none. */
+    title: text('title'),
+    /** Who wrote it. NULL: the API sends that of news only. */
+    author: text('author'),
+    /** Its address. NULL: the API sends none of articles. */
+    link: text('link'),
+    /** observed_at of the first response with its last edit. NULL: it was not edited. */
+    editedAt: timestamp('edited_at', { withTimezone: true }),
+    /** observed_at of the first response without it. NULL: it is still listed, or it is news, of which the API lists only the newest. */
+    removedAt: timestamp('removed_at', { withTimezone: true }),
+    /** Natural key: number of an article, address of others. */
+    key: text('key'),
   })
   .existing()
 

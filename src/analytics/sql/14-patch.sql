@@ -7,13 +7,20 @@ select instant.patch,
        count(distinct change.key) filter (where change.resource = 'items' and change.path = '' and change.new_value is null)::int
          as items_removed,
        count(distinct change.key) filter (where change.resource = 'recipes')::int as recipes_changed,
-       max(change.changed_at) as ended_at
+       max(change.changed_at) as ended_at,
+       count(distinct change.key) filter (where change.resource = 'ability-trees')::int as abilities_changed,
+       count(distinct change.key) filter (where change.resource = 'aspects')::int as aspects_changed,
+       count(distinct change.key) filter (where change.resource = 'quests')::int as quests_changed,
+       (select article.title from game.article
+         where article.published_at between min(change.changed_at) - interval '7 days' and max(change.changed_at) + interval '7 days'
+         order by greatest(min(change.changed_at) - article.published_at, article.published_at - max(change.changed_at)),
+                  article.pk limit 1) as nearest_article
   from game.field_change change
   join analytics.change_instant instant on instant.changed_at = change.changed_at
- where change.resource in ('items', 'recipes')
+ where change.resource in ('items', 'recipes', 'ability-trees', 'aspects', 'quests')
  group by instant.patch;
 
-comment on view analytics.patch is 'Updates of the game, as far as they show in items and recipes: changes first seen less than six hours apart.';
+comment on view analytics.patch is 'Updates of the game, as far as they show in items, recipes, abilities, aspects and quests: changes first seen less than six hours apart.';
 comment on column analytics.patch.patch is 'Number of the patch, counting from 1 in order of time.';
 comment on column analytics.patch.started_at is 'When its first change was seen.';
 comment on column analytics.patch.items_added is 'Items that appeared.';
@@ -21,3 +28,7 @@ comment on column analytics.patch.items_changed is 'Items that changed in any fi
 comment on column analytics.patch.items_removed is 'Items that disappeared.';
 comment on column analytics.patch.recipes_changed is 'Recipes that changed, appeared or disappeared.';
 comment on column analytics.patch.ended_at is 'When its last change was seen.';
+comment on column analytics.patch.abilities_changed is 'Abilities, archetypes and connectors that changed, appeared or disappeared.';
+comment on column analytics.patch.aspects_changed is 'Aspects that changed, appeared or disappeared.';
+comment on column analytics.patch.quests_changed is '1: the number of quests changed; 0: it did not.';
+comment on column analytics.patch.nearest_article is 'Title of the article that was published nearest to it, at most seven days away. NULL: there is none.';

@@ -27,6 +27,9 @@ export const latestNews = defineResource({
   ...knownBy(newsSchema),
 })
 
+/** An instant in one of the spellings of the API (API reference 8): a date alone would depend on a time zone. */
+const instantForm = /^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/
+
 /** @throws RecordError when it has no address: nothing else tells one from another */
 export function normalizeNews(record: unknown): Normalized<typeof newsHistory> {
   const { comments, ...parsed } = parseNewsEntry(record)
@@ -35,7 +38,15 @@ export function normalizeNews(record: unknown): Normalized<typeof newsHistory> {
   return {
     key: forumThread,
     document: parsed as Json,
-    root: { forumThread, title, author, date, contentHtml: content, content: content && plainText(content) },
+    root: {
+      forumThread,
+      title,
+      author,
+      date,
+      publishedAt: date && instantForm.test(date) && !Number.isNaN(Date.parse(date)) ? date : null,
+      contentHtml: content,
+      content: content && plainText(content),
+    },
     parts: {},
     samples: {
       comments: [{ forumThread, comments: comments === null || comments === undefined ? null : Number(comments) }],

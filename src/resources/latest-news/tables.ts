@@ -1,5 +1,5 @@
 import { primaryKey } from 'drizzle-orm/pg-core'
-import { bigint, sampledAt, text } from '../../db/columns.ts'
+import { bigint, sampledAt, text, textInstant } from '../../db/columns.ts'
 import { historyTable } from '../../db/history.ts'
 import { gameTable } from '../../db/schemas.ts'
 
@@ -12,6 +12,7 @@ export const news = historyTable(
     title: text('Title.'),
     author: text('Name of who wrote it, as the API sends it.'),
     date: text('When it was published, as the API sends it.'),
+    publishedAt: textInstant('The same as an instant. NULL: the API did not send one.'),
     contentHtml: text('Its text as the API sends it: HTML.'),
     content: text('The same as plain text.'),
   },

@@ -1,0 +1,34 @@
+-- From when to when a reward was in a pool: versions that follow one another with the same reward are one span.
+create or replace view analytics.reward_span as
+with listed as (
+  select distinct pool.internal_name, pool.level, pool.name, pool.kind, reward.reward_type, reward.reward, reward.tier,
+         pool.valid_from, pool.valid_until
+    from game.loot_pool pool
+    join game.loot_pool_reward reward using (internal_name, level, valid_from)
+), marked as (
+  select listed.*,
+         lag(valid_until) over same is distinct from valid_from as starts
+    from listed
+  window same as (partition by internal_name, level, reward_type, reward, tier order by valid_from)
+), numbered as (
+  select marked.*,
+         count(*) filter (where starts) over (partition by internal_name, level, reward_type, reward, tier order by valid_from)
+           as span
+    from marked
+)
+select internal_name, level, (array_agg(name order by valid_from desc))[1] as pool,
+       (array_agg(kind order by valid_from desc))[1] as kind, reward_type, reward, tier,
+       min(valid_from) as since, max(valid_until) as until
+  from numbered
+ group by internal_name, level, reward_type, reward, tier, span;
+
+comment on view analytics.reward_span is 'From when to when a reward was in a loot pool, one row for each time without a gap.';
+comment on column analytics.reward_span.internal_name is 'The pool, by its natural key.';
+comment on column analytics.reward_span.level is 'The combat level that the rewards are computed for; 0: the own level of the place.';
+comment on column analytics.reward_span.pool is 'Name of the pool as players see it.';
+comment on column analytics.reward_span.kind is 'CAMP or RAID.';
+comment on column analytics.reward_span.reward_type is 'ITEM, ASPECT, TOME, CURRENCY, INGREDIENT or WARD.';
+comment on column analytics.reward_span.reward is 'Name of the reward as players see it.';
+comment on column analytics.reward_span.tier is 'Tier of the reward. NULL: it has none.';
+comment on column analytics.reward_span.since is 'observed_at of the first response with it.';
+comment on column analytics.reward_span.until is 'observed_at of the first response without it; infinity: it is in the pool now.';

@@ -1,0 +1,27 @@
+create or replace view analytics.reward_appearance as
+with timed as (
+  select span.*, since - lag(since) over (partition by internal_name, reward_type, reward, tier order by since) as after
+    from analytics.reward_span span
+   where level = 0
+)
+select (array_agg(pool order by since desc))[1] as pool, reward_type, reward,
+       min(since) as first_seen,
+       case when bool_or(until = 'infinity') then now() else max(until) end as last_seen,
+       count(*)::int as times,
+       bool_or(until = 'infinity') as is_current,
+       percentile_disc(0.5) within group (order by after) as usual_interval,
+       tier, internal_name
+  from timed
+ group by internal_name, reward_type, reward, tier;
+
+comment on view analytics.reward_appearance is 'Which rewards were in which loot pool, how often and how regularly. Only what responses showed: history begins with the first one.';
+comment on column analytics.reward_appearance.pool is 'Name of the pool as players see it.';
+comment on column analytics.reward_appearance.reward_type is 'ITEM, ASPECT, TOME, CURRENCY, INGREDIENT or WARD.';
+comment on column analytics.reward_appearance.reward is 'Name of the reward as players see it.';
+comment on column analytics.reward_appearance.first_seen is 'observed_at of the first response with it.';
+comment on column analytics.reward_appearance.last_seen is 'When it was last in the pool: now while it is there, else observed_at of the first response without it.';
+comment on column analytics.reward_appearance.times is 'How often it came into the pool.';
+comment on column analytics.reward_appearance.is_current is 'True: it is in the pool now.';
+comment on column analytics.reward_appearance.usual_interval is 'Median time from one coming to the next. NULL: it came once.';
+comment on column analytics.reward_appearance.tier is 'Tier of the reward. NULL: it has none.';
+comment on column analytics.reward_appearance.internal_name is 'The pool, by its natural key.';
