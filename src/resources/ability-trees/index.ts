@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { ApiResponse } from '../../api/response.ts'
 import type { Body } from '../../api/schemas/form/bodies.ts'
 import { defineResource } from '../../sync/resource.ts'

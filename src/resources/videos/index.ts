@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { RecordError } from '../../app/errors.ts'
 import { defineResource, type Normalized } from '../../sync/resource.ts'
 import { knownBy, oneAnswer } from '../record.ts'
