@@ -74,10 +74,11 @@ async function openMembersOf({ sandbox }: World, guild: string): Promise<string[
 
 type Member = { readonly restrictions: Readonly<Record<string, boolean>> }
 
-/** Syncs every resource once, the two worklists for the keys of the scene; pages instead of whole lists with `walk`. */
+/** Syncs every resource whose accepted responses can be found again once, the two worklists for the keys of the scene; pages instead of whole lists with `walk`. */
 export async function syncEverything({ world, keys }: Scene, walk = false): Promise<RunResult[]> {
   const runs: RunResult[] = []
-  for (const resource of resources) runs.push(...(await syncOne(world, resource.name, keys, walk)))
+  for (const resource of resources.filter(({ name }) => name in paths))
+    runs.push(...(await syncOne(world, resource.name, keys, walk)))
   return runs
 }
 
@@ -101,6 +102,7 @@ interface Accepted {
   readonly at: number
 }
 
+/** Resources of one request each, by its path: when the sandbox made a response is in its list of requests. */
 const paths: Readonly<Record<string, string>> = {
   items: '/item/database',
   recipes: '/item/recipe/database',

@@ -11,8 +11,8 @@ export type Facts = ReadonlyMap<string, string>
 /** In tables without a column for what a resource is about. */
 export const rootKey = 'root'
 
-/** What each row of a resource's tables is about, first come first served. */
-const keyColumns: Readonly<Record<string, readonly string[]>> = {
+/** What each row is about, first come first served, in the tables of the resources whose responses are mutated. */
+export const keyColumns: Readonly<Record<string, readonly string[]>> = {
   items: ['internal_name', 'key'],
   recipes: ['internal_name', 'key'],
   'item-sets': ['name', 'key'],

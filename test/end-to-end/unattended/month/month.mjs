@@ -2,6 +2,7 @@
 // line of JSON, what it holds. Run with --expose-gc.
 import { setMaxListeners } from 'node:events'
 import { readdirSync } from 'node:fs'
+import { getHeapCodeStatistics } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import { watchRequests, watchStatements } from './activity.mjs'
 
@@ -82,10 +83,13 @@ function measure(hour) {
   globalThis.gc()
   globalThis.gc()
   const { heapUsed, external, rss } = process.memoryUsage()
+  // V8 goes on compiling what runs often for days: that is no data that the program holds.
+  const { code_and_metadata_size: code } = getHeapCodeStatistics()
   process.stdout.write(
     `${JSON.stringify({
       hour,
-      heap: heapUsed,
+      heap: heapUsed - code,
+      code,
       external,
       rss,
       descriptors: readdirSync('/proc/self/fd').length,
