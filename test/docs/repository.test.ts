@@ -5,7 +5,7 @@ import { parseEnv } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { readConfig, settingNames } from '../../src/app/config.ts'
-import { resourcesNamed } from '../../src/resources/index.ts'
+import { resources, resourcesNamed } from '../../src/resources/index.ts'
 import { nextTick } from '../../src/sync/schedule/ticker.ts'
 import { testDatabase } from '../support/postgres.ts'
 
@@ -66,7 +66,7 @@ describe('examples', () => {
   test('crontab has lines that name resources, at times that come', () => {
     const lines = [...read('examples/crontab').matchAll(/^(\S+ \S+ \S+ \S+ \S+) +wynnsync sync (.+) --quiet$/gm)]
     const named = lines.flatMap(([, , names = '']) => names.split(' '))
-    expect(resourcesNamed(named)).toHaveLength(10)
+    expect(resourcesNamed(named)).toHaveLength(resources.length)
     for (const [, expression = ''] of lines) expect(nextTick(expression, 0)).toBeGreaterThan(0)
   })
 
