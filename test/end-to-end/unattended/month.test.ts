@@ -15,7 +15,7 @@ interface Measure {
   /** Bytes of objects. */
   readonly heap: number
   /** Bytes of compiled code. */
-  readonly code: number
+  readonly compiled: number
   readonly external: number
   readonly rss: number
   readonly descriptors: number
@@ -61,8 +61,8 @@ async function live(environment: Record<string, string>): Promise<{ measures: Me
     if ('code' in measure) end = measure
     else {
       measures.push(measure)
-      const { hour, heap, code, descriptors, connections, requests, seconds } = measure
-      const megabytes = `${(heap / 1e6).toFixed(1)} + ${(code / 1e6).toFixed(1)}`
+      const { hour, heap, compiled, descriptors, connections, requests, seconds } = measure
+      const megabytes = `${(heap / 1e6).toFixed(1)} + ${(compiled / 1e6).toFixed(1)}`
       process.stderr.write(
         `hour ${hour} of ${hours}: heap ${megabytes} MB, ${descriptors} descriptors, ${connections} connections, ${requests} requests, ${seconds} s\n`,
       )

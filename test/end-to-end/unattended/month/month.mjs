@@ -89,7 +89,7 @@ function measure(hour) {
     `${JSON.stringify({
       hour,
       heap: heapUsed - code,
-      code,
+      compiled: code,
       external,
       rss,
       descriptors: readdirSync('/proc/self/fd').length,
