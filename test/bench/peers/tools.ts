@@ -93,7 +93,8 @@ function slingConnection(database: string): Record<string, string> {
 }
 
 /**
- * Everything anew each time: its merge by key took minutes for the items, as its temporary table has no index. Items become columns; the map, whose keys are names, one row with all of it.
+ * Everything anew each time: its merge by key took 278 s for the items in a single try. Items become columns; the map,
+ * whose keys are names, one row with all of it.
  */
 function slingTool(program: string): Tool {
   const options: Readonly<Record<Work, string>> = {
