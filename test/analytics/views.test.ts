@@ -8,6 +8,8 @@ import * as views from '../../src/analytics/views.ts'
 import { viewsModule } from '../../src/analytics/views-module.ts'
 import type { Database } from '../../src/db/database.ts'
 import { openServer } from '../../src/db/server/server.ts'
+import { latestNews } from '../../src/resources/latest-news/index.ts'
+import { lootPools } from '../../src/resources/loot-pools/index.ts'
 import { openScene, type Scene, start, syncEverything } from '../end-to-end/faults/scene.ts'
 import { testDatabaseUrl } from '../support/postgres.ts'
 
@@ -32,6 +34,7 @@ beforeAll(async () => {
   await syncEverything(scene)
   await scene.playTo(start + 2 * hour, [start + hour])
   await syncEverything(scene)
+  for (const resource of [lootPools, latestNews]) await scene.world.syncNow(resource)
 })
 
 afterAll(async () => {

@@ -32,6 +32,7 @@ export const slow: readonly string[] = [
   'cli/read-only.test.ts',
   'db/cluster-template.test.ts',
   'db/embedded-copies.test.ts',
+  'db/migrate.test.ts',
   'db/power-cut.test.ts',
   'db/releases.test.ts',
   'deploy/compose.test.ts',
@@ -42,12 +43,20 @@ export const slow: readonly string[] = [
   'end-to-end/unattended/bad-day.test.ts',
   'end-to-end/unattended/day.test.ts',
   'end-to-end/unattended/month.test.ts',
+  'resources/player-truth.test.ts',
   'resources/recorded-guild-series.test.ts',
+  'resources/recorded-items.test.ts',
+  'resources/recorded-others.test.ts',
+  'resources/recorded-territories.test.ts',
+  'resources/simulated-game.test.ts',
   'retention/bounds.test.ts',
+  'retention/growth.test.ts',
   'sandbox/game/cost.test.ts',
   'sandbox/game/history.test.ts',
+  'sync/backfill-recordings.test.ts',
   'sync/budget-kill.test.ts',
   'sync/budget-shared.test.ts',
+  'sync/kill.test.ts',
 ]
 
 /** Whether a file has tests for which the quick part opens the server database only. */
