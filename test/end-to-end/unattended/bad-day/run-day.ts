@@ -1,3 +1,4 @@
+import { faultNames } from '../../../../src/sandbox/index.ts'
 import { letPass } from '../../../support/pending.ts'
 import type { Environment } from './environment.ts'
 import { type Failure, failuresOf } from './failures.ts'
@@ -14,12 +15,19 @@ export interface DayLength {
   readonly calm: number
 }
 
+/**
+ * All of them. Old copies are what a history suffers from most. A response that swaps two holders is believed until two
+ * others contradict it, and its hold stays as what that response said: the history would not be the true one.
+ */
+const faults = Object.fromEntries(
+  faultNames.filter((name) => name !== 'swapped-territories').map((name) => [name, name === 'stale' ? 0.1 : 0.01]),
+)
+
 /** Runs all processes through so many minutes of random failures, which follow from the seed, then calm ones, and stops them. */
 export async function runDay(environment: Environment, { seed, minutes, calm }: DayLength): Promise<void> {
   const { clock, sandbox, stopping } = environment
   const kills = { isOver: false }
-  // Old copies are what a history suffers from most.
-  sandbox.setFaults('all:0.01,stale:0.1', seed)
+  sandbox.setFaults(faults, seed)
   const processes = [
     runStart(environment, seed * 10 + 1, kills),
     runCrontab(environment, seed * 10 + 2, kills, ['* * * * *', 'territories']),
