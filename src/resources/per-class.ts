@@ -1,8 +1,12 @@
 import type { CallOptions } from '../api/call.ts'
 import type { Api } from '../api/client.ts'
 import type { ApiResponse } from '../api/response.ts'
+import { RetryableError } from '../app/errors.ts'
 import type { ExtractOptions } from '../sync/resource.ts'
 import { severalAnswers } from './record.ts'
+
+/** A wrong list must not become thousands of requests. */
+const mostClasses = 20
 
 /** Asks for the list of classes, then for something of each, and takes records from that. */
 export async function perClass<Answer extends ApiResponse<unknown>>(
@@ -15,7 +19,9 @@ export async function perClass<Answer extends ApiResponse<unknown>>(
   const answers: ApiResponse<unknown>[] = [list]
   const records: unknown[] = []
   let emptyClass: string | undefined
-  for (const name of Object.keys(list.body)) {
+  const names = Object.keys(list.body)
+  if (names.length > mostClasses) throw new RetryableError(`${names.length} classes are listed; there were five so far`)
+  for (const name of names) {
     const found = await ask(name, { signal, lane })
     const own = recordsOf(name, found)
     if (own.length === 0) emptyClass ??= name

@@ -3,6 +3,7 @@ import { renewAt } from '../api/auth/renewal.ts'
 import { clockError } from '../api/http/response-headers.ts'
 import type { ApiResponse } from '../api/response.ts'
 import { vocabularyOf } from '../api/schemas/form/field-meta.ts'
+import { isStorable } from '../api/schemas/form/limits.ts'
 import { unknownFields } from '../api/schemas/form/unknown.ts'
 
 /** What an answer that holds everything says of itself: its instant, and when asking again may bring something new. */
@@ -34,7 +35,9 @@ export function plainText(html: string): string {
     .replaceAll(/<[^>]*>/g, '')
     .replaceAll(/&(?:#(\d{1,6})|#x([0-9a-f]{1,5})|([a-z]+));/gi, (entity, decimal, hex, name) => {
       if (name !== undefined) return named[String(name).toLowerCase()] ?? entity
-      return String.fromCodePoint(decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal))
+      const character = String.fromCodePoint(decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal))
+      // NUL and halves of surrogate pairs cannot be stored.
+      return isStorable(character) ? character : entity
     })
     .trim()
 }

@@ -97,7 +97,12 @@ describe.each(kindsOfPart)('the content of the world on the %s database', (kind)
     await world.sync(worldEvents, [event('2026-06-01T13:00:00+00:00')], '10:00')
     await world.sync(worldEvents, [event('2026-06-01T13:00:00+00:00')], '11:00')
     await world.sync(worldEvents, [event(null)], '12:00')
-    await world.sync(worldEvents, [event('soon')], '12:30')
+    // None of these is an instant for Postgres.
+    for (const [nth, text] of ['soon', '2026-02-30T12:00:00+00:00', '1', '+275760-01-01T00:00:00Z'].entries())
+      expect(await world.sync(worldEvents, [event(text)], `12:3${nth}`)).toMatchObject({
+        status: 'unchanged',
+        quarantined: 0,
+      })
     expect(await world.versions('world_event', 'internal_name')).toEqual([['0a0b0c0d', '10:00', 'infinity']])
     expect(await world.rows('select internal_name, starts_at, announced_at from game.world_event_occurrence')).toEqual([
       ['0a0b0c0d', '13:00', '10:00'],
@@ -172,6 +177,27 @@ describe.each(kindsOfPart)('the content of the world on the %s database', (kind)
       ['10:00', 3],
       ['11:00', 5],
     ])
+  })
+
+  test('leaves entities as they are that stand for what no database keeps', async () => {
+    const item = {
+      title: 'News',
+      date: '2026-02-30T12:00:00Z',
+      forumThread: 'https://example.com/2',
+      author: 'a',
+      comments: '1',
+    }
+    expect(await world.sync(latestNews, [{ ...item, content: 'a&#0;b&#xd800;c&#x41;' }], '10:00')).toMatchObject({
+      status: 'ok',
+      quarantined: 0,
+    })
+    expect(await world.rows('select content, published_at from game.news')).toEqual([['a&#0;b&#xd800;cA', null]])
+  })
+
+  test('asks for no classes where thousands are listed', async () => {
+    const names = Array.from({ length: 3000 }, (_, nth) => [`class${nth}`, { name: 'x', overallDifficulty: 1 }])
+    world.sandbox.setAnswer('/classes', () => ({ body: Object.fromEntries(names) }))
+    expect(await world.syncNow(aspects)).toMatchObject({ status: 'failed', requests: 1 })
   })
 
   test.skipIf(!hasRecordings)(

@@ -1,4 +1,5 @@
 import { newsSchema, parseNewsEntry } from '../../api/schemas/articles.ts'
+import { isInstant } from '../../api/schemas/form/limits.ts'
 import { RecordError } from '../../app/errors.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
 import { defineResource, type Normalized } from '../../sync/resource.ts'
@@ -27,9 +28,6 @@ export const latestNews = defineResource({
   ...knownBy(newsSchema),
 })
 
-/** An instant in one of the spellings of the API (API reference 8): a date alone would depend on a time zone. */
-const instantForm = /^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/
-
 /** @throws RecordError when it has no address: nothing else tells one from another */
 export function normalizeNews(record: unknown): Normalized<typeof newsHistory> {
   const { comments, ...parsed } = parseNewsEntry(record)
@@ -43,7 +41,7 @@ export function normalizeNews(record: unknown): Normalized<typeof newsHistory> {
       title,
       author,
       date,
-      publishedAt: date && instantForm.test(date) && !Number.isNaN(Date.parse(date)) ? date : null,
+      publishedAt: isInstant(date) ? date : null,
       contentHtml: content,
       content: content && plainText(content),
     },

@@ -1,4 +1,5 @@
 import { recordsOf } from '../../api/schemas/form/bodies.ts'
+import { isInstant } from '../../api/schemas/form/limits.ts'
 import { parseWorldEvent, worldEventSchema } from '../../api/schemas/places.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
 import { defineResource, type Normalized } from '../../sync/resource.ts'
@@ -52,6 +53,7 @@ export function normalizeWorldEvent(record: unknown): Normalized<typeof worldEve
       })),
       requirements: requirementRows(requirements),
     },
-    ...(schedule && !Number.isNaN(Date.parse(schedule)) ? { facts: schedule } : {}),
+    // What no calendar has would fail the statement that all others are in.
+    ...(isInstant(schedule) ? { facts: schedule as string } : {}),
   }
 }

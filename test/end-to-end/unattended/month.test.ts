@@ -88,11 +88,14 @@ test(
     expect(end, err).toEqual({ code: 0, connections: 0 })
     const later = measures.filter(({ hour }) => hour >= steadyFrom)
     const of = (count: 'heap' | 'descriptors' | 'connections') => later.map((one) => one[count])
+    const whole = later.map(({ heap, compiled }) => heap + compiled)
     expect(later.length).toBeGreaterThanOrEqual(4)
     // Whatever the faults did in between.
     const [first = 0] = of('heap')
     expect(Math.max(...of('heap'))).toBeLessThan(tolerance.between * first)
     expect(of('heap').at(-1)).toBeLessThan(tolerance.end * first)
+    expect(Math.max(...whole)).toBeLessThan(tolerance.between * (whole[0] ?? 0))
+    expect(whole.at(-1)).toBeLessThan(tolerance.end * (whole[0] ?? 0))
     expect(Math.max(...of('connections')) - Math.min(...of('connections'))).toBeLessThanOrEqual(1)
     // Connections to the API come and go.
     expect(Math.max(...of('descriptors'))).toBeLessThanOrEqual((of('descriptors')[0] ?? 0) + 8)
