@@ -170,7 +170,7 @@ comment on column sync.guard_action.at is 'When, by the clock of this machine.';
 comment on column sync.guard_action.resource is 'The resource, such as items.';
 comment on column sync.guard_action.key is 'The key. NULL: the whole response.';
 comment on column sync.guard_action.guard is 'staleness, plausibility, clock, absence, zero-glitch, walk or mass-refusal.';
-comment on column sync.guard_action.action is 'What the guard did: rejected, ignored, accepted, accepted after agreement, given up, stopped, pending or tombstoned. NULL: a row from before this column existed.';
+comment on column sync.guard_action.action is 'What the guard did: rejected, ignored, accepted, accepted after agreement, given up, withdrawn, stopped, pending or tombstoned. NULL: a row from before this column existed.';
 comment on column sync.guard_action.reason is 'What was found and what was done.';
 comment on column sync.guard_action.run_id is 'The run: run_id in sync.run.';
 

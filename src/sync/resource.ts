@@ -67,6 +67,8 @@ export interface Answered {
   readonly facts: Json
   /** The facts of each record, by its key. */
   readonly recordFacts: ReadonlyMap<string, Json>
+  /** Versions that are in their tables no longer, with their start: what followed from them did not happen. */
+  readonly withdrawn: readonly { readonly key: string; readonly validFrom: string }[]
 }
 
 /** What a backfill is assumed to bring while the database knows too few keys to measure it. */

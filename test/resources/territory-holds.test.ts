@@ -120,6 +120,49 @@ describe.each(kindsOfLongTests)('holds of territories on the %s database', (kind
     expect(await world.rows(captures)).toEqual([['Oak', 'Guild a', 'Guild b', false, '10:00:05', '10:00:10']])
   })
 
+  test('that one answer only showed are withdrawn once two show the hold before again, and were no capture', async () => {
+    await world.sync(territories, { Oak: place('a', '08:00'), Elm: place('b', '09:00') }, '10:00')
+    const wrong = { Oak: place('b', '09:00'), Elm: place('a', '08:00') }
+    await world.sync(territories, wrong, '10:00:10')
+    expect(await world.rows(captures)).toEqual([['Oak', 'Guild a', 'Guild b', false, '09:00', '10:00:10']])
+    for (const at of ['10:00:20', '10:00:30', '10:00:40'])
+      await world.sync(territories, { Oak: place('a', '08:00'), Elm: place('b', '09:00') }, at)
+    expect(await world.rows(holds)).toEqual([
+      ['Elm', 'Guild b', '09:00', 'infinity'],
+      ['Oak', 'Guild a', '08:00', 'infinity'],
+    ])
+    expect(await world.rows(captures)).toEqual([])
+    const withdrawn = "select key, reason from sync.guard_action where action = 'withdrawn'"
+    expect(await world.rows(withdrawn)).toEqual([['Oak', expect.stringContaining('"acquired":"2026-06-01T09:00')]])
+    await world.sync(territories, { Oak: place('c', '10:00:45'), Elm: place('b', '09:00') }, '10:00:50')
+    expect(await world.rows(captures)).toEqual([['Oak', 'Guild a', 'Guild c', false, '10:00:45', '10:00:50']])
+  })
+
+  test('that two answers showed stay in the history, whatever later ones show', async () => {
+    await world.sync(territories, { Oak: place('a', '08:00') }, '10:00')
+    for (const at of ['10:00:10', '10:00:20']) await world.sync(territories, { Oak: place('b', '10:00:05') }, at)
+    for (const at of ['10:00:30', '10:00:40']) await world.sync(territories, { Oak: place('a', '08:00') }, at)
+    expect(await world.rows(captures)).toEqual([['Oak', 'Guild a', 'Guild b', false, '10:00:05', '10:00:10']])
+    expect(await world.rows(holds)).toEqual([
+      ['Oak', 'Guild a', '08:00', '10:00:05'],
+      ['Oak', 'Guild b', '10:00:05', '10:00:40'],
+      ['Oak', 'Guild a', '10:00:40', 'infinity'],
+    ])
+  })
+
+  test('that were withdrawn come back whole, captured when the game says, once an answer shows them again', async () => {
+    await world.sync(territories, { Oak: place('a', '08:00') }, '10:00')
+    await world.sync(territories, { Oak: place('b', '10:00:05') }, '10:00:10')
+    for (const at of ['10:00:20', '10:00:30']) await world.sync(territories, { Oak: place('a', '08:00') }, at)
+    expect(await world.rows(holds)).toEqual([['Oak', 'Guild a', '08:00', 'infinity']])
+    await world.sync(territories, { Oak: place('b', '10:00:05') }, '10:00:40')
+    expect(await world.rows(holds)).toEqual([
+      ['Oak', 'Guild a', '08:00', '10:00:05'],
+      ['Oak', 'Guild b', '10:00:05', 'infinity'],
+    ])
+    expect(await world.rows(captures)).toEqual([['Oak', 'Guild a', 'Guild b', false, '10:00:05', '10:00:40']])
+  })
+
   test('end after two complete answers without them, at the first, together with their hold', async () => {
     const rest = { Elm: place('b', '09:00'), Ash: place('b', '09:00') }
     await world.sync(territories, { Oak: place('a', '08:00'), ...rest }, '10:00')

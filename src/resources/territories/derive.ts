@@ -6,7 +6,13 @@ import type { Answered } from '../../sync/resource.ts'
  * shows its owner, not a capture.
  * @returns 0: the holds themselves have been counted
  */
-export async function deriveCaptures(sql: Sql, { at }: Pick<Answered, 'at'>): Promise<number> {
+export async function deriveCaptures(sql: Sql, { at, withdrawn }: Pick<Answered, 'at' | 'withdrawn'>): Promise<number> {
+  if (withdrawn.length > 0)
+    await sql.query(
+      `delete from game.territory_capture capture using unnest($1::text[], $2::timestamptz[]) as wrong(territory, held_from)
+        where capture.territory = wrong.territory and capture.held_from = wrong.held_from`,
+      [withdrawn.map(({ key }) => key), withdrawn.map(({ validFrom }) => validFrom)],
+    )
   await sql.query(
     `insert into game.territory_capture
        (territory, captured_at, held_from, observed_at, from_guild_uuid, from_guild_name, to_guild_uuid, to_guild_name)

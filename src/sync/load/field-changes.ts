@@ -1,9 +1,9 @@
 import type { Sql } from '../../db/database.ts'
+import { type Change, changesBetween } from '../normalize/changed-fields.ts'
 import { canonicalJson, type Json } from '../normalize/hash.ts'
 import { indexable } from '../normalize/storable.ts'
 import { fieldChange } from '../record/tables.ts'
 import { bulkTable, copyRows } from './bulk-table.ts'
-import { type Change, changesBetween } from './changed-fields.ts'
 
 /** An entity whose document changed, appeared (`before` undefined) or disappeared (`after` undefined) at an instant. */
 export interface DocumentChange {

@@ -12,6 +12,7 @@ import { appendFieldChanges, type DocumentChange } from './field-changes.ts'
 import { type Loaded, loadVersions } from './load.ts'
 import { closePreviousSpells, type MissingKeys, reconcileMissingKeys } from './missing-keys.ts'
 import { appendSamples, type Sampled } from './samples.ts'
+import { type Withdrawn, withdrawShownOnce } from './withdraw.ts'
 
 const nothingAbsent: MissingKeys = { closed: [], waiting: [] }
 
@@ -54,6 +55,7 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
         previousAt: last ? new Date(last.observedAt) : null,
         facts: extraction.facts ?? null,
         recordFacts: new Map(entities.map((entity) => [entity.key, entity.facts ?? null])),
+        withdrawn: related.withdrawn,
       })
     : 0
   const versions = loaded.inserted.length + loaded.changed.length + closed.length
@@ -97,8 +99,9 @@ async function loadRelated(
   response: IncomingResponse,
   goneRoots: readonly DocumentChange[],
   at: Date,
-): Promise<{ written: number; lacking: Lacking[]; guarded: GuardAction[] }> {
+): Promise<{ written: number; lacking: Lacking[]; guarded: GuardAction[]; withdrawn: Withdrawn[] }> {
   const { preparation, guards } = response
+  const withdrawn: Withdrawn[] = []
   let written = 0
   const guarded: GuardAction[] = []
   const lacking: Lacking[] = []
@@ -113,10 +116,13 @@ async function loadRelated(
       ended = await closePreviousSpells(sql, among, history.spellColumn, entities)
       written += ended
     }
-    const loaded = await loadVersions(sql, history, entities, at, (older) =>
-      confirmOlder(sql, `${resource.name}/${name}`, older, { responses: guards.absences, at }),
-    )
-    written += loaded.inserted.length + loaded.changed.length
+    const loaded = await loadVersions(sql, history, entities, at, async (older) => {
+      const confirmed = await confirmOlder(sql, `${resource.name}/${name}`, older, { responses: guards.absences, at })
+      const among = { resource: resource.name, responses: guards.absences, at }
+      return await withdrawShownOnce(sql, history, confirmed, among)
+    })
+    written += loaded.inserted.length + loaded.changed.length + loaded.withdrawn.length
+    withdrawn.push(...loaded.withdrawn)
     guarded.push(...olderActions(name, loaded, guards.absences))
     if (history.absence === 'with-root') {
       const gone = goneRoots.map(({ key, at: firstMissedAt }) => ({ key, firstMissedAt, times: guards.absences }))
@@ -138,7 +144,7 @@ async function loadRelated(
     // Their keys are people: the ledger counts them and does not name them.
     lacking.push({ what: name, waiting, named: [], ended })
   }
-  return { written, lacking, guarded }
+  return { written, lacking, guarded, withdrawn }
 }
 
 function documentChanges(loaded: Loaded, at: Date): DocumentChange[] {

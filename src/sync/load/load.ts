@@ -6,6 +6,7 @@ import type { Prepared } from '../normalize/prepare.ts'
 import type { History } from '../resource.ts'
 import { bulkTable, copyRows } from './bulk-table.ts'
 import { historySql } from './history-sql.ts'
+import type { JudgedOlder, Withdrawn } from './withdraw.ts'
 
 /** What a load found to be different from the current versions. */
 export interface Loaded {
@@ -17,10 +18,14 @@ export interface Loaded {
   /** Entities that are older than the current version of their key, and how many of them replaced it nevertheless. */
   readonly older: number
   readonly confirmedOlder: number
+  /** Versions that only one response showed, and that are in the table no longer. */
+  readonly withdrawn: readonly Withdrawn[]
 }
 
-/** Which of the entities that are older than what is stored replace it. */
-export type ConfirmOlder = (older: readonly Prepared[]) => Promise<ReadonlySet<Prepared>>
+/** What becomes of the entities that are older than what is stored. */
+export type JudgeOlder = (older: readonly Prepared[]) => Promise<JudgedOlder>
+
+const noneOlder: JudgedOlder = { replacing: new Set(), withdrawn: [] }
 
 /** A new version on its way into the table. */
 interface Version {
@@ -56,7 +61,7 @@ export async function loadVersions(
   history: History,
   entities: readonly Prepared[],
   at: Date,
-  confirmOlder: ConfirmOlder = async () => new Set(),
+  judgeOlder: JudgeOlder = async () => noneOlder,
 ): Promise<Loaded> {
   const [older, now]: [(Version & { before: Json })[], string] = [[], instantText(at)]
   const inserted: Prepared[] = []
@@ -83,13 +88,15 @@ export async function loadVersions(
     await closeVersions(sql, history, next)
     await insertVersions(sql, history, [...fresh, ...next], now)
   }
-  const confirmed = history.compare ? await confirmOlder(older.map(({ entity }) => entity)) : new Set<Prepared>()
-  const replacing = older.filter(({ entity }) => confirmed.has(entity))
+  const judged = history.compare ? await judgeOlder(older.map(({ entity }) => entity)) : noneOlder
+  const { withdrawn } = judged
+  const replacing = older.filter(({ entity }) => judged.replacing.has(entity))
   await closeVersions(sql, history, replacing)
   await insertVersions(sql, history, replacing, now)
   changed.push(...replacing)
   const unchanged = entities.length - inserted.length - changed.length
-  return { inserted, changed, unchanged, older: older.length, confirmedOlder: replacing.length }
+  const confirmedOlder = replacing.length + withdrawn.length
+  return { inserted, changed, unchanged, older: older.length, confirmedOlder, withdrawn }
 }
 
 /** `since` of the entity where it lies between the version before and now. */

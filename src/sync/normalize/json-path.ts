@@ -1,5 +1,5 @@
 import { isStorable } from '../../api/schemas/form/limits.ts'
-import { pointerStep } from '../load/changed-fields.ts'
+import { pointerStep } from './changed-fields.ts'
 
 /** A value somewhere in a record. */
 interface Place {

@@ -1,5 +1,5 @@
 import { deepestNesting } from '../../api/schemas/form/limits.ts'
-import { pointerStep } from '../load/changed-fields.ts'
+import { pointerStep } from './changed-fields.ts'
 
 /** JSON pointer to the first value that lies deeper than `levels`, or undefined when there is none. Itself it goes no deeper. */
 export function tooDeep(value: unknown, levels = deepestNesting): string | undefined {

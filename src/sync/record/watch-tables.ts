@@ -105,7 +105,7 @@ export const guardAction = syncTable(
     key: text('The key. NULL: the whole response.'),
     guard: text('staleness, plausibility, clock, absence, zero-glitch, walk or mass-refusal.').notNull(),
     action: text(
-      'What the guard did: rejected, ignored, accepted, accepted after agreement, given up, stopped, pending or tombstoned. NULL: a row from before this column existed.',
+      'What the guard did: rejected, ignored, accepted, accepted after agreement, given up, withdrawn, stopped, pending or tombstoned. NULL: a row from before this column existed.',
     ),
     reason: text('What was found and what was done.').notNull(),
     runId: uuid('The run: run_id in sync.run.').notNull(),

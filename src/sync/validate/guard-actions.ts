@@ -1,4 +1,5 @@
 import { RetryableError } from '../../app/errors.ts'
+import type { Json } from '../normalize/hash.ts'
 import type { Extraction } from '../resource.ts'
 import type { IgnoredInstant } from './ignored.ts'
 
@@ -12,6 +13,7 @@ export interface GuardAction {
     | 'accepted'
     | 'accepted after agreement'
     | 'given up'
+    | 'withdrawn'
     | 'stopped'
     | 'pending'
     | 'tombstoned'
@@ -59,21 +61,35 @@ export function absenceActions(lacking: readonly Lacking[], absences: number): G
   return actions
 }
 
+/** What became of entities that are older than what is stored. */
+interface OlderEntities {
+  readonly older: number
+  /** How many replaced it nevertheless; in some of them it was withdrawn for that. */
+  readonly confirmedOlder: number
+  readonly withdrawn: readonly { readonly key: string; readonly document: Json }[]
+}
+
 /** Entities that are older than what is stored: ignored until enough responses repeat it. */
 export function olderActions(
   what: string,
-  { older, confirmedOlder }: { readonly older: number; readonly confirmedOlder: number },
+  { older, confirmedOlder, withdrawn }: OlderEntities,
   responses: number,
 ): GuardAction[] {
   const waiting = older - confirmedOlder
+  const replaced = confirmedOlder - withdrawn.length
   const actions: GuardAction[] = []
   if (waiting > 0) {
     const reason = `older than what is stored: ${counted(waiting, what)}; not loaded before ${responses} responses in a row say the same`
     actions.push({ guard: 'clock', action: 'pending', reason })
   }
-  if (confirmedOlder > 0) {
-    const reason = `${responses} responses in a row contradict what is stored: ${counted(confirmedOlder, what)}`
+  if (replaced > 0) {
+    const reason = `${responses} responses in a row contradict what is stored: ${counted(replaced, what)}`
     actions.push({ guard: 'clock', action: 'given up', reason })
+  }
+  // What was stored is written down whole: it is in no table any more.
+  for (const { key, document } of withdrawn) {
+    const reason = `${responses} responses in a row contradict what only one showed (${what}): ${JSON.stringify(document)}`
+    actions.push({ guard: 'clock', action: 'withdrawn', reason, key })
   }
   return actions
 }

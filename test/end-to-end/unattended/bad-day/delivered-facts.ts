@@ -4,7 +4,7 @@ import type { DeliveredResponse } from './proxied-request.ts'
 /** The facts of all delivered responses, each with the instants that those responses speak for. */
 export interface DeliveredFacts {
   add(response: DeliveredResponse): void
-  /** Whether a response has it for this instant, give or take a second; ms. Without an instant: whether any has. */
+  /** Whether a response has it for about this instant; ms. Without an instant: whether any has. */
   has(fact: readonly unknown[], at?: number): boolean
   /** The responses of a path that could be parsed and were not empty, in the order in which they came. */
   responsesOf(path: string): readonly ResponseTime[]
@@ -16,17 +16,25 @@ export interface ResponseTime {
   readonly at: number
 }
 
-const TOLERANCE = 1000
+/** A response without a date speaks for when it came, and time passes while it is read; ms. */
+const TOLERANCE = { dated: 1000, undated: 10_000 }
+
+interface Spoken {
+  readonly at: number
+  readonly tolerance: number
+}
 
 export function recordDeliveredFacts(): DeliveredFacts {
-  const facts = new Map<string, number[]>()
+  const facts = new Map<string, Spoken[]>()
   const responses = new Map<string, ResponseTime[]>()
   return {
     add({ path, status, headers, body, respondedAt }) {
       if (status !== 200) return
-      const found = factsIn(path, parsed(body))
-      if (found.length === 0) return
       const instant = observedAt(headers, respondedAt)
+      const found = factsIn(path, parsed(body), instant)
+      if (found.length === 0) return
+      const isDated = observedAt(headers, respondedAt + 1) === instant
+      const spoken = { at: instant, tolerance: isDated ? TOLERANCE.dated : TOLERANCE.undated }
       const time = { observedAt: instant, at: respondedAt }
       const before = responses.get(path)
       if (before) before.push(time)
@@ -34,13 +42,13 @@ export function recordDeliveredFacts(): DeliveredFacts {
       for (const fact of found) {
         const name = JSON.stringify(fact)
         const instants = facts.get(name)
-        if (instants) instants.push(instant)
-        else facts.set(name, [instant])
+        if (instants) instants.push(spoken)
+        else facts.set(name, [spoken])
       }
     },
     has(fact, at) {
       const instants = facts.get(JSON.stringify(fact)) ?? []
-      return at === undefined ? instants.length > 0 : instants.some((one) => Math.abs(one - at) <= TOLERANCE)
+      return at === undefined ? instants.length > 0 : instants.some((one) => Math.abs(one.at - at) <= one.tolerance)
     },
     responsesOf: (path) => responses.get(path) ?? [],
   }
@@ -49,15 +57,23 @@ export function recordDeliveredFacts(): DeliveredFacts {
 type Fields = Readonly<Record<string, unknown>>
 type Fact = readonly unknown[]
 
-function factsIn(path: string, body: Fields): Fact[] {
+function factsIn(path: string, body: Fields, at: number): Fact[] {
   if (path === '/guild/list/territory')
-    return Object.entries(body).flatMap(([name, one]) => holdFact(name, fields(one)))
+    return Object.entries(body).flatMap(([name, one]) => holdFacts(name, fields(one), at))
   if (path === '/player') return onlineFacts(body)
   return path.startsWith('/guild/uuid/') ? memberFacts(body) : []
 }
 
-function holdFact(territory: string, record: Fields): Fact[] {
-  return [['held', territory, fields(record.guild).uuid ?? null, instantOf(record.acquired)]]
+/** An `acquired` in the future does not count: then it only says who holds it. */
+function holdFacts(territory: string, record: Fields, at: number): Fact[] {
+  const acquired = instantOf(record.acquired)
+  const holder = ['held', territory, fields(record.guild).uuid ?? null]
+  return acquired !== null && acquired > at
+    ? [
+        [...holder, acquired],
+        [...holder, null],
+      ]
+    : [[...holder, acquired]]
 }
 
 function onlineFacts({ total, players }: Fields): Fact[] {

@@ -15,13 +15,8 @@ export interface DayLength {
   readonly calm: number
 }
 
-/**
- * All of them. Old copies are what a history suffers from most. A response that swaps two holders is believed until two
- * others contradict it, and its hold stays as what that response said: the history would not be the true one.
- */
-const faults = Object.fromEntries(
-  faultNames.filter((name) => name !== 'swapped-territories').map((name) => [name, name === 'stale' ? 0.1 : 0.01]),
-)
+/** All of them. Old copies are what a history suffers from most. */
+const faults = Object.fromEntries(faultNames.map((name) => [name, name === 'stale' ? 0.1 : 0.01]))
 
 /** Runs all processes through so many minutes of random failures, which follow from the seed, then calm ones, and stops them. */
 export async function runDay(environment: Environment, { seed, minutes, calm }: DayLength): Promise<void> {

@@ -1,4 +1,4 @@
-import { canonicalJson, type Json } from '../normalize/hash.ts'
+import { canonicalJson, type Json } from './hash.ts'
 
 /** One difference between two versions of an entity, as `analytics.item_change` shows it. */
 export interface Change {
