@@ -80,10 +80,13 @@ export function fillRoute(route: string, segments: readonly string[] = []): stri
   return route.replaceAll(/\{(\w+)\}/g, (_gap, name: string) => encodeSegment(name, segments[next++] ?? ''))
 }
 
+/** Whether a route can have it: "." and ".." are resolved away even when encoded, half a surrogate pair is no character. */
+export function isPathValue(segment: string): boolean {
+  return segment !== '' && !/^\.{1,2}$/.test(segment) && !/\p{Surrogate}/u.test(segment)
+}
+
 function encodeSegment(name: string, segment: string): string {
-  // "." and ".." are resolved away even when they are percent-encoded; half a surrogate pair is no character.
-  if (segment !== '' && !/^\.{1,2}$/.test(segment) && !/\p{Surrogate}/u.test(segment))
-    return encodeURIComponent(segment)
+  if (isPathValue(segment)) return encodeURIComponent(segment)
   throw new UsageError(`${JSON.stringify(segment)} cannot be a ${name}: write what the game shows, or a uuid`)
 }
 

@@ -1,4 +1,4 @@
-import type { CallOptions } from '../api/call.ts'
+import { type CallOptions, isPathValue } from '../api/call.ts'
 import type { Api } from '../api/client.ts'
 import type { ApiResponse } from '../api/response.ts'
 import { RetryableError } from '../app/errors.ts'
@@ -21,6 +21,9 @@ export async function perClass<Answer extends ApiResponse<unknown>>(
   let emptyClass: string | undefined
   const names = Object.keys(list.body)
   if (names.length > mostClasses) throw new RetryableError(`${names.length} classes are listed; there were five so far`)
+  const wrong = names.find((name) => !isPathValue(name))
+  if (wrong !== undefined)
+    throw new RetryableError(`${JSON.stringify(wrong)} is listed as a class: no path can have it`)
   for (const name of names) {
     const found = await ask(name, { signal, lane })
     const own = recordsOf(name, found)

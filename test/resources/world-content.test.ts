@@ -200,6 +200,16 @@ describe.each(kindsOfPart)('the content of the world on the %s database', (kind)
     expect(await world.syncNow(aspects)).toMatchObject({ status: 'failed', requests: 1 })
   })
 
+  test.each(['', '..', '\ud800'])(
+    'tries again later where the class %j is listed, which no path can have',
+    async (name) => {
+      world.sandbox.setAnswer('/classes', () => ({ body: { [name]: { name: 'x', overallDifficulty: 1 } } }))
+      const run = await world.syncNow(aspects)
+      expect(run).toMatchObject({ status: 'failed', temporary: true, requests: 1 })
+      expect(run.error).toContain('is listed as a class')
+    },
+  )
+
   test.skipIf(!hasRecordings)(
     'keeps the documented announcement, whose number of comments is the word string',
     async () => {

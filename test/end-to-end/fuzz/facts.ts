@@ -11,7 +11,7 @@ export type Facts = ReadonlyMap<string, string>
 /** In tables without a column for what a resource is about. */
 export const rootKey = 'root'
 
-/** What each row is about, first come first served, in the tables of the resources whose responses are mutated. */
+/** What each row is about, first come first served, or several columns joined with a slash, in the tables of the resources whose responses are mutated. */
 export const keyColumns: Readonly<Record<string, readonly string[]>> = {
   items: ['internal_name', 'key'],
   recipes: ['internal_name', 'key'],
@@ -23,6 +23,19 @@ export const keyColumns: Readonly<Record<string, readonly string[]>> = {
   'online-players': ['player_uuid', 'world'],
   guilds: ['player_uuid'],
   players: ['character_uuid'],
+  'loot-pools': ['internal_name'],
+  raids: ['internal_name'],
+  camps: ['internal_name'],
+  'world-events': ['internal_name'],
+  quests: ['counted', 'key'],
+  'map-markers': ['name/x/y/z'],
+  'gathering-nodes': ['x/y/z/resource'],
+  classes: ['class', 'key'],
+  'ability-trees': ['id', 'key'],
+  aspects: ['internal_name', 'key'],
+  articles: ['pk', 'key'],
+  videos: ['address'],
+  'latest-news': ['forum_thread', 'key'],
 }
 
 /** Everything that the tables of a resource ever said of each key: a fingerprint for each table and key. */
@@ -31,12 +44,19 @@ export async function historyOf(db: Database, resource: Resource | Worklist): Pr
   const tables = [...tablesOf(resource), ...(resource.changeLog ? ['game.field_change'] : [])]
   const names = [...new Set(tables)].filter((table) => table.startsWith('game.'))
   const selects = names.map((table) => {
-    const key = `coalesce(${columns.map((column) => `row ->> '${column === 'path' && table.endsWith('change') ? 'key' : column}'`).join(', ')}, '${rootKey}')`
+    const named = columns.map((column) => (column === 'path' && table.endsWith('change') ? 'key' : column))
+    const key = `coalesce(${named.map(valueIn).join(', ')}, '${rootKey}')`
     return `select '${table}' as name, ${key} as key, md5(string_agg(row::text, ',' order by row::text)) as digest
               from (select to_jsonb(each) as row from ${table} each) rows group by 2`
   })
   const rows = await db.query<{ name: string; key: string; digest: string }>(selects.join(' union all '))
   return new Map(rows.map(({ name, key, digest }) => [`${key} in ${name}`, digest]))
+}
+
+/** A column of a row as text, or several in one. */
+function valueIn(column: string): string {
+  const parts = column.split('/').map((part) => `row ->> '${part}'`)
+  return parts.length > 1 ? `concat_ws('/', ${parts.join(', ')})` : String(parts[0])
 }
 
 /** What holds now: the current version of each key, and the latest sample of each. */

@@ -52,6 +52,10 @@ type Fields = Record<string, unknown>
 
 function trimmed(resource: string, body: unknown): unknown {
   const fields = body as Fields
+  if (Array.isArray(body)) return body.slice(0, few)
+  if ('controller' in fields) return oneArticlePage(fields)
+  if (resource === 'ability-trees') return trimmedTree(fields)
+  if (['classes', 'aspects'].includes(resource) && !('id' in fields)) return first(fields, 2)
   if (/territories|guild-list|seasons/.test(resource)) return first(fields, few)
   if (resource === 'online-players') return { ...fields, total: 14, players: first(fields.players as Fields, 14) }
   if (resource !== 'guilds') return body
@@ -59,6 +63,19 @@ function trimmed(resource: string, body: unknown): unknown {
   const kept = Object.fromEntries(Object.entries(ranks).map(([rank, members]) => [rank, first(members, 2)]))
   const total = Object.values(kept).reduce((sum, members) => sum + Object.keys(members).length, 0)
   return { ...fields, members: { total, ...kept } }
+}
+
+/** The only page of a list. */
+function oneArticlePage({ controller, results }: Fields): Fields {
+  const counts = { count: few, current_count: few, pages: 1, prev: null, current: 1, next: null }
+  return { controller: { ...(controller as Fields), ...counts }, results: first(results as Fields, few) }
+}
+
+/** The classes; or the beginning of a tree or of its map. */
+function trimmedTree(fields: Fields): Fields {
+  const { pages, archetypes } = fields as { pages?: Record<string, Fields>; archetypes?: Fields }
+  if (pages) return { archetypes, pages: { 1: first(pages[1] ?? {}, 3) } }
+  return Array.isArray(fields[1]) ? { 1: fields[1].slice(0, few) } : first(fields, 2)
 }
 
 function first(fields: Fields, count: number): Fields {
