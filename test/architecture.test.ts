@@ -36,7 +36,7 @@ function loadedBy(path: string, loaded = new Set<string>()): Set<string> {
 }
 
 /** Files of `src/app` that everything may use. */
-const base = /^app\/(clock|errors|private-folder|terminal-text)\.ts$/
+const base = /^app\/(clock|errors|private-folder|terminal-text|text\/nearest)\.ts$/
 
 /** The layer of a file: its folder below `src`, or its own name; `base` for what everything may use. */
 const layerOf = (path: string) => {
@@ -108,7 +108,7 @@ describe('the files of src', () => {
 
   test('see of the engine, as resources, only what they declare, and of the database only what tables are made of', () => {
     const inside =
-      /^src\/(?!resources\/|api\/|app\/(errors|clock)\.ts|sync\/(resource|normalize\/hash)\.ts|db\/(history|columns|naming|schemas|database)\.ts)/
+      /^src\/(?!resources\/|api\/|app\/(errors|clock|text\/nearest)\.ts|sync\/(resource|normalize\/hash)\.ts|db\/(history|columns|naming|schemas|database)\.ts)/
     expect(offenders('resources/', inside, 'imports')).toEqual([])
   })
 

@@ -58,6 +58,11 @@ export const topics: readonly Topic[] = [
   },
 ]
 
+/** Whether a view shows what there is now. */
+export function isCurrent({ name }: { readonly name: string }): boolean {
+  return topics.some(({ number, names }) => number === 'now' && names.includes(name))
+}
+
 /** Where a name belongs that no topic names: what questions are made of. */
 export const rest = { number: 'parts', title: 'Parts of the views and functions above' }
 

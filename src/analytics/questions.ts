@@ -67,12 +67,12 @@ export interface Argument {
 }
 
 /**
- * The given arguments by name: of a function by position, of a view as `column=value`.
+ * The given arguments by name: of a function by position, of a view as `column=value`; its first may be a name alone.
  * @param week the ends of the last seven days, for `from_time` and `to_time` when both are left out
  * @throws UsageError when it does not fit; the message says how to ask
  */
 export function argumentsOf(question: Question, given: readonly string[], week: readonly [string, string]): Argument[] {
-  if (question.kind === 'view') return given.map((filter) => filterOf(question, filter))
+  if (question.kind === 'view') return given.map((filter, index) => filterOf(question, filter, index === 0))
   const { parameters } = question
   const from = parameters.findIndex(({ name }) => name === 'from_time')
   const isOpen = from >= 0 && given.length === parameters.length - 2
@@ -86,8 +86,18 @@ export function argumentsOf(question: Question, given: readonly string[], week: 
   })
 }
 
-function filterOf(question: Question, filter: string): Argument {
+/** Columns that say what a row is about. */
+const naming = /^(territory|world|internal_name|guild_uuid|player_uuid|resource|reward|name|title)$/
+
+/** The column of a view that a name without `column=` is for; undefined when no column has names. */
+export function nameColumn({ columns }: Pick<Question, 'columns'>): Column | undefined {
+  return columns.find(({ name }) => naming.test(name))
+}
+
+function filterOf(question: Question, filter: string, isFirst: boolean): Argument {
   const [, column = '', value = ''] = /^([a-z_0-9]+)=(.*)$/s.exec(filter) ?? []
+  const named = isFirst && column === '' ? nameColumn(question) : undefined
+  if (named) return { name: named.name, type: named.type, value: filter }
   const found = question.columns.find(({ name }) => name === column)
   if (!found) throw new UsageError(`${question.name} cannot be narrowed down by ${filter}\n${usageOf(question)}`)
   return { name: found.name, type: found.type, value }
@@ -129,8 +139,11 @@ function literal(value: string): string {
 
 /** How a question is asked, for a message. */
 export function usageOf({ name, kind, parameters, columns }: Question): string {
-  if (kind === 'view')
-    return `ask: wynnsync query ${name} [column=value ...]\ncolumns: ${columns.map((one) => one.name).join(', ')}`
+  if (kind === 'view') {
+    const named = nameColumn({ columns })
+    const shown = [name, ...(named ? [`[${named.name}]`] : []), '[column=value ...]']
+    return `ask: wynnsync query ${shown.join(' ')}\ncolumns: ${columns.map((one) => one.name).join(', ')}`
+  }
   const hasTimes = parameters.some((one) => one.name === 'from_time')
   const shown = parameters.map((one) =>
     one.optional || /^(from|to)_time$/.test(one.name) ? `[${one.name}]` : `<${one.name}>`,

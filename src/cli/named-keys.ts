@@ -1,6 +1,7 @@
 import type { Api } from '../api/client.ts'
 import { UsageError } from '../app/errors.ts'
 import { visibleLine } from '../app/terminal-text.ts'
+import { didYouMean } from '../app/text/nearest.ts'
 import type { Sql } from '../db/database.ts'
 import type { Named, Worklist } from '../sync/resource.ts'
 
@@ -18,10 +19,15 @@ export async function keysNamed(
     const known = await resource.find(db, name)
     const found = known.length > 0 ? known : await resource.lookUp(api, name)
     const key = onlyKey(resource, name, found)
-    if (key === undefined) throw new UsageError(`${resource.name} not found: ${name}`)
+    if (key === undefined) throw new UsageError(await notFound(resource, db, name))
     keys.push(key)
   }
   return keys
+}
+
+/** The message for a name that no key has, with names that may be meant. */
+export async function notFound(resource: Worklist, db: Sql, name: string): Promise<string> {
+  return `${resource.keyFlag} not found: ${name}${didYouMean(await resource.similar(db, name))}`
 }
 
 /** The keys of names, from the database alone, and the names that it does not have. */

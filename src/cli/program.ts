@@ -1,7 +1,8 @@
-import { Command, CommanderError } from 'commander'
+import { Command, CommanderError, type OutputConfiguration } from 'commander'
 import { version } from '../app/app.ts'
 import { messageOf, UsageError } from '../app/errors.ts'
 import { visibleLine } from '../app/terminal-text.ts'
+import { didYouMean, nearest } from '../app/text/nearest.ts'
 import type { CommandDeclaration, CommandGroup } from './command.ts'
 import { auth } from './commands/auth/index.ts'
 import { backfill } from './commands/backfill/index.ts'
@@ -61,6 +62,7 @@ async function createProgram(terminal: Terminal, argv: readonly string[], onEnd:
     .version(version)
     .exitOverride()
     .configureOutput({ writeOut: (text) => terminal.out.write(text), writeErr: (text) => terminal.err.write(text) })
+    .configureOutput(suggesting(commands))
     .showHelpAfterError('(add --help for the flags and an example)')
     .addHelpText('after', helpOf(['npm run demo', 'wynnsync sync', 'wynnsync query item_change', 'wynnsync status']))
   for (const declared of commands) {
@@ -68,6 +70,7 @@ async function createProgram(terminal: Terminal, argv: readonly string[], onEnd:
     else {
       const { usage, summary, examples, notes } = declared
       const group = program.command(usage).description(summary).addHelpText('after', helpOf(examples, notes))
+      group.configureOutput(suggesting(declared.commands))
       for (const command of declared.commands) await addCommand(group, command, { terminal, argv, onEnd })
     }
   }
@@ -88,6 +91,21 @@ async function addCommand(
     const run = (await load(flags)) as (context: Context, ...rest: unknown[]) => Promise<number>
     onEnd(await run(await createContext(command.optsWithGlobals<CommonFlags>(), terminal), flags, ...args))
   })
+}
+
+/** Suggests the commands that an unknown one may mean. */
+function suggesting(known: readonly { readonly usage: string }[]): OutputConfiguration {
+  const names = known.map(({ usage }) => usage.split(' ')[0] ?? '')
+  return {
+    outputError: (text, write) => {
+      const [line, word] = /^error: unknown command '(.*)'.*$/m.exec(text) ?? []
+      // Instead of commander's own suggestion, which knows no beginnings.
+      const end = line === undefined ? -1 : text.lastIndexOf('\n(add ')
+      if (word === undefined) write(text)
+      else
+        write(`error: unknown command '${word}'${didYouMean(nearest(word, names))}${end < 0 ? '\n' : text.slice(end)}`)
+    },
+  }
 }
 
 /** The end of a help text. */

@@ -1,4 +1,5 @@
 import { FatalError, UsageError } from '../app/errors.ts'
+import { unknownName } from '../app/text/nearest.ts'
 import { type ExpiringTable, isWorklist, type Resource, type RetainedTable, type Worklist } from '../sync/resource.ts'
 import { abilityTrees } from './ability-trees/index.ts'
 import { articles } from './articles/index.ts'
@@ -68,13 +69,12 @@ export const passingTables: readonly ExpiringTable[] = resources.flatMap(({ expi
 
 /**
  * The named resources in the order of the registry; all of them when none is named.
- * @throws UsageError that lists the names there are
+ * @throws UsageError with the names that may be meant
  */
 export function resourcesNamed(names: readonly string[]): readonly (Resource | Worklist)[] {
   const unknown = names.filter((name) => !resources.some((resource) => resource.name === name))
   if (unknown.length > 0) {
-    const known = resources.map((resource) => resource.name).join(', ')
-    throw new UsageError(`no resource is called ${unknown.join(', ')}; there are: ${known}`)
+    throw new UsageError(unknown.map((name) => unknownName('resource', name, resources, 'wynnsync status')).join('\n'))
   }
   return names.length === 0 ? resources : resources.filter((resource) => names.includes(resource.name))
 }

@@ -171,7 +171,7 @@ export interface Worklist extends ResourceBase {
   find(sql: Sql, name: string): Promise<Named[]>
   /** Every key in the database that has or had the uuid, prefix or name, with each of its names. */
   holders(sql: Sql, name: string): Promise<NameHolder[]>
-  /** Up to five names in the database that are similar. */
+  /** Up to three names in the database that are similar. */
   similar(sql: Sql, name: string): Promise<string[]>
   /** The same by requests to the API, for what the database does not know yet; none when there is no such thing. */
   lookUp(api: Api, name: string): Promise<Named[]>

@@ -51,8 +51,10 @@ ${id(1)}  Oak       OAK     2026-01-01T00:00:00Z  2026-02-01T00:00:00Z`,
   })
 
   test('that nobody bears are told with those that are close', async () => {
-    await expect(uuidOf('guild', 'oak')).rejects.toThrow('guild not found: oak; there are: Old Oaks [OAK]')
-    await expect(uuidOf('player', 'will')).rejects.toThrow('player not found: will; there are: Willow')
+    await expect(uuidOf('guild', 'oak')).rejects.toThrow('guild not found: oak; did you mean Old Oaks [OAK]?')
+    await expect(uuidOf('player', 'will')).rejects.toThrow('player not found: will; did you mean Willow?')
+    await expect(uuidOf('guild', 'Ols Oaks')).rejects.toThrow('did you mean Old Oaks [OAK]?')
+    await expect(uuidOf('player', 'Wlilow')).rejects.toThrow('did you mean Willow?')
     await expect(uuidOf('player', '%')).rejects.toThrow(/player not found: %$/)
   })
 

@@ -63,8 +63,9 @@ describe.each(kindsOfLongTests)('wynnsync query and status on the %s database', 
     expect(whole.err).toContain('the first 50 rows; --limit 0 for all')
     const some = await query('item_identification', 'identification=rawStrength', '--limit', '2')
     expect(some.out.trimEnd().split('\n')).toHaveLength(3)
-    const one = await query('item', 'internal_name=Bow 7')
-    expect(one.out.split('\n')[1]).toMatch(/^Bow 7 /)
+    for (const named of ['internal_name=Bow 7', 'Bow 7'])
+      expect((await query('item', named)).out.split('\n')[1]).toMatch(/^Bow 7 /)
+    const one = await query('item', 'Bow 7')
     expect(one.err).toBe('')
     expect((await query('item_change')).out).toBe('(no rows)\n')
   })
@@ -102,15 +103,17 @@ describe.each(kindsOfLongTests)('wynnsync query and status on the %s database', 
   })
 
   test.each([
-    [['itme'], 'question not found: itme; there are: '],
+    [['itme'], 'no question is called itme; did you mean item?'],
     [['item', 'colour=red'], 'columns: internal_name, '],
-    [['item', 'red'], 'ask: wynnsync query item [column=value ...]'],
+    [['item', 'Bo'], 'item not found: Bo; did you mean Bow 0, Bow 1 or Bow 2?'],
+    [['item', 'Bow 7', 'red'], 'ask: wynnsync query item [internal_name] [column=value ...]'],
     [['item_at'], 'ask: wynnsync query item_at <internal_name> [at]'],
     [['item_at', 'a', 'b', 'c'], 'ask: wynnsync query item_at <internal_name> [at]'],
     [['item', '--limit', 'few'], '--limit must be a whole number'],
     [['item_at', 'Bow 3', 'yesterweek'], 'yesterweek'],
     [['member_activity', 'Nobody'], 'guild not found: Nobody'],
     [['item', '--fast'], "unknown option '--fast'"],
+    [['item', '--limti', '3'], "unknown option '--limti'; did you mean --limit or --list?"],
   ])('ends with 2 for %j and says how to ask', async (args, said) => {
     const { code, out, err } = await query(...args)
     expect([code, out]).toEqual([2, ''])

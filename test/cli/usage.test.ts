@@ -10,9 +10,12 @@ beforeAll(buildProgram)
 
 describe('wynnsync', () => {
   test.each([
-    [['fly'], 'unknown command'],
+    [['fly'], "unknown command 'fly'\n"],
+    [['stat'], "unknown command 'stat'; did you mean status or start?"],
+    [['auth', 'lgoin'], "unknown command 'lgoin'; did you mean login?"],
     [['sync', '--fast'], "unknown option '--fast'"],
-    [['sync', 'tiems'], 'no resource is called tiems; there are: items, recipes, item-sets, item-metadata'],
+    [['sync', 'tiems'], 'no resource is called tiems; did you mean items?'],
+    [['sync', 'item', 'xyzzy'], 'did you mean items, item-sets or item-metadata?\nno resource is called xyzzy; '],
     [['sync', '--concurrency', '0'], '--concurrency'],
     [['sync', '--accept'], 'name it, as in wynnsync sync items --accept'],
     [['status', '--log-level', 'loud'], 'must be one of trace, debug, info, warn, error, silent'],

@@ -1,4 +1,5 @@
 import { BadRequest, MultipleObjectsReturned, NotFound } from '../../api/errors.ts'
+import { nearest } from '../../app/text/nearest.ts'
 import type { Named, NameHolder, Worklist } from '../../sync/resource.ts'
 import { textField } from '../record.ts'
 
@@ -56,15 +57,17 @@ export async function guildsCalled(sql: Sql, name: string): Promise<NameHolder[]
   )
 }
 
-/** Names of guilds that are written nearly like this, or have it in them; five at most. */
+/** Guilds whose name or prefix is written nearly like this, as `name [prefix]`; three at most. */
 export async function guildsLike(sql: Sql, name: string): Promise<string[]> {
-  const rows = await sql.query<{ label: string }>(
-    `select format('%s [%s]', name, prefix) as label from game.guild_listing
-      where valid_until = 'infinity' and (strpos(lower(name), lower($1)) > 0 or lower(prefix) = lower($1))
-      group by name, prefix order by length(name), name limit 5`,
-    [name],
+  const rows = await sql.query<{ name: string; prefix: string | null }>(
+    `select name, prefix from game.guild_listing where valid_until = 'infinity' and name is not null
+     union
+     select name, prefix from game.guild where valid_until = 'infinity' and name is not null`,
   )
-  return rows.map(({ label }) => label)
+  const guilds = new Map(
+    rows.map(({ name, prefix }) => (prefix === null ? [name, [name]] : [`${name} [${prefix}]`, [name, prefix]])),
+  )
+  return nearest(name, guilds.keys(), (label) => guilds.get(label) ?? [])
 }
 
 /** Guilds that the API knows under a uuid, prefix or name. */

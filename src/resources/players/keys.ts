@@ -1,4 +1,5 @@
 import { BadRequest, MultipleObjectsReturned, NotFound } from '../../api/errors.ts'
+import { nearest } from '../../app/text/nearest.ts'
 import type { Named, NameHolder, Worklist } from '../../sync/resource.ts'
 import { textField } from '../record.ts'
 
@@ -73,14 +74,20 @@ export async function playersCalled(sql: Sql, name: string): Promise<NameHolder[
   )
 }
 
-/** Names of players that begin like this; five at most. */
+/** Names of players that are written nearly like this; three at most. */
 export async function playersLike(sql: Sql, name: string): Promise<string[]> {
+  // There may be a million names; most misspelt ones begin or end right.
   const rows = await sql.query<{ username: string }>(
     `select username from (select username from game.player union select username from game.guild_member) known
-      where starts_with(lower(username), lower($1)) order by length(username), username limit 5`,
+      where strpos(lower(username), lower($1)) > 0
+         or abs(length(username) - length($1)) <= 4
+            and (left(lower(username), 1) = left(lower($1), 1) or right(lower(username), 2) = right(lower($1), 2))`,
     [name],
   )
-  return rows.map(({ username }) => username)
+  return nearest(
+    name,
+    rows.map(({ username }) => username),
+  )
 }
 
 /** Players whom the API knows under a uuid or name. A name that several bear gives them all: which is meant, it cannot know. */

@@ -1,4 +1,5 @@
 import { UsageError } from '../../app/errors.ts'
+import { unknownName } from '../../app/text/nearest.ts'
 import type { Resource, Worklist } from '../resource.ts'
 import type { Scheduled } from './schedule.ts'
 import { cronError, nextTick } from './ticker.ts'
@@ -47,7 +48,7 @@ function scheduleError(
   now: number,
 ): string | undefined {
   if (!resources.some((resource) => resource.name === name))
-    return `no resource is called ${name}; there are: ${resources.map((resource) => resource.name).join(', ')}`
+    return unknownName('resource', name, resources, 'wynnsync status')
   if (expression === 'off') return undefined
   const error = cronError(expression)
   if (error !== undefined) return error

@@ -7,7 +7,7 @@ import type { Personal } from '../../../sync/privacy/personal.ts'
 import { type Context, writeResult } from '../../context.ts'
 import { rolledBack, withDatabase } from '../../database.ts'
 import { exitCode } from '../../exit-codes.ts'
-import { keysKnown } from '../../named-keys.ts'
+import { keysKnown, notFound } from '../../named-keys.ts'
 import { formatTable } from '../../output/table.ts'
 
 /** The players, and what is kept of them where. */
@@ -60,7 +60,9 @@ export async function privacyPurge(context: Context, flags: PurgeFlags, name: st
 async function uuidOf(db: Database, player: string): Promise<string> {
   if (uuidForm.test(player)) return player.toLowerCase()
   const { keys } = await keysKnown(people, db, [player])
-  if (keys[0] === undefined) throw new UsageError(`player not found: ${player}; nothing is kept under this name`)
+  if (keys[0] === undefined) {
+    throw new UsageError(`${await notFound(people, db, player)}; nothing is kept under this name`)
+  }
   return keys[0]
 }
 

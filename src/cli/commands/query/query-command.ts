@@ -9,6 +9,7 @@ import {
   usageOf,
 } from '../../../analytics/questions.ts'
 import { messageOf, UsageError } from '../../../app/errors.ts'
+import { didYouMean, nearest, unknownName } from '../../../app/text/nearest.ts'
 import { wholeNumber } from '../../../app/whole-number.ts'
 import type { Database } from '../../../db/database.ts'
 import { sqlState } from '../../../db/sql-errors.ts'
@@ -16,16 +17,9 @@ import { type Context, writeResult } from '../../context.ts'
 import { withDatabase } from '../../database.ts'
 import { exitCode } from '../../exit-codes.ts'
 import { formatCsv, formatJson, formatTable } from '../../output/table.ts'
+import { flagNames, type QueryFlags } from './query-flags.ts'
 import { questionList } from './query-list.ts'
-import { resolveName } from './query-names.ts'
-
-export interface QueryFlags {
-  readonly list?: boolean
-  readonly csv?: boolean
-  readonly raw?: boolean
-  readonly sql?: boolean
-  readonly limit?: string
-}
+import { checkNamed, resolveName } from './query-names.ts'
 
 /** Default limit of rows in a table; CSV and JSON have none. */
 const tableLimit = 50
@@ -45,11 +39,7 @@ export async function queryCommand(
       return exitCode.done
     }
     const question = questions.find((candidate) => candidate.name === name)
-    if (!question) {
-      throw new UsageError(
-        `question not found: ${name}; there are: ${questions.map((candidate) => candidate.name).join(', ')}`,
-      )
-    }
+    if (!question) throw new UsageError(unknownName('question', name, questions, 'wynnsync query --list'))
     await runQuestion(db, question, await readArguments(db, question, given, context.app.clock.now()), flags, context)
     return exitCode.done
   }
@@ -59,7 +49,9 @@ export async function queryCommand(
 /** Flags that do not exist come as arguments, because `-7d` is one. */
 function refuseFlags(given: readonly string[]): void {
   const flag = given.find((argument) => /^-(-|[a-z])/i.test(argument) && argument !== '-infinity')
-  if (flag !== undefined) throw new UsageError(`unknown option '${flag}'\n(add --help for the flags and an example)`)
+  if (flag === undefined) return
+  const similar = didYouMean(nearest(flag.split('=')[0] ?? '', flagNames))
+  throw new UsageError(`unknown option '${flag}'${similar}\n(add --help for the flags and an example)`)
 }
 
 async function readArguments(db: Database, question: Question, given: readonly string[], now: number) {
@@ -91,6 +83,7 @@ async function runQuestion(
     if (!sqlState(error)?.startsWith('22')) throw error
     throw new UsageError(`${messageOf(error)}\n${usageOf(question)}`)
   })
+  if (rows.length === 0) await checkNamed(db, question, given)
   const shown = limit > 0 ? rows.slice(0, limit) : rows
   const columns = question.columns.map((column) => column.name)
   if (common.json) out.write(`${formatJson(shown)}\n`)

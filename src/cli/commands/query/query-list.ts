@@ -12,5 +12,5 @@ export function questionList(questions: readonly Question[]): string {
     }))
     return `${heading}\n${formatTable(['question', 'meaning'], rows).replace(/^.*\n/, '')}`
   })
-  return `${blocks.join('\n')}\nwynnsync query <question> [arguments]; of a view, column=value\n`
+  return `${blocks.join('\n')}\nwynnsync query <question> [arguments]; of a view, a name, then column=value\n`
 }

@@ -8,7 +8,7 @@ import { worklistOf } from '../../../resources/index.ts'
 import { type Context, writeResult } from '../../context.ts'
 import { withDatabase } from '../../database.ts'
 import { exitCode } from '../../exit-codes.ts'
-import { keysKnown } from '../../named-keys.ts'
+import { keysKnown, notFound } from '../../named-keys.ts'
 import { instantOf } from '../../options.ts'
 
 export interface ReportFlags {
@@ -50,9 +50,9 @@ export async function writeReport(sql: Sql, wanted: Omit<Wanted, 'version'>, fil
 
 async function guildNamed(db: Sql, name: string): Promise<string> {
   const [guild] = (await keysKnown(worklistOf('guild'), db, [name])).keys
-  if (guild === undefined)
-    throw new UsageError(
-      `--guild: guild not found: ${name}; wynnsync sync ${worklistOf('guild').keySource} fetches all`,
-    )
+  if (guild === undefined) {
+    const said = await notFound(worklistOf('guild'), db, name)
+    throw new UsageError(`--guild: ${said}; wynnsync sync ${worklistOf('guild').keySource} fetches all`)
+  }
   return guild
 }

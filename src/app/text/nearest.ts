@@ -1,0 +1,77 @@
+/** How many names a message suggests. */
+const suggested = 3
+
+/**
+ * The names that a person who wrote `word` may have meant, the likeliest first; three at most. Those that begin with it or
+ * contain it go before those that are misspelt; upper and lower case are the same.
+ * @param textsOf everything that a person may write for a name; default: the name itself
+ */
+export function nearest(
+  word: string,
+  names: Iterable<string>,
+  textsOf: (name: string) => readonly string[] = (name) => [name],
+): string[] {
+  const wanted = word.toLowerCase()
+  const ranked: { readonly name: string; readonly rank: number }[] = []
+  for (const name of new Set(names)) {
+    const rank = Math.min(...textsOf(name).map((text) => rankOf(wanted, text.toLowerCase())))
+    if (rank < Number.POSITIVE_INFINITY) ranked.push({ name, rank })
+  }
+  return ranked
+    .sort((a, b) => a.rank - b.rank || a.name.length - b.name.length || (a.name < b.name ? -1 : 1))
+    .slice(0, suggested)
+    .map(({ name }) => name)
+}
+
+/** Lower is nearer; Infinity: not alike. */
+function rankOf(wanted: string, text: string): number {
+  // A single letter is in nearly everything.
+  const isPart = wanted.length > 1 && text.length > 1
+  if (text === wanted) return 0
+  if (isPart && (text.startsWith(wanted) || wanted.startsWith(text))) return 1
+  if (isPart && text.includes(wanted)) return 2
+  const most = Math.max(1, Math.floor(Math.max(wanted.length, text.length) * 0.4))
+  // Every further letter of one of them costs one.
+  if (Math.abs(wanted.length - text.length) > most) return Number.POSITIVE_INFINITY
+  const distance = distanceBetween(wanted, text)
+  return distance <= most ? 2 + distance : Number.POSITIVE_INFINITY
+}
+
+/** Letters to insert, leave out, replace or swap with their neighbour (optimal string alignment). */
+function distanceBetween(a: string, b: string): number {
+  let before: number[] = []
+  let last = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (last[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      const swapped = isSwap ? (before[j - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY
+      row.push(Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, replaced, swapped))
+    }
+    before = last
+    last = row
+  }
+  return last[b.length] ?? 0
+}
+
+/** The end of a message: `; did you mean a, b or c?`, or nothing. */
+export function didYouMean(names: readonly string[]): string {
+  if (names.length === 0) return ''
+  const [last = '', ...others] = [...names].reverse()
+  return `; did you mean ${others.length > 0 ? `${others.reverse().join(', ')} or ` : ''}${last}?`
+}
+
+/** The message for a name that nothing has. @param list the command that lists them all */
+export function unknownName(
+  what: string,
+  name: string,
+  known: readonly { readonly name: string }[],
+  list: string,
+): string {
+  const similar = nearest(
+    name,
+    known.map((one) => one.name),
+  )
+  return `no ${what} is called ${name}${didYouMean(similar) || `; ${list} lists them`}`
+}

@@ -1,0 +1,21 @@
+import { commonOptions, option } from '../../options.ts'
+
+export interface QueryFlags {
+  readonly list?: boolean
+  readonly csv?: boolean
+  readonly raw?: boolean
+  readonly sql?: boolean
+  readonly limit?: string
+}
+
+/** Flags of `query`. */
+export const queryOptions = [
+  option('--list', 'list the questions'),
+  option('--csv', 'as CSV; text that a spreadsheet would run as a formula gets a leading apostrophe'),
+  option('--raw', 'with --csv: text exactly as it is, without such apostrophes'),
+  option('--sql', 'print the statement instead of running it'),
+  option('--limit <rows>', 'at most that many rows, 0 for all (default: 50 in a table)'),
+]
+
+/** `--list`, `--csv`, ... and those of every command. */
+export const flagNames: readonly string[] = [...queryOptions, ...commonOptions].flatMap(({ long }) => long ?? [])

@@ -1,0 +1,14 @@
+import type { Worklist } from '../../sync/resource.ts'
+
+type Sql = Parameters<Worklist['plan']>[0]
+
+/** Exact names of all territories that were ever listed. */
+export async function territoryNames(sql: Sql): Promise<string[]> {
+  const rows = await sql.query<{ territory: string }>(
+    `select territory from game.territory
+     union
+     -- Every chain of holds has one first.
+     select territory from game.territory_hold where previous_until is null`,
+  )
+  return rows.map(({ territory }) => territory)
+}
