@@ -84,13 +84,14 @@ export async function openForReaders(app: App, holds: readonly string[]): Promis
  * Brings the database up to date: tables by migration, then comments, views and functions where their SQL changed, and
  * the rights of the reader role. Logs when there is no such role, and when the views of another version stay.
  * @param again replace views of the same version that were installed later
+ * @param duringMove accept a database into which a move is unfinished
  */
 export async function migrateDatabase(
   db: Database,
   app: Pick<App, 'clock'> & Partial<App>,
-  { again = false } = {},
+  { again = false, duringMove = false } = {},
 ): Promise<Migrated> {
-  const migrated = await migrate(db, { ...installedSql(), clock: app.clock, again })
+  const migrated = await migrate(db, { ...installedSql(), clock: app.clock, again, duringMove })
   const { applied, newer, postponed } = migrated
   if (newer) app.log?.warn({}, `${olderText(newer.version)}; this one works with them`)
   if (postponed) app.log?.warn({}, `the views could not be replaced for now: ${postponed}`)

@@ -10,6 +10,7 @@ import { demo } from './commands/demo/index.ts'
 import { dictionary } from './commands/dictionary/index.ts'
 import { doctor } from './commands/doctor/index.ts'
 import { migrate } from './commands/migrate/index.ts'
+import { move } from './commands/move/index.ts'
 import { privacy } from './commands/privacy/index.ts'
 import { query } from './commands/query/index.ts'
 import { replay } from './commands/replay/index.ts'
@@ -29,7 +30,7 @@ export { openOutput } from './output/output.ts'
 /** All commands, in the order of `--help`. */
 export const commands: readonly (CommandDeclaration | CommandGroup)[] = [
   ...[sync, start, doctor, backfill, replay, status, query, dictionary, serveDb],
-  ...[report, migrate, demo, sandbox, privacy, auth],
+  ...[report, migrate, move, demo, sandbox, privacy, auth],
 ]
 
 /**

@@ -1,9 +1,10 @@
+import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { unknownFields } from '../../src/api/schemas/form/unknown.ts'
 import { jsonSchemas } from '../../src/cli/output/json-schemas.ts'
 import { startSandbox } from '../../src/sandbox/index.ts'
 import { buildProgram, runProgram } from '../support/cli.ts'
-import { testDatabaseUrl } from '../support/postgres.ts'
+import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
 
 beforeAll(buildProgram)
 
@@ -37,6 +38,9 @@ test('what --json prints is what docs/reference/json says, and no field more', {
     const player = '00000000-0000-4000-8000-000000000001'
     await hold('privacy-show', ['privacy', 'show', player])
     await hold('privacy-purge', ['privacy', 'purge', player, '--dry-run'])
+    const folder = join(await temporaryFolder(), 'moved')
+    await hold('move-dry-run', ['move', '--to', folder, '--dry-run'])
+    await hold('move', ['move', '--to', folder])
   } finally {
     await sandbox.close()
   }

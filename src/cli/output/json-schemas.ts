@@ -124,6 +124,29 @@ export const jsonSchemas = {
     ),
   }),
   migrate: z.looseObject({ database: text, applied: z.array(text) }),
+  move: z.looseObject({
+    source: text.describe('host and database, or folder'),
+    target: text,
+    tables: z.array(
+      z.looseObject({ ...rowsOfTable, digest: text.describe('sum of 64 bits of the SHA-256 of each row') }),
+    ),
+    rows: count,
+    resumed: count.describe('tables that an earlier call had copied'),
+    seconds: count,
+    writtenMeanwhile: z
+      .int()
+      .describe('rows that were written into the source during the move, and are not in the target'),
+    environment: z.record(text, maybeText).describe('settings for the target; null: not set'),
+  }),
+  'move-dry-run': z.looseObject({
+    source: text,
+    target: text,
+    tables: z.array(z.looseObject({ ...rowsOfTable, bytes: count })),
+    rows: count,
+    bytes: count,
+    minutes: count,
+    resumes: z.boolean().describe('whether an earlier call was interrupted'),
+  }),
   report: z.looseObject({ path: text, from: instant, to: instant, guild: uuid.nullable(), bytes: count }),
   'privacy-show': z.looseObject({
     player: uuid,

@@ -6,7 +6,7 @@ import { visibleLine } from '../../app/terminal-text.ts'
 import { durationText } from './units.ts'
 
 /** What is counted. */
-export type Unit = 'records' | 'keys' | 'responses' | 'hours'
+export type Unit = 'records' | 'keys' | 'responses' | 'hours' | 'rows'
 
 /** Shows the progress of long work. */
 export interface Progress {

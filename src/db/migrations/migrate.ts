@@ -4,6 +4,7 @@ import { FatalError } from '../../app/errors.ts'
 import { cannotMigrate, readOnlyReason, withGrants } from '../access.ts'
 import type { Database, Sql } from '../database.ts'
 import { LockTimeout, withLockTimeout } from '../locks/lock-timeout.ts'
+import { MOVE_PROGRESS } from '../move/copied-table.ts'
 import { sqlState } from '../sql-errors.ts'
 import {
   INSTALLED_PROGRAM,
@@ -36,6 +37,8 @@ export interface MigrateOptions {
   readonly version?: string
   /** Also replace SQL of the same version that was installed later. */
   readonly again?: boolean
+  /** Accept a database into which a move is unfinished. */
+  readonly duringMove?: boolean
 }
 
 /** What a migration did. */
@@ -74,7 +77,7 @@ comment on column sync.installed_sql.installed_at is 'When it was installed.';
  *
  * @throws LockTimeout when a query that does not end keeps tables from being migrated
  * @throws FatalError naming the file that failed; when the journal's times do not rise (drizzle would skip a migration
- * without a word); when the database was migrated by a newer program; when it is read-only and has other tables than
+ * without a word); when the database was migrated by a newer program; when a move into it is unfinished; when it is read-only and has other tables than
  * the program expects; when the user lacks a right, with what to grant
  */
 export async function migrate(db: Database, options: MigrateOptions): Promise<Migrated> {
@@ -157,11 +160,17 @@ interface State {
   readonly isTemplate?: boolean
 }
 
-async function readState(sql: Sql, { migrations, scripts, version = '0.0.0', sqlHash, again }: Wanted): Promise<State> {
-  const [tables] = await sql.query<{ exist: boolean }>(
+async function readState(
+  sql: Sql,
+  { migrations, scripts, version = '0.0.0', sqlHash, again, duringMove = false }: Wanted,
+): Promise<State> {
+  const [tables] = await sql.query<{ exist: boolean; half: boolean }>(
     `select to_regclass('drizzle.__drizzle_migrations') is not null and to_regclass('sync.installed_sql') is not null
-        and to_regclass('sync.installed_program') is not null as exist`,
+        and to_regclass('sync.installed_program') is not null as exist, to_regclass($1) is not null as half`,
+    [MOVE_PROGRESS],
   )
+  if (tables?.half && !duringMove)
+    throw new FatalError('a move into this database is unfinished: run the same `wynnsync move` again')
   if (!tables?.exist) return { tablesAreUpToDate: false }
   const [state] = await sql.query<{
     newest: number | null

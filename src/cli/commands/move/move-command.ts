@@ -1,0 +1,146 @@
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { type App, migrateDatabase, openDatabase } from '../../../app/app.ts'
+import { UsageError } from '../../../app/errors.ts'
+import { tableExists } from '../../../db/catalog.ts'
+import type { Database } from '../../../db/database.ts'
+import { listTables } from '../../../db/move/copied-table.ts'
+import { inSnapshot, type Moved, measure, moveDatabase, type TableSize } from '../../../db/move/move.ts'
+import { isMoveUnfinished } from '../../../db/move/move-progress.ts'
+import { countWrites } from '../../../db/move/source-writes.ts'
+import { refuseRows } from '../../../db/move/target.ts'
+import { type Context, writeResult, writeSummary } from '../../context.ts'
+import { withDatabase } from '../../database.ts'
+import { exitCode } from '../../exit-codes.ts'
+import { formatTable } from '../../output/table.ts'
+import { bytesText, durationText } from '../../output/units.ts'
+import { withoutSyncs } from './move-locks.ts'
+
+interface MoveFlags {
+  readonly to?: string
+  readonly dryRun?: boolean
+}
+
+/** Rows a second that two slow cores copy and compare; for the estimate. */
+const ROWS_PER_SECOND = 10_000
+
+/** `move --to PLACE`: copies everything into another database. Returns the exit code. */
+export async function moveCommand(context: Context, { to, dryRun = false }: MoveFlags): Promise<number> {
+  const { app } = context
+  const target = targetOf(to, app)
+  return await withDatabase(context, 'move', async (source) => {
+    const sizes = await inSnapshot(source, measure)
+    if (sizes.every(({ rows }) => rows === 0)) throw nothingToMove(source)
+    if (dryRun) return await showPlan(context, source, target, sizes)
+    const other = await openDatabase(target, ['move'])
+    try {
+      if (other.place === source.place) throw samePlace(source)
+      await migrateDatabase(other, app, { duringMove: true })
+      return await withoutSyncs(source, () => withoutSyncs(other, () => run(context, source, other)))
+    } finally {
+      await other.close()
+    }
+  })
+}
+
+async function run(context: Context, source: Database, target: Database): Promise<number> {
+  const { app, progress, signal } = context
+  const began = app.clock.now()
+  const writes = await countWrites(source)
+  progress.begin('move')
+  const moved = await moveDatabase(source, target, {
+    signal,
+    onProgress: (table, records, count) => progress.seen(table, { page: 1, pages: null, records, count }, 'rows'),
+    onCopied: (table, rows) => app.log.debug({ table, rows }, 'copied'),
+  }).finally(() => progress.end())
+  if (target.kind === 'server') await target.query('analyze')
+  const missed = (await countWrites(source)) - writes
+  if (missed > 0)
+    app.log.warn({ rows: missed }, `${source.place} was written to during the move; that is not in ${target.place}`)
+  const seconds = Math.round((app.clock.now() - began) / 1000)
+  const environment = environmentOf(target)
+  const json = { source: source.place, target: target.place, ...moved, seconds, writtenMeanwhile: missed, environment }
+  writeSummary(context, json, textOf(moved, { source, target, seconds }))
+  return exitCode.done
+}
+
+function textOf(
+  { tables, rows, resumed }: Moved,
+  { source, target, seconds }: { source: Database; target: Database; seconds: number },
+): string {
+  const filled = tables.filter((table) => table.rows > 0)
+  const again = resumed > 0 ? ` (${resumed} tables by an earlier call)` : ''
+  const settings = Object.entries(environmentOf(target)).map(([name, value]) =>
+    value === null ? `  without ${name}` : `  ${name}=${value}`,
+  )
+  const key = target.kind === 'server' ? ', with user and password instead of USER:PASSWORD' : ''
+  return `${formatTable(['table', 'rows'], filled)}
+${rows.toLocaleString('en-US')} rows of ${tables.length} tables copied${again} and compared in ${durationText(seconds)}: ${source.place} -> ${target.place}
+Put this into .env${key}:
+${settings.join('\n')}
+${source.place} is as it was; delete it when you do not need it any more.
+`
+}
+
+/** What the configuration must be for the target. It never has the credentials of a URL. */
+function environmentOf({ kind, place }: Database): Record<string, string | null> {
+  return kind === 'server'
+    ? { DATABASE_URL: `postgres://USER:PASSWORD@${place}` }
+    : { DATABASE_URL: null, WYNNSYNC_DATA_DIR: place }
+}
+
+async function showPlan(context: Context, source: Database, target: App, sizes: readonly TableSize[]): Promise<number> {
+  const { databaseUrl, dataDir } = target.config
+  // An embedded database that is not there need not be made to see that it is empty.
+  const isNew = databaseUrl === undefined && !existsSync(join(dataDir, 'postgres'))
+  const other = isNew ? undefined : await openDatabase(target, ['move'])
+  try {
+    if (other?.place === source.place) throw samePlace(source)
+    const resumes = other !== undefined && (await isMoveUnfinished(other))
+    if (other && !resumes && (await tableExists(other, 'sync.run'))) await refuseRows(other, await listTables(other))
+    const rows = sizes.reduce((sum, table) => sum + table.rows, 0)
+    const bytes = sizes.reduce((sum, table) => sum + table.bytes, 0)
+    const minutes = Math.ceil(rows / ROWS_PER_SECOND / 60)
+    const place = other?.place ?? dataDir
+    const text = `${formatTable(
+      ['table', 'rows', 'bytes'],
+      sizes.filter((table) => table.rows > 0),
+    )}
+${rows.toLocaleString('en-US')} rows, ${bytesText(bytes)}, at most about ${durationText(60 * minutes)}: ${source.place} -> ${place}${resumes ? ' (goes on where an earlier call ended)' : ''}
+`
+    writeResult(context, { source: source.place, target: place, tables: sizes, rows, bytes, minutes, resumes }, text)
+    return exitCode.done
+  } finally {
+    await other?.close()
+  }
+}
+
+/** The same program on the other database. @throws UsageError when there is none */
+function targetOf(to: string | undefined, app: App): App {
+  if (to === undefined || to === '')
+    throw new UsageError('--to must be postgres://user:password@host:5432/database, or a folder')
+  const { databaseUrl, ...config } = app.config
+  if (isUrl(to)) return { ...app, config: { ...config, databaseUrl: to } }
+  const dataDir = resolve(to)
+  if (databaseUrl === undefined && dataDir === resolve(config.dataDir)) throw samePlace({ place: config.dataDir })
+  return { ...app, config: { ...config, databaseUrl: undefined, dataDir } }
+}
+
+/** @throws UsageError without the text, which may hold a password, when it is meant as a URL and is none */
+function isUrl(to: string): boolean {
+  if (!/^[a-z][a-z0-9+.-]+:/i.test(to)) return false
+  // An @ or / that is not percent-encoded would make a part of the password look like the name of the database.
+  const isRight = /^postgres(ql)?:\/\//i.test(to) && URL.canParse(to) && !new URL(to).pathname.includes('@')
+  if (isRight) return true
+  throw new UsageError(
+    '--to must look like postgres://user:password@host:5432/database, special characters of the password percent-encoded',
+  )
+}
+
+function samePlace({ place }: Pick<Database, 'place'>): UsageError {
+  return new UsageError(`${place} is the database that is configured; --to must be another one`)
+}
+
+function nothingToMove({ place }: Database): UsageError {
+  return new UsageError(`${place} is empty: there is nothing to move; see --data-dir and --database-url`)
+}

@@ -1,0 +1,150 @@
+import { join } from 'node:path'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { systemClock } from '../../src/app/clock.ts'
+import { openEmbedded } from '../../src/db/embedded/embedded.ts'
+import { openServer } from '../../src/db/server/server.ts'
+import type { Sandbox } from '../../src/sandbox/index.ts'
+import { buildProgram, type Environment, type Finished, runProgram, startProgram } from '../support/cli.ts'
+import { contentOf } from '../support/database-content.ts'
+import { playerId } from '../support/guild-answers.ts'
+import { profile } from '../support/player-answers.ts'
+import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
+import { servedApi } from '../support/served.ts'
+
+const password = 'Zq8/secret%40pw'
+const player = (number: number) => ['--player', playerId(number)]
+const kills = [1, 20, 45]
+
+beforeAll(buildProgram)
+
+/** The URL of an empty database for a user of its own, whose name and password occur nowhere else. */
+async function serverOfUser(): Promise<{ url: string; user: string }> {
+  const url = await testDatabaseUrl({ migrated: false })
+  const name = new URL(url).pathname.slice(1)
+  const user = `zq_mover_${name.slice(-12)}`
+  const db = await openServer(url)
+  await db.query(`create role ${user} login password '${password}'`)
+  await db.query(`alter database ${name} owner to ${user}`)
+  onTestFinished(async () => {
+    await db.query(`drop owned by ${user} cascade`)
+    await db.query(`alter database ${name} owner to current_user`)
+    await db.query(`drop role ${user}`)
+    await db.close()
+  })
+  const own = new URL(url)
+  own.username = user
+  own.password = encodeURIComponent(password)
+  return { url: own.href, user }
+}
+
+/** An embedded database with two players, one of whom restricts something, a third who was purged, and a budget. */
+async function playedFolder(api: Sandbox): Promise<Environment> {
+  const environment = { WYNNSYNC_DATA_DIR: join(await temporaryFolder(), 'data'), WYNNSYNC_BASE_URL: api.url }
+  const open = [1, 2].map((number) => profile(number, { username: `Moved${number}`, playtime: 70_000 + number }))
+  const hidden = profile(3, { username: 'Hidden', playtime: 5, restrictions: { onlineStatus: true } })
+  for (const body of [...open, hidden]) api.setAnswer(`/player/${body.uuid}`, () => ({ body }))
+  const synced = await runProgram(['sync', 'players', ...player(1), ...player(2), ...player(3)], environment)
+  expect(synced).toMatchObject({ code: 0 })
+  expect(await runProgram(['privacy', 'purge', playerId(2)], environment)).toMatchObject({ code: 0 })
+  return environment
+}
+
+/** Starts the move and kills it once so many tables are copied. */
+async function killed(args: readonly string[], environment: Environment, tables: number): Promise<Finished> {
+  const { child, finished } = startProgram([...args, '--log-level', 'debug'], environment)
+  let seen = ''
+  child.stderr?.on('data', (text: string) => {
+    seen += text
+    if (seen.split(' copied ').length > tables) child.kill('SIGKILL')
+  })
+  return await finished
+}
+
+const contentIn = async (folder: string) => {
+  const db = await openEmbedded(folder, { clock: systemClock, durable: false })
+  return await contentOf(db).finally(() => db.close())
+}
+
+describe('wynnsync move', { timeout: 600_000 }, () => {
+  test('moves a folder to a server and back, killed again and again, and shows no credential', async () => {
+    const api = await servedApi()
+    const source = await playedFolder(api)
+    const before = await contentIn(source.WYNNSYNC_DATA_DIR ?? '')
+    const { url, user } = await serverOfUser()
+    const there = ['move', '--to', url]
+    const written: Finished[] = [await runProgram([...there, '--dry-run'], source)]
+    expect(written[0]).toMatchObject({ code: 0, out: expect.stringMatching(/^game\.player .* rows, .* -> /ms) })
+    for (const tables of kills) written.push(await killed(there, source, tables))
+    expect(written.slice(1).map(({ code }) => code)).toEqual(kills.map(() => null))
+    const early = await runProgram(['status'], { DATABASE_URL: url })
+    expect([early.code, early.err]).toEqual([1, expect.stringContaining('run the same `wynnsync move` again')])
+    const json = await runProgram([...there, '--json', '--log-level', 'debug'], source)
+    written.push(early, json, await runProgram(there, source))
+    expect(written.at(-1)).toMatchObject({ code: 1, err: expect.stringContaining('has data of its own') })
+    const moved = JSON.parse(json.out)
+    const { host, pathname } = new URL(url)
+    expect(moved).toMatchObject({ environment: { DATABASE_URL: `postgres://USER:PASSWORD@${host}${pathname}` } })
+    expect([json.code, moved.resumed]).toEqual([0, expect.any(Number)])
+    expect(moved.resumed).toBeGreaterThanOrEqual(kills.at(-1) ?? 0)
+    const said = written.map(({ out, err }) => out + err).join('')
+    for (const secret of [user, password, encodeURIComponent(password)]) expect(said).not.toContain(secret)
+
+    const db = await openServer(url)
+    expect(await contentOf(db)).toEqual(before)
+    await db.close()
+    const server = { DATABASE_URL: url, WYNNSYNC_BASE_URL: api.url, WYNNSYNC_DATA_DIR: await temporaryFolder() }
+    await expectRestricted(server)
+
+    const back = join(await temporaryFolder(), 'back')
+    for (const tables of kills.slice(0, 2))
+      expect(await killed(['move', '--to', back], server, tables)).toMatchObject({ code: null })
+    const last = await runProgram(['move', '--to', back], server)
+    expect(last).toMatchObject({
+      code: 0,
+      out: expect.stringContaining(`without DATABASE_URL\n  WYNNSYNC_DATA_DIR=${back}\n`),
+    })
+    const again = await openServer(url)
+    expect(await contentIn(back)).toEqual(await contentOf(again))
+    await again.close()
+  })
+
+  test('refuses what cannot be moved, and repeats no URL', async () => {
+    const folder = await temporaryFolder()
+    const run = (...args: string[]) => runProgram(['move', '--data-dir', folder, ...args])
+    expect(await run()).toMatchObject({ code: 2, err: expect.stringContaining('--to must be postgres://') })
+    expect(await run('--to', folder)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('is the database that is configured'),
+    })
+    const empty = await run('--to', join(folder, 'other'))
+    expect(empty).toMatchObject({ code: 2, err: expect.stringContaining('is empty: there is nothing to move') })
+    await playedIn(folder)
+    for (const url of [
+      'mysql://zquser:zqpw@localhost/x',
+      'postgres://zquser:zqpw@localhost:99999/x',
+      'postgres:zquser:zqpw',
+      'postgres://zquser:9/zqpw@127.0.0.1/x',
+    ])
+      expect(await run('--to', url)).toMatchObject({ code: 2, err: expect.not.stringMatching(/zq/) })
+    const away = await run('--to', 'postgres://zquser:zqpw@127.0.0.1:9/x')
+    expect(away).toMatchObject({ code: 75, out: '', err: expect.not.stringMatching(/zq/) })
+  })
+})
+
+async function playedIn(folder: string): Promise<void> {
+  const api = await servedApi()
+  const body = profile(1, {})
+  api.setAnswer(`/player/${body.uuid}`, () => ({ body }))
+  const { code } = await runProgram(['sync', 'players', ...player(1), '--data-dir', folder, '--base-url', api.url])
+  expect(code).toBe(0)
+}
+
+/** The purge and the restriction hold on, and the budget goes on. */
+async function expectRestricted(environment: Environment): Promise<void> {
+  const show = async (number: number) =>
+    JSON.parse((await runProgram(['privacy', 'show', playerId(number), '--json'], environment)).out)
+  expect((await show(2)).removals).toMatchObject([{ policy: 'purge' }])
+  expect((await show(3)).restrictions).toMatchObject([{ fieldGroup: 'onlineStatus' }])
+  const status = JSON.parse((await runProgram(['status', '--json'], environment)).out)
+  expect(status.budgets.length).toBeGreaterThan(0)
+}
