@@ -1,5 +1,5 @@
-// Runs after `drizzle-kit generate` (npm run db:generate): makes the chains of new migrations deferrable, which drizzle
-// cannot say, and adds the SHA-256 of every new migration to migrations/hashes.json. With --check it writes nothing.
+// Runs after `drizzle-kit generate` (npm run db:generate): makes the chains of new migrations deferrable and partitions
+// their tables of samples by month, which drizzle cannot say, and adds the SHA-256 of every new migration to migrations/hashes.json. With --check it writes nothing.
 // A migration that is listed there is never edited: databases that have run it would not get the change.
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -23,6 +23,19 @@ const hashOf = (file) =>
   createHash('sha256')
     .update(readFileSync(join(folder, file)))
     .digest('hex')
+
+/** A table that is indexed by blocks of time (BRIN on observed_at) grows for ever. Its other partitions come with its rows. */
+function withPartitions(migration) {
+  const growing = [...migration.matchAll(/ON "game"\."(\w+)" USING brin \("observed_at"\)/g)].map(([, table]) => table)
+  return growing.reduce(
+    (text, table) =>
+      text.replace(
+        new RegExp(`(CREATE TABLE "game"\\."${table}" \\([^;]*\\n\\));`),
+        `$1 PARTITION BY RANGE ("observed_at");\n--> statement-breakpoint\nCREATE TABLE "partitions"."${table}_rest" PARTITION OF "game"."${table}" DEFAULT;`,
+      ),
+    migration,
+  )
+}
 
 const problems = Object.entries(recorded).flatMap(([file, hash]) => {
   if (!files.includes(file)) return [`${file} is missing; a migration that has been in main stays`]
@@ -49,7 +62,8 @@ for (const file of isCheck ? [] : added) {
     /(ADD CONSTRAINT "\w+_chain" FOREIGN KEY [^;]*?)(?<! DEFERRABLE INITIALLY DEFERRED);/g,
     '$1 DEFERRABLE INITIALLY DEFERRED;',
   )
-  if (deferrable !== text) writeFileSync(path, deferrable)
+  const partitioned = withPartitions(deferrable)
+  if (partitioned !== text) writeFileSync(path, partitioned)
   recorded[file] = hashOf(file)
 }
 if (!isCheck) writeFileSync(list, `${JSON.stringify(Object.fromEntries(Object.entries(recorded).sort()), null, 2)}\n`)

@@ -423,6 +423,28 @@ comment on column game.news_comments.forum_thread is 'Address of the announcemen
 comment on column game.news_comments.observed_at is 'observed_at of the response with these values; they hold until the next row of the same key.';
 comment on column game.news_comments.comments is 'How many comments.';
 
+comment on table game.leaderboard is 'Versions of leaderboards: which there are. Who is on one is in leaderboard_place.';
+comment on column game.leaderboard.type is 'Natural key: name of the board, such as guildLevel.';
+comment on column game.leaderboard.kind is 'guild or player: what is ranked.';
+comment on column game.leaderboard.document is 'Type and kind, and the names of the fields of its entries that the program does not know.';
+comment on column game.leaderboard.valid_from is 'Start, inclusive: observed_at of the first response with this version.';
+comment on column game.leaderboard.valid_until is 'End, exclusive: observed_at of the first response with another version, or without the key. infinity: the version is current.';
+comment on column game.leaderboard.previous_until is 'valid_until of the version before: equal to valid_from when nothing lay between, earlier after an absence. NULL: the first version of its key.';
+comment on column game.leaderboard.hash is 'Content hash: SHA-256 of the document as JSON text with sorted keys, 32 bytes, without what is sampled.';
+comment on column game.leaderboard.extra is 'Fields of the record that have no column, in the shape of the API; elements of an array by their number. NULL: there are none.';
+
+comment on table game.leaderboard_place is 'Who was on a place of a leaderboard, a row whenever one of the values changed.';
+comment on column game.leaderboard_place.type is 'The board in leaderboard.';
+comment on column game.leaderboard_place.place is 'Place, from 1.';
+comment on column game.leaderboard_place.observed_at is 'observed_at of the response with these values; they hold until the next row of the same key.';
+comment on column game.leaderboard_place.guild_uuid is 'The guild. NULL: not a board of guilds, or the reason says why.';
+comment on column game.leaderboard_place.player_uuid is 'The player. NULL: not a board of players, or the reason says why.';
+comment on column game.leaderboard_place.character_uuid is 'The character of the player, where the board ranks characters. NULL: the API did not send it.';
+comment on column game.leaderboard_place.name is 'Name of the guild or player then. NULL: see the reason.';
+comment on column game.leaderboard_place.score is 'What the board ranks by; of boards without a score: level, territories or wars of the guild. NULL: the API did not send it.';
+comment on column game.leaderboard_place.meta_score is 'What decides between equal scores, as the API sends it. NULL: the API did not send it.';
+comment on column game.leaderboard_place.reason is 'Why nobody is named: redacted (the player hides), empty (two responses in a row had no such place), unreadable (see sync.quarantine). NULL: somebody is, or was and has been removed for privacy.';
+
 comment on table game.loot_pool is 'Versions of loot pools: the rewards of a camp or raid, which change every week.';
 comment on column game.loot_pool.internal_name is 'Natural key: the name that the game uses itself, such as nameless.';
 comment on column game.loot_pool.level is 'The combat level that the rewards are computed for; 0: the own level of the place.';

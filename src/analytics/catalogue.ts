@@ -50,6 +50,7 @@ export const topics: readonly Topic[] = [
     title: 'What did a balance patch change?',
     names: ['ability_change', 'aspect_change', 'quest_change'],
   },
+  { number: '19', title: 'Who was first when?', names: ['leaderboard_at', 'leaderboard_history'] },
   { number: '20', title: 'What was published, edited, removed?', names: ['news'] },
   {
     number: 'now',

@@ -13,6 +13,7 @@ import { itemMetadata } from './item-metadata/index.ts'
 import { itemSets } from './item-sets/index.ts'
 import { items } from './items/index.ts'
 import { latestNews } from './latest-news/index.ts'
+import { leaderboards } from './leaderboards/index.ts'
 import { lootPools } from './loot-pools/index.ts'
 import { mapMarkers } from './map-markers/index.ts'
 import { onlinePlayers } from './online-players/index.ts'
@@ -48,6 +49,7 @@ export const resources: readonly (Resource | Worklist)[] = [
   articles,
   videos,
   latestNews,
+  leaderboards,
   guilds,
   players,
 ]

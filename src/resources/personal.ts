@@ -3,6 +3,8 @@ import type { Person, Personal } from '../sync/resource.ts'
 import { guildListNaming } from './guild-list/tables.ts'
 import { guildResponses, membersIn, memberTables } from './guilds/privacy.ts'
 import { guildNaming } from './guilds/tables.ts'
+import { boardResponses, boardTables, rankedIn } from './leaderboards/privacy.ts'
+import { leaderboardNaming } from './leaderboards/tables.ts'
 import { listedIn, listingTables, listResponses } from './online-players/privacy.ts'
 import { playersIn, playerTables, profileResponses } from './players/privacy.ts'
 import { territoryNaming } from './territories/tables.ts'
@@ -15,6 +17,8 @@ import { territoryNaming } from './territories/tables.ts'
  */
 
 const responsesAbout = `select 'players', who.player_uuid::text
+  union all
+ select distinct 'leaderboards', ranked.type from game.leaderboard_place ranked where ranked.player_uuid = who.player_uuid
   union all
  select distinct 'guilds', member.guild_uuid::text from game.guild_member member
   where member.player_uuid = who.player_uuid and member.valid_until = 'infinity'`
@@ -34,10 +38,15 @@ function personal(peopleIn: Personal['peopleIn'], refusalHides: readonly string[
     growing: ['guildHistoryAccess'],
     answersAbout: responsesAbout,
     formerGuilds,
-    responses: { players: profileResponses, guilds: guildResponses, 'online-players': listResponses },
-    naming: [...guildNaming, ...guildListNaming, ...territoryNaming],
+    responses: {
+      players: profileResponses,
+      guilds: guildResponses,
+      'online-players': listResponses,
+      leaderboards: boardResponses,
+    },
+    naming: [...guildNaming, ...guildListNaming, ...territoryNaming, ...leaderboardNaming],
     // The columns that a player's own record fills are removed last: other tables search them to find their rows.
-    tables: [...memberTables, ...listingTables, ...playerTables],
+    tables: [...memberTables, ...listingTables, ...boardTables, ...playerTables],
   }
 }
 
@@ -49,6 +58,9 @@ export const inGuilds = personal(membersIn)
 
 /** People in the list of who is online. */
 export const inOnlineList = personal(listedIn)
+
+/** People on leaderboards. */
+export const onBoards = personal(rankedIn)
 
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 

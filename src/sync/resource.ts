@@ -67,6 +67,8 @@ export interface Answered {
   readonly facts: Json
   /** The facts of each record, by its key. */
   readonly recordFacts: ReadonlyMap<string, Json>
+  /** How many complete responses in a row must lack something before it is gone. */
+  readonly absences: number
   /** Versions that are in their tables no longer, with their start: what followed from them did not happen. */
   readonly withdrawn: readonly { readonly key: string; readonly validFrom: string }[]
 }
@@ -165,6 +167,11 @@ export interface Worklist extends ResourceBase {
   readonly keySource: string
   /** The resource whose complete responses list every key there is: what a later one names is not gone. */
   readonly listing?: { readonly resource: string; readonly history: History }
+  /**
+   * Asks the API for every key there is, where no other resource lists them. Sees no database.
+   * @throws RetryableError when there is no list; what is on the worklist is refreshed all the same
+   */
+  listKeys?(api: Api, options: ExtractOptions): Promise<readonly string[]>
   /** Adds new keys to the worklist and sets how urgent each is; one statement. `at` is now. */
   plan(sql: Sql, at: Date): Promise<void>
   /** The keys in the database that a person may mean by a uuid, prefix or name. */

@@ -50,3 +50,16 @@ test('a new migration must be recorded, is recorded by itself, with its chains d
   await appendFile(path, 'select 1;')
   await expect(record(folder)).rejects.toThrow(/9999_new\.sql was edited/)
 })
+
+test('a new table of samples that grows is partitioned by month', async () => {
+  const folder = await copyOfMigrations()
+  const path = join(folder, '9999_new.sql')
+  const create = (table: string) => `CREATE TABLE "game"."${table}" (\n\t"observed_at" timestamp with time zone\n);\n`
+  const step = '--> statement-breakpoint\n'
+  const index = 'CREATE INDEX "a_time" ON "game"."a" USING brin ("observed_at");\n'
+  await writeFile(path, `${create('a')}${step}${create('b')}${step}${index}`)
+  await record(folder)
+  const rest = 'CREATE TABLE "partitions"."a_rest" PARTITION OF "game"."a" DEFAULT;\n'
+  const partitioned = create('a').replace(';', ' PARTITION BY RANGE ("observed_at");')
+  expect(await readFile(path, 'utf8')).toBe(`${partitioned}${step}${rest}${step}${create('b')}${step}${index}`)
+})

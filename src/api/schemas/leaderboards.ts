@@ -42,6 +42,16 @@ export type LeaderboardEntry = z.output<typeof leaderboardEntrySchema>
 export type LeaderboardPlace = LeaderboardEntry & { readonly position: number }
 
 const parseEntry = recordParser('leaderboard entry', leaderboardEntrySchema)
+
+const { uuid, username, name, score, metaScore, level, territories, wars, characterUuid } = leaderboardEntrySchema.shape
+const rankSchema = z.looseObject({
+  ...{ uuid, username, name, score, metaScore, level, territories, wars, characterUuid },
+})
+
+/** What of an entry says who is where. @throws RecordError with the JSON pointer of what does not fit */
+export const parseRank = recordParser('leaderboard entry', rankSchema)
+
+export type Rank = z.output<typeof rankSchema>
 const parseTypes = recordParser('leaderboard types', z.array(z.string()))
 
 /**

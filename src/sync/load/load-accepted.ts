@@ -55,6 +55,7 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
         previousAt: last ? new Date(last.observedAt) : null,
         facts: extraction.facts ?? null,
         recordFacts: new Map(entities.map((entity) => [entity.key, entity.facts ?? null])),
+        absences: guards.absences,
         withdrawn: related.withdrawn,
       })
     : 0

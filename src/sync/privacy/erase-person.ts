@@ -60,14 +60,15 @@ function own<Value>(byRule: Readonly<Record<string, Value>> | undefined, name: s
 
 function statementsOf(table: KeptTable, fieldGroup: string): string[] {
   const statements: string[] = []
-  const which = fieldGroup === everything ? 'true' : own(table.rows, fieldGroup)
+  const isAll = fieldGroup === everything
+  const which = isAll ? (table.emptied ? undefined : 'true') : own(table.rows, fieldGroup)
   if (which !== undefined)
     statements.push(
       counted(`delete from ${table.table} kept using ${whoFrom(table)} where ${whoseRows(table)} and ${which}`),
     )
-  const blank = own(table.blank, fieldGroup)
+  const blank = isAll && table.emptied ? { columns: table.emptied } : own(table.blank, fieldGroup)
   if (blank) {
-    const { columns, where = 'true' } = blank
+    const { columns, where = 'true' }: { readonly columns: readonly string[]; readonly where?: string } = blank
     const filled = columns.map((column) => `kept.${column} is not null`).join(' or ')
     const emptied = columns.map((column) => `${column} = null`).join(', ')
     statements.push(
@@ -104,7 +105,7 @@ export function whoseRows({ table, since, versionsOf, narrowed }: KeptTable): st
 }
 
 function counted(statement: string): string {
-  return `with gone as (${statement} returning kept.player_uuid) select player_uuid::text as player, count(*)::int as n from gone group by 1`
+  return `with gone as (${statement} returning who.player_uuid) select player_uuid::text as player, count(*)::int as n from gone group by 1`
 }
 
 /**

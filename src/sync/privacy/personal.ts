@@ -31,6 +31,8 @@ export interface KeptTable {
   readonly rows?: Readonly<Record<string, string>>
   /** Columns that become NULL, by rule; `where` says in which rows. */
   readonly blank?: Readonly<Record<string, { readonly columns: readonly string[]; readonly where?: string }>>
+  /** Of a table whose rows say something of others too: the columns that become NULL where everything about the player goes. */
+  readonly emptied?: readonly string[]
   /** A lateral source `own` and the condition that ties it to `kept`, where the index does not begin with the player. */
   readonly narrowed?: { readonly from: string; readonly where: string }
 }

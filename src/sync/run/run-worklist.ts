@@ -1,7 +1,7 @@
 import { RetryableError } from '../../app/errors.ts'
 import type { Engine } from '../engine.ts'
 import type { ExtractOptions, Worklist } from '../resource.ts'
-import { claimKey, claimNamed, postponeKey, releaseKey } from '../worklist/work-items.ts'
+import { addKeys, claimKey, claimNamed, postponeKey, releaseKey } from '../worklist/work-items.ts'
 import { ingest } from './ingest.ts'
 import { recordOutage } from './outages.ts'
 import type { RunResult } from './run-result.ts'
@@ -34,6 +34,7 @@ export async function runWorklist(resource: Worklist, shared: Engine, options: W
   const driver = new Driver(resource, engine, options)
   try {
     await recordOutage(engine, resource.name)
+    await driver.list()
     await resource.plan(engine.db, new Date(engine.clock.now()))
     // The first response shows the budget; then several keys are requested at once.
     await driver.work(1)
@@ -60,6 +61,22 @@ class Driver {
     this.#options = options
     this.#named = options.keys && [...new Set(options.keys)]
     this.#run = new WorklistRun(resource, engine)
+  }
+
+  /** Puts on the worklist what the API lists, where no other resource does; without a list, what is known has its turn. */
+  async list(): Promise<void> {
+    const { db, api } = this.#engine
+    const { name, listKeys } = this.#resource
+    if (!listKeys || this.#named) return
+    try {
+      await addKeys(db, name, await listKeys(api, this.#options))
+    } catch (error) {
+      if (!(error instanceof RetryableError)) throw error
+      this.#advance({ type: 'claim' })
+      this.#advance({ type: 'failure', error })
+      this.#run.miss('the list of keys', error.message)
+      this.#run.log.warn({ err: error }, error.message)
+    }
   }
 
   /**

@@ -19,6 +19,17 @@ function isKey(resource: string, key: string) {
   return and(eq(workItem.resource, resource), eq(workItem.key, key))
 }
 
+/** Adds keys that are not on the worklist yet. */
+export async function addKeys(sql: Sql, resource: string, keys: readonly string[]): Promise<void> {
+  await sql.query(
+    `insert into sync.work_item (resource, key)
+     -- In one order, so that two processes that list at once do not wait for each other.
+     select $1, key from (select distinct key from unnest($2::text[]) as listed(key)) listed order by key
+     on conflict (resource, key) do nothing`,
+    [resource, keys],
+  )
+}
+
 /**
  * Claims the most urgent key of a worklist: staleness times weight, a day for one that was never requested.
  * @param holder whose lease it is: the id of a run

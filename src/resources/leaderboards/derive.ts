@@ -1,0 +1,65 @@
+import type { Sql } from '../../db/database.ts'
+import { countAbsences, forgetAbsences, pendingAbsences } from '../../sync/load/absent.ts'
+import type { Answered } from '../../sync/resource.ts'
+
+const counted = 'leaderboards'
+
+/**
+ * Empties the places that enough responses in a row have lacked, from the first of these on. A board without any place
+ * says nothing.
+ * @returns how many are empty now
+ */
+export async function emptyPlaces(sql: Sql, { at, recordFacts, absences }: Answered): Promise<number> {
+  let emptied = 0
+  for (const [type, facts] of recordFacts) {
+    const seen = Array.isArray(facts) ? facts : []
+    if (seen.length > 0) emptied += await emptyPlacesOf(sql, type, seen, { at, absences })
+  }
+  return emptied
+}
+
+async function emptyPlacesOf(
+  sql: Sql,
+  type: string,
+  seen: readonly unknown[],
+  { at, absences }: Pick<Answered, 'at' | 'absences'>,
+): Promise<number> {
+  const missing = (await missingPlaces(sql, type, seen, at)).map((place) => `${type}/${place}`)
+  const isMissing = new Set(missing)
+  const back = (await pendingAbsences(sql, counted, type)).filter(({ key }) => !isMissing.has(key))
+  await forgetAbsences(
+    sql,
+    counted,
+    back.map(({ key }) => key),
+  )
+  if (missing.length === 0) return 0
+  const gone = (await countAbsences(sql, counted, missing, at)).filter(({ times }) => times >= absences)
+  if (gone.length === 0) return 0
+  await sql.query(
+    `insert into game.leaderboard_place (type, place, observed_at, reason)
+     select $1, place, at, 'empty' from unnest($2::int[], $3::timestamptz[]) as gone(place, at)
+     on conflict do nothing`,
+    [type, gone.map(({ key }) => Number(key.slice(type.length + 1))), gone.map(({ firstMissedAt }) => firstMissedAt)],
+  )
+  await forgetAbsences(
+    sql,
+    counted,
+    gone.map(({ key }) => key),
+  )
+  return gone.length
+}
+
+/** Places that a response lacks and that are not empty, as far as is known. */
+async function missingPlaces(sql: Sql, type: string, seen: readonly unknown[], at: Date): Promise<number[]> {
+  const rows = await sql.query<{ place: number }>(
+    `select missed.place
+       from generate_series(1, (select max(known.place) from game.leaderboard_place known where known.type = $1)) as missed(place)
+       left join unnest($2::int[]) as seen(place) on seen.place = missed.place
+      cross join lateral (select latest.reason from game.leaderboard_place latest
+                           where latest.type = $1 and latest.place = missed.place and latest.observed_at <= $3
+                           order by latest.observed_at desc limit 1) last
+      where seen.place is null and last.reason is distinct from 'empty'`,
+    [type, seen, at],
+  )
+  return rows.map(({ place }) => place)
+}

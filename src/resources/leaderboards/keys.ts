@@ -1,0 +1,19 @@
+import type { Named, Worklist } from '../../sync/resource.ts'
+
+type Sql = Parameters<Worklist['plan']>[0]
+type Api = Parameters<Worklist['lookUp']>[0]
+
+/** The board of that name, if it is on the worklist. */
+export async function findBoards(sql: Sql, name: string): Promise<Named[]> {
+  return await sql.query<Named>(
+    `select item.key, item.key as label from sync.work_item item where item.resource = 'leaderboards' and item.key = $1`,
+    [name],
+  )
+}
+
+/** The board of that name, if the API lists it. */
+export async function lookUpBoards(api: Api, name: string): Promise<Named[]> {
+  const { body } = await api.leaderboards.types()
+  const names: unknown[] = Array.isArray(body) ? body : Object.values(body)
+  return names.includes(name) ? [{ key: name, label: name }] : []
+}

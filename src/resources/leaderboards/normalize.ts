@@ -1,0 +1,107 @@
+import { isStorable, longestKey } from '../../api/schemas/form/limits.ts'
+import { fieldsOf } from '../../api/schemas/form/unknown.ts'
+import { leaderboardEntrySchema, parseRank, type Rank } from '../../api/schemas/leaderboards.ts'
+import { RecordError } from '../../app/errors.ts'
+import type { Normalized, QuarantinedPart, Row } from '../../sync/resource.ts'
+import { fieldOf, uuidField } from '../record.ts'
+import type { leaderboardHistory } from './tables.ts'
+
+/** A board under its name. */
+export interface NamedBoard {
+  readonly type: string
+  readonly body: unknown
+}
+
+/** What the text of a hidden player's name and uuid is. */
+export const redacted = 'redacted'
+
+const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const knownFields = new Set(Object.keys(leaderboardEntrySchema.shape))
+/** More than any board has; an integer of Postgres goes further. */
+const lastPlace = 9_999_999
+/** What a column of numbers takes is less than this. */
+const highestScore = 1e100
+
+/** The entries of a board by the key under which they came; of a list, by the number of the place. */
+export function entriesOf(body: unknown): [string, unknown][] {
+  return Array.isArray(body) ? body.map((entry, nth) => [String(nth + 1), entry]) : fieldsOf(body)
+}
+
+/** Whether an entry is a guild's: it has a prefix, or the name of its board says so. */
+export function isGuild(entry: unknown, type: string): boolean {
+  return typeof fieldOf(entry, 'prefix') === 'string' || /^guild|Guilds$/.test(type)
+}
+
+/** One board into rows: that it exists as history, its places as samples. An entry that cannot be read costs its place only. */
+export function normalizeBoard(record: unknown): Normalized<typeof leaderboardHistory> {
+  const board = record as NamedBoard
+  const { type } = board
+  const entries = entriesOf(board.body)
+  const quarantined: QuarantinedPart[] = []
+  const places = new Map<number, Row>()
+  for (const [key, entry] of entries) {
+    const add = (path: string, reason: string) =>
+      quarantined.push({ key: `${type}/${uuidField(entry, 'uuid') ?? key}`, raw: entry, path, reason })
+    const place = /^\d{1,7}$/.test(key) ? Number(key) : 0
+    if (place < 1 || place > lastPlace) add(`/${key}`, 'is no place on a board')
+    else if (places.has(place)) add(`/${key}`, 'the place is there twice')
+    else places.set(place, { type, place, ...readEntry(entry, type, (path, reason) => add(`/${key}${path}`, reason)) })
+  }
+  const kind = entries.every(([, entry]) => isGuild(entry, type)) ? 'guild' : 'player'
+  const fields = newFields(board.body)
+  return {
+    key: type,
+    document: { type, kind, ...(fields.length > 0 ? { fields } : {}) },
+    root: { type, kind },
+    parts: {},
+    samples: { places: [...places.values()] },
+    facts: [...places.keys()],
+    quarantined,
+  }
+}
+
+/** The columns of an entry; those of one that nobody can be told from are empty, with the reason. */
+function readEntry(raw: unknown, type: string, refuse: (path: string, reason: string) => void): Row {
+  try {
+    const entry = parseRank(raw)
+    const numbers = { score: scoreOf(entry, type), metaScore: entry.metaScore }
+    if (isHidden(entry)) return { ...numbers, reason: redacted }
+    const uuid = entry.uuid?.toLowerCase() ?? ''
+    const name = entry.name ?? entry.username ?? null
+    if (!uuidForm.test(uuid)) throw unfit('/uuid', 'is no uuid')
+    if (name !== null && (!isStorable(name) || name.length > longestKey)) throw unfit('/name', 'cannot be stored')
+    for (const [field, value] of Object.entries(numbers))
+      if (typeof value === 'number' && Math.abs(value) >= highestScore) throw unfit(`/${field}`, 'is out of range')
+    const character = entry.characterUuid?.toLowerCase() ?? ''
+    const whose = isGuild(raw, type) ? { guildUuid: uuid } : { playerUuid: uuid }
+    return { ...numbers, ...whose, name, ...(uuidForm.test(character) ? { characterUuid: character } : {}) }
+  } catch (error) {
+    if (!(error instanceof RecordError)) throw error
+    refuse(String(error.context.path ?? ''), error.message)
+    return { reason: 'unreadable' }
+  }
+}
+
+function unfit(path: string, reason: string): RecordError {
+  return new RecordError(reason, { context: { path } })
+}
+
+/** Whether an entry does not say whose it is, because the player does not want it. */
+export function isHidden(entry: unknown): boolean {
+  return fieldOf(entry, 'restricted') === true || fieldOf(entry, 'uuid') === redacted
+}
+
+/** Older boards of guilds have no score but the guild's numbers, of which each ranks by another. */
+function scoreOf({ score, level, territories, wars }: Rank, type: string): number | null {
+  if (typeof score === 'number') return score
+  const number = type === 'guildTerritories' ? territories : type === 'guildWars' ? wars : level
+  return number ?? null
+}
+
+/** Names of the fields of entries that the program does not know, in the order of the alphabet. */
+function newFields(body: unknown): string[] {
+  const found = new Set<string>()
+  for (const [, entry] of entriesOf(body))
+    for (const [field] of fieldsOf(entry)) if (!knownFields.has(field) && isStorable(field)) found.add(field)
+  return [...found].sort()
+}
