@@ -47,7 +47,8 @@ const layerOf = (path: string) => {
 /** Which layers each layer imports, besides `base`. */
 const below: Readonly<Record<string, readonly string[]>> = {
   main: ['cli'],
-  cli: ['app', 'monitoring', 'resources', 'sync', 'api', 'db', 'analytics', 'sandbox'],
+  cli: ['app', 'web', 'monitoring', 'resources', 'sync', 'api', 'db', 'analytics', 'sandbox'],
+  web: ['app', 'monitoring', 'analytics', 'db'],
   monitoring: ['app', 'resources', 'sync', 'api', 'db'],
   app: ['sync', 'api', 'db'],
   resources: ['sync', 'api', 'db'],

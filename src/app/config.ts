@@ -93,6 +93,7 @@ function configOf(values: z.infer<typeof settings>, folder: string) {
     /** Secret: the URL is the credential. */
     webhookUrl: values.WYNNSYNC_WEBHOOK_URL,
     metricsHosts: values.WYNNSYNC_METRICS_HOSTS,
+    webHosts: values.WYNNSYNC_WEB_HOSTS,
     schedule: values.WYNNSYNC_SCHEDULE,
     /** Whether responses are archived. */
     raw: values.WYNNSYNC_RAW === 'on',

@@ -69,6 +69,11 @@ export const settings = z.object({
     .default('')
     .transform(readHostNames)
     .describe('host names, besides addresses and `localhost`, under which metrics and health are served'),
+  WYNNSYNC_WEB_HOSTS: z
+    .string()
+    .default('')
+    .transform(readHostNames)
+    .describe('host names, besides addresses and `localhost`, under which the read API is served'),
   WYNNSYNC_SCHEDULE: z
     .string()
     .optional()

@@ -16,6 +16,7 @@ import { query } from './commands/query/index.ts'
 import { replay } from './commands/replay/index.ts'
 import { report } from './commands/report/index.ts'
 import { sandbox } from './commands/sandbox/index.ts'
+import { serve } from './commands/serve/index.ts'
 import { serveDb } from './commands/serve-db/index.ts'
 import { start } from './commands/start/index.ts'
 import { status } from './commands/status/index.ts'
@@ -29,7 +30,7 @@ export { openOutput } from './output/output.ts'
 
 /** All commands, in the order of `--help`. */
 export const commands: readonly (CommandDeclaration | CommandGroup)[] = [
-  ...[sync, start, doctor, backfill, replay, status, query, dictionary, serveDb],
+  ...[sync, start, doctor, backfill, replay, status, query, dictionary, serve, serveDb],
   ...[report, migrate, move, demo, sandbox, privacy, auth],
 ]
 

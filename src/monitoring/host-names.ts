@@ -1,4 +1,4 @@
-import { isIP } from 'node:net'
+import { isIP, isIPv4 } from 'node:net'
 
 /** Whether a request is allowed, by its `Host` header. */
 export type HostFilter = (host: string | undefined) => boolean
@@ -14,6 +14,11 @@ export function hostFilter(names: readonly string[]): HostFilter {
     const name = nameIn(host ?? '')
     return name !== undefined && (isIP(name) !== 0 || name.endsWith('.localhost') || allowed.has(name))
   }
+}
+
+/** Whether only this machine reaches an address. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
 }
 
 /** `localhost:9464`, `[::1]:9464`: the name or address without port, brackets and closing dot. */

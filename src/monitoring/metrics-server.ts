@@ -1,8 +1,6 @@
-import type { AddressInfo } from 'node:net'
-import { createAdaptorServer } from '@hono/node-server'
 import { Hono } from 'hono'
-import { UsageError } from '../app/errors.ts'
 import { hostFilter } from './host-names.ts'
+import { type HttpServer, listen } from './listen.ts'
 import { METRICS_TYPE } from './metrics-text.ts'
 
 /** Where to listen, and what to serve. */
@@ -18,19 +16,12 @@ export interface MetricsServerOptions {
   readonly problems: () => Promise<readonly string[]>
 }
 
-/** The HTTP server of metrics and health. */
-export interface MetricsServer {
-  /** `http://127.0.0.1:9464` */
-  readonly url: string
-  close(): Promise<void>
-}
-
 /**
  * Serves `/metrics` for Prometheus and `/healthz` (200 when all is well, 503 with what is wrong). A request for another
  * host name is refused with 421.
  * @throws UsageError when the port is unavailable
  */
-export async function serveMetrics(options: MetricsServerOptions): Promise<MetricsServer> {
+export async function serveMetrics(options: MetricsServerOptions): Promise<HttpServer> {
   const { host, port, metrics, problems, hostNames = [] } = options
   const app = new Hono()
   const isAllowed = hostFilter([host, ...hostNames])
@@ -43,20 +34,5 @@ export async function serveMetrics(options: MetricsServerOptions): Promise<Metri
     const wrong = await problems()
     return context.json({ healthy: wrong.length === 0, problems: wrong }, wrong.length === 0 ? 200 : 503)
   })
-  const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(new UsageError(`--metrics-port ${port}: cannot listen on ${host} (${error.code ?? error.message})`)),
-    )
-    server.listen(port, host, () => resolve())
-  })
-  const { address, family, port: taken } = server.address() as AddressInfo
-  return {
-    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        if ('closeAllConnections' in server) server.closeAllConnections()
-      }),
-  }
+  return await listen(app.fetch, { host, port, flag: '--metrics-port' })
 }

@@ -16,3 +16,6 @@ export const keyNames: Readonly<Record<string, Pick<Worklist, 'holders' | 'simil
 export const exactNames: Readonly<Record<string, (sql: Parameters<Worklist['similar']>[0]) => Promise<string[]>>> = {
   territory: territoryNames,
 }
+
+/** Both, for questions. */
+export const nameFinders = { keys: keyNames, exact: exactNames }

@@ -1,11 +1,14 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { resolveName } from '../../src/analytics/asking/names.ts'
+import { formatCsv, formatJson } from '../../src/analytics/asking/rows-text.ts'
 import { instantText } from '../../src/analytics/instants.ts'
 import { argumentsOf, type Question, shownStatement, statementFor } from '../../src/analytics/questions.ts'
-import { resolveName } from '../../src/cli/commands/query/query-names.ts'
-import { formatCsv, formatJson, formatTable } from '../../src/cli/output/table.ts'
+import { withHolders } from '../../src/cli/commands/query/query-names.ts'
+import { formatTable } from '../../src/cli/output/table.ts'
 import { FOREVER } from '../../src/db/bulk/values.ts'
 import type { Database } from '../../src/db/database.ts'
 import { findGuilds } from '../../src/resources/guilds/keys.ts'
+import { nameFinders } from '../../src/resources/key-names.ts'
 import { findPlayers } from '../../src/resources/players/keys.ts'
 import { kindsOfPart, testDatabase } from '../support/postgres.ts'
 
@@ -26,7 +29,8 @@ describe.each(kindsOfPart)('names in questions, on the %s database,', (kind) => 
       ('${id(1)}', '${id(5)}', 'Birch', 'recruit', '2026-01-01Z', '2026-02-01Z', '\\x00'), ('${id(1)}', '${id(6)}', 'Birch', 'recruit', '2026-03-01Z', 'infinity', '\\x00'),
       ('${id(1)}', '${id(7)}', 'Willow', 'recruit', '2026-01-01Z', '2026-02-01Z', '\\x00')`)
   })
-  const uuidOf = async (name: string, value: string) => (await resolveName(db, { name, type: 'uuid', value })).value
+  const uuidOf = async (name: string, value: string) =>
+    (await withHolders(resolveName(db, { name, type: 'uuid', value }, nameFinders))).value
 
   test('mean whoever bears or bore them', async () => {
     expect(await uuidOf('guild', 'Ash')).toBe(id(3))
@@ -37,7 +41,9 @@ describe.each(kindsOfPart)('names in questions, on the %s database,', (kind) => 
     expect(await uuidOf('player', 'willow')).toBe(id(7))
     // Nothing is known of it, and yet it is one.
     expect(await uuidOf('player', id(9))).toBe(id(9))
-    expect(await resolveName(db, { name: 'counter', type: 'text', value: 'Ash' })).toMatchObject({ value: 'Ash' })
+    expect(await resolveName(db, { name: 'counter', type: 'text', value: 'Ash' }, nameFinders)).toMatchObject({
+      value: 'Ash',
+    })
   })
 
   test('that several bear or bore are told with all of them', async () => {

@@ -1,17 +1,12 @@
 import CliTable from 'cli-table3'
+import { type Cells, cellOf, plainText } from '../../analytics/asking/rows-text.ts'
 import { visibleText } from '../../app/terminal-text.ts'
-import { instantText } from '../../db/bulk/values.ts'
-
-/** One row by column name. */
-export type Cells = object
 
 const edges = ['top', 'bottom', 'left', 'right', 'mid']
 const joints = ['top', 'bottom'].flatMap((side) => ['mid', 'left', 'right'].map((end) => `${side}-${end}`))
 const borderless = Object.fromEntries(
   [...edges, ...joints, 'left-mid', 'mid-mid', 'right-mid'].map((name) => [name, '']),
 )
-
-const cellOf = (row: Cells, column: string): unknown => Reflect.get(row, column)
 
 /** Rows as aligned columns under their names; numbers to the right. */
 export function formatTable(columns: readonly string[], rows: readonly Cells[]): string {
@@ -31,49 +26,6 @@ export function formatTable(columns: readonly string[], rows: readonly Cells[]):
     .join('\n')}\n`
 }
 
-export interface CsvOptions {
-  /** Text exactly as it is, also where a spreadsheet would run it as a formula. */
-  readonly raw?: boolean
-}
-
-/**
- * Rows as CSV (RFC 4180) with a header line. NULL is nothing, an empty text is `""`, as COPY writes it. Text that a
- * spreadsheet would take for a formula gets a leading apostrophe.
- */
-export function formatCsv(
-  columns: readonly string[],
-  rows: readonly Cells[],
-  { raw = false }: CsvOptions = {},
-): string {
-  const line = (cells: readonly string[]) => `${cells.join(',')}\r\n`
-  const cell = (value: unknown) => csvCell(!raw && typeof value === 'string' && isFormula(value) ? `'${value}` : value)
-  return line(columns) + rows.map((row) => line(columns.map((column) => cell(cellOf(row, column))))).join('')
-}
-
-/** Whether a spreadsheet evaluates the text instead of showing it (OWASP, CSV injection). Negative numbers are numbers. */
-function isFormula(text: string): boolean {
-  return /^[=+@\t\r\n]/.test(text) || (/^-./.test(text) && !/^-(?:\d+(?:\.\d+)?|infinity)$/.test(text))
-}
-
-/** Rows as one JSON document. */
-export function formatJson(rows: readonly Cells[]): string {
-  return JSON.stringify(
-    rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, jsonValue(value)]))),
-  )
-}
-
-/** The ends of time have no date. */
-function jsonValue(value: unknown): unknown {
-  if (value instanceof Date) return instantText(value)
-  return Array.isArray(value) ? value.map(jsonValue) : value
-}
-
-function csvCell(value: unknown): string {
-  if (value === null || value === undefined) return ''
-  const text = plainText(value)
-  return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
-}
-
 function isNumeric(value: unknown): boolean {
   return value === null || value === undefined || typeof value === 'number' || typeof value === 'bigint'
 }
@@ -82,9 +34,4 @@ function isNumeric(value: unknown): boolean {
 function cellText(value: unknown): string {
   if (value === null || value === undefined) return ''
   return visibleText(plainText(value).replace(/[\t\r\n]/g, ' '))
-}
-
-function plainText(value: unknown): string {
-  if (value instanceof Date) return instantText(value).replace('.000Z', 'Z')
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }

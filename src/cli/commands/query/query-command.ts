@@ -1,25 +1,26 @@
-import { instantText } from '../../../analytics/instants.ts'
+import { readArguments, rowsOf, WrongArgument } from '../../../analytics/asking/ask.ts'
+import { checkNamed } from '../../../analytics/asking/names.ts'
+import { formatCsv, formatJson } from '../../../analytics/asking/rows-text.ts'
 import {
   type Argument,
-  argumentsOf,
   type Question,
   readQuestions,
   shownStatement,
   statementFor,
   usageOf,
 } from '../../../analytics/questions.ts'
-import { messageOf, UsageError } from '../../../app/errors.ts'
+import { UsageError } from '../../../app/errors.ts'
 import { didYouMean, nearest, unknownName } from '../../../app/text/nearest.ts'
 import { wholeNumber } from '../../../app/whole-number.ts'
 import type { Database } from '../../../db/database.ts'
-import { sqlState } from '../../../db/sql-errors.ts'
+import { nameFinders } from '../../../resources/key-names.ts'
 import { type Context, writeResult } from '../../context.ts'
 import { withDatabase } from '../../database.ts'
 import { exitCode } from '../../exit-codes.ts'
-import { formatCsv, formatJson, formatTable } from '../../output/table.ts'
+import { formatTable } from '../../output/table.ts'
 import { flagNames, type QueryFlags } from './query-flags.ts'
 import { questionList } from './query-list.ts'
-import { checkNamed, resolveName } from './query-names.ts'
+import { withHolders } from './query-names.ts'
 
 /** Default limit of rows in a table; CSV and JSON have none. */
 const tableLimit = 50
@@ -40,7 +41,9 @@ export async function queryCommand(
     }
     const question = questions.find((candidate) => candidate.name === name)
     if (!question) throw new UsageError(unknownName('question', name, questions, 'wynnsync query --list'))
-    await runQuestion(db, question, await readArguments(db, question, given, context.app.clock.now()), flags, context)
+    const reading = { now: context.app.clock.now(), finders: nameFinders }
+    const args = await withHolders(readArguments(db, question, given, reading))
+    await runQuestion(db, question, args, flags, context)
     return exitCode.done
   }
   return await withDatabase(context, 'query', work, { isInterruptible: true })
@@ -52,15 +55,6 @@ function refuseFlags(given: readonly string[]): void {
   if (flag === undefined) return
   const similar = didYouMean(nearest(flag.split('=')[0] ?? '', flagNames))
   throw new UsageError(`unknown option '${flag}'${similar}\n(add --help for the flags and an example)`)
-}
-
-async function readArguments(db: Database, question: Question, given: readonly string[], now: number) {
-  const read: Argument[] = []
-  for (const argument of argumentsOf(question, given, ['-7d', 'now'])) {
-    const isInstant = argument.type === 'timestamp with time zone'
-    read.push(isInstant ? { ...argument, value: instantText(argument.value, now) } : await resolveName(db, argument))
-  }
-  return read
 }
 
 async function runQuestion(
@@ -78,10 +72,8 @@ async function runQuestion(
   }
   // One row more than is shown: whether there are more.
   const statement = statementFor(question, given, limit > 0 ? limit + 1 : 0)
-  const rows = await db.query(statement.text, statement.values).catch((error: unknown) => {
-    // Class 22, data exception: an argument is no instant, no number, ...
-    if (!sqlState(error)?.startsWith('22')) throw error
-    throw new UsageError(`${messageOf(error)}\n${usageOf(question)}`)
+  const rows = await rowsOf(db, statement).catch((error: unknown) => {
+    throw error instanceof WrongArgument ? new UsageError(`${error.message}\n${usageOf(question)}`) : error
   })
   if (rows.length === 0) await checkNamed(db, question, given)
   const shown = limit > 0 ? rows.slice(0, limit) : rows

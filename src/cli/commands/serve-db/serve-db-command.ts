@@ -1,9 +1,9 @@
-import { isIPv4 } from 'node:net'
 import { openForReaders } from '../../../app/app.ts'
 import { UsageError } from '../../../app/errors.ts'
 import { wholeNumber } from '../../../app/whole-number.ts'
 import { serveWire } from '../../../db/pgwire/pgwire-server.ts'
 import { READER } from '../../../db/reader.ts'
+import { isLoopback } from '../../../monitoring/host-names.ts'
 import { type Context, untilAborted, writeResult } from '../../context.ts'
 import { exitCode } from '../../exit-codes.ts'
 
@@ -43,9 +43,4 @@ function welcome(url: string, place: string): string {
 try:  psql ${url} -c 'select * from analytics.freshness'
 stop: Ctrl-C; nothing can be synced into it until then
 `
-}
-
-/** Whether only this machine reaches an address. */
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
 }

@@ -1,5 +1,6 @@
 import type { CommandDeclaration } from '../../command.ts'
 import { concurrency, option } from '../../options.ts'
+import { webOptions } from '../serve/web-options.ts'
 
 export const start: CommandDeclaration = {
   usage: 'start',
@@ -8,12 +9,15 @@ export const start: CommandDeclaration = {
     concurrency,
     option('--metrics-port <number>', 'serve metrics for Prometheus, and /healthz, on this port (0 takes a free one)'),
     option('--metrics-host <address>', 'address of the metrics (default: 127.0.0.1)'),
+    option('--web-port <number>', 'serve the read API on this port, as wynnsync serve does (0 takes a free one)'),
+    option('--web-host <address>', 'its address (default: 127.0.0.1; with --public 0.0.0.0)'),
+    ...webOptions,
   ],
   notes: `Each resource is synced by its schedule; what is left of the budget goes to the stalest keys of the worklists. SIGTERM or
 Ctrl-C ends it within ten seconds.`,
   examples: [
     'wynnsync start',
-    'wynnsync start --metrics-port 9464',
+    'wynnsync start --metrics-port 9464 --web-port 8080',
     'WYNNSYNC_SCHEDULE="territories=*/5 * * * *; players=off" wynnsync start',
     'nohup wynnsync start 2>> wynnsync.log &',
   ],

@@ -7,6 +7,7 @@ import { messageOf, RetryableError } from '../../../app/errors.ts'
 import type { Database } from '../../../db/database.ts'
 import { readHeldLocks } from '../../../db/locks/held-locks.ts'
 import { LockTimeout } from '../../../db/locks/lock-timeout.ts'
+import type { HttpServer } from '../../../monitoring/listen.ts'
 import { type Monitoring, type MonitoringFlags, openMonitoring } from '../../../monitoring/monitoring.ts'
 import { resources, resourcesNamed } from '../../../resources/index.ts'
 import { setExpectedInterval } from '../../../sync/coverage/coverage.ts'
@@ -20,6 +21,7 @@ import { exitCode } from '../../exit-codes.ts'
 import { maintainDatabase, retentionOf } from '../../maintenance.ts'
 import { openOutages } from '../../outage-file.ts'
 import { hourlySummary } from './hourly-summary.ts'
+import { openStartWeb, type StartWebFlags, startWebOptions } from './start-web.ts'
 
 /** How long in-flight requests may take to end after a SIGTERM, ms; the rest of ten seconds is for the database. */
 const GRACE = 5000
@@ -29,11 +31,12 @@ const startLock = 'wynnsync start'
 const HOUR = 3_600_000
 
 /** `start`: syncs everything when it is due, until SIGTERM or Ctrl-C. Returns the exit code. */
-export async function startCommand(context: Context, flags: MonitoringFlags): Promise<number> {
+export async function startCommand(context: Context, flags: MonitoringFlags & StartWebFlags): Promise<number> {
   const { app } = context
   // Wrong names fail before anything is opened.
   resourcesNamed(Object.keys(app.config.plausibleShares))
   retentionOf(app)
+  const webOptions = await startWebOptions(flags)
   const { scheduled, off } = schedulesOf(app.config.schedule, resources, app.clock.now())
   const outages = openOutages(app)
   const missed = (error: RetryableError) => {
@@ -45,6 +48,7 @@ export async function startCommand(context: Context, flags: MonitoringFlags): Pr
   if (!db) return exitCode.done
   let api: Api | undefined
   let monitoring: Monitoring | undefined
+  let web: HttpServer | undefined
   let viewsDue = false
   try {
     const lock = await untilReached(context, missed, async () => {
@@ -63,12 +67,14 @@ export async function startCommand(context: Context, flags: MonitoringFlags): Pr
       for (const resource of off) await setExpectedInterval(db, { resource, everySeconds: null, ...by })
     })
     monitoring = await openMonitoring(app, db, watched, flags)
+    if (webOptions) web = await openStartWeb(context, db, webOptions)
     api = openSharedApi(app, db, monitoring.request)
     app.log.info({ database: db.place, resources: scheduled.length, off: off.length > 0 ? off : undefined }, 'started')
     await run(context, { db, api, scheduled, monitoring, outages, viewsDue })
     app.log.info({}, 'stopped')
     return exitCode.done
   } finally {
+    await web?.close()
     await monitoring?.close()
     await api?.close()
     await db.close()

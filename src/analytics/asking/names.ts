@@ -1,0 +1,95 @@
+import { UsageError } from '../../app/errors.ts'
+import { didYouMean, nearest } from '../../app/text/nearest.ts'
+import type { Sql } from '../../db/database.ts'
+import { isCurrent } from '../catalogue.ts'
+import { type Argument, nameColumn, type Question } from '../questions.ts'
+
+/** Something that has or had a name, and from when to when. */
+export interface Holder {
+  readonly uuid: string
+  /** Null where only the uuid is known. */
+  readonly name: string | null
+  /** Of a guild. */
+  readonly prefix: string | null
+  readonly since: Date
+  /** Null while it has the name. */
+  readonly until: Date | null
+}
+
+/** How uuids are found by name, from the database alone. */
+export interface NameFinder {
+  holders(sql: Sql, name: string): Promise<readonly Holder[]>
+  /** Names that are like the given one; three at most. */
+  similar(sql: Sql, name: string): Promise<readonly string[]>
+}
+
+/** How names are checked and resolved. */
+export interface NameFinders {
+  /** By what an argument is about: `guild`, `player`. */
+  readonly keys: Readonly<Record<string, NameFinder>>
+  /** All names of what is identified by its exact name, by what arguments are called: `territory`. */
+  readonly exact: Readonly<Record<string, (sql: Sql) => Promise<readonly string[]>>>
+}
+
+/** A name that several have or had. */
+export class AmbiguousName extends UsageError {
+  readonly holders: readonly Holder[]
+
+  constructor(what: string, name: string, holders: readonly Holder[]) {
+    super(`several ${what}s have or had the name ${name}; use a uuid`)
+    this.holders = holders
+  }
+}
+
+/** A name that nothing has or had. */
+export class UnknownName extends UsageError {
+  readonly similar: readonly string[]
+
+  constructor(what: string, name: string, similar: readonly string[]) {
+    super(`${what} not found: ${name}${didYouMean(similar)}`)
+    this.similar = similar
+  }
+}
+
+const UUID = /^[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}$/i
+
+/**
+ * The argument with a name of a guild or player resolved to its uuid. Others stay as they are.
+ * @throws AmbiguousName; UnknownName, also of a territory or such that there never was
+ */
+export async function resolveName(sql: Sql, argument: Argument, { keys, exact }: NameFinders): Promise<Argument> {
+  await checkExact(sql, argument, exact)
+  const what = keyOf(argument)
+  const finder = what === undefined ? undefined : keys[what]
+  if (what === undefined || !finder || UUID.test(argument.value)) return argument
+  const holders = await finder.holders(sql, argument.value)
+  const [value, ...others] = new Set(holders.map(({ uuid }) => uuid))
+  if (others.length > 0) throw new AmbiguousName(what, argument.value, holders)
+  if (value !== undefined) return { ...argument, value }
+  throw new UnknownName(what, argument.value, await finder.similar(sql, argument.value))
+}
+
+async function checkExact(sql: Sql, { name, type, value }: Argument, exact: NameFinders['exact']): Promise<void> {
+  const known = type === 'text' ? await exact[name]?.(sql) : undefined
+  if (known && !known.includes(value)) throw new UnknownName(name, value, nearest(value, known))
+}
+
+/**
+ * Whether a view of current things has the name at all, of which no row came.
+ * @throws UnknownName when it has not
+ */
+export async function checkNamed(sql: Sql, question: Question, given: readonly Argument[]): Promise<void> {
+  const column = nameColumn(question)
+  const named = given.find(({ name, type }) => name === column?.name && type === 'text')
+  if (!named || !isCurrent(question)) return
+  const rows = await sql.query<{ name: string }>(
+    `select distinct ${named.name} as name from analytics.${question.name} where ${named.name} is not null`,
+  )
+  const known = rows.map(({ name }) => name)
+  if (!known.includes(named.value)) throw new UnknownName(question.name, named.value, nearest(named.value, known))
+}
+
+/** `guild` of an argument or column that is called `guild`, `guild_uuid` or `to_guild`; undefined for other types. */
+function keyOf({ name, type }: Argument): string | undefined {
+  return type === 'uuid' ? /(?:^|_)([a-z]+?)(?:_uuid)?$/.exec(name)?.[1] : undefined
+}

@@ -1,0 +1,59 @@
+import { instantText } from '../../db/bulk/values.ts'
+
+/** One row by column name. */
+export type Cells = object
+
+/** What a row has in a column. */
+export const cellOf = (row: Cells, column: string): unknown => Reflect.get(row, column)
+
+export interface CsvOptions {
+  /** Text exactly as it is, also where a spreadsheet would run it as a formula. */
+  readonly raw?: boolean
+}
+
+/**
+ * Rows as CSV (RFC 4180) with a header line. NULL is nothing, an empty text is `""`, as COPY writes it. Text that a
+ * spreadsheet would take for a formula gets a leading apostrophe.
+ */
+export function formatCsv(
+  columns: readonly string[],
+  rows: readonly Cells[],
+  { raw = false }: CsvOptions = {},
+): string {
+  const line = (cells: readonly string[]) => `${cells.join(',')}\r\n`
+  const cell = (value: unknown) => csvCell(!raw && typeof value === 'string' && isFormula(value) ? `'${value}` : value)
+  return line(columns) + rows.map((row) => line(columns.map((column) => cell(cellOf(row, column))))).join('')
+}
+
+/** Whether a spreadsheet evaluates the text instead of showing it (OWASP, CSV injection). Negative numbers are numbers. */
+function isFormula(text: string): boolean {
+  return /^[=+@\t\r\n]/.test(text) || (/^-./.test(text) && !/^-(?:\d+(?:\.\d+)?|infinity)$/.test(text))
+}
+
+/** Rows as one JSON document. */
+export function formatJson(rows: readonly Cells[]): string {
+  return JSON.stringify(rows.map(jsonRow))
+}
+
+/** A row for JSON. */
+export function jsonRow(row: Cells): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, jsonValue(value)]))
+}
+
+/** The ends of time have no date. */
+function jsonValue(value: unknown): unknown {
+  if (value instanceof Date) return instantText(value)
+  return Array.isArray(value) ? value.map(jsonValue) : value
+}
+
+function csvCell(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  const text = plainText(value)
+  return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+/** A value as text: instants in ISO 8601, objects as JSON. */
+export function plainText(value: unknown): string {
+  if (value instanceof Date) return instantText(value).replace('.000Z', 'Z')
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}

@@ -1,0 +1,22 @@
+import type { CommandDeclaration } from '../../command.ts'
+import { option } from '../../options.ts'
+import { webOptions } from './web-options.ts'
+
+export const serve: CommandDeclaration = {
+  usage: 'serve',
+  summary: 'serve a read API over HTTP',
+  options: [
+    option('--port <number>', 'port to listen on (default: 8080; 0 takes a free one)'),
+    option('--host <address>', 'address to listen on (default: 127.0.0.1; with --public 0.0.0.0)'),
+    ...webOptions,
+  ],
+  notes: `/api/v1/<question>?argument=value answers every question of wynnsync query as JSON, or as CSV by the header Accept;
+/openapi.json describes all. The embedded database can have one process: there, wynnsync start --web-port serves while it syncs.`,
+  examples: [
+    'wynnsync serve --port 8080',
+    'curl "http://127.0.0.1:8080/api/v1/territory_owner_at?territory=Detlas&at=-1d"',
+    'curl -H "Accept: text/csv" "http://127.0.0.1:8080/api/v1/territory_capture?order=desc&limit=1000"',
+    'wynnsync serve --public --no-people',
+  ],
+  load: async () => (await import('./serve-command.ts')).serveCommand,
+}

@@ -1,0 +1,62 @@
+import { version } from '../../../app/app.ts'
+import { UsageError } from '../../../app/errors.ts'
+import { wholeNumber } from '../../../app/whole-number.ts'
+import type { Database } from '../../../db/database.ts'
+import { isLoopback } from '../../../monitoring/host-names.ts'
+import type { HttpServer } from '../../../monitoring/listen.ts'
+import { nameFinders } from '../../../resources/key-names.ts'
+import { peopleNotice } from '../../../web/people.ts'
+import { serveWeb } from '../../../web/web-server.ts'
+import type { Context } from '../../context.ts'
+
+/** Flags of what is served over HTTP. */
+export interface WebFlags {
+  readonly public?: boolean
+  /** False with `--no-people`. */
+  readonly people?: boolean
+  readonly rateLimit?: string
+}
+
+/** Where to listen, by the flags' names. */
+export interface Place {
+  readonly flag: string
+  readonly port: string
+  readonly hostFlag: string
+  readonly host?: string | undefined
+}
+
+/** How long a statement may take, ms. */
+const TIMEOUT = 5000
+const usualLimit = 60
+
+/**
+ * Where to listen, checked before anything is opened.
+ * @throws UsageError when a number is none, or other machines would reach the address without `--public`
+ */
+export function webOptionsOf({ flag, port, hostFlag, host: wanted }: Place, flags: WebFlags) {
+  const host = wanted ?? (flags.public ? '0.0.0.0' : '127.0.0.1')
+  if (!flags.public && !isLoopback(host)) {
+    throw new UsageError(`${hostFlag} ${host} lets other machines connect: add --public. ${peopleNotice}`.trimEnd())
+  }
+  return {
+    host,
+    flag,
+    port: wholeNumber(flag, port, 65_535),
+    people: flags.people !== false,
+    requestsPerMinute: flags.rateLimit === undefined ? usualLimit : wholeNumber('--rate-limit', flags.rateLimit),
+    timeoutMs: TIMEOUT,
+    version,
+  }
+}
+
+/** Serves the database, and says on stderr what a public server shows of people. */
+export async function openWeb(
+  { app, err, flags }: Context,
+  db: Database,
+  options: ReturnType<typeof webOptionsOf>,
+): Promise<HttpServer> {
+  const { clock, log, config } = app
+  const server = await serveWeb({ db, finders: nameFinders, clock, log }, { ...options, hostNames: config.webHosts })
+  if (!isLoopback(options.host) && options.people && !flags.quiet) err.write(peopleNotice)
+  return server
+}

@@ -1,0 +1,34 @@
+import type { Database } from '../../../db/database.ts'
+import { type Context, untilAborted, writeResult } from '../../context.ts'
+import { withDatabase } from '../../database.ts'
+import { exitCode } from '../../exit-codes.ts'
+import { openWeb, type WebFlags, webOptionsOf } from './open-web.ts'
+
+export interface ServeFlags extends WebFlags {
+  readonly port?: string
+  readonly host?: string
+}
+
+/** `serve`: serves the read API until SIGTERM or Ctrl-C. Returns the exit code. */
+export async function serveCommand(context: Context, { port = '8080', host, ...flags }: ServeFlags): Promise<number> {
+  const options = webOptionsOf({ flag: '--port', port, hostFlag: '--host', host }, flags)
+  const work = async (db: Database) => {
+    const server = await openWeb(context, db, options)
+    try {
+      writeResult(context, { url: server.url }, welcome(server.url, db.place))
+      await untilAborted(context)
+    } finally {
+      await server.close()
+    }
+    return exitCode.done
+  }
+  return await withDatabase(context, 'serve', work)
+}
+
+function welcome(url: string, place: string): string {
+  return `the database ${place}, for reading, at ${url}
+try:  curl ${url}/api/v1/freshness
+all:  ${url}/openapi.json
+stop: Ctrl-C
+`
+}

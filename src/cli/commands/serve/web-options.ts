@@ -1,0 +1,8 @@
+import { option } from '../../options.ts'
+
+/** Flags of every command that serves over HTTP. */
+export const webOptions = [
+  option('--public', 'let other machines connect; says what they can read of people'),
+  option('--no-people', 'leave out every answer about a single player'),
+  option('--rate-limit <requests>', 'API requests a minute and address, 0 for no limit (default: 60)'),
+]

@@ -1,0 +1,34 @@
+import { openDatabase } from '../../../app/app.ts'
+import type { Database } from '../../../db/database.ts'
+import type { HttpServer } from '../../../monitoring/listen.ts'
+import type { Context } from '../../context.ts'
+import type { WebFlags, webOptionsOf } from '../serve/open-web.ts'
+
+/** Flags of `start` for what is served over HTTP. */
+export interface StartWebFlags extends WebFlags {
+  readonly webPort?: string
+  readonly webHost?: string
+}
+
+type WebOptions = ReturnType<typeof webOptionsOf>
+
+/** Where to serve; undefined without `--web-port`. The server is loaded only when it is used. @throws UsageError */
+export async function startWebOptions({ webPort: port, webHost: host, ...flags }: StartWebFlags) {
+  if (port === undefined) return undefined
+  const { webOptionsOf } = await import('../serve/open-web.ts')
+  return webOptionsOf({ flag: '--web-port', port, hostFlag: '--web-host', host }, flags)
+}
+
+/** Serves beside the sync: from connections of its own, so that no poll waits for a reader; the embedded database has one. */
+export async function openStartWeb(context: Context, db: Database, options: WebOptions): Promise<HttpServer> {
+  const { openWeb } = await import('../serve/open-web.ts')
+  const own = db.kind === 'server' ? await openDatabase(context.app, ['serve']) : undefined
+  try {
+    const server = await openWeb(context, own ?? db, options)
+    context.app.log.info({ url: server.url }, 'the read API is served')
+    return { url: server.url, close: () => server.close().finally(() => own?.close()) }
+  } catch (error) {
+    await own?.close()
+    throw error
+  }
+}

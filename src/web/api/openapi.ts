@@ -1,0 +1,140 @@
+import { byTopic } from '../../analytics/catalogue.ts'
+import type { Column, Parameter, Question } from '../../analytics/questions.ts'
+import { problems } from '../http/problems.ts'
+import { limits } from './arguments.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+const problemType = 'application/problem+json'
+
+/** The description of the API (OpenAPI 3.1), made from the catalogue of the database. */
+export function openApi(questions: readonly Question[], version: string): Json {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'wynnsync',
+      version,
+      summary: 'The kept history of the Wynncraft web API.',
+      description:
+        'Read-only. Every question and view of the schema analytics has a path. Names of guilds and players are resolved to uuids. Not affiliated with the makers of the game or of its API.',
+    },
+    tags: byTopic(questions).map(({ title }) => ({ name: title })),
+    paths: Object.fromEntries(
+      byTopic(questions).flatMap(({ title, members }) =>
+        members.map((one) => [`/api/v1/${one.name}`, { get: operationOf(one, title) }]),
+      ),
+    ),
+    components: {
+      schemas: { problem: problemSchema },
+      responses: {
+        notModified: { description: 'The client has this answer already' },
+        problem: {
+          description: `A problem: ${Object.keys(problems).join(', ')}`,
+          content: { [problemType]: { schema: { $ref: '#/components/schemas/problem' } } },
+        },
+      },
+    },
+  }
+}
+
+const problemSchema = {
+  type: 'object',
+  description: 'RFC 9457',
+  required: ['type', 'title', 'status'],
+  properties: {
+    type: { type: 'string', enum: Object.keys(problems).map((name) => `/api#${name}`) },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string' },
+    argument: { type: 'string', description: 'The argument that is wrong' },
+    holders: { type: 'array', items: { type: 'object' }, description: 'Of an ambiguous name: all that have or had it' },
+    similar: { type: 'array', items: { type: 'string' }, description: 'Of an unknown name: names that are like it' },
+  },
+}
+
+function operationOf(question: Question, tag: string): Json {
+  const { name, kind, comment, parameters, columns } = question
+  return {
+    operationId: name,
+    tags: [tag],
+    summary: comment?.split(/(?<=\.) /)[0] ?? name,
+    ...(comment && { description: comment }),
+    parameters: [...(kind === 'function' ? parameters.map(argumentOf) : columns.map(filterOf)), ...paging(kind)],
+    responses: {
+      200: {
+        description: 'Rows',
+        headers: {
+          ETag: { schema: { type: 'string' } },
+          Link: { schema: { type: 'string' }, description: 'The next page, rel="next"' },
+        },
+        content: {
+          'application/json': { schema: documentSchema(columns) },
+          'text/csv': { schema: { type: 'string' } },
+        },
+      },
+      304: { $ref: '#/components/responses/notModified' },
+      default: { $ref: '#/components/responses/problem' },
+    },
+  }
+}
+
+function argumentOf({ name, type, optional }: Parameter): Json {
+  const isPeriod = /^(from|to)_time$/.test(name)
+  return {
+    name,
+    in: 'query',
+    required: !optional && !isPeriod,
+    description: `${meaningOf(name, type)}${isPeriod ? '; without from_time and to_time: the last seven days' : ''}`,
+    schema: { type: type === 'integer' ? 'integer' : 'string' },
+  }
+}
+
+function filterOf({ name, type, comment }: Column): Json {
+  const description = `Only rows with this value. ${comment ?? ''}${type === 'uuid' ? ' A uuid or name.' : ''}`
+  return { name, in: 'query', required: false, description, schema: { type: 'string' } }
+}
+
+function meaningOf(name: string, type: string): string {
+  if (type === 'uuid') return name === 'guild' ? 'uuid, prefix or exact name' : 'uuid or name'
+  if (type === 'timestamp with time zone') return 'ISO 8601 (UTC), now, today, yesterday, -12h, -7d'
+  return type === 'interval' ? 'a length of time: 1 hour, 1 day' : type
+}
+
+function paging(kind: Question['kind']): Json[] {
+  const limit = { type: 'integer', minimum: 1, maximum: limits.most, default: limits.usual }
+  const order = { type: 'string', enum: ['asc', 'desc'], default: 'asc' }
+  const parameter = (name: string, description: string, schema: Json) => ({
+    ...{ name, in: 'query', required: false, description, schema },
+  })
+  return [
+    parameter('limit', 'Rows of a page', limit),
+    parameter('cursor', 'Of the next page, from `next` or the Link header; with the same arguments', {
+      type: 'string',
+    }),
+    ...(kind === 'view' ? [parameter('order', 'By all columns, from the first', order)] : []),
+  ]
+}
+
+function documentSchema(columns: readonly Column[]): Json {
+  const row = Object.fromEntries(columns.map((column) => [column.name, schemaOf(column)]))
+  return {
+    type: 'object',
+    required: ['question', 'arguments', 'rows', 'next'],
+    properties: {
+      question: { type: 'string' },
+      arguments: { type: 'object', additionalProperties: { type: 'string' }, description: 'As they were read' },
+      rows: { type: 'array', items: { type: 'object', properties: row } },
+      next: { type: ['string', 'null'], description: 'Path of the next page' },
+    },
+  }
+}
+
+/** Whole numbers beyond 2^53 and the ends of time are texts. NULL is not known. */
+function schemaOf({ type, comment }: Column): Json {
+  const described = comment ? { description: comment } : {}
+  if (/^jsonb?$/.test(type)) return described
+  if (type.endsWith('[]')) return { type: ['array', 'null'], ...described }
+  if (/^(smallint|integer|real|double precision)$/.test(type)) return { type: ['number', 'null'], ...described }
+  if (/^(bigint|numeric)/.test(type)) return { type: ['number', 'string', 'null'], ...described }
+  return { type: [type === 'boolean' ? 'boolean' : 'string', 'null'], ...described }
+}

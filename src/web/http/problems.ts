@@ -1,0 +1,46 @@
+import type { Context } from 'hono'
+
+/** What can be wrong with a request, by the name in the problem's type: status and title. */
+export const problems = {
+  'bad-argument': { status: 400, title: 'An argument is missing, unknown or cannot be read' },
+  'people-not-shown': { status: 403, title: 'Answers about single players are not served here' },
+  'not-found': { status: 404, title: 'There is no such page' },
+  'unknown-question': { status: 404, title: 'There is no such question' },
+  'name-not-found': { status: 404, title: 'Nothing has or had this name' },
+  'method-not-allowed': { status: 405, title: 'Only GET and HEAD are served' },
+  'ambiguous-name': { status: 409, title: 'Several have or had this name' },
+  'wrong-host': { status: 421, title: 'Not served under this host name' },
+  'too-many-requests': { status: 429, title: 'The request limit of this address is reached' },
+  internal: { status: 500, title: 'The answer could not be made' },
+  'database-unavailable': { status: 503, title: 'The database is unavailable' },
+  'statement-timeout': { status: 503, title: 'The answer took too long' },
+} as const
+
+/** The last part of a problem's type. */
+export type ProblemName = keyof typeof problems
+
+/** What is said besides status and title. */
+export interface ProblemDetails {
+  readonly detail?: string
+  readonly [field: string]: unknown
+}
+
+/** A request that cannot be answered. */
+export class Problem extends Error {
+  readonly problem: ProblemName
+  readonly details: ProblemDetails
+
+  constructor(problem: ProblemName, details: ProblemDetails = {}) {
+    super(details.detail ?? problems[problem].title)
+    this.name = 'Problem'
+    this.problem = problem
+    this.details = details
+  }
+}
+
+/** The problem as a document of RFC 9457. */
+export function problemResponse(context: Context, { problem, details }: Problem, headers: Record<string, string> = {}) {
+  const { status, title } = problems[problem]
+  const document = { type: `/api#${problem}`, title, status, ...details }
+  return context.body(JSON.stringify(document), status, { ...headers, 'content-type': 'application/problem+json' })
+}

@@ -1,0 +1,29 @@
+import type { Database, Sql } from '../db/database.ts'
+import { READER } from '../db/reader.ts'
+
+/** How the server reads its database. */
+export interface Reader {
+  /** Runs work in a read-only transaction whose statements may each take `timeoutMs`. */
+  read<T>(work: (sql: Sql) => Promise<T>): Promise<T>
+  /** The same with the rights of the reader role, where the user of the database has it: schema `analytics` alone. */
+  ask<T>(work: (sql: Sql) => Promise<T>): Promise<T>
+}
+
+/**
+ * A reader of a database. The embedded database cannot interrupt a statement; there, only the limit of rows holds.
+ * @param timeoutMs how long a statement may take on a server
+ */
+export async function openReader(db: Database, timeoutMs: number): Promise<Reader> {
+  const readOnly = `set transaction read only; set local statement_timeout = ${timeoutMs}`
+  const asReader = `${readOnly}; set local role ${READER}`
+  const inside = <T>(begin: string, work: (sql: Sql) => Promise<T>) =>
+    db.transaction(async (sql) => {
+      await sql.query(begin)
+      return await work(sql)
+    })
+  const hasRole = await inside(asReader, async () => true).catch(() => false)
+  return {
+    read: (work) => inside(readOnly, work),
+    ask: (work) => inside(hasRole ? asReader : readOnly, work),
+  }
+}

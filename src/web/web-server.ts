@@ -1,0 +1,106 @@
+import { getConnInfo } from '@hono/node-server/conninfo'
+import { Hono } from 'hono'
+import { AmbiguousName, type NameFinders, UnknownName } from '../analytics/asking/names.ts'
+import { jsonRow } from '../analytics/asking/rows-text.ts'
+import type { Clock } from '../app/clock.ts'
+import { RetryableError, UsageError } from '../app/errors.ts'
+import type { Log } from '../app/log.ts'
+import type { Database } from '../db/database.ts'
+import { sqlState } from '../db/sql-errors.ts'
+import { hostFilter } from '../monitoring/host-names.ts'
+import { type HttpServer, listen } from '../monitoring/listen.ts'
+import { addApi } from './api/routes.ts'
+import { servedQuestions } from './api/served-questions.ts'
+import { Problem, problemResponse } from './http/problems.ts'
+import { createRateLimit, rateLimitHeaders } from './http/rate-limit.ts'
+import { openReader } from './reading.ts'
+
+/** Where to listen, and what to serve. */
+export interface WebOptions {
+  readonly host: string
+  /** 0 takes a free one. */
+  readonly port: number
+  /** The flag that sets the port, for messages. */
+  readonly flag: string
+  /** Allowed host names besides addresses and `localhost`. */
+  readonly hostNames?: readonly string[]
+  /** Requests a minute and address; 0 for no limit. */
+  readonly requestsPerMinute: number
+  /** Whether answers about single players are served. */
+  readonly people: boolean
+  /** How long a statement may take on a server, ms. */
+  readonly timeoutMs: number
+  readonly version: string
+}
+
+/** What the server works with. */
+export interface WebContext {
+  readonly db: Database
+  readonly finders: NameFinders
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** For every answer: nothing is framed, guessed at, sent on or run. */
+const headers = {
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+}
+
+/**
+ * Serves the read API until `close`.
+ * @throws UsageError when the port is unavailable
+ */
+export async function serveWeb({ db, finders, clock, log }: WebContext, options: WebOptions): Promise<HttpServer> {
+  const { host, port, flag, hostNames = [], people, version } = options
+  const reader = await openReader(db, options.timeoutMs)
+  const served = servedQuestions(reader, clock, people)
+  const app = new Hono()
+  const isAllowed = hostFilter([host, ...hostNames])
+  const allowanceOf = createRateLimit(options.requestsPerMinute, clock)
+  app.use(async (context, next) => {
+    for (const [name, value] of Object.entries(headers)) context.header(name, value)
+    if (!isAllowed(context.req.header('host')))
+      throw new Problem('wrong-host', { detail: 'WYNNSYNC_WEB_HOSTS names more hosts' })
+    if (!/^(GET|HEAD)$/.test(context.req.method)) throw new Problem('method-not-allowed')
+    await next()
+  })
+  app.use('/api/v1/*', async (context, next) => {
+    const allowance = allowanceOf(getConnInfo(context).remote.address ?? '')
+    if (allowance) {
+      for (const [name, value] of Object.entries(rateLimitHeaders(allowance))) context.header(name, value)
+      if (allowance.remaining < 0) {
+        context.header('Retry-After', String(allowance.reset))
+        throw new Problem('too-many-requests')
+      }
+    }
+    await next()
+  })
+  addApi(app, { reader, finders, clock, served, version })
+  app.notFound((context) => problemResponse(context, new Problem('not-found')))
+  app.onError((error, context) => {
+    const problem = problemOf(error)
+    if (problem.problem === 'internal') log.error({ err: error, path: context.req.path }, 'a request failed')
+    if (problem.problem === 'method-not-allowed') context.header('Allow', 'GET, HEAD')
+    if (problem.problem === 'database-unavailable') context.header('Retry-After', '5')
+    context.header('Cache-Control', 'no-store')
+    return problemResponse(context, problem)
+  })
+  return await listen(app.fetch, { host, port, flag })
+}
+
+/** What a client learns of an error: of one of the server's own only that there was one. */
+function problemOf(error: unknown): Problem {
+  if (error instanceof Problem) return error
+  if (error instanceof AmbiguousName)
+    return new Problem('ambiguous-name', { detail: error.message, holders: error.holders.map(jsonRow) })
+  if (error instanceof UnknownName)
+    return new Problem('name-not-found', { detail: error.message, similar: error.similar })
+  // Further lines say how the command is used.
+  if (error instanceof UsageError) return new Problem('bad-argument', { detail: error.message.split('\n')[0] ?? '' })
+  // query_canceled
+  if (sqlState(error) === '57014') return new Problem('statement-timeout')
+  return new Problem(error instanceof RetryableError ? 'database-unavailable' : 'internal')
+}

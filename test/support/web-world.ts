@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, onTestFinished } from 'vitest'
+import { createLog } from '../../src/app/log.ts'
+import type { Database } from '../../src/db/database.ts'
+import { nameFinders } from '../../src/resources/key-names.ts'
+import { serveWeb, type WebOptions } from '../../src/web/web-server.ts'
+import { type Received, request } from './http-request.ts'
+import { testDatabase } from './postgres.ts'
+import { liveSevenHours } from './report-world.ts'
+import { openWorld, type World } from './world.ts'
+
+/** A server of the world, for one test. */
+export interface Served {
+  ask(path: string, headers?: Record<string, string>, method?: string): Promise<Received>
+  /** The parsed body. */
+  // biome-ignore lint/suspicious/noExplicitAny: documents of any kind
+  json(path: string): Promise<any>
+}
+
+/** The seven hours of the report's world in one database for all tests of the calling `describe`, and a server of it. */
+export function webWorld(kind: Database['kind']) {
+  let world: World
+  beforeAll(async () => {
+    world = await openWorld(await testDatabase(kind))
+    await liveSevenHours(world)
+  })
+  afterAll(async () => {
+    await world.api.close()
+    await world.sandbox.close()
+  })
+  return {
+    get world() {
+      return world
+    },
+    served: async (options: Partial<WebOptions> = {}): Promise<Served> => {
+      const { db, clock } = world
+      const log = createLog('error', clock)
+      const usual = { host: '127.0.0.1', port: 0, flag: '--port', requestsPerMinute: 0, people: true, timeoutMs: 5000 }
+      const server = await serveWeb({ db, finders: nameFinders, clock, log }, { ...usual, version: 'test', ...options })
+      onTestFinished(() => server.close())
+      const ask: Served['ask'] = (path, headers, method) => request(server.url, path, headers, method)
+      return { ask, json: async (path) => JSON.parse((await ask(path)).text) }
+    },
+  }
+}

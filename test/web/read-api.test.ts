@@ -1,0 +1,207 @@
+import { describe, expect, test } from 'vitest'
+import { readQuestions } from '../../src/analytics/questions.ts'
+import { pagingNames } from '../../src/web/api/arguments.ts'
+import { guildId } from '../support/guild-answers.ts'
+import { kindsOfPart } from '../support/postgres.ts'
+import { hostile } from '../support/report-world.ts'
+import { webWorld } from '../support/web-world.ts'
+
+/** How old something is differs from one answer to the next. */
+function withoutAge(rows: readonly object[]): object[] {
+  return rows.map((row) => ({ ...row, age: null }))
+}
+
+describe.each(kindsOfPart)('the read API on the %s database', (kind) => {
+  const lived = webWorld(kind)
+  const { served } = lived
+
+  test('answers a function by its named arguments, with names resolved and instants as in query', async () => {
+    const { ask, json } = await served()
+    const { status, text, headers } = await ask('/api/v1/territory_owner_at?territory=Oak&at=2026-06-01T10:45Z')
+    expect([status, headers['content-type']]).toEqual([200, 'application/json'])
+    expect(JSON.parse(text)).toEqual({
+      question: 'territory_owner_at',
+      arguments: { territory: 'Oak', at: '2026-06-01T10:45Z' },
+      rows: [expect.objectContaining({ territory: 'Oak', guild_uuid: guildId('b') })],
+      next: null,
+    })
+    const query = new URLSearchParams({ guild: hostile.guild, from_time: '-1d' })
+    const named = await json(`/api/v1/member_contribution?${query}`)
+    expect(named.arguments.guild).toBe(guildId('a'))
+    expect(named.arguments.to_time).toBe(new Date(lived.world.clock.now()).toISOString())
+    expect(named.rows[0]).toMatchObject({ username: hostile.player, contributed: 50 })
+    const week = await json(`/api/v1/member_contribution?${new URLSearchParams({ guild: hostile.guild })}`)
+    expect(week.rows.length).toBeGreaterThan(0)
+  })
+
+  test('answers a view, filtered and in both orders', async () => {
+    const { json } = await served()
+    const all = await json('/api/v1/territory_capture')
+    expect(all.rows.length).toBeGreaterThan(2)
+    const reversed = await json('/api/v1/territory_capture?order=desc')
+    expect(reversed.rows).toEqual(all.rows.toReversed())
+    const oak = await json('/api/v1/territory_capture?territory=Oak')
+    expect(oak.rows).toEqual(all.rows.filter(({ territory }: { territory: string }) => territory === 'Oak'))
+    const ofGuild = await json(`/api/v1/territory_capture?${new URLSearchParams({ to_guild_uuid: hostile.prefix })}`)
+    expect(ofGuild.arguments).toEqual({ to_guild_uuid: guildId('a') })
+  })
+
+  test('walks every view and function page by page, each row once, in one order', async () => {
+    const { json } = await served()
+    const columns = new Set<string>()
+    for (const { name, kind, parameters, columns: own } of await readQuestions(lived.world.db)) {
+      for (const one of [...parameters, ...own]) columns.add(one.name)
+      if (parameters.some(({ optional }) => !optional) || name.startsWith('watch') || name.includes('known')) continue
+      if ((await json(`/api/v1/${name}`)).status === 404) continue
+      for (const order of kind === 'view' ? ['asc', 'desc'] : ['']) {
+        const start = `/api/v1/${name}?limit=2${order && `&order=${order}`}`
+        const whole = withoutAge((await json(start.replace('limit=2', 'limit=10000'))).rows)
+        const walked: unknown[] = []
+        let next: string | null = start
+        while (next) {
+          const page: { rows: object[]; next: string | null } = await json(next)
+          expect(page.rows.length, next).toBeLessThanOrEqual(2)
+          walked.push(...withoutAge(page.rows))
+          next = page.next
+        }
+        expect([name, walked]).toEqual([name, whole])
+      }
+    }
+    for (const reserved of pagingNames) expect(columns).not.toContain(reserved)
+  })
+
+  test('answers as CSV where that is accepted, and not again what the client has', async () => {
+    const { ask } = await served()
+    const csv = await ask('/api/v1/freshness', { accept: 'text/csv' })
+    expect(csv.headers).toMatchObject({ 'content-type': 'text/csv; charset=utf-8; header=present', vary: 'Accept' })
+    expect(csv.text).toMatch(/^resource,last_observed_at,/)
+    const { headers, text } = await ask('/api/v1/item')
+    expect([headers['cache-control'], text.length > 0]).toEqual(['no-cache', true])
+    const again = await ask('/api/v1/item', { 'if-none-match': String(headers.etag) })
+    expect([again.status, again.text, again.headers.etag]).toEqual([304, '', headers.etag])
+    expect((await ask('/api/v1/item', { accept: 'text/csv' })).headers.etag).not.toBe(headers.etag)
+  })
+
+  test.each([
+    ['/api/v1/fly', 404, 'unknown-question', {}],
+    ['/api/v1/watch?resource_name=items', 404, 'unknown-question', {}],
+    ['/api/v2', 404, 'not-found', {}],
+    ['/api/v1/item?colour=red', 400, 'bad-argument', { argument: 'colour' }],
+    ['/api/v1/item?tier=a%00b', 400, 'bad-argument', { argument: 'tier' }],
+    ['/api/v1/item?limit=0', 400, 'bad-argument', { argument: 'limit' }],
+    ['/api/v1/item?limit=10001', 400, 'bad-argument', { argument: 'limit' }],
+    ['/api/v1/item?order=up', 400, 'bad-argument', { argument: 'order' }],
+    ['/api/v1/map_at?at=noon', 400, 'bad-argument', {}],
+    ['/api/v1/map_at?at=now&at=now', 400, 'bad-argument', { argument: 'at' }],
+    ['/api/v1/territory_owner_at', 400, 'bad-argument', { argument: 'territory' }],
+    ['/api/v1/member_counter?guild=QQQ&counter=wars', 404, 'name-not-found', { similar: [] }],
+  ])('says of %s as %i what is wrong', async (path, status, name, more) => {
+    const { ask } = await served()
+    const wrong = await ask(path)
+    expect([wrong.status, wrong.headers['content-type']]).toEqual([status, 'application/problem+json'])
+    expect(JSON.parse(wrong.text)).toMatchObject({ type: `/api#${name}`, status, title: expect.any(String), ...more })
+    expect(wrong.text).not.toContain('wynnsync query')
+  })
+
+  test('leaves out what is about single players, if so started', async () => {
+    const { ask, json } = await served({ people: false })
+    const paths = Object.keys((await json('/openapi.json')).paths)
+    expect(paths).toContain('/api/v1/territory_hold')
+    expect(paths.filter((path) => /member_|player/.test(path))).toEqual(['/api/v1/member_retention'])
+    const all = await readQuestions(lived.world.db)
+    for (const { name, kind } of all.filter(({ kind }) => kind === 'view')) {
+      const { status, text } = await ask(`/api/v1/${name}`)
+      expect(text, `${kind} ${name}`).not.toContain(JSON.stringify(hostile.player).slice(1, -1))
+      if (/^(player|player_session|guild_member|membership_event)$/.test(name))
+        expect([name, status]).toEqual([name, 403])
+    }
+  })
+
+  test('shows nowhere what a player restricted', async () => {
+    const { json } = await served()
+    const { rows } = await json(`/api/v1/guild_member?player_uuid=00000000-0000-4000-8000-000000000003`)
+    for (const row of rows) expect(row).toMatchObject({ online: null, restricted: ['onlineStatus'] })
+    const sessions = await json('/api/v1/player_session?limit=1000')
+    expect(sessions.rows.length).toBeGreaterThan(0)
+  })
+
+  test('limits the requests of an address, and says what is left', async () => {
+    const { ask } = await served({ requestsPerMinute: 2 })
+    const first = await ask('/api/v1/world')
+    expect(first.headers).toMatchObject({ 'ratelimit-limit': '2', 'ratelimit-remaining': '1' })
+    await ask('/api/v1/world')
+    const refused = await ask('/api/v1/world')
+    expect([refused.status, refused.headers['retry-after']]).toEqual([429, refused.headers['ratelimit-reset']])
+    expect(JSON.parse(refused.text)).toMatchObject({ type: '/api#too-many-requests' })
+    await lived.world.clock.sleep(60_000)
+    expect((await ask('/api/v1/world')).status).toBe(200)
+  })
+
+  test('answers under known host names only, reads only, and lets nothing be framed or run', async () => {
+    const { ask } = await served({ hostNames: ['Wynn.example'] })
+    for (const host of ['localhost', '127.0.0.1', '[::1]', 'wynn.example:80'])
+      expect([host, (await ask('/api/v1/world', { host })).status]).toEqual([host, 200])
+    for (const host of ['evil.example', 'localhost.evil.example'])
+      expect((await ask('/api/v1/world', { host })).status).toBe(421)
+    const { headers } = await ask('/api/v1/world')
+    expect(headers['content-security-policy']).toContain("default-src 'none'")
+    expect(headers['x-content-type-options']).toBe('nosniff')
+    expect(headers['access-control-allow-origin']).toBeUndefined()
+    const post = await ask('/api/v1/world', {}, 'POST')
+    expect([post.status, post.headers.allow]).toEqual([405, 'GET, HEAD'])
+  })
+
+  test.runIf(kind === 'server')('ends a statement that takes too long', async () => {
+    const { ask } = await served({ timeoutMs: 1 })
+    const statuses = new Set<number>()
+    for (const path of ['/api/v1/player_session', '/api/v1/item_change', '/api/v1/world_peak']) {
+      const { status, text } = await ask(path)
+      statuses.add(status)
+      if (status === 503) expect(JSON.parse(text)).toMatchObject({ type: '/api#statement-timeout' })
+    }
+    expect([...statuses]).toContain(503)
+  })
+
+  test('is described by a document with every question, whose references lead somewhere', async () => {
+    const { json } = await served()
+    const document = await json('/openapi.json')
+    expect([document.openapi, document.info.version]).toEqual(['3.1.0', 'test'])
+    const operation = document.paths['/api/v1/member_activity'].get
+    expect(operation.parameters[0]).toMatchObject({ name: 'guild', in: 'query', required: true })
+    const ids = Object.values<{ get: { operationId: string } }>(document.paths).map(({ get }) => get.operationId)
+    expect(new Set(ids).size).toBe(ids.length)
+    for (const [, reference = ''] of JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)) {
+      const found = reference.split('/').reduce((at, part) => at?.[part], document)
+      expect(found, reference).toBeDefined()
+    }
+  })
+
+  test('lists all that have an ambiguous name', async () => {
+    await lived.world.db.query(
+      `insert into game.guild_listing (guild_uuid, name, prefix, valid_from, hash) values ($1, 'Twin', $2, '2026-01-01Z', '\\x00')`,
+      [guildId('c'), hostile.prefix],
+    )
+    const { ask } = await served()
+    const { status, text } = await ask(`/api/v1/guild_member?${new URLSearchParams({ guild_uuid: hostile.prefix })}`)
+    expect(status).toBe(409)
+    const uuids = JSON.parse(text).holders.map(({ uuid }: { uuid: string }) => uuid)
+    expect(uuids.sort()).toEqual([guildId('a'), guildId('c')])
+  })
+
+  test('gives the rows after those of the page before, also when some of these are gone', async () => {
+    const { ask, json } = await served()
+    const first = await ask('/api/v1/territory_hold?limit=1')
+    const [, next = ''] = /^<(.*)>; rel="next"$/.exec(String(first.headers.link)) ?? []
+    expect(JSON.parse(first.text).next).toBe(next)
+    const before = (await json('/api/v1/territory_hold')).rows
+    const { territory } = before[0]
+    await lived.world.db.query('delete from game.territory_hold where territory = $1', [territory])
+    const rest = (await json(next.replace('limit=1', 'limit=100'))).rows
+    expect(rest).toEqual(before.filter((row: { territory: string }) => row.territory !== territory))
+    for (const wrong of ['x', Buffer.from('{}').toString('base64url')]) {
+      expect((await ask(`/api/v1/territory_hold?cursor=${wrong}`)).status).toBe(400)
+    }
+    expect((await ask(next.replace('?', '?territory=Elm&'))).status).toBe(400)
+    expect((await ask(next.replace('territory_hold', 'territory_capture'))).status).toBe(400)
+  })
+})
