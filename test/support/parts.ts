@@ -20,6 +20,7 @@ export function chosenPart(value = process.env.WYNNSYNC_TEST_PART || 'all'): Par
 /** Test files that the quick part leaves out: each takes long, and what it holds is held by a cheaper one as well. */
 export const slow: readonly string[] = [
   'analytics/report-browser.test.ts',
+  'analytics/true-content.test.ts',
   'analytics/true-game.test.ts',
   'api/budget-simulated.test.ts',
   'api/packed.test.ts',

@@ -6,8 +6,16 @@ import { coloured } from './draws.ts'
 
 const clicks = ['RIGHT-LEFT-RIGHT', 'LEFT-LEFT-RIGHT', 'RIGHT-RIGHT-LEFT', 'LEFT-RIGHT-LEFT']
 
-/** The body of `/ability/tree/{class}` (API reference 8). */
-export function abilityTreeBody(seed: number, className: ClassName, dialect: Dialect) {
+/**
+ * The body of `/ability/tree/{class}` (API reference 8).
+ * @param balance how much more mana than at first abilities cost, by id
+ */
+export function abilityTreeBody(
+  seed: number,
+  className: ClassName,
+  dialect: Dialect,
+  balance: ReadonlyMap<string, number>,
+) {
   const plan = planAbilities(seed, className)
   return {
     archetypes: Object.fromEntries(
@@ -23,7 +31,7 @@ export function abilityTreeBody(seed: number, className: ClassName, dialect: Dia
       ]),
     ),
     pages: byPage(plan.abilities, (abilities) =>
-      Object.fromEntries(abilities.map((one, nth) => [one.id, definition(plan, one, nth, dialect)])),
+      Object.fromEntries(abilities.map((one, nth) => [one.id, definition(plan, one, nth, { dialect, balance })])),
     ),
   }
 }
@@ -58,7 +66,13 @@ function mapOf({ abilities, connectors }: AbilityPlan) {
   )
 }
 
-function definition(plan: AbilityPlan, one: PlannedAbility, nth: number, dialect: Dialect) {
+/** How a tree is shown. */
+interface Shown {
+  readonly dialect: Dialect
+  readonly balance: ReadonlyMap<string, number>
+}
+
+function definition(plan: AbilityPlan, one: PlannedAbility, nth: number, { dialect, balance }: Shown) {
   const { id, name, x, y, points, archetype, parent, locks } = one
   const needed =
     archetype && y > 2 * rowsPerPage ? { name: archetype.id, amount: Math.floor(y / rowsPerPage) } : undefined
@@ -69,7 +83,7 @@ function definition(plan: AbilityPlan, one: PlannedAbility, nth: number, dialect
     coordinates: { x, y },
     description: [
       coloured('FFAA00', `Click Combo: ${clicks[nth % clicks.length]}`),
-      coloured('AAAAAA', `${name} costs ${10 + points * 5} mana and is worth it.`),
+      coloured('AAAAAA', `${name} costs ${100 + points * 5 + (balance.get(id) ?? 0)} mana and is worth it.`),
     ],
     requirements: {
       ABILITY_POINTS: points,

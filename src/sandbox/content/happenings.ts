@@ -5,20 +5,38 @@ import { adjectives, nouns, sentences, titled } from '../generator/words.ts'
 import { hexName } from './draws.ts'
 import { place } from './places.ts'
 
-const hour = 3_600_000
-const week = 7 * 24 * hour
+const week = 7 * 24 * 3_600_000
 const difficulties = ['EASY', 'MEDIUM', 'HARD']
 const lengths = ['SHORT', 'MEDIUM', 'LONG']
 const raids = ['Vault of Reeds', 'The Drowned Observatory', 'Thorn Cathedral', 'The Pale Engine', 'The Last Granary']
 
+/** Milliseconds before it begins that an event shows its schedule. */
+export const announced = 100 * 60_000
+
+/** When an event begins next, after an instant; ms since the epoch. Each comes again every ten to fourteen hours. */
+function nextStart(seed: number, nth: number, after: number): number {
+  const random = drawsFor(seed, `world event ${nth}`)
+  const period = between(random, 120, 168) * 5 * 60_000
+  const offset = between(random, 0, 167) * 5 * 60_000
+  return offset + (Math.floor((after - offset) / period) + 1) * period
+}
+
+/** Every start of an event in `[from, to)`, ms since the epoch, by its internal name. */
+export function worldEventStarts(seed: number, from: number, to: number): { name: string; at: number }[] {
+  return worldEventsBody(seed, from).flatMap(({ internalName: name }, nth) => {
+    const starts: { name: string; at: number }[] = []
+    for (let at = nextStart(seed, nth, from - 1); at < to; at = nextStart(seed, nth, at)) starts.push({ name, at })
+    return starts
+  })
+}
+
 /** The body of `/map/world-events` at an instant (ms): a few of them have a schedule at any time (API reference 8). */
 export function worldEventsBody(seed: number, at: number) {
   const random = drawsFor(seed, 'world events')
-  const now = Math.floor(at / hour)
   return Array.from({ length: 69 }, (_, nth) => {
     const level = between(random, 1, 106)
     const vague = chance(random, 0.06)
-    const begins = (now + ((nth * 7 + now) % 13)) * hour + between(random, 1, 11) * 5 * 60_000
+    const begins = nextStart(seed, nth, at)
     return {
       name: titled(pick(random, adjectives), pick(random, nouns)),
       internalName: hexName(random),
@@ -35,7 +53,7 @@ export function worldEventsBody(seed: number, at: number) {
         radius: between(random, 10, 60),
         spawnRadius: between(random, 20, 90),
       })),
-      schedule: (nth + now) % 6 === 0 && begins > at ? `${new Date(begins).toISOString().slice(0, 19)}+00:00` : null,
+      schedule: begins - at <= announced ? `${new Date(begins).toISOString().slice(0, 19)}+00:00` : null,
     }
   })
 }

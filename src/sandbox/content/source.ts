@@ -13,6 +13,7 @@ import { cutPage, type PageForm, pageNumber } from '../http/paging.ts'
 import { abilityMapBody, abilityTreeBody } from './abilities.ts'
 import { articleBody, articles, articleTypes, newsBody, videosBody } from './articles.ts'
 import { aspectsBody } from './aspects.ts'
+import { balanceOf } from './balance.ts'
 import { type ClassName, classBody, classesBody, classNames } from './classes.ts'
 import { lootPoolsBody, mapContentBody, worldEventsBody } from './happenings.ts'
 import { gatheringNodesBody, markersBody, questsBody } from './places.ts'
@@ -30,9 +31,10 @@ export interface ContentSettings extends PageForm {
 /** A body to be written when no copy is left, as of an instant in ms. */
 type Write = (at: number) => unknown
 
-/** Serves the content without a simulation: classes and their abilities, articles, places on the map. All of it follows from the seed. */
+/** Serves the content without a simulation: classes and their abilities, articles, places on the map. All of it follows from the seed and the time. */
 export function contentSource(settings: ContentSettings): AnswerSource {
   const { seed, dialect, items, now: startedAt } = settings
+  const balance = (name: ClassName, at: number) => balanceOf(seed, name, { from: startedAt, until: at })
   const plain: Readonly<Record<string, Write>> = {
     '/classes': () => classesBody(seed),
     '/publisher/videos/list': () => videosBody(seed),
@@ -42,10 +44,10 @@ export function contentSource(settings: ContentSettings): AnswerSource {
     '/map/quests': () => questsBody(seed),
     '/map/world-events': (at) => worldEventsBody(seed, at),
   }
-  const perClass: Readonly<Record<string, (name: ClassName) => unknown>> = {
-    '/ability/tree/': (name) => abilityTreeBody(seed, name, dialect),
+  const perClass: Readonly<Record<string, (name: ClassName, at: number) => unknown>> = {
+    '/ability/tree/': (name, at) => abilityTreeBody(seed, name, dialect, balance(name, at).mana),
     '/ability/map/': (name) => abilityMapBody(seed, name),
-    '/aspects/': (name) => aspectsBody(seed, name),
+    '/aspects/': (name, at) => aspectsBody(seed, name, balance(name, at).percent),
     '/classes/': (name) => classBody(seed, name),
   }
   const perLevel: Readonly<Record<string, (level: number | undefined, at: number) => unknown>> = {
@@ -65,7 +67,7 @@ export function contentSource(settings: ContentSettings): AnswerSource {
     const [prefix, body] = Object.entries(perClass).find(([start]) => path.startsWith(start)) ?? []
     if (prefix === undefined || !body) return undefined
     const name = classNames.find((one) => one === path.slice(prefix.length))
-    return name ? () => body(name) : { status: 400, error: 'InvalidTree', detail: 'There is no such class.' }
+    return name ? (at) => body(name, at) : { status: 400, error: 'InvalidTree', detail: 'There is no such class.' }
   }
 
   function ofLevel(path: string, query: URLSearchParams): Write | Refusal | undefined {

@@ -1,0 +1,57 @@
+import { drawsFor, pick } from '../generator/draw.ts'
+import { planAbilities } from './ability-plan.ts'
+import { aspectNames } from './aspects.ts'
+import { type ClassName, classNames } from './classes.ts'
+
+/** Milliseconds between two balance patches. They come at the same hour, whenever the sandbox began. */
+const interval = 14 * 24 * 3_600_000
+/** A Tuesday, ms since the epoch. */
+const anyPatch = Date.UTC(2026, 0, 6, 15)
+
+/** What one patch changed of a class. */
+export interface Balanced {
+  /** Ms since the epoch. */
+  readonly at: number
+  readonly class: ClassName
+  /** By how much the mana of abilities changed, by their ids; never 0. */
+  readonly mana: ReadonlyMap<string, number>
+  /** By how many percent aspects changed, by their internal names; never 0. */
+  readonly percent: ReadonlyMap<string, number>
+}
+
+/** Since when patches count, and until when; ms since the epoch. */
+export interface Span {
+  readonly from: number
+  readonly until: number
+}
+
+/** Every change of the balance patches after `from` and up to `until`, in order. */
+export function balanceChanges(seed: number, { from, until }: Span): Balanced[] {
+  const patches: Balanced[] = []
+  for (let at = anyPatch + Math.ceil((from + 1 - anyPatch) / interval) * interval; at <= until; at += interval)
+    for (const name of classNames) patches.push(changesOf(seed, name, at))
+  return patches
+}
+
+function changesOf(seed: number, name: ClassName, at: number): Balanced {
+  const random = drawsFor(seed, `balance ${name} ${at}`)
+  const { abilities } = planAbilities(seed, name)
+  const three = Array.from({ length: 3 }, () => [pick(random, abilities).id, pick(random, [-5, 5, 10])] as const)
+  const two = Array.from(
+    { length: 2 },
+    () => [pick(random, aspectNames(seed, name)), pick(random, [-1, 1, 2])] as const,
+  )
+  return { at, class: name, mana: new Map(three), percent: new Map(two) }
+}
+
+/** What all patches of a span changed of a class together. */
+export function balanceOf(seed: number, name: ClassName, span: Span): Pick<Balanced, 'mana' | 'percent'> {
+  const own = balanceChanges(seed, span).filter((one) => one.class === name)
+  return { mana: summed(own.map(({ mana }) => mana)), percent: summed(own.map(({ percent }) => percent)) }
+}
+
+function summed(changes: readonly ReadonlyMap<string, number>[]): Map<string, number> {
+  const sums = new Map<string, number>()
+  for (const change of changes) for (const [name, by] of change) sums.set(name, (sums.get(name) ?? 0) + by)
+  return sums
+}
