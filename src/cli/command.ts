@@ -9,6 +9,8 @@ export interface CommandDeclaration {
   /** Name and arguments: `query [question] [args...]`. */
   readonly usage: string
   readonly summary: string
+  /** Of a group: the command that is meant when none is named. */
+  readonly isDefault?: boolean
   /** Flags besides those of every command. */
   readonly options?: readonly Option[]
   /** Flags that resources declare; loaded when the command is on the command line. */

@@ -12,9 +12,11 @@ import { doctor } from './commands/doctor/index.ts'
 import { migrate } from './commands/migrate/index.ts'
 import { move } from './commands/move/index.ts'
 import { privacy } from './commands/privacy/index.ts'
+import { quarantine } from './commands/quarantine/index.ts'
 import { query } from './commands/query/index.ts'
 import { replay } from './commands/replay/index.ts'
 import { report } from './commands/report/index.ts'
+import { runs } from './commands/runs/index.ts'
 import { sandbox } from './commands/sandbox/index.ts'
 import { serve } from './commands/serve/index.ts'
 import { serveDb } from './commands/serve-db/index.ts'
@@ -31,6 +33,7 @@ export { openOutput } from './output/output.ts'
 /** All commands, in the order of `--help`. */
 export const commands: readonly (CommandDeclaration | CommandGroup)[] = [
   ...[sync, start, doctor, backfill, replay, status, query, dictionary, serve, serveDb],
+  ...[runs, quarantine],
   ...[report, migrate, move, demo, sandbox, privacy, auth],
 ]
 
@@ -81,10 +84,20 @@ async function createProgram(terminal: Terminal, argv: readonly string[], onEnd:
 
 async function addCommand(
   parent: Command,
-  { usage, summary, options = [], loadOptions, notes, examples, allowUnknownOptions = false, load }: CommandDeclaration,
+  {
+    usage,
+    summary,
+    isDefault = false,
+    options = [],
+    loadOptions,
+    notes,
+    examples,
+    allowUnknownOptions = false,
+    load,
+  }: CommandDeclaration,
   { terminal, argv, onEnd }: { terminal: Terminal; argv: readonly string[]; onEnd: OnEnd },
 ): Promise<void> {
-  const command = parent.command(usage).description(summary).allowUnknownOption(allowUnknownOptions)
+  const command = parent.command(usage, { isDefault }).description(summary).allowUnknownOption(allowUnknownOptions)
   const late = argv.includes(command.name()) ? await loadOptions?.() : undefined
   for (const option of [...commonOptions, ...options, ...(late ?? [])]) command.addOption(option)
   command.addHelpText('after', helpOf(examples, notes)).action(async (...given) => {

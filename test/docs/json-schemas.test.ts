@@ -18,6 +18,8 @@ const commands: readonly (readonly [Name, string])[] = [
   ['backfill', 'backfill guilds --limit 2'],
   ['status', 'status'],
   ['status-drift', 'status --drift'],
+  ['runs', 'runs'],
+  ['quarantine', 'quarantine --all'],
   ['doctor', 'doctor'],
   ['report', 'report'],
 ]

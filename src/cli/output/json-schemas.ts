@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { ledgerSchemas } from './ledger-schemas.ts'
 
 /*
  * The documents that `--json` prints, the notifications and the webhook. `npm run generate` writes them as JSON Schema into
@@ -123,6 +124,7 @@ export const jsonSchemas = {
       }),
     ),
   }),
+  ...ledgerSchemas(run),
   migrate: z.looseObject({ database: text, applied: z.array(text) }),
   move: z.looseObject({
     source: text.describe('host and database, or folder'),

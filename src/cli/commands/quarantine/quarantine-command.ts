@@ -1,0 +1,74 @@
+import { UsageError } from '../../../app/errors.ts'
+import { visibleLine } from '../../../app/terminal-text.ts'
+import type { Sql } from '../../../db/database.ts'
+import { resourcesNamed, worklists } from '../../../resources/index.ts'
+import { type QuarantinedRecord, rawRecord, readQuarantine } from '../../../sync/record/quarantined.ts'
+import { type Context, writeResult } from '../../context.ts'
+import { withDatabase } from '../../database.ts'
+import { exitCode } from '../../exit-codes.ts'
+import { formatTable } from '../../output/table.ts'
+import { minuteText, shortened } from '../../output/units.ts'
+
+const worklistNames = worklists.map(({ name }) => name)
+
+/** `quarantine list [resource...]`: records that could not be read. Returns the exit code. */
+export async function quarantineList(
+  context: Context,
+  { all = false }: { readonly all?: boolean },
+  names: readonly string[],
+): Promise<number> {
+  const resources = names.length === 0 ? [] : resourcesNamed(names).map(({ name }) => name)
+  const work = async (db: Sql) => {
+    const found = await readQuarantine(db, { resources, ids: [], worklists: worklistNames })
+    const quarantine = found.filter(({ isOver }) => all || !isOver)
+    const over = found.length - quarantine.length
+    const more = over > 0 ? `${over} more are over; --all shows them\n` : ''
+    writeResult(
+      context,
+      { quarantine },
+      `${quarantine.length === 0 ? 'Nothing is in quarantine.\n' : tableOf(quarantine)}${more}`,
+    )
+    return exitCode.done
+  }
+  return await withDatabase(context, 'quarantine', work, { isInterruptible: true })
+}
+
+function tableOf(records: readonly QuarantinedRecord[]): string {
+  return formatTable(
+    ['id', 'resource', 'key', 'path', 'what is wrong', 'first seen', 'run', 'state'],
+    records.map((record) => ({
+      ...record,
+      path: record.path || '(the whole)',
+      'what is wrong': shortened(visibleLine(record.reason), 80),
+      'first seen': minuteText(record.firstSeenAt),
+      run: record.runId.slice(0, 8),
+      state: record.isOver ? 'over' : 'open',
+    })),
+  )
+}
+
+/** `quarantine show <id>`: one record with its raw value. Returns the exit code. */
+export async function quarantineShow(context: Context, _flags: object, id: string): Promise<number> {
+  const work = async (db: Sql) => {
+    const [record] = await recordsOf(db, [id])
+    if (!record) throw new UsageError(`nothing in quarantine has the id ${id}; wynnsync quarantine --all lists it all`)
+    const raw = await rawRecord(db, record.id)
+    writeResult(context, { ...record, raw }, `${tableOf([record])}\n${JSON.stringify(raw, null, 2)}\n`)
+    return exitCode.done
+  }
+  return await withDatabase(context, 'quarantine', work, { isInterruptible: true })
+}
+
+/**
+ * The records with these ids; of none, all that are not over.
+ * @throws UsageError when an id is none, or nothing has it
+ */
+export async function recordsOf(db: Sql, ids: readonly string[]): Promise<QuarantinedRecord[]> {
+  const wrong = ids.find((id) => !/^[1-9]\d{0,17}$/.test(id))
+  if (wrong !== undefined) throw new UsageError(`a record in quarantine has a number, got ${wrong}`)
+  const found = await readQuarantine(db, { resources: [], ids, worklists: worklistNames })
+  const missing = ids.find((id) => !found.some((record) => record.id === id))
+  if (missing !== undefined)
+    throw new UsageError(`nothing in quarantine has the id ${missing}; wynnsync quarantine --all lists it all`)
+  return ids.length > 0 ? found : found.filter(({ isOver }) => !isOver)
+}

@@ -1,0 +1,61 @@
+import { instantText } from '../../../analytics/instants.ts'
+import { UsageError } from '../../../app/errors.ts'
+import { wholeNumber } from '../../../app/whole-number.ts'
+import type { Sql } from '../../../db/database.ts'
+import { resourcesNamed } from '../../../resources/index.ts'
+import { type LedgerRun, readRuns, readTraces, runsCalled } from '../../../sync/record/ledger-runs.ts'
+import { type Context, writeResult } from '../../context.ts'
+import { withDatabase } from '../../database.ts'
+import { exitCode } from '../../exit-codes.ts'
+import { instantOf } from '../../options.ts'
+import { runsText, runText } from './runs-text.ts'
+
+export interface RunsFlags {
+  readonly failed?: boolean
+  readonly since?: string
+  readonly limit?: string
+}
+
+/** Runs that are listed without `--limit`. */
+const usualLimit = 30
+
+/** `runs list [resource...]`: rows of the ledger, the newest first. Returns the exit code. */
+export async function runsList(context: Context, flags: RunsFlags, names: readonly string[]): Promise<number> {
+  const now = context.app.clock.now()
+  const limit = flags.limit === undefined ? usualLimit : wholeNumber('--limit', flags.limit)
+  const wanted = {
+    resources: names.length === 0 ? [] : resourcesNamed(names).map(({ name }) => name),
+    failed: flags.failed === true,
+    since: instantOf('--since', flags.since && instantText(flags.since, now)),
+    // One more than is shown: whether there are more.
+    limit: limit > 0 ? limit + 1 : 0,
+  }
+  const work = async (db: Sql) => {
+    const found = await readRuns(db, wanted)
+    const runs = limit > 0 ? found.slice(0, limit) : found
+    writeResult(context, { runs }, runsText(runs))
+    if (found.length > runs.length && !context.flags.quiet)
+      context.err.write(`the latest ${limit} runs; --limit 0 for all\n`)
+    return exitCode.done
+  }
+  return await withDatabase(context, 'runs', work, { isInterruptible: true })
+}
+
+/** `runs show <id>`: everything that one run left. Returns the exit code. */
+export async function runsShow(context: Context, _flags: object, id: string): Promise<number> {
+  const work = async (db: Sql) => {
+    const run = await runCalled(db, id)
+    const traces = await readTraces(db, run)
+    writeResult(context, { run, ...traces }, runText(run, traces))
+    return exitCode.done
+  }
+  return await withDatabase(context, 'runs', work, { isInterruptible: true })
+}
+
+async function runCalled(db: Sql, id: string): Promise<LedgerRun> {
+  if (!/^[0-9a-f-]{4,36}$/i.test(id)) throw new UsageError(`a run has an id such as 3f2a91c0, got ${id}`)
+  const [run, other] = await runsCalled(db, id)
+  if (!run) throw new UsageError(`run not found: ${id}; wynnsync runs lists them`)
+  if (other) throw new UsageError(`several runs have an id that begins with ${id}; write more of it`)
+  return run
+}

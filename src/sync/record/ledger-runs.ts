@@ -1,0 +1,96 @@
+import { and, asc, between, desc, eq, getTableColumns, gte, inArray, sql as text } from 'drizzle-orm'
+import type { Sql } from '../../db/database.ts'
+import { typed } from '../../db/typed.ts'
+import { rawAnswer } from '../archive/tables.ts'
+import { drift, observation, quarantine, run } from './tables.ts'
+import { guardAction } from './watch-tables.ts'
+
+const { contentHash: _c, bodyHash: _b, normalized: _n, living, ...shownColumns } = getTableColumns(run)
+
+/** Which runs are wanted. */
+export interface WantedRuns {
+  /** Names; none for all. */
+  readonly resources: readonly string[]
+  readonly failed: boolean
+  readonly since: Date | undefined
+  /** 0 for all. */
+  readonly limit: number
+}
+
+/** One row of the ledger, without what only the engine needs. */
+export type LedgerRun = Awaited<ReturnType<typeof readRuns>>[number]
+
+/** Rows of the ledger, the newest first. */
+export async function readRuns(sql: Sql, { resources, failed, since, limit }: WantedRuns) {
+  const chosen = typed(sql)
+    .select({ ...shownColumns, currentKeys: living })
+    .from(run)
+    .where(
+      and(
+        resources.length > 0 ? inArray(run.resource, [...resources]) : undefined,
+        failed ? inArray(run.status, ['failed', 'rejected']) : undefined,
+        since ? gte(run.startedAt, since) : undefined,
+      ),
+    )
+    .orderBy(desc(run.startedAt), asc(run.resource))
+  return await (limit > 0 ? chosen.limit(limit) : chosen)
+}
+
+/** The runs whose id begins like this, two at most. */
+export async function runsCalled(sql: Sql, id: string): Promise<LedgerRun[]> {
+  return await typed(sql)
+    .select({ ...shownColumns, currentKeys: living })
+    .from(run)
+    .where(text`starts_with(${run.runId}::text, ${id.toLowerCase()})`)
+    .limit(2)
+}
+
+/** Everything that a run left: its requests as far as they are archived, responses by key, guards, quarantine, drift. */
+export async function readTraces(sql: Sql, { runId, resource, startedAt, finishedAt }: LedgerRun) {
+  const db = typed(sql)
+  // The clocks of request and ledger are one machine's; the margin is for the end of a request after that of its run.
+  const span = [new Date(startedAt.getTime() - 60_000), new Date(finishedAt.getTime() + 60_000)] as const
+  const { request, httpStatus, receivedAt, key, status } = rawAnswer
+  const requests = await db
+    .select({ request, key, httpStatus, receivedAt, status })
+    .from(rawAnswer)
+    .where(and(eq(rawAnswer.resource, resource), between(rawAnswer.takenAt, ...span), eq(rawAnswer.runId, runId)))
+    .orderBy(rawAnswer.answerId, rawAnswer.position)
+  const responses = await db
+    .select({
+      key: observation.key,
+      status: observation.status,
+      observedAt: observation.observedAt,
+      reason: observation.reason,
+    })
+    .from(observation)
+    .where(
+      and(eq(observation.resource, resource), between(observation.receivedAt, ...span), eq(observation.runId, runId)),
+    )
+    .orderBy(observation.receivedAt)
+  const guards = await db
+    .select({
+      at: guardAction.at,
+      key: guardAction.key,
+      guard: guardAction.guard,
+      action: guardAction.action,
+      reason: guardAction.reason,
+    })
+    .from(guardAction)
+    .where(and(eq(guardAction.resource, resource), between(guardAction.at, ...span), eq(guardAction.runId, runId)))
+    .orderBy(guardAction.at)
+  const { id, path, reason } = quarantine
+  // As text: a rising number may be too long for JSON.
+  const number = text<string>`${id}::text`
+  const quarantined = await db
+    .select({ id: number, key: quarantine.key, path, reason })
+    .from(quarantine)
+    .where(and(eq(quarantine.resource, resource), eq(quarantine.runId, runId)))
+    .orderBy(id)
+  const drifted = await db
+    .select({ kind: drift.kind, path: drift.path, member: drift.member, key: drift.key })
+    .from(drift)
+    .where(and(eq(drift.resource, resource), eq(drift.runId, runId)))
+    .orderBy(drift.id)
+  return { requests, responses, guards, quarantine: quarantined, drift: drifted }
+}
