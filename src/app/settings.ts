@@ -73,7 +73,7 @@ export const settings = z.object({
     .string()
     .default('')
     .transform(readHostNames)
-    .describe('host names, besides addresses and `localhost`, under which the read API is served'),
+    .describe('host names, besides addresses and `localhost`, under which pages and the read API are served'),
   WYNNSYNC_SCHEDULE: z
     .string()
     .optional()

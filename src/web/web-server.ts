@@ -1,5 +1,5 @@
 import { getConnInfo } from '@hono/node-server/conninfo'
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import { AmbiguousName, type NameFinders, UnknownName } from '../analytics/asking/names.ts'
 import { jsonRow } from '../analytics/asking/rows-text.ts'
 import type { Clock } from '../app/clock.ts'
@@ -13,6 +13,7 @@ import { addApi } from './api/routes.ts'
 import { servedQuestions } from './api/served-questions.ts'
 import { Problem, problemResponse } from './http/problems.ts'
 import { createRateLimit, rateLimitHeaders } from './http/rate-limit.ts'
+import { addPages, problemPage } from './pages/routes.ts'
 import { openReader } from './reading.ts'
 
 /** Where to listen, and what to serve. */
@@ -50,7 +51,7 @@ const headers = {
 }
 
 /**
- * Serves the read API until `close`.
+ * Serves the pages and the read API until `close`.
  * @throws UsageError when the port is unavailable
  */
 export async function serveWeb({ db, finders, clock, log }: WebContext, options: WebOptions): Promise<HttpServer> {
@@ -67,26 +68,32 @@ export async function serveWeb({ db, finders, clock, log }: WebContext, options:
     if (!/^(GET|HEAD)$/.test(context.req.method)) throw new Problem('method-not-allowed')
     await next()
   })
-  app.use('/api/v1/*', async (context, next) => {
+  const count = (context: Context) => {
     const allowance = allowanceOf(getConnInfo(context).remote.address ?? '')
-    if (allowance) {
-      for (const [name, value] of Object.entries(rateLimitHeaders(allowance))) context.header(name, value)
-      if (allowance.remaining < 0) {
-        context.header('Retry-After', String(allowance.reset))
-        throw new Problem('too-many-requests')
-      }
-    }
+    if (!allowance) return
+    for (const [name, value] of Object.entries(rateLimitHeaders(allowance))) context.header(name, value)
+    if (allowance.remaining >= 0) return
+    context.header('Retry-After', String(allowance.reset))
+    throw new Problem('too-many-requests')
+  }
+  app.use('/api/v1/*', async (context, next) => {
+    count(context)
     await next()
   })
+  const respond = (context: Context, problem: Problem) =>
+    /^\/(api\/|openapi\.json$)/.test(context.req.path)
+      ? problemResponse(context, problem)
+      : problemPage(context, problem, version)
   addApi(app, { reader, finders, clock, served, version })
-  app.notFound((context) => problemResponse(context, new Problem('not-found')))
+  addPages(app, { reader, finders, clock, people, version, count })
+  app.notFound((context) => respond(context, new Problem('not-found')))
   app.onError((error, context) => {
     const problem = problemOf(error)
     if (problem.problem === 'internal') log.error({ err: error, path: context.req.path }, 'a request failed')
     if (problem.problem === 'method-not-allowed') context.header('Allow', 'GET, HEAD')
     if (problem.problem === 'database-unavailable') context.header('Retry-After', '5')
     context.header('Cache-Control', 'no-store')
-    return problemResponse(context, problem)
+    return respond(context, problem)
   })
   return await listen(app.fetch, { host, port, flag })
 }

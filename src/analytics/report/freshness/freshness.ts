@@ -27,7 +27,7 @@ export async function freshnessFigure(sql: Sql, writtenAt: Date): Promise<Figure
       : late.length === 0
         ? `Nothing was late: ${count(rows.length, 'resource')}`
         : `${number(late.length)} of ${count(rows.length, 'resource')} late: ${late.map(({ resource }) => resource).join(', ')}`,
-    lead: 'As of when the report was written.',
+    lead: 'As of when this page was written.',
     isTableShown: true,
     table: {
       columns: ['Resource', 'Last seen (UTC)', 'Age', 'Last change (UTC)', 'Expected every', 'Last run', 'Late'],

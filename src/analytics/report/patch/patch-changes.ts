@@ -20,14 +20,21 @@ export interface Change {
   readonly isRevert: boolean
 }
 
+const columns = `patch, started_at as "startedAt", items_added as added, items_changed as changed, items_removed as removed,
+  recipes_changed as recipes`
+
 /** The last patch that began before an instant. */
 export async function lastPatch(sql: Sql, before: Date): Promise<Patch | undefined> {
   const [row] = await sql.query<Patch>(
-    `select patch, started_at as "startedAt", items_added as added, items_changed as changed, items_removed as removed,
-            recipes_changed as recipes
-       from analytics.patch where started_at < $1 order by patch desc limit 1`,
+    `select ${columns} from analytics.patch where started_at < $1 order by patch desc limit 1`,
     [before],
   )
+  return row
+}
+
+/** The patch of a number. */
+export async function patchNumbered(sql: Sql, patch: number): Promise<Patch | undefined> {
+  const [row] = await sql.query<Patch>(`select ${columns} from analytics.patch where patch = $1`, [patch])
   return row
 }
 

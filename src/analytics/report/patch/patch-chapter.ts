@@ -5,7 +5,7 @@ import { type Figure, missing } from '../drawing/figure.ts'
 import { legendLine } from '../drawing/swatch.ts'
 import type { Period } from '../period.ts'
 import { count, moment, number, shortened } from '../words.ts'
-import { type Change, changesOf, lastPatch, readablePath } from './patch-changes.ts'
+import { type Change, changesOf, lastPatch, type Patch, readablePath } from './patch-changes.ts'
 
 const most = 500
 
@@ -13,6 +13,14 @@ const most = 500
 export async function patchFigure(sql: Sql, { from, to }: Period): Promise<Figure> {
   const patch = await lastPatch(sql, to)
   if (!patch) return missing('patch', 'No patch was seen yet', 'wynnsync sync items recipes')
+  return await figureOfPatch(sql, patch, from)
+}
+
+/**
+ * What a patch changed.
+ * @param from the beginning of the period that the page is about
+ */
+export async function figureOfPatch(sql: Sql, patch: Patch, from = patch.startedAt): Promise<Figure> {
   const found = await changesOf(sql, patch.patch, most + 1)
   const changes = found.slice(0, most)
   const parts = [

@@ -4,14 +4,15 @@ import { webOptions } from './web-options.ts'
 
 export const serve: CommandDeclaration = {
   usage: 'serve',
-  summary: 'serve a read API over HTTP',
+  summary: 'serve pages and a read API over HTTP',
   options: [
     option('--port <number>', 'port to listen on (default: 8080; 0 takes a free one)'),
     option('--host <address>', 'address to listen on (default: 127.0.0.1; with --public 0.0.0.0)'),
     ...webOptions,
   ],
-  notes: `/api/v1/<question>?argument=value answers every question of wynnsync query as JSON, or as CSV by the header Accept;
-/openapi.json describes all. The embedded database can have one process: there, wynnsync start --web-port serves while it syncs.`,
+  notes: `http://127.0.0.1:8080/ begins the pages. /api/v1/<question>?argument=value answers every question of wynnsync query as JSON,
+or as CSV by the header Accept; /openapi.json describes all. The embedded database has room for one process: there,
+wynnsync start --web-port serves while it syncs.`,
   examples: [
     'wynnsync serve --port 8080',
     'curl "http://127.0.0.1:8080/api/v1/territory_owner_at?territory=Detlas&at=-1d"',

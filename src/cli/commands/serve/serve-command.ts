@@ -9,7 +9,7 @@ export interface ServeFlags extends WebFlags {
   readonly host?: string
 }
 
-/** `serve`: serves the read API until SIGTERM or Ctrl-C. Returns the exit code. */
+/** `serve`: serves pages and the read API until SIGTERM or Ctrl-C. Returns the exit code. */
 export async function serveCommand(context: Context, { port = '8080', host, ...flags }: ServeFlags): Promise<number> {
   const options = webOptionsOf({ flag: '--port', port, hostFlag: '--host', host }, flags)
   const work = async (db: Database) => {
@@ -27,8 +27,7 @@ export async function serveCommand(context: Context, { port = '8080', host, ...f
 
 function welcome(url: string, place: string): string {
   return `the database ${place}, for reading, at ${url}
-try:  curl ${url}/api/v1/freshness
-all:  ${url}/openapi.json
+try:  curl ${url}/api/v1/freshness; ${url}/openapi.json describes all
 stop: Ctrl-C
 `
 }

@@ -9,7 +9,10 @@ export const start: CommandDeclaration = {
     concurrency,
     option('--metrics-port <number>', 'serve metrics for Prometheus, and /healthz, on this port (0 takes a free one)'),
     option('--metrics-host <address>', 'address of the metrics (default: 127.0.0.1)'),
-    option('--web-port <number>', 'serve the read API on this port, as wynnsync serve does (0 takes a free one)'),
+    option(
+      '--web-port <number>',
+      'serve pages and the read API on this port, as wynnsync serve does (0 takes a free one)',
+    ),
     option('--web-host <address>', 'its address (default: 127.0.0.1; with --public 0.0.0.0)'),
     ...webOptions,
   ],

@@ -25,7 +25,7 @@ export async function openStartWeb(context: Context, db: Database, options: WebO
   const own = db.kind === 'server' ? await openDatabase(context.app, ['serve']) : undefined
   try {
     const server = await openWeb(context, own ?? db, options)
-    context.app.log.info({ url: server.url }, 'the read API is served')
+    context.app.log.info({ url: server.url }, 'pages and the read API are served')
     return { url: server.url, close: () => server.close().finally(() => own?.close()) }
   } catch (error) {
     await own?.close()

@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto'
+import { html, raw } from 'hono/html'
+import { patterns } from './drawing/colours.ts'
+import type { Markup } from './drawing/html-table.ts'
+import { style } from './drawing/style.ts'
+import { mapScript } from './map/map-script.ts'
+
+/** What is in a document, besides what all have. */
+export interface DocumentParts {
+  readonly title: string
+  /** Version of the program. */
+  readonly version: string
+  /** Comes first, so that a policy in it holds for the rest. */
+  readonly head: Markup
+  readonly body: Markup
+  /** The style sheet. */
+  readonly css?: string
+}
+
+/** An HTML document that needs no other file, with the fills of all pictures and the script of the map. */
+export async function documentText({ title, version, head, body, css = style }: DocumentParts): Promise<string> {
+  const text = await html`<!doctype html>
+<html lang="en"><head><meta charset="utf-8">${head}
+<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="generator" content="wynnsync ${version}">
+<title>${title}</title><style>${raw(css)}</style></head><body>${patterns}
+${body}
+<script>${raw(mapScript)}</script></body></html>
+`
+  return String(text)
+}
+
+/** The sources that a content security policy allows: this script and this style sheet; whatever a name smuggles in does not run. */
+export function policyOf(css = style): readonly string[] {
+  return [`default-src 'none'`, `script-src ${hashOf(mapScript)}`, `style-src ${hashOf(css)}`, `base-uri 'none'`]
+}
+
+function hashOf(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+}

@@ -1,0 +1,24 @@
+import { html } from 'hono/html'
+import type { Cell, Markup } from '../../analytics/report/drawing/html-table.ts'
+
+/** A link to the page of something by its name. */
+export function link(folder: string, name: string, text = name): Markup {
+  return html`<a href="/${folder}/${encodeURIComponent(name)}">${text}</a>`
+}
+
+/** A guild by its prefix where that is plain, else by its uuid. */
+export function guildLink(uuid: string | null, name: string | null, prefix: string | null = null): Cell {
+  if (uuid === null) return 'no owner'
+  return link('guilds', prefix !== null && /^\w+$/.test(prefix) ? prefix : uuid, name ?? uuid)
+}
+
+/** A search form for a list; works without a script. */
+export function searchForm(
+  path: string,
+  fields: readonly (readonly [string, string])[],
+  query: URLSearchParams,
+): Markup {
+  return html`<form action="${path}" role="search">${fields.map(
+    ([name, label]) => html`<label>${label} <input name="${name}" value="${query.get(name) ?? ''}"></label>`,
+  )}<button>Search</button></form>`
+}

@@ -1,0 +1,97 @@
+import { html } from 'hono/html'
+import type { NameFinders } from '../../analytics/asking/names.ts'
+import { documentText, policyOf } from '../../analytics/report/document.ts'
+import { type Chapter, chapterMarkup, type Figure } from '../../analytics/report/drawing/figure.ts'
+import type { Frame } from '../../analytics/report/drawing/frame.ts'
+import type { Markup } from '../../analytics/report/drawing/html-table.ts'
+import { style } from '../../analytics/report/drawing/style.ts'
+import { readRoster } from '../../analytics/report/guild/roster.ts'
+import { type Period, periodOf } from '../../analytics/report/period.ts'
+import type { Sql } from '../../db/database.ts'
+
+/** What a page is made from. */
+export interface Visit {
+  readonly sql: Sql
+  readonly now: Date
+  /** The part of the path that names something; empty for lists. */
+  readonly name: string
+  readonly query: URLSearchParams
+  /** Whether single players are shown. */
+  readonly people: boolean
+  readonly finders: NameFinders
+}
+
+/** What a page shows. */
+export interface Page {
+  /** The finding. */
+  readonly title: string
+  /** Below the title, and what a link to the page says. */
+  readonly lead: string
+  /** A form or links, before the pictures. */
+  readonly control?: Markup
+  readonly chapters: readonly Chapter[]
+  /** The one path of this content. */
+  readonly path: string
+}
+
+/** Makes a page. */
+export type Build = (visit: Visit) => Promise<Page>
+
+/** A page about nothing but its figures, under one heading. */
+export function chapterOf(id: string, heading: string, ...figures: readonly Figure[]): Chapter {
+  return { id, heading, figures }
+}
+
+/** What all pictures of a page are about: the last seven days, or those before an instant. */
+export async function frameOf({ sql, now }: Visit, wanted: Partial<Period> = {}, guild: string | null = null) {
+  const period = await periodOf(sql, wanted, now)
+  const frame: Frame = { ...period, guild, writtenAt: now, roster: await readRoster(sql, period) }
+  return frame
+}
+
+const css = `${style}
+.site { display: flex; flex-wrap: wrap; gap: 4px 18px; margin-bottom: 22px; font-size: 15px } .site b { margin-right: 6px }
+.site a[aria-current] { color: var(--ink); text-decoration: none; font-weight: 600 }
+form { display: flex; flex-wrap: wrap; gap: 8px; margin-top: 16px; align-items: center }
+form label { display: flex; gap: 6px; align-items: center; font-size: 15px }
+input:not([type=range]), button { font: inherit; padding: 4px 8px; color: var(--ink); background: var(--paper);
+  border: 1px solid var(--soft); border-radius: 4px; max-width: 100% }
+del { color: var(--soft) } ins { text-decoration: none; font-weight: 600 }
+`
+
+/** The content security policy of every page. */
+export const pagePolicy = [...policyOf(css), `form-action 'self'`, `frame-ancestors 'none'`].join('; ')
+
+const sections = [
+  ...[
+    ['/map', 'Map'],
+    ['/territories', 'Territories'],
+    ['/guilds', 'Guilds'],
+    ['/items', 'Items'],
+  ],
+  ...[
+    ['/patches', 'Patches'],
+    ['/worlds', 'Worlds'],
+    ['/status', 'Status'],
+    ['/openapi.json', 'API'],
+  ],
+] as const
+
+/** The page as an HTML document. */
+export async function pageText({ title, lead, control, chapters, path }: Page, version: string): Promise<string> {
+  const section = ([at, name]: readonly [string, string] | readonly string[]) =>
+    html`<a href="${at}"${path === at || path.startsWith(`${at}/`) ? html` aria-current="page"` : ''}>${name}</a>`
+  return await documentText({
+    title: `${title} · wynnsync`,
+    version,
+    css,
+    head: html`<meta name="description" content="${lead}"><link rel="canonical" href="${path}">
+<meta property="og:type" content="website"><meta property="og:site_name" content="wynnsync">
+<meta property="og:title" content="${title}"><meta property="og:description" content="${lead}">`,
+    body: html`<header><nav class="site" aria-label="Pages"><b><a href="/">wynnsync</a></b>${sections.map(section)}</nav>
+<h1>${title}</h1><p class="soft">${lead}</p>${control ?? ''}</header>
+<main>${chapters.map(chapterMarkup)}</main>
+<footer>wynnsync ${version}. All times are UTC. Hatched (on paper, dashed) is unknown, not zero. Not affiliated with the makers
+of the game or of its API.</footer>`,
+  })
+}

@@ -1,0 +1,129 @@
+import { resolveName, UnknownName } from '../../analytics/asking/names.ts'
+import { type Figure, missing } from '../../analytics/report/drawing/figure.ts'
+import { guildChapter } from '../../analytics/report/guild/guild-chapter.ts'
+import { guildHoursFigure } from '../../analytics/report/guild/guild-hours.ts'
+import { count, number } from '../../analytics/report/words.ts'
+import { guildLink, link, searchForm } from '../html/links.ts'
+import { chapterOf, frameOf, type Page, type Visit } from '../html/page.ts'
+import { Problem } from '../http/problems.ts'
+
+interface Guild {
+  readonly uuid: string
+  readonly name: string
+  readonly prefix: string
+  readonly level: number | null
+  readonly members: number | null
+  readonly online: number | null
+  readonly territories: number | null
+  readonly wars: number | null
+}
+
+const columns = 'guild_uuid::text as uuid, name, prefix, level, members, online, territories, wars'
+/** Rows of a list. */
+const most = 200
+
+/** `/guilds?q=`: guilds by name or prefix, those with most territories first. */
+export async function guildsPage({ sql, query }: Visit): Promise<Page> {
+  const text = query.get('q') ?? ''
+  const found = await sql.query<Guild>(
+    `select ${columns} from analytics.guild
+      where $1 = '' or strpos(lower(name), lower($1)) > 0 or lower(prefix) = lower($1)
+      order by lower(prefix) = lower($1) desc, territories desc nulls last, members desc nulls last, name limit $2`,
+    [text, most + 1],
+  )
+  const shown = found.slice(0, most)
+  const amount = found.length > most ? `More than ${most} guilds` : count(found.length, 'guild')
+  return {
+    path: text === '' ? '/guilds' : `/guilds?q=${encodeURIComponent(text)}`,
+    title: `${amount}${text === '' ? '' : ` like ${text}`}`,
+    lead: 'Guilds by name or prefix, those with most territories first.',
+    control: searchForm('/guilds', [['q', 'Name or prefix']], query),
+    chapters: [
+      chapterOf('guilds', 'Guilds', {
+        id: 'list',
+        title: found.length > most ? `The first ${most}` : amount,
+        table: {
+          columns: ['Guild', 'Prefix', 'Level', 'Members', 'Online', 'Territories', 'Wars'],
+          rows: shown.map(({ uuid, name, prefix, ...numbers }) => [
+            ...[guildLink(uuid, name, prefix), prefix, numbers.level, numbers.members, numbers.online],
+            ...[numbers.territories, numbers.wars],
+          ]),
+        },
+        isTableShown: true,
+      }),
+    ],
+  }
+}
+
+/** `/guilds/PREFIX`: one guild, by uuid, prefix or name. */
+export async function guildPage(visit: Visit): Promise<Page> {
+  const { sql, name, people, finders } = visit
+  const known = await resolveName(sql, { name: 'guild', type: 'uuid', value: name }, finders).catch(unlessUnknown)
+  const holder = await holderNamed(sql, known?.value ?? name)
+  const uuid = known?.value ?? holder?.uuid
+  const [guild] = await sql.query<Guild>(`select ${columns} from analytics.guild where guild_uuid::text = lower($1)`, [
+    uuid ?? '',
+  ])
+  if (uuid === undefined || !(guild || holder || (await finders.keys.guild?.holders(sql, uuid))?.length))
+    throw new Problem('not-found', { detail: `guild not found: ${name}` })
+  const frame = await frameOf(visit, {}, uuid)
+  const chapter = people
+    ? await guildChapter(sql, frame)
+    : chapterOf('guild', 'The guild', await guildHoursFigure(sql, uuid, frame))
+  const former = await namesFigure(visit, uuid)
+  const [held, amount] = await heldFigure(visit, uuid)
+  return {
+    path: `/guilds/${encodeURIComponent(guild?.prefix ?? uuid)}`,
+    title: guild
+      ? `${guild.name} [${guild.prefix}]: ${number(guild.members)} members, ${count(amount, 'territory', 'territories')}`
+      : `${holder ? `${holder.name} [${holder.prefix}]` : 'This guild'} is not in the latest list of guilds`,
+    lead: guild
+      ? `Level ${number(guild.level)}, ${number(guild.online)} online, ${number(guild.wars)} wars; ? is unknown.`
+      : 'What is known of a guild that is not listed, or not yet.',
+    chapters: [chapter, chapterOf('held', 'Territories', held), chapterOf('names', 'Names', former)],
+  }
+}
+
+/** A guild that is in no list may have held territories. */
+async function holderNamed(sql: Visit['sql'], name: string) {
+  const [row] = await sql.query<{ uuid: string; name: string; prefix: string | null }>(
+    `select guild_uuid::text as uuid, guild_name as name, guild_prefix as prefix from analytics.territory_hold
+      where guild_uuid::text = lower($1) or guild_prefix = $1 or guild_name = $1 order by held_from desc limit 1`,
+    [name],
+  )
+  return row
+}
+
+/** What was thrown, unless it says that the name is unknown. */
+function unlessUnknown(error: unknown): undefined {
+  if (!(error instanceof UnknownName)) throw error
+}
+
+async function heldFigure({ sql }: Visit, uuid: string): Promise<readonly [Figure, number]> {
+  const rows = await sql.query<{ territory: string; since: Date | null }>(
+    `select territory, held_from as since from analytics.territory where guild_uuid::text = lower($1) order by territory`,
+    [uuid],
+  )
+  const title =
+    rows.length === 0 ? 'It holds no territory' : `It holds ${count(rows.length, 'territory', 'territories')}`
+  const table = {
+    columns: ['Territory', 'Since (UTC)'],
+    rows: rows.map(({ territory, since }) => [link('territories', territory), since]),
+  }
+  return [{ id: 'held-list', title, ...(rows.length > 0 && { table, isTableShown: true }) }, rows.length]
+}
+
+async function namesFigure({ sql, finders }: Visit, uuid: string): Promise<Figure> {
+  const names = (await finders.keys.guild?.holders(sql, uuid)) ?? []
+  const [latest] = names
+  if (!latest) return missing('names-list', 'No name is known', 'wynnsync sync guild-list')
+  return {
+    id: 'names-list',
+    title: `Known as ${latest.name} [${latest.prefix}]`,
+    table: {
+      columns: ['Name', 'Prefix', 'From (UTC)', 'Until (UTC)'],
+      rows: names.map(({ name, prefix, since, until }) => [name, prefix, since, until ?? 'now']),
+    },
+    isTableShown: true,
+  }
+}

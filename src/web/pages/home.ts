@@ -1,0 +1,86 @@
+import { html } from 'hono/html'
+import { type Figure, missing } from '../../analytics/report/drawing/figure.ts'
+import { freshnessFigure } from '../../analytics/report/freshness/freshness.ts'
+import { lastPatch } from '../../analytics/report/patch/patch-changes.ts'
+import { count, moment, number } from '../../analytics/report/words.ts'
+import { guildLink, link } from '../html/links.ts'
+import { chapterOf, type Page, type Visit } from '../html/page.ts'
+import { captureTable, latestCaptures } from './captures.ts'
+
+const DAY = 86_400_000
+
+/** `/`: what happened lately, who is online, and how fresh all is. */
+export async function homePage(visit: Visit): Promise<Page> {
+  const { sql, now, people } = visit
+  const [row] = await sql.query<{ captures: number; players: number | null; worlds: number }>(
+    `select (select count(*)::int from analytics.territory_capture where captured_at >= $1 and captured_at < $2) as captures,
+            (select sum(online)::int from analytics.world) as players, (select count(*)::int from analytics.world) as worlds`,
+    [new Date(now.getTime() - DAY), now],
+  )
+  const { captures = 0, players = null, worlds = 0 } = row ?? {}
+  const figures = [await capturesFigure(visit), ...(people ? [await movesFigure(visit)] : []), await patchFigure(visit)]
+  return {
+    path: '/',
+    title: `${count(captures, 'capture')} in the last day, ${players === null ? 'players online unknown' : `${count(players, 'player')} online on ${count(worlds, 'world')}`}`,
+    lead: 'What happened lately in Wynncraft, from the kept history of its public web API.',
+    control: html`<form action="/map"><label>Map at <input name="at" placeholder="2026-05-01T20:00Z, -1d"></label><button>Show</button></form>`,
+    chapters: [
+      chapterOf('lately', 'Lately', ...figures),
+      chapterOf('completeness', 'How complete this is', await freshnessFigure(sql, now)),
+    ],
+  }
+}
+
+async function capturesFigure({ sql }: Visit): Promise<Figure> {
+  const captures = await latestCaptures(sql, {}, 20)
+  const [last] = captures
+  if (!last) return missing('captures', 'No capture was seen yet', 'wynnsync sync territories')
+  return {
+    id: 'captures',
+    title: `${last.to} took ${last.territory} on ${moment(last.at)}`,
+    table: captureTable(captures),
+    isTableShown: true,
+  }
+}
+
+interface Move {
+  readonly at: Date
+  readonly event: string
+  readonly username: string | null
+  readonly player: string
+  readonly guild: string
+  readonly name: string | null
+  readonly rank: string | null
+}
+
+async function movesFigure({ sql }: Visit): Promise<Figure> {
+  const moves = await sql.query<Move>(
+    `select at, event, username, player_uuid::text as player, guild_uuid::text as guild, guild_name as name,
+            coalesce(to_rank, from_rank) as rank
+       from analytics.membership_event order by at desc limit 20`,
+  )
+  const [last] = moves
+  if (!last) return missing('moves', 'No join, leave or change of rank was observed', 'wynnsync sync guilds')
+  return {
+    id: 'moves',
+    title: `${last.username ?? 'A player'} ${last.event} ${last.event === 'joined' || last.event === 'left' ? (last.name ?? 'a guild') : `in ${last.name ?? 'a guild'}`}`,
+    table: {
+      columns: ['At (UTC)', 'Player', 'What', 'Guild', 'Rank'],
+      rows: moves.map(({ at, event, username, player, guild, name, rank }) => [
+        ...[at, link('players', player, username ?? player), event, guildLink(guild, name)],
+        rank ?? '',
+      ]),
+    },
+    isTableShown: true,
+  }
+}
+
+async function patchFigure({ sql, now }: Visit): Promise<Figure> {
+  const patch = await lastPatch(sql, now)
+  if (!patch) return missing('patch', 'No patch was seen yet', 'wynnsync sync items recipes')
+  return {
+    id: 'patch',
+    title: `The last patch changed ${count(patch.changed, 'item')}, added ${number(patch.added)} and removed ${number(patch.removed)}`,
+    lead: html`First seen ${moment(patch.startedAt)} UTC: ${link('patches', String(patch.patch), `patch ${patch.patch}`)}`,
+  }
+}

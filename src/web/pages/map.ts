@@ -1,0 +1,39 @@
+import { html } from 'hono/html'
+import { instantText } from '../../analytics/instants.ts'
+import { captureMatrixFigure } from '../../analytics/report/map/capture-matrix.ts'
+import { capturesFigure } from '../../analytics/report/map/captures.ts'
+import { empiresFigure } from '../../analytics/report/map/empires.ts'
+import { mapFigure } from '../../analytics/report/map/map.ts'
+import { instant } from '../../analytics/report/words.ts'
+import { chapterOf, frameOf, type Page, type Visit } from '../html/page.ts'
+import { Problem } from '../http/problems.ts'
+
+/** `/map?at=`: who holds what at an instant, and in the seven days before it. */
+export async function mapPage(visit: Visit): Promise<Page> {
+  const { sql, now, query } = visit
+  const text = query.get('at') ?? ''
+  const at = text === '' ? undefined : instantOf(text, now)
+  // The period ends before its end.
+  const frame = await frameOf(visit, at ? { to: new Date(at.getTime() + 1) } : {})
+  const map = await mapFigure(sql, frame)
+  const figures = [await empiresFigure(sql, frame), await capturesFigure(sql, frame)]
+  return {
+    path: at ? `/map?at=${encodeURIComponent(at.toISOString())}` : '/map',
+    title: map.title,
+    lead: `The map ${at ? `at ${instant(at)}` : 'now'} UTC, and the days before.`,
+    control: html`<form action="/map"><label>At <input name="at" value="${text}" placeholder="2026-05-01T20:00Z, -12h, yesterday">
+</label><button>Show</button></form>`,
+    chapters: [chapterOf('territories', 'Territories', map, ...figures, await captureMatrixFigure(sql, frame))],
+  }
+}
+
+function instantOf(text: string, now: Date): Date {
+  const at = new Date(instantText(text, now.getTime()))
+  // What Postgres and people can read.
+  if (Number.isNaN(at.getTime()) || at.getUTCFullYear() < 2000 || at.getUTCFullYear() > 9000)
+    throw new Problem('bad-argument', {
+      detail: 'at must be an instant such as 2026-05-01T20:00Z, -12h, yesterday',
+      argument: 'at',
+    })
+  return at
+}

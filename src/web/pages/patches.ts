@@ -1,0 +1,72 @@
+import { type Figure, missing } from '../../analytics/report/drawing/figure.ts'
+import { patchNumbered } from '../../analytics/report/patch/patch-changes.ts'
+import { figureOfPatch } from '../../analytics/report/patch/patch-chapter.ts'
+import { count, moment } from '../../analytics/report/words.ts'
+import { link } from '../html/links.ts'
+import { chapterOf, type Page, type Visit } from '../html/page.ts'
+import { Problem } from '../http/problems.ts'
+
+interface Row {
+  readonly patch: number
+  readonly at: Date
+  readonly added: number
+  readonly changed: number
+  readonly removed: number
+  readonly recipes: number
+  readonly abilities: number
+  readonly article: string | null
+}
+
+/** Rows of the list. */
+const most = 200
+
+/** `/patches`: every patch, the latest first. */
+export async function patchesPage({ sql }: Visit): Promise<Page> {
+  const rows = await sql.query<Row>(
+    `select patch, started_at as at, items_added as added, items_changed as changed, items_removed as removed,
+            recipes_changed as recipes, abilities_changed as abilities, nearest_article as article
+       from analytics.patch order by patch desc limit ${most}`,
+  )
+  const [last] = rows
+  const figure: Figure = last
+    ? {
+        id: 'list',
+        title: `The latest changed ${count(last.changed, 'item')}`,
+        table: {
+          columns: [
+            'Patch',
+            'First seen (UTC)',
+            'Items changed',
+            'Added',
+            'Removed',
+            'Recipes',
+            'Abilities',
+            'Near it was published',
+          ],
+          rows: rows.map(({ patch, at, changed, added, removed, recipes, abilities, article }) => [
+            ...[link('patches', String(patch)), at, changed, added, removed, recipes, abilities, article ?? ''],
+          ]),
+        },
+        isTableShown: true,
+      }
+    : missing('list', 'No patch was seen yet', 'wynnsync sync items recipes')
+  return {
+    path: '/patches',
+    title: last ? `${count(last.patch, 'patch', 'patches')} seen, the last on ${moment(last.at)}` : figure.title,
+    lead: 'Updates of the game, as far as they show in items, recipes, abilities, aspects and quests.',
+    chapters: [chapterOf('patches', 'Patches', figure)],
+  }
+}
+
+/** `/patches/N`: what one patch changed in items and recipes. */
+export async function patchPage({ sql, name }: Visit): Promise<Page> {
+  const patch = /^\d{1,9}$/.test(name) ? await patchNumbered(sql, Number(name)) : undefined
+  if (!patch) throw new Problem('not-found', { detail: `patch not found: ${name}` })
+  const figure = await figureOfPatch(sql, patch)
+  return {
+    path: `/patches/${patch.patch}`,
+    title: `Patch ${patch.patch}: ${figure.title}`,
+    lead: `First seen ${moment(patch.startedAt)} UTC.`,
+    chapters: [chapterOf('changes', 'What changed', figure)],
+  }
+}

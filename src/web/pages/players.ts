@@ -1,0 +1,130 @@
+import { resolveName } from '../../analytics/asking/names.ts'
+import { type Figure, missing } from '../../analytics/report/drawing/figure.ts'
+import { count, length, number } from '../../analytics/report/words.ts'
+import { guildLink } from '../html/links.ts'
+import { chapterOf, type Page, type Visit } from '../html/page.ts'
+import { Problem } from '../http/problems.ts'
+
+const DAY = 86_400_000
+
+interface Spell {
+  readonly since: Date
+  readonly until: Date | null
+  readonly username: string | null
+  readonly guild: string | null
+  readonly name: string | null
+  readonly rank: string | null
+}
+
+/** `/players/NAME`: names, guilds, sessions and playtime of one player. */
+export async function playerPage(visit: Visit): Promise<Page> {
+  const { sql, name, people, finders } = visit
+  if (!people) throw new Problem('people-not-shown', { detail: 'Single players are not shown here.' })
+  const { value: player } = await resolveName(sql, { name: 'player', type: 'uuid', value: name }, finders)
+  const spells = await sql.query<Spell>(
+    `select valid_from as since, valid_until as until, username, guild_uuid::text as guild, guild_name as name,
+            guild_rank as rank from analytics.player_biography($1::text::uuid) order by valid_from desc limit 200`,
+    [player],
+  )
+  const sessions = await sessionsFigure(visit, player)
+  const [latest] = spells
+  if (!latest && !sessions.table) throw new Problem('not-found', { detail: `player not found: ${name}` })
+  const username = latest?.username ?? name
+  const guild = latest?.guild
+    ? ` is ${latest.rank ?? 'a member'} of ${latest.name ?? 'a guild'}`
+    : ' is in no known guild'
+  return {
+    path: `/players/${encodeURIComponent(player)}`,
+    title: `${username}${guild}`,
+    lead: await hiddenText(visit, player),
+    chapters: [
+      chapterOf('playtime', 'Playtime', await playtimeFigure(visit, player)),
+      chapterOf('sessions', 'Sessions', sessions),
+      chapterOf('biography', 'Names and guilds', biographyFigure(spells)),
+    ],
+  }
+}
+
+/** What the player hides, as far as it is known. */
+async function hiddenText({ sql }: Visit, player: string): Promise<string> {
+  const rows = await sql.query<{ hidden: string }>(
+    `select distinct hidden from (
+       select unnest(restricted) as hidden from analytics.guild_member where player_uuid = $1::text::uuid
+        union all select unnest(restricted) from analytics.player where player_uuid = $1::text::uuid) known order by hidden`,
+    [player],
+  )
+  if (rows.length === 0) return 'As far as the public API shows it; ? is unknown.'
+  return `Hides ${rows.map(({ hidden }) => hidden).join(', ')}: what is hidden is unknown, not zero.`
+}
+
+async function playtimeFigure({ sql, now }: Visit, player: string): Promise<Figure> {
+  const days = await sql.query<{
+    day: string | Date
+    least: number | null
+    most: number | null
+    coverage: number | null
+  }>(
+    `select day::text as day, seconds_min as least, seconds_max as most, coverage
+       from analytics.player_playtime($1::text::uuid, $2, $3) order by day desc`,
+    [player, new Date(now.getTime() - 14 * DAY), now],
+  )
+  const known = days.filter(({ least }) => least !== null)
+  if (known.length === 0) return missing('days', 'Playtime is not known', 'wynnsync sync online-players')
+  const sum = (of: 'least' | 'most') => known.reduce((total, one) => total + (one[of] ?? 0), 0)
+  const hours = (seconds: number | null) => (seconds === null ? null : seconds / 3600)
+  return {
+    id: 'days',
+    title: `Between ${number(sum('least') / 3600, 1)} and ${number(sum('most') / 3600, 1)} hours in the last 14 days`,
+    lead: 'At least what responses show, at most what the bounds of the sessions allow. Coverage: the share of the day that was watched.',
+    table: {
+      columns: ['Day (UTC)', 'Hours, at least', 'Hours, at most', 'Coverage'],
+      rows: days.map(({ day, least, most, coverage }) => [String(day), hours(least), hours(most), coverage]),
+    },
+    isTableShown: true,
+  }
+}
+
+async function sessionsFigure({ sql }: Visit, player: string): Promise<Figure> {
+  const sessions = await sql.query<{ world: string; from: Date; until: Date; isOpen: boolean | null }>(
+    `select world, listed_from as "from", listed_until as until, is_open as "isOpen" from analytics.player_session
+      where player_uuid = $1::text::uuid order by listed_from desc limit 50`,
+    [player],
+  )
+  const [last] = sessions
+  if (!last)
+    return missing(
+      'session-list',
+      'No session was seen; a player who hides is not listed',
+      'wynnsync sync online-players',
+    )
+  return {
+    id: 'session-list',
+    title: last.isOpen
+      ? `Online on ${last.world}, as of the latest response`
+      : `${count(sessions.length, 'session')}, the latest on ${last.world}`,
+    lead: 'Listed from the first to the last response; the session is a little longer.',
+    table: {
+      columns: ['World', 'Listed from (UTC)', 'Until (UTC)', 'For'],
+      rows: sessions.map(({ world, from, until, isOpen }) => [
+        ...[world, from, isOpen ? 'now' : until, length((until.getTime() - from.getTime()) / 1000)],
+      ]),
+    },
+    isTableShown: true,
+  }
+}
+
+function biographyFigure(spells: readonly Spell[]): Figure {
+  if (spells.length === 0) return missing('spells', 'No name or guild is known', 'wynnsync sync players guilds')
+  const names = new Set(spells.flatMap(({ username }) => username ?? []))
+  return {
+    id: 'spells',
+    title: `${count(names.size, 'name')}, ${count(new Set(spells.flatMap(({ guild }) => guild ?? [])).size, 'guild')}`,
+    table: {
+      columns: ['Name', 'Guild', 'Rank', 'From (UTC)', 'Until (UTC)'],
+      rows: spells.map(({ username, guild, name, rank, since, until }) => [
+        ...[username, guild === null ? '' : guildLink(guild, name), rank ?? '', since, until ?? 'now'],
+      ]),
+    },
+    isTableShown: true,
+  }
+}

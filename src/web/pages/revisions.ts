@@ -1,0 +1,90 @@
+import { html } from 'hono/html'
+import type { Figure } from '../../analytics/report/drawing/figure.ts'
+import type { Cell } from '../../analytics/report/drawing/html-table.ts'
+import { readablePath } from '../../analytics/report/patch/patch-changes.ts'
+import { count, instant, shortened } from '../../analytics/report/words.ts'
+import type { Sql } from '../../db/database.ts'
+import { link } from '../html/links.ts'
+
+interface Change {
+  readonly path: string
+  readonly before: unknown
+  readonly after: unknown
+  readonly isRevert: boolean
+}
+
+/** What changed in an item at one instant. */
+export interface Revision {
+  readonly at: Date
+  readonly patch: number
+  /** What players called it. */
+  readonly name: string
+  readonly changes: readonly Change[]
+}
+
+/** How many changed values of an item are shown. */
+const most = 2000
+
+/** Every revision of an item, the latest first. */
+export async function readRevisions(sql: Sql, item: string): Promise<Revision[]> {
+  const rows = await sql.query<Change & { at: Date; patch: number; name: string }>(
+    `select changed_at as at, patch, coalesce(display_name, internal_name) as name, path, old_value as before,
+            new_value as after, is_revert as "isRevert"
+       from analytics.item_change where internal_name = $1 order by changed_at desc, path limit ${most}`,
+    [item],
+  )
+  const byTime = grouped(rows)
+  return [...byTime.values()].flatMap((changes) => {
+    const [first] = changes
+    return first ? [{ at: first.at, patch: first.patch, name: first.name, changes }] : []
+  })
+}
+
+function grouped<Row extends { readonly at: Date }>(rows: readonly Row[]): Map<number, Row[]> {
+  const groups = new Map<number, Row[]>()
+  for (const row of rows) groups.set(row.at.getTime(), [...(groups.get(row.at.getTime()) ?? []), row])
+  return groups
+}
+
+/** A revision with what was and what is. */
+export function revisionFigure({ at, patch, changes }: Revision): Figure {
+  const [first] = changes
+  const whole =
+    changes.length === 1 && first?.path === '' ? (first.before === null ? 'appeared' : 'disappeared') : undefined
+  return {
+    id: `at-${at.getTime()}`,
+    title: `${instant(at)}: ${whole ?? `${count(changes.length, 'value')} changed${directionOf(changes)}`}`,
+    lead: html`${link('patches', String(patch), `Patch ${patch}`)}${changes.some(({ isRevert }) => isRevert) ? ', taken back in part or whole' : ''}`,
+    ...(whole === undefined && {
+      table: {
+        columns: ['What', 'Before', 'After', 'Difference'],
+        rows: changes.map(({ path, before, after }) => [
+          readablePath(path),
+          before === null ? '–' : html`<del>${shown(before)}</del>`,
+          after === null ? '–' : html`<ins>${shown(after)}</ins>`,
+          difference(before, after),
+        ]),
+      },
+      isTableShown: true,
+    }),
+  }
+}
+
+function difference(before: unknown, after: unknown): Cell {
+  if (typeof before !== 'number' || typeof after !== 'number') return ''
+  const by = after - before
+  return `${by > 0 ? '+' : ''}${Number(by.toFixed(3))}`
+}
+
+/** `, 2 numbers up, 1 down`: whether that is good or bad depends on the number. */
+function directionOf(changes: readonly Change[]): string {
+  const moved = changes.flatMap(({ before, after }) =>
+    typeof before === 'number' && typeof after === 'number' ? [Math.sign(after - before)] : [],
+  )
+  const [up, down] = [1, -1].map((sign) => moved.filter((one) => one === sign).length)
+  return moved.length === 0 ? '' : `: ${count(up ?? 0, 'number')} up, ${down} down`
+}
+
+function shown(value: unknown): string {
+  return shortened(typeof value === 'string' ? value : JSON.stringify(value), 300)
+}

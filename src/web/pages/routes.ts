@@ -1,0 +1,76 @@
+import type { Context, Hono } from 'hono'
+import type { NameFinders } from '../../analytics/asking/names.ts'
+import type { Clock } from '../../app/clock.ts'
+import { type Build, pagePolicy, pageText } from '../html/page.ts'
+import { withEtag } from '../http/etag.ts'
+import { createPageCache } from '../http/page-cache.ts'
+import { Problem, problems } from '../http/problems.ts'
+import type { Reader } from '../reading.ts'
+import { guildPage, guildsPage } from './guilds.ts'
+import { homePage } from './home.ts'
+import { itemPage, itemsPage } from './items.ts'
+import { mapPage } from './map.ts'
+import { patchesPage, patchPage } from './patches.ts'
+import { playerPage } from './players.ts'
+import { statusPage, worldsPage } from './status.ts'
+import { territoriesPage, territoryPage } from './territories.ts'
+
+/** What pages are made of. */
+export interface Site {
+  readonly reader: Reader
+  readonly finders: NameFinders
+  readonly clock: Clock
+  /** Whether single players are shown. */
+  readonly people: boolean
+  readonly version: string
+  /** Counts a page that is made. @throws Problem when the limit of the address is reached */
+  count(context: Context): void
+}
+
+/** Every page by its path; what players hide later must be gone at once, so pages that name them are made each time. */
+const pages: readonly { readonly path: string; readonly build: Build; readonly namesPlayers?: boolean }[] = [
+  { path: '/', build: homePage, namesPlayers: true },
+  { path: '/status', build: statusPage },
+  { path: '/map', build: mapPage },
+  { path: '/territories', build: territoriesPage },
+  { path: '/territories/:name', build: territoryPage },
+  { path: '/guilds', build: guildsPage },
+  { path: '/guilds/:name', build: guildPage, namesPlayers: true },
+  { path: '/items', build: itemsPage },
+  { path: '/items/:name', build: itemPage },
+  { path: '/players/:name', build: playerPage, namesPlayers: true },
+  { path: '/patches', build: patchesPage },
+  { path: '/patches/:name', build: patchPage },
+  { path: '/worlds', build: worldsPage },
+]
+
+/** Adds the pages. */
+export function addPages(app: Hono, site: Site): void {
+  const cached = createPageCache(site.clock)
+  for (const { path, build, namesPlayers = false } of pages) {
+    app.get(path, async (context) => {
+      const { pathname, search, searchParams: query } = new URL(context.req.url)
+      const name = context.req.param('name') ?? ''
+      if (`${name}${search}`.includes('\0') || search.includes('%00')) throw new Problem('not-found')
+      const make = async () => {
+        site.count(context)
+        const now = new Date(site.clock.now())
+        const { people, finders, version } = site
+        const page = await site.reader.read((sql) => build({ sql, now, name, query, people, finders }))
+        return await pageText(page, version)
+      }
+      const text = await (namesPlayers ? make() : cached(`${pathname}${search}`, make))
+      context.header('Content-Security-Policy', pagePolicy)
+      return withEtag(context, text, 'text/html; charset=utf-8')
+    })
+  }
+}
+
+/** A problem as a page. */
+export async function problemPage(context: Context, problem: Problem, version: string): Promise<Response> {
+  const { status, title } = problems[problem.problem]
+  const lead = problem.details.detail ?? `Status ${status}.`
+  const { pathname: path } = new URL(context.req.url)
+  context.header('Content-Security-Policy', pagePolicy)
+  return context.html(await pageText({ title, lead, path, chapters: [] }, version), status)
+}

@@ -1,0 +1,117 @@
+import { parseHTML } from 'linkedom'
+import { describe, expect, test } from 'vitest'
+import { guildId } from '../support/guild-answers.ts'
+import { kindsOfPart } from '../support/postgres.ts'
+import { hostile } from '../support/report-world.ts'
+import { webWorld } from '../support/web-world.ts'
+
+/** Every kind of page, with what its title says. */
+const paths = (): readonly (readonly [string, RegExp])[] => [
+  ['/', /^\d+ captures in the last day, 1 player online on 2 worlds/],
+  ['/status', /late|schedule/],
+  ['/map', /holds most of the map: 2 of 3 territories/],
+  ['/map?at=2026-06-01T10:45Z', /Guild b holds most of the map: 2 of 3 territories/],
+  ['/territories', /3 territories have a holder, of 3/],
+  ['/territories/Oak', /^Guild b \[bbb\] holds Oak for 6 hours$/],
+  [`/territories/${encodeURIComponent(hostile.territory)}`, /holds <\/script><script>alert\('place'\)<\/script> for/],
+  ['/guilds', /guild/],
+  [`/guilds?q=${encodeURIComponent(hostile.prefix)}`, /1 guild like "'><b/],
+  [
+    `/guilds/${encodeURIComponent(hostile.prefix)}`,
+    /^<script>alert\("guild"\)<\/script> \["'><b\]: \d+ members, 2 territories$/,
+  ],
+  ['/items', /^1 item$/],
+  ['/items?q=svg', /^1 item like svg$/],
+  ['/items/bow', /^<svg onload=alert\(1\)> changed 1 time, last on 1 Jun, 11:00$/],
+  [`/players/${encodeURIComponent(hostile.player)}`, /^'"><img src=x onerror=alert\(1\)> is owner of /],
+  ['/patches', /^1 patch seen, the last on 1 Jun, 11:00$/],
+  ['/patches/1', /^Patch 1: 1 item changed/],
+  ['/worlds', /At most \d+ players at once/],
+]
+
+describe.each(kindsOfPart)('the pages on the %s database', (kind) => {
+  const { served } = webWorld(kind)
+
+  test('say in their titles what was found, run no name, and request nothing from elsewhere', async () => {
+    const { ask } = await served()
+    const linked = new Set<string>()
+    for (const [path, title] of paths()) {
+      const { status, headers, text } = await ask(path)
+      expect([path, status, headers['content-type']]).toEqual([path, 200, 'text/html; charset=utf-8'])
+      const { document } = parseHTML(text)
+      const shown = String(document.querySelector('h1')?.textContent)
+      expect.soft(shown, path).toMatch(title)
+      expect(document.querySelector('title')?.textContent).toBe(`${shown} · wynnsync`)
+      const meta = document.querySelector('meta[property="og:title"]')
+      expect(meta?.getAttribute('content')).toBe(shown)
+      // One script and one data block, both of the program; nothing else that runs or loads.
+      const scripts = [...document.querySelectorAll('script:not([type="application/json"])')]
+      expect(scripts.length, path).toBe(1)
+      expect(
+        document.querySelectorAll('img, iframe, object, embed, [onload], [onerror], [style], b > b').length,
+        path,
+      ).toBe(0)
+      const loaded = [...document.querySelectorAll('[src], link:not([rel=canonical])')]
+      expect(loaded.length, path).toBe(0)
+      const policy = String(headers['content-security-policy'])
+      expect(policy).toMatch(
+        /^default-src 'none'; script-src 'sha256-\S+'; style-src 'sha256-\S+'; base-uri 'none'; form-action 'self'/,
+      )
+      for (const link of document.querySelectorAll('a[href]')) linked.add(String(link.getAttribute('href')))
+    }
+    expect([...linked].filter((href) => !/^[/#]/.test(href))).toEqual([])
+    for (const href of linked) {
+      if (href.startsWith('#')) continue
+      expect([href, (await ask(href)).status]).toEqual([href, 200])
+    }
+  })
+
+  test('give each item every revision, with what was and what is', async () => {
+    const { ask } = await served()
+    const { document } = parseHTML((await ask('/items/bow')).text)
+    const rows = [...document.querySelectorAll('#revisions tbody tr')].map((row) =>
+      [...row.children].map((cell) => cell.textContent),
+    )
+    expect(rows).toEqual([['identifications · rawStrength', '4', '6', '+2']])
+    expect(document.querySelector('#revisions del')?.textContent).toBe('4')
+  })
+
+  test('are found under other names, and say what is not there or ambiguous', async () => {
+    const { ask } = await served()
+    expect((await ask(`/guilds/${guildId('a')}`)).status).toBe(200)
+    const missing = [
+      '/guilds/none',
+      '/items/none',
+      '/players/none',
+      '/patches/99',
+      '/patches/x',
+      '/territories/none',
+      '/none',
+    ]
+    for (const path of [...missing, `/guilds/${guildId('f')}`, '/guilds/%00', '/map?at=%00']) {
+      const { status, headers } = await ask(path)
+      expect([path, status, headers['content-type']]).toEqual([path, 404, 'text/html; charset=UTF-8'])
+    }
+    expect((await ask('/map?at=noon')).status).toBe(400)
+    const { headers } = await ask('/items/bow')
+    expect((await ask('/items/bow', { 'if-none-match': String(headers.etag) })).status).toBe(304)
+  })
+
+  test('leave out single players, if so started', async () => {
+    const { ask } = await served({ people: false })
+    expect((await ask(`/players/${encodeURIComponent(hostile.player)}`)).status).toBe(403)
+    for (const [path] of paths()) {
+      const { text } = await ask(path)
+      expect(text, path).not.toMatch(/img src=x|Player[0-9]/)
+    }
+  })
+
+  test('that are read by many are made once, and count for the one who has them made', async () => {
+    const { ask } = await served({ requestsPerMinute: 2 })
+    const all = await Promise.all(Array.from({ length: 20 }, () => ask('/territories')))
+    expect(new Set(all.map(({ status }) => status))).toEqual(new Set([200]))
+    await ask('/guilds')
+    expect((await ask('/items')).status).toBe(429)
+    expect((await ask('/territories')).status).toBe(200)
+  })
+})
