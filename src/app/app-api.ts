@@ -106,6 +106,7 @@ export function engineOf(app: App, db: Database, api: Api, { accept = false } = 
     program: version,
     log: app.log,
     guards,
+    levels: app.config.levels,
     raw: app.config.raw,
     notifies: true,
     privacy: app.config.privacy,

@@ -19,6 +19,15 @@ export function readHostNames(text: string, context: z.RefinementCtx) {
   return z.NEVER
 }
 
+/** `106,80`: combat levels, each once. */
+export function readLevels(text: string, context: z.RefinementCtx) {
+  const parts = text.split(',').flatMap((part) => (part.trim() === '' ? [] : [part.trim()]))
+  const levels = [...new Set(parts.map(Number))]
+  if (parts.every((part) => /^[1-9]\d{0,2}$/.test(part)) && levels.length <= 5) return levels
+  context.addIssue('must be at most five combat levels, such as 106')
+  return z.NEVER
+}
+
 /** `territories=7,guilds=forever`: days by resource. */
 export function readRawDays(text: string, context: z.RefinementCtx) {
   const days: Record<string, number> = {}

@@ -106,6 +106,8 @@ function configOf(values: z.infer<typeof settings>, folder: string) {
     /** 0..1. */
     zeroShare: values.WYNNSYNC_ZERO_SHARE,
     absences: values.WYNNSYNC_ABSENCES,
+    /** Combat levels for which rewards are asked for, too. */
+    levels: values.WYNNSYNC_LEVELS,
     privacy: values.WYNNSYNC_PRIVACY,
   }
 }

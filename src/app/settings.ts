@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import envPaths from 'env-paths'
 import * as z from 'zod'
-import { readHostNames, readRawDays, readShares, share } from './config-values.ts'
+import { readHostNames, readLevels, readRawDays, readShares, share } from './config-values.ts'
 
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
 
@@ -113,6 +113,13 @@ export const settings = z.object({
     .min(1, { error: 'must be a whole number from 1 up' })
     .default(2)
     .describe('in how many complete responses in a row a key must be missing before it gets a tombstone'),
+  WYNNSYNC_LEVELS: z
+    .string()
+    .default('')
+    .transform(readLevels)
+    .describe(
+      'combat levels for which the rewards of loot pools, raids and camps are asked for, besides the own level of each: `106`; each is one more request',
+    ),
   WYNNSYNC_PRIVACY: z
     .enum(['anonymize', 'delete'], { error: 'must be anonymize or delete' })
     .default('anonymize')

@@ -1,12 +1,12 @@
-import type { CallOptions } from '../api/call.ts'
 import type { Api } from '../api/client.ts'
+import type { RewardCall } from '../api/endpoints/map.ts'
 import type { ApiResponse } from '../api/response.ts'
 import { type Body, recordsOf } from '../api/schemas/form/bodies.ts'
 import { type MapContent, mapContentSchema, parseMapContent } from '../api/schemas/places.ts'
 import { bigint, boolean, doublePrecision, integer, text } from '../db/columns.ts'
 import type { Json } from '../sync/normalize/hash.ts'
 import { defineResource, type Entity, type Resource } from '../sync/resource.ts'
-import { knownBy, oneAnswer, textField } from './record.ts'
+import { fieldOf, knownBy, severalAnswers, textField } from './record.ts'
 
 /*
  * Camps, raids and loot pools have one shape (API reference 8); a pool has the fields of its rewards only. Their rewards
@@ -51,7 +51,7 @@ export const requirementColumns = () => ({
 
 /** What differs between camps, raids and loot pools. */
 interface Declaration extends Pick<Resource, 'name' | 'schedule' | 'cacheSeconds' | 'route' | 'history'> {
-  readonly request: (api: Api, call: CallOptions) => Promise<ApiResponse<Body>>
+  readonly request: (api: Api, call: RewardCall) => Promise<ApiResponse<Body>>
 }
 
 /** Declares the resource of one of the three. */
@@ -62,29 +62,48 @@ export function mapContent({ request, ...declared }: Declaration): Resource {
     lane: 'refresh',
     rawCost: 'a few kB a response',
     changeLog: false,
-    extract: async (api, { signal, lane }) => {
-      const answer = await request(api, { signal, lane })
-      return { records: recordsOf(answer.body, 'name'), ...oneAnswer(answer) }
+    byLevel: true,
+    extract: async (api, { signal, lane, levels = [] }) => {
+      const asked = [ownLevel, ...levels]
+      const answers: ApiResponse<Body>[] = []
+      for (const level of asked) answers.push(await request(api, { signal, lane, ...(level > 0 ? { level } : {}) }))
+      return {
+        records: answers.flatMap(({ body }, nth) =>
+          recordsOf(body, 'name').map((one) => ({ level: asked[nth] ?? ownLevel, body: one })),
+        ),
+        covers: (key: string) => asked.includes(Number(key.slice(key.lastIndexOf('/') + 1))),
+        ...severalAnswers(answers),
+      }
     },
     keyOf: (record) => {
-      const name = textField(record, 'internalName')
-      return name && `${name}/0`
+      const name = textField(fieldOf(record, 'body'), 'internalName')
+      return name && `${name}/${fieldOf(record, 'level')}`
     },
-    normalize: (record) => normalizeContent(record, hasPlace),
+    bodyOf: (record) => fieldOf(record, 'body'),
+    normalize: (record) => normalizeContent(record as Leveled, hasPlace),
     ...knownBy(mapContentSchema),
   })
 }
 
+/** What stands for the level of the place itself: no level was asked for. */
+const ownLevel = 0
+
+/** A camp, raid or pool, and the level that was asked for. */
+interface Leveled {
+  readonly level: number
+  readonly body: unknown
+}
+
 /** One camp, raid or pool. Its rewards come in any order: they are sorted. */
-function normalizeContent(record: unknown, hasPlace: boolean): Entity {
-  const parsed = parseMapContent(record)
+function normalizeContent({ level, body }: Leveled, hasPlace: boolean): Entity {
+  const parsed = parseMapContent(body)
   const { internalName, name, type: kind, location } = parsed
   const { lore, difficulty, level: recommendedLevel, length, requirements } = parsed
   const rewards = [...(parsed.rewards ?? [])].sort(byText)
-  const root = { internalName, level: 0, name, kind }
+  const root = { internalName, level, name, kind }
   const parts = { rewards: rewards.map(rewardRow) }
   const document = { ...parsed, rewards } as Json
-  const key = `${internalName}/0`
+  const key = `${internalName}/${level}`
   if (!hasPlace) return { key, document, root, parts }
   const place = { lore, difficulty, recommendedLevel, length, x: location?.x, y: location?.y, z: location?.z }
   return {

@@ -24,6 +24,8 @@ export interface Engine {
   /** What is removed when a player restricts something; default: what is restricted. */
   readonly privacy?: PrivacyPolicy | undefined
   readonly log: RunLog
+  /** Combat levels for which rewards are asked for, too; default: none. */
+  readonly levels?: readonly number[]
   /** Whether raw responses are archived, for `replay`. Default: no. */
   readonly raw?: boolean
   /** Whether changes are sent as notifications on the channel `wynnsync` of the database. Default: no. */

@@ -41,6 +41,8 @@ export interface Extraction {
   readonly facts?: Json
   /** The API's own count of records; null or absent: it sends none. */
   readonly count?: number | null
+  /** Whether it would have a key, if there were one; absent: it has all there are. */
+  readonly covers?: (key: string) => boolean
   /** How often a walk over pages began again because the listing moved under it. */
   readonly restarts?: number
   /** Why its instants cannot be right: they do not agree with its own `Date` header. */
@@ -52,6 +54,8 @@ export interface Extraction {
 export interface ExtractOptions {
   /** Walk page by page even where the API would give everything at once. */
   readonly walk?: boolean
+  /** Combat levels that are asked for besides what is asked anyway, where the resource knows levels. */
+  readonly levels?: readonly number[]
   /** Priority class of the requests; default: the resource's own. */
   readonly lane?: Lane
   readonly signal?: AbortSignal
@@ -101,6 +105,8 @@ export interface ResourceBase {
   readonly history: History
   readonly relatedHistories?: Readonly<Record<string, RelatedHistory>>
   readonly samples?: Readonly<Record<string, SampleTable>>
+  /** Whether the API reckons its records for the combat level that one asks for. */
+  readonly byLevel?: boolean
   /** Whether what changed is also written down field by field, for `*_change`. Needs a document column. */
   readonly changeLog: boolean
   /** Its tables that are partitioned by month. Other samples grow with what there is, not with time. */

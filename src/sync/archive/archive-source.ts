@@ -69,6 +69,12 @@ export async function nextArchived(
   return [...responses.values()]
 }
 
+/** The combat levels that were asked for then, in their order. */
+export function levelsOf({ exchanges }: Pick<ArchivedResponse, 'exchanges'>): number[] {
+  const asked = exchanges.flatMap(({ request }) => /[?&]level=(\d+)/.exec(request)?.[1] ?? [])
+  return [...new Set(asked.map(Number))]
+}
+
 /**
  * A client that returns the archived responses. A request that was sent more than once returns them in their order; one that
  * was not sent throws NotArchived.

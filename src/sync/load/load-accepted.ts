@@ -89,7 +89,7 @@ async function reconcileMissingRoots(
   const complete = extraction.complete && !unreadable && last !== undefined
   // When all current keys are there, none is missing, and a search would only read the table.
   const isFull = quarantined.length === 0 && entities.length - loaded.inserted.length === last?.currentKeys
-  const among = { counted: resource.name, history: resource.history, seen }
+  const among = { counted: resource.name, history: resource.history, seen, covers: extraction.covers }
   return await reconcileMissingKeys(sql, among, { complete: complete && !isFull, absences: guards.absences, at })
 }
 

@@ -14,6 +14,8 @@ export interface Among {
   readonly seen: ReadonlySet<string>
   /** Only keys that begin with this one. */
   readonly scope?: string | undefined
+  /** Only keys that the response would have. */
+  readonly covers?: ((key: string) => boolean) | undefined
 }
 
 /** What a response lacks. */
@@ -36,11 +38,11 @@ export async function reconcileMissingKeys(
   among: Among,
   { complete, absences, at }: { complete: boolean; absences: number; at: Date },
 ): Promise<MissingKeys> {
-  const { counted, history, seen, scope } = among
+  const { counted, history, seen, scope, covers = () => true } = among
   const pending = await pendingAbsences(sql, counted, scope)
   const back = pending.filter(({ key }) => seen.has(key)).map(({ key }) => key)
   await forgetAbsences(sql, counted, back)
-  const missing = complete ? await findAbsent(sql, history, seen, scope) : []
+  const missing = complete ? (await findAbsent(sql, history, seen, scope)).filter(covers) : []
   if (missing.length === 0) return { closed: [], waiting: [] }
   const missed = await countAbsences(sql, counted, missing, at)
   const gone = missed.filter(({ times }) => times >= absences)

@@ -2,7 +2,14 @@ import { ApiError, Forbidden, NotFound, Unavailable } from '../../api/errors.ts'
 import { FatalError, RetryableError } from '../../app/errors.ts'
 import type { Database, Sql } from '../../db/database.ts'
 import { lockForTransaction } from '../../db/locks/transaction-locks.ts'
-import { type ArchivedResponse, clientOf, countArchived, NotArchived, nextArchived } from '../archive/archive-source.ts'
+import {
+  type ArchivedResponse,
+  clientOf,
+  countArchived,
+  levelsOf,
+  NotArchived,
+  nextArchived,
+} from '../archive/archive-source.ts'
 import { listKeys } from '../backfill/campaign.ts'
 import type { Engine } from '../engine.ts'
 import { historySql } from '../load/history-sql.ts'
@@ -216,9 +223,10 @@ async function unreadPart(
 /** Sends the requests of then: everything at once, or where that was not requested, page by page. */
 async function extractAgain(resource: Resource | Worklist, response: ArchivedResponse): Promise<Extraction> {
   if (isWorklist(resource)) return await resource.extractOne(clientOf(response), response.key ?? '', {})
-  return await resource.extract(clientOf(response), {}).catch((error: unknown) => {
+  const levels = levelsOf(response)
+  return await resource.extract(clientOf(response), { levels }).catch((error: unknown) => {
     if (!(error instanceof NotArchived)) throw error
-    return resource.extract(clientOf(response), { walk: true })
+    return resource.extract(clientOf(response), { levels, walk: true })
   })
 }
 

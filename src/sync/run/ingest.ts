@@ -17,11 +17,12 @@ import { logOfRun, logOutcome, logQuarantined } from './run-log.ts'
  */
 export async function ingest(context: IngestContext, options: ExtractOptions = {}): Promise<IngestResult> {
   const { engine, key, resource, startedAt } = context
-  // The rules about people are judged by every response.
-  const mayBeKnown = key === undefined && !resource.personal
+  const levels = resource.byLevel ? (options.levels ?? engine.levels ?? []) : []
+  // The rules about people are judged by every response; several levels are several bodies.
+  const mayBeKnown = key === undefined && !resource.personal && levels.length === 0
   const last = mayBeKnown ? await lastAccepted(engine.db, resource.name) : undefined
   const client = recordResponses(engine, mayBeKnown ? watchBodies(engine.program, startedAt, last) : undefined)
-  const extracted = await extract(context, client.api, options)
+  const extracted = await extract(context, client.api, { ...options, levels })
   if (extracted.kind === 'failed') return await recordFailure(context, client, extracted.error)
   try {
     if (extracted.kind !== 'known') return await loadAndRecord(context, client, extracted)
