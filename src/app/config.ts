@@ -4,7 +4,7 @@ import { inspect, parseEnv } from 'node:util'
 import type { z } from 'zod'
 import { withPassword } from './config-values.ts'
 import { codeOf, messageOf, UsageError } from './errors.ts'
-import { flagNames, settings } from './settings.ts'
+import { defaultOf, flagNames, secretSettings, settings } from './settings.ts'
 
 export { settingNames } from './settings.ts'
 
@@ -64,17 +64,54 @@ export function givenSettings(
   environment: Variables = process.env,
   folder = process.cwd(),
 ): Variables {
+  const { flag, environment: variables, '.env': file } = layersOf(flags, environment, folder)
+  return { ...file, ...variables, ...flag }
+}
+
+/** What is given where; the first goes before the others. */
+function layersOf(flags: ConfigFlags, environment: Variables, folder: string) {
   return {
-    ...withoutEmpty(readDotEnv(folder)),
-    ...withoutEmpty(environment),
-    ...withoutEmpty({
+    flag: withoutEmpty({
       DATABASE_URL: flags.databaseUrl,
       WYNNSYNC_BASE_URL: flags.baseUrl,
       WYNNSYNC_DATA_DIR: flags.dataDir,
       WYNNSYNC_LOG_LEVEL: flags.logLevel,
       WYNNSYNC_CONCURRENCY: flags.concurrency,
     }),
+    environment: withoutEmpty(environment),
+    '.env': withoutEmpty(readDotEnv(folder)),
   }
+}
+
+/** A setting as commands use it here. */
+export interface SettingInUse {
+  readonly name: string
+  /** Null: it is not set; `[hidden]`: a secret that is. */
+  readonly value: string | null
+  /** Null: it is not set. */
+  readonly source: keyof ReturnType<typeof layersOf> | 'default' | null
+}
+
+/** Every setting with its value and where that comes from. */
+export function settingsInUse(flags: ConfigFlags = {}, environment: Variables = process.env): SettingInUse[] {
+  const layers = Object.entries(layersOf(flags, environment, process.cwd()))
+  return Object.keys(settings.shape).map((key) => {
+    const name = nameOf(key)
+    const [source, values] = layers.find(([, given]) => given[name] !== undefined) ?? ['default', undefined]
+    const value = values?.[name] ?? defaultOf(name)
+    if (value === undefined) return { name, value: null, source: null }
+    return { name, value: shownValue(name, value), source: source as SettingInUse['source'] }
+  })
+}
+
+/** The value without what is secret of it. */
+function shownValue(name: string, value: string): string {
+  if (secretSettings.includes(name)) return '[hidden]'
+  if (name !== 'DATABASE_URL') return value
+  const url = new URL(value)
+  if (url.password !== '') url.password = 'hidden'
+  if (url.searchParams.has('password')) url.searchParams.set('password', 'hidden')
+  return url.href
 }
 
 function configOf(values: z.infer<typeof settings>, folder: string) {

@@ -138,6 +138,23 @@ export const settings = z.object({
 /** The name of every setting. */
 export const settingNames: readonly string[] = Object.keys(settings.shape)
 
+/** Settings that are shown nowhere. */
+export const secretSettings: readonly string[] = [
+  ...['PGPASSWORD', 'WYNNSYNC_TOKEN', 'WYNNSYNC_CLIENT_SECRET', 'WYNNSYNC_WEBHOOK_URL'],
+]
+
+/** The default of a setting as it would be written, or undefined. */
+export function defaultOf(name: keyof typeof settings.shape): string | undefined {
+  let schema: unknown = settings.shape[name]
+  // A default lies below what makes it optional and what transforms it.
+  while (schema instanceof z.ZodType) {
+    const { def } = schema
+    if (def.type === 'default') return String(Reflect.get(def, 'defaultValue')) || undefined
+    schema = Reflect.get(def, 'innerType') ?? Reflect.get(def, 'in')
+  }
+  return undefined
+}
+
 /** Flags of every command that set the same. */
 export const flagNames: Partial<Record<keyof typeof settings.shape, string>> = {
   DATABASE_URL: '--database-url',

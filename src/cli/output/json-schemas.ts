@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { ledgerSchemas } from './ledger-schemas.ts'
+import { setupSchemas } from './setup-schemas.ts'
 
 /*
  * The documents that `--json` prints, the notifications and the webhook. `npm run generate` writes them as JSON Schema into
@@ -98,6 +99,13 @@ const drift = z.looseObject({
   ),
 })
 
+const finding = z.looseObject({
+  check: text,
+  verdict: z.enum(['fine', 'warning', 'problem', 'unknown']),
+  seen: text,
+  todo: text.optional(),
+})
+
 const rowsOfTable = { table: text, rows: count }
 
 const event = { resource: text, key: text.optional().describe('of a worklist'), run: uuid, at: instant }
@@ -114,16 +122,8 @@ export const jsonSchemas = {
   'backfill-dry-run': plan,
   status,
   'status-drift': drift,
-  doctor: z.looseObject({
-    findings: z.array(
-      z.looseObject({
-        check: text,
-        verdict: z.enum(['fine', 'warning', 'problem', 'unknown']),
-        seen: text,
-        todo: text.optional(),
-      }),
-    ),
-  }),
+  doctor: z.looseObject({ findings: z.array(finding) }),
+  ...setupSchemas(finding),
   ...ledgerSchemas(run),
   migrate: z.looseObject({ database: text, applied: z.array(text) }),
   move: z.looseObject({

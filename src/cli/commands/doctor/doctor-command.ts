@@ -16,16 +16,31 @@ import { checkCredential, checkDisk, checkResponse, type Finding } from './docto
 
 /** `doctor`: database, disk, API, clock, headers, credential, freshness; what is wrong and what to do. Returns the exit code. */
 export async function doctorCommand(context: Context): Promise<number> {
-  const findings = await checkEverything(context)
+  const findings = await diagnose(context)
+  writeResult(context, { findings: findings.map(publicFinding) }, findingsText(findings))
+  return exitCodeOfFindings(findings)
+}
+
+/** The fields of a finding that are part of the public JSON. */
+export function publicFinding({ temporary: _, ...finding }: Finding) {
+  return finding
+}
+
+/** Findings as a table, then what to do about them. */
+export function findingsText(findings: readonly Finding[]): string {
   const advice = findings.flatMap(({ check, todo }) => (todo ? [`\n${check}: ${visibleLine(todo)}\n`] : []))
-  const shown = findings.map(({ temporary: _, ...finding }) => finding)
-  writeResult(context, { findings: shown }, formatTable(['check', 'verdict', 'seen'], shown) + advice.join(''))
+  return formatTable(['check', 'verdict', 'seen'], findings) + advice.join('')
+}
+
+/** 75 when every problem may end by itself. */
+export function exitCodeOfFindings(findings: readonly Finding[]): number {
   const problems = findings.filter(({ verdict }) => verdict === 'problem')
   if (problems.length === 0) return exitCode.done
   return problems.every(({ temporary }) => temporary) ? exitCode.tryLater : exitCode.failed
 }
 
-async function checkEverything(context: Context): Promise<Finding[]> {
+/** Checks everything. */
+export async function diagnose(context: Context): Promise<Finding[]> {
   const { app, signal } = context
   const findings: Finding[] = []
   let db: Database | undefined

@@ -1,0 +1,70 @@
+import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
+import { UsageError } from '../../../app/errors.ts'
+import type { Terminal } from '../../context.ts'
+
+/** Asks a person. */
+export interface Questions {
+  /** @returns what was typed, without blanks around it; `usual` for nothing */
+  ask(question: string, usual: string): Promise<string>
+  /** The same without showing what is typed. */
+  askSecret(question: string): Promise<string>
+}
+
+/**
+ * Asks on the terminal of stdin; questions go to stderr, so that stdout holds the result alone.
+ * @throws UsageError without a terminal
+ */
+export function questionsOn({ err, signal }: Terminal): Questions {
+  const { stdin } = process
+  if (!stdin.isTTY) throw new UsageError('init asks questions and needs a terminal; --yes asks none')
+  const line = async () => {
+    // The terminal itself echoes and edits the line; nothing of readline's own is shown.
+    const output = new Writable({ write: (_chunk, _encoding, done) => done() })
+    const reader = createInterface({ input: stdin, output, terminal: false })
+    try {
+      return await reader.question('', { signal })
+    } finally {
+      reader.close()
+    }
+  }
+  return {
+    async ask(question, usual) {
+      err.write(`${question} [${usual}] `)
+      return (await line()).trim() || usual
+    },
+    async askSecret(question) {
+      err.write(`${question} `)
+      stdin.setRawMode(true)
+      try {
+        return (await hiddenLine(stdin, signal)).trim()
+      } finally {
+        stdin.setRawMode(false)
+        stdin.pause()
+        err.write('\n')
+      }
+    },
+  }
+}
+
+/** What is typed until Enter, in raw mode: the terminal echoes nothing, and backspace and Ctrl-C are plain characters. */
+function hiddenLine(input: NodeJS.ReadStream, signal: AbortSignal): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let typed = ''
+    const end = (act: () => void) => {
+      input.off('data', onData)
+      signal.removeEventListener('abort', onAbort)
+      act()
+    }
+    const onAbort = () => end(() => reject(signal.reason))
+    const onData = (data: Buffer) => {
+      for (const character of data.toString('utf8')) {
+        if (character === '\r' || character === '\n' || character === '\u0004') return end(() => resolve(typed))
+        if (character === '\u0003') return end(() => reject(new UsageError('interrupted')))
+        typed = character === '\u007f' || character === '\b' ? typed.slice(0, -1) : typed + character
+      }
+    }
+    signal.addEventListener('abort', onAbort, { once: true })
+    input.on('data', onData).resume()
+  })
+}

@@ -1,0 +1,83 @@
+import { existsSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
+import { resources } from '../../../resources/index.ts'
+
+/** Ways to run the program. */
+export type Way = 'systemd' | 'cron' | 'compose' | 'start'
+
+/** Where the program and its `.env` are. */
+export interface Place {
+  /** Absolute path of Node. */
+  readonly node: string
+  /** Absolute path of `main.js`. */
+  readonly program: string
+  /** Absolute path of the folder with `.env`. */
+  readonly folder: string
+}
+
+/** The way that fits this machine. */
+export function usualWay(): Way {
+  return existsSync('/run/systemd/system') ? 'systemd' : 'start'
+}
+
+/** What to install or run, ready to be copied. */
+export function howToRun(way: Way, place: Place): string {
+  const { node, program, folder } = place
+  if (way === 'systemd') return unit(place)
+  if (way === 'cron') return cronLines(place)
+  if (way === 'start') return `cd ${shellWord(folder)} && ${shellWord(node)} ${shellWord(program)} start\n`
+  const checkout = join(program, '../..')
+  return `cd ${shellWord(checkout)} && docker compose --env-file ${shellWord(join(folder, '.env'))} up -d\n`
+}
+
+function unit({ node, program, folder }: Place): string {
+  return `# /etc/systemd/system/wynnsync.service; then: systemctl enable --now wynnsync
+[Unit]
+Description=wynnsync: history of the Wynncraft API in Postgres
+Wants=network-online.target
+After=network-online.target postgresql.service
+
+[Service]
+User=${unitText(userInfo().username)}
+WorkingDirectory=${unitText(folder)}
+ExecStart=${unitWord(node)} ${unitWord(program)} start
+# 75: the database could not be reached, or another start runs.
+Restart=on-failure
+RestartSec=30
+# It ends within ten seconds of SIGTERM.
+TimeoutStopSec=15
+NoNewPrivileges=yes
+PrivateTmp=yes
+
+[Install]
+WantedBy=multi-user.target
+`
+}
+
+/** One line for each schedule; those of worklists come last, as they take what is left of the budget. */
+function cronLines({ node, program, folder }: Place): string {
+  const bySchedule = new Map<string, string[]>()
+  for (const { name, schedule } of resources) bySchedule.set(schedule, [...(bySchedule.get(schedule) ?? []), name])
+  const command = `cd ${shellWord(folder)} && ${shellWord(node)} ${shellWord(program)} sync`
+  // In a crontab, a percent sign ends the line.
+  const lines = [...bySchedule].map(
+    ([schedule, names]) => `${schedule} ${command.replaceAll('%', '\\%')} ${names.join(' ')} --quiet`,
+  )
+  return `# crontab -e\n${lines.join('\n')}\n`
+}
+
+function shellWord(text: string): string {
+  return /^[\w./:@+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+}
+
+/** systemd expands specifiers in every value. */
+function unitText(text: string): string {
+  return text.replaceAll('%', '%%')
+}
+
+/** One word of a command line, where systemd knows quotes and variables, too. */
+function unitWord(text: string): string {
+  const escaped = unitText(text).replace(/[\\"]/g, '\\$&').replaceAll('$', '$$$$')
+  return /^[\w./:@+,%-]+$/.test(escaped) ? escaped : `"${escaped}"`
+}

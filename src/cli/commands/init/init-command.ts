@@ -1,0 +1,85 @@
+import { realpathSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { readConfig, settingsInUse } from '../../../app/config.ts'
+import { UsageError } from '../../../app/errors.ts'
+import { visibleLine } from '../../../app/terminal-text.ts'
+import { type Context, createContext, writeResult } from '../../context.ts'
+import { diagnose, exitCodeOfFindings, findingsText, publicFinding } from '../doctor/doctor-command.ts'
+import { type Questions, questionsOn } from './ask.ts'
+import { setInEnvFile } from './env-file.ts'
+import { howToRun, usualWay, type Way } from './how-to-run.ts'
+
+export interface InitFlags {
+  readonly yes?: boolean
+  readonly systemd?: boolean
+  readonly cron?: boolean
+}
+
+/** What goes into `.env`; undefined: what must not stay there. */
+type Chosen = Readonly<Record<string, string | undefined>>
+
+/** `init`: writes `.env`, checks everything, and prints how to run the program. Returns the exit code. */
+export async function initCommand(context: Context, flags: InitFlags): Promise<number> {
+  if (flags.systemd && flags.cron) throw new UsageError('--systemd and --cron are two ways to run it: choose one')
+  if (context.flags.json && !flags.yes) throw new UsageError('--json prints no questions: add --yes')
+  const file = resolve('.env')
+  const asked = flags.yes ? undefined : questionsOn(context)
+  const values = asked ? await answers(asked, context) : givenByFlags(context)
+  const way = flags.systemd ? 'systemd' : flags.cron ? 'cron' : asked ? await wayOf(asked) : 'start'
+  // Wrong values are refused before anything is written.
+  readConfig(context.flags, { ...values })
+  setInEnvFile(file, values)
+  const written = Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [name]))
+  const renewed = await createContext(context.flags, context)
+  const findings = await diagnose(renewed)
+  const place = { node: process.execPath, program: realpathSync(process.argv[1] ?? ''), folder: resolve('.') }
+  const run = howToRun(way, place)
+  if (!context.flags.json) {
+    // Only what is to be installed goes to stdout: `init --systemd > wynnsync.service`.
+    context.err.write(
+      `${visibleLine(file)} is written, for your eyes only (${written.join(', ') || 'no settings'})\n\n`,
+    )
+    context.err.write(`${findingsText(findings)}\nTo run it:\n\n`)
+  }
+  writeResult(context, { file, written, way, run, findings: findings.map(publicFinding) }, run)
+  return exitCodeOfFindings(findings)
+}
+
+/** Without questions: the place that the flags name; everything else stays as it is set. */
+function givenByFlags({ flags }: Context): Chosen {
+  return {
+    ...(flags.databaseUrl ? { DATABASE_URL: flags.databaseUrl } : {}),
+    ...(flags.dataDir ? { WYNNSYNC_DATA_DIR: resolve(flags.dataDir) } : {}),
+    ...(flags.baseUrl ? { WYNNSYNC_BASE_URL: flags.baseUrl } : {}),
+  }
+}
+
+async function answers(asked: Questions, context: Context): Promise<Chosen> {
+  const { databaseUrl, dataDir } = context.app.config
+  const shown = settingsInUse(context.flags).find(({ name }) => name === 'DATABASE_URL')?.value
+  const usual = databaseUrl === undefined ? 'embedded' : 'as now'
+  context.err.write(
+    `1. Where does the history live? "embedded" keeps it in ${visibleLine(dataDir)} and needs nothing else;\n` +
+      `   postgres://user:password@host:5432/database keeps it on a server.${shown ? ` Now: ${visibleLine(shown)}` : ''}\n`,
+  )
+  const where = await asked.ask('  ', usual)
+  context.err.write('2. A token raises the limit from 50 to 120 requests a minute; a guest needs none.\n')
+  const token = await asked.askSecret('   Token (not shown while you type; Enter: leave it as it is)')
+  return { ...placeOf(where), ...givenByFlags(context), ...(token ? { WYNNSYNC_TOKEN: token } : {}) }
+}
+
+function placeOf(where: string): Chosen {
+  if (where === 'as now') return {}
+  if (where === 'embedded') return { DATABASE_URL: undefined }
+  return { DATABASE_URL: where }
+}
+
+const ways: Readonly<Record<string, Way>> = { systemd: 'systemd', cron: 'cron', compose: 'compose', start: 'start' }
+
+async function wayOf(asked: Questions): Promise<Way> {
+  for (;;) {
+    const said = await asked.ask('3. How is it to run? systemd, cron, compose or start', usualWay())
+    const way = ways[said]
+    if (way) return way
+  }
+}

@@ -1,0 +1,38 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { type Environment, mainFile } from './cli.ts'
+
+/** Whether util-linux's `script` is there, which gives a program a pseudo-terminal. */
+export const hasTerminals = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux')
+
+/** Starts `wynnsync` with a pseudo-terminal as stdin, stdout and stderr. */
+export function onTerminal(args: readonly string[], environment: Environment, cwd: string) {
+  const words = [process.execPath, mainFile, ...args].map((word) => `'${word}'`).join(' ')
+  const child = spawn('script', ['--quiet', '--return', '--echo', 'always', '--command', words, '/dev/null'], {
+    cwd,
+    env: { PATH: process.env.PATH, HOME: cwd, TERM: 'xterm', SHELL: '/bin/sh', ...environment },
+  })
+  let out = ''
+  const seen = new Set<() => void>()
+  const onData = (piece: string) => {
+    out += piece
+    for (const look of seen) look()
+  }
+  child.stdout.setEncoding('utf8').on('data', onData)
+  child.stderr.setEncoding('utf8').on('data', onData)
+  const finished = new Promise<{ code: number | null; out: string }>((resolve) => {
+    child.once('close', (code) => resolve({ code, out }))
+  })
+  /** Resolves when what was shown so far ends like this. */
+  const until = (what: RegExp) =>
+    new Promise<void>((resolve, reject) => {
+      const look = () => {
+        if (!what.test(out)) return
+        seen.delete(look)
+        resolve()
+      }
+      seen.add(look)
+      child.once('close', () => reject(new Error(`it ended before it showed ${what}: ${out}`)))
+      look()
+    })
+  return { child, finished, until, send: (text: string) => void child.stdin.write(text) }
+}
