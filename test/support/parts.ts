@@ -60,6 +60,7 @@ export const slow: readonly string[] = [
   'sync/budget-kill.test.ts',
   'sync/budget-shared.test.ts',
   'sync/kill.test.ts',
+  'web/pages-browser.test.ts',
 ]
 
 /** Whether a file has tests for which the quick part opens the server database only. */

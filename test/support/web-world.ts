@@ -10,6 +10,7 @@ import { openWorld, type World } from './world.ts'
 
 /** A server of the world, for one test. */
 export interface Served {
+  readonly url: string
   ask(path: string, headers?: Record<string, string>, method?: string): Promise<Received>
   /** The parsed body. */
   // biome-ignore lint/suspicious/noExplicitAny: documents of any kind
@@ -38,7 +39,7 @@ export function webWorld(kind: Database['kind']) {
       const server = await serveWeb({ db, finders: nameFinders, clock, log }, { ...usual, version: 'test', ...options })
       onTestFinished(() => server.close())
       const ask: Served['ask'] = (path, headers, method) => request(server.url, path, headers, method)
-      return { ask, json: async (path) => JSON.parse((await ask(path)).text) }
+      return { url: server.url, ask, json: async (path) => JSON.parse((await ask(path)).text) }
     },
   }
 }

@@ -7,7 +7,7 @@ import { webWorld } from '../support/web-world.ts'
 
 /** Every kind of page, with what its title says. */
 const paths = (): readonly (readonly [string, RegExp])[] => [
-  ['/', /^\d+ captures in the last day, 1 player online on 2 worlds/],
+  ['/', /^\d+ captures in the last day, 1 player listed online on 2 worlds/],
   ['/status', /late|schedule/],
   ['/map', /holds most of the map: 2 of 3 territories/],
   ['/map?at=2026-06-01T10:45Z', /Guild b holds most of the map: 2 of 3 territories/],
@@ -22,7 +22,7 @@ const paths = (): readonly (readonly [string, RegExp])[] => [
   ],
   ['/items', /^1 item$/],
   ['/items?q=svg', /^1 item like svg$/],
-  ['/items/bow', /^<svg onload=alert\(1\)> changed 1 time, last on 1 Jun, 11:00$/],
+  ['/items/bow', /^<svg onload=alert\(1\)> changed once, on 1 Jun, 11:00$/],
   [`/players/${encodeURIComponent(hostile.player)}`, /^'"><img src=x onerror=alert\(1\)> is owner of /],
   ['/patches', /^1 patch seen, the last on 1 Jun, 11:00$/],
   ['/patches/1', /^Patch 1: 1 item changed/],
@@ -74,6 +74,16 @@ describe.each(kindsOfPart)('the pages on the %s database', (kind) => {
     )
     expect(rows).toEqual([['identifications · rawStrength', '4', '6', '+2']])
     expect(document.querySelector('#revisions del')?.textContent).toBe('4')
+  })
+
+  test('never show hours that were not watched as zero', async () => {
+    const { ask } = await served()
+    const { document } = parseHTML((await ask(`/players/${encodeURIComponent(hostile.player)}`)).text)
+    const rows = [...document.querySelectorAll('#days tbody tr')].map((row) =>
+      [...row.children].map((cell) => cell.textContent),
+    )
+    expect(rows[0]).toEqual(['2026-06-01', '1', '8', '0.12'])
+    expect(rows.slice(1).map(([, ...cells]) => cells)).toEqual(rows.slice(1).map(() => ['?', '?', '0']))
   })
 
   test('are found under other names, and say what is not there or ambiguous', async () => {

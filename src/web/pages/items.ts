@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import { type Figure, missing } from '../../analytics/report/drawing/figure.ts'
+import type { Figure } from '../../analytics/report/drawing/figure.ts'
 import type { Cell } from '../../analytics/report/drawing/html-table.ts'
 import { count, moment } from '../../analytics/report/words.ts'
 import { link, searchForm } from '../html/links.ts'
@@ -98,7 +98,9 @@ export async function itemPage({ sql, name }: Visit): Promise<Page> {
 
 function changedText([latest, ...earlier]: readonly Revision[]): string {
   if (!latest) return 'has not changed since the history began'
-  return `changed ${count(earlier.length + 1, 'time')}, last on ${moment(latest.at)}`
+  return earlier.length === 0
+    ? `changed once, on ${moment(latest.at)}`
+    : `changed ${earlier.length + 1} times, last on ${moment(latest.at)}`
 }
 
 async function itemFigure(sql: Visit['sql'], { id, name }: Item): Promise<Figure> {
@@ -133,7 +135,7 @@ async function recipesFigure(sql: Visit['sql'], { id }: Item): Promise<Figure> {
     `select internal_name as recipe, skill, amount from analytics.recipes_using($1) order by internal_name limit 200`,
     [id],
   )
-  if (recipes.length === 0) return missing('recipes', 'No recipe uses it', 'wynnsync sync recipes')
+  if (recipes.length === 0) return { id: 'recipes', title: 'No recipe is known to use it' }
   return {
     id: 'recipes',
     title: `${count(recipes.length, 'recipe uses', 'recipes use')} it`,

@@ -20,7 +20,7 @@ export async function mapPage(visit: Visit): Promise<Page> {
   return {
     path: at ? `/map?at=${encodeURIComponent(at.toISOString())}` : '/map',
     title: map.title,
-    lead: `The map ${at ? `at ${instant(at)}` : 'now'} UTC, and the days before.`,
+    lead: `The map ${at ? `at ${instant(at)} UTC` : 'as last seen'}, and the days before.`,
     control: html`<form action="/map"><label>At <input name="at" value="${text}" placeholder="2026-05-01T20:00Z, -12h, yesterday">
 </label><button>Show</button></form>`,
     chapters: [chapterOf('territories', 'Territories', map, ...figures, await captureMatrixFigure(sql, frame))],

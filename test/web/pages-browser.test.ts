@@ -1,0 +1,82 @@
+import { type Browser, chromium } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { findChromium } from '../support/chromium.ts'
+import { hostile } from '../support/report-world.ts'
+import { webWorld } from '../support/web-world.ts'
+
+const executablePath = findChromium()
+const why =
+  executablePath === undefined ? ' (skipped: no Chromium; set WYNNSYNC_TEST_CHROMIUM or install chromium)' : ''
+
+/** What may be asked of the page; the compiler knows no browser here. */
+declare const document: { readonly documentElement: { readonly scrollWidth: number } }
+
+const paths = [
+  ...[
+    '/',
+    '/map',
+    '/map?at=2026-06-01T10:45Z',
+    '/territories',
+    `/territories/${encodeURIComponent(hostile.territory)}`,
+  ],
+  ...['/guilds', `/guilds/${encodeURIComponent(hostile.prefix)}`, '/items', '/items/bow', '/patches', '/patches/1'],
+  ...[`/players/${encodeURIComponent(hostile.player)}`, '/worlds', '/status', '/none'],
+]
+
+describe.skipIf(executablePath === undefined)(`the pages in a browser${why}`, () => {
+  const { served } = webWorld('server')
+  let browser: Browser
+  beforeAll(async () => {
+    // Tests may run as root, for whom its sandbox does not work; the pages are ours.
+    browser = await chromium.launch({ executablePath: String(executablePath), args: ['--no-sandbox'] })
+  })
+  afterAll(() => browser?.close())
+
+  test.each([
+    [360, 'light', true],
+    [1280, 'dark', true],
+    [360, 'dark', false],
+  ] as const)(
+    'open at %i px, %s, with scripts %s: nothing sticks out, nothing is requested from elsewhere, nothing complains',
+    { timeout: 120_000 },
+    async (width, colorScheme, javaScriptEnabled) => {
+      const { url } = await served()
+      const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme, javaScriptEnabled })
+      onTestFinished(() => context.close())
+      const page = await context.newPage()
+      const complaints: string[] = []
+      page.on('console', (message) => complaints.push(`${page.url()}: ${message.text()}`))
+      page.on('pageerror', (error) => complaints.push(`${page.url()}: ${error.message}`))
+      page.on('dialog', (dialog) => void complaints.push(`dialog: ${dialog.message()}`))
+      page.on('request', (request) => {
+        if (!request.url().startsWith(url)) complaints.push(`request: ${request.url()}`)
+      })
+      for (const path of paths) {
+        await page.goto(`${url}${path}`)
+        if (javaScriptEnabled) {
+          const wide = await page.evaluate(() => document.documentElement.scrollWidth)
+          expect.soft([path, wide <= width ? 'fits' : wide]).toEqual([path, 'fits'])
+        }
+      }
+      // The browser itself reports the status of a page that does not exist.
+      expect(complaints.filter((one) => !/status of 404/.test(one))).toEqual([])
+    },
+  )
+
+  test('move the map by its slider, and open a territory from the list', { timeout: 60_000 }, async () => {
+    const { url } = await served()
+    const page = await browser.newPage()
+    onTestFinished(() => page.close())
+    await page.goto(`${url}/map`)
+    const time = await page.locator('#map-time').textContent()
+    await page.locator('#map-slider').press('Home')
+    expect(await page.locator('#map-time').textContent()).not.toBe(time)
+    await page.getByRole('link', { name: 'Territories', exact: true }).click()
+    await page.getByRole('link', { name: 'Oak' }).click()
+    expect(await page.locator('h1').textContent()).toMatch(/holds Oak/)
+    await page.goto(`${url}/map`)
+    await page.getByRole('textbox', { name: 'At' }).fill('2026-06-01T10:45Z')
+    await page.getByRole('button', { name: 'Show' }).click()
+    expect(await page.locator('h1').textContent()).toMatch(/^Guild b holds most/)
+  })
+})
