@@ -52,9 +52,14 @@ export interface History {
   readonly parts: Readonly<Record<string, AnyPgTable & { readonly $inferInsert: object }>>
   /**
    * How `after` compares with the current `before`, which began at `began`: `older` changes nothing until another response
-   * says the same; what says `less` never changes anything. Needs a document column.
+   * says the same; what says `less` never changes anything. Needs a document column. `lastSeen` is the instant that the last
+   * accepted response speaks for.
    */
-  readonly compare?: (before: Json, after: Json, began: Date) => 'newer' | 'older' | 'less'
+  readonly compare?: (
+    before: Json,
+    after: Json,
+    known: { readonly began: Date; readonly lastSeen: Date | null },
+  ) => 'newer' | 'older' | 'less'
 }
 
 /** A further history that a resource's records feed. */

@@ -4,6 +4,7 @@ import {
   concurrencyOf,
   emptyRoutes,
   fileRoute,
+  guessFrom,
   isNews,
   isUnknown,
   unnamedBucket,
@@ -33,4 +34,11 @@ test('a bucket that the server has not named has one request in flight', () => {
     4, 1, 1,
   ])
   expect([unnamedBucket(route), unnamedBucket('/classes')]).toEqual(['unnamed guild', 'unnamed others'])
+})
+
+test('a guess follows what responses named, where neighbours agree', () => {
+  expect(guessFrom([])).toBeUndefined()
+  expect(guessFrom(['unnamed map'])).toBe('unnamed map')
+  expect(guessFrom(['unnamed map', 'MAP'])).toBe('MAP')
+  expect(guessFrom(['MAP', 'OTHERS'])).toBeUndefined()
 })

@@ -183,6 +183,20 @@ describe('queues', () => {
     expect(await store.bucketOf('/guild/{name}')).toBe('GUILD')
   })
 
+  test('a route that a response without headers left unnamed draws from the bucket of its neighbours once that has a name', async () => {
+    const clock = steppedClock(start)
+    const limiter = createLimiter({ clock, limit: 2, reset: 'delta', bucket: 'GUILD' })
+    let hasHeaders = false
+    const respond: Responder = () => (hasHeaders ? limiter.count() : { body: '{}' })
+    const { transport, play } = await open(respond, { clock })
+    await transport.send(get('/guild/{name}'))
+    hasHeaders = true
+    await transport.send(get('/guild/seasons'))
+    await transport.send(get('/guild/seasons'))
+    await play(transport.send(get('/guild/{name}')))
+    expect([limiter.windows, limiter.refusals()]).toEqual([[2, 1], 0])
+  })
+
   test('two routes of one bucket share its slots, two buckets do not', async () => {
     const { respond, until, release } = holding((url) => (url.includes('/player') ? 'PLAYER' : 'GUILD'))
     const { transport } = await open(respond, { concurrency: 2 })

@@ -120,21 +120,36 @@ describe.each(kindsOfLongTests)('holds of territories on the %s database', (kind
     expect(await world.rows(captures)).toEqual([['Oak', 'Guild a', 'Guild b', false, '10:00:05', '10:00:10']])
   })
 
-  test('that one answer only showed are withdrawn once two show the hold before again, and were no capture', async () => {
-    await world.sync(territories, { Oak: place('a', '08:00'), Elm: place('b', '09:00') }, '10:00')
-    const wrong = { Oak: place('b', '09:00'), Elm: place('a', '08:00') }
-    await world.sync(territories, wrong, '10:00:10')
-    expect(await world.rows(captures)).toEqual([['Oak', 'Guild a', 'Guild b', false, '09:00', '10:00:10']])
-    for (const at of ['10:00:20', '10:00:30', '10:00:40'])
-      await world.sync(territories, { Oak: place('a', '08:00'), Elm: place('b', '09:00') }, at)
+  test('that would have begun long before the last answer, which showed another, need a second answer', async () => {
+    await world.sync(territories, { Oak: place('a', '08:00') }, '10:00')
+    expect(await world.sync(territories, { Oak: place('b', '09:00') }, '10:00:10')).toMatchObject({ events: 0 })
+    await world.sync(territories, { Oak: place('c', '10:00:15') }, '10:00:20')
+    expect(await world.rows(captures)).toEqual([['Oak', 'Guild a', 'Guild c', false, '10:00:15', '10:00:20']])
+    for (const at of ['10:30', '10:30:10', '10:30:20']) await world.sync(territories, { Oak: place('d', '10:05') }, at)
     expect(await world.rows(holds)).toEqual([
-      ['Elm', 'Guild b', '09:00', 'infinity'],
+      ['Oak', 'Guild a', '08:00', '10:00:15'],
+      ['Oak', 'Guild c', '10:00:15', '10:05'],
+      ['Oak', 'Guild d', '10:05', 'infinity'],
+    ])
+    for (const at of ['11:00', '11:00:10']) await world.sync(territories, { Oak: place('e', '10:10') }, at)
+    expect((await world.rows(captures)).at(-1)).toEqual(['Oak', 'Guild d', 'Guild e', false, '10:10', '11:00:10'])
+  })
+
+  test('that one answer only showed are withdrawn once two show the hold before again, and were no capture', async () => {
+    const right = { Oak: place('a', '08:00'), Elm: place('b', '09:59') }
+    await world.sync(territories, right, '10:00')
+    const wrong = { Oak: place('b', '09:59'), Elm: place('a', '08:00') }
+    await world.sync(territories, wrong, '10:00:10')
+    expect(await world.rows(captures)).toEqual([['Oak', 'Guild a', 'Guild b', false, '09:59', '10:00:10']])
+    for (const at of ['10:00:20', '10:00:30', '10:00:40']) await world.sync(territories, right, at)
+    expect(await world.rows(holds)).toEqual([
+      ['Elm', 'Guild b', '09:59', 'infinity'],
       ['Oak', 'Guild a', '08:00', 'infinity'],
     ])
     expect(await world.rows(captures)).toEqual([])
     const withdrawn = "select key, reason from sync.guard_action where action = 'withdrawn'"
-    expect(await world.rows(withdrawn)).toEqual([['Oak', expect.stringContaining('"acquired":"2026-06-01T09:00')]])
-    await world.sync(territories, { Oak: place('c', '10:00:45'), Elm: place('b', '09:00') }, '10:00:50')
+    expect(await world.rows(withdrawn)).toEqual([['Oak', expect.stringContaining('"acquired":"2026-06-01T09:59')]])
+    await world.sync(territories, { ...right, Oak: place('c', '10:00:45') }, '10:00:50')
     expect(await world.rows(captures)).toEqual([['Oak', 'Guild a', 'Guild c', false, '10:00:45', '10:00:50']])
   })
 

@@ -62,7 +62,7 @@ describe.each(kindsOfPart)('a wrong clock on the %s database', (kind) => {
   })
 
   test('in one record: two responses that agree give the hold back, and nothing is captured', async () => {
-    const right = { Oak: place('a', '08:00'), Elm: place('b', '09:00') }
+    const right = { Oak: place('a', '08:00'), Elm: place('b', '09:55') }
     const holders = () =>
       rows(`select territory, guild_prefix from game.territory_hold where valid_until = 'infinity' order by 1`)
     const captures = () => rows('select territory, to_guild_name from game.territory_capture order by 1, captured_at')

@@ -3,7 +3,17 @@ import { RetryableError } from '../../app/errors.ts'
 import { BucketQueue, type Permit, type QueueEntry } from './bucket-queue.ts'
 import { block, type Completion, complete, transferIn, transferOut } from './budget.ts'
 import type { BudgetStore } from './budget-store.ts'
-import { bucketOf, concurrencyOf, emptyRoutes, fileRoute, isNews, isUnknown, unnamedBucket } from './route-table.ts'
+import {
+  bucketOf,
+  concurrencyOf,
+  emptyRoutes,
+  fileRoute,
+  guessFrom,
+  isNews,
+  isUnknown,
+  isUnnamed,
+  unnamedBucket,
+} from './route-table.ts'
 
 /** How a sent request ended, as far as budgets are concerned. */
 export interface Ending extends Omit<Completion, 'assumedLimit'> {
@@ -43,9 +53,10 @@ export class RateLimiter {
   async complete(route: string, permit: Permit, ending: Ending): Promise<void> {
     const { queue: from, reservation, release } = permit
     const isNameless = ending.answered && isUnknown(this.#routes, route)
-    const bucket = ending.reading?.bucket ?? (isNameless ? unnamedBucket(route) : null)
-    const queue = bucket === null ? from : this.#queue(bucket)
     try {
+      const assumed = isNameless ? ((await this.#guess(route)) ?? unnamedBucket(route)) : null
+      const bucket = ending.reading?.bucket ?? assumed
+      const queue = bucket === null ? from : this.#queue(bucket)
       const isProvisional = isUnknown(this.#routes, route)
       const moving =
         queue === from ? null : await from.change((state) => transferOut(state, reservation, { all: isProvisional }))
@@ -91,14 +102,19 @@ export class RateLimiter {
    * request without a budget could be sent when nothing is left.
    */
   async #belongsElsewhere(route: string, queue: BucketQueue): Promise<boolean> {
-    if (!isUnknown(this.#routes, route)) return bucketOf(this.#routes, route) !== queue.bucket
-    const { store } = this.#options
-    const learned = await store.bucketOf(route)
-    const near = learned === null ? ((await store.bucketsNear?.(route)) ?? []) : []
-    const bucket = learned ?? (near.length === 1 ? near[0] : undefined)
-    if (bucket === undefined) return false
-    this.#file(route, bucket, learned === null)
-    return true
+    const filed = bucketOf(this.#routes, route)
+    const isFiled = !isUnknown(this.#routes, route)
+    if (isFiled && !isUnnamed(filed)) return filed !== queue.bucket
+    const learned = isFiled ? filed : await this.#options.store.bucketOf(route)
+    // Without a name it is known only as long as no neighbour has one.
+    const bucket = learned === null || isUnnamed(learned) ? ((await this.#guess(route)) ?? learned) : learned
+    if (bucket === null) return false
+    if (bucket !== filed) this.#file(route, bucket, bucket !== learned)
+    return bucket !== queue.bucket
+  }
+
+  async #guess(route: string): Promise<string | undefined> {
+    return guessFrom((await this.#options.store.bucketsNear?.(route)) ?? [])
   }
 
   /** Files the route under its bucket; requests waiting in its provisional queue follow. */

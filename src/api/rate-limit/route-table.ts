@@ -22,6 +22,18 @@ export function isUnknown({ buckets }: RouteTable, route: string): boolean {
   return !buckets.has(route)
 }
 
+/** True of a bucket that no response has named. */
+export function isUnnamed(bucket: string): boolean {
+  return bucket.startsWith(UNNAMED)
+}
+
+/** The bucket that a route is assumed to draw from because its neighbours do; undefined when they differ. */
+export function guessFrom(near: readonly string[]): string | undefined {
+  const named = near.filter((bucket) => !isUnnamed(bucket))
+  const [guess, ...others] = named.length > 0 ? named : near
+  return others.length === 0 ? guess : undefined
+}
+
 /** True when a response that names this bucket says something new about its route. */
 export function isNews({ buckets, guessed }: RouteTable, route: string, bucket: string): boolean {
   return buckets.get(route) !== bucket || guessed.has(route)

@@ -78,12 +78,25 @@ function holdOf(territory: string, guild: Territory['guild'], acquired: Territor
   }
 }
 
-/** Which of two holds is newer. One that was seen before it was acquired is dated by when it was seen. */
-export function compareHolds(before: unknown, after: unknown, began: Date): 'newer' | 'older' | 'less' {
+/** So old may a copy be that says that it is new, ms. */
+const slack = 15 * 60_000
+
+/**
+ * Which of two holds is newer. One that was seen before it was acquired is dated by when it was seen. One that would have
+ * begun well before the last response, which showed another, counts as older: one of the two responses is wrong.
+ * @param lastSeen which instant the last accepted response speaks for
+ */
+export function compareHolds(
+  before: unknown,
+  after: unknown,
+  { began, lastSeen }: { readonly began: Date; readonly lastSeen: Date | null },
+): 'newer' | 'older' | 'less' {
   const [known, sent] = [before, after] as { guild: string | null; acquired: string | null }[]
   if (!known?.acquired || !sent) return 'newer'
   if (!sent.acquired) return sent.guild === known.guild ? 'less' : 'newer'
-  return Date.parse(sent.acquired) >= Math.min(Date.parse(known.acquired), began.getTime()) ? 'newer' : 'older'
+  const acquired = Date.parse(sent.acquired)
+  if (lastSeen !== null && acquired < lastSeen.getTime() - slack) return 'older'
+  return acquired >= Math.min(Date.parse(known.acquired), began.getTime()) ? 'newer' : 'older'
 }
 
 function resourceRows(territory: string, resources: Territory['resources']): Row[] {

@@ -2,6 +2,7 @@ import type { Sql } from '../../db/database.ts'
 import { documentOf } from '../drift/novelties.ts'
 import { lostBy, recordDrift } from '../drift/shape-changes.ts'
 import type { Json } from '../normalize/hash.ts'
+import type { Prepared } from '../normalize/prepare.ts'
 import { appendQuarantine } from '../record/ledger.ts'
 import type { ResourceBase } from '../resource.ts'
 import { absenceActions, type GuardAction, type Lacking, olderActions, zeroActions } from '../validate/guard-actions.ts'
@@ -117,11 +118,13 @@ async function loadRelated(
       ended = await closePreviousSpells(sql, among, history.spellColumn, entities)
       written += ended
     }
-    const loaded = await loadVersions(sql, history, entities, at, async (older) => {
+    const lastSeen = response.last ? new Date(response.last.observedAt) : null
+    const judgeOlder = async (older: readonly Prepared[]) => {
       const confirmed = await confirmOlder(sql, `${resource.name}/${name}`, older, { responses: guards.absences, at })
       const among = { resource: resource.name, responses: guards.absences, at }
       return await withdrawShownOnce(sql, history, confirmed, among)
-    })
+    }
+    const loaded = await loadVersions(sql, history, entities, at, { lastSeen, judgeOlder })
     written += loaded.inserted.length + loaded.changed.length + loaded.withdrawn.length
     withdrawn.push(...loaded.withdrawn)
     guarded.push(...olderActions(name, loaded, guards.absences))

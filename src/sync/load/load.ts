@@ -22,8 +22,13 @@ export interface Loaded {
   readonly withdrawn: readonly Withdrawn[]
 }
 
-/** What becomes of the entities that are older than what is stored. */
-export type JudgeOlder = (older: readonly Prepared[]) => Promise<JudgedOlder>
+/** What a history with an order needs to know. */
+export interface Order {
+  /** The instant that the last accepted response speaks for. */
+  readonly lastSeen: Date | null
+  /** What becomes of the entities that are older than what is stored. */
+  readonly judgeOlder: (older: readonly Prepared[]) => Promise<JudgedOlder>
+}
 
 const noneOlder: JudgedOlder = { replacing: new Set(), withdrawn: [] }
 
@@ -61,7 +66,7 @@ export async function loadVersions(
   history: History,
   entities: readonly Prepared[],
   at: Date,
-  judgeOlder: JudgeOlder = async () => noneOlder,
+  { lastSeen, judgeOlder }: Order = { lastSeen: null, judgeOlder: async () => noneOlder },
 ): Promise<Loaded> {
   const [older, now]: [(Version & { before: Json })[], string] = [[], instantText(at)]
   const inserted: Prepared[] = []
@@ -78,7 +83,7 @@ export async function loadVersions(
         inserted.push(entity)
         fresh.push({ entity, start, previousUntil: ended && instantText(ended) })
       } else {
-        const order = history.compare?.(before, JSON.parse(entity.documentText) as Json, began) ?? 'newer'
+        const order = history.compare?.(before, JSON.parse(entity.documentText) as Json, { began, lastSeen }) ?? 'newer'
         if (order === 'newer') {
           changed.push({ entity, before })
           next.push({ entity, start, previousUntil: start })

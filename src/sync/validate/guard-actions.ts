@@ -79,7 +79,7 @@ export function olderActions(
   const replaced = confirmedOlder - withdrawn.length
   const actions: GuardAction[] = []
   if (waiting > 0) {
-    const reason = `older than what is stored: ${counted(waiting, what)}; not loaded before ${responses} responses in a row say the same`
+    const reason = `older than what is stored or contradicted by the last response: ${counted(waiting, what)}; not loaded before ${responses} responses in a row say the same`
     actions.push({ guard: 'clock', action: 'pending', reason })
   }
   if (replaced > 0) {

@@ -61,7 +61,7 @@ function factsIn(path: string, body: Fields, at: number): Fact[] {
   if (path === '/guild/list/territory')
     return Object.entries(body).flatMap(([name, one]) => holdFacts(name, fields(one), at))
   if (path === '/player') return onlineFacts(body)
-  return path.startsWith('/guild/uuid/') ? memberFacts(body) : []
+  return path.startsWith('/guild/uuid/') ? memberFacts(body, at) : []
 }
 
 /** An `acquired` in the future does not count: then it only says who holds it. */
@@ -89,12 +89,16 @@ function onlineFacts({ total, players }: Fields): Fact[] {
   ]
 }
 
-function memberFacts(guild: Fields): Fact[] {
+/** A `joined` in the future does not count either. */
+function memberFacts(guild: Fields, at: number): Fact[] {
   return Object.entries(fields(guild.members)).flatMap(([rank, members]) =>
     Object.entries(fields(members)).flatMap(([key, member]) => {
       const { uuid: player = key, joined, contributed } = fields(member)
+      const since = instantOf(joined)
+      const isMember = ['member', guild.uuid, player, rank]
       return [
-        ['member', guild.uuid, player, rank, instantOf(joined)],
+        [...isMember, since],
+        ...(since !== null && since > at ? [[...isMember, null]] : []),
         ['contributed', guild.uuid, player, contributed],
       ]
     }),
