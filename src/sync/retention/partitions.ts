@@ -132,9 +132,9 @@ async function earlyRows(sql: Sql, { table }: TableNames, before: Part): Promise
 function splitBefore(db: Database, names: TableNames, before: Part, first: Date): Promise<string[]> {
   return db.transaction(async (sql) => {
     const created: string[] = []
-    const early = `${names.stem}_early`
-    await sql.query(`alter table ${names.table} detach partition ${before.name}`)
-    await sql.query(`alter table ${before.name} rename to ${early.replace(/^.*\./, '')}`)
+    await sql.query(`lock table ${before.name} in access exclusive mode`)
+    const taken = await takeRows(sql, names, before.name, 'true')
+    await sql.query(`drop table ${before.name}`)
     await sql.query(
       `create table ${names.stem}_before partition of ${names.table} for values from (minvalue) to (${instant(first)})`,
     )
@@ -146,9 +146,7 @@ function splitBefore(db: Database, names: TableNames, before: Part, first: Date)
       )
       created.push(name)
     }
-    const columns = names.columns.join(', ')
-    await sql.query(`insert into ${names.table} (${columns}) select ${columns} from ${early}`)
-    await sql.query(`drop table ${early}`)
+    await putRows(sql, names, taken)
     return created
   })
 }
@@ -158,18 +156,50 @@ async function createMonth(
   { names, rest, name, month }: { names: TableNames; rest: string; name: string; month: Date },
 ): Promise<number> {
   const [from, to] = [instant(month), instant(monthOf(month, 1))]
-  const columns = names.columns.join(', ')
   // Transactions that write into it end first, or their rows would stay in the wrong partition.
   await sql.query(`lock table ${rest} in access exclusive mode`)
   // One that was detached by hand comes back with its rows.
   await sql.query(`create table if not exists ${name} (like ${names.table} including all excluding indexes)`)
+  const taken = await takeRows(sql, names, rest, `observed_at >= ${from} and observed_at < ${to}`)
+  await sql.query(`alter table ${names.table} attach partition ${name} for values from (${from}) to (${to})`)
+  await putRows(sql, names, taken)
+  return taken.rows
+}
+
+/** Rows on their way from one partition to another. */
+interface TakenRows {
+  /** Where they are; unlogged, so that no replication sends it. */
+  readonly table: string
+  readonly rows: number
+}
+
+/*
+ * Rows are deleted from a partition, and inserted through the table: logical replication sends both. What is inserted into
+ * a partition before it is attached, or detached with its rows, a subscriber would lose or have twice.
+ */
+
+async function takeRows(
+  sql: Sql,
+  { stem, table, columns }: TableNames,
+  from: string,
+  where: string,
+): Promise<TakenRows> {
+  const taken = `${stem}_taken`
+  const names = columns.join(', ')
+  await sql.query(`create unlogged table ${taken} (like ${table})`)
   const [moved] = await sql.query<{ rows: number }>(
-    `with moved as (delete from ${rest} where observed_at >= ${from} and observed_at < ${to} returning ${columns}),
-          inserted as (insert into ${name} (${columns}) select ${columns} from moved on conflict do nothing)
+    `with moved as (delete from ${from} where ${where} returning ${names}),
+          inserted as (insert into ${taken} (${names}) select ${names} from moved)
      select count(*)::int as rows from moved`,
   )
-  await sql.query(`alter table ${names.table} attach partition ${name} for values from (${from}) to (${to})`)
-  return moved?.rows ?? 0
+  return { table: taken, rows: moved?.rows ?? 0 }
+}
+
+async function putRows(sql: Sql, { table, columns }: TableNames, taken: TakenRows): Promise<void> {
+  const names = columns.join(', ')
+  if (taken.rows > 0)
+    await sql.query(`insert into ${table} (${names}) select ${names} from ${taken.table} on conflict do nothing`)
+  await sql.query(`drop table ${taken.table}`)
 }
 
 /** Deleted rows keep their space until vacuum; an empty table returns it at once. */

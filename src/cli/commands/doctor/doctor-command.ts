@@ -13,6 +13,7 @@ import { exitCode } from '../../exit-codes.ts'
 import { formatTable } from '../../output/table.ts'
 import { databaseAdvice, readOnlyAdvice } from './doctor-advice.ts'
 import { checkCredential, checkDisk, checkResponse, type Finding } from './doctor-checks.ts'
+import { checkReplication } from './doctor-replication.ts'
 
 /** `doctor`: database, disk, API, clock, headers, credential, freshness; what is wrong and what to do. Returns the exit code. */
 export async function doctorCommand(context: Context): Promise<number> {
@@ -80,7 +81,10 @@ async function checkDatabase(
     const finding: Finding = readOnly
       ? { check, verdict: 'warning', seen: `${seen}, read-only: ${readOnly}`, todo: readOnlyAdvice }
       : { check, verdict: 'fine', seen }
-    return { findings: [finding, await checkFreshness(db)], isWritable: readOnly === null }
+    return {
+      findings: [finding, await checkFreshness(db), ...(await checkReplication(db))],
+      isWritable: readOnly === null,
+    }
   } catch (error) {
     return { findings: [databaseProblem(error, app)], isWritable: false }
   }
