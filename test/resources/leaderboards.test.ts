@@ -124,6 +124,9 @@ describe.each(kindsOfPart)('leaderboards on the %s database', (kind) => {
       ['10:00', 1, 9, null],
       ['11:00', null, null, null],
     ])
+    await syncBoard(world, 'playerContent', {}, '12:00')
+    await syncBoard(world, 'playerContent', byPlace([hidden(9), null]), '13:00')
+    expect(await world.rows('select type, kind from game.leaderboard')).toEqual([['playerContent', 'player']])
   })
 
   test('hostile values cost their own places only', async () => {

@@ -32,6 +32,13 @@ export function isGuild(entry: unknown, type: string): boolean {
   return typeof fieldOf(entry, 'prefix') === 'string' || /^guild|Guilds$/.test(type)
 }
 
+/** By most entries, so that none decides alone; of a board without any, by its name. */
+function ranksGuilds({ type, body }: NamedBoard): boolean {
+  const entries = entriesOf(body)
+  if (entries.length === 0) return isGuild(undefined, type)
+  return 2 * entries.filter(([, entry]) => isGuild(entry, type)).length > entries.length
+}
+
 /** One board into rows: that it exists as history, its places as samples. An entry that cannot be read costs its place only. */
 export function normalizeBoard(record: unknown): Normalized<typeof leaderboardHistory> {
   const board = record as NamedBoard
@@ -47,7 +54,7 @@ export function normalizeBoard(record: unknown): Normalized<typeof leaderboardHi
     else if (places.has(place)) add(`/${key}`, 'the place is there twice')
     else places.set(place, { type, place, ...readEntry(entry, type, (path, reason) => add(`/${key}${path}`, reason)) })
   }
-  const kind = entries.every(([, entry]) => isGuild(entry, type)) ? 'guild' : 'player'
+  const kind = ranksGuilds(board) ? 'guild' : 'player'
   const fields = newFields(board.body)
   return {
     key: type,

@@ -36,6 +36,7 @@ export const keyColumns: Readonly<Record<string, readonly string[]>> = {
   articles: ['pk', 'key'],
   videos: ['address'],
   'latest-news': ['forum_thread', 'key'],
+  leaderboards: ['place'],
 }
 
 /** Everything that the tables of a resource ever said of each key: a fingerprint for each table and key. */

@@ -39,7 +39,7 @@ export async function openGoodBodies(start: number): Promise<GoodBodies> {
       bodies.set(target, body)
       return body
     },
-    key: (resource) => (resource === 'guilds' ? guild : player),
+    key: (resource) => ({ guilds: guild, leaderboards: 'playerContent' })[resource] ?? player,
     close: () => sandbox.close(),
   }
 }
@@ -56,7 +56,7 @@ function trimmed(resource: string, body: unknown): unknown {
   if ('controller' in fields) return oneArticlePage(fields)
   if (resource === 'ability-trees') return trimmedTree(fields)
   if (['classes', 'aspects'].includes(resource) && !('id' in fields)) return first(fields, 2)
-  if (/territories|guild-list|seasons/.test(resource)) return first(fields, few)
+  if (/territories|guild-list|seasons|leaderboards/.test(resource)) return first(fields, few)
   if (resource === 'online-players') return { ...fields, total: 14, players: first(fields.players as Fields, 14) }
   if (resource !== 'guilds') return body
   const { total: _, ...ranks } = fields.members as Record<string, Fields>

@@ -31,6 +31,9 @@ function touchedAt(resource: string, good: unknown, path: Path): Touches {
       if (path.some((step) => /restrictions|skillPoints|gamemode/.test(step))) return () => true
       if (first !== 'characters') return rootOnly
       return second === undefined ? () => true : isOne(second, 'root')
+    case 'leaderboards':
+      // The fields of all entries are told of the board.
+      return isOne(first, 'root')
     case 'quests':
       return () => true
     case 'ability-trees':
