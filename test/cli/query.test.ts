@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { topics } from '../../src/analytics/catalogue.ts'
+import { jsonSchemas } from '../../src/cli/output/json-schemas.ts'
 import { buildProgram, type Environment, mainFile, runProgram, startCommand } from '../support/cli.ts'
 import { kindsOfLongTests, testDatabaseUrl, testDataDir } from '../support/postgres.ts'
 import { servedApi, serveItems } from '../support/served.ts'
@@ -40,12 +41,31 @@ describe.each(kindsOfLongTests)('wynnsync query and status on the %s database', 
   test('lists what can be asked', async () => {
     const { code, out } = await query('--list')
     expect(code).toBe(0)
-    expect(out).toMatch(/^1\. Who held a territory at an instant\?\n {2}territory_owner_at\(territory, at\) +Who held/)
+    expect(out).toMatch(
+      /^1\. Who held a territory at an instant\?\n {2}territory_owner_at "Ragged Coast" yesterday +Who held/,
+    )
     for (let number = 1; number <= 15; number++) expect(out).toMatch(new RegExp(`^${number}\\. `, 'm'))
     const names = [...out.matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name)
     expect(names).toEqual(expect.arrayContaining(topics.flatMap((topic) => topic.names)))
+    expect(names).not.toContain('online_known')
+    const all = await query('--list', '--all')
+    expect(all.out).toMatch(/^Parts of the views and functions above\n(?: .*\n)* {2}online_known /m)
     const { questions } = JSON.parse((await query('--list', '--json')).out)
     expect(questions.map((one: { name: string }) => one.name)).toEqual(names)
+  })
+
+  test('explains what the columns mean, and where they come from', async () => {
+    const { code, out } = await query('item_change', '--explain')
+    expect(code).toBe(0)
+    expect(out).toMatch(/^item_change: [\s\S]*^example: wynnsync query item_change "Ash Plank"$/m)
+    expect(out).toMatch(/^changed_at +timestamp with time zone +\S/m)
+    expect(out).toMatch(/^from: (?:.*, )?game\.field_change/m)
+    const playtime = jsonSchemas['query-explain'].parse(
+      JSON.parse((await query('player_playtime', '--explain', '--json')).out),
+    )
+    expect(playtime).toMatchObject({ kind: 'function', example: 'wynnsync query player_playtime PlayerName' })
+    // Through the views between.
+    expect(playtime.madeFrom).toContain('game.player_listing')
   })
 
   test('has no answer before the first sync, and says why', async () => {

@@ -106,6 +106,14 @@ const finding = z.looseObject({
   todo: text.optional(),
 })
 
+const question = z.looseObject({
+  name: text,
+  kind: z.enum(['view', 'function']),
+  comment: maybeText,
+  parameters: z.array(z.looseObject({ name: text, type: text, optional: z.boolean() })),
+  columns: z.array(z.looseObject({ name: text, type: text, comment: maybeText })),
+})
+
 const rowsOfTable = { table: text, rows: count }
 
 const event = { resource: text, key: text.optional().describe('of a worklist'), run: uuid, at: instant }
@@ -125,6 +133,11 @@ export const jsonSchemas = {
   doctor: z.looseObject({ findings: z.array(finding) }),
   ...setupSchemas(finding),
   ...ledgerSchemas(run),
+  'query-list': z.looseObject({ questions: z.array(question) }),
+  'query-explain': question.extend({
+    example: text.describe('a command line'),
+    madeFrom: z.array(text).describe('tables, through the views and functions between'),
+  }),
   migrate: z.looseObject({ database: text, applied: z.array(text) }),
   move: z.looseObject({
     source: text.describe('host and database, or folder'),

@@ -10,6 +10,7 @@ an error that lists them. Instants are ISO 8601 (UTC), now, today, yesterday, -1
 [from_time, to_time), both may be left out: the last seven days. A view takes column=value; its first argument may be a name alone.`,
   examples: [
     'wynnsync query --list',
+    'wynnsync query territory_hold --explain',
     'wynnsync query member_contribution GLD -30d now',
     'wynnsync query player_session PlayerName --limit 10',
     'wynnsync query guild GLD',

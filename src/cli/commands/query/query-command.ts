@@ -19,7 +19,7 @@ import { withDatabase } from '../../database.ts'
 import { exitCode } from '../../exit-codes.ts'
 import { formatTable } from '../../output/table.ts'
 import { flagNames, type QueryFlags } from './query-flags.ts'
-import { questionList } from './query-list.ts'
+import { asked, explained, explanation, questionList } from './query-list.ts'
 import { withHolders } from './query-names.ts'
 
 /** Default limit of rows in a table; CSV and JSON have none. */
@@ -36,11 +36,17 @@ export async function queryCommand(
   const work = async (db: Database) => {
     const questions = await readQuestions(db)
     if (flags.list || name === undefined) {
-      writeResult(context, { questions }, questionList(questions))
+      const listed = flags.all ? questions : asked(questions)
+      writeResult(context, { questions: listed }, questionList(listed))
       return exitCode.done
     }
     const question = questions.find((candidate) => candidate.name === name)
     if (!question) throw new UsageError(unknownName('question', name, questions, 'wynnsync query --list'))
+    if (flags.explain) {
+      const about = await explained(db, question)
+      writeResult(context, about, explanation(about))
+      return exitCode.done
+    }
     const reading = { now: context.app.clock.now(), finders: nameFinders }
     const args = await withHolders(readArguments(db, question, given, reading))
     await runQuestion(db, question, args, flags, context)

@@ -2,6 +2,8 @@ import { commonOptions, option } from '../../options.ts'
 
 export interface QueryFlags {
   readonly list?: boolean
+  readonly all?: boolean
+  readonly explain?: boolean
   readonly csv?: boolean
   readonly raw?: boolean
   readonly sql?: boolean
@@ -10,7 +12,9 @@ export interface QueryFlags {
 
 /** Flags of `query`. */
 export const queryOptions = [
-  option('--list', 'list the questions'),
+  option('--list', 'list the questions by topic, each with an example'),
+  option('--all', 'with --list: also the views and functions that the questions are made of'),
+  option('--explain', 'show what the columns mean, their units, and the tables they come from, instead of rows'),
   option('--csv', 'as CSV; text that a spreadsheet would run as a formula gets a leading apostrophe'),
   option('--raw', 'with --csv: text exactly as it is, without such apostrophes'),
   option('--sql', 'print the statement instead of running it'),

@@ -1,16 +1,69 @@
-import { byTopic } from '../../../analytics/catalogue.ts'
-import type { Question } from '../../../analytics/questions.ts'
+import { byTopic, rest } from '../../../analytics/catalogue.ts'
+import { exampleOf } from '../../../analytics/examples.ts'
+import { type Question, usageOf } from '../../../analytics/questions.ts'
+import type { Sql } from '../../../db/database.ts'
 import { formatTable } from '../../output/table.ts'
 
-/** All questions by topic, each with the first sentence of its comment. */
+/** What people ask: all but what questions are made of. */
+export function asked(questions: readonly Question[]): Question[] {
+  return byTopic(questions).flatMap(({ number, members }) => (number === rest.number ? [] : members))
+}
+
+/** The questions by topic, each with an example and the first sentence of its comment. */
 export function questionList(questions: readonly Question[]): string {
   const blocks = byTopic(questions).map(({ number, title, members }) => {
     const heading = /^\d/.test(number) ? `${number}. ${title}` : title
-    const rows = members.map(({ name, kind, parameters, comment }) => ({
-      question: `  ${kind === 'view' ? name : `${name}(${parameters.map((parameter) => parameter.name).join(', ')})`}`,
-      meaning: comment?.split(/(?<=\.) /)[0] ?? '',
+    const rows = members.map((question) => ({
+      example: `  ${exampleOf(question).replace('wynnsync query ', '')}`,
+      meaning: question.comment?.split(/(?<=\.) /)[0] ?? '',
     }))
-    return `${heading}\n${formatTable(['question', 'meaning'], rows).replace(/^.*\n/, '')}`
+    return `${heading}\n${formatTable(['example', 'meaning'], rows).replace(/^.*\n/, '')}`
   })
-  return `${blocks.join('\n')}\nwynnsync query <question> [arguments]; of a view, a name, then column=value\n`
+  return `${blocks.join('\n')}\nwynnsync query NAME ...; query NAME --explain shows its columns; of a view, column=value as well\n`
+}
+
+/** A question with everything about it. */
+export async function explained(sql: Sql, question: Question) {
+  return { ...question, example: exampleOf(question), madeFrom: await tablesOf(sql, question.name) }
+}
+
+/** The same for a person. */
+export function explanation({ madeFrom, example, ...question }: Awaited<ReturnType<typeof explained>>): string {
+  const columns = question.columns.map(({ name, type, comment }) => ({ column: name, type, meaning: comment ?? '' }))
+  const hasMeanings = columns.some(({ meaning }) => meaning !== '')
+  return [
+    `${question.name}: ${question.comment ?? ''}\n`,
+    `${usageOf(question).replace(/\ncolumns: .*$/, '')}\nexample: ${example}\n`,
+    formatTable(['column', 'type', ...(hasMeanings ? ['meaning'] : [])], columns),
+    `from: ${madeFrom.join(', ')}\n`,
+  ].join('\n')
+}
+
+/** The tables from which a view or function is made, through whatever lies between. */
+async function tablesOf(sql: Sql, name: string): Promise<string[]> {
+  const rows = await sql.query<{ name: string }>(
+    `with recursive made (class, id) as (
+       select 'pg_class'::regclass::oid, oid from pg_class where relnamespace = 'analytics'::regnamespace and relname = $1
+       union
+       select 'pg_proc'::regclass::oid, oid from pg_proc where pronamespace = 'analytics'::regnamespace and proname = $1
+       union
+       select used.class, used.id
+         from made
+         cross join lateral (
+           select refclassid as class, refobjid as id from pg_depend where classid = made.class and objid = made.id
+            union all
+           select refclassid, refobjid from pg_depend
+             join pg_rewrite on classid = 'pg_rewrite'::regclass and objid = pg_rewrite.oid
+            where made.class = 'pg_class'::regclass and ev_class = made.id) used
+        where used.class in ('pg_class'::regclass, 'pg_proc'::regclass)
+     )
+     select distinct nspname || '.' || relname as name
+       from made
+       join pg_class on made.class = 'pg_class'::regclass and pg_class.oid = made.id
+       join pg_namespace on pg_namespace.oid = relnamespace
+      where nspname in ('game', 'sync') and relkind in ('r', 'p')
+      order by 1`,
+    [name],
+  )
+  return rows.map((row) => row.name)
 }
