@@ -43,8 +43,11 @@ describe(`mutated responses (WYNNSYNC_TEST_MUTATION_SEED=${seed})`, () => {
     const wrong: string[] = []
     await Promise.all(
       databases.map(async (db) => {
-        for (let resource = waiting.shift(); resource; resource = waiting.shift())
-          wrong.push(...(await playLine(db, resource)))
+        for (let resource = waiting.shift(); resource; resource = waiting.shift()) {
+          const found = await playLine(db, resource)
+          if (each >= 1000) process.stdout.write(`${each} of ${resource.name}: ${found.length} wrong\n`)
+          wrong.push(...found)
+        }
       }),
     )
     expect(wrong.slice(0, 20)).toEqual([])
