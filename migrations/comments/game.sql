@@ -443,7 +443,7 @@ comment on column game.leaderboard_place.character_uuid is 'The character of the
 comment on column game.leaderboard_place.name is 'Name of the guild or player then. NULL: see the reason.';
 comment on column game.leaderboard_place.score is 'What the board ranks by; of boards without a score: level, territories or wars of the guild. NULL: the API did not send it.';
 comment on column game.leaderboard_place.meta_score is 'What decides between equal scores, as the API sends it. NULL: the API did not send it.';
-comment on column game.leaderboard_place.reason is 'Why nobody is named: redacted (the player hides), empty (two responses in a row had no such place), unreadable (see sync.quarantine). NULL: somebody is, or was and has been removed for privacy.';
+comment on column game.leaderboard_place.reason is 'Why it has no name: redacted (the player hides), empty (two responses in a row had no such place), unreadable (see sync.quarantine). NULL: it has one, or had one that was removed for privacy.';
 
 comment on table game.loot_pool is 'Versions of loot pools: the rewards of a camp or raid, which change every week.';
 comment on column game.loot_pool.internal_name is 'Natural key: the name that the game uses itself, such as nameless.';

@@ -71,8 +71,14 @@ export interface Answered {
   readonly facts: Json
   /** The facts of each record, by its key. */
   readonly recordFacts: ReadonlyMap<string, Json>
-  /** How many complete responses in a row must lack something before it is gone. */
-  readonly absences: number
+  /**
+   * Counts the keys below `scope` that the response lacks, `scope/…`; returns those that enough responses in a row have
+   * lacked, each with the instant of the first.
+   */
+  readonly confirmMissing: (
+    missing: readonly string[],
+    scope: string,
+  ) => Promise<readonly { readonly key: string; readonly firstMissedAt: Date }[]>
   /** Versions that are in their tables no longer, with their start: what followed from them did not happen. */
   readonly withdrawn: readonly { readonly key: string; readonly validFrom: string }[]
 }

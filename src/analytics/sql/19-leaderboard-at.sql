@@ -21,4 +21,4 @@ begin atomic
    order by numbered.place;
 end;
 comment on function analytics.leaderboard_at(text, timestamptz) is
-'Who was on which place of a leaderboard at an instant (now when left out). entity: uuid of the guild or player, NULL where nobody is named; reason says why: redacted (the player hides), unreadable (see sync.quarantine), removed for privacy. observed_at: of the first response that had the place so. Of a board that ranks characters, a player can have several places; character_uuid tells them apart. Arguments: type, such as guildLevel; at.';
+'Who was on which place of a leaderboard at an instant (now when left out). entity: uuid of the guild or player, NULL where the place has no name; reason says why: redacted (the player hides), unreadable (see sync.quarantine), removed for privacy. observed_at: of the first response that had the place so. Of a board that ranks characters, a player can have several places; character_uuid tells them apart. Arguments: type, such as guildLevel; at.';

@@ -1,19 +1,16 @@
 import type { Sql } from '../../db/database.ts'
-import { countAbsences, forgetAbsences, pendingAbsences } from '../../sync/load/absent.ts'
 import type { Answered } from '../../sync/resource.ts'
-
-const counted = 'leaderboards'
 
 /**
  * Empties the places that enough responses in a row have lacked, from the first of these on. A board without any place
  * says nothing.
  * @returns how many are empty now
  */
-export async function emptyPlaces(sql: Sql, { at, recordFacts, absences }: Answered): Promise<number> {
+export async function emptyPlaces(sql: Sql, { at, recordFacts, confirmMissing }: Answered): Promise<number> {
   let emptied = 0
   for (const [type, facts] of recordFacts) {
     const seen = Array.isArray(facts) ? facts : []
-    if (seen.length > 0) emptied += await emptyPlacesOf(sql, type, seen, { at, absences })
+    if (seen.length > 0) emptied += await emptyPlacesOf(sql, type, seen, { at, confirmMissing })
   }
   return emptied
 }
@@ -22,29 +19,16 @@ async function emptyPlacesOf(
   sql: Sql,
   type: string,
   seen: readonly unknown[],
-  { at, absences }: Pick<Answered, 'at' | 'absences'>,
+  { at, confirmMissing }: Pick<Answered, 'at' | 'confirmMissing'>,
 ): Promise<number> {
   const missing = (await missingPlaces(sql, type, seen, at)).map((place) => `${type}/${place}`)
-  const isMissing = new Set(missing)
-  const back = (await pendingAbsences(sql, counted, type)).filter(({ key }) => !isMissing.has(key))
-  await forgetAbsences(
-    sql,
-    counted,
-    back.map(({ key }) => key),
-  )
-  if (missing.length === 0) return 0
-  const gone = (await countAbsences(sql, counted, missing, at)).filter(({ times }) => times >= absences)
+  const gone = await confirmMissing(missing, type)
   if (gone.length === 0) return 0
   await sql.query(
     `insert into game.leaderboard_place (type, place, observed_at, reason)
      select $1, place, at, 'empty' from unnest($2::int[], $3::timestamptz[]) as gone(place, at)
      on conflict do nothing`,
     [type, gone.map(({ key }) => Number(key.slice(type.length + 1))), gone.map(({ firstMissedAt }) => firstMissedAt)],
-  )
-  await forgetAbsences(
-    sql,
-    counted,
-    gone.map(({ key }) => key),
   )
   return gone.length
 }

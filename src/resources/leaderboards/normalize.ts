@@ -67,7 +67,7 @@ export function normalizeBoard(record: unknown): Normalized<typeof leaderboardHi
   }
 }
 
-/** The columns of an entry; those of one that nobody can be told from are empty, with the reason. */
+/** The columns of an entry; those of one that does not say whose it is are empty, with the reason. */
 function readEntry(raw: unknown, type: string, refuse: (path: string, reason: string) => void): Row {
   try {
     const entry = parseRank(raw)

@@ -37,7 +37,7 @@ export const leaderboardPlace = gameTable(
       'What decides between equal scores, as the API sends it. NULL: the API did not send it.',
     ),
     reason: text(
-      'Why nobody is named: redacted (the player hides), empty (two responses in a row had no such place), unreadable (see sync.quarantine). NULL: somebody is, or was and has been removed for privacy.',
+      'Why it has no name: redacted (the player hides), empty (two responses in a row had no such place), unreadable (see sync.quarantine). NULL: it has one, or had one that was removed for privacy.',
     ),
   },
   (self) => [

@@ -62,6 +62,25 @@ export async function countAbsences(sql: Sql, resource: string, keys: readonly s
   )
 }
 
+/** Counts what a response lacked, forgets what is back, and returns what enough responses in a row have lacked by now. */
+export async function confirmMissing(
+  sql: Sql,
+  resource: string,
+  missing: readonly string[],
+  { scope, responses, at }: { readonly scope: string; readonly responses: number; readonly at: Date },
+): Promise<Absence[]> {
+  const isMissing = new Set(missing)
+  const back = (await pendingAbsences(sql, resource, scope)).filter(({ key }) => !isMissing.has(key))
+  const counted = missing.length === 0 ? [] : await countAbsences(sql, resource, missing, at)
+  const gone = counted.filter(({ times }) => times >= responses)
+  await forgetAbsences(
+    sql,
+    resource,
+    [...back, ...gone].map(({ key }) => key),
+  )
+  return gone
+}
+
 /**
  * Ends the versions of keys that are gone. A version ends when it was first missed, not when that was confirmed:
  * the responses in between did not have it either.

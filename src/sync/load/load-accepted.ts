@@ -7,7 +7,7 @@ import { appendQuarantine } from '../record/ledger.ts'
 import type { ResourceBase } from '../resource.ts'
 import { absenceActions, type GuardAction, type Lacking, olderActions, zeroActions } from '../validate/guard-actions.ts'
 import type { IncomingResponse } from '../validate/incoming-response.ts'
-import { closeAbsent, confirmOlder } from './absent.ts'
+import { closeAbsent, confirmMissing, confirmOlder } from './absent.ts'
 import { carryForward } from './carry.ts'
 import { appendFieldChanges, type DocumentChange } from './field-changes.ts'
 import { type Loaded, loadVersions } from './load.ts'
@@ -56,7 +56,8 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
         previousAt: last ? new Date(last.observedAt) : null,
         facts: extraction.facts ?? null,
         recordFacts: new Map(entities.map((entity) => [entity.key, entity.facts ?? null])),
-        absences: guards.absences,
+        confirmMissing: (missing, scope) =>
+          confirmMissing(sql, resource.name, missing, { scope, responses: guards.absences, at }),
         withdrawn: related.withdrawn,
       })
     : 0

@@ -32,7 +32,7 @@ function touchedAt(resource: string, good: unknown, path: Path): Touches {
       if (first !== 'characters') return rootOnly
       return second === undefined ? () => true : isOne(second, 'root')
     case 'leaderboards':
-      // The fields of all entries are told of the board.
+      // The fields of all entries describe the board.
       return isOne(first, 'root')
     case 'quests':
       return () => true
