@@ -29,7 +29,11 @@ export async function unsupportedRows(db: Database, delivered: DeliveredFacts): 
   )) {
     // A spell begins when the API says that it did.
     const at = ms(from) === ms(joined) ? undefined : (ms(from) ?? 0)
-    check(delivered.has(['member', guild, player, rank, ms(joined)], at), 'member', guild, player, rank, joined, from)
+    const isMember = (since: number | null, when?: number) =>
+      delivered.has(['member', guild, player, rank, since], when)
+    // Where a response leaves out when a player joined, what is known of it goes on.
+    const isSupported = isMember(ms(joined), at) || (isMember(null, at) && isMember(ms(joined)))
+    check(isSupported, 'member', guild, player, rank, joined, from)
   }
   for (const [guild, player, at, value] of await db.values(
     `select guild_uuid::text, player_uuid::text, observed_at, value from game.member_counter where counter = 'contributed'`,
