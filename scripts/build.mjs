@@ -56,8 +56,8 @@ const program = await build({
   outExtension: { '.js': '.cjs' },
   splitting: true,
   format: 'esm',
-  // It finds its own files beside itself.
-  external: ['@electric-sql/pglite'],
+  // It is installed by those who want it, or finds its own files beside itself.
+  external: ['@electric-sql/pglite', '@modelcontextprotocol/sdk/*'],
   plugins: [part],
 })
 // Only modules can be split, and only of CommonJS can Node 20 keep what it compiled.

@@ -11,6 +11,7 @@ import { demo } from './commands/demo/index.ts'
 import { dictionary } from './commands/dictionary/index.ts'
 import { doctor } from './commands/doctor/index.ts'
 import { init } from './commands/init/index.ts'
+import { mcp } from './commands/mcp/index.ts'
 import { migrate } from './commands/migrate/index.ts'
 import { move } from './commands/move/index.ts'
 import { privacy } from './commands/privacy/index.ts'
@@ -34,7 +35,7 @@ export { openOutput } from './output/output.ts'
 
 /** All commands, in the order of `--help`. */
 export const commands: readonly (CommandDeclaration | CommandGroup)[] = [
-  ...[sync, start, doctor, backfill, replay, status, query, dictionary, serve, serveDb],
+  ...[sync, start, doctor, backfill, replay, status, query, dictionary, serve, serveDb, mcp],
   ...[runs, quarantine, init, config],
   ...[report, migrate, move, demo, sandbox, privacy, auth],
 ]

@@ -1,17 +1,14 @@
 import { getConnInfo } from '@hono/node-server/conninfo'
 import { type Context, Hono } from 'hono'
-import { AmbiguousName, type NameFinders, UnknownName } from '../analytics/asking/names.ts'
-import { jsonRow } from '../analytics/asking/rows-text.ts'
+import type { NameFinders } from '../analytics/asking/names.ts'
 import type { Clock } from '../app/clock.ts'
-import { RetryableError, UsageError } from '../app/errors.ts'
 import type { Log } from '../app/log.ts'
 import type { Database } from '../db/database.ts'
-import { sqlState } from '../db/sql-errors.ts'
 import { hostFilter } from '../monitoring/host-names.ts'
 import { type HttpServer, listen } from '../monitoring/listen.ts'
 import { addApi } from './api/routes.ts'
 import { servedQuestions } from './api/served-questions.ts'
-import { Problem, problemResponse } from './http/problems.ts'
+import { Problem, problemOf, problemResponse } from './http/problems.ts'
 import { createRateLimit, rateLimitHeaders } from './http/rate-limit.ts'
 import { addPages, problemPage } from './pages/routes.ts'
 import { openReader } from './reading.ts'
@@ -96,18 +93,4 @@ export async function serveWeb({ db, finders, clock, log }: WebContext, options:
     return respond(context, problem)
   })
   return await listen(app.fetch, { host, port, flag })
-}
-
-/** What a client learns of an error: of one of the server's own only that there was one. */
-function problemOf(error: unknown): Problem {
-  if (error instanceof Problem) return error
-  if (error instanceof AmbiguousName)
-    return new Problem('ambiguous-name', { detail: error.message, holders: error.holders.map(jsonRow) })
-  if (error instanceof UnknownName)
-    return new Problem('name-not-found', { detail: error.message, similar: error.similar })
-  // Further lines say how the command is used.
-  if (error instanceof UsageError) return new Problem('bad-argument', { detail: error.message.split('\n')[0] ?? '' })
-  // query_canceled
-  if (sqlState(error) === '57014') return new Problem('statement-timeout')
-  return new Problem(error instanceof RetryableError ? 'database-unavailable' : 'internal')
 }

@@ -1,4 +1,8 @@
 import type { Context } from 'hono'
+import { AmbiguousName, UnknownName } from '../../analytics/asking/names.ts'
+import { jsonRow } from '../../analytics/asking/rows-text.ts'
+import { RetryableError, UsageError } from '../../app/errors.ts'
+import { sqlState } from '../../db/sql-errors.ts'
 
 /** What can be wrong with a request, by the name in the problem's type: status and title. */
 export const problems = {
@@ -43,4 +47,18 @@ export function problemResponse(context: Context, { problem, details }: Problem,
   const { status, title } = problems[problem]
   const document = { type: `/api#${problem}`, title, status, ...details }
   return context.body(JSON.stringify(document), status, { ...headers, 'content-type': 'application/problem+json' })
+}
+
+/** What a client learns of an error: of one of the server's own only that there was one. */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof Problem) return error
+  if (error instanceof AmbiguousName)
+    return new Problem('ambiguous-name', { detail: error.message, holders: error.holders.map(jsonRow) })
+  if (error instanceof UnknownName)
+    return new Problem('name-not-found', { detail: error.message, similar: error.similar })
+  // Further lines say how the command is used.
+  if (error instanceof UsageError) return new Problem('bad-argument', { detail: error.message.split('\n')[0] ?? '' })
+  // query_canceled
+  if (sqlState(error) === '57014') return new Problem('statement-timeout')
+  return new Problem(error instanceof RetryableError ? 'database-unavailable' : 'internal')
 }

@@ -1,0 +1,46 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { beforeAll, expect, inject, onTestFinished, test } from 'vitest'
+import { buildProgram, mainFile } from '../support/cli.ts'
+import { testDatabaseUrl } from '../support/postgres.ts'
+
+beforeAll(buildProgram)
+
+/** An assistant that starts the program. */
+async function connected(...flags: string[]): Promise<Client> {
+  const cwd = inject('runFolder')
+  const env = { PATH: process.env.PATH ?? '', HOME: cwd, DATABASE_URL: await testDatabaseUrl() }
+  const client = new Client({ name: 'test', version: '1' })
+  onTestFinished(() => client.close())
+  await client.connect(
+    new StdioClientTransport({ command: process.execPath, args: [mainFile, 'mcp', ...flags], env, cwd }),
+  )
+  return client
+}
+
+/** What a tool says, as JSON. */
+async function call(client: Client, name: string, given: Record<string, unknown> = {}) {
+  const { content, isError = false } = await client.callTool({ name, arguments: given })
+  const [{ text } = { text: '' }] = content as { text: string }[]
+  return { isError, ...JSON.parse(text) }
+}
+
+test('wynnsync mcp has a read-only tool for each question, and answers with meanings and freshness', async () => {
+  const client = await connected()
+  const { tools } = await client.listTools()
+  const tool = tools.find(({ name }) => name === 'territory_owner_at')
+  expect(tool).toMatchObject({ annotations: { readOnlyHint: true }, inputSchema: { required: ['territory'] } })
+  expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['player_session', 'item', 'freshness']))
+  const holds = await call(client, 'territory_hold', { limit: 5 })
+  expect(holds).toMatchObject({ isError: false, rows: [], next: null, freshness: [] })
+  expect(holds.columns.held_from).toMatch(/captured/)
+  expect(await call(client, 'item', { colour: 'red' })).toMatchObject({ isError: true, problem: 'bad-argument' })
+  expect(await call(client, 'fly')).toMatchObject({ isError: true, problem: 'unknown-question' })
+})
+
+test('wynnsync mcp --no-people has none about single players', async () => {
+  const client = await connected('--no-people')
+  const { tools } = await client.listTools()
+  expect(tools.filter(({ name }) => /player|member_a|guild_member/.test(name))).toEqual([])
+  expect(await call(client, 'player')).toMatchObject({ isError: true, problem: 'people-not-shown' })
+})
