@@ -32,7 +32,7 @@ describe.each(kindsOfLongTests)('a value that Postgres refuses, on the %s databa
 
   test.each(badInstants)('costs one territory: acquired %s', async (acquired) => {
     await world.sync(territories, { Oak: place('a', '08:00'), Elm: place('a', '08:00') }, '10:00')
-    const body = { Oak: { ...place('b', null), acquired }, Elm: place('b', '09:00') }
+    const body = { Oak: { ...place('b', null), acquired }, Elm: place('b', '09:59') }
     expect(await world.sync(territories, body, '10:01')).toMatchObject({ status: 'partial', quarantined: 1 })
     expect(
       await world.rows(
