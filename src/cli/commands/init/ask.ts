@@ -34,8 +34,9 @@ export function questionsOn({ err, signal }: Terminal): Questions {
       return (await line()).trim() || usual
     },
     async askSecret(question) {
-      err.write(`${question} `)
+      // Raw before the question shows: what is pasted at once would be echoed otherwise.
       stdin.setRawMode(true)
+      err.write(`${question} `)
       try {
         return (await hiddenLine(stdin, signal)).trim()
       } finally {
