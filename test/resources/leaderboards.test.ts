@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest'
 import { leaderboards } from '../../src/resources/leaderboards/index.ts'
 import { onBoards } from '../../src/resources/personal.ts'
 import { purge } from '../../src/sync/privacy/person.ts'
-import type { Resource } from '../../src/sync/resource.ts'
 import { playerId } from '../support/guild-answers.ts'
 import { profile, syncPlayer } from '../support/player-answers.ts'
 import { kindsOfPart } from '../support/postgres.ts'
@@ -28,7 +27,7 @@ async function syncBoard(world: World, type: string, body: unknown, at: string) 
   const headers = headersOf(instantOf(at), 600)
   world.sandbox.setAnswer('/leaderboards/types', () => ({ body: [type], headers }))
   world.sandbox.setAnswer(`/leaderboards/${type}`, () => ({ body, headers }))
-  return await world.syncNow(leaderboards as unknown as Resource, { raw: world.raw ?? false })
+  return await world.syncNow(leaderboards, { raw: world.raw ?? false })
 }
 
 const at = (type: string, instant: string) =>
@@ -41,14 +40,14 @@ describe.each(['live', 'documented'] as const)('leaderboards in the %s dialect',
   const world = worldOf('server', { sandbox: { dialect, game: { guilds: 90, players: 300 } } })
 
   test('load all, and the same again changes nothing', async () => {
-    const first = await world.syncNow(leaderboards as unknown as Resource)
+    const first = await world.syncNow(leaderboards)
     expect(first).toMatchObject({ status: 'ok', quarantined: 0, rejected: 0 })
     const types = (await world.api.leaderboards.types()).read()
     expect(await world.rows('select type from game.leaderboard order by 1')).toEqual(
       types.toSorted().map((one) => [one]),
     )
     const counts = await world.rowCounts()
-    expect(await world.syncNow(leaderboards as unknown as Resource)).toMatchObject({
+    expect(await world.syncNow(leaderboards)).toMatchObject({
       inserted: 0,
       changed: 0,
       events: 0,
@@ -187,7 +186,7 @@ describe.each(kindsOfPart)('leaderboards on the %s database', (kind) => {
     await world.clock.advanceTo(instantOf('11:00'))
     const body = Array.from({ length: 3000 }, (_, nth) => `board${nth}`)
     world.sandbox.setAnswer('/leaderboards/types', () => ({ body }))
-    expect(await world.syncNow(leaderboards as unknown as Resource)).toMatchObject({ requests: 2, unchanged: 1 })
+    expect(await world.syncNow(leaderboards)).toMatchObject({ requests: 2, unchanged: 1 })
     expect(await world.rows('select count(*) from sync.work_item')).toEqual([[1]])
   })
 
@@ -239,11 +238,11 @@ describe('leaderboards of a guest', () => {
     world.sandbox.setAnswer('/leaderboards/types', () => ({ body: names }))
     for (const name of names)
       world.sandbox.setAnswer(`/leaderboards/${name}`, () => ({ body: byPlace([player(1, 9)]) }))
-    const first = await world.syncNow(leaderboards as unknown as Resource)
+    const first = await world.syncNow(leaderboards)
     expect(first.requests).toBeGreaterThan(40)
     expect(first.requests).toBeLessThanOrEqual(50)
     await world.clock.advance(3_600_000)
-    expect((await world.syncNow(leaderboards as unknown as Resource)).requests).toBeLessThanOrEqual(50)
+    expect((await world.syncNow(leaderboards)).requests).toBeLessThanOrEqual(50)
     expect(await world.rows('select count(*) from sync.work_item where observed_at is not null')).toEqual([[80]])
   })
 })

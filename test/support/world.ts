@@ -4,7 +4,7 @@ import { seededRandom, type VirtualClock, virtualClock } from '../../src/app/clo
 import { FOREVER } from '../../src/db/bulk/values.ts'
 import type { Database } from '../../src/db/database.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts'
-import type { ExtractOptions, Resource } from '../../src/sync/resource.ts'
+import type { ExtractOptions, Resource, Worklist } from '../../src/sync/resource.ts'
 import { runResource } from '../../src/sync/run/run-resource.ts'
 import type { RunResult } from '../../src/sync/run/run-result.ts'
 import type { Guards } from '../../src/sync/validate/validate-snapshot.ts'
@@ -31,7 +31,7 @@ export interface World {
   /** The API answers with `body` (JSON), which speaks for `at`; the resource is synced once. */
   sync(resource: Resource, body: unknown, at: string, options?: SyncOptions): Promise<RunResult>
   /** Syncs whatever the sandbox answers by itself. */
-  syncNow(resource: Resource, options?: SyncOptions): Promise<RunResult>
+  syncNow(resource: Resource | Worklist, options?: SyncOptions): Promise<RunResult>
   /** Rows of a statement as arrays, instants in the form of `sync`. */
   rows(sql: string): Promise<unknown[][]>
   /** Key, start, end of every version in a table, in order of key and time. */
@@ -97,7 +97,7 @@ export async function openWorld(
   const lines = (level: string) => (_fields: object, message: string) => void log.push(`${level}: ${message}`)
   const runLog = { debug: lines('debug'), info: lines('info'), warn: lines('warn'), error: lines('error') }
 
-  async function syncNow(resource: Resource, options: SyncOptions = {}): Promise<RunResult> {
+  async function syncNow(resource: Resource | Worklist, options: SyncOptions = {}): Promise<RunResult> {
     const { plausibleShare = 0.5, plausibleShares = {}, absences = 2, zeroShare = 0.25, ...others } = options
     const { accept = false, raw = false, program = 'test', ...extract } = others
     const guards = { plausibleShare, plausibleShares, absences, zeroShare, accept }
