@@ -196,6 +196,26 @@ describe('a budget that is out of reach', () => {
     expect(client.requestsSent()).toBe(1)
   })
 
+  test('makes a reservation void that comes back when others take its process for dead', async () => {
+    const { respond, begin } = limited(3)
+    const { clock, open, play } = await world(respond)
+    const limiter = begin(clock)
+    const store = memoryBudget()
+    const { wrapped, hold, let: go } = obstructed(store)
+    const [slow, other] = [open(wrapped), open(store)]
+    await other.send(get('/guild/x'))
+    await clock.advance(60_000)
+    await other.send(get('/guild/x'))
+    hold()
+    const late = [slow.send(get('/guild/x')), slow.send(get('/guild/x'))]
+    while ((await stateOf(store, 'GUILD')).reservations.length === 0) await tick()
+    await clock.advance(125_000)
+    await play(Promise.all([1, 2, 3].map(() => other.send(get('/guild/x')))))
+    go()
+    await play(Promise.all(late))
+    expect([limiter.refusals(), Math.max(...limiter.windows)]).toEqual([0, 3])
+  })
+
   test('ends at once what is aborted meanwhile, and gives the request back', async () => {
     const store = memoryBudget()
     const { wrapped, hold, let: go } = obstructed(store)

@@ -3,7 +3,7 @@ import type { Clock } from '../../app/clock.ts'
 import type { Lane } from '../http/request.ts'
 import { type Admissions, admit, LANES, type LaneLoad, roomFor } from './admission.ts'
 import { type Alarm, createAlarm } from './alarm.ts'
-import { type ReservationRequest, recheckIn, release, remaining, reserve } from './budget.ts'
+import { PROBE_LASTS, type ReservationRequest, recheckIn, release, remaining, reserve } from './budget.ts'
 import { type BudgetState, emptyBudget, type Reservation } from './budget-state.ts'
 import type { BudgetStore, Step } from './budget-store.ts'
 
@@ -169,6 +169,11 @@ export class BucketQueue {
       if (entry.signal.aborted || this.#isDissolved) {
         await this.#giveBack(reservation)
         return null
+      }
+      if (this.#clock.now() - reservation.sentAt >= PROBE_LASTS) {
+        // The store hung: other processes may take the reservation for one of a process that was killed.
+        await this.#giveBack(reservation)
+        return 'no room'
       }
       permit = { reservation, queue: this, release: () => this.#release(entry, release) }
       return permit
