@@ -71,7 +71,7 @@ export async function coverageTotals(db: Database, one: PolledResource, response
     /** Responses that were accepted. */
     accepted: runs.length,
     /** Intervals in these days, from the first response on. */
-    intervals: Math.round((ends - begins) / 1000 / everySeconds),
+    intervals: Math.round((ends - first) / 1000 / everySeconds),
     /** By the gaps, and by the time since the last response. */
     missed: (gaps?.missed ?? 0) + Math.floor((ends - last) / 1000 / everySeconds),
     inGaps: gaps?.missed ?? 0,

@@ -1,4 +1,5 @@
 import type { Database } from '../../../../src/db/database.ts'
+import { worklists } from '../../../../src/resources/index.ts'
 
 /** Versions that overlap, lie the wrong way round, or of which more than one is current; by table. */
 export async function invalidVersions(db: Database): Promise<unknown[]> {
@@ -22,15 +23,16 @@ export async function invalidVersions(db: Database): Promise<unknown[]> {
   return invalid
 }
 
-/** Responses that were accepted after one that speaks for a later instant, of a resource or of a key. */
+/** Responses that were accepted after one that speaks for a later instant, of a resource or, in a worklist, of a key. */
 export async function acceptedOutOfOrder(db: Database): Promise<unknown[]> {
   return await db.query(
     `select * from (
        select resource, '' as key, observed_at, lag(observed_at) over (partition by resource order by finished_at, observed_at) as before
-         from sync.run where status in ('ok', 'unchanged', 'partial') and resource not in ('guilds', 'players')
+         from sync.run where status in ('ok', 'unchanged', 'partial') and resource <> all($1::text[])
         union all
        select resource, key, observed_at, lag(observed_at) over (partition by resource, key order by received_at, observed_at)
          from sync.observation where status in ('ok', 'unchanged', 'partial')) accepted
       where observed_at < before`,
+    [worklists.map(({ name }) => name)],
   )
 }
