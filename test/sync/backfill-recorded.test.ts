@@ -58,10 +58,10 @@ describe.each(kindsOfPart)('recorded answers on the %s database', (kind) => {
     const { broken, resources } = await load(world, [], {}, folder)
     expect(broken).toEqual([
       expect.stringMatching(
-        /^index.jsonl line 3 is not loaded: it was recorded at 1970-06-01T11:00:00.000Z, which is not/,
+        /\(index.jsonl line 3\) is not loaded: it was recorded at 1970-06-01T11:00:00.000Z, which is not/,
       ),
       expect.stringMatching(
-        /^index.jsonl line 2 is not loaded: it was recorded at 2150-06-01T10:00:00.000Z, which is not/,
+        /\(index.jsonl line 2\) is not loaded: it was recorded at 2150-06-01T10:00:00.000Z, which is not/,
       ),
     ])
     expect(resources).toMatchObject([{ resource: 'guilds', answers: 2, stale: 0, rejected: 0 }])

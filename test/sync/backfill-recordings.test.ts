@@ -1,14 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { openRecordedResponses } from '../../src/api/recordings/recorded.ts'
+import { openRecordedResponses, recordedResponses } from '../../src/api/recordings/recorded.ts'
 import { systemClock } from '../../src/app/clock.ts'
 import type { Database } from '../../src/db/database.ts'
-import { resources } from '../../src/resources/index.ts'
+import { resources, resourcesNamed } from '../../src/resources/index.ts'
 import { loadRecorded } from '../../src/sync/backfill/backfill-recorded.ts'
+import { openGitSource } from '../../src/sync/backfill/git-source.ts'
 import { isWorklist } from '../../src/sync/resource.ts'
 import { gameDigests } from '../support/backfill.ts'
 import { effort } from '../support/effort.ts'
+import { gitRepository } from '../support/git-repository.ts'
 import { syncGuilds } from '../support/guild-answers.ts'
 import { testDatabase } from '../support/postgres.ts'
 import { recordedFolder } from '../support/recorded.ts'
@@ -99,4 +102,56 @@ else
     const counts = again.resources.map(({ inserted, changed, closed, events }) => inserted + changed + closed + events)
     expect(counts.every((count) => count === 0)).toBe(true)
     expect(await gameDigests(loaded)).toEqual(expected)
+  })
+
+/** The files that a person might keep of the responses. */
+const files: Readonly<Record<string, string>> = {
+  '/item/database?fullResult': 'items.json=items',
+  '/item/recipe/database?full_result': 'recipes.json=recipes',
+  '/item/sets?': 'sets.json=item-sets',
+  '/guild/list/territory?': 'map.json=territories',
+  '/guild/list/guild?identifier=uuid': 'guilds.json=guild-list',
+  '/player?identifier=uuid': 'online.json=online-players',
+}
+
+function fileOf({ method, path, query }: Line): string | undefined {
+  if (method !== 'GET') return undefined
+  const guild = '/guild/uuid/'
+  return path.startsWith(guild)
+    ? `guild/${path.slice(guild.length)}.json`
+    : files[`${path}?${query}`]?.replace(/=.*/, '')
+}
+
+if (folder === undefined) test.skip('the recorded answers in git are loaded (skipped: recorded data absent)')
+else
+  test('a git history of the recorded answers gives, row for row, what they give as a folder', {
+    timeout: 1_800_000,
+  }, async () => {
+    // Git keeps whole seconds, and no headers.
+    const lines = chosen(linesOf(folder))
+      .filter(fileOf)
+      .map(({ at, method, path, query, body }) => ({ at: `${at.slice(0, 19)}Z`, method, path, query, body }))
+    const commits = lines.map((line) => ({
+      at: Date.parse(line.at),
+      files: { [String(fileOf(line))]: gunzipSync(readFileSync(join(folder, line.body))) },
+    }))
+    const repository = await gitRepository(commits.sort((a, b) => a.at - b.at))
+    const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+    const guards = { plausibleShare: 0.9, absences: 2, zeroShare: 0.25 }
+    const loading = { clock: systemClock, program: 'test', guards, log }
+    const [ofFolder, ofGit] = [await testDatabase('server'), await testDatabase('server')]
+    const recorded = openRecordedResponses(await partOfFolder(folder, lines))
+    await loadRecorded(recorded, { ...loading, db: ofFolder }, { resources })
+    const mappings = [...Object.values(files), 'guild/*.json=guilds'].flatMap((map) => {
+      const [glob = '', name = ''] = map.split('=')
+      return resourcesNamed([name]).map((resource) => ({ glob, resource }))
+    })
+    const source = await openGitSource(ofGit, repository, mappings)
+    const result = await loadRecorded(recordedResponses(source), { ...loading, db: ofGit }, { resources })
+    source.close()
+    expect([result.broken, source.skipped]).toEqual([[], []])
+    const expected = await gameDigests(ofFolder)
+    expect(await gameDigests(ofGit)).toEqual(expected)
+    expect(expected['game.guild_member']).not.toMatchObject({ rows: 0 })
+    expect(expected['game.item']).not.toMatchObject({ rows: 0 })
   })

@@ -5,14 +5,25 @@ import type { Outcome } from '../http/outcome.ts'
 import { type ApiRequest, wireRequest } from '../http/request.ts'
 import type { Recorder, Transport } from '../http/transport.ts'
 import { type ApiResponse, toApiResponse } from '../response.ts'
-import { BrokenRecording, brokenRecording, readBody } from '../schemas/recordings/recording-body.ts'
+import { BrokenRecording, placeIn, readBody } from '../schemas/recordings/recording-body.ts'
 import { type Recorded, readIndex, requestName } from '../schemas/recordings/recording-index.ts'
 
-/** A folder of recorded responses, which stand in for the API. */
-export interface RecordedResponses {
-  readonly folder: string
+/** Where recorded responses come from. */
+export interface RecordingSource {
   /** Oldest first. */
   readonly lines: readonly Recorded[]
+  /** The unpacked body of a line. @throws BrokenRecording */
+  read(line: Recorded): Buffer | Promise<Buffer>
+  /** Where a line is to be found, for messages. */
+  placeOf(line: Recorded): string
+}
+
+/** Recorded responses, which stand in for the API. */
+export interface RecordedResponses {
+  /** Oldest first. */
+  readonly lines: readonly Recorded[]
+  /** Where a line is to be found, for messages. */
+  placeOf(line: Recorded): string
   /** The newest response to a request that was recorded at or before an instant (ms since the epoch). */
   newest(name: string, at: number): Recorded | undefined
   /**
@@ -31,10 +42,16 @@ export { BrokenRecording }
  * @throws FatalError when the index cannot be read or a line of it is not understood
  */
 export function openRecordedResponses(folder: string): RecordedResponses {
-  return responsesOf(folder, readIndex(folder))
+  return recordedResponses({
+    lines: readIndex(folder),
+    read: (line) => readBody(folder, line),
+    placeOf: (line) => placeIn(folder, line),
+  })
 }
 
-function responsesOf(folder: string, lines: readonly Recorded[]): RecordedResponses {
+/** Stands in for the API with the responses of a source. */
+export function recordedResponses(source: RecordingSource): RecordedResponses {
+  const { lines, placeOf } = source
   const series = new Map<string, Recorded[]>()
   for (const line of lines) {
     const name = nameOf(line)
@@ -44,11 +61,11 @@ function responsesOf(folder: string, lines: readonly Recorded[]): RecordedRespon
   }
   const newest = (name: string, at: number) => series.get(name)?.findLast((line) => line.at <= at)
 
-  function replay(request: ApiRequest, at: number, read: Map<Recorded, Outcome>, record: Recorder) {
+  async function replay(request: ApiRequest, at: number, read: Map<Recorded, Outcome>, record: Recorder) {
     const name = nameOfRequest(request)
     const found = newest(name, at)
     if (!found) throw new BrokenRecording(`${name.trim()} was not recorded until ${new Date(at).toISOString()}`)
-    const outcome = read.get(found) ?? outcomeOf(found, folder)
+    const outcome = read.get(found) ?? (await outcomeOf(found, source))
     read.set(found, outcome)
     record({ request, outcome, credential: 'guest' })
     const fault = classifyResponse(outcome)
@@ -57,17 +74,20 @@ function responsesOf(folder: string, lines: readonly Recorded[]): RecordedRespon
   }
 
   return {
-    folder,
     lines,
+    placeOf,
     newest,
     between: (from, until) => {
       const isWithin = ({ at }: Recorded) => at >= from && at <= until
-      return { answers: responsesOf(folder, lines.filter(isWithin)), refused: lines.filter((line) => !isWithin(line)) }
+      return {
+        answers: recordedResponses({ ...source, lines: lines.filter(isWithin) }),
+        refused: lines.filter((line) => !isWithin(line)),
+      }
     },
     apiAsOf: (at) => {
       // A file is read once.
       const read = new Map<Recorded, Outcome>()
-      return createClient({ transport: offline(async (request, record) => replay(request, at, read, record)) })
+      return createClient({ transport: offline((request, record) => replay(request, at, read, record)) })
     },
   }
 }
@@ -123,10 +143,10 @@ export function offline(
   }
 }
 
-function outcomeOf(recorded: Recorded, folder: string): Outcome {
+async function outcomeOf(recorded: Recorded, { read, placeOf }: RecordingSource): Promise<Outcome> {
   const { at, status, headers } = recorded
-  const unpacked = readBody(folder, recorded)
-  if (!isUtf8(unpacked)) throw brokenRecording(folder, recorded, 'holds bytes that are not UTF-8')
+  const unpacked = await read(recorded)
+  if (!isUtf8(unpacked)) throw new BrokenRecording(`${placeOf(recorded)} holds bytes that are not UTF-8`)
   const text = unpacked.toString('utf8')
   const lowerCase = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
   const bytes = text.length
@@ -135,7 +155,7 @@ function outcomeOf(recorded: Recorded, folder: string): Outcome {
     const wire = { bytes: Buffer.from(text), isGzip: false }
     return { status, headers: lowerCase, body: parsed, failure: null, reason: '', bytes, wire, receivedAt: at }
   } catch {
-    throw brokenRecording(folder, recorded, 'is not JSON, or JSON that ended early')
+    throw new BrokenRecording(`${placeOf(recorded)} is not JSON, or JSON that ended early`)
   }
 }
 

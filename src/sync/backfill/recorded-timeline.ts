@@ -37,8 +37,8 @@ export function withinTime(
 ): { readonly answers: RecordedResponses; readonly refused: readonly string[] } {
   const { answers, refused } = folder.between(earliest, now + tolerance)
   const [from, until] = [earliest, now].map(iso)
-  const reason = ({ line, at }: (typeof refused)[number]) =>
-    `index.jsonl line ${line} is not loaded: it was recorded at ${iso(at)}, which is not between ${from} and ${until}`
+  const reason = (line: (typeof refused)[number]) =>
+    `${folder.placeOf(line)} is not loaded: it was recorded at ${iso(line.at)}, which is not between ${from} and ${until}`
   return { answers, refused: refused.map(reason) }
 }
 

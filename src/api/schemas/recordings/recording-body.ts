@@ -37,8 +37,13 @@ export function readBody(folder: string, place: Place): Buffer<ArrayBuffer> {
   }
 }
 
+/** Where a body is to be found, for messages. */
+export function placeIn(folder: string, { body, line }: Place): string {
+  return `${join(folder, body)} (index.jsonl line ${line})`
+}
+
 /** The error about a body. @param problem as the end of a sentence about the file */
-export function brokenRecording(folder: string, { body, line }: Place, problem: string): BrokenRecording {
-  const file = join(folder, body)
-  return new BrokenRecording(`${file} (index.jsonl line ${line}) ${problem}`, { context: { file, line } })
+function brokenRecording(folder: string, place: Place, problem: string): BrokenRecording {
+  const { body, line } = place
+  return new BrokenRecording(`${placeIn(folder, place)} ${problem}`, { context: { file: join(folder, body), line } })
 }

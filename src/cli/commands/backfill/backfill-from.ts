@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { openRecordedResponses, type RecordedResponses } from '../../../api/recordings/recorded.ts'
+import { openRecordedResponses, type RecordedResponses, recordedResponses } from '../../../api/recordings/recorded.ts'
 import { version } from '../../../app/app.ts'
 import { engineOf } from '../../../app/app-api.ts'
 import { UsageError } from '../../../app/errors.ts'
@@ -8,72 +8,141 @@ import { visibleLine } from '../../../app/terminal-text.ts'
 import type { Database } from '../../../db/database.ts'
 import { resourcesNamed } from '../../../resources/index.ts'
 import { type LoadedFolder, loadRecorded } from '../../../sync/backfill/backfill-recorded.ts'
+import { type GitMapping, openGitSource } from '../../../sync/backfill/git-source.ts'
+import type { Resource, Worklist } from '../../../sync/resource.ts'
 import { type Context, writeSummary } from '../../context.ts'
 import { withDatabase } from '../../database.ts'
 import { exitCode } from '../../exit-codes.ts'
 import { formatTable } from '../../output/table.ts'
 
-/** Flags of `backfill --from`. */
+/** Flags of `backfill --from` and `--from-git`. */
 export interface BackfillFromFlags {
-  readonly from: string
+  readonly from?: string
+  readonly fromGit?: string
+  readonly map?: readonly string[]
   readonly [flag: string]: unknown
 }
 
-/** `backfill [resource] --from FOLDER`: loads recorded responses instead of the API. Returns the exit code. */
+/** What is loaded, and what of it is not. */
+interface Source {
+  readonly recorded: RecordedResponses
+  readonly skipped: readonly string[]
+  /** Responses that are not after what the database knows, and were not read. */
+  readonly known: number
+  close(): void
+}
+
+/** `backfill [resource] --from FOLDER` and `backfill --from-git REPOSITORY`: loads recorded responses. Returns the exit code. */
 export async function backfillFromCommand(
   context: Context,
   flags: BackfillFromFlags,
   name: string | undefined,
 ): Promise<number> {
-  const { app, signal, progress } = context
-  const { from } = flags
-  for (const flag of ['dryRun', 'limit', 'only', 'since', 'restart']) {
-    if (flags[flag] !== undefined) throw new UsageError('--from loads all that was recorded; it takes a resource only')
+  const { from, fromGit } = flags
+  const flag = fromGit === undefined ? '--from' : '--from-git'
+  for (const other of [
+    'dryRun',
+    'limit',
+    'only',
+    'since',
+    'restart',
+    ...(fromGit === undefined ? ['map'] : ['from']),
+  ]) {
+    if (flags[other] === undefined) continue
+    const takes = fromGit === undefined ? 'a resource' : '--map'
+    throw new UsageError(`${flag} loads all that was recorded; it takes ${takes} only`)
   }
-  const resources = resourcesNamed(name === undefined ? [] : [name])
-  const recorded = openFolder(from)
+  const mappings = fromGit === undefined ? [] : mappingsOf(flags.map, name)
+  const resources =
+    fromGit === undefined
+      ? resourcesNamed(name === undefined ? [] : [name])
+      : [...new Set(mappings.map((mapping) => mapping.resource))]
   const work = async (db: Database) => {
-    progress.begin('recordings')
-    const engine = engineOf(app, db, recorded.apiAsOf(app.clock.now()))
-    // The ledger has what guards did with each of thousands of responses; the log need not.
-    const { log } = app
-    const quieter = {
-      debug: log.debug.bind(log),
-      info: log.debug.bind(log),
-      warn: log.warn.bind(log),
-      error: log.error.bind(log),
+    context.progress.begin('recordings')
+    const source = fromGit === undefined ? openFolder(from ?? '') : await openRepository(db, fromGit, mappings)
+    try {
+      return { ...(await load(context, db, source.recorded, resources)), skipped: source.skipped, known: source.known }
+    } finally {
+      source.close()
     }
-    return await loadRecorded(
-      recorded,
-      { ...engine, program: `${version}, from recordings`, log: quieter },
-      {
-        resources,
-        signal,
-        onProgress: (done, of) =>
-          progress.seen('recordings', { page: done, pages: of, records: done, count: of }, 'responses'),
-      },
-    )
   }
-  const loaded = await withDatabase(context, 'backfill from recordings', work).finally(() => progress.end())
+  const loaded = await withDatabase(context, 'backfill from recordings', work).finally(() => context.progress.end())
   // With a resource named, the other recordings are none of its business.
   const unknown = name === undefined ? [...loaded.unknown].map(([request, answers]) => ({ request, answers })) : []
-  const { resources: counts, broken } = loaded
-  writeSummary(context, { from, resources: counts, broken, unknown }, textOf(loaded, unknown))
+  const { resources: counts, broken, skipped, known } = loaded
+  const ofGit = fromGit === undefined ? {} : { skipped, known }
+  writeSummary(
+    context,
+    { from: from ?? fromGit, resources: counts, broken, unknown, ...ofGit },
+    textOf(loaded, unknown),
+  )
   const isDoubtful = broken.length > 0 || counts.some((row) => row.rejected + row.quarantined > 0)
   return isDoubtful ? exitCode.rejected : exitCode.done
 }
 
-function openFolder(folder: string): RecordedResponses {
-  if (existsSync(join(folder, 'index.jsonl'))) return openRecordedResponses(folder)
+async function load(
+  { app, signal, progress }: Context,
+  db: Database,
+  recorded: RecordedResponses,
+  resources: readonly (Resource | Worklist)[],
+): Promise<LoadedFolder> {
+  const engine = engineOf(app, db, recorded.apiAsOf(app.clock.now()))
+  // The ledger has what guards did with each of thousands of responses; the log need not.
+  const { log } = app
+  const quieter = {
+    debug: log.debug.bind(log),
+    info: log.debug.bind(log),
+    warn: log.warn.bind(log),
+    error: log.error.bind(log),
+  }
+  const loading = { ...engine, program: `${version}, from recordings`, log: quieter }
+  return await loadRecorded(recorded, loading, {
+    resources,
+    signal,
+    onProgress: (done, of) =>
+      progress.seen('recordings', { page: done, pages: of, records: done, count: of }, 'responses'),
+  })
+}
+
+/** @throws UsageError for what is not `glob=resource` */
+function mappingsOf(maps: readonly string[] | undefined, name: string | undefined): GitMapping[] {
+  const form = "--map 'glob=resource'"
+  if (name !== undefined) throw new UsageError(`--from-git names its resources by ${form}`)
+  if (maps === undefined) throw new UsageError(`--from-git needs ${form}`)
+  return maps.map((map) => {
+    const [, glob = '', resource = ''] = /^(.+)=([^=]+)$/.exec(map) ?? []
+    if (glob === '') throw new UsageError(`--map must look like ${form}, got ${map}`)
+    return { glob, resource: resourcesNamed([resource])[0] as GitMapping['resource'] }
+  })
+}
+
+async function openRepository(db: Database, repository: string, mappings: readonly GitMapping[]): Promise<Source> {
+  const source = await openGitSource(db, repository, mappings)
+  return { ...source, recorded: recordedResponses(source) }
+}
+
+function openFolder(folder: string): Source {
+  if (existsSync(join(folder, 'index.jsonl')))
+    return { recorded: openRecordedResponses(folder), skipped: [], known: 0, close: () => undefined }
   throw new UsageError(`--from must be a folder with an index.jsonl of recorded responses; there is none in ${folder}`)
 }
 
 const columns = ['resource', 'responses', 'new', 'changed', 'gone', 'events', 'unchanged', 'stale', 'rejected'] as const
 
-function textOf({ resources, broken }: LoadedFolder, unknown: readonly { request: string; answers: number }[]): string {
+/** How many lines about single responses are printed; the JSON has all. */
+const MOST_LINES = 20
+
+type Loaded = LoadedFolder & Pick<Source, 'skipped' | 'known'>
+
+function textOf(
+  { resources, broken, skipped, known }: Loaded,
+  unknown: readonly { request: string; answers: number }[],
+): string {
   const rows = resources.map((row) => ({ ...row, responses: row.answers, new: row.inserted, gone: row.closed }))
-  const skipped = unknown.map(
-    ({ request, answers }) => `${visibleLine(request)}: no resource; ${answers} responses skipped`,
-  )
-  return formatTable(columns, rows) + [...skipped, ...broken.map(visibleLine)].map((line) => `${line}\n`).join('')
+  const requests = unknown.map(({ request, answers }) => `${request}: no resource; ${answers} responses skipped`)
+  const left = [...requests, ...broken, ...skipped]
+  const more = left.length > MOST_LINES ? [`and ${left.length - MOST_LINES} more; see --json`] : []
+  const before = known > 0 ? [`${known} responses are not after what is known, and were left alone`] : []
+  const lines = [...left.slice(0, MOST_LINES), ...more, ...before].map((line) => `${visibleLine(line)}\n`)
+  return formatTable(columns, rows) + lines.join('')
 }

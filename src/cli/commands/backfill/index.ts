@@ -12,6 +12,8 @@ export const backfill: CommandDeclaration = {
     option('--since <instant>', 'of a worklist: leave out keys that were fetched after this instant'),
     option('--restart', 'begin anew, whether the latest backfill is finished or not'),
     option('--from <folder>', 'load the recorded responses of a folder instead of the API'),
+    option('--from-git <repository>', 'load responses that were kept in git, each at the time of its commit'),
+    repeatable('--map <glob=resource>', 'of --from-git: which files are responses of what; may be given again'),
   ],
   notes: `Killed or stopped at any moment, the next call continues. Live polls and refreshes go first. A finished backfill sends no
 request and prints when it finished; --restart begins anew.`,
@@ -21,9 +23,10 @@ request and prints when it finished; --restart begins anew.`,
     'wynnsync backfill guilds --restart',
     'wynnsync backfill players --only PlayerName --only 0000dead-beef-4000-8000-000000000000',
     'wynnsync backfill --from recordings',
+    "wynnsync backfill --from-git ~/wynn-data --map 'guilds/*.json=guilds' --map 'players/*.json=players'",
   ],
-  load: async ({ from }) =>
-    from === undefined
+  load: async ({ from, fromGit }) =>
+    from === undefined && fromGit === undefined
       ? (await import('./backfill-command.ts')).backfillCommand
       : (await import('./backfill-from.ts')).backfillFromCommand,
 }

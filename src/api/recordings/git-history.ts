@@ -1,0 +1,131 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { FatalError } from '../../app/errors.ts'
+
+/** A file as a commit left it. */
+export interface GitVersion {
+  /** Full hash. */
+  readonly commit: string
+  /** When it was committed, ms since the epoch. */
+  readonly at: number
+  /** Path in the repository. */
+  readonly path: string
+  /** Hash of its content. */
+  readonly blob: string
+}
+
+/** The contents of a repository, read by one process of git. */
+export interface GitBlobs {
+  /** @returns null for what is no blob, or longer than `maxBytes` */
+  read(blob: string, maxBytes: number): Promise<Buffer | null>
+  close(): void
+}
+
+/**
+ * A repository of any origin runs no code here: no hook, filter or external diff, and nothing is fetched.
+ * https://git-scm.com/docs/git#_security
+ */
+const settings = ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null', '-c', 'protocol.allow=never']
+
+function git(repository: string, args: readonly string[]) {
+  return spawn('git', [...settings, '-C', repository, ...args])
+}
+
+/**
+ * What git prints about a repository.
+ * @throws FatalError with git's own words
+ */
+export async function gitOutput(repository: string, args: readonly string[]): Promise<string> {
+  const child = git(repository, args)
+  child.stdin.end()
+  const ended = once(child, 'close')
+  // A missing git is an `error` event, which `once` rejects with.
+  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), ended]).catch((cause) => {
+    throw new FatalError('git cannot be run; install it first', { cause })
+  })
+  if (code === 0) return out
+  throw new FatalError(`${repository}: ${err.trim().split('\n')[0] || `git ended with exit code ${code}`}`)
+}
+
+/**
+ * Every version of the files that a glob names, in the order of the commits that the first parents lead through; removals
+ * are left out.
+ * @throws FatalError when it is no repository, or git is missing
+ */
+export async function listVersions(repository: string, glob: string): Promise<GitVersion[]> {
+  const format = ['--format=%H %ct', '-z', '--raw', '--no-abbrev', '--no-renames', '--no-ext-diff']
+  const walk = ['log', '--first-parent', '-m', '--reverse', '--full-history', ...format, '--', `:(glob)${glob}`]
+  const tokens = (await gitOutput(repository, walk)).split('\0')
+  const versions: GitVersion[] = []
+  let [commit, at] = ['', 0]
+  for (let nth = 0; nth < tokens.length; nth++) {
+    const token = (tokens[nth] ?? '').trim()
+    const began = /^([0-9a-f]{40,}) (\d+)$/.exec(token)
+    if (began) [commit, at] = [began[1] ?? '', 1000 * Number(began[2])]
+    const [, mode = '', blob = ''] = /^:\d+ (\d+) [0-9a-f]+ ([0-9a-f]+) /.exec(token) ?? []
+    if (mode === '') continue
+    const path = tokens[++nth] ?? ''
+    // A link or a submodule is no file; a removal has mode 000000.
+    if (mode.startsWith('100')) versions.push({ commit, at, path, blob })
+  }
+  return versions
+}
+
+/** How many commits of the history are not among the first parents: branches that were merged. */
+export async function countMerged(repository: string): Promise<number> {
+  const count = async (...args: string[]) =>
+    Number(await gitOutput(repository, ['rev-list', '--count', ...args, 'HEAD']))
+  return (await count()) - (await count('--first-parent'))
+}
+
+/** Opens the contents of a repository; https://git-scm.com/docs/git-cat-file#_batch_output */
+export function openBlobs(repository: string): GitBlobs {
+  const child = git(repository, ['cat-file', '--batch'])
+  // The next read says that it has ended.
+  for (const one of [child, child.stdin]) one.on('error', () => undefined)
+  child.stderr.resume()
+  const chunks = child.stdout[Symbol.asyncIterator]()
+  let rest: Buffer = Buffer.alloc(0)
+  async function more(): Promise<Buffer> {
+    const { value, done } = await chunks.next()
+    if (done) throw new FatalError(`${repository}: git ended early`)
+    return value as Buffer
+  }
+  async function line(): Promise<string> {
+    while (!rest.includes('\n')) rest = Buffer.concat([rest, await more()])
+    const end = rest.indexOf('\n')
+    const text = rest.toString('utf8', 0, end)
+    rest = rest.subarray(end + 1)
+    return text
+  }
+  async function content(length: number, isWanted: boolean): Promise<Buffer> {
+    const parts: Buffer[] = []
+    for (let missing = length; ; rest = await more()) {
+      const part = rest.subarray(0, missing)
+      rest = rest.subarray(part.length)
+      missing -= part.length
+      if (isWanted) parts.push(part)
+      if (missing === 0) return Buffer.concat(parts)
+    }
+  }
+  async function read(blob: string, maxBytes: number): Promise<Buffer | null> {
+    child.stdin.write(`${blob}\n`)
+    const [, type, size] = (await line()).split(' ')
+    if (size === undefined) return null
+    const isWanted = type === 'blob' && Number(size) <= maxBytes
+    const found = await content(Number(size), isWanted)
+    await content(1, false)
+    return isWanted ? found : null
+  }
+  // git responds in order: one content at a time is read.
+  let last: Promise<unknown> = Promise.resolve()
+  return {
+    read(blob, maxBytes) {
+      const next = last.then(() => read(blob, maxBytes))
+      last = next.catch(() => undefined)
+      return next
+    },
+    close: () => void child.kill(),
+  }
+}

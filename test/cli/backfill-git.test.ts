@@ -1,0 +1,164 @@
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { openServer } from '../../src/db/server/server.ts'
+import { gameDigests } from '../support/backfill.ts'
+import { buildProgram, runProgram } from '../support/cli.ts'
+import { type Commit, gitRepository } from '../support/git-repository.ts'
+import { guildBody, guildId, place } from '../support/guild-answers.ts'
+import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
+import { recordingFolder } from '../support/recording-folder.ts'
+import { instantOf, item } from '../support/world.ts'
+
+const owner = { 1: { rank: 'owner' } }
+const guild = (letter: string, level: number) => guildBody(letter, owner, { level })
+const map = (holder: string, acquired: string) => ({ Oak: place(holder, acquired) })
+const commit = (at: string, files: Record<string, unknown>, more: Partial<Commit> = {}): Commit => ({
+  at: instantOf(at),
+  files: Object.fromEntries(
+    Object.entries(files).map(([path, body]) => [path, typeof body === 'string' ? body : JSON.stringify(body)]),
+  ),
+  ...more,
+})
+
+const maps = ['data/items.json=items', 'map.json=territories', 'guilds/**/*.json=guilds'].flatMap((map) => [
+  '--map',
+  map,
+])
+const [byUuid, byPrefix] = [`guilds/${guildId('a')}.json`, 'guilds/deep/er/B B.json']
+const history: Commit[] = [
+  commit('10:00', { 'data/items.json': [item('Ash')], 'README.md': 'text', [byUuid]: guild('a', 10) }),
+  commit('10:30', { [byPrefix]: guild('b', 7), 'map.json': map('a', '09:00') }),
+  commit('11:00', { 'data/items.json': [item('Ash'), item('Oak')], [byUuid]: guild('a', 11) }),
+  commit('11:30', { 'map.json': map('b', '11:10') }),
+]
+const lines = [
+  { at: '10:00', path: '/item/database?fullResult', body: [item('Ash')] },
+  { at: '10:00', path: `/guild/uuid/${guildId('a')}`, body: guild('a', 10) },
+  { at: '10:30', path: `/guild/uuid/${guildId('b')}`, body: guild('b', 7) },
+  { at: '10:30', path: '/guild/list/territory', body: map('a', '09:00') },
+  { at: '11:00', path: '/item/database?fullResult', body: [item('Ash'), item('Oak')] },
+  { at: '11:00', path: `/guild/uuid/${guildId('a')}`, body: guild('a', 11) },
+  { at: '11:30', path: '/guild/list/territory', body: map('b', '11:10') },
+]
+
+interface Loaded {
+  readonly resources: { readonly resource: string; readonly answers: number }[]
+  readonly broken: string[]
+  readonly skipped: string[]
+  readonly known: number
+}
+
+async function load(repository: string, DATABASE_URL: string, args: readonly string[] = maps) {
+  const { code, out, err } = await runProgram(['backfill', '--from-git', repository, ...args, '--json'], {
+    DATABASE_URL,
+  })
+  return { code, err, loaded: (out === '' ? null : JSON.parse(out)) as Loaded }
+}
+
+async function digests(url: string) {
+  const db = await openServer(url)
+  return await gameDigests(db).finally(() => db.close())
+}
+
+describe('responses that somebody kept in git', () => {
+  beforeAll(buildProgram, 120_000)
+
+  test('give row for row what the same responses as recordings give', async () => {
+    const [ofGit, ofFolder] = [await testDatabaseUrl(), await testDatabaseUrl()]
+    const { code, loaded } = await load(await gitRepository(history), ofGit)
+    expect([code, loaded.broken, loaded.skipped, loaded.known]).toEqual([0, [], [], 0])
+    expect(loaded.resources.map(({ resource, answers }) => [resource, answers])).toEqual([
+      ['items', 2],
+      ['territories', 2],
+      ['guilds', 3],
+    ])
+    const folder = await recordingFolder(lines)
+    expect(await runProgram(['backfill', '--from', folder], { DATABASE_URL: ofFolder })).toMatchObject({ code: 0 })
+    const expected = await digests(ofFolder)
+    expect(await digests(ofGit)).toEqual(expected)
+    expect(expected['game.territory_capture']).toMatchObject({ rows: 1 })
+  })
+
+  test('go on after the last commit that was loaded, and read no other again', async () => {
+    const DATABASE_URL = await testDatabaseUrl()
+    const repository = await gitRepository(history.slice(0, 2))
+    await load(repository, DATABASE_URL)
+    await gitRepository(history.slice(2), repository)
+    const { code, loaded } = await load(repository, DATABASE_URL)
+    expect([code, loaded.known]).toEqual([0, 4])
+    expect(loaded.resources.map(({ answers }) => answers)).toEqual([1, 1, 1])
+    expect((await load(repository, DATABASE_URL)).loaded).toMatchObject({ resources: [], known: 7 })
+  })
+
+  test('are left out where they are no JSON or go back in time, and each is named with its commit', async () => {
+    const DATABASE_URL = await testDatabaseUrl()
+    const repository = await gitRepository([
+      ...history,
+      commit('12:00', { 'map.json': '{"Oak": ' }),
+      commit('08:00', { 'data/items.json': [item('Older')] }),
+      commit('12:10', { 'map.json': map('a', '12:05'), 'guilds/\u202e\u001b[31m.json': '<html>' }),
+      { at: instantOf('12:20'), files: { 'map.json': null } },
+    ])
+    const { code, loaded } = await load(repository, DATABASE_URL)
+    expect(code).toBe(3)
+    expect(loaded.broken.map((line) => line.replace(/[0-9a-f]{10} /, ''))).toEqual([
+      expect.stringMatching(/^territories: map.json of commit is not JSON, or JSON that ended early/),
+      expect.stringMatching(/^guilds: guilds.*\.json of commit is not JSON/),
+    ])
+    expect(loaded.skipped).toEqual([
+      expect.stringMatching(/^data\/items.json of commit .* is not loaded: it was committed before/),
+    ])
+    const shown = await runProgram(['backfill', '--from-git', repository, ...maps], { DATABASE_URL })
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: what must not be printed
+    expect(shown.out).not.toMatch(/[\u001b\u202e]/)
+    const query = await runProgram(['query', 'item', '--json'], { DATABASE_URL })
+    expect(query.out).not.toContain('Older')
+  })
+
+  test('come from the first parents alone where branches were merged', async () => {
+    const DATABASE_URL = await testDatabaseUrl()
+    const repository = await gitRepository([
+      commit('10:00', { 'map.json': map('a', '09:00') }),
+      commit('10:10', { 'map.json': map('b', '10:05') }, { branch: 'other' }),
+      commit('10:20', { 'map.json': map('c', '10:15') }),
+      commit('10:30', { 'map.json': map('c', '10:15') }, { merges: 'other' }),
+    ])
+    const { loaded } = await load(repository, DATABASE_URL, ['--map', 'map.json=territories'])
+    expect(loaded.resources).toMatchObject([{ resource: 'territories', answers: 2 }])
+  })
+
+  test('run nothing that a repository of any origin asks for', async () => {
+    const repository = await gitRepository(history)
+    const ran = join(await temporaryFolder(), 'ran')
+    const script = join(await temporaryFolder(), 'script')
+    await writeFile(script, `#!/bin/sh\ntouch ${ran}\n`)
+    await chmod(script, 0o755)
+    const config = `[core]\nfsmonitor = ${script}\nhooksPath = ${repository}/hooks\npager = ${script}\n[diff]\nexternal = ${script}\n[diff "json"]\ntextconv = ${script}\ncommand = ${script}\n[filter "json"]\nsmudge = ${script}\n`
+    await writeFile(join(repository, '.git/config'), config, { flag: 'a' })
+    await mkdir(join(repository, '.git/info'), { recursive: true })
+    await writeFile(join(repository, '.git/info/attributes'), '*.json diff=json filter=json\n')
+    const { code } = await load(repository, await testDatabaseUrl())
+    const { existsSync } = await import('node:fs')
+    expect([code, existsSync(ran)]).toEqual([0, false])
+  })
+
+  test('need a repository, a mapping that matches, and a resource of one request', async () => {
+    const DATABASE_URL = await testDatabaseUrl()
+    const repository = await gitRepository(history)
+    const empty = await temporaryFolder()
+    const messages = [
+      [empty, maps, /not a git repository/],
+      [repository, ['--map', 'none/*.json=items'], /no commit of .* has a file that matches none\/\*\.json/],
+      [repository, ['--map', 'map.json'], /--map must look like --map 'glob=resource'/],
+      [repository, ['--map', 'map.json=teritories'], /territories/],
+      [repository, ['--map', 'map.json=ability-trees'], /several requests for one response/],
+      [repository, [], /--from-git needs --map/],
+      [repository, [...maps, '--limit', '3'], /it takes --map only/],
+    ] as const
+    for (const [place, args, message] of messages) {
+      const { code, err } = await load(place, DATABASE_URL, args)
+      expect([err, code]).toEqual([expect.stringMatching(message), place === empty ? 1 : 2])
+    }
+  })
+})
