@@ -8,6 +8,7 @@ import { hostFilter } from '../monitoring/host-names.ts'
 import { type HttpServer, listen } from '../monitoring/listen.ts'
 import { addApi } from './api/routes.ts'
 import { servedQuestions } from './api/served-questions.ts'
+import { addFeeds } from './feeds/routes.ts'
 import { Problem, problemOf, problemResponse } from './http/problems.ts'
 import { createRateLimit, rateLimitHeaders } from './http/rate-limit.ts'
 import { addPages, problemPage } from './pages/routes.ts'
@@ -82,7 +83,9 @@ export async function serveWeb({ db, finders, clock, log }: WebContext, options:
       ? problemResponse(context, problem)
       : problemPage(context, problem, version)
   addApi(app, { reader, finders, clock, served, version })
-  addPages(app, { reader, finders, clock, people, version, count })
+  const site = { reader, finders, clock, people, version, count }
+  addPages(app, site)
+  addFeeds(app, site)
   app.notFound((context) => respond(context, new Problem('not-found')))
   app.onError((error, context) => {
     const problem = problemOf(error)

@@ -51,7 +51,7 @@ describe.each(kindsOfPart)('the pages on the %s database', (kind) => {
         document.querySelectorAll('img, iframe, object, embed, [onload], [onerror], [style], b > b').length,
         path,
       ).toBe(0)
-      const loaded = [...document.querySelectorAll('[src], link:not([rel=canonical])')]
+      const loaded = [...document.querySelectorAll('[src], link:not([rel=canonical], [rel=alternate])')]
       expect(loaded.length, path).toBe(0)
       const policy = String(headers['content-security-policy'])
       expect(policy).toMatch(

@@ -32,6 +32,8 @@ export interface Page {
   readonly chapters: readonly Chapter[]
   /** The one path of this content. */
   readonly path: string
+  /** Path of the Atom feed of the same. */
+  readonly feed?: string
 }
 
 /** Makes a page. */
@@ -78,7 +80,7 @@ const sections = [
 ] as const
 
 /** The page as an HTML document. */
-export async function pageText({ title, lead, control, chapters, path }: Page, version: string): Promise<string> {
+export async function pageText({ title, lead, control, chapters, path, feed }: Page, version: string): Promise<string> {
   const section = ([at, name]: readonly [string, string] | readonly string[]) =>
     html`<a href="${at}"${path === at || path.startsWith(`${at}/`) ? html` aria-current="page"` : ''}>${name}</a>`
   return await documentText({
@@ -86,6 +88,7 @@ export async function pageText({ title, lead, control, chapters, path }: Page, v
     version,
     css,
     head: html`<meta name="description" content="${lead}"><link rel="canonical" href="${path}">
+${feed === undefined ? '' : html`<link rel="alternate" type="application/atom+xml" href="${feed}">`}
 <meta property="og:type" content="website"><meta property="og:site_name" content="wynnsync">
 <meta property="og:title" content="${title}"><meta property="og:description" content="${lead}">`,
     body: html`<header><nav class="site" aria-label="Pages"><b><a href="/">wynnsync</a></b>${sections.map(section)}</nav>

@@ -13,18 +13,19 @@ export interface Capture {
   readonly again: boolean
 }
 
-/** The latest captures, of one territory where that is given. */
+/** The latest captures, of one territory, or by and from one guild, where that is given. */
 export async function latestCaptures(
   sql: Sql,
-  { territory = null }: { readonly territory?: string | null },
+  { territory = null, guild = null }: { readonly territory?: string | null; readonly guild?: string | null },
   most: number,
 ): Promise<Capture[]> {
   return await sql.query<Capture>(
     `select captured_at as at, territory, from_guild_name as "from", from_guild_uuid::text as "fromUuid",
             to_guild_name as "to", to_guild_uuid::text as "toUuid", is_recapture as again
-       from analytics.territory_capture where $1::text is null or territory = $1
-      order by captured_at desc, territory limit $2`,
-    [territory, most],
+       from analytics.territory_capture where ($1::text is null or territory = $1)
+        and ($2::text is null or to_guild_uuid = $2::text::uuid or from_guild_uuid = $2::text::uuid)
+      order by captured_at desc, territory limit $3`,
+    [territory, guild, most],
   )
 }
 

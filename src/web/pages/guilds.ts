@@ -55,9 +55,8 @@ export async function guildsPage({ sql, query }: Visit): Promise<Page> {
   }
 }
 
-/** `/guilds/PREFIX`: one guild, by uuid, prefix or name. */
-export async function guildPage(visit: Visit): Promise<Page> {
-  const { sql, name, people, finders } = visit
+/** The guild that the path names by uuid, prefix or name. @throws Problem when there is none */
+export async function guildNamed({ sql, name, finders }: Pick<Visit, 'sql' | 'name' | 'finders'>) {
   const known = await resolveName(sql, { name: 'guild', type: 'uuid', value: name }, finders).catch(unlessUnknown)
   const holder = await holderNamed(sql, known?.value ?? name)
   const uuid = known?.value ?? holder?.uuid
@@ -66,6 +65,13 @@ export async function guildPage(visit: Visit): Promise<Page> {
   ])
   if (uuid === undefined || !(guild || holder || (await finders.keys.guild?.holders(sql, uuid))?.length))
     throw new Problem('not-found', { detail: `guild not found: ${name}` })
+  return { uuid: uuid.toLowerCase(), guild, holder, name: guild?.name ?? holder?.name }
+}
+
+/** `/guilds/PREFIX`: one guild, by uuid, prefix or name. */
+export async function guildPage(visit: Visit): Promise<Page> {
+  const { sql, people } = visit
+  const { uuid, guild, holder } = await guildNamed(visit)
   const frame = await frameOf(visit, {}, uuid)
   const chapter = people
     ? await guildChapter(sql, frame)
@@ -74,6 +80,7 @@ export async function guildPage(visit: Visit): Promise<Page> {
   const [held, amount] = await heldFigure(visit, uuid)
   return {
     path: `/guilds/${encodeURIComponent(guild?.prefix ?? uuid)}`,
+    feed: `/feeds/guilds/${uuid}.atom`,
     title: guild
       ? `${guild.name} [${guild.prefix}]: ${number(guild.members)} members, ${count(amount, 'territory', 'territories')}`
       : `${holder ? `${holder.name} [${holder.prefix}]` : 'This guild'} is not in the latest list of guilds`,

@@ -21,6 +21,7 @@ export async function homePage(visit: Visit): Promise<Page> {
   const figures = [await capturesFigure(visit), ...(people ? [await movesFigure(visit)] : []), await patchFigure(visit)]
   return {
     path: '/',
+    feed: '/feeds/captures.atom',
     title: `${count(captures, 'capture')} in the last day, ${players === null ? 'players online unknown' : `${count(players, 'player')} listed online on ${count(worlds, 'world')}`}`,
     lead: 'What happened lately in Wynncraft, from the kept history of its public web API.',
     control: html`<form action="/map"><label>Map at <input name="at" placeholder="2026-05-01T20:00Z, -1d"></label><button>Show</button></form>`,

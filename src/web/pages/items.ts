@@ -63,8 +63,8 @@ export async function itemsPage({ sql, query }: Visit): Promise<Page> {
   }
 }
 
-/** `/items/NAME`: an item by its internal name, as it is, and every revision. */
-export async function itemPage({ sql, name }: Visit): Promise<Page> {
+/** The item that the path names by its internal or display name, with its revisions. @throws Problem when there is none */
+export async function itemNamed({ sql, name }: Pick<Visit, 'sql' | 'name'>) {
   const [item] = await sql.query<Item>(
     `select ${columns} from analytics.item where internal_name = $1 or display_name = $1
       order by internal_name = $1 desc, internal_name limit 1`,
@@ -74,9 +74,16 @@ export async function itemPage({ sql, name }: Visit): Promise<Page> {
   const revisions = await readRevisions(sql, id)
   const [latest] = revisions
   if (!item && !latest) throw new Problem('not-found', { detail: `item not found: ${name}` })
-  const shown = item?.name ?? latest?.name ?? id
+  return { id, item, revisions, name: item?.name ?? latest?.name ?? id }
+}
+
+/** `/items/NAME`: an item by its internal name, as it is, and every revision. */
+export async function itemPage(visit: Visit): Promise<Page> {
+  const { sql } = visit
+  const { id, item, revisions, name: shown } = await itemNamed(visit)
   return {
     path: `/items/${encodeURIComponent(id)}`,
+    feed: `/feeds/items/${encodeURIComponent(id)}.atom`,
     title: `${shown} ${item ? changedText(revisions) : 'is no longer in the game'}`,
     lead: item
       ? [item.tier, item.kind ?? item.type, item.level === null ? null : `level ${item.level}`]
@@ -88,7 +95,7 @@ export async function itemPage({ sql, name }: Visit): Promise<Page> {
       chapterOf(
         'revisions',
         'Revisions',
-        ...(latest
+        ...(revisions.length > 0
           ? revisions.map(revisionFigure)
           : [{ id: 'none', title: 'No change was seen since the history began' }]),
       ),

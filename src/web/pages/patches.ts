@@ -2,11 +2,13 @@ import { type Figure, missing } from '../../analytics/report/drawing/figure.ts'
 import { patchNumbered } from '../../analytics/report/patch/patch-changes.ts'
 import { figureOfPatch } from '../../analytics/report/patch/patch-chapter.ts'
 import { count, moment } from '../../analytics/report/words.ts'
+import type { Sql } from '../../db/database.ts'
 import { link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { Problem } from '../http/problems.ts'
 
-interface Row {
+/** A patch, in numbers. */
+export interface PatchRow {
   readonly patch: number
   readonly at: Date
   readonly added: number
@@ -20,13 +22,19 @@ interface Row {
 /** Rows of the list. */
 const most = 200
 
-/** `/patches`: every patch, the latest first. */
-export async function patchesPage({ sql }: Visit): Promise<Page> {
-  const rows = await sql.query<Row>(
+/** The latest patches, the last one first. */
+export async function readPatches(sql: Sql, limit: number): Promise<PatchRow[]> {
+  return await sql.query<PatchRow>(
     `select patch, started_at as at, items_added as added, items_changed as changed, items_removed as removed,
             recipes_changed as recipes, abilities_changed as abilities, nearest_article as article
-       from analytics.patch order by patch desc limit ${most}`,
+       from analytics.patch order by patch desc limit $1`,
+    [limit],
   )
+}
+
+/** `/patches`: every patch, the latest first. */
+export async function patchesPage({ sql }: Visit): Promise<Page> {
+  const rows = await readPatches(sql, most)
   const [last] = rows
   const figure: Figure = last
     ? {
@@ -52,6 +60,7 @@ export async function patchesPage({ sql }: Visit): Promise<Page> {
     : missing('list', 'No patch was seen yet', 'wynnsync sync items recipes')
   return {
     path: '/patches',
+    feed: '/feeds/patches.atom',
     title: last ? `${count(last.patch, 'patch', 'patches')} seen, the last on ${moment(last.at)}` : figure.title,
     lead: 'Updates of the game, as far as they show in items, recipes, abilities, aspects and quests.',
     chapters: [chapterOf('patches', 'Patches', figure)],

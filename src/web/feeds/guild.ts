@@ -1,0 +1,47 @@
+import type { Sql } from '../../db/database.ts'
+import type { Visit } from '../html/page.ts'
+import { guildNamed } from '../pages/guilds.ts'
+import type { Entry, Feed } from './atom.ts'
+import { captureEntries, most } from './world.ts'
+
+/** `/feeds/guilds/PREFIX.atom`: captures by and from a guild; joins, leaves and changes of rank where players are shown. */
+export async function guildFeed(visit: Visit): Promise<Feed> {
+  const { sql, people, name } = visit
+  const guild = await guildNamed(visit)
+  const moves = people ? await moveEntries(sql, guild.uuid) : []
+  return {
+    title: `${guild.name ?? name}: what happened`,
+    subtitle: `Captures by and from the guild${people ? ', joins, leaves and changes of rank' : ''}.`,
+    self: `/feeds/guilds/${guild.uuid}.atom`,
+    path: `/guilds/${guild.uuid}`,
+    entries: [...(await captureEntries(sql, guild.uuid)), ...moves],
+  }
+}
+
+interface Move {
+  readonly at: Date
+  readonly event: string
+  readonly player: string
+  readonly username: string | null
+  readonly name: string | null
+  readonly from: string | null
+  readonly to: string | null
+}
+
+async function moveEntries(sql: Sql, guild: string): Promise<Entry[]> {
+  const moves = await sql.query<Move>(
+    `select at, event, player_uuid::text as player, username, guild_name as name, from_rank as "from", to_rank as "to"
+       from analytics.membership_event where guild_uuid::text = $1 order by at desc limit ${most}`,
+    [guild],
+  )
+  return moves.map(({ at, event, player, username, name, from, to }) => {
+    const isMove = event === 'joined' || event === 'left'
+    const rank = [from && `from ${from}`, to && `to ${to}`].filter(Boolean).join(' ')
+    return {
+      key: ['membership', guild, player, event, at.toISOString()],
+      at,
+      title: `${username ?? player} ${event} ${isMove ? (name ?? 'the guild') : rank}`.trim(),
+      path: `/guilds/${guild}`,
+    }
+  })
+}

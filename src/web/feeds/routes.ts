@@ -1,0 +1,42 @@
+import type { Hono } from 'hono'
+import type { Visit } from '../html/page.ts'
+import { withEtag } from '../http/etag.ts'
+import { createPageCache } from '../http/page-cache.ts'
+import { Problem } from '../http/problems.ts'
+import type { Site } from '../pages/routes.ts'
+import { atomText, atomType, type Feed } from './atom.ts'
+import { guildFeed } from './guild.ts'
+import { capturesFeed, itemFeed, newsFeed, patchesFeed } from './world.ts'
+
+/** Every feed by its path; one that names players is made each time, as pages are. */
+const feeds: readonly {
+  readonly path: string
+  readonly build: (visit: Visit) => Promise<Feed>
+  readonly namesPlayers?: boolean
+}[] = [
+  { path: '/feeds/captures.atom', build: capturesFeed },
+  { path: '/feeds/patches.atom', build: patchesFeed },
+  { path: '/feeds/news.atom', build: newsFeed },
+  { path: '/feeds/guilds/:file{.+\\.atom}', build: guildFeed, namesPlayers: true },
+  { path: '/feeds/items/:file{.+\\.atom}', build: itemFeed },
+]
+
+/** Adds the feeds. */
+export function addFeeds(app: Hono, site: Site): void {
+  const cached = createPageCache(site.clock)
+  for (const { path, build, namesPlayers = false } of feeds) {
+    app.get(path, async (context) => {
+      const { pathname, search, searchParams: query } = new URL(context.req.url)
+      const name = (context.req.param('file') ?? '').replace(/\.atom$/, '')
+      if (`${name}${search}`.includes('\0') || search.includes('%00')) throw new Problem('not-found')
+      const make = async () => {
+        site.count(context)
+        const { people, finders, version } = site
+        const now = new Date(site.clock.now())
+        const feed = await site.reader.read((sql) => build({ sql, now, name, query, people, finders }))
+        return await atomText(feed, version)
+      }
+      return withEtag(context, await (namesPlayers ? make() : cached(`${pathname}${search}`, make)), atomType)
+    })
+  }
+}
