@@ -3,11 +3,14 @@ import { type ConfigFlags, givenSettings, readConfig, type SettingChecks } from 
 import { RetryableError } from '../app/errors.ts'
 import type { Output } from './output/output.ts'
 import { noProgress, type Progress, progressBar, progressLines } from './output/progress.ts'
+import type { Style } from './output/style.ts'
 
 /** Flags that every command has. */
 export interface CommonFlags extends ConfigFlags {
   readonly json?: boolean
   readonly quiet?: boolean
+  /** Of the commands that have long tables. */
+  readonly wide?: boolean
 }
 
 /** Streams and signals of the process. */
@@ -53,11 +56,23 @@ export function interruption(signal: NodeJS.Signals): RetryableError {
 }
 
 /** Writes the result of a command: one JSON document with `--json`, else the text. */
-export function writeResult({ out, flags }: Context, json: unknown, text: string): void {
-  out.write(flags.json ? `${JSON.stringify(json)}\n` : text)
+export function writeResult({ out, flags }: Context, json: unknown, text: string, style?: Style): void {
+  if (flags.json) out.write(`${JSON.stringify(json)}\n`)
+  else out.write(text, style)
 }
 
-/** The same, but no text with `--quiet`. */
+/** The same for a text that may be longer than the screen: with its colours, and through a pager. */
+export async function showResult(context: Context, json: unknown, text: string, style?: Style): Promise<void> {
+  if (context.flags.json) writeResult(context, json, text)
+  else await context.out.page(text, { style, chops: context.flags.wide === true })
+}
+
+/** The width of tables; undefined when they show everything. */
+export function tableWidth({ out, flags }: Context): number | undefined {
+  return flags.wide ? undefined : out.width
+}
+
+/** As `writeResult`, but no text with `--quiet`. */
 export function writeSummary(context: Context, json: unknown, text: string): void {
   writeResult(context, json, context.flags.quiet ? '' : text)
 }

@@ -21,6 +21,9 @@ export const commonOptions: readonly Option[] = [
   option('--quiet', 'only errors'),
 ]
 
+/** The flag of the commands whose tables may be wider than a terminal. */
+export const wide = option('--wide', 'tables as wide as they are, instead of cut to the terminal')
+
 /** The flag of every command that sends requests to the API. */
 export const concurrency = option('--concurrency <number>', 'requests in flight per rate-limit bucket (default: 4)')
 

@@ -4,9 +4,18 @@ import { type Environment, mainFile } from './cli.ts'
 /** Whether util-linux's `script` is there, which gives a program a pseudo-terminal. */
 export const hasTerminals = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux')
 
-/** Starts `wynnsync` with a pseudo-terminal as stdin, stdout and stderr. */
-export function onTerminal(args: readonly string[], environment: Environment, cwd: string) {
-  const words = [process.execPath, mainFile, ...args].map((word) => `'${word}'`).join(' ')
+/**
+ * Starts `wynnsync` with a pseudo-terminal as stdin, stdout and stderr.
+ * @param size of the terminal; by default it does not know its own
+ */
+export function onTerminal(
+  args: readonly string[],
+  environment: Environment,
+  cwd: string,
+  size?: { readonly columns: number; readonly rows: number },
+) {
+  const program = [process.execPath, mainFile, ...args].map((word) => `'${word}'`).join(' ')
+  const words = size ? `stty cols ${size.columns} rows ${size.rows}; ${program}` : program
   const child = spawn('script', ['--quiet', '--return', '--echo', 'always', '--command', words, '/dev/null'], {
     cwd,
     env: { PATH: process.env.PATH, HOME: cwd, TERM: 'xterm', SHELL: '/bin/sh', ...environment },

@@ -1,6 +1,9 @@
 import CliTable from 'cli-table3'
+import stringWidth from 'string-width'
 import { type Cells, cellOf, plainText } from '../../analytics/asking/rows-text.ts'
 import { visibleText } from '../../app/terminal-text.ts'
+import { fitColumns, gap } from './fit.ts'
+import { numberText, shortened } from './units.ts'
 
 const edges = ['top', 'bottom', 'left', 'right', 'mid']
 const joints = ['top', 'bottom'].flatMap((side) => ['mid', 'left', 'right'].map((end) => `${side}-${end}`))
@@ -8,30 +11,60 @@ const borderless = Object.fromEntries(
   [...edges, ...joints, 'left-mid', 'mid-mid', 'right-mid'].map((name) => [name, '']),
 )
 
+export interface TableOptions {
+  /** Of the terminal, in characters; undefined shows everything. */
+  readonly width?: number | undefined
+  /** Whether long texts go on in the next line instead of being cut. */
+  readonly wraps?: boolean
+  /** Whether numbers are shown as people read them: `5.66 bn`. */
+  readonly readable?: boolean
+}
+
 /** Rows as aligned columns under their names; numbers to the right. */
-export function formatTable(columns: readonly string[], rows: readonly Cells[]): string {
+export function formatTable(columns: readonly string[], rows: readonly Cells[], options: TableOptions = {}): string {
   if (rows.length === 0) return '(no rows)\n'
+  const { width, wraps = false, readable = false } = options
   const numeric = columns.map((column) => rows.every((row) => isNumeric(cellOf(row, column))))
+  const lines = rows.map((row) => columns.map((column) => cellText(cellOf(row, column), readable)))
+  const cuttable = columns.map((column, index) => !numeric[index] && !rows.some((row) => isInstant(row, column)))
+  const widths = width === undefined ? undefined : fitColumns(naturalWidths([columns, ...lines]), cuttable, width)
+  const shown = widths?.length ?? columns.length
   const table = new CliTable({
-    head: [...columns],
-    chars: { ...borderless, middle: '  ' },
+    head: columns.slice(0, shown),
+    chars: { ...borderless, middle: ' '.repeat(gap) },
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
-    colAligns: numeric.map((right) => (right ? 'right' : 'left')),
+    colAligns: numeric.slice(0, shown).map((right) => (right ? 'right' : 'left')),
+    wordWrap: wraps,
+    ...(widths ? { colWidths: widths } : {}),
   })
-  table.push(...rows.map((row) => columns.map((column) => cellText(cellOf(row, column)))))
-  return `${table
+  table.push(...lines.map((line) => line.slice(0, shown)))
+  const text = table
     .toString()
     .split('\n')
     .map((line) => line.trimEnd())
-    .join('\n')}\n`
+    .join('\n')
+  return `${text}\n${leftOut(columns.slice(shown), width)}`
+}
+
+function naturalWidths(lines: readonly (readonly string[])[]): number[] {
+  return (lines[0] ?? []).map((_, index) => Math.max(...lines.map((line) => stringWidth(line[index] ?? ''))))
+}
+
+function leftOut(columns: readonly string[], width = 0): string {
+  if (columns.length === 0) return ''
+  const count = columns.length === 1 ? '1 more column' : `${columns.length} more columns`
+  return `${shortened(`(${count}, which --wide shows: ${columns.join(', ')}`, width - 1)})\n`
 }
 
 function isNumeric(value: unknown): boolean {
   return value === null || value === undefined || typeof value === 'number' || typeof value === 'bigint'
 }
 
+const isInstant = (row: Cells, column: string) => cellOf(row, column) instanceof Date
+
 /** A line feed or tab would rearrange the table and is shown as a space; other control characters are shown escaped. */
-function cellText(value: unknown): string {
+function cellText(value: unknown, readable: boolean): string {
   if (value === null || value === undefined) return ''
+  if (readable && typeof value === 'number') return numberText(value)
   return visibleText(plainText(value).replace(/[\t\r\n]/g, ' '))
 }

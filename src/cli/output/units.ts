@@ -28,3 +28,19 @@ export function minuteText(instant: Date): string {
 export function shortened(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length - 1)}…` : text
 }
+
+const largeUnits: readonly (readonly [size: number, unit: string])[] = [
+  [1e12, 'tn'],
+  [1e9, 'bn'],
+  [1e6, 'mn'],
+]
+
+/** A number for a person: from a million on three digits and a unit (`5.66 bn`), fractions with four digits. */
+export function numberText(value: number): string {
+  const absolute = Math.abs(value)
+  if (absolute < 1e6)
+    return String(Number.isInteger(value) ? value : Number(value.toPrecision(absolute < 1000 ? 4 : 6)))
+  // What three digits round up to a thousand has the next unit.
+  const [size, unit] = largeUnits.find(([least]) => absolute >= least * 0.9995) ?? [1, '']
+  return `${(value / size).toPrecision(3)} ${unit}`
+}

@@ -6,7 +6,11 @@ import { formatTable } from '../../output/table.ts'
 /** `config show`: every setting with its value and source. Returns the exit code. */
 export async function configShow(context: Context): Promise<number> {
   const settings = settingsInUse(context.flags)
-  writeResult(context, { settings }, formatTable(['setting', 'value', 'from'], settings.map(rowOf)))
+  writeResult(
+    context,
+    { settings },
+    formatTable(['setting', 'value', 'from'], settings.map(rowOf), { width: context.out.width, wraps: true }),
+  )
   return exitCode.done
 }
 

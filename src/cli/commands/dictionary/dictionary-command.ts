@@ -18,7 +18,7 @@ export async function dictionaryCommand(context: Context, { html, out: path }: D
   const dictionary = await withDatabase(context, 'dictionary', readDictionary)
   const page = pageOf(dictionary)
   const text = context.flags.json ? `${JSON.stringify(dictionary)}\n` : html ? htmlOf(page) : markdownOf(page)
-  if (path === undefined) context.out.write(text)
+  if (path === undefined) await context.out.page(text)
   else
     await writeFile(path, text).catch((error: unknown) => {
       throw new UsageError(`--out ${path}: ${messageOf(error)}`)

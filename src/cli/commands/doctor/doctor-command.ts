@@ -10,6 +10,7 @@ import type { Database } from '../../../db/database.ts'
 import { readFreshness } from '../../../sync/record/recent-runs.ts'
 import { type Context, writeResult } from '../../context.ts'
 import { exitCode } from '../../exit-codes.ts'
+import { boldFirstLine, red, type Style, yellow } from '../../output/style.ts'
 import { formatTable } from '../../output/table.ts'
 import { databaseAdvice, readOnlyAdvice } from './doctor-advice.ts'
 import { checkCredential, checkDisk, checkResponse, type Finding } from './doctor-checks.ts'
@@ -18,7 +19,12 @@ import { checkReplication } from './doctor-replication.ts'
 /** `doctor`: database, disk, API, clock, headers, credential, freshness; what is wrong and what to do. Returns the exit code. */
 export async function doctorCommand(context: Context): Promise<number> {
   const findings = await diagnose(context)
-  writeResult(context, { findings: findings.map(publicFinding) }, findingsText(findings))
+  writeResult(
+    context,
+    { findings: findings.map(publicFinding) },
+    findingsText(findings, context.out.width),
+    verdictColors,
+  )
   return exitCodeOfFindings(findings)
 }
 
@@ -28,10 +34,15 @@ export function publicFinding({ temporary: _, ...finding }: Finding) {
 }
 
 /** Findings as a table, then what to do about them. */
-export function findingsText(findings: readonly Finding[]): string {
+export function findingsText(findings: readonly Finding[], width?: number): string {
   const advice = findings.flatMap(({ check, todo }) => (todo ? [`\n${check}: ${visibleLine(todo)}\n`] : []))
-  return formatTable(['check', 'verdict', 'seen'], findings) + advice.join('')
+  return formatTable(['check', 'verdict', 'seen'], findings, { width, wraps: true }) + advice.join('')
 }
+
+const verdictColors: Style = (text) =>
+  boldFirstLine(text)
+    .replace(/^(\w+ +)(problem)\b/gm, (_, check, word) => check + red(word))
+    .replace(/^(\w+ +)(warning)\b/gm, (_, check, word) => check + yellow(word))
 
 /** 75 when every problem may end by itself. */
 export function exitCodeOfFindings(findings: readonly Finding[]): number {

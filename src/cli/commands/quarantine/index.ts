@@ -1,5 +1,5 @@
 import type { CommandGroup } from '../../command.ts'
-import { concurrency, option } from '../../options.ts'
+import { concurrency, option, wide } from '../../options.ts'
 
 export const quarantine: CommandGroup = {
   usage: 'quarantine',
@@ -10,13 +10,14 @@ export const quarantine: CommandGroup = {
       usage: 'list [resource...]',
       isDefault: true,
       summary: 'records in quarantine, the newest first; also `wynnsync quarantine`',
-      options: [option('--all', 'also those of which the latest response could be read')],
+      options: [option('--all', 'also those of which the latest response could be read'), wide],
       examples: ['wynnsync quarantine list', 'wynnsync quarantine --all --json | jq .quarantine[].path'],
       load: async () => (await import('./quarantine-command.ts')).quarantineList,
     },
     {
       usage: 'show <id>',
       summary: 'one record as the API sent it, with the path of what is wrong',
+      options: [wide],
       examples: ['wynnsync quarantine show 12', 'wynnsync quarantine show 12 --json | jq .raw'],
       load: async () => (await import('./quarantine-command.ts')).quarantineShow,
     },

@@ -3,9 +3,10 @@ import { visibleLine } from '../../../app/terminal-text.ts'
 import type { Sql } from '../../../db/database.ts'
 import { resourcesNamed, worklists } from '../../../resources/index.ts'
 import { type QuarantinedRecord, rawRecord, readQuarantine } from '../../../sync/record/quarantined.ts'
-import { type Context, writeResult } from '../../context.ts'
+import { type Context, showResult, tableWidth } from '../../context.ts'
 import { withDatabase } from '../../database.ts'
 import { exitCode } from '../../exit-codes.ts'
+import { boldFirstLine } from '../../output/style.ts'
 import { formatTable } from '../../output/table.ts'
 import { minuteText, shortened } from '../../output/units.ts'
 
@@ -18,22 +19,17 @@ export async function quarantineList(
   names: readonly string[],
 ): Promise<number> {
   const resources = names.length === 0 ? [] : resourcesNamed(names).map(({ name }) => name)
-  const work = async (db: Sql) => {
-    const found = await readQuarantine(db, { resources, ids: [], worklists: worklistNames })
-    const quarantine = found.filter(({ isOver }) => all || !isOver)
-    const over = found.length - quarantine.length
-    const more = over > 0 ? `${over} more are over; --all shows them\n` : ''
-    writeResult(
-      context,
-      { quarantine },
-      `${quarantine.length === 0 ? 'Nothing is in quarantine.\n' : tableOf(quarantine)}${more}`,
-    )
-    return exitCode.done
-  }
-  return await withDatabase(context, 'quarantine', work, { isInterruptible: true })
+  const read = (db: Sql) => readQuarantine(db, { resources, ids: [], worklists: worklistNames })
+  const found = await withDatabase(context, 'quarantine', read, { isInterruptible: true })
+  const quarantine = found.filter(({ isOver }) => all || !isOver)
+  const over = found.length - quarantine.length
+  const more = over > 0 ? `${over} more are over; --all shows them\n` : ''
+  const table = quarantine.length === 0 ? 'Nothing is in quarantine.\n' : tableOf(quarantine, tableWidth(context))
+  await showResult(context, { quarantine }, `${table}${more}`, boldFirstLine)
+  return exitCode.done
 }
 
-function tableOf(records: readonly QuarantinedRecord[]): string {
+function tableOf(records: readonly QuarantinedRecord[], width?: number): string {
   return formatTable(
     ['id', 'resource', 'key', 'path', 'what is wrong', 'first seen', 'run', 'state'],
     records.map((record) => ({
@@ -44,6 +40,7 @@ function tableOf(records: readonly QuarantinedRecord[]): string {
       run: record.runId.slice(0, 8),
       state: record.isOver ? 'over' : 'open',
     })),
+    { width },
   )
 }
 
@@ -52,11 +49,12 @@ export async function quarantineShow(context: Context, _flags: object, id: strin
   const work = async (db: Sql) => {
     const [record] = await recordsOf(db, [id])
     if (!record) throw new UsageError(`nothing in quarantine has the id ${id}; wynnsync quarantine --all lists it all`)
-    const raw = await rawRecord(db, record.id)
-    writeResult(context, { ...record, raw }, `${tableOf([record])}\n${JSON.stringify(raw, null, 2)}\n`)
-    return exitCode.done
+    return { record, raw: await rawRecord(db, record.id) }
   }
-  return await withDatabase(context, 'quarantine', work, { isInterruptible: true })
+  const { record, raw } = await withDatabase(context, 'quarantine', work, { isInterruptible: true })
+  const text = `${tableOf([record], tableWidth(context))}\n${JSON.stringify(raw, null, 2)}\n`
+  await showResult(context, { ...record, raw }, text, boldFirstLine)
+  return exitCode.done
 }
 
 /**

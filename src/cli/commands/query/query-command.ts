@@ -14,9 +14,10 @@ import { didYouMean, nearest, unknownName } from '../../../app/text/nearest.ts'
 import { wholeNumber } from '../../../app/whole-number.ts'
 import type { Database } from '../../../db/database.ts'
 import { nameFinders } from '../../../resources/key-names.ts'
-import { type Context, writeResult } from '../../context.ts'
+import { type Context, showResult, tableWidth } from '../../context.ts'
 import { withDatabase } from '../../database.ts'
 import { exitCode } from '../../exit-codes.ts'
+import { boldFirstLine } from '../../output/style.ts'
 import { formatTable } from '../../output/table.ts'
 import { flagNames, type QueryFlags } from './query-flags.ts'
 import { asked, explained, explanation, questionList } from './query-list.ts'
@@ -33,26 +34,27 @@ export async function queryCommand(
   given: readonly string[],
 ): Promise<number> {
   refuseFlags(given)
-  const work = async (db: Database) => {
+  const work = async (db: Database): Promise<() => Promise<void>> => {
     const questions = await readQuestions(db)
+    const width = tableWidth(context)
     if (flags.list || name === undefined) {
       const listed = flags.all ? questions : asked(questions)
-      writeResult(context, { questions: listed }, questionList(listed))
-      return exitCode.done
+      return () => showResult(context, { questions: listed }, questionList(listed, width))
     }
     const question = questions.find((candidate) => candidate.name === name)
     if (!question) throw new UsageError(unknownName('question', name, questions, 'wynnsync query --list'))
     if (flags.explain) {
       const about = await explained(db, question)
-      writeResult(context, about, explanation(about))
-      return exitCode.done
+      return () => showResult(context, about, explanation(about, width))
     }
     const reading = { now: context.app.clock.now(), finders: nameFinders }
     const args = await withHolders(readArguments(db, question, given, reading))
-    await runQuestion(db, question, args, flags, context)
-    return exitCode.done
+    return await runQuestion(db, question, args, flags, context)
   }
-  return await withDatabase(context, 'query', work, { isInterruptible: true })
+  const show = await withDatabase(context, 'query', work, { isInterruptible: true })
+  // The database is closed by now: a reader may take hours, and the embedded one has one process.
+  await show()
+  return exitCode.done
 }
 
 /** Flags that do not exist come as arguments, because `-7d` is one. */
@@ -68,13 +70,13 @@ async function runQuestion(
   question: Question,
   given: readonly Argument[],
   flags: QueryFlags,
-  { out, err, flags: common }: Context,
-) {
+  context: Context,
+): Promise<() => Promise<void>> {
+  const { out, err, flags: common } = context
   const asTable = !common.json && !flags.csv
   const limit = flags.limit === undefined ? (asTable ? tableLimit : 0) : wholeNumber('--limit', flags.limit)
   if (flags.sql) {
-    out.write(`${shownStatement(statementFor(question, given, limit))}\n`)
-    return
+    return async () => out.write(`${shownStatement(statementFor(question, given, limit))}\n`)
   }
   // One row more than is shown: whether there are more.
   const statement = statementFor(question, given, limit > 0 ? limit + 1 : 0)
@@ -82,14 +84,20 @@ async function runQuestion(
     throw error instanceof WrongArgument ? new UsageError(`${error.message}\n${usageOf(question)}`) : error
   })
   if (rows.length === 0) await checkNamed(db, question, given)
+  const isEmpty = rows.length === 0 && !(await hasRuns(db))
   const shown = limit > 0 ? rows.slice(0, limit) : rows
   const columns = question.columns.map((column) => column.name)
-  if (common.json) out.write(`${formatJson(shown)}\n`)
-  else if (flags.csv) out.writeData(formatCsv(columns, shown, flags))
-  else out.write(formatTable(columns, shown))
-  if (common.quiet) return
-  if (rows.length > shown.length) err.write(`the first ${limit} rows; --limit 0 for all\n`)
-  if (rows.length === 0 && !(await hasRuns(db))) err.write('nothing was synced into this database yet: wynnsync sync\n')
+  return async () => {
+    if (common.json) out.write(`${formatJson(shown)}\n`)
+    else if (flags.csv) out.writeData(formatCsv(columns, shown, flags))
+    else {
+      const table = formatTable(columns, shown, { width: tableWidth(context), readable: true })
+      await showResult(context, undefined, table, boldFirstLine)
+    }
+    if (common.quiet) return
+    if (rows.length > shown.length) err.write(`the first ${limit} rows; --limit 0 for all\n`)
+    if (isEmpty) err.write('nothing was synced into this database yet: wynnsync sync\n')
+  }
 }
 
 /** Raw, because drizzle would make every query start later. */

@@ -1,4 +1,4 @@
-import { commonOptions, option } from '../../options.ts'
+import { commonOptions, option, wide } from '../../options.ts'
 
 export interface QueryFlags {
   readonly list?: boolean
@@ -19,6 +19,7 @@ export const queryOptions = [
   option('--raw', 'with --csv: text exactly as it is, without such apostrophes'),
   option('--sql', 'print the statement instead of running it'),
   option('--limit <rows>', 'at most that many rows, 0 for all (default: 50 in a table)'),
+  wide,
 ]
 
 /** `--list`, `--csv`, ... and those of every command. */

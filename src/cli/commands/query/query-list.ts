@@ -10,14 +10,14 @@ export function asked(questions: readonly Question[]): Question[] {
 }
 
 /** The questions by topic, each with an example and the first sentence of its comment. */
-export function questionList(questions: readonly Question[]): string {
+export function questionList(questions: readonly Question[], width?: number): string {
   const blocks = byTopic(questions).map(({ number, title, members }) => {
     const heading = /^\d/.test(number) ? `${number}. ${title}` : title
     const rows = members.map((question) => ({
       example: `  ${exampleOf(question).replace('wynnsync query ', '')}`,
       meaning: question.comment?.split(/(?<=\.) /)[0] ?? '',
     }))
-    return `${heading}\n${formatTable(['example', 'meaning'], rows).replace(/^.*\n/, '')}`
+    return `${heading}\n${formatTable(['example', 'meaning'], rows, { width, wraps: true }).replace(/^.*\n/, '')}`
   })
   return `${blocks.join('\n')}\nwynnsync query NAME ...; query NAME --explain shows its columns; of a view, column=value as well\n`
 }
@@ -28,13 +28,16 @@ export async function explained(sql: Sql, question: Question) {
 }
 
 /** The same for a person. */
-export function explanation({ madeFrom, example, ...question }: Awaited<ReturnType<typeof explained>>): string {
+export function explanation(
+  { madeFrom, example, ...question }: Awaited<ReturnType<typeof explained>>,
+  width?: number,
+): string {
   const columns = question.columns.map(({ name, type, comment }) => ({ column: name, type, meaning: comment ?? '' }))
   const hasMeanings = columns.some(({ meaning }) => meaning !== '')
   return [
     `${question.name}: ${question.comment ?? ''}\n`,
     `${usageOf(question).replace(/\ncolumns: .*$/, '')}\nexample: ${example}\n`,
-    formatTable(['column', 'type', ...(hasMeanings ? ['meaning'] : [])], columns),
+    formatTable(['column', 'type', ...(hasMeanings ? ['meaning'] : [])], columns, { width, wraps: true }),
     `from: ${madeFrom.join(', ')}\n`,
   ].join('\n')
 }

@@ -4,10 +4,11 @@ import { wholeNumber } from '../../../app/whole-number.ts'
 import type { Sql } from '../../../db/database.ts'
 import { resourcesNamed } from '../../../resources/index.ts'
 import { type LedgerRun, readRuns, readTraces, runsCalled } from '../../../sync/record/ledger-runs.ts'
-import { type Context, writeResult } from '../../context.ts'
+import { type Context, showResult, tableWidth } from '../../context.ts'
 import { withDatabase } from '../../database.ts'
 import { exitCode } from '../../exit-codes.ts'
 import { instantOf } from '../../options.ts'
+import { boldFirstLine } from '../../output/style.ts'
 import { runsText, runText } from './runs-text.ts'
 
 export interface RunsFlags {
@@ -30,26 +31,23 @@ export async function runsList(context: Context, flags: RunsFlags, names: readon
     // One more than is shown: whether there are more.
     limit: limit > 0 ? limit + 1 : 0,
   }
-  const work = async (db: Sql) => {
-    const found = await readRuns(db, wanted)
-    const runs = limit > 0 ? found.slice(0, limit) : found
-    writeResult(context, { runs }, runsText(runs))
-    if (found.length > runs.length && !context.flags.quiet)
-      context.err.write(`the latest ${limit} runs; --limit 0 for all\n`)
-    return exitCode.done
-  }
-  return await withDatabase(context, 'runs', work, { isInterruptible: true })
+  const found = await withDatabase(context, 'runs', (db) => readRuns(db, wanted), { isInterruptible: true })
+  const runs = limit > 0 ? found.slice(0, limit) : found
+  await showResult(context, { runs }, runsText(runs, tableWidth(context)), boldFirstLine)
+  if (found.length > runs.length && !context.flags.quiet)
+    context.err.write(`the latest ${limit} runs; --limit 0 for all\n`)
+  return exitCode.done
 }
 
 /** `runs show <id>`: everything that one run left. Returns the exit code. */
 export async function runsShow(context: Context, _flags: object, id: string): Promise<number> {
   const work = async (db: Sql) => {
     const run = await runCalled(db, id)
-    const traces = await readTraces(db, run)
-    writeResult(context, { run, ...traces }, runText(run, traces))
-    return exitCode.done
+    return { run, traces: await readTraces(db, run) }
   }
-  return await withDatabase(context, 'runs', work, { isInterruptible: true })
+  const { run, traces } = await withDatabase(context, 'runs', work, { isInterruptible: true })
+  await showResult(context, { run, ...traces }, runText(run, traces, tableWidth(context)))
+  return exitCode.done
 }
 
 async function runCalled(db: Sql, id: string): Promise<LedgerRun> {

@@ -11,7 +11,7 @@ const shownRows = 50
 const listed = ['run', 'resource', 'began', 'outcome', 'records', 'new', 'changed', 'gone', 'quarantined', 'requests']
 
 /** Runs as a table, the reason at the end. */
-export function runsText(runs: readonly LedgerRun[]): string {
+export function runsText(runs: readonly LedgerRun[], width?: number): string {
   const rows = runs.map((run) => ({
     ...run,
     run: run.runId.slice(0, 8),
@@ -21,11 +21,16 @@ export function runsText(runs: readonly LedgerRun[]): string {
     gone: run.closed,
     reason: shortened(visibleLine(run.error ?? run.reason ?? ''), 80),
   }))
-  return formatTable([...listed, 'reason'], rows)
+  return formatTable([...listed, 'reason'], rows, { width })
 }
 
 /** One run with everything that it left. */
-export function runText(run: LedgerRun, { requests, responses, guards, quarantine, drift }: Traces): string {
+export function runText(
+  run: LedgerRun,
+  { requests, responses, guards, quarantine, drift }: Traces,
+  width?: number,
+): string {
+  const partOf = partWithin(width)
   const seconds = (run.finishedAt.getTime() - run.startedAt.getTime()) / 1000
   const facts = [
     ['run', run.runId],
@@ -53,8 +58,10 @@ export function runText(run: LedgerRun, { requests, responses, guards, quarantin
   return heading.join('') + parts.join('')
 }
 
-function partOf(title: string, columns: readonly string[], rows: readonly object[]): string {
-  if (rows.length === 0) return ''
-  const more = rows.length > shownRows ? `and ${rows.length - shownRows} more; --json has all\n` : ''
-  return `\n${title}\n${formatTable(columns, rows.slice(0, shownRows))}${more}`
+function partWithin(width: number | undefined) {
+  return (title: string, columns: readonly string[], rows: readonly object[]): string => {
+    if (rows.length === 0) return ''
+    const more = rows.length > shownRows ? `and ${rows.length - shownRows} more; --json has all\n` : ''
+    return `\n${title}\n${formatTable(columns, rows.slice(0, shownRows), { width })}${more}`
+  }
 }

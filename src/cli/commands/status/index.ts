@@ -1,5 +1,5 @@
 import type { CommandDeclaration } from '../../command.ts'
-import { option } from '../../options.ts'
+import { option, wide } from '../../options.ts'
 
 export const status: CommandDeclaration = {
   usage: 'status',
@@ -7,6 +7,7 @@ export const status: CommandDeclaration = {
   options: [
     option('--watch', 'refresh every five seconds'),
     option('--drift', 'only drift: what the API sends and this program does not know, each thing once'),
+    wide,
   ],
   examples: ['wynnsync status', 'wynnsync status --watch', 'wynnsync status --json | jq .gaps'],
   load: async () => (await import('./status-command.ts')).statusCommand,

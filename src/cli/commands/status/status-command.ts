@@ -1,11 +1,11 @@
 import type { Database } from '../../../db/database.ts'
 import { readDrift } from '../../../sync/drift/drift-overview.ts'
-import { type Context, writeResult } from '../../context.ts'
+import { type Context, showResult, tableWidth, writeResult } from '../../context.ts'
 import { withDatabase } from '../../database.ts'
 import { exitCode } from '../../exit-codes.ts'
 import { driftText } from './status-drift.ts'
 import { readOverview } from './status-overview.ts'
-import { statusText } from './status-text.ts'
+import { statusColors, statusText } from './status-text.ts'
 
 export interface StatusFlags {
   readonly watch?: boolean
@@ -18,12 +18,18 @@ const REFRESH = 5000
 /** `status`: freshness, budgets, gaps, failures, sizes. Returns the exit code. */
 export async function statusCommand(context: Context, { watch = false, drift = false }: StatusFlags): Promise<number> {
   const { app, out, flags, signal } = context
+  const width = tableWidth(context)
+  const read = async (db: Database) => (drift ? await driftOf(db, width) : await overviewOf(db, app.clock.now(), width))
+  if (!watch) {
+    const [json, text] = await withDatabase(context, 'status', read, { isInterruptible: true })
+    await showResult(context, json, text, statusColors)
+    return exitCode.done
+  }
   const show = async (db: Database) => {
     while (!signal.aborted) {
-      const [json, text] = drift ? await driftOf(db) : await overviewOf(db, app.clock.now())
-      if (watch && !flags.json) out.clear()
-      writeResult(context, json, text)
-      if (!watch) break
+      const [json, text] = await read(db)
+      if (!flags.json) out.clear()
+      writeResult(context, json, text, statusColors)
       await app.clock.sleep(REFRESH, signal).catch(() => undefined)
       if (!out.isTTY && !flags.json) out.write('\n')
     }
@@ -32,12 +38,12 @@ export async function statusCommand(context: Context, { watch = false, drift = f
   return await withDatabase(context, 'status', show, { isInterruptible: true })
 }
 
-async function driftOf(db: Database): Promise<[json: object, text: string]> {
+async function driftOf(db: Database, width?: number): Promise<[json: object, text: string]> {
   const drift = await readDrift(db)
-  return [{ drift }, driftText(drift)]
+  return [{ drift }, driftText(drift, width)]
 }
 
-async function overviewOf(db: Database, now: number): Promise<[json: object, text: string]> {
+async function overviewOf(db: Database, now: number, width?: number): Promise<[json: object, text: string]> {
   const overview = await readOverview(db, now)
-  return [overview, statusText(overview, now)]
+  return [overview, statusText(overview, now, width)]
 }

@@ -3,7 +3,7 @@ import { formatTable } from '../../output/table.ts'
 import { minuteText, shortened } from '../../output/units.ts'
 
 /** Drift for a person: each thing once, with where and when. */
-export function driftText(things: readonly DriftOverview[]): string {
+export function driftText(things: readonly DriftOverview[], width?: number): string {
   if (things.length === 0) return 'No drift: the API sends nothing unknown.\n'
   return formatTable(
     ['resource', 'where', 'what', 'first in', 'example'],
@@ -16,5 +16,6 @@ export function driftText(things: readonly DriftOverview[]): string {
       'first in': seen[0]?.key ?? '',
       example: example === null || member !== null ? '' : shortened(JSON.stringify(example), 40),
     })),
+    { width },
   )
 }

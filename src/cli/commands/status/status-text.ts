@@ -1,20 +1,28 @@
 import { visibleLine } from '../../../app/terminal-text.ts'
+import { bold, red, type Style } from '../../output/style.ts'
 import { formatTable } from '../../output/table.ts'
 import { bytesText, durationText, minuteText, shortened } from '../../output/units.ts'
 import type { Overview } from './status-overview.ts'
 
-/** The overview for a person. @param now ms since the epoch */
-export function statusText(overview: Overview, now: number): string {
+/** Red what is late or failed, bold the titles. */
+export const statusColors: Style = (text) =>
+  text
+    .replace(/^(?:resource .*|[A-Z][^:]*)$/gm, bold)
+    .replace(/^([a-z-]+ +)(failed|rejected)\b/gm, (_, name, status) => name + red(status))
+    .replace(/ late(?= )/g, red)
+
+/** The overview for a person. @param now ms since the epoch @param width of the terminal */
+export function statusText(overview: Overview, now: number, width?: number): string {
   const { database, resources, size } = overview
   const neverSynced = resources.every((state) => state.status === null)
   const parts = [
     `database ${database}, ${bytesText(size.bytes)}\n`,
-    resourceTable(resources, now),
+    resourceTable(resources, now, width),
     ...(neverSynced ? ['Nothing was synced yet. Start with: wynnsync sync items\n'] : []),
     ...resources.flatMap(({ resource, error }) => (error ? [`${resource}: ${visibleLine(error)}\n`] : [])),
   ]
   for (const { title, columns, rows, more } of sections(overview, now))
-    if (rows.length > 0) parts.push(`${title}\n${formatTable(columns, rows)}${more ?? ''}`)
+    if (rows.length > 0) parts.push(`${title}\n${formatTable(columns, rows, { width })}${more ?? ''}`)
   return parts.join('\n')
 }
 
@@ -23,7 +31,7 @@ const resourceColumns = ['resource', 'last run', 'finished', 'observed', 'due ev
   'quarantined',
 ])
 
-function resourceTable(resources: Overview['resources'], now: number): string {
+function resourceTable(resources: Overview['resources'], now: number, width?: number): string {
   const rows = resources.map((state) => ({
     ...state,
     'last run': state.status ?? 'never',
@@ -34,7 +42,7 @@ function resourceTable(resources: Overview['resources'], now: number): string {
     'last change': ago(state.changedAt, now),
     records: state.living,
   }))
-  return formatTable(resourceColumns, rows)
+  return formatTable(resourceColumns, rows, { width })
 }
 
 /** A table that is left out while it has no rows. */
