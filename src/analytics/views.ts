@@ -341,7 +341,7 @@ export const news = analytics
     author: text('author'),
     /** Its address. NULL: the API sends none of articles. */
     link: text('link'),
-    /** observed_at of the first response with its last edit. NULL: it was not edited. */
+    /** observed_at of the first response with its last edit; that an article is pinned or shown is none. NULL: it was not edited. */
     editedAt: timestamp('edited_at', { withTimezone: true }),
     /** observed_at of the first response without it. NULL: it is still listed, or it is news, of which the API lists only the newest. */
     removedAt: timestamp('removed_at', { withTimezone: true }),

@@ -79,6 +79,28 @@ describe.each(kindsOfPart)('questions about the content of the world on the %s d
     ).toEqual([[1, 0, 0, 0, 1, null]])
   })
 
+  test('news: that an article is pinned is no edit, and its return none', async () => {
+    const one = { pk: 7, title: 'One', type: 'blog', pinned: true, published_at: '2026-06-01T09:00:00+00:00' }
+    const list = async (at: string, ...results: object[]) => {
+      await world.clock.advanceTo(instantOf(at))
+      const count = results.length
+      const controller = { count, current_count: count, pages: 1, prev: null, current: 1, next: null }
+      world.sandbox.setAnswer('/publisher/articles/list/blog', () => ({ body: { controller, results } }))
+      expect((await world.syncNow(articles)).status).not.toBe('failed')
+    }
+    const other = { ...one, pk: 8, pinned: false }
+    await list('10:00', one, other)
+    await list('11:00', { ...one, pinned: false }, other)
+    for (const hour of ['12:00', '13:00']) await list(hour, other)
+    const told = () => world.rows(`select title, edited_at, removed_at from analytics.news where key = '7'`)
+    expect(await told()).toEqual([['One', null, '12:00']])
+    await list('14:00', one, other)
+    expect(await told()).toEqual([['One', null, null]])
+    await list('15:00', { ...one, title: 'Two' }, other)
+    await list('16:00', { ...one, title: 'Two', pinned: false }, other)
+    expect(await told()).toEqual([['Two', '15:00', null]])
+  })
+
   test('ability_change: by class and by the name that players know', async () => {
     await world.syncNow(abilityTrees)
     await world.clock.advance(3_601_000)
@@ -111,6 +133,22 @@ describe.each(kindsOfPart)('questions about the content of the world on the %s d
       ['news', 'News', 'a', 'https://example.com/1', '09:00', '11:00', null],
       ['video', null, null, 'https://example.com/a', null, null, '13:00'],
       ['video', null, null, 'https://example.com/b', null, null, null],
+    ])
+    // Back after an absence, it was not edited.
+    await world.sync(videos, addresses('https://example.com/a', 'https://example.com/b'), '15:00')
+    await world.sync(
+      latestNews,
+      [{ ...note, forumThread: 'https://example.com/2', content: 'z', comments: '0' }],
+      '15:00',
+    )
+    await world.sync(
+      latestNews,
+      [{ ...note, forumThread: 'https://example.com/2', content: 'z', comments: '0' }],
+      '16:00',
+    )
+    await world.sync(latestNews, [{ ...note, content: 'y', comments: '2' }], '17:00')
+    expect(await world.rows(`select edited_at from analytics.news where link = 'https://example.com/1'`)).toEqual([
+      ['11:00'],
     ])
     await world.syncNow(articles)
     expect(await world.rows(`select count(*) > 20 from analytics.news where kind not in ('news', 'video')`)).toEqual([

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { articleTypes } from '../../src/sandbox/content/articles.ts'
 import { classNames } from '../../src/sandbox/content/classes.ts'
 import { given } from './given.ts'
 
@@ -106,6 +107,29 @@ describe('articles', () => {
     expect((await get('/publisher/articles/list/rumour')).status).toBe(404)
   })
 
+  it('are published, edited and taken away as the weeks pass, and so are news and videos', async () => {
+    const { get, clock } = await given({ game: false, limits, pageSize: 100 })
+    const read = async () => {
+      const lists = []
+      for (const type of articleTypes) lists.push((await get<List>(`/publisher/articles/list/${type}`)).body)
+      return {
+        titles: new Map(lists.flatMap(({ results }) => Object.values(results).map(({ pk, title }) => [pk, title]))),
+        news: (await get('/latest-news')).text,
+        videos: Object.values((await get('/publisher/videos/list')).body),
+      }
+    }
+    const first = await read()
+    await clock.advance(60 * 24 * hour)
+    const later = await read()
+    const shared = [...first.titles].filter(([pk]) => later.titles.has(pk))
+    expect(later.titles.size - shared.length).toBeGreaterThan(5)
+    expect(shared.length).toBeLessThan(first.titles.size)
+    expect(shared.some(([pk, title]) => later.titles.get(pk) !== title)).toBe(true)
+    expect(later.news).not.toBe(first.news)
+    expect(later.videos).toHaveLength(6)
+    expect(later.videos.filter((one) => first.videos.includes(one)).length).toBeLessThan(3)
+  })
+
   it('come with videos and news, whose comments are a number as text', async () => {
     const { get } = await given({ game: false, limits })
     for (const url of Object.values((await get('/publisher/videos/list')).body))
@@ -126,6 +150,17 @@ describe('the map', () => {
     for (const { x, y, z } of markers) for (const one of [x, y, z]) expect(one).toMatch(/^-?\d+$/)
     expect((await get<unknown[]>('/map/gathering-nodes')).body.length).toBeGreaterThan(10_000)
     expect((await get('/map/quests')).body).toEqual({ quests: expect.any(Number) })
+  })
+
+  it('gains and loses quests with a balance patch', async () => {
+    const { get, clock } = await given({ game: false, limits })
+    const counts = new Set()
+    for (let week = 0; week < 6; week++) {
+      counts.add((await get<{ quests: number }>('/map/quests')).body.quests)
+      await clock.advance(7 * 24 * hour)
+    }
+    expect(counts.size).toBeGreaterThan(2)
+    expect(counts.size).toBeLessThan(5)
   })
 
   it('has world events, of which a few have a schedule, always ahead', async () => {

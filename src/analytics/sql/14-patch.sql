@@ -1,4 +1,7 @@
 create or replace view analytics.patch as
+with article as materialized (
+  select distinct on (pk) pk, title, published_at from game.article order by pk, valid_from desc
+)
 select instant.patch,
        min(change.changed_at) as started_at,
        count(distinct change.key) filter (where change.resource = 'items' and change.path = '' and change.old_value is null)::int
@@ -11,7 +14,7 @@ select instant.patch,
        count(distinct change.key) filter (where change.resource = 'ability-trees')::int as abilities_changed,
        count(distinct change.key) filter (where change.resource = 'aspects')::int as aspects_changed,
        count(distinct change.key) filter (where change.resource = 'quests')::int as quests_changed,
-       (select article.title from game.article
+       (select article.title from article
          where article.published_at between min(change.changed_at) - interval '7 days' and max(change.changed_at) + interval '7 days'
          order by greatest(min(change.changed_at) - article.published_at, article.published_at - max(change.changed_at)),
                   article.pk limit 1) as nearest_article

@@ -1,4 +1,4 @@
-import { drawsFor, pick } from '../generator/draw.ts'
+import { between, drawsFor, pick } from '../generator/draw.ts'
 import { planAbilities } from './ability-plan.ts'
 import { aspectNames } from './aspects.ts'
 import { type ClassName, classNames } from './classes.ts'
@@ -25,12 +25,23 @@ export interface Span {
   readonly until: number
 }
 
-/** Every change of the balance patches after `from` and up to `until`, in order. */
-export function balanceChanges(seed: number, { from, until }: Span): Balanced[] {
-  const patches: Balanced[] = []
+/** When there were balance patches after `from` and up to `until`, in order; ms since the epoch. */
+export function patchInstants({ from, until }: Span): number[] {
+  const instants: number[] = []
   for (let at = anyPatch + Math.ceil((from + 1 - anyPatch) / interval) * interval; at <= until; at += interval)
-    for (const name of classNames) patches.push(changesOf(seed, name, at))
-  return patches
+    instants.push(at)
+  return instants
+}
+
+/** Every change of the balance patches of a span, in order. */
+export function balanceChanges(seed: number, span: Span): Balanced[] {
+  return patchInstants(span).flatMap((at) => classNames.map((name) => changesOf(seed, name, at)))
+}
+
+/** How many quests there are at the end of a span: each patch adds some, or takes one away. */
+export function questCount(seed: number, span: Span): number {
+  const first = between(drawsFor(seed, 'quests'), 140, 180)
+  return patchInstants(span).reduce((sum, at) => sum + pick(drawsFor(seed, `quests ${at}`), [-1, 1, 2, 3]), first)
 }
 
 function changesOf(seed: number, name: ClassName, at: number): Balanced {

@@ -28,11 +28,6 @@ export function gatheringNodesBody(seed: number) {
   }))
 }
 
-/** The body of `/map/quests`. */
-export function questsBody(seed: number) {
-  return { quests: between(drawsFor(seed, 'quests'), 140, 180) }
-}
-
 /** Discoveries as the search shows them: a name and two corners. */
 export function discoveries(seed: number) {
   const random = drawsFor(seed, 'discoveries')

@@ -13,16 +13,16 @@ import { cutPage, type PageForm, pageNumber } from '../http/paging.ts'
 import { abilityMapBody, abilityTreeBody } from './abilities.ts'
 import { articleBody, articles, articleTypes, newsBody, videosBody } from './articles.ts'
 import { aspectsBody } from './aspects.ts'
-import { balanceOf } from './balance.ts'
+import { balanceOf, questCount } from './balance.ts'
 import { type ClassName, classBody, classesBody, classNames } from './classes.ts'
 import { lootPoolsBody, mapContentBody, worldEventsBody } from './happenings.ts'
-import { gatheringNodesBody, markersBody, questsBody } from './places.ts'
+import { gatheringNodesBody, markersBody } from './places.ts'
 
 /** What the content is made of. */
 export interface ContentSettings extends PageForm {
   readonly dialect: Dialect
   readonly seed: number
-  /** Everything dated is older, ms since the epoch. */
+  /** When the sandbox began, ms since the epoch. */
   readonly now: number
   /** The items that can be found somewhere. */
   readonly items: () => readonly Item[]
@@ -34,14 +34,15 @@ type Write = (at: number) => unknown
 /** Serves the content without a simulation: classes and their abilities, articles, places on the map. All of it follows from the seed and the time. */
 export function contentSource(settings: ContentSettings): AnswerSource {
   const { seed, dialect, items, now: startedAt } = settings
-  const balance = (name: ClassName, at: number) => balanceOf(seed, name, { from: startedAt, until: at })
+  const until = (at: number) => ({ from: startedAt, until: at })
+  const balance = (name: ClassName, at: number) => balanceOf(seed, name, until(at))
   const plain: Readonly<Record<string, Write>> = {
     '/classes': () => classesBody(seed),
-    '/publisher/videos/list': () => videosBody(seed),
-    '/latest-news': () => newsBody(seed, startedAt),
+    '/publisher/videos/list': (at) => videosBody(seed, at),
+    '/latest-news': (at) => newsBody(seed, until(at)),
     '/map/locations/markers': () => markersBody(seed),
     '/map/gathering-nodes': () => gatheringNodesBody(seed),
-    '/map/quests': () => questsBody(seed),
+    '/map/quests': (at) => ({ quests: questCount(seed, until(at)) }),
     '/map/world-events': (at) => worldEventsBody(seed, at),
   }
   const perClass: Readonly<Record<string, (name: ClassName, at: number) => unknown>> = {
@@ -57,7 +58,7 @@ export function contentSource(settings: ContentSettings): AnswerSource {
   }
 
   function find({ path, query }: ApiRequest, at: number): Found | Refusal {
-    const write = plain[path] ?? ofClass(path) ?? ofLevel(path, query) ?? ofArticles(path, query)
+    const write = plain[path] ?? ofClass(path) ?? ofLevel(path, query) ?? ofArticles(path, query, at)
     if (!write) return notFound()
     if (isRefusal(write)) return write
     return shared(() => write(at), `${query.get('page') ?? ''} ${query.get('level') ?? ''}`)
@@ -78,11 +79,11 @@ export function contentSource(settings: ContentSettings): AnswerSource {
     return (at) => body(level === null ? undefined : Number(level), at)
   }
 
-  function ofArticles(path: string, query: URLSearchParams): Write | Refusal | undefined {
+  function ofArticles(path: string, query: URLSearchParams, at: number): Write | Refusal | undefined {
     const [, form, asked, pk] = /^\/publisher\/articles\/(list|fetch)\/([^/]+)(?:\/(\d+))?$/.exec(path) ?? []
     const type = articleTypes.find((one) => one === asked)
     if (!type || (form === 'fetch') !== (pk !== undefined)) return undefined
-    const all = articles(seed, type, startedAt)
+    const all = articles(seed, type, until(at))
     if (form === 'fetch') {
       const found = all.find(({ summary }) => String(summary.pk) === pk)
       return found ? () => articleBody(found) : notFound()
