@@ -135,6 +135,35 @@ describe.each(kindsOfPart)('the content of the world on the %s database', (kind)
     ])
   })
 
+  test('quarantines a marker or node beyond the border of the world, and reads the next response as ever', async () => {
+    const marker = { name: 'Bank', icon: 'bank.png', x: '10', y: '64', z: '-20' }
+    const node = { x: 10, y: 64, z: -20, resource: 'OAK', type: 'NODE', level: 1, angle: 0 }
+    for (const [resource, record] of [
+      [mapMarkers, marker],
+      [gatheringNodes, node],
+    ] as const) {
+      const others = [1, 2, 3].map((y) => ({ ...record, y }))
+      await world.sync(resource, [record, ...others], '10:00')
+      for (const [nth, x] of [2 ** 53, -1e39, 3e7 + 1, '', ' ', null].entries())
+        expect(await world.sync(resource, [{ ...record, x }, ...others], `10:1${nth}`)).toMatchObject({
+          quarantined: 1,
+        })
+      expect(await world.sync(resource, [record, ...others], '11:00')).toMatchObject({
+        status: 'unchanged',
+        quarantined: 0,
+      })
+      // What differs in noise alone is the same place.
+      const [zero, noise] = [0, -1e-13].map((x) => [record, ...others, { ...record, x }])
+      expect(await world.sync(resource, zero, '12:00')).toMatchObject({ inserted: 1, quarantined: 0 })
+      expect(await world.sync(resource, noise, '12:10')).toMatchObject({ inserted: 0, closed: 0, quarantined: 0 })
+    }
+    const places = (table: string) => world.rows(`select distinct x from game.${table} order by 1`)
+    expect([await places('map_marker'), await places('gathering_node')]).toEqual([
+      [[0], [10]],
+      [[0], [10]],
+    ])
+  })
+
   test('keeps abilities with their texts plain and as sent, and what one requires', async () => {
     expect(await world.syncNow(abilityTrees)).toMatchObject({ status: 'ok', quarantined: 0 })
     const [row] = await world.rows(

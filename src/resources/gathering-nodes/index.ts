@@ -2,6 +2,7 @@ import { recordsOf } from '../../api/schemas/form/bodies.ts'
 import { gatheringNodeSchema, parseGatheringNode } from '../../api/schemas/places.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
 import { defineResource, type Normalized } from '../../sync/resource.ts'
+import { placeOf, placeText } from '../place.ts'
 import { fieldOf, knownBy, oneAnswer } from '../record.ts'
 import { gatheringNodeHistory } from './tables.ts'
 
@@ -20,10 +21,7 @@ export const gatheringNodes = defineResource({
     const answer = await api.map.gatheringNodes({ signal, lane })
     return { records: recordsOf(answer.body, null), ...oneAnswer(answer) }
   },
-  keyOf: (record) => {
-    const values = ['x', 'y', 'z', 'resource'].map((field) => fieldOf(record, field))
-    return values.some((value) => value === undefined || value === null) ? undefined : values.join('/')
-  },
+  keyOf: (record) => keyOf(placeText(record), fieldOf(record, 'resource')),
   normalize: normalizeGatheringNode,
   ...knownBy(gatheringNodeSchema),
 })
@@ -31,12 +29,16 @@ export const gatheringNodes = defineResource({
 export function normalizeGatheringNode(record: unknown): Normalized<typeof gatheringNodeHistory> {
   const parsed = parseGatheringNode(record)
   const { type: kind, level, angle } = parsed
-  const [x, y, z] = [parsed.x, parsed.y, parsed.z].map((value) => value ?? Number.NaN) as [number, number, number]
+  const place = placeOf(parsed)
   const resource = parsed.resource ?? ''
   return {
-    key: [x, y, z, resource].join('/'),
-    document: parsed as Json,
-    root: { x, y, z, resource, kind, level, angle },
+    key: keyOf(placeText(place), resource) ?? '',
+    document: { ...parsed, ...place } as Json,
+    root: { ...place, resource, kind, level, angle },
     parts: {},
   }
+}
+
+function keyOf(place: string | undefined, resource: unknown): string | undefined {
+  return resource === undefined || resource === null || place === undefined ? undefined : `${place}/${resource}`
 }

@@ -2,6 +2,7 @@ import { recordsOf } from '../../api/schemas/form/bodies.ts'
 import { markerSchema, parseMarker } from '../../api/schemas/places.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
 import { defineResource, type Normalized } from '../../sync/resource.ts'
+import { placeOf, placeText } from '../place.ts'
 import { fieldOf, knownBy, oneAnswer } from '../record.ts'
 import { mapMarkerHistory } from './tables.ts'
 
@@ -19,7 +20,7 @@ export const mapMarkers = defineResource({
     const answer = await api.map.markers({ signal, lane })
     return { records: recordsOf(answer.body, 'name'), ...oneAnswer(answer) }
   },
-  keyOf: (record) => keyOf(fieldOf(record, 'name'), ...['x', 'y', 'z'].map((axis) => fieldOf(record, axis))),
+  keyOf: (record) => keyOf(fieldOf(record, 'name'), placeText(record)),
   normalize: normalizeMarker,
   ...knownBy(markerSchema),
 })
@@ -28,15 +29,16 @@ export const mapMarkers = defineResource({
 export function normalizeMarker(record: unknown): Normalized<typeof mapMarkerHistory> {
   const parsed = parseMarker(record)
   const { name, icon } = parsed
-  const [x, y, z] = [parsed.x, parsed.y, parsed.z].map((value) => Number(value ?? Number.NaN)) as [
-    number,
-    number,
-    number,
-  ]
-  const root = { name: name ?? '', x, y, z, icon }
-  return { key: keyOf(root.name, x, y, z) ?? '', document: { ...parsed, x, y, z } as Json, root, parts: {} }
+  const place = placeOf(parsed)
+  const root = { name: name ?? '', ...place, icon }
+  return {
+    key: keyOf(root.name, placeText(place)) ?? '',
+    document: { ...parsed, ...place } as Json,
+    root,
+    parts: {},
+  }
 }
 
-function keyOf(...values: readonly unknown[]): string | undefined {
-  return values.some((value) => value === undefined || value === null) ? undefined : values.join('/')
+function keyOf(name: unknown, place: string | undefined): string | undefined {
+  return name === undefined || name === null || place === undefined ? undefined : `${name}/${place}`
 }

@@ -45,7 +45,8 @@ describe(`mutated responses (WYNNSYNC_TEST_MUTATION_SEED=${seed})`, () => {
       databases.map(async (db) => {
         for (let resource = waiting.shift(); resource; resource = waiting.shift()) {
           const found = await playLine(db, resource)
-          if (each >= 1000) process.stdout.write(`${each} of ${resource.name}: ${found.length} wrong\n`)
+          if (each >= 1000)
+            process.stdout.write(`${[`${each} of ${resource.name}: ${found.length} wrong`, ...found].join('\n')}\n`)
           wrong.push(...found)
         }
       }),
