@@ -1,10 +1,18 @@
+import { writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openServer } from '../../src/db/server/server.ts'
+import { resources } from '../../src/resources/index.ts'
 import { buildProgram, runProgram, startProgram } from '../support/cli.ts'
 import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
 import { servedApi } from '../support/served.ts'
 
 beforeAll(buildProgram)
+
+/** A schedule of one resource. */
+const only = (name: string) =>
+  resources.map((one) => (one.name === name ? `${name}=* * * * *` : `${one.name}=off`)).join(';')
 
 /** Waits until the process has said something on stderr. */
 async function said(child: ReturnType<typeof startProgram>['child'], what: RegExp): Promise<string> {
@@ -28,13 +36,21 @@ describe('wynnsync start', () => {
     await said(child, /territories: ok[\s\S]*online-players: ok|online-players: ok[\s\S]*territories: ok/)
 
     const second = await runProgram(['start', '--json'], environment)
-    expect(second).toMatchObject({ code: 75, out: '{"status":"skipped"}\n' })
+    const holder = { pid: child.pid, host: hostname(), since: expect.stringMatching(/Z$/) }
+    expect(second.code).toBe(75)
+    expect(JSON.parse(second.out)).toEqual({ status: 'skipped', holder })
 
+    const third = startProgram(['start', '--replace'], environment)
+    onTestFinished(() => void third.child.kill('SIGKILL'))
+    const started = said(third.child, /started/)
+    expect(await said(third.child, /waiting/)).toContain(`until process ${child.pid} on ${hostname()} since `)
     const asked = Date.now()
-    child.kill('SIGTERM')
     const { code, err } = await finished
     expect(code).toBe(0)
     expect(Date.now() - asked).toBeLessThan(10_000)
+    await started
+    third.child.kill('SIGTERM')
+    expect((await third.finished).code).toBe(0)
     expect(err).toMatch(/stopped/)
     expect(err).not.toMatch(/Warning|Unhandled/)
 
@@ -50,6 +66,39 @@ describe('wynnsync start', () => {
     ])
     const [leased] = await db.values('select count(*) from sync.work_item where leased_until > checked_at')
     expect(leased).toEqual([0])
+  })
+
+  test('replaces one that has the embedded database, and says what to do about one on another machine', async () => {
+    const api = await servedApi({ game: false })
+    const dataDir = await temporaryFolder()
+    const environment = { WYNNSYNC_DATA_DIR: dataDir, WYNNSYNC_BASE_URL: api.url, WYNNSYNC_SCHEDULE: only('seasons') }
+    const first = startProgram(['start'], environment)
+    onTestFinished(() => void first.child.kill('SIGKILL'))
+    await said(first.child, /started/)
+    const refused = await runProgram(['start'], environment)
+    expect(refused.code).toBe(75)
+    expect(refused.out).toContain(`process ${first.child.pid} on ${hostname()} since `)
+
+    const second = startProgram(['start', '--replace'], environment)
+    onTestFinished(() => void second.child.kill('SIGKILL'))
+    await said(second.child, /started/)
+    expect((await first.finished).code).toBe(0)
+    second.child.kill('SIGTERM')
+    expect((await second.finished).code).toBe(0)
+
+    const lock = {
+      pid: 1,
+      processStart: null,
+      host: 'elsewhere',
+      startedAt: '2026-06-01T10:00:00Z',
+      holds: ['start'],
+      id: 'x',
+    }
+    await writeFile(join(dataDir, 'lock'), JSON.stringify(lock))
+    const elsewhere = await runProgram(['start', '--replace'], environment)
+    expect(elsewhere.code).toBe(75)
+    expect(elsewhere.err).toContain('it runs on elsewhere')
+    expect(elsewhere.err).toContain('stop it there: kill 1')
   })
 
   test('waits for a database that is not there yet, and says so', async () => {

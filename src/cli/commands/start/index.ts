@@ -7,6 +7,7 @@ export const start: CommandDeclaration = {
   summary: 'sync everything when it is due, until SIGTERM or Ctrl-C',
   options: [
     concurrency,
+    option('--replace', 'stop another start on this database, and take its place once it has ended'),
     option('--metrics-port <number>', 'serve metrics for Prometheus, and /healthz, on this port (0 takes a free one)'),
     option('--metrics-host <address>', 'address of the metrics (default: 127.0.0.1)'),
     option(
@@ -20,6 +21,7 @@ export const start: CommandDeclaration = {
 Ctrl-C ends it within ten seconds.`,
   examples: [
     'wynnsync start',
+    'wynnsync start --replace',
     'wynnsync start --metrics-port 9464 --web-port 8080',
     'WYNNSYNC_SCHEDULE="territories=*/5 * * * *; players=off" wynnsync start',
     'nohup wynnsync start 2>> wynnsync.log &',

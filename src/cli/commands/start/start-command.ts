@@ -5,7 +5,6 @@ import { engineOf, openSharedApi } from '../../../app/app-api.ts'
 import { systemClock } from '../../../app/clock.ts'
 import { messageOf, RetryableError } from '../../../app/errors.ts'
 import type { Database } from '../../../db/database.ts'
-import { readHeldLocks } from '../../../db/locks/held-locks.ts'
 import { LockTimeout } from '../../../db/locks/lock-timeout.ts'
 import type { HttpServer } from '../../../monitoring/listen.ts'
 import { type Monitoring, type MonitoringFlags, openMonitoring } from '../../../monitoring/monitoring.ts'
@@ -16,22 +15,28 @@ import { createBackoff } from '../../../sync/schedule/backoff.ts'
 import { schedulesOf } from '../../../sync/schedule/configured-schedules.ts'
 import { expectedSeconds, runSchedule, type Scheduled } from '../../../sync/schedule/schedule.ts'
 import { clockTicker, cronTicker } from '../../../sync/schedule/ticker.ts'
-import { type Context, writeResult } from '../../context.ts'
+import type { Context } from '../../context.ts'
 import { exitCode } from '../../exit-codes.ts'
 import { maintainDatabase, retentionOf } from '../../maintenance.ts'
 import { openOutages } from '../../outage-file.ts'
 import { hourlySummary } from './hourly-summary.ts'
+import { folderHolder, serverHolder, skipStart, startHold, startLock, stopHolder } from './start-holder.ts'
 import { openStartWeb, type StartWebFlags, startWebOptions } from './start-web.ts'
 
 /** How long in-flight requests may take to end after a SIGTERM, ms; the rest of ten seconds is for the database. */
 const GRACE = 5000
-/** Held for as long as the process runs. */
-const startLock = 'wynnsync start'
+/** How long another `start` may take to end, and how often it is looked at, ms. */
+const END_WITHIN = 30_000
+const LOOK_EVERY = 200
 /** How often maintenance runs, ms. */
 const HOUR = 3_600_000
 
+export interface StartFlags extends MonitoringFlags, StartWebFlags {
+  readonly replace?: boolean
+}
+
 /** `start`: syncs everything when it is due, until SIGTERM or Ctrl-C. Returns the exit code. */
-export async function startCommand(context: Context, flags: MonitoringFlags & StartWebFlags): Promise<number> {
+export async function startCommand(context: Context, flags: StartFlags): Promise<number> {
   const { app } = context
   // Wrong names fail before anything is opened.
   resourcesNamed(Object.keys(app.config.plausibleShares))
@@ -43,7 +48,10 @@ export async function startCommand(context: Context, flags: MonitoringFlags & St
     if (error instanceof LockTimeout) return
     for (const { resource } of scheduled) outages.note(resource.name, app.clock.now(), error.message)
   }
-  const holds = ['start', ...scheduled.map(({ resource }) => `sync ${resource.name}`)]
+  const rival = await folderHolder(app)
+  if (rival && !flags.replace) return skipStart(context, rival)
+  if (rival) await stopHolder(context, rival)
+  const holds = [startHold, ...scheduled.map(({ resource }) => `sync ${resource.name}`)]
   const db = await untilReached(context, missed, () => openDatabase(app, holds))
   if (!db) return exitCode.done
   let api: Api | undefined
@@ -55,8 +63,8 @@ export async function startCommand(context: Context, flags: MonitoringFlags & St
       viewsDue = (await migrateDatabase(db, app)).postponed !== undefined
       return (await db.tryLock(startLock)) ?? 'held'
     })
-    if (lock === 'held') return await skip(db, context)
-    if (!lock) return exitCode.done
+    if (lock === 'held' && !flags.replace) return skipStart(context, await serverHolder(db))
+    if (!lock || (lock === 'held' && !(await replaceHolder(context, db)))) return exitCode.done
     const watched = scheduled.map((entry) => ({
       resource: entry.resource.name,
       everySeconds: expectedSeconds(entry, app.clock.now()),
@@ -81,12 +89,18 @@ export async function startCommand(context: Context, flags: MonitoringFlags & St
   }
 }
 
-/** Another `start` has the lock. Not exit code 0: a supervisor must see that this process does nothing. */
-async function skip(db: Database, context: Context): Promise<number> {
-  const [holder] = await readHeldLocks(db, startLock)
-  const by = holder ? `: process ${holder.pid} on ${holder.host} since ${holder.since.toISOString()}` : ''
-  writeResult(context, { status: 'skipped' }, `skipped: another \`wynnsync start\` uses this database${by}\n`)
-  return exitCode.tryLater
+/** Stops the holder of the lock on a server and takes its place. False: the signal came first. @throws RetryableError */
+async function replaceHolder(context: Context, db: Database): Promise<boolean> {
+  const { clock } = context.app
+  const holder = await serverHolder(db)
+  if (holder) await stopHolder(context, holder)
+  const giveUpAt = clock.now() + END_WITHIN
+  while (!context.signal.aborted) {
+    if (await db.tryLock(startLock)) return true
+    if (clock.now() >= giveUpAt) throw new RetryableError('the other `wynnsync start` has not ended; try again')
+    await clock.sleep(LOOK_EVERY, context.signal).catch(() => undefined)
+  }
+  return false
 }
 
 /** What a `start` runs with. */
