@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
+import type { Who } from '../../src/app/stored-credential.ts'
 import type { Sandbox } from '../../src/sandbox/index.ts'
 import { buildProgram, runProgram } from '../support/cli.ts'
 import { testDatabaseUrl } from '../support/postgres.ts'
@@ -43,6 +44,10 @@ describe('the stored credential', () => {
 
     expect((await syncedAs(api, environment, database)).kinds).toEqual(['oauth 200'])
     expect(stored(file).lastUsedAt).toBe(used)
+    const status = await runProgram(['status', '--base-url', api.url, '--database-url', database], environment)
+    expect(status.out).toMatch(new RegExp(`^token of ${(stored(file).who as Who).username} `, 'm'))
+    const byOthers = await runProgram(['status', '--database-url', database])
+    expect(byOthers.out).toMatch(new RegExp(`^another token \\([0-9a-f]{6}\\) at ${new URL(api.url).origin} `, 'm'))
     // One spelling of the address is as good as another.
     const slash = await runProgram(['auth', 'whoami', '--json', '--base-url', `${api.url}/`], environment)
     expect(slash.code).toBe(0)

@@ -152,7 +152,8 @@ describe.each(kindsOfLongTests)('wynnsync query and status on the %s database', 
     expect(code).toBe(0)
     expect(out).toMatch(/^database \S+, [\d.]+ MB\n\nresource +last run/)
     expect(out).toMatch(/^items +ok .* 3000 +0$/m)
-    expect(out).toMatch(/^item-sets +never/m)
+    expect(out).toMatch(/^item-sets +never +never +never +no schedule +no +never +0 +0$/m)
+    expect(out).toMatch(/^guest +\S.* \d+ s$/m)
     const json = JSON.parse((await runProgram(['status', '--json'], environment)).out)
     expect(Object.keys(json)).toEqual([
       'database',

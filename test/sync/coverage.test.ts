@@ -4,7 +4,7 @@ import { expectationAt, setExpectedInterval as expectEvery } from '../../src/syn
 import { guildBody, guildId, syncGuild } from '../support/guild-answers.ts'
 import { onlineBody, syncOnline } from '../support/player-answers.ts'
 import { kindsOfPart } from '../support/postgres.ts'
-import { instantOf, worldOf } from '../support/world.ts'
+import { instantOf, openWorld, worldOf } from '../support/world.ts'
 
 describe.each(kindsOfPart)('what was expected and missed, on the %s database,', (kind) => {
   const world = worldOf(kind)
@@ -100,6 +100,21 @@ describe.each(kindsOfPart)('what was expected and missed, on the %s database,', 
     await tell('online-players', 60, '11:59:30')
     await online('12:00', 2)
     expect(await gaps()).toEqual([['online-players', '11:01', '11:59:30', 0, 'switched off']])
+  })
+
+  test('is a gap because of the budget when its request waited for that', async () => {
+    const narrow = await openWorld(world.db, { limits: { guest: 1, token: 1 } })
+    try {
+      await tell('online-players', 10)
+      narrow.sandbox.setAnswer(onlinePlayers.route, () => ({ body: onlineBody({ EU1: [1] }) }))
+      for (const _ of [1, 2]) await narrow.syncNow(onlinePlayers)
+      const [[, began, , , reason] = []] = await gaps()
+      expect(began).toBe('00:00')
+      expect(reason).toMatch(/^budget used up by others: the request waited for the rate limit since 2026-06-01T00:00/)
+    } finally {
+      await narrow.api.close()
+      await narrow.sandbox.close()
+    }
   })
 
   test('is a gap of a worklist when no key at all was answered', async () => {

@@ -51,6 +51,10 @@ const status = z.looseObject({
       observedAt: maybeInstant,
       changedAt: maybeInstant,
       living: count.nullable(),
+      keys: z
+        .looseObject({ listed: count, observed: count.describe('with a current version') })
+        .optional()
+        .describe('of a worklist'),
       quarantined: count,
       error: maybeText,
       lastObservedAt: maybeInstant.optional(),
@@ -68,6 +72,7 @@ const status = z.looseObject({
   budgets: z.array(
     z.looseObject({
       account: text,
+      who: text.describe('the account for a person: guest, or token of NAME'),
       bucket: text,
       limit: count.nullable(),
       remaining: count.nullable(),

@@ -59,6 +59,8 @@ export interface Observed {
   readonly receivedAt: Date
   /** Seconds that the API caches it. */
   readonly cacheSeconds: number
+  /** Since when its request waited for the rate limit; null when it did not. */
+  readonly waitedSince: Date | null
 }
 
 /** What a request takes, and what a header that counts whole seconds leaves out; ms. */
@@ -68,7 +70,10 @@ const imprecision = 5000
  * Records what was missed between the last accepted response that holds all of a resource and this one.
  * To be called in the transaction of the response, before its ledger row.
  */
-export async function recordGap(sql: Sql, { resource, observedAt, receivedAt, cacheSeconds }: Observed): Promise<void> {
+export async function recordGap(
+  sql: Sql,
+  { resource, observedAt, receivedAt, cacheSeconds, waitedSince }: Observed,
+): Promise<void> {
   const [last] = await sql.query<{ at: Date; first: Date; latest: Date; expected: Expected[] | null }>(
     `select copy.observed_at as at, min(copy.finished_at) as first, max(copy.finished_at) as latest, ${expectations}
        from sync.run copy
@@ -85,7 +90,14 @@ export async function recordGap(sql: Sql, { resource, observedAt, receivedAt, ca
   // How far apart two responses speak depends on how old their copies were; whether they were requested in time does not.
   const isSameTime = Math.abs(ended - began - apart) <= 1000 * cacheSeconds + imprecision
   const distance = isSameTime ? apart : ended - began
-  await writeGaps(sql, resource, { began, ended, distance, expected: last.expected, since: last.latest })
+  await writeGaps(sql, resource, {
+    began,
+    ended,
+    distance,
+    expected: last.expected,
+    since: last.latest,
+    waitedSince,
+  })
 }
 
 /** The same for a worklist, of which a response about any key is an observation. Before the observation row. */
@@ -111,12 +123,17 @@ interface Between {
   readonly expected: readonly Expected[]
   /** When the last response before came, by the clock of this machine. */
   readonly since: Date
+  readonly waitedSince?: Date | null
 }
 
-async function writeGaps(sql: Sql, resource: string, { since, ...between }: Between): Promise<void> {
+async function writeGaps(
+  sql: Sql,
+  resource: string,
+  { since, waitedSince = null, ...between }: Between,
+): Promise<void> {
   const gaps = gapsBetween(between)
   if (gaps.length === 0) return
-  const reason = await reasonSince(sql, resource, since)
+  const reason = (await reasonSince(sql, resource, since)) ?? waitReason(waitedSince)
   const rows = gaps.map(({ began, ended, missed }) => ({
     resource,
     beganAt: new Date(began),
@@ -129,7 +146,7 @@ async function writeGaps(sql: Sql, resource: string, { since, ...between }: Betw
 }
 
 /** Why there was no response: what the last attempt in between came to. */
-async function reasonSince(sql: Sql, resource: string, since: Date): Promise<string> {
+async function reasonSince(sql: Sql, resource: string, since: Date): Promise<string | undefined> {
   const [row] = await typed(sql)
     .select({ reason: text<string | null>`coalesce(${run.error}, ${run.reason})` })
     .from(run)
@@ -138,5 +155,10 @@ async function reasonSince(sql: Sql, resource: string, since: Date): Promise<str
     )
     .orderBy(desc(run.startedAt))
     .limit(1)
-  return row?.reason ?? 'no request was sent'
+  return row?.reason ?? undefined
+}
+
+function waitReason(since: Date | null): string {
+  if (since === null) return 'no request was sent'
+  return `budget used up by others: the request waited for the rate limit since ${since.toISOString()}`
 }

@@ -36,6 +36,22 @@ export async function readStates(sql: Sql, resources: readonly string[]): Promis
   )
 }
 
+/** The keys of a worklist. */
+export interface KeyCounts {
+  /** Known from other responses; some may never be requested. */
+  readonly listed: number
+  /** With a current version. */
+  readonly observed: number
+}
+
+/** How many keys each worklist has. */
+export async function readKeyCounts(sql: Sql): Promise<Map<string, KeyCounts>> {
+  const rows = await sql.query<KeyCounts & { resource: string }>(
+    `select resource, count(*)::int as listed, count(content_hash)::int as observed from sync.work_item group by resource`,
+  )
+  return new Map(rows.map(({ resource, ...counts }) => [resource, counts]))
+}
+
 /** A row of the view `freshness`. */
 export interface Freshness {
   readonly lastObservedAt: Date | null

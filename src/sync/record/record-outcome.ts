@@ -94,11 +94,23 @@ async function recordInLedger(sql: Sql, outcome: Outcome): Promise<void> {
     const accepted = isAccepted(status) ? observedAt : null
     await invalidateCoverage(sql, resource, accepted ?? run.startedAt)
     // Before the row itself: the gap reaches back to the one before.
-    if (accepted) await recordGap(sql, { resource, cacheSeconds, observedAt: accepted, receivedAt: at })
+    if (accepted) {
+      const waitedSince = waitedFor(run, at) ? run.startedAt : null
+      await recordGap(sql, { resource, cacheSeconds, observedAt: accepted, receivedAt: at, waitedSince })
+    }
   }
   if (run) await appendRun(sql, run)
   if (outcome.isObservation && key !== undefined && status !== 'failed')
     await appendObservation(sql, { resource, key, runId, receivedAt: at, observedAt, status, reason })
+}
+
+/** Headers of a response come sooner, ms. */
+const longestResponse = 30_000
+
+/** Whether the requests of a run waited before they were sent: none was repeated, and still they took long. */
+function waitedFor({ startedAt, requests = 0, pages = 0 }: RunRow, at: Date): boolean {
+  const once = Math.max(1, pages)
+  return requests <= once && at.getTime() - startedAt.getTime() > longestResponse * once
 }
 
 /** What a confirmed refusal waited for is over. */

@@ -1,3 +1,4 @@
+import type { App } from '../../../app/app.ts'
 import type { Database } from '../../../db/database.ts'
 import { readDrift } from '../../../sync/drift/drift-overview.ts'
 import { type Context, showResult, tableWidth, writeResult } from '../../context.ts'
@@ -19,7 +20,7 @@ const REFRESH = 5000
 export async function statusCommand(context: Context, { watch = false, drift = false }: StatusFlags): Promise<number> {
   const { app, out, flags, signal } = context
   const width = tableWidth(context)
-  const read = async (db: Database) => (drift ? await driftOf(db, width) : await overviewOf(db, app.clock.now(), width))
+  const read = async (db: Database) => (drift ? await driftOf(db, width) : await overviewOf(db, app, width))
   if (!watch) {
     const [json, text] = await withDatabase(context, 'status', read, { isInterruptible: true })
     await showResult(context, json, text, statusColors)
@@ -43,7 +44,8 @@ async function driftOf(db: Database, width?: number): Promise<[json: object, tex
   return [{ drift }, driftText(drift, width)]
 }
 
-async function overviewOf(db: Database, now: number, width?: number): Promise<[json: object, text: string]> {
-  const overview = await readOverview(db, now)
+async function overviewOf(db: Database, { clock, config }: App, width?: number): Promise<[json: object, text: string]> {
+  const now = clock.now()
+  const overview = await readOverview(db, now, config)
   return [overview, statusText(overview, now, width)]
 }

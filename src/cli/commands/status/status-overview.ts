@@ -1,22 +1,28 @@
+import type { CredentialSources } from '../../../app/stored-credential.ts'
 import type { Database } from '../../../db/database.ts'
 import { readHeldLocks } from '../../../db/locks/held-locks.ts'
 import { resources } from '../../../resources/index.ts'
 import { readBudgets, readFailures, readGaps, readSizes, readTiers } from '../../../sync/record/overview.ts'
-import { readFreshness, readStates } from '../../../sync/record/recent-runs.ts'
+import { readFreshness, readKeyCounts, readStates } from '../../../sync/record/recent-runs.ts'
 import { readPendingRefusals } from '../../../sync/worklist/refusals.ts'
+import { whoIs } from './status-accounts.ts'
 
 const DAY = 86_400_000
 
 /** Everything `status` shows, in the names of its JSON. */
 export type Overview = Awaited<ReturnType<typeof readOverview>>
 
-/** Reads all of it as of `now`, ms since the epoch. */
-export async function readOverview(db: Database, now: number) {
+/**
+ * Reads all of it as of `now`, ms since the epoch.
+ * @param credentials names the accounts; without it, only guests have a name
+ */
+export async function readOverview(db: Database, now: number, credentials: CredentialSources | null = null) {
   const yesterday = new Date(now - DAY)
   const names = resources.map((resource) => resource.name)
   const freshness = await readFreshness(db)
   const states = await readStates(db, names)
   const pending = await readPendingRefusals(db, 5)
+  const keys = await readKeyCounts(db)
   const pendingOf = (resource: string) => (pending.has(resource) ? { pending: pending.get(resource) } : {})
   return {
     database: db.place,
@@ -24,10 +30,11 @@ export async function readOverview(db: Database, now: number) {
     resources: states.map(({ currentKeys: living, ...state }) => ({
       ...state,
       living,
+      ...(keys.has(state.resource) ? { keys: keys.get(state.resource) } : {}),
       ...freshness.get(state.resource),
       ...pendingOf(state.resource),
     })),
-    budgets: await readBudgets(db, now),
+    budgets: (await readBudgets(db, now)).map((budget) => ({ ...budget, who: whoIs(budget.account, credentials) })),
     gaps: await readGaps(db, yesterday, 5),
     failures: await readFailures(db, yesterday, 5),
     size: await readSizes(db, 5),

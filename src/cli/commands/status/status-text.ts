@@ -9,7 +9,7 @@ export const statusColors: Style = (text) =>
   text
     .replace(/^(?:resource .*|[A-Z][^:]*)$/gm, bold)
     .replace(/^([a-z-]+ +)(failed|rejected)\b/gm, (_, name, status) => name + red(status))
-    .replace(/ late(?= )/g, red)
+    .replace(/^(?!resource )(.*? )late(?= )/gm, (_, before) => before + red('late'))
 
 /** The overview for a person. @param now ms since the epoch @param width of the terminal */
 export function statusText(overview: Overview, now: number, width?: number): string {
@@ -26,6 +26,9 @@ export function statusText(overview: Overview, now: number, width?: number): str
   return parts.join('\n')
 }
 
+/** Who may reserve requests of a bucket. */
+const lanes = ['live', 'refresh', 'backfill'] as const
+
 const resourceColumns = ['resource', 'last run', 'finished', 'observed', 'due every', 'late', 'last change'].concat([
   'records',
   'quarantined',
@@ -37,10 +40,10 @@ function resourceTable(resources: Overview['resources'], now: number, width?: nu
     'last run': state.status ?? 'never',
     finished: ago(state.finishedAt, now),
     observed: ago(state.lastObservedAt ?? state.observedAt, now),
-    'due every': state.everySeconds ? durationText(state.everySeconds) : '',
-    late: state.isLate ? 'late' : '',
+    'due every': state.everySeconds ? durationText(state.everySeconds) : 'no schedule',
+    late: state.isLate ? 'late' : 'no',
     'last change': ago(state.changedAt, now),
-    records: state.living,
+    records: state.living ?? state.keys?.observed ?? 0,
   }))
   return formatTable(resourceColumns, rows, { width })
 }
@@ -58,11 +61,14 @@ function sections(overview: Overview, now: number): readonly Section[] {
   return [
     {
       title: 'Requests the API allows',
-      columns: ['account', 'bucket', 'limit', 'left', 'live', 'refresh', 'backfill', 'ends in'],
+      columns: ['account', 'bucket', 'limit', 'left', ...lanes.map((lane) => `reserved ${lane}`), 'window ends in'],
       rows: budgets.map((budget) => ({
         ...budget,
-        left: budget.remaining,
-        'ends in': budget.endsAt ? durationText(Math.max(0, (budget.endsAt.getTime() - now) / 1000)) : '',
+        account: budget.who,
+        limit: budget.limit ?? 'unknown',
+        left: budget.remaining ?? 'unknown',
+        ...Object.fromEntries(lanes.map((lane) => [`reserved ${lane}`, budget[lane]])),
+        'window ends in': durationText(Math.max(0, ((budget.endsAt?.getTime() ?? now) - now) / 1000)),
       })),
     },
     {
@@ -88,7 +94,11 @@ function sections(overview: Overview, now: number): readonly Section[] {
     {
       title: 'Older than its retention',
       columns: ['table', 'whole since', 'coarser since'],
-      rows: tiers.map((tier) => ({ ...tier, 'whole since': tier.fineSince, 'coarser since': tier.coarseSince })),
+      rows: tiers.map((tier) => ({
+        ...tier,
+        'whole since': tier.fineSince ?? 'the beginning',
+        'coarser since': tier.coarseSince ?? 'the beginning',
+      })),
     },
     {
       title: 'Locks held now',
@@ -112,9 +122,9 @@ function pendingSection({ resources }: Overview, now: number): Section {
   }
 }
 
-/** How long ago an instant was; a future one as it is. */
+/** How long ago an instant was; a future one as it is, and none as `never`. */
 function ago(instant: Date | null | undefined, now: number): string {
-  if (!instant) return ''
+  if (!instant) return 'never'
   const seconds = Math.round((now - instant.getTime()) / 1000)
   return seconds < 0 ? minuteText(instant) : `${durationText(seconds)} ago`
 }
