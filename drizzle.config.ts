@@ -5,6 +5,7 @@ export default defineConfig({
   schema: [
     './src/db/schemas.ts',
     './src/sync/record/tables.ts',
+    './src/sync/outbox/tables.ts',
     './src/sync/record/watch-tables.ts',
     './src/sync/retention/tables.ts',
     './src/sync/archive/tables.ts',

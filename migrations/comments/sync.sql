@@ -25,6 +25,15 @@ comment on column sync.raw_body.body is 'The text, compressed with brotli.';
 comment on column sync.raw_body.bytes is 'Length of the text in bytes, before compression.';
 comment on column sync.raw_body.first_at is 'When it was received first, by the clock of the requesting machine.';
 
+comment on table sync.outbox is 'Everything that changed in the last day, numbered without a gap in the order of commits: what change files and streams read.';
+comment on column sync.outbox.number is 'Number of the change. A reader that saw one has seen, or can see, every lower one.';
+comment on column sync.outbox.at is 'When it was written, by the clock of the machine that wrote it.';
+comment on column sync.outbox.change is 'The change as JSON: what `NOTIFY wynnsync` sends, without names of people.';
+
+comment on table sync.outbox_head is 'The last number of sync.outbox, one row. Locked from the last statement of a transaction that changed something to its commit, so that numbers follow the order of commits.';
+comment on column sync.outbox_head.id is 'Always 0.';
+comment on column sync.outbox_head.last is 'The last number that was given.';
+
 comment on table sync.privacy_action is 'Removals of personal data, by a restriction or by `privacy purge`. Never what was removed.';
 comment on column sync.privacy_action.at is 'observed_at of the response that restricted it; of a purge, its time. What was observed until then does not come back.';
 comment on column sync.privacy_action.player_uuid is 'The player. NULL: only the hash is kept.';

@@ -5,6 +5,7 @@ import { growingTables, passingTables, resources } from '../resources/index.ts'
 import { expireRaw, rawDays } from '../sync/archive/archive-retention.ts'
 import { compactCoverage } from '../sync/coverage/compact.ts'
 import { materializeCoverage } from '../sync/coverage/count.ts'
+import { pruneOutbox } from '../sync/outbox/outbox.ts'
 import { expireLedger, expireTable, expiringName } from '../sync/retention/expiry.ts'
 import { isMaintenanceDue, maintain, maintenanceTime } from '../sync/retention/maintain.ts'
 import { namesOf } from '../sync/retention/partitions.ts'
@@ -45,6 +46,7 @@ export async function maintainDatabase(db: Database, app: Maintained): Promise<v
   const compacted = ledger ? await compactCoverage(db, { before: daysBefore(now, ledger.fine), resources }) : null
   const gone = await expire(db, retention, now)
   if (gone > 0) app.log.info({ rows: gone }, 'rows past their retention removed')
+  await pruneOutbox(db, now)
   const days = rawDays(resources, app.config.rawDays)
   const expired = await expireRaw(db, { days, now: now.getTime() })
   if (expired > 0) app.log.info({ responses: expired }, 'old archived responses removed')

@@ -30,6 +30,8 @@ export interface Engine {
   readonly raw?: boolean
   /** Whether changes are sent as notifications on the channel `wynnsync` of the database. Default: no. */
   readonly notifies?: boolean
+  /** Whether what it loads is no news, such as recordings. Default: no. */
+  readonly isLate?: boolean
   /** Where outages of the database are remembered. Default: nowhere. */
   readonly outages?: Outages
   /** The id of a run that is repeated; default: each run has a new one. */

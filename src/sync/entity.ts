@@ -71,6 +71,8 @@ export interface RelatedHistory extends History {
    * back with another value there had ended when it was first missed, however few responses lacked it.
    */
   readonly spellColumn?: string
+  /** Keys of other resources that a document is about. */
+  readonly concerns?: (document: Json) => readonly string[]
   /** Like those of the resource, for this history's own documents. */
   readonly unknownFields?: (document: Json) => UnknownField[]
   readonly vocabulary?: Readonly<Record<string, readonly string[]>>

@@ -8,6 +8,7 @@ import { hostFilter } from '../monitoring/host-names.ts'
 import { type HttpServer, listen } from '../monitoring/listen.ts'
 import { addApi } from './api/routes.ts'
 import { servedQuestions } from './api/served-questions.ts'
+import { addChanges } from './changes/routes.ts'
 import { addFeeds } from './feeds/routes.ts'
 import { Problem, problemOf, problemResponse } from './http/problems.ts'
 import { createRateLimit, rateLimitHeaders } from './http/rate-limit.ts'
@@ -79,13 +80,14 @@ export async function serveWeb({ db, finders, clock, log }: WebContext, options:
     await next()
   })
   const respond = (context: Context, problem: Problem) =>
-    /^\/(api\/|openapi\.json$)/.test(context.req.path)
+    /^\/(api\/|changes\/|openapi\.json$)/.test(context.req.path)
       ? problemResponse(context, problem)
       : problemPage(context, problem, version)
   addApi(app, { reader, finders, clock, served, version })
   const site = { reader, finders, clock, people, version, count }
   addPages(app, site)
   addFeeds(app, site)
+  addChanges(app, site)
   app.notFound((context) => respond(context, new Problem('not-found')))
   app.onError((error, context) => {
     const problem = problemOf(error)

@@ -44,6 +44,7 @@ const bounds: Readonly<Record<string, readonly string[]>> = {
     'game.player_counter',
     'game.player_ranking',
     'game.player_status',
+    'sync.outbox',
   ],
   'the number of things that there are': [
     'game.character_quest',
@@ -54,6 +55,7 @@ const bounds: Readonly<Record<string, readonly string[]>> = {
     'sync.installed_program',
     'sync.installed_sql',
     'sync.lock',
+    'sync.outbox_head',
     'sync.privacy_restriction',
     'sync.route_bucket',
     'sync.tier',

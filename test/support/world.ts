@@ -14,6 +14,8 @@ import { testDatabase } from './postgres.ts'
 export interface SyncOptions extends Partial<Guards>, ExtractOptions {
   /** Keep what the API sends as it came. */
   readonly raw?: boolean
+  /** Send notifications, and number what changed. */
+  readonly notifies?: boolean
   /** Version of the program. */
   readonly program?: string
 }
@@ -99,9 +101,9 @@ export async function openWorld(
 
   async function syncNow(resource: Resource | Worklist, options: SyncOptions = {}): Promise<RunResult> {
     const { plausibleShare = 0.5, plausibleShares = {}, absences = 2, zeroShare = 0.25, ...others } = options
-    const { accept = false, raw = false, program = 'test', ...extract } = others
+    const { accept = false, raw = false, notifies = false, program = 'test', ...extract } = others
     const guards = { plausibleShare, plausibleShares, absences, zeroShare, accept }
-    return await runResource(resource, { db, api, clock, program, guards, log: runLog, raw }, extract)
+    return await runResource(resource, { db, api, clock, program, guards, log: runLog, raw, notifies }, extract)
   }
 
   async function rows(sql: string): Promise<unknown[][]> {
@@ -170,6 +172,8 @@ const ledger = new Set([
   'sync.tier',
   'sync.raw_answer',
   'sync.raw_body',
+  'sync.outbox',
+  'sync.outbox_head',
 ])
 
 /** Every row of every table, without what differs from run to run by nature: the ledger, its ids, running numbers. */

@@ -14,7 +14,7 @@ import { instantOf, item } from '../support/world.ts'
 const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 const guards = { plausibleShare: 0.5, absences: 2, zeroShare: 0.25 }
 const trees = ['Ash', 'Elm', 'Oak', 'Yew'].map((name) => item(name))
-const news = { resource: 'items', runId: 'r', status: 'ok', at: new Date(0) }
+const news = { resource: 'items', runId: 'r', status: 'ok', at: new Date(0), people: 'none' } as const
 
 describe('LISTEN wynnsync', () => {
   test('hears of changes, drift, guards and failures, after they are in the tables, and of nothing else', async () => {
@@ -72,7 +72,7 @@ describe('LISTEN wynnsync', () => {
 describe.each(kindsOfPart)('an announcement on the %s database', (kind) => {
   test('has room in the payload however much there is to say', async () => {
     const db = await testDatabase(kind)
-    const long = '𝕏'.repeat(5000)
+    const long = `\0\ud835${'𝕏'.repeat(5000)}`
     const guarded = Array.from(
       { length: 100 },
       () => ({ guard: 'walk', action: 'rejected', reason: long, key: long }) as const,

@@ -53,6 +53,7 @@ const outcome = (given: Partial<Outcome>): Outcome => ({
   observedAt: at,
   guarded: [],
   drift: [],
+  people: 'none',
   ...given,
 })
 

@@ -194,6 +194,21 @@ export const jsonSchemas = {
       z.looseObject({ event: z.literal('failure'), message: text, ...event }).describe('a run failed'),
     ])
     .describe('payload of NOTIFY wynnsync'),
+  change: z
+    .looseObject({
+      number: z.int().min(1),
+      writtenAt: instant,
+      event: z.enum(['change', 'guard', 'drift', 'failure']),
+      resource: text,
+      key: text.optional().describe('of a worklist; never a player'),
+      run: text,
+      at: instant,
+      keys: z.array(text).optional().describe('records that appeared, changed or disappeared; at most 100'),
+      touched: count.optional().describe('how many those are'),
+      concerns: z.array(text).optional().describe('keys of other resources that it is about'),
+      late: z.literal(true).optional().describe('no news when it was loaded, such as a recording'),
+    })
+    .describe('/changes/N.json, and the data of /changes/stream'),
   webhook: z.looseObject({
     event: z.enum(['failure', 'recovery', 'guard', 'start', 'stop']),
     resource: maybeText.describe('null: about the program'),

@@ -2,7 +2,7 @@ import { territorySchema } from '../../api/schemas/territories.ts'
 import { defineResource } from '../../sync/resource.ts'
 import { fieldOf, knownBy, oneAnswer, textField } from '../record.ts'
 import { deriveCaptures, giveUpCaptures } from './derive.ts'
-import { compareHolds, normalizeTerritory } from './normalize.ts'
+import { compareHolds, holdersOf, normalizeTerritory } from './normalize.ts'
 import { territoryCapture, territoryHistory, territoryHold, territoryResource } from './tables.ts'
 
 /** Every territory and who holds it: `GET /guild/list/territory`, cached for ten seconds (API reference 2.3, 6.3). */
@@ -16,7 +16,9 @@ export const territories = defineResource({
   rawCost: '13 kB a response: 116 MB a day when polled every ten seconds, 19 MB every minute',
   changeLog: false,
   history: territoryHistory,
-  relatedHistories: { holds: { root: territoryHold, parts: {}, absence: 'with-root', compare: compareHolds } },
+  relatedHistories: {
+    holds: { root: territoryHold, parts: {}, absence: 'with-root', compare: compareHolds, concerns: holdersOf },
+  },
   samples: { resources: { table: territoryResource, key: ['territory', 'resource'] } },
   extract: async (api, { signal, lane = 'live' }) => {
     const answer = await api.guilds.territories({ signal, lane })

@@ -1,4 +1,5 @@
 import { parseTerritory, type Territory } from '../../api/schemas/territories.ts'
+import type { Json } from '../../sync/normalize/hash.ts'
 import {
   type Entity,
   type IgnoredInstant,
@@ -104,4 +105,10 @@ function resourceRows(territory: string, resources: Territory['resources']): Row
   return resources.flatMap(({ type, generation, baseGeneration, stored, limit }) =>
     type ? [{ territory, resource: type, generation, baseGeneration, stored, storageLimit: limit }] : [],
   )
+}
+
+/** The guild of a hold. */
+export function holdersOf(document: Json): string[] {
+  const { guild } = document as { guild: string | null }
+  return guild === null ? [] : [guild]
 }

@@ -66,7 +66,12 @@ export async function loadRecorded(
     signal?.throwIfAborted()
     const { resource, at } = response
     // The ledger, too, is written as of that time.
-    const engine: Engine = { ...loading, api: recorded.apiAsOf(at), clock: { ...loading.clock, now: () => at } }
+    const engine: Engine = {
+      ...loading,
+      isLate: true,
+      api: recorded.apiAsOf(at),
+      clock: { ...loading.clock, now: () => at },
+    }
     try {
       const result = isWorklist(resource)
         ? await loadKey(resource, engine, response, runs)

@@ -3,6 +3,7 @@ import { documentOf } from '../drift/novelties.ts'
 import { lostBy, recordDrift } from '../drift/shape-changes.ts'
 import type { Json } from '../normalize/hash.ts'
 import type { Prepared } from '../normalize/prepare.ts'
+import { addTouched, type Touched } from '../outbox/touched.ts'
 import { appendQuarantine } from '../record/ledger.ts'
 import type { ResourceBase } from '../resource.ts'
 import { absenceActions, type GuardAction, type Lacking, olderActions, zeroActions } from '../validate/guard-actions.ts'
@@ -26,7 +27,9 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
   const loaded = await loadVersions(sql, resource.history, entities, at)
   const { closed, waiting } =
     response.scope === undefined ? await reconcileMissingRoots(sql, resource, response, loaded, at) : nothingAbsent
-  const related = await loadRelated(sql, resource, response, closed, at)
+  const touched: Touched = { keys: new Set(closed.map(({ key }) => key)), concerns: new Set() }
+  addTouched(touched, resource.history, loaded)
+  const related = await loadRelated(sql, resource, response, { goneRoots: closed, at, touched })
   const { written: others, lacking } = related
   const sampled: Sampled[] = []
   for (const [name, sample] of Object.entries(resource.samples ?? {})) {
@@ -72,6 +75,7 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
     events: last ? others + events : 0,
     hasChanged: versions + others + samples + events > 0,
     drift,
+    touched: last && !resource.personal ? touched : undefined,
     lost: response.scope === undefined ? [] : [...lostBy(loaded.changed).values()].flat(),
     guarded,
   }
@@ -100,8 +104,7 @@ async function loadRelated(
   sql: Sql,
   resource: ResourceBase,
   response: IncomingResponse,
-  goneRoots: readonly DocumentChange[],
-  at: Date,
+  { goneRoots, at, touched }: { readonly goneRoots: readonly DocumentChange[]; readonly at: Date; touched: Touched },
 ): Promise<{ written: number; lacking: Lacking[]; guarded: GuardAction[]; withdrawn: Withdrawn[] }> {
   const { preparation, guards } = response
   const withdrawn: Withdrawn[] = []
@@ -128,6 +131,7 @@ async function loadRelated(
     const loaded = await loadVersions(sql, history, entities, at, { lastSeen, judgeOlder })
     written += loaded.inserted.length + loaded.changed.length + loaded.withdrawn.length
     withdrawn.push(...loaded.withdrawn)
+    addTouched(touched, history, loaded)
     guarded.push(...olderActions(name, loaded, guards.absences))
     if (history.absence === 'with-root') {
       const gone = goneRoots.map(({ key, at: firstMissedAt }) => ({ key, firstMissedAt, times: guards.absences }))

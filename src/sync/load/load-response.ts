@@ -1,6 +1,7 @@
 import type { Sql } from '../../db/database.ts'
 import { fingerprintOf } from '../normalize/fingerprint.ts'
 import { sha256 } from '../normalize/hash.ts'
+import type { Touched } from '../outbox/touched.ts'
 import type { Target } from '../privacy/erase-person.ts'
 import { applyPrivacyRules, hiddenIn } from '../privacy/privacy.ts'
 import { type Counts, noCounts, type RunStatus } from '../record/ledger.ts'
@@ -28,6 +29,8 @@ export interface LoadResult extends Counts {
   readonly guarded: readonly GuardAction[]
   /** Fields that the record of a worklist had before and has not any more. */
   readonly lost?: readonly string[]
+  /** What it changed, where that may be named. */
+  readonly touched?: Touched | undefined
   /** What is new to the program, for the log. */
   readonly drift: readonly { readonly kind: string; readonly path: string; readonly member: string }[]
 }

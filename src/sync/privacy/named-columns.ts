@@ -3,6 +3,7 @@ import type { Naming, NamingTable } from '../../db/naming.ts'
 import { deleteUnusedBodies } from '../archive/bodies.ts'
 import { namesOf } from '../archive/erase-archived.ts'
 import { rawNaming } from '../archive/tables.ts'
+import { outboxNaming } from '../outbox/tables.ts'
 import { ledgerNaming } from '../record/tables.ts'
 import { watchNaming } from '../record/watch-tables.ts'
 import { retentionNaming } from '../retention/tables.ts'
@@ -14,6 +15,7 @@ import { privacyNaming } from './tables.ts'
 export const engineNaming: readonly NamingTable[] = [
   ...ledgerNaming,
   ...watchNaming,
+  ...outboxNaming,
   ...retentionNaming,
   ...rawNaming,
   ...privacyNaming,

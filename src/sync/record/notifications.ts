@@ -1,4 +1,7 @@
 import type { Sql } from '../../db/database.ts'
+import { publish } from '../outbox/outbox.ts'
+import type { Touched } from '../outbox/touched.ts'
+import type { ResourceBase } from '../resource.ts'
 import type { GuardAction } from '../validate/guard-actions.ts'
 import type { Counts } from './ledger.ts'
 
@@ -16,29 +19,86 @@ export interface Notification extends Partial<Counts> {
   readonly drift?: readonly { readonly kind: string; readonly path: string; readonly member: string }[]
   /** What a run failed with. */
   readonly error?: string | null | undefined
+  readonly people: NamesInResponses
+  /** Whether the response was no news when it came, such as a recording. */
+  readonly isLate?: boolean | undefined
+  readonly touched?: Touched | undefined
+}
+
+/** Whether responses of a resource name people, or each is about the one who is its key. */
+export type NamesInResponses = 'none' | 'people' | 'key is a player'
+
+/** What a resource's responses name. */
+export function namesInResponses({ name, personal }: Pick<ResourceBase, 'name' | 'personal'>): NamesInResponses {
+  if (!personal) return 'none'
+  return personal.responses[name]?.isOfOne === false ? 'people' : 'key is a player'
 }
 
 /** So many notifications of one kind at most from one transaction; the tables have all of them. */
 const enough = 20
+/** So many keys of a change at most. */
+const manyKeys = 100
+/** What a response speaks for is no news this much later, ms. */
+const late = 7_200_000
 /** Characters of a text: a payload of NOTIFY has room for less than 8000 bytes, and a character may take four. */
 const longest = 400
 
 /**
- * `NOTIFY wynnsync` with one JSON object for everything that happened; belongs into its transaction, so that a
- * listener finds it in the tables. Nothing is sent when nothing happened.
+ * `NOTIFY wynnsync` with one JSON object for everything that happened, and the same as numbered rows of `sync.outbox`;
+ * belongs at the end of its transaction, so that a listener finds it in the tables. Nothing is sent when nothing happened.
  */
 export async function notifyChannel(sql: Sql, notification: Notification): Promise<void> {
   const { resource, runId: run, key, at } = notification
   const common = { resource, ...(key === undefined ? {} : { key }), run, at: at.toISOString() }
-  const payloads = notificationsOf(notification).map((payload) => JSON.stringify({ ...payload, ...common }, shortened))
-  if (payloads.length === 0) return
-  await sql.query(`select pg_notify('wynnsync', payload) from unnest($1::text[]) as notification(payload)`, [payloads])
+  const notifications = notificationsOf(notification)
+  if (notifications.length === 0) return
+  const payloads = notifications.map((payload) => JSON.stringify({ ...payload, ...common }, shortened))
+  const changes = notifications.map((payload) => JSON.stringify(changeOf(notification, payload, common), shortened))
+  await sql.query(publish, [payloads, changes, at])
 }
 
-function notificationsOf(notification: Notification): object[] {
+/** What change files say of a notification: no names of players, but what was touched where that is no player. */
+function changeOf(notification: Notification, payload: Payload, common: object): object {
+  const { people, isLate, touched, observedAt, at } = notification
+  const nameless = people === 'none' ? payload : pick(payload, namelessFields)
+  const source = people === 'key is a player' ? { ...common, key: undefined } : common
+  const wasLate = isLate || (observedAt != null && at.getTime() - observedAt.getTime() > late)
+  const named = payload.event === 'change' && touched
+  return {
+    ...nameless,
+    ...source,
+    ...(named && touched.keys.size > 0
+      ? { keys: [...touched.keys].slice(0, manyKeys), touched: touched.keys.size }
+      : {}),
+    ...(named && touched.concerns.size > 0 ? { concerns: [...touched.concerns].slice(0, manyKeys) } : {}),
+    ...(wasLate ? { late: true } : {}),
+  }
+}
+
+type Payload = { readonly event: string } & Record<string, unknown>
+
+/** Fields without free text. */
+const namelessFields = [
+  'event',
+  'status',
+  'observedAt',
+  'inserted',
+  'changed',
+  'closed',
+  'events',
+  'guard',
+  'action',
+  'kind',
+]
+
+function pick(payload: Payload, fields: readonly string[]): object {
+  return Object.fromEntries(Object.entries(payload).filter(([name]) => fields.includes(name)))
+}
+
+function notificationsOf(notification: Notification): Payload[] {
   const { status, observedAt, guarded = [], drift = [], error } = notification
   const { inserted = 0, changed = 0, closed = 0, events = 0 } = notification
-  const payloads: object[] = []
+  const payloads: Payload[] = []
   if (inserted + changed + closed + events > 0) {
     const instant = observedAt?.toISOString() ?? null
     payloads.push({ event: 'change', status, observedAt: instant, inserted, changed, closed, events })
@@ -50,6 +110,9 @@ function notificationsOf(notification: Notification): object[] {
   return payloads
 }
 
+/** Neither halves of characters nor NUL: a JSON column refuses both, and a text that is cut may end in a half. */
 function shortened(_name: string, value: unknown): unknown {
-  return typeof value === 'string' && value.length > longest ? `${value.slice(0, longest - 1)}…` : value
+  if (typeof value !== 'string') return value
+  const text = value.length > longest ? `${value.slice(0, longest - 1)}…` : value
+  return text.replace(/\p{Cs}|\0/gu, '\uFFFD')
 }

@@ -7,6 +7,7 @@ import { rawAnswer } from '../archive/tables.ts'
 import { invalidateCoverage } from '../coverage/count.ts'
 import { recordGap } from '../coverage/coverage.ts'
 import type { Novelty } from '../drift/drift.ts'
+import type { Touched } from '../outbox/touched.ts'
 import type { GuardAction } from '../validate/guard-actions.ts'
 import type { RefusalKind } from '../worklist/refusals.ts'
 import { type Checked, forgetRefusals, recordChecked } from '../worklist/work-items.ts'
@@ -19,7 +20,7 @@ import {
   type RunRow,
   type RunStatus,
 } from './ledger.ts'
-import { notifyChannel } from './notifications.ts'
+import { type NamesInResponses, notifyChannel } from './notifications.ts'
 import { guardAction } from './watch-tables.ts'
 
 /**
@@ -53,6 +54,12 @@ export interface Outcome extends Counts {
     /** Empty when the archive is off. */
     readonly exchanges: readonly HttpExchange[]
   }
+  /** What its responses name. */
+  readonly people: NamesInResponses
+  /** What a response changed, where that may be named. */
+  readonly touched?: Touched | undefined
+  /** Whether it was no news when it came. */
+  readonly isLate?: boolean | undefined
   /** A refusal of this run that is confirmed. */
   readonly concludes?: RefusalKind
 }

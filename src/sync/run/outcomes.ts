@@ -5,6 +5,7 @@ import { reshaped } from '../drift/shape-changes.ts'
 import type { Engine } from '../engine.ts'
 import { type LoadResult, loadResponse } from '../load/load-response.ts'
 import { isAccepted, lastAccepted, noCounts } from '../record/ledger.ts'
+import { namesInResponses } from '../record/notifications.ts'
 import type { Outcome } from '../record/record-outcome.ts'
 import type { ResourceBase } from '../resource.ts'
 import { type LastReasons, missingAction, movedActions, newActions } from '../validate/guard-actions.ts'
@@ -167,8 +168,10 @@ export function failureOutcome(context: IngestContext, client: RecordingClient, 
   }
 }
 
-function headingOf({ resource, key, runId }: IngestContext) {
-  return { ...noCounts, resource: resource.name, ...(key === undefined ? {} : { key }), runId, drift: [] }
+function headingOf({ resource, key, runId, engine }: IngestContext) {
+  const { name } = resource
+  const news = { people: namesInResponses(resource), isLate: engine.isLate }
+  return { ...noCounts, ...news, resource: name, ...(key === undefined ? {} : { key }), runId, drift: [] }
 }
 
 function runRow({ resource, runId, startedAt, engine }: IngestContext, { api }: RecordingClient, finishedAt: Date) {

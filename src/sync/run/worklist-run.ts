@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { countLosses } from '../drift/shape-changes.ts'
 import type { Engine, RunLog } from '../engine.ts'
 import { isAccepted, noCounts } from '../record/ledger.ts'
+import { namesInResponses } from '../record/notifications.ts'
 import { recordOutcome } from '../record/record-outcome.ts'
 import type { Worklist } from '../resource.ts'
 import type { LastReasons } from '../validate/guard-actions.ts'
@@ -118,6 +119,7 @@ export class WorklistRun {
     // The counts were notified with each key.
     const outcome = {
       ...noCounts,
+      people: namesInResponses(this.#resource),
       resource,
       runId,
       status,

@@ -8,6 +8,7 @@ import type { Engine } from '../engine.ts'
 import { tombstoneKey } from '../load/missing-keys.ts'
 import { applyRefusal } from '../privacy/privacy.ts'
 import { noCounts } from '../record/ledger.ts'
+import { namesInResponses } from '../record/notifications.ts'
 import { type Outcome, recordOutcome } from '../record/record-outcome.ts'
 import { observation } from '../record/tables.ts'
 import type { Worklist } from '../resource.ts'
@@ -37,7 +38,17 @@ export async function concludeRefusal(
       kind === 'hidden'
         ? await redact(sql, resource, engine, { key, runId, at: after(refusal.at) })
         : await tombstone(sql, resource, key, after(since.getTime()))
-    const outcome = { ...noCounts, resource: resource.name, key, runId, status: kind, concludes: kind, reason: null }
+    const people = namesInResponses(resource)
+    const outcome = {
+      ...noCounts,
+      people,
+      resource: resource.name,
+      key,
+      runId,
+      status: kind,
+      concludes: kind,
+      reason: null,
+    }
     const described = { ...outcome, at: new Date(receivedAt), observedAt: null, guarded: [], drift: [], ...concluded }
     return await recordOutcome(sql, described, engine.notifies)
   })

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { Context } from 'hono'
 
-/** The body, or 304 when the client has it. Caches ask each time: what a player hides must be gone at once. */
-export function withEtag(context: Context, body: string, type: string): Response {
+/** The body, or 304 when the client has it. Unless told otherwise, caches ask each time: what a player hides must be gone at once. */
+export function withEtag(context: Context, body: string, type: string, caching = 'no-cache'): Response {
   const etag = `"${createHash('sha256').update(type).update(body).digest('base64url').slice(0, 27)}"`
   context.header('ETag', etag)
-  context.header('Cache-Control', 'no-cache')
+  context.header('Cache-Control', caching)
   const known = (context.req.header('if-none-match') ?? '').split(',').map((one) => one.trim().replace(/^W\//, ''))
   if (known.includes(etag) || known.includes('*')) return context.body(null, 304)
   return context.body(body, 200, { 'content-type': type })

@@ -1,0 +1,43 @@
+import type { Reader } from '../reading.ts'
+
+/** One numbered change; `change` as it was written. */
+export interface NumberedChange {
+  readonly number: number
+  readonly at: Date
+  readonly change: Readonly<Record<string, unknown>>
+}
+
+/** The numbers that can be read; `first` is above `last` when there is none. */
+export interface Numbers {
+  readonly first: number
+  readonly last: number
+}
+
+/** Changes of one read. */
+const batch = 500
+
+/** The first and the last number. */
+export async function readNumbers(reader: Reader): Promise<Numbers> {
+  const [row] = await reader.read((sql) =>
+    sql.query<Numbers>(
+      `select coalesce((select min(number) from sync.outbox), head.last + 1) as first, head.last
+         from (select coalesce(max(last), 0) as last from sync.outbox_head) head`,
+    ),
+  )
+  return row ?? { first: 1, last: 0 }
+}
+
+/** Changes above a number, in order; not all when there are many. */
+export async function readAfter(reader: Reader, after: number): Promise<NumberedChange[]> {
+  return await reader.read((sql) =>
+    sql.query<NumberedChange>(
+      `select number, at, change from sync.outbox where number > $1 order by number limit ${batch}`,
+      [after],
+    ),
+  )
+}
+
+/** The change as one document: the same text whenever it is asked for. */
+export function changeText({ number, at, change }: NumberedChange): string {
+  return JSON.stringify({ number, writtenAt: at.toISOString(), ...change })
+}
