@@ -55,6 +55,15 @@ describe('the table of operations in docs/reference', () => {
   })
 })
 
+test('each operation without a resource is on the page with its reason, and no other', () => {
+  const page = readFileSync(join(source, '../docs/reference/operations.md'), 'utf8')
+  const [, section = ''] = page.split('## Operations without a resource')
+  const unused = operationRows.filter(({ usedBy }) => usedBy.length === 0).map(({ operation }) => operation)
+  expect([...section.matchAll(/`((?:GET|POST) [^`]+)`(?=[,:])/g)].map(([, operation]) => operation).sort()).toEqual(
+    unused.sort(),
+  )
+})
+
 describe.each<Dialect>(['live', 'documented'])('the sandbox, in the %s dialect,', (dialect) => {
   let sandbox: Sandbox
   let api: Api
