@@ -28,7 +28,19 @@ const dashboards = readdirSync(new URL('dashboards/', folder)).map(
 
 /** What stands for variables and macros when nothing was chosen, and when something was. */
 const choices = [
-  { guild: '', player: '', territory: '', season: '', item: '', material: '', resource: '', counter: 'wars' },
+  {
+    guild: '',
+    player: '',
+    territory: '',
+    season: '',
+    item: '',
+    material: '',
+    resource: '',
+    counter: 'wars',
+    reward: '',
+    board: '',
+    entity: '',
+  },
   {
     guild: '00000000-0000-4000-8000-000000000001',
     player: "O'Nobody",
@@ -38,6 +50,9 @@ const choices = [
     material: 'Ash Plank',
     resource: 'territories',
     counter: 'wars',
+    reward: "Nobody's Bow",
+    board: 'guildLevel',
+    entity: "Nobody's Guild",
   },
 ] as const
 
@@ -109,7 +124,8 @@ const questions =
   `territory_owner_at territory_hold territory_capture capture_matrix map_at guild_territory_count season_rating
   territory_economy member_activity member_contribution membership_event member_retention guild_online_heatmap world_peak
   world_lifecycle online_total player_session player_playtime player_biography member_counter item_change recipe_change item_at
-  recipe_at patch recipes_using coverage freshness`.split(/\s+/)
+  recipe_at patch recipes_using coverage freshness loot_pool_at reward_appearance world_event_schedule ability_change aspect_change
+  quest_change leaderboard_at leaderboard_history news`.split(/\s+/)
 
 test.each(questions)('a dashboard asks %s', (name) => {
   const statements = dashboards.flatMap(({ panels }) =>

@@ -51,6 +51,25 @@ describe.each(kindsOfPart)('the report on the %s database', (kind) => {
       expect(tableOf(report, 'patch').slice(1)).toEqual([[hostile.item, 'identifications · rawStrength', '4', '6', '']])
     })
 
+    test('says what is rare in the pools, and what a balance patch changed by class', () => {
+      expect(titleOf(report, 'pools')).toBe(
+        `1 pool with 3 rewards; the rarest is ${hostile.item} in ${hostile.territory}, there 14 % of the last 7 hours`,
+      )
+      expect(tableOf(report, 'pools').slice(1)).toEqual([
+        [`${hostile.item} (shiny)`, 'MYTHIC', 'item', hostile.territory, 'raid', '1', '2026-06-01 16:00', '14 %'],
+        ['Old Ring', 'RARE', 'item', hostile.territory, 'raid', '1', '2026-06-01 10:00', '100 %'],
+        ['Pale Coin', '', 'currency', hostile.territory, 'raid', '2', '2026-06-01 10:00', '100 %'],
+      ])
+      expect(titleOf(report, 'balance')).toBe('The balance patch changed 0 abilities and 1 aspect, most of the mage')
+      const around = (more: number) => `… your spells deal +${more}% more damage to …`
+      expect(tableOf(report, 'balance').slice(1)).toEqual([
+        ['mage', hostile.item, 'tiers · 1 · description', around(5), around(7), ''],
+      ])
+      // Seven weeks and more before the first observation.
+      const hatched = parseHTML(report.html).document.querySelectorAll('#pools .wide [fill="url(#unknown)"] rect')
+      expect(hatched.length).toBeGreaterThan(0)
+    })
+
     test('never shows as zero what nobody saw', () => {
       // From 12:00 to 17:00 nothing was observed; territories lack the four hours in between.
       const online = tableOf(report, 'online-total').slice(1)
@@ -145,6 +164,8 @@ describe.each(kindsOfPart)('the report on the %s database', (kind) => {
       ['online-total', 'wynnsync sync online-players'],
       ['worlds', 'wynnsync sync online-players'],
       ['patch', 'wynnsync sync items recipes'],
+      ['pools', 'wynnsync sync loot-pools'],
+      ['balance', 'wynnsync sync ability-trees aspects'],
       ['freshness', 'wynnsync sync'],
       ['gaps', 'wynnsync start'],
     ])

@@ -1,11 +1,13 @@
 import { parseHTML } from 'linkedom'
 import { composeReport, type Report, type Wanted } from '../../src/analytics/report/report.ts'
+import { aspects } from '../../src/resources/aspects/index.ts'
 import { items } from '../../src/resources/items/index.ts'
+import { lootPools } from '../../src/resources/loot-pools/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { setExpectedInterval as expectEvery } from '../../src/sync/coverage/coverage.ts'
 import { guildBody, guildId, place, syncGuild } from './guild-answers.ts'
 import { onlineBody, syncOnline } from './player-answers.ts'
-import { instantOf, item, type World } from './world.ts'
+import { headersOf, instantOf, item, type World } from './world.ts'
 
 /** Names as the API would never send them, one hopes. */
 export const hostile = {
@@ -77,6 +79,34 @@ export async function liveSevenHours(world: World): Promise<void> {
   await world.sync(territories, { ...late, Elm: elmOfB }, '12:00')
   await world.sync(territories, { ...late, Elm: ofA('16:30', ...elm) }, '17:00')
   await syncOnline(world, onlineBody({ EU1: [1] }, 2), '17:00')
+  await liveContent(world)
+}
+
+/** A pool that has another reward from 11:00 on, and a patch of the only class at that time. */
+async function liveContent(world: World): Promise<void> {
+  const coin = { name: 'Pale Coin', type: 'CURRENCY', amount: 2, always: true }
+  const ring = { name: 'Old Ring', type: 'ITEM', amount: 1, always: false, tier: 'RARE' }
+  const bow = { name: hostile.item, type: 'ITEM', amount: 1, always: false, tier: 'MYTHIC', shiny: true }
+  const pool = (rewards: object[]) => [{ name: hostile.territory, internalName: 'vault', type: 'RAID', rewards }]
+  await world.sync(lootPools, pool([coin, ring]), '10:00')
+  await world.sync(lootPools, pool([coin, ring, bow]), '16:00')
+  for (const [at, more] of [
+    ['10:00', 5],
+    ['11:00', 7],
+  ] as const) {
+    const description = [
+      `<span class='x'>All of your spells deal</span>`,
+      `<b>+${more}%</b> more damage to those who are near`,
+    ]
+    const tiers = { 1: { threshold: 1, description } }
+    const aspect = { internalName: '0a0b0c0d', name: hostile.item, rarity: 'mythic', requiredClass: 'mage', tiers }
+    world.sandbox.setAnswer('/aspects/mage', () => ({ headers: headersOf(instantOf(at), 60), body: [aspect] }))
+    world.sandbox.setAnswer('/classes', () => ({
+      headers: headersOf(instantOf(at), 60),
+      body: { mage: { name: 'Mage', overallDifficulty: 1 } },
+    }))
+    await world.syncNow(aspects)
+  }
 }
 
 /** A report of the world, written when its last answer came. */

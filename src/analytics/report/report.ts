@@ -1,4 +1,6 @@
 import type { Sql } from '../../db/database.ts'
+import { balanceFigure } from './content/balance.ts'
+import { poolsFigure } from './content/pools.ts'
 import type { Chapter } from './drawing/figure.ts'
 import type { Frame } from './drawing/frame.ts'
 import { freshnessFigure } from './freshness/freshness.ts'
@@ -45,6 +47,11 @@ export async function composeReport(sql: Sql, { version, writtenAt, ...wanted }:
       figures: await each([onlineTotalFigure, worldsFigure], (draw) => draw(sql, frame)),
     },
     { id: 'game', heading: 'The last patch', figures: [await patchFigure(sql, frame)] },
+    {
+      id: 'content',
+      heading: 'Pools and balance',
+      figures: await each([poolsFigure, balanceFigure], (draw) => draw(sql, frame)),
+    },
     {
       id: 'completeness',
       heading: 'How complete this is',

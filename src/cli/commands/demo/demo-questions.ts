@@ -31,6 +31,11 @@ export const lastQuestions: readonly Question[] = [
            order by display_name, path limit 4`,
   },
   {
+    title: 'What is rare in the loot pools of this week?',
+    sql: `select pool, kind, reward, tier, since from analytics.loot_pool_at((select max(observed_at) from sync.run))
+           where not always order by tier = 'MYTHIC' desc nulls last, pool, reward limit 4`,
+  },
+  {
     title: 'Which guild captures from which?',
     sql: `select attacker, defender, captures from analytics.capture_matrix('-infinity', 'infinity')
            where attacker_uuid is distinct from defender_uuid limit 4`,
