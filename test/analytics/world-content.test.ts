@@ -43,6 +43,14 @@ describe.each(kindsOfPart)('questions about the content of the world on the %s d
     ).toEqual([['The Vault', 'ITEM', 'Old Bow', '10:00', '22 10:00', 2, false, 14]])
   })
 
+  test('reward_appearance: what is there was seen by the last response, and no later', async () => {
+    await world.sync(lootPools, pool([coin]), '01 10:00')
+    await world.sync(lootPools, pool([coin]), '02 10:00')
+    expect(await world.rows('select last_seen, is_current from analytics.reward_appearance')).toEqual([
+      ['02 10:00', true],
+    ])
+  })
+
   test('world_event_schedule: what was scheduled, in the hours in which responses came', async () => {
     await setExpectedInterval(world.db, {
       resource: 'world-events',
