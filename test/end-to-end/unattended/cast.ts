@@ -94,10 +94,10 @@ export async function setStage(options: Partial<SandboxOptions>, token?: string)
   }
 }
 
-/** `wynnsync start`, by the stage's clock. */
-export async function playStart(stage: Stage): Promise<void> {
+/** `wynnsync start`, by the stage's clock. @param of what it syncs; everything when left out */
+export async function playStart(stage: Stage, of: typeof resources = resources): Promise<void> {
   const engine = await stage.enter('start', 1)
-  const scheduled = resources.map((resource) => ({ resource, expression: resource.schedule }))
+  const scheduled = of.map((resource) => ({ resource, expression: resource.schedule }))
   for (const one of scheduled) {
     const everySeconds = expectedSeconds(one, dawn)
     await expectOf(engine.db, { resource: one.resource.name, everySeconds, setBy: 'start', at: new Date(dawn) })

@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { resources } from '../../../src/resources/index.ts'
 import type { LogEntry } from '../../../src/sandbox/http/request-journal.ts'
 import type { SandboxOptions } from '../../../src/sandbox/index.ts'
 import { effort } from '../../support/effort.ts'
@@ -46,12 +47,17 @@ function pauses(journal: readonly LogEntry[], path: string, seconds: number): st
   )
 }
 
+/** What is synced besides the content of the world. */
+const withoutContent = resources.filter(({ route }) => /^\/(item|guild|player)(\/|$)/.test(route))
+const isContent = ({ path }: LogEntry) =>
+  /^\/(map|leaderboards|ability|aspects|classes|publisher|latest-news)(\/|$)/.test(path)
+
 /** Plays and keeps what the sandbox saw, although it remembers only the newest requests. */
-async function playDay(stage: Stage): Promise<LogEntry[]> {
+async function playDay(stage: Stage, of = resources): Promise<LogEntry[]> {
   const journal: LogEntry[] = []
   const seen = new Set<LogEntry>()
   const actors = [
-    playStart(stage),
+    playStart(stage, of),
     playCrontab(stage, '* * * * *', 'territories'),
     playCrontab(stage, '* * * * *', 'online-players'),
     playCrontab(stage, '*/2 * * * *', 'guilds'),
@@ -69,6 +75,39 @@ async function playDay(stage: Stage): Promise<LogEntry[]> {
   await Promise.all(actors)
   return journal
 }
+
+test('the content of the world takes nothing from guilds and players', { timeout: minutes * 240_000 }, async () => {
+  expect([withoutContent.length, resources.length]).toEqual([10, 24])
+  const journals: LogEntry[][] = []
+  for (const of of [withoutContent, resources]) {
+    const stage = await setStage({ game: { guilds: 320, players: 400 }, resetForm: 'delta' })
+    try {
+      journals.push(await playDay(stage, of))
+    } finally {
+      await stage.close()
+    }
+  }
+  const [without = [], all = []] = journals
+  expect(without.filter(isContent)).toEqual([])
+  const asked = new Set(all.filter(isContent).map(({ path }) => path.split('/').slice(0, 3).join('/')))
+  expect(asked.size).toBeGreaterThan(15)
+
+  const last = Math.floor(dawn / MINUTE) + minutes - 1
+  const first = Math.floor(dawn / MINUTE) + 3
+  const spent = (journal: readonly LogEntry[], is: (entry: LogEntry) => boolean) =>
+    journal.filter((one) => one.at >= first * MINUTE && one.at < (last + 1) * MINUTE && is(one)).length
+  for (const bucket of ['GUILD', 'PLAYER']) {
+    const ofPeople = ({ path, bucket: of }: LogEntry) => of === bucket && /^\/(guild|player)(\/|$)/.test(path)
+    expect(spent(all, ofPeople) / ((last - first + 1) * 50)).toBeGreaterThanOrEqual(0.98)
+    expect(all.filter((one) => one.bucket === bucket && isContent(one))).toEqual([])
+  }
+  const paths = ['/guild/list/territory', '/player', '/guild/uuid/', '/player/']
+  for (const path of paths) {
+    const of = (one: LogEntry) => (path.endsWith('/') ? one.path.startsWith(path) : one.path === path)
+    // As often as without, but for what the jitter of a poll decides.
+    expect([path, spent(all, of) / spent(without, of) >= 0.97]).toEqual([path, true])
+  }
+})
 
 describe.each(effort.everyAnswer ? days : days.slice(0, 1))(
   'a simulated stretch of start, three crontab lines and a backfill, as $name',
