@@ -11,6 +11,8 @@ export interface CommandDeclaration {
   readonly summary: string
   /** Of a group: the command that is meant when none is named. */
   readonly isDefault?: boolean
+  /** Left out of `--help`: for programs. */
+  readonly isHidden?: boolean
   /** Flags besides those of every command. */
   readonly options?: readonly Option[]
   /** Flags that resources declare; loaded when the command is on the command line. */

@@ -3,42 +3,14 @@ import { version } from '../app/app.ts'
 import { messageOf, UsageError } from '../app/errors.ts'
 import { visibleLine } from '../app/terminal-text.ts'
 import { didYouMean, nearest } from '../app/text/nearest.ts'
-import type { CommandDeclaration, CommandGroup } from './command.ts'
-import { auth } from './commands/auth/index.ts'
-import { backfill } from './commands/backfill/index.ts'
-import { config } from './commands/config/index.ts'
-import { demo } from './commands/demo/index.ts'
-import { dictionary } from './commands/dictionary/index.ts'
-import { doctor } from './commands/doctor/index.ts'
-import { init } from './commands/init/index.ts'
-import { mcp } from './commands/mcp/index.ts'
-import { migrate } from './commands/migrate/index.ts'
-import { move } from './commands/move/index.ts'
-import { privacy } from './commands/privacy/index.ts'
-import { quarantine } from './commands/quarantine/index.ts'
-import { query } from './commands/query/index.ts'
-import { replay } from './commands/replay/index.ts'
-import { report } from './commands/report/index.ts'
-import { runs } from './commands/runs/index.ts'
-import { sandbox } from './commands/sandbox/index.ts'
-import { serve } from './commands/serve/index.ts'
-import { serveDb } from './commands/serve-db/index.ts'
-import { start } from './commands/start/index.ts'
-import { status } from './commands/status/index.ts'
-import { sync } from './commands/sync/index.ts'
+import { commands } from './all-commands.ts'
+import type { CommandDeclaration } from './command.ts'
 import { type CommonFlags, type Context, createContext, type Terminal } from './context.ts'
 import { exitCode, exitCodeOfError } from './exit-codes.ts'
 import { commonOptions } from './options.ts'
 
 export { interruption } from './context.ts'
 export { openOutput } from './output/output.ts'
-
-/** All commands, in the order of `--help`. */
-export const commands: readonly (CommandDeclaration | CommandGroup)[] = [
-  ...[sync, start, doctor, backfill, replay, status, query, dictionary, serve, serveDb, mcp],
-  ...[runs, quarantine, init, config],
-  ...[report, migrate, move, demo, sandbox, privacy, auth],
-]
 
 /**
  * Reads the command line, runs the command and returns its exit code. Writes errors to stderr and throws none of them.
@@ -91,6 +63,7 @@ async function addCommand(
     usage,
     summary,
     isDefault = false,
+    isHidden = false,
     options = [],
     loadOptions,
     notes,
@@ -100,7 +73,10 @@ async function addCommand(
   }: CommandDeclaration,
   { terminal, argv, onEnd }: { terminal: Terminal; argv: readonly string[]; onEnd: OnEnd },
 ): Promise<void> {
-  const command = parent.command(usage, { isDefault }).description(summary).allowUnknownOption(allowUnknownOptions)
+  const command = parent
+    .command(usage, { isDefault, hidden: isHidden })
+    .description(summary)
+    .allowUnknownOption(allowUnknownOptions)
   const late = argv.includes(command.name()) ? await loadOptions?.() : undefined
   for (const option of [...commonOptions, ...options, ...(late ?? [])]) command.addOption(option)
   command.addHelpText('after', helpOf(examples, notes)).action(async (...given) => {

@@ -86,3 +86,12 @@ export async function lookUpGuilds(api: Api, name: string): Promise<Named[]> {
   }
   return []
 }
+
+/** Prefixes of listed guilds that begin with a text, each with the name of its guild. */
+export async function prefixesStarting(sql: Sql, start: string, limit: number) {
+  return await sql.query<{ value: string; about: string }>(
+    `select prefix as value, name as about from game.guild_listing
+      where valid_until = 'infinity' and starts_with(prefix, $1) order by prefix, name limit $2`,
+    [start, limit],
+  )
+}

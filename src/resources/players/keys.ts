@@ -104,3 +104,13 @@ export async function lookUpPlayers(api: Api, name: string): Promise<Named[]> {
     throw error
   }
 }
+
+/** Names of players that begin with a text; none before something is typed. */
+export async function playersStarting(sql: Sql, start: string, limit: number) {
+  if (start === '') return []
+  return await sql.query<{ value: string; about: string }>(
+    `select username as value, coalesce(rank, '') as about from analytics.player
+      where starts_with(username, $1) order by username limit $2`,
+    [start, limit],
+  )
+}

@@ -12,3 +12,9 @@ export async function territoryNames(sql: Sql): Promise<string[]> {
   )
   return rows.map(({ territory }) => territory)
 }
+
+/** Names of territories that begin with a text. */
+export async function territoriesStarting(sql: Sql, start: string, limit: number) {
+  const names = (await territoryNames(sql)).filter((name) => name.startsWith(start)).sort()
+  return names.slice(0, limit).map((value) => ({ value, about: 'territory' }))
+}
