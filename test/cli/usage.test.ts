@@ -1,5 +1,7 @@
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { type AddressInfo, createServer } from 'node:net'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { buildProgram, runProgram, startProgram } from '../support/cli.ts'
 import { testDatabaseUrl } from '../support/postgres.ts'
 import { servedApi } from '../support/served.ts'
@@ -43,6 +45,18 @@ describe('wynnsync', () => {
     clearTimeout(deadline)
     expect([code, out]).toEqual([2, ''])
     expect(err).toMatch(new RegExp(`^wynnsync: the data folder ${folder} cannot be ${what}: .*--data-dir`))
+  })
+
+  test('names the flag of a port that is taken', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    onTestFinished(() => void other.close())
+    await once(other, 'listening')
+    const { port } = other.address() as AddressInfo
+    const { code, err } = await runProgram(['sandbox', '--port', String(port)])
+    expect([code, err]).toEqual([
+      2,
+      `wynnsync: --port ${port}: another program listens on it; choose another, or 0 for a free one\n`,
+    ])
   })
 
   test('tells its version, and shows an example for every command', async () => {

@@ -1,4 +1,4 @@
-import { UsageError } from '../../../app/errors.ts'
+import { codeOf, UsageError } from '../../../app/errors.ts'
 import { wholeNumber } from '../../../app/whole-number.ts'
 import { openRecordings, type Sandbox, startSandbox } from '../../../sandbox/index.ts'
 import { type Context, untilAborted, writeResult } from '../../context.ts'
@@ -34,6 +34,9 @@ export async function sandboxCommand(context: Context, flags: SandboxFlags): Pro
     startAt: startOf(flags),
     speed: speed === undefined ? undefined : Math.max(1, wholeNumber('--speed', speed, 100_000)),
     tokens: config.token ? [config.token] : [],
+  }).catch((error: unknown) => {
+    if (codeOf(error) !== 'EADDRINUSE') throw error
+    throw new UsageError(`--port ${port}: another program listens on it; choose another, or 0 for a free one`)
   })
   writeResult(context, { url: sandbox.url }, welcome(sandbox, flags))
   await untilAborted(context)
