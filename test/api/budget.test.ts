@@ -377,6 +377,18 @@ describe('a budget', () => {
     expect(budget.opensAt(3)).toBe(at(61))
   })
 
+  test('takes no later window from a header before the running one can have ended, and counts what is in flight', () => {
+    const budget = opened(10)
+    const [lied, ...others] = [10, 10, 10].map((second) => budget.take(second)) as [
+      Reservation,
+      Reservation,
+      Reservation,
+    ]
+    budget.complete(lied, { ...reading(11, 9), resetAt: at(131) }, 11)
+    for (const [nth, one] of others.entries()) budget.complete(one, reading(11, 8 - nth), 11)
+    expect([budget.available(12), budget.state.window?.latest]).toEqual([7, at(61)])
+  })
+
   test('a limit of 0 leaves a first request every minute', () => {
     const budget = bucket()
     budget.complete(budget.take(0), reading(0, null, 0), 0)

@@ -57,7 +57,13 @@ export function observe(
     const isOfClosedWindow = closedAt !== null && sentAt < closedAt && earliest <= closedAt
     return isOfClosedWindow ? current : expireReservations({ ...current, window: fresh }, now)
   }
-  if (earliest > window.latest) return expireReservations({ ...current, closedAt: window.latest, window: fresh }, now)
+  if (earliest > window.latest) {
+    // No window begins before the last one has ended: a header that says so is wrong, and its request counts in this one.
+    const isNext = receivedAt >= window.earliest
+    const same = { ...window, remaining: Math.min(window.remaining, remaining) }
+    const next = isNext ? { ...current, closedAt: window.latest, window: fresh } : { ...current, window: same }
+    return expireReservations(next, now)
+  }
   if (latest < window.earliest) {
     if (sentAt < window.openedAt) return current
     // A response to a request that left after this window opened is of no earlier one: the window's end is wrong.
