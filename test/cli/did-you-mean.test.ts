@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { nearest } from '../../src/app/text/nearest.ts'
 import { startSandbox } from '../../src/sandbox/index.ts'
 import { buildProgram, type Environment, runProgram } from '../support/cli.ts'
 import { testDatabaseUrl } from '../support/postgres.ts'
@@ -52,4 +53,14 @@ describe('a name that is not quite right', () => {
     const synced = await runProgram(['sync', '--guild', `${name}x`], environment)
     expect([synced.code, synced.err]).toEqual([2, expect.stringContaining(`did you mean ${name} [${prefix}]`)])
   })
+})
+
+test('a name that is misspelt goes before one whose few letters begin it', () => {
+  const prefixes = new Map([
+    ['The Lean Boulders', 'gae'],
+    ['The Wild Fords', 'THE'],
+    ['The Bleak Antlers', 'Eqw'],
+  ])
+  const meant = nearest('The Bleak Antlersx', prefixes.keys(), (name) => [name, prefixes.get(name) ?? ''])
+  expect(meant[0]).toBe('The Bleak Antlers')
 })

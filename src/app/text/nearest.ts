@@ -28,7 +28,9 @@ function rankOf(wanted: string, text: string): number {
   // A single letter is in nearly everything.
   const isPart = wanted.length > 1 && text.length > 1
   if (text === wanted) return 0
-  if (isPart && (text.startsWith(wanted) || wanted.startsWith(text))) return 1
+  if (isPart && text.startsWith(wanted)) return 1
+  // A prefix of three letters begins many a long name.
+  if (isPart && wanted.startsWith(text)) return 1 + wanted.length - text.length
   if (isPart && text.includes(wanted)) return 2
   const most = Math.max(1, Math.floor(Math.max(wanted.length, text.length) * 0.4))
   // Every further letter of one of them costs one.
