@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { articleVocabulary } from '../../src/api/schemas/articles.ts'
 import { abilityTrees } from '../../src/resources/ability-trees/index.ts'
 import { articles } from '../../src/resources/articles/index.ts'
 import { aspects } from '../../src/resources/aspects/index.ts'
@@ -266,6 +267,22 @@ describe.each(kindsOfPart)('the content of the world on the %s database', (kind)
         resource.name,
         { status: 'ok', quarantined: 0 },
       ])
+    const [list, one, articleList] = ['classes', 'class', 'article-list'].map((name) =>
+      documentedExample(`${name}.json`),
+    ) as [Record<string, object>, { id: string }, object]
+    world.sandbox.setAnswer('/classes', () => ({ body: { [one.id]: Object.values(list)[0] } }))
+    world.sandbox.setAnswer(`/classes/${one.id}`, () => ({ body: one }))
+    for (const type of articleVocabulary.type)
+      world.sandbox.setAnswer(`/publisher/articles/list/${type}`, () => ({ body: articleList }))
+    for (const resource of [classes, articles])
+      expect([resource.name, await world.syncNow(resource)]).toMatchObject([
+        resource.name,
+        { status: 'ok', quarantined: 0 },
+      ])
+    expect(await world.rows('select count(*) from game.article union all select count(*) from game.class')).toEqual([
+      [4],
+      [1],
+    ])
   })
 })
 
