@@ -100,7 +100,7 @@ describe('every resource, synced while one fault acts', () => {
     const scene = await openScene(db, token)
     const twin = await openScene(twinDb, token)
     try {
-      expect((await syncEverything(scene, walk)).map(codeOf)).toEqual(Array(10).fill(0))
+      expect((await syncEverything(scene, walk)).map(codeOf)).toEqual(Array(19).fill(0))
       scene.world.sandbox.setFaults({ [fault]: share })
       const spoilt: RunResult[] = []
       for (let nth = 1; nth <= 2; nth++) {
