@@ -14,17 +14,24 @@ export interface Finished extends Usage {
 /**
  * Runs node to its end and measures it. The environment is empty but for `variables`, and the working directory has no
  * `.env`: nothing of the developer's own settings is in the figures.
+ * @param stopAfter ms after which it is told to stop, by SIGTERM; otherwise it ends by itself
  * @throws Error with what the child said, when its exit code is not 0
  */
-export async function runNode(args: readonly string[], variables: Record<string, string>): Promise<Finished> {
+export async function runNode(
+  args: readonly string[],
+  variables: Record<string, string>,
+  stopAfter?: number,
+): Promise<Finished> {
   const folder = await mkdtemp(join(tmpdir(), 'wynnsync-child-'))
   try {
     const meter = new URL('meter.js', import.meta.url)
     meter.searchParams.set('into', folder)
     const started = performance.now()
     const child = startNode(args, { ...variables, NODE_OPTIONS: `--import=${meter.href}` }, folder)
+    const stop = stopAfter && setTimeout(() => child.kill('SIGTERM'), stopAfter)
     const [out, said, code] = await Promise.all([text(child.stdout), text(child.stderr), ended(child)])
     const wallMs = performance.now() - started
+    if (stop) clearTimeout(stop)
     if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}: ${said}`)
     return { ...sum(await readUsages(folder)), out, wallMs }
   } finally {

@@ -116,7 +116,7 @@ async function countRows(place: Place): Promise<number> {
 }
 
 /** The stand-in of the API in a process of its own: its work is not in the figures. */
-async function startSandbox(program: string): Promise<{ url: string; stop(): Promise<void> }> {
+export async function startSandbox(program: string): Promise<{ url: string; stop(): Promise<void> }> {
   const child = startNode([program, 'sandbox', '--port', '0', '--json'], {})
   const finished = ended(child)
   const url = await new Promise<string>((resolve, reject) => {

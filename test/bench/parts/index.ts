@@ -3,10 +3,12 @@ import { demo } from './demo.ts'
 import { disk } from './disk.ts'
 import { firstStart } from './first-start.ts'
 import { loader } from './loader.ts'
+import { memory } from './memory.ts'
 import { peers } from './peers.ts'
 import { poll } from './poll.ts'
 import { prepare } from './prepare.ts'
 import { sync } from './sync.ts'
+import { tests } from './tests.ts'
 import { year } from './year.ts'
 
 /** What the bench is made of; `npm run bench -- loader` runs that part alone. */
@@ -14,13 +16,15 @@ export const parts: Readonly<Record<string, Part>> = {
   prepare,
   loader,
   sync,
+  memory,
   poll,
   'first-start': firstStart,
   demo,
   disk,
   year,
+  tests,
   peers,
 }
 
-/** Those that run only when they are named: they install other programs. */
-export const named: readonly string[] = ['peers']
+/** Those that run only when they are named: one installs other programs, one takes as long as the tests do. */
+export const named: readonly string[] = ['tests', 'peers']
