@@ -10,6 +10,8 @@ declare const EDITION: string
 // The space of new objects stays small: an eighth less memory at the same cost. Tried with the V8 of Node 20 only.
 if (process.versions.v8.startsWith('11.')) setFlagsFromString('--semi-space-growth-factor=1')
 const use = process.argv[2] ?? ''
+// What runs for long collects its garbage before the heap has grown to several times what is in use: 170 MB instead of 290.
+if (use === 'start' || use === 'backfill') setFlagsFromString('--heap-growing-percent=30')
 const compiled = compiledCode({
   folder: join(import.meta.dirname, 'program'),
   kept: join(envPaths('wynnsync', { suffix: '' }).cache, 'code'),

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createClient } from '../../src/api/client.ts'
 import { type Clock, seededRandom, virtualClock } from '../../src/app/clock.ts'
@@ -89,6 +90,28 @@ describe('the scheduler', () => {
     const { runs } = await watched(['seasons', 'item-sets'], 20, { schedule: { 'item-sets': '*/5 * * * *' } })
     expect(minutes(runs.filter(({ resource }) => resource === 'item-sets'))).toEqual([0, 5, 10, 15, 20])
     expect(runs.filter(({ resource }) => resource === 'seasons')).toHaveLength(1)
+  })
+
+  test('fetches what is not live one at a time, and lets nothing live wait for it', async () => {
+    const [open, most] = [new Set<string>(), { whole: 0, all: 0 }]
+    const names = ['seasons', 'item-sets', 'raids', 'camps', 'territories']
+    const { runs } = await watched(names, 2, {
+      prepare: (sandbox) => {
+        for (const route of ['/guild/seasons', '/item/sets', '/map/raids', '/map/camps', '/guild/list/territory'])
+          sandbox.setAnswer(route, async () => {
+            open.add(route)
+            most.all = Math.max(most.all, open.size)
+            most.whole = Math.max(most.whole, [...open].filter((one) => one !== '/guild/list/territory').length)
+            await sleep(50)
+            open.delete(route)
+            return null
+          })
+      },
+    })
+    expect(most).toEqual({ whole: 1, all: 2 })
+    expect(new Set(runs.map(({ resource, status }) => `${resource} ${status}`))).toEqual(
+      new Set([...names.map((name) => `${name} ok`), 'territories unchanged']),
+    )
   })
 
   test('takes a coarser schedule of a live resource at its word', async () => {

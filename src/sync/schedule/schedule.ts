@@ -1,9 +1,10 @@
+import PQueue from 'p-queue'
 import type { Random } from '../../app/clock.ts'
 import { RetryableError } from '../../app/errors.ts'
 import type { Engine } from '../engine.ts'
 import { isWorklist, type Resource, type Worklist } from '../resource.ts'
 import { type RunOptions, runResource } from '../run/run-resource.ts'
-import { failedResult, type RunResult } from '../run/run-result.ts'
+import { failedResult, type RunResult, skippedResult } from '../run/run-result.ts'
 import { createBackoff } from './backoff.ts'
 import { nextTick, periodSeconds, type Ticker } from './ticker.ts'
 
@@ -43,7 +44,17 @@ const LONGEST_LIVE_WAIT = 60
  * the API or the database does, it tries again, later and later, and the time without observation is in the ledger.
  */
 export async function runSchedule(engine: Engine, options: ScheduleOptions): Promise<void> {
-  await Promise.all(options.scheduled.map((one) => runWhenDue(engine, one, options)))
+  // Whole responses of several MB go one at a time: the memory that each takes would add up.
+  const refreshes = new PQueue({ concurrency: 1 })
+  await Promise.all(
+    options.scheduled.map((one) => {
+      const { resource } = one
+      const run = () => runResource(resource, engine, optionsOf(one, options, engine.clock.now()))
+      if (resource.lane === 'live' || isWorklist(resource)) return runWhenDue(engine, one, options, run)
+      const inTurn = async () => (options.stopping.aborted ? skippedResult(resource.name) : await run())
+      return runWhenDue(engine, one, options, () => refreshes.add(inTurn))
+    }),
+  )
 }
 
 /** Seconds between two observations that a schedule promises: what coverage is measured against. */
@@ -56,7 +67,12 @@ function isContinuous(resource: Resource | Worklist, period: number): boolean {
   return !isWorklist(resource) && resource.lane === 'live' && period <= CONTINUOUS
 }
 
-async function runWhenDue(engine: Engine, one: Scheduled, options: ScheduleOptions): Promise<void> {
+async function runWhenDue(
+  engine: Engine,
+  one: Scheduled,
+  options: ScheduleOptions,
+  run: () => Promise<RunResult>,
+): Promise<void> {
   const { resource, expression } = one
   const { clock, log } = engine
   const { stopping, random, onRun } = options
@@ -72,15 +88,13 @@ async function runWhenDue(engine: Engine, one: Scheduled, options: ScheduleOptio
   try {
     while (!stopping.aborted) {
       ticks.reset()
-      const result = await runResource(resource, engine, optionsOf(one, options, clock.now())).catch(
-        (error: unknown) => {
-          const message = error instanceof Error ? error.message : String(error)
-          log.error({ resource: resource.name, err: error }, message)
-          // What a run throws comes of the database; all else is in its result.
-          if (error instanceof RetryableError) engine.outages?.note(resource.name, clock.now(), message)
-          return failedResult(resource.name, error)
-        },
-      )
+      const result = await run().catch((error: unknown) => {
+        const message = error instanceof Error ? error.message : String(error)
+        log.error({ resource: resource.name, err: error }, message)
+        // What a run throws comes of the database; all else is in its result.
+        if (error instanceof RetryableError) engine.outages?.note(resource.name, clock.now(), message)
+        return failedResult(resource.name, error)
+      })
       onRun?.(result)
       if (result.status === 'failed' || isRefused(one, result) || isTooEarly(one, result, clock.now())) {
         await pause(clock.sleep(backoff.failed(), stopping))
