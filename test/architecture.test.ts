@@ -47,8 +47,9 @@ const layerOf = (path: string) => {
 /** Which layers each layer imports, besides `base`. */
 const below: Readonly<Record<string, readonly string[]>> = {
   main: ['cli'],
-  cli: ['app', 'web', 'monitoring', 'resources', 'sync', 'api', 'db', 'analytics', 'sandbox'],
+  cli: ['app', 'web', 'lake', 'monitoring', 'resources', 'sync', 'api', 'db', 'analytics', 'sandbox'],
   web: ['app', 'monitoring', 'analytics', 'db'],
+  lake: ['resources', 'sync', 'db'],
   monitoring: ['app', 'resources', 'sync', 'api', 'db'],
   app: ['sync', 'api', 'db'],
   resources: ['sync', 'api', 'db'],

@@ -7,6 +7,7 @@ import { demo } from './commands/demo/index.ts'
 import { dictionary } from './commands/dictionary/index.ts'
 import { doctor } from './commands/doctor/index.ts'
 import { init } from './commands/init/index.ts'
+import { lake } from './commands/lake/index.ts'
 import { mcp } from './commands/mcp/index.ts'
 import { migrate } from './commands/migrate/index.ts'
 import { move } from './commands/move/index.ts'
@@ -27,5 +28,5 @@ import { sync } from './commands/sync/index.ts'
 export const commands: readonly (CommandDeclaration | CommandGroup)[] = [
   ...[sync, start, doctor, backfill, replay, status, query, dictionary, serve, serveDb, mcp],
   ...[runs, quarantine, init, config, completion, completeOf(() => commands)],
-  ...[report, migrate, move, demo, sandbox, privacy, auth],
+  ...[report, migrate, move, lake, demo, sandbox, privacy, auth],
 ]

@@ -40,6 +40,7 @@ test('what --json prints is what docs/reference/json says, and no field more', {
     const player = '00000000-0000-4000-8000-000000000001'
     await hold('privacy-show', ['privacy', 'show', player])
     await hold('privacy-purge', ['privacy', 'purge', player, '--dry-run'])
+    await hold('lake-export', ['lake', 'export', join(await temporaryFolder(), 'lake')])
     const folder = join(await temporaryFolder(), 'moved')
     await hold('move-dry-run', ['move', '--to', folder, '--dry-run'])
     await hold('move', ['move', '--to', folder])

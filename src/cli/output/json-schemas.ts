@@ -167,6 +167,17 @@ export const jsonSchemas = {
     minutes: count,
     resumes: z.boolean().describe('whether an earlier call was interrupted'),
   }),
+  'lake-export': z.looseObject({
+    place: text,
+    people: z.boolean(),
+    files: count,
+    rows: count,
+    bytes: count,
+    written: count.describe('files that were written; the others held what the database holds'),
+    writtenRows: count,
+    dropped: count.describe('files of earlier exports that were deleted'),
+    seconds: count,
+  }),
   report: z.looseObject({ path: text, from: instant, to: instant, guild: uuid.nullable(), bytes: count }),
   'privacy-show': z.looseObject({
     player: uuid,

@@ -1,0 +1,27 @@
+import type { CommandGroup } from '../../command.ts'
+import { option } from '../../options.ts'
+
+export const lake: CommandGroup = {
+  usage: 'lake',
+  summary: 'the history as Parquet files, for DuckDB, Spark, ClickHouse and others',
+  notes: 'Needs the package @duckdb/node-api beside wynnsync.',
+  examples: ['npm install @duckdb/node-api@1.5.6-r.1', 'wynnsync lake export ./lake'],
+  commands: [
+    {
+      usage: 'export <place>',
+      summary: 'write what changed since the last export into a folder of Parquet files',
+      options: [
+        option('--people', 'also what names players: without it their uuids, names and single rows are left out'),
+        option(
+          '--keep <duration>',
+          'how long files that were replaced stay for their readers, such as 24h (default 24h)',
+        ),
+      ],
+      notes: `A file for each table, or for each month of a large one, listed in index.json, which is put in place last. A month in
+which nothing changed is not read again. What was removed from the database is removed here at the next export, and its old
+files after --keep. Interrupted at any instant, the same call goes on.`,
+      examples: ['wynnsync lake export ./lake', 'wynnsync lake export ./lake --people --keep 1h'],
+      load: async () => (await import('./lake-export.ts')).lakeExport,
+    },
+  ],
+}

@@ -1,0 +1,57 @@
+import { resolve } from 'node:path'
+import { version } from '../../../app/app.ts'
+import { RetryableError, UsageError } from '../../../app/errors.ts'
+import { holderText } from '../../../db/locks/held-locks.ts'
+import { exportLake } from '../../../lake/export.ts'
+import { type Context, writeSummary } from '../../context.ts'
+import { withDatabase } from '../../database.ts'
+import { exitCode } from '../../exit-codes.ts'
+import { bytesText, durationText } from '../../output/units.ts'
+
+interface ExportFlags {
+  readonly people?: boolean
+  readonly keep?: string
+}
+
+/** `lake export PLACE`: makes a folder of Parquet files equal to the database. Returns the exit code. */
+export async function lakeExport(context: Context, { people = false, keep = '24h' }: ExportFlags, place: string) {
+  const { app, progress, signal } = context
+  const keepMs = durationOf(keep)
+  const folder = folderOf(place)
+  return await withDatabase(context, 'lake export', async (db) => {
+    const lock = await db.tryLock('wynnsync lake')
+    if (!lock) throw new RetryableError(`another export runs: ${await holderText(db, 'wynnsync lake')}`)
+    const began = app.clock.now()
+    progress.begin('lake')
+    try {
+      const done = await exportLake(db, folder, {
+        ...{ clock: app.clock, program: version, people, keepMs, signal },
+        onProgress: (table, records, count) => progress.seen(table, { page: 1, pages: null, records, count }, 'rows'),
+      }).finally(() => progress.end())
+      const seconds = Math.round((app.clock.now() - began) / 1000)
+      writeSummary(
+        context,
+        { place: folder, people, ...done, seconds },
+        `${done.writtenRows.toLocaleString('en-US')} rows in ${done.written} files written in ${durationText(seconds)}; ${folder} has ${done.rows.toLocaleString('en-US')} rows in ${done.files} files, ${bytesText(done.bytes)}\n`,
+      )
+      return exitCode.done
+    } finally {
+      await lock.release()
+    }
+  })
+}
+
+/** @throws UsageError when a place is no folder */
+export function folderOf(place: string): string {
+  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(place)) throw new UsageError('the place of a lake must be a folder')
+  return resolve(place)
+}
+
+const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** A time such as 24h in ms. @throws UsageError when it is none */
+function durationOf(text: string): number {
+  const [, number, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? (text === '0' ? ['', '0', 'h'] : [])
+  if (number === undefined) throw new UsageError(`--keep must be a time such as 90m, 24h or 7d, got ${text}`)
+  return Number(number) * UNITS[unit as keyof typeof UNITS]
+}

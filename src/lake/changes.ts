@@ -1,0 +1,81 @@
+import type { Sql } from '../db/database.ts'
+import { quoted } from '../db/move/copied-table.ts'
+import type { LakeFile } from './index-file.ts'
+import type { LakeTable } from './tables.ts'
+
+/** Tables with fewer rows are one file. */
+const WHOLE = 50_000
+
+/** Beyond half of the numbers that transactions have, older and newer cannot be told apart. */
+const COMPARABLE = 2_000_000_000
+
+/** The state of the database that is read. */
+export interface Reading {
+  /** Which database it is. */
+  readonly source: string
+  /** The oldest transaction that runs, and the next one. */
+  readonly transaction: bigint
+  readonly next: bigint
+}
+
+/** A file that is to be written. */
+export interface Job {
+  readonly table: LakeTable
+  readonly month: string | null
+  readonly rows: number
+  /** Whether a file is listed that it takes the place of. */
+  readonly replaces: boolean
+}
+
+export interface Changes {
+  readonly jobs: readonly Job[]
+  /** Files that hold what the database holds. */
+  readonly unchanged: readonly LakeFile[]
+}
+
+/** @param place of the database, so that the same server under another name is read anew rather than believed */
+export async function readingOf(sql: Sql, hash: (text: string) => string, place: string): Promise<Reading> {
+  const [row] = await sql.query<{ source: string; transaction: string; next: string }>(
+    `select system_identifier::text || ' ' || (select oid::text from pg_database where datname = current_database()) as source,
+            pg_snapshot_xmin(pg_current_snapshot())::text as transaction,
+            pg_snapshot_xmax(pg_current_snapshot())::text as next
+       from pg_control_system()`,
+  )
+  const { source = '', transaction = '0', next = '0' } = row ?? {}
+  return { source: hash(`${place} ${source}`), transaction: BigInt(transaction), next: BigInt(next) }
+}
+
+/**
+ * Compares a table with the files of it. A file holds what the table holds when it has as many rows, and none of the rows was
+ * written by a transaction that the file's reader did not see: rows are counted, their values are not read.
+ */
+export async function changesOf(
+  sql: Sql,
+  table: LakeTable,
+  files: readonly LakeFile[],
+  { transaction, next }: Reading,
+): Promise<Changes> {
+  const months = await sql.query<{ month: string | null; rows: number; youngest: number; ofSnapshot: number }>(
+    `select ${table.month ?? 'null::text'} as month, count(*) as rows, min(age(xmin)) as youngest,
+            age(($1::bigint % 4294967296)::text::xid) as "ofSnapshot"
+       from ${quoted(table.name)} group by 1 order by 1`,
+    [String(transaction)],
+  )
+  const total = months.reduce((sum, { rows }) => sum + rows, 0)
+  const isWhole = table.month === undefined || (total < WHOLE && !files.some(({ month }) => month !== null))
+  const youngest = Math.min(...months.map((one) => one.youngest))
+  const parts = isWhole ? months.slice(0, 1).map((one) => ({ ...one, month: null, rows: total, youngest })) : months
+  const jobs: Job[] = []
+  const unchanged: LakeFile[] = []
+  for (const { month, rows, youngest: age, ofSnapshot } of parts) {
+    const listed = files.filter((file) => file.month === month)
+    const same = listed.findLast((file) => {
+      const passed = Number(transaction - BigInt(file.transaction))
+      const isComparable = BigInt(file.transaction) <= next && passed < COMPARABLE
+      return isComparable && file.schema === table.schema && file.rows === rows && age > ofSnapshot + passed
+    })
+    if (same) unchanged.push(same)
+    else jobs.push({ table, month, rows, replaces: listed.length > 0 })
+  }
+  return { jobs, unchanged }
+}

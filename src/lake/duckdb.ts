@@ -1,0 +1,64 @@
+import { codeOf, UsageError } from '../app/errors.ts'
+import { quoted } from '../db/move/copied-table.ts'
+import { NULL } from './read-rows.ts'
+import type { LakeTable } from './tables.ts'
+
+/** The version that is tested; another 1.5 works as well. */
+const INSTALL = 'npm install @duckdb/node-api@1.5.6-r.1'
+
+/** Of a row group before it is compressed, in characters. */
+const GROUP = 16_000_000
+
+/** A DuckDB of its own in memory. */
+export interface DuckDb {
+  run(sql: string): Promise<void>
+  /** Rows with values as JSON has them: instants and uuids as text, whole numbers beyond 2^53 too. */
+  rows(sql: string): Promise<Record<string, unknown>[]>
+  close(): void
+}
+
+/** @throws UsageError with the command that installs it when DuckDB is not there */
+export async function openDuckDb(temporary?: string): Promise<DuckDb> {
+  const { DuckDBInstance } = await import('@duckdb/node-api').catch((error: unknown) => {
+    if (!/MODULE_NOT_FOUND$/.test(String(codeOf(error)))) throw error
+    throw new UsageError(`lake needs a package that is not installed: ${INSTALL}`)
+  })
+  const instance = await DuckDBInstance.create(':memory:', {
+    memory_limit: temporary === undefined ? '1GB' : '96MB',
+    threads: '2',
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+    ...(temporary === undefined ? {} : { temp_directory: temporary }),
+  })
+  const connection = await instance.connect()
+  await connection.run(`set timezone = 'UTC'`)
+  return {
+    run: async (sql) => void (await connection.run(sql)),
+    rows: async (sql) => (await connection.runAndReadAll(sql)).getRowObjectsJson(),
+    close: () => {
+      connection.closeSync()
+      instance.closeSync()
+    },
+  }
+}
+
+/** A text in SQL. */
+export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
+
+/** Makes a Parquet file of a CSV file; rows stay in their order. @param width characters of a row, on average */
+export async function writeParquet(
+  db: DuckDb,
+  { columns }: LakeTable,
+  { csv, path, width }: { readonly csv: string; readonly path: string; readonly width: number },
+): Promise<void> {
+  const texts = columns.map(({ name }) => `${literal(name)}: 'varchar'`)
+  const values = columns.map(({ name, value }) => `${value} as ${quoted(name)}`)
+  const group = Math.max(2048, Math.min(122_880, Math.round(GROUP / Math.max(1, width))))
+  await db.run(
+    `copy (select ${values.join(', ')}
+             from read_csv(${literal(csv)}, columns = {${texts.join(', ')}}, auto_detect = false, header = false,
+                           delim = ',', quote = '"', escape = '"', nullstr = ${literal(NULL)}, allow_quoted_nulls = false,
+                           new_line = '\\n', strict_mode = true, parallel = false))
+       to ${literal(path)} (format parquet, compression zstd, row_group_size ${group})`,
+  )
+}

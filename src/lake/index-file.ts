@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { appendFile, open, readFile, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import { codeOf, UsageError } from '../app/errors.ts'
+
+/** The version of the folder's form; a reader refuses a higher one. */
+export const FORMAT = 1
+export const INDEX = 'index.json'
+const DRAFT = 'draft.ndjson'
+
+/** One Parquet file: a table, or a month of it. */
+export interface LakeFile {
+  /** Below the folder, with slashes. */
+  readonly path: string
+  /** Schema-qualified. */
+  readonly table: string
+  /** `2026-05` (UTC); null: the whole table. */
+  readonly month: string | null
+  readonly rows: number
+  readonly bytes: number
+  /** Of the file, in hex. */
+  readonly sha256: string
+  /** SHA-256 of the columns with their types, in hex. */
+  readonly schema: string
+  /** The oldest transaction that was running when it was read: later ones are not in it. */
+  readonly transaction: string
+}
+
+/** What was observed of a resource. */
+export interface LakeCoverage {
+  readonly resource: string
+  /** The first accepted response; null: there was none, or it is not known any more. */
+  readonly since: string | null
+  readonly until: string | null
+  readonly gaps: readonly (readonly [began: string, ended: string])[]
+}
+
+export interface LakeIndex {
+  readonly format: number
+  readonly program: string
+  /** When the export began to read, ISO 8601. */
+  readonly at: string
+  /** Which database it was, as a hash. */
+  readonly source: string
+  /** Whether what names players is in it. */
+  readonly people: boolean
+  readonly coverage: readonly LakeCoverage[]
+  readonly files: readonly LakeFile[]
+  /** Files of earlier exports that readers may still have open, with the instant since when they are not listed. */
+  readonly replaced: readonly { readonly path: string; readonly since: string }[]
+}
+
+/** @throws UsageError when it is no index, of a newer format, or names a file outside its folder */
+export async function readIndex(folder: string): Promise<LakeIndex | undefined> {
+  const text = await readFile(join(folder, INDEX), 'utf8').catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw error
+  })
+  if (text === undefined) return undefined
+  const index = parsed(text)
+  if (!index || typeof index.format !== 'number' || !Array.isArray(index.files))
+    throw new UsageError(`${join(folder, INDEX)} is no index of a lake`)
+  if (index.format > FORMAT)
+    throw new UsageError(`${join(folder, INDEX)} has format ${index.format}; this version reads ${FORMAT}`)
+  const escaped = [...index.files, ...index.replaced].find(({ path }) => !isInside(path))
+  if (escaped) throw new UsageError(`${join(folder, INDEX)} names a file outside of the lake`)
+  return index
+}
+
+/** Puts an index in place of the one before: a reader sees one of the two. */
+export async function writeIndex(folder: string, index: LakeIndex): Promise<void> {
+  const draft = join(folder, `${INDEX}.new`)
+  const file = await open(draft, 'w')
+  try {
+    await file.writeFile(`${JSON.stringify(index, null, 1)}\n`)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(draft, join(folder, INDEX))
+}
+
+/** The files that an interrupted export had written. */
+export async function readDraft(folder: string, source: string): Promise<LakeFile[]> {
+  const text = await readFile(join(folder, DRAFT), 'utf8').catch(() => '')
+  const lines = text.split('\n').map((line) => parsed<LakeFile & { source: string }>(line))
+  return lines.flatMap((line) => (line && line.source === source && isInside(line.path) ? [line] : []))
+}
+
+export async function addToDraft(folder: string, file: LakeFile, source: string): Promise<void> {
+  await appendFile(join(folder, DRAFT), `${JSON.stringify({ ...file, source })}\n`)
+}
+
+export const draftPath = (folder: string): string => join(folder, DRAFT)
+
+/** SHA-256 of a file, in hex. */
+export async function sha256Of(path: string): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(path)) hash.update(chunk)
+  return hash.digest('hex')
+}
+
+/** Whether a path is one that an export makes. */
+function isInside(path: unknown): boolean {
+  return typeof path === 'string' && /^[a-z_]+\.[a-z_0-9]+\/(month=\d{4}-\d\d\/)?[0-9a-f]+\.parquet$/.test(path)
+}
+
+/** A line that a killed process wrote half is none. */
+function parsed<T = LakeIndex>(text: string): T | undefined {
+  try {
+    return JSON.parse(text) as T
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto'
+import type { Sql } from '../db/database.ts'
+import { listTables, quoted } from '../db/move/copied-table.ts'
+import { inProfiles } from '../resources/personal.ts'
+import { engineNaming } from '../sync/privacy/named-columns.ts'
+
+/** Of the engine's tables, those that say what was observed, and when; the others belong to one installation. */
+const OF_ENGINE = ['run', 'observation', 'answer_span', 'coverage_hour', 'expectation', 'gap', 'tier']
+
+/** Columns that say when a row began, the best first. */
+const TIMES =
+  'captured_at changed_at valid_from observed_at received_at started_at hour began_at starts_at first_listed_at latest'
+
+/** A column as it is read from Postgres and written to Parquet. */
+interface LakeColumn {
+  readonly name: string
+  /** SQL of Postgres that gives its value as text, or NULL. */
+  readonly text: string
+  /** Whether the text may need quotes in CSV. */
+  readonly quotes: boolean
+  /** SQL of DuckDB that makes the value of the text. */
+  readonly value: string
+}
+
+/** A table that is exported. */
+export interface LakeTable {
+  /** Schema-qualified. */
+  readonly name: string
+  readonly columns: readonly LakeColumn[]
+  /** SQL of the primary key; of a table without one, of its time. */
+  readonly order: string
+  /** SQL: the month of a row as `2026-05`; undefined where rows have no time. */
+  readonly month: string | undefined
+  /** Whether it can name players. */
+  readonly isPersonal: boolean
+  /** SHA-256 of the columns with their types, in hex. */
+  readonly schema: string
+}
+
+interface CatalogueColumn {
+  readonly table: string
+  readonly name: string
+  readonly type: string
+  readonly required: boolean
+  /** Its place in the primary key, from 1. */
+  readonly place: number | null
+}
+
+/** The tables that are exported, with their columns. @param people whether with what names players */
+export async function lakeTables(sql: Sql, people: boolean): Promise<LakeTable[]> {
+  const names = (await listTables(sql))
+    .map(({ name }) => name)
+    .filter((name) => name.startsWith('game.') || OF_ENGINE.includes(name.replace('sync.', '')))
+  const columns = await sql.query<CatalogueColumn>(
+    `select kept.name as table, attname::text as name, format_type(atttypid, null) as type, attnotnull as required,
+            array_position(conkey, attnum) as place
+       from unnest($1::text[]) kept(name)
+       join pg_attribute on attrelid = to_regclass(kept.name) and attnum > 0 and not attisdropped
+       left join pg_constraint on conrelid = attrelid and contype = 'p'
+      order by kept.name, attnum`,
+    [names],
+  )
+  return names.flatMap((name) =>
+    tableOf(
+      name,
+      columns.filter(({ table }) => table === name),
+      people,
+    ),
+  )
+}
+
+function tableOf(name: string, all: readonly CatalogueColumn[], people: boolean): LakeTable[] {
+  const naming = namingOf(name)
+  const shown = people ? all : all.filter((column) => naming.shownAs(column.name) !== 'left out')
+  // Of rows about single players nothing is left but when they were observed.
+  if (!people && naming.isAboutPlayers) return []
+  const columns = shown.map((column) => {
+    const isHidden = !people && naming.shownAs(column.name) === 'by resource'
+    return columnOf(
+      column,
+      isHidden ? `case when ${naming.isOther} then ${quoted(column.name)} end` : quoted(column.name),
+    )
+  })
+  if (all.some((column) => column.name === 'valid_until'))
+    columns.push({
+      name: 'is_current',
+      text: `(valid_until = 'infinity')::text`,
+      quotes: false,
+      value: 'is_current::boolean',
+    })
+  const key = all.filter(({ place }) => place !== null).sort((one, other) => (one.place ?? 0) - (other.place ?? 0))
+  const time = TIMES.split(' ').flatMap((one) => all.find((column) => column.name === one && column.required) ?? [])[0]
+  // As Parquet compares text, whatever the collation of the database.
+  const order = (key.length > 0 ? key : time ? [time] : all).map((column) =>
+    column.type === 'text' ? `${quoted(column.name)} collate "C"` : quoted(column.name),
+  )
+  const schema = createHash('sha256').update(JSON.stringify(columns)).digest('hex')
+  const month = time && `to_char(${quoted(time.name)} at time zone 'UTC', 'YYYY-MM')`
+  return [{ name, columns, order: order.join(', '), month, isPersonal: naming.isPersonal, schema }]
+}
+
+/** What the declarations that `privacy purge` works from say of a table. */
+function namingOf(name: string) {
+  const person = inProfiles.tables.find(({ table }) => table === name)
+  const declared = [...engineNaming, ...inProfiles.naming].find(({ table }) => table === name)
+  const named = new Set([
+    ...(declared?.columns.map((column) => column.name) ?? []),
+    ...(person ? ['player_uuid', person.username ?? 'player_uuid', ...(person.emptied ?? [])] : []),
+  ])
+  const resources = Object.keys(inProfiles.responses).map((one) => `'${one}'`)
+  const shownAs = (column: string) =>
+    !named.has(column) ? 'whole' : declared?.hasResource && !person ? 'by resource' : 'left out'
+  return {
+    isPersonal: named.size > 0,
+    isAboutPlayers: person !== undefined && person.emptied === undefined,
+    isOther: `split_part(resource, '/', 1) not in (${resources.join(', ')})`,
+    shownAs,
+  }
+}
+
+/** Types of Postgres whose text DuckDB reads as the same type, without quotes. */
+const PLAIN: Readonly<Record<string, string>> = {
+  uuid: 'uuid',
+  boolean: 'boolean',
+  smallint: 'smallint',
+  integer: 'integer',
+  bigint: 'bigint',
+  real: 'float',
+  'double precision': 'double',
+}
+
+function columnOf({ name, type }: CatalogueColumn, sql: string): LakeColumn {
+  const own = quoted(name)
+  if (type === 'timestamp with time zone')
+    return {
+      name,
+      text: `(case when isfinite(${sql}) then ${sql} end)::text`,
+      quotes: false,
+      value: `${own}::timestamptz`,
+    }
+  const plain = PLAIN[type]
+  if (plain) return { name, text: `(${sql})::text`, quotes: false, value: `${own}::${plain}` }
+  if (type === 'bytea') return { name, text: `encode(${sql}, 'hex')`, quotes: false, value: `unhex(${own})` }
+  if (type === 'text[]')
+    return { name, text: `array_to_json(${sql})::text`, quotes: true, value: `from_json(${own}, '["VARCHAR"]')` }
+  const value = type === 'jsonb' || type === 'json' ? `${own}::json` : own
+  return { name, text: `(${sql})::text`, quotes: true, value }
+}

@@ -1,0 +1,181 @@
+import { existsSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { seededRandom, systemClock, type VirtualClock, virtualClock } from '../../src/app/clock.ts'
+import type { Database } from '../../src/db/database.ts'
+import { openServer } from '../../src/db/server/server.ts'
+import { openDuckDb } from '../../src/lake/duckdb.ts'
+import { type Exported, exportLake } from '../../src/lake/export.ts'
+import { type LakeIndex, readIndex, sha256Of } from '../../src/lake/index-file.ts'
+import { fillYear } from '../bench/year/fill.ts'
+import { afterwards } from '../support/afterwards.ts'
+import { buildProgram, runProgram, startProgram } from '../support/cli.ts'
+import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
+
+const until = new Date('2026-06-01T12:00Z')
+const extent = { until, days: 2, guilds: 4, territories: 20, items: 60, seed: 1 }
+const hour = 3_600_000
+
+interface Scene {
+  readonly db: Database
+  readonly clock: VirtualClock
+  readonly folder: string
+  run(): Promise<Exported>
+  index(): Promise<LakeIndex>
+}
+
+const noteworthy = ['game.territory_hold', 'game.territory_resource', 'game.item', 'game.world_sample', 'sync.run']
+
+describe('an export', { timeout: 300_000 }, () => {
+  let db: Database
+  let url: string
+  beforeAll(async () => {
+    await buildProgram()
+    url = await testDatabaseUrl()
+    db = await openServer(url)
+    afterwards(() => db.close())
+    await fillYear(db, extent)
+  }, 300_000)
+
+  async function scene(): Promise<Scene> {
+    const folder = join(await temporaryFolder(), 'lake')
+    const clock = virtualClock(until.getTime())
+    const options = { clock, program: 'test', keepMs: 24 * hour, onProgress: () => {} }
+    return {
+      ...{ db, clock, folder },
+      run: () => exportLake(db, folder, { ...options, people: true }),
+      index: async () => {
+        const index = await readIndex(folder)
+        if (!index) throw new Error('there is no index')
+        return index
+      },
+    }
+  }
+
+  test('equals the database, table by table and value by value, and is not written twice', async () => {
+    const { run, folder, index } = await scene()
+    const first = await run()
+    expect(first.written).toBe(first.files)
+    await expectEqual(db, folder)
+    const again = await run()
+    expect([again.written, again.files, again.rows]).toEqual([0, first.files, first.rows])
+    const { files } = await index()
+    for (const table of noteworthy) expect(files.some((file) => file.table === table)).toBe(true)
+    expect((await index()).coverage.find((one) => one.resource === 'territories')?.since).toMatch(/^2026-05-/)
+  })
+
+  test('reads what changed alone, and keeps what was replaced for as long as it is to stay', async () => {
+    const { run, folder, index, clock } = await scene()
+    const { files } = await run()
+    const before = (await index()).files
+    const [first] = await db.query<{ run: string }>('select min(run_id::text) as run from sync.run')
+    await db.query('update sync.run set error = $1 where run_id = $2', [`a "quoted", text\n\\N`, first?.run ?? ''])
+    await db.query(`delete from game.world_sample where observed_at = (select max(observed_at) from game.world_sample)`)
+    await db.query(`insert into game.news_comments values ('', now(), null)`)
+    const second = await run()
+    expect([second.written, second.dropped]).toEqual([3, 0])
+    await expectEqual(db, folder)
+    const gone = before.filter(({ path }) => !existsSync(join(folder, path)))
+    expect(gone).toEqual([])
+    await clock.advance(25 * hour)
+    expect(await run()).toMatchObject({ written: 0, files: files + 1, dropped: 2 })
+    await expectEqual(db, folder)
+  })
+
+  test('is whole at every instant at which it is killed, and goes on where it was', async () => {
+    const folder = join(await temporaryFolder(), 'lake')
+    const random = seededRandom(7)
+    const environment = { DATABASE_URL: url }
+    const args = ['lake', 'export', folder, '--people', '--json']
+    let kills = 0
+    for (let round = 0; round < 10; round++) {
+      if (round === 5) expect((await runProgram(args, environment)).code).toBe(0)
+      if (round === 5)
+        for (const table of noteworthy) await db.query(`update ${table} set ${await someColumn(db, table)}`)
+      const { child, finished } = startProgram(args, environment)
+      // Half of them in the first half second after the first file.
+      while (round % 2 === 0 && child.exitCode === null && !existsSync(join(folder, 'draft.ndjson')))
+        await systemClock.sleep(5)
+      await systemClock.sleep(random() * (round % 2 === 0 ? 500 : 1500))
+      child.kill('SIGKILL')
+      if ((await finished).code === null) kills++
+      for (const { path, sha256 } of (await readIndex(folder))?.files ?? [])
+        expect(await sha256Of(join(folder, path))).toBe(sha256)
+    }
+    expect(kills).toBeGreaterThan(5)
+    const last = await runProgram(args, environment)
+    expect(last).toMatchObject({ code: 0 })
+    await expectEqual(db, folder)
+    expect((await readdir(folder)).filter((name) => !name.includes('.'))).toEqual([])
+  })
+})
+
+/** Every file is what the index says, and the tables hold what the database holds. */
+async function expectEqual(db: Database, folder: string): Promise<void> {
+  const index = await readIndex(folder)
+  const duck = await openDuckDb()
+  const tables = new Map<string, string[]>()
+  for (const { path, sha256, table } of index?.files ?? []) {
+    expect(await sha256Of(join(folder, path))).toBe(sha256)
+    tables.set(table, [...(tables.get(table) ?? []), join(folder, path)])
+  }
+  for (const [table, paths] of tables) {
+    const list = `[${paths.map((path) => `'${path}'`).join(', ')}]`
+    const columns = await duck.rows(`describe select * from read_parquet(${list}, hive_partitioning = false)`)
+    const names = columns.map((one) => String(one.column_name)).filter((name) => name !== 'is_current')
+    // The text of a number or an instant differs between the two; what is compared is what they say.
+    const here = await db.values(`select ${names.map((name) => `"${name}"`)} from ${table}`)
+    const hex = columns.map(({ column_name: name, column_type: type }) =>
+      type === 'BLOB' ? `hex("${name}") as "${name}"` : `"${name}"`,
+    )
+    const rows = await duck.rows(`select ${hex} from read_parquet(${list}, hive_partitioning = false)`)
+    const there = rows.map((row) => names.map((name) => row[name]))
+    const types = columns.map((one) => String(one.column_type))
+    const lines = (rows: unknown[][]) =>
+      rows.map((row) => JSON.stringify(row.map((one, n) => plain(one, types[n])))).sort()
+    expect([table, here.length]).toEqual([table, there.length])
+    expect([table, lines(here)]).toEqual([table, lines(there)])
+  }
+  const filled = await db.query<{
+    name: string
+  }>(`select relnamespace::regnamespace || '.' || relname as name from pg_class
+    where relnamespace = 'game'::regnamespace and relkind in ('r', 'p')`)
+  for (const { name } of filled) {
+    const [row] = await db.query<{ rows: number }>(`select count(*) as rows from ${name}`)
+    expect([name, row?.rows ?? 0]).toEqual([
+      name,
+      (index?.files ?? []).filter((one) => one.table === name).reduce((sum, one) => sum + one.rows, 0),
+    ])
+  }
+  duck.close()
+}
+
+function plain(value: unknown, type = ''): unknown {
+  if (value === null || value === undefined) return null
+  if (value instanceof Date) return Math.abs(value.getTime()) > 8e15 ? null : value.toISOString()
+  if (type.startsWith('TIMESTAMP')) return new Date(String(value).replace(' ', 'T').replace(/\+00$/, 'Z')).toISOString()
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('hex').toUpperCase()
+  if (type === 'JSON') return sorted(typeof value === 'string' ? JSON.parse(value) : value)
+  if (/INT|DOUBLE|FLOAT/.test(type)) return Number(value)
+  return value
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, one]) => [key, sorted(one)]),
+  )
+}
+
+/** What sets a column of a table to what it is. */
+async function someColumn(db: Database, table: string): Promise<string> {
+  const [row] = await db.query<{ name: string }>(
+    `select attname::text as name from pg_attribute where attrelid = $1::regclass and attnum = 3`,
+    [table],
+  )
+  return `"${row?.name}" = "${row?.name}"`
+}

@@ -1,0 +1,90 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { openDuckDb } from '../../src/lake/duckdb.ts'
+import { exportLake } from '../../src/lake/export.ts'
+import { readIndex } from '../../src/lake/index-file.ts'
+import { inProfiles } from '../../src/resources/personal.ts'
+import { purge } from '../../src/sync/privacy/person.ts'
+import { guildBody, guildId, playerId, syncGuild } from '../support/guild-answers.ts'
+import { onlineBody, profile, syncOnline, syncPlayer } from '../support/player-answers.ts'
+import { temporaryFolder, testDatabase } from '../support/postgres.ts'
+import { instantOf, openWorld } from '../support/world.ts'
+
+const name = 'Made_Up_Name'
+const uuid = playerId(1)
+
+/** Every byte of every file of a lake, of Parquet also without compression. */
+async function bytesIn(folder: string): Promise<Buffer> {
+  const duck = await openDuckDb()
+  const plain = join(await temporaryFolder(), 'plain')
+  const parts: Buffer[] = []
+  for (const path of await readdir(folder, { recursive: true })) {
+    if (!/\.(parquet|json|ndjson)$/.test(path)) continue
+    parts.push(await readFile(join(folder, path)))
+    if (!path.endsWith('.parquet')) continue
+    await duck.run(`copy (from '${join(folder, path)}') to '${plain}' (format parquet, compression uncompressed)`)
+    parts.push(await readFile(plain))
+  }
+  duck.close()
+  return Buffer.concat(parts)
+}
+
+function isNamed(bytes: Buffer): boolean {
+  const hex = uuid.replaceAll('-', '')
+  const forms = [Buffer.from(name), Buffer.from(uuid), Buffer.from(hex), Buffer.from(hex, 'hex')]
+  return forms.some((form) => bytes.includes(form))
+}
+
+test('a lake names no player unless it is asked for, and after a purge nothing of that player', {
+  timeout: 120_000,
+}, async () => {
+  const world = await openWorld(await testDatabase('embedded'))
+  await syncPlayer(
+    world,
+    1,
+    profile(1, {
+      username: name,
+      playtime: 12,
+      novelty: name,
+      guild: { uuid: guildId('a'), name: 'Guild a', prefix: 'aaa', rank: 'RECRUIT' },
+    }),
+    '08:00',
+  )
+  const member = { username: name, globalData: { wars: 5 }, novelty: `of ${name}` }
+  await syncGuild(world, guildBody('a', { 1: member, 2: { rank: 'owner' } }, { leader: { uuid, who: name } }), '08:01')
+  await syncGuild(
+    world,
+    guildBody('a', { 1: member, 2: { rank: 'owner' } }, { leader: { uuid, who: `not ${name}` } }),
+    '08:30',
+  )
+  await syncOnline(world, onlineBody({ EU1: [1, 2] }), '08:40')
+  const [open, closed] = [join(await temporaryFolder(), 'open'), join(await temporaryFolder(), 'closed')]
+  let now = instantOf('09:00')
+  const clock = { ...world.clock, now: () => now }
+  const run = (folder: string, people: boolean) =>
+    exportLake(world.db, folder, { clock, program: 'test', people, keepMs: 24 * 3_600_000, onProgress: () => {} })
+  await run(open, true)
+  await run(closed, false)
+  expect([isNamed(await bytesIn(open)), isNamed(await bytesIn(closed))]).toEqual([true, false])
+  // Counts stay: how many members a guild has, and how many were online.
+  const tables = (await readIndex(closed))?.files.map(({ table }) => table)
+  expect(tables).toEqual(expect.arrayContaining(['game.guild_sample', 'game.online_sample', 'game.world_sample']))
+
+  await world.db.transaction((sql) => purge(sql, inProfiles, { playerUuid: uuid, at: new Date(now) }))
+  await run(open, true)
+  now += 25 * 3_600_000
+  expect(await run(open, true)).toMatchObject({ written: 0 })
+  expect(isNamed(await bytesIn(open))).toBe(false)
+  expect((await readIndex(open))?.replaced).toEqual([])
+  // An export without people leaves nothing of one with people either, once its readers had their time.
+  await run(open, true)
+  await run(closed, true)
+  await run(closed, false)
+  now += 25 * 3_600_000
+  await run(closed, false)
+  expect((await readIndex(closed))?.files.map(({ table }) => table)).toEqual(tables)
+  expect((await readdir(closed)).includes('game.player')).toBe(false)
+  await world.api.close()
+  await world.sandbox.close()
+})
