@@ -11,7 +11,7 @@ export const lake: CommandGroup = {
       usage: 'export <place>',
       summary: 'write what changed since the last export into a folder of Parquet files',
       options: [
-        option('--people', 'also what names players: without it their uuids, names and single rows are left out'),
+        option('--people', 'also what names a player: without it uuids, names and rows about single ones are left out'),
         option(
           '--keep <duration>',
           'how long files that were replaced stay for their readers, such as 24h (default 24h)',
