@@ -34,6 +34,16 @@ comment on table sync.outbox_head is 'The last number of sync.outbox, one row. L
 comment on column sync.outbox_head.id is 'Always 0.';
 comment on column sync.outbox_head.last is 'The last number that was given.';
 
+comment on table sync.watch_delivery is 'How far each watch of watches.json has delivered the changes of sync.outbox. Messages are made anew for each attempt, and are not kept.';
+comment on column sync.watch_delivery.watch is 'Name of the watch.';
+comment on column sync.watch_delivery.number is 'Up to which number the watch has delivered, or has nothing to deliver.';
+comment on column sync.watch_delivery.sending is 'The last number of the message that is being sent: every attempt has the same changes, and the same idempotency key. NULL: none is.';
+comment on column sync.watch_delivery.attempts is 'Attempts for that message which failed.';
+comment on column sync.watch_delivery.retry_at is 'No attempt before this instant: after a failure, or by what the receiver asked for. NULL: at once.';
+comment on column sync.watch_delivery.failing_since is 'The first failed attempt since the last message that was delivered. NULL: none failed.';
+comment on column sync.watch_delivery.error is 'Why the last attempt failed. NULL: it did not.';
+comment on column sync.watch_delivery.delivered_at is 'When a message was delivered last. NULL: none was.';
+
 comment on table sync.privacy_action is 'Removals of personal data, by a restriction or by `privacy purge`. Never what was removed.';
 comment on column sync.privacy_action.at is 'observed_at of the response that restricted it; of a purge, its time. What was observed until then does not come back.';
 comment on column sync.privacy_action.player_uuid is 'The player. NULL: only the hash is kept.';

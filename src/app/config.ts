@@ -183,3 +183,9 @@ function readDotEnv(folder: string): Variables {
 function withoutEmpty(variables: Variables): Variables {
   return Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined && value !== ''))
 }
+
+/** The environment for a program of the user: without the settings of this one, which may be secret. */
+export function environmentOfOthers(): NodeJS.ProcessEnv {
+  const isOwn = (name: string) => /^(WYNNSYNC_|DATABASE_URL$|PG)/.test(name)
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isOwn(name)))
+}

@@ -8,6 +8,8 @@ import { lastAcceptedRuns, readMeasures } from '../sync/record/measures.ts'
 import type { RunResult } from '../sync/run/run-result.ts'
 import { createMeter, type Meter, type Stuck, type Watched } from './metrics.ts'
 import { metricsText } from './metrics-text.ts'
+import { watchFileOf } from './watches/watch-file.ts'
+import { openWatching, type Watching } from './watches/watching.ts'
 import { noWebhook, openWebhook, type Webhook } from './webhook.ts'
 
 /** Flags of `start` for monitoring. */
@@ -27,6 +29,11 @@ export function webhookOf({ config, clock, log }: App): Webhook {
   })
 }
 
+/** What delivers the messages of watches, from this database. */
+export function watchingOf({ config, clock, log }: App, db: Database): Watching {
+  return openWatching({ db, file: watchFileOf(config), clock, warn: (message) => log.warn({}, message) })
+}
+
 /** The monitoring of one `start`. */
 export interface Monitoring {
   request(event: RequestEvent): void
@@ -39,8 +46,8 @@ export interface Monitoring {
 
 /** How long a query for metrics and health may take, ms. */
 const DATABASE_TIMEOUT = 3000
-/** How long a webhook may delay the end of the process, ms. */
-const WEBHOOK_TIMEOUT = 2000
+/** How long a receiver may delay the end of the process, ms. */
+export const WEBHOOK_TIMEOUT = 2000
 
 /**
  * Starts counting, serves the metrics where a port is given, and notifies the webhook.

@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import type { Clock } from '../app/clock.ts'
 import { createFolder } from '../app/private-folder.ts'
 import { visibleText } from '../app/terminal-text.ts'
+import { noMentions, slackText } from './chat-text.ts'
 import { openDelivery } from './webhook-delivery.ts'
 
 /** One message to the webhook. */
@@ -109,11 +110,9 @@ export function openWebhook({ url, clock, memory: file, warn }: WebhookOptions):
 
 function bodyOf({ event, resource, message, more = {} }: Notice, now: number): string {
   const line = `wynnsync: ${resource === null ? '' : `${resource}: `}${event}: ${message}`
-  // `text` is what Slack shows, `content` what Discord does. A name must mention no one: Slack reads `<!channel>` and
-  // `<@U1>` unless these three characters are escaped, Discord mentions only what `allowed_mentions` lists.
+  // `text` is what Slack shows, `content` what Discord does. A name must mention no one.
   const content = visibleText(line).slice(0, 1900)
-  const text = content.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
-  const forChats = { text, content, allowed_mentions: { parse: [] } }
+  const forChats = { text: slackText(content), content, allowed_mentions: noMentions }
   return JSON.stringify({ event, resource, at: new Date(now).toISOString(), message, ...more, ...forChats })
 }
 

@@ -59,6 +59,7 @@ const bounds: Readonly<Record<string, readonly string[]>> = {
     'sync.privacy_restriction',
     'sync.route_bucket',
     'sync.tier',
+    'sync.watch_delivery',
     'sync.work_item',
   ],
   'nothing: a row each time the game, somebody in it or the API changes for good': [

@@ -93,7 +93,7 @@ export async function answerGuild({ sandbox, clock }: World, body: object, at: s
 export async function syncGuilds(
   { db, api, clock, log, raw = false }: World,
   options: Partial<WorklistOptions> = {},
-  { plausibleShare = 0.5, absences = 2, zeroShare = 0.25, accept = false }: SyncOptions = {},
+  { plausibleShare = 0.5, absences = 2, zeroShare = 0.25, accept = false, notifies = false }: SyncOptions = {},
 ): Promise<RunResult> {
   const lines = (level: string) => (_fields: object, message: string) => void log.push(`${level}: ${message}`)
   const runLog = { debug: () => undefined, info: lines('info'), warn: lines('warn'), error: lines('error') }
@@ -104,6 +104,7 @@ export async function syncGuilds(
     program: 'test',
     guards: { plausibleShare, absences, zeroShare, accept },
     raw,
+    notifies,
     log: runLog,
   }
   return await runResource(guilds, engine, { concurrency: 1, ...options })

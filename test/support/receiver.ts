@@ -1,4 +1,4 @@
-import { createServer } from 'node:http'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 
@@ -7,13 +7,23 @@ export interface Receiver {
   readonly url: string
   /** The bodies, in the order they came. */
   readonly got: Record<string, unknown>[]
+  /** The headers of each. */
+  readonly headers: IncomingHttpHeaders[]
   /** Resolves when that many bodies have come. */
   until(count: number): Promise<void>
 }
 
-/** Opens a receiver for the calling test. @param answer status of the n-th answer (from 0), or null to give none */
-export async function openReceiver(answer: (nth: number) => number | null = () => 204): Promise<Receiver> {
+/**
+ * Opens a receiver for the calling test.
+ * @param answer status of the n-th answer (from 0), or null to give none
+ * @param answerHeaders headers of an answer with a status
+ */
+export async function openReceiver(
+  answer: (nth: number) => number | null = () => 204,
+  answerHeaders: (status: number) => Record<string, string> = () => ({}),
+): Promise<Receiver> {
   const got: Record<string, unknown>[] = []
+  const headers: IncomingHttpHeaders[] = []
   const waiting = new Set<() => void>()
   const server = createServer((request, response) => {
     let text = ''
@@ -22,8 +32,9 @@ export async function openReceiver(answer: (nth: number) => number | null = () =
     })
     request.on('end', () => {
       got.push(JSON.parse(text))
+      headers.push(request.headers)
       const status = answer(got.length - 1)
-      if (status !== null) response.writeHead(status).end()
+      if (status !== null) response.writeHead(status, answerHeaders(status)).end()
       for (const look of waiting) look()
     })
   })
@@ -35,6 +46,7 @@ export async function openReceiver(answer: (nth: number) => number | null = () =
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook/of-a-secret-name`,
     got,
+    headers,
     until: (count) =>
       new Promise((resolve) => {
         const look = () => {

@@ -174,6 +174,7 @@ const ledger = new Set([
   'sync.raw_body',
   'sync.outbox',
   'sync.outbox_head',
+  'sync.watch_delivery',
 ])
 
 /** Every row of every table, without what differs from run to run by nature: the ledger, its ids, running numbers. */

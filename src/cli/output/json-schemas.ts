@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { watchSchemas } from '../../monitoring/watches/watch-schemas.ts'
 import { ledgerSchemas } from './ledger-schemas.ts'
 import { setupSchemas } from './setup-schemas.ts'
 
@@ -90,6 +91,14 @@ const status = z.looseObject({
   }),
   tiers: z.array(z.looseObject({ table: text, fineSince: maybeInstant, coarseSince: maybeInstant })),
   locks: z.array(z.looseObject({ name: text, pid: count, host: text, application: text, since: instant })),
+  watches: z.array(
+    z.looseObject({
+      watch: text,
+      error: maybeText.describe('why the last attempt failed'),
+      failingSince: maybeInstant.describe('the first failed attempt since the last message that arrived'),
+      deliveredAt: maybeInstant,
+    }),
+  ),
 })
 
 const drift = z.looseObject({
@@ -209,10 +218,11 @@ export const jsonSchemas = {
     .looseObject({
       number: z.int().min(1),
       writtenAt: instant,
-      event: z.enum(['change', 'guard', 'drift', 'failure']),
+      event: z.enum(['change', 'guard', 'drift', 'failure', 'freshness']),
       resource: text,
       key: text.optional().describe('of a worklist; never a player'),
-      run: text,
+      run: text.optional().describe('of `freshness` none'),
+      isLate: z.boolean().optional().describe('of `freshness`: whether the resource is late now, or no longer'),
       at: instant,
       keys: z.array(text).optional().describe('records that appeared, changed or disappeared; at most 100'),
       touched: count.optional().describe('how many those are'),
@@ -220,6 +230,7 @@ export const jsonSchemas = {
       late: z.literal(true).optional().describe('no news when it was loaded, such as a recording'),
     })
     .describe('/changes/N.json, and the data of /changes/stream'),
+  ...watchSchemas,
   webhook: z.looseObject({
     event: z.enum(['failure', 'recovery', 'guard', 'start', 'stop']),
     resource: maybeText.describe('null: about the program'),

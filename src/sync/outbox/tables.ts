@@ -1,5 +1,5 @@
 import { primaryKey } from 'drizzle-orm/pg-core'
-import { bigint, instant, jsonb, smallint } from '../../db/columns.ts'
+import { bigint, instant, integer, jsonb, smallint, text } from '../../db/columns.ts'
 import { namesPeople } from '../../db/naming.ts'
 import { syncTable } from '../../db/schemas.ts'
 
@@ -23,8 +23,28 @@ export const outboxHead = syncTable(
   },
 )
 
+export const watchDelivery = syncTable(
+  'watch_delivery',
+  'How far each watch of watches.json has delivered the changes of sync.outbox. Messages are made anew for each attempt, and are not kept.',
+  {
+    watch: text('Name of the watch.').primaryKey(),
+    number: bigint('Up to which number the watch has delivered, or has nothing to deliver.').notNull(),
+    sending: bigint(
+      'The last number of the message that is being sent: every attempt has the same changes, and the same idempotency key. NULL: none is.',
+    ),
+    attempts: integer('Attempts for that message which failed.').notNull(),
+    retryAt: instant(
+      'No attempt before this instant: after a failure, or by what the receiver asked for. NULL: at once.',
+    ),
+    failingSince: instant('The first failed attempt since the last message that was delivered. NULL: none failed.'),
+    error: text('Why the last attempt failed. NULL: it did not.'),
+    deliveredAt: instant('When a message was delivered last. NULL: none was.'),
+  },
+)
+
 /** Which columns can name a player: none. */
 export const outboxNaming = [
   namesPeople(outbox, {}, { 'of resources about people it has no names': ['change'] }),
   namesPeople(outboxHead, {}),
+  namesPeople(watchDelivery, {}, { 'named by the user, or says what a receiver answered': ['watch', 'error'] }),
 ]

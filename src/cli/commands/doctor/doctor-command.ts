@@ -15,6 +15,7 @@ import { formatTable } from '../../output/table.ts'
 import { databaseAdvice, readOnlyAdvice } from './doctor-advice.ts'
 import { checkCredential, checkDisk, checkResponse, type Finding } from './doctor-checks.ts'
 import { checkReplication } from './doctor-replication.ts'
+import { checkWatches } from './doctor-watches.ts'
 
 /** `doctor`: database, disk, API, clock, headers, credential, freshness; what is wrong and what to do. Returns the exit code. */
 export async function doctorCommand(context: Context): Promise<number> {
@@ -64,7 +65,7 @@ export async function diagnose(context: Context): Promise<Finding[]> {
     })
     const database = db ? await checkDatabase(db, context) : undefined
     findings.push(...(database?.findings ?? []))
-    findings.push(await checkDisk(app.config, db))
+    findings.push(await checkDisk(app.config, db), ...checkWatches(app.config))
     const requests: RequestEvent[] = []
     const onRequest = (event: RequestEvent) => void requests.push(event)
     // The shared budget takes tables and writing: without them, a fault of the database would look like one of the API.

@@ -7,7 +7,13 @@ import { messageOf, RetryableError } from '../../../app/errors.ts'
 import type { Database } from '../../../db/database.ts'
 import { LockTimeout } from '../../../db/locks/lock-timeout.ts'
 import type { HttpServer } from '../../../monitoring/listen.ts'
-import { type Monitoring, type MonitoringFlags, openMonitoring } from '../../../monitoring/monitoring.ts'
+import {
+  type Monitoring,
+  type MonitoringFlags,
+  openMonitoring,
+  WEBHOOK_TIMEOUT,
+  watchingOf,
+} from '../../../monitoring/monitoring.ts'
 import { resources, resourcesNamed } from '../../../resources/index.ts'
 import { setExpectedInterval } from '../../../sync/coverage/coverage.ts'
 import type { Outages } from '../../../sync/run/outages.ts'
@@ -133,6 +139,9 @@ async function run(
   else signal.addEventListener('abort', shutDown, { once: true })
   const summarize = hourlySummary(app)
   const maintenance = keepMaintained(app, db, signal, viewsDue)
+  const watching = watchingOf(app, db)
+  await watching.begin()
+  const delivering = watching.run(signal)
   await runSchedule(
     { ...engineOf(app, db, api), outages },
     {
@@ -151,6 +160,8 @@ async function run(
   )
   ending.abort(signal.reason)
   await maintenance
+  await watching.close(WEBHOOK_TIMEOUT)
+  await delivering
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { CredentialSources } from '../../../app/stored-credential.ts'
 import type { Database } from '../../../db/database.ts'
 import { readHeldLocks } from '../../../db/locks/held-locks.ts'
+import { readDeliveries } from '../../../monitoring/watches/delivery-state.ts'
 import { resources } from '../../../resources/index.ts'
 import { readBudgets, readFailures, readGaps, readSizes, readTiers } from '../../../sync/record/overview.ts'
 import { readFreshness, readKeyCounts, readStates } from '../../../sync/record/recent-runs.ts'
@@ -40,5 +41,12 @@ export async function readOverview(db: Database, now: number, credentials: Crede
     size: await readSizes(db, 5),
     tiers: await readTiers(db),
     locks: await readHeldLocks(db),
+    watches: await readWatchStates(db),
   }
+}
+
+/** What watches deliver: not how. */
+async function readWatchStates(db: Database) {
+  const states = await readDeliveries(db)
+  return states.map(({ watch, error, failingSince, deliveredAt }) => ({ watch, error, failingSince, deliveredAt }))
 }

@@ -57,7 +57,7 @@ interface Section {
 }
 
 function sections(overview: Overview, now: number): readonly Section[] {
-  const { budgets, gaps, failures, size, tiers, locks } = overview
+  const { budgets, gaps, failures, size, tiers, locks, watches } = overview
   return [
     {
       title: 'Requests the API allows',
@@ -85,6 +85,17 @@ function sections(overview: Overview, now: number): readonly Section[] {
         last: ago(failure.at, now),
         error: shortened(failure.error, 90),
       })),
+    },
+    {
+      title: 'Watches whose messages do not arrive',
+      columns: ['watch', 'since', 'last delivered', 'error'],
+      rows: watches
+        .filter(({ failingSince }) => failingSince !== null)
+        .map(({ watch, failingSince, deliveredAt, error }) => ({
+          ...{ watch, error },
+          since: ago(failingSince, now),
+          'last delivered': ago(deliveredAt, now),
+        })),
     },
     {
       title: 'Largest tables',

@@ -1,0 +1,69 @@
+import type { Sql } from '../../db/database.ts'
+
+/** How far a watch is; a row of sync.watch_delivery. */
+export interface DeliveryState {
+  readonly watch: string
+  readonly number: number
+  readonly sending: number | null
+  readonly attempts: number
+  readonly retryAt: Date | null
+  readonly failingSince: Date | null
+  readonly error: string | null
+  readonly deliveredAt: Date | null
+}
+
+const columns = `watch, number, sending, attempts, retry_at as "retryAt", failing_since as "failingSince", error,
+  delivered_at as "deliveredAt"`
+
+/** The state of every watch that ran, by name. */
+export async function readDeliveries(sql: Sql): Promise<DeliveryState[]> {
+  return await sql.query<DeliveryState>(`select ${columns} from sync.watch_delivery order by watch`)
+}
+
+/** Begins watches that are new with what comes next, and forgets those that are gone. */
+export async function matchDeliveries(sql: Sql, names: readonly string[]): Promise<void> {
+  await sql.query(
+    `insert into sync.watch_delivery (watch, number, attempts)
+     select name, coalesce((select max(last) from sync.outbox_head), 0), 0 from unnest($1::text[]) as watched(name)
+     on conflict (watch) do nothing`,
+    [names],
+  )
+  await sql.query('delete from sync.watch_delivery where watch <> all($1::text[])', [names])
+}
+
+/** Replaces the state of a watch. */
+export async function writeDelivery(sql: Sql, state: DeliveryState): Promise<void> {
+  await sql.query(
+    `update sync.watch_delivery set number = $2, sending = $3, attempts = $4, retry_at = $5, failing_since = $6,
+            error = $7, delivered_at = $8 where watch = $1`,
+    [
+      ...[state.watch, state.number, state.sending, state.attempts, state.retryAt, state.failingSince],
+      ...[state.error, state.deliveredAt],
+    ],
+  )
+}
+
+/** A change that a watch may send. */
+export interface WatchedChange {
+  readonly number: number
+  readonly writtenAt: Date
+}
+
+/** Changes of one read. */
+export const mostChanges = 1000
+
+/** News from some sources after a number, in order. @param upto the last number; null: the latest */
+export async function readNews(
+  sql: Sql,
+  sources: readonly string[],
+  after: number,
+  upto: number | null,
+): Promise<WatchedChange[]> {
+  return await sql.query<WatchedChange>(
+    `select number, at as "writtenAt" from sync.outbox
+      where number > $1 and ($2::bigint is null or number <= $2) and not change @> '{"late": true}'
+        and case change->>'event' when 'change' then change->>'resource' else change->>'event' end = any($3)
+      order by number limit ${mostChanges}`,
+    [after, upto, sources],
+  )
+}

@@ -1,0 +1,195 @@
+import type { Pending } from './due.ts'
+import type { WatchEvent } from './watch-file.ts'
+
+/** Something that a watch sends. */
+export interface Occurrence extends Pending {
+  readonly event: WatchEvent
+  /** When it happened, or was first seen. */
+  readonly at: Date
+  /** A sentence. */
+  readonly text: string
+  /** Path of the page about it, or another site's address. */
+  readonly path: string
+  readonly guild?: string | null
+  readonly territory?: string
+  readonly player?: string | null
+  readonly item?: string
+}
+
+/** A row of a query of events. */
+export interface EventRow extends Pending {
+  readonly at: Date
+  readonly [column: string]: unknown
+}
+
+/** How an event is read from the tables. */
+export interface EventQuery {
+  /** Resources whose changes may bring it. */
+  readonly sources: readonly string[]
+  /** $1: numbers of changes. $2 and on: what it takes. Has `number`, `writtenAt`, `at`. */
+  readonly sql: string
+  /** Filters that are parameters: uuids, or NULL for all. */
+  readonly takes?: readonly ('guilds' | 'players')[]
+  readonly occurrence: (row: EventRow) => Omit<Occurrence, 'number' | 'writtenAt' | 'at' | 'event'>
+}
+
+/** The changes, and `observed`, the instant that the response of each speaks for. */
+const changed = `with changed as materialized (
+  select number, at as "writtenAt", change, (change->>'observedAt')::timestamptz as observed, change->>'resource' as resource,
+         change->>'key' as key, outbox.xmin as transaction
+    from sync.outbox where number = any($1))`
+
+/** No one who restricted anything, or was purged. */
+const isShown = (
+  player: string,
+) => `not exists (select from sync.privacy_restriction one where one.player_uuid = ${player})
+   and not exists (select from sync.privacy_action action where action.policy in ('purge', 'delete')
+                      and (action.player_uuid = ${player} or action.player_hash = sha256(${player}::text::bytea)))`
+
+const page = (kind: string, name: unknown) => `/${kind}/${encodeURIComponent(String(name))}`
+
+/** Captures are looked up by their time, which an index has: a response shows them soon. */
+const captures = `${changed}
+select changed.number, changed."writtenAt", capture.captured_at as at, capture.territory, capture.is_recapture as again,
+       capture.from_guild_uuid::text as "fromUuid", capture.from_guild_name as "from",
+       capture.to_guild_uuid::text as "toUuid", capture.to_guild_name as "to"
+  from changed join analytics.territory_capture capture on capture.observed_at = changed.observed
+   and capture.captured_at > changed.observed - interval '7 days'
+ where changed.resource = 'territories'`
+
+function captureOf({ territory, again, from, to }: EventRow) {
+  return {
+    text: again ? `${to} took ${territory} again` : `${to} took ${territory} from ${from ?? 'no owner'}`,
+    path: page('territories', territory),
+    territory: String(territory),
+  }
+}
+
+/**
+ * Moves of members. A leave is concluded after it was first observed: those of a change are the ones whose version ended in the
+ * same transaction.
+ */
+const moves = (events: readonly string[]) => `${changed}
+select changed.number, changed."writtenAt", event.at, event.event, event.guild_uuid::text as guild,
+       event.guild_name as name, event.player_uuid::text as player, event.username, event.from_rank as "from",
+       event.to_rank as "to"
+  from changed join analytics.membership_event event on event.guild_uuid = changed.key::uuid
+   and event.event in (${events.map((event) => `'${event}'`).join(', ')})
+   and case when event.event <> 'left' then event.observed_at = changed.observed
+            else exists (select from game.guild_member member where member.guild_uuid = event.guild_uuid
+                            and member.player_uuid = event.player_uuid and member.valid_until = event.observed_at
+                            and member.xmin = changed.transaction) end
+   and ${isShown('event.player_uuid')}
+ where changed.resource = 'guilds' and ($2::text[] is null or changed.key = any($2))`
+
+function moveOf({ event, guild, name, player, username, from, to }: EventRow) {
+  const what =
+    event === 'joined' || event === 'left' ? `${event} ${name ?? 'the guild'}` : `${event} from ${from} to ${to}`
+  const where = event === 'joined' || event === 'left' ? '' : ` in ${name ?? 'the guild'}`
+  return {
+    text: `${username ?? player} ${what}${where}`,
+    path: page('guilds', guild),
+    guild: String(guild),
+    player: String(player),
+  }
+}
+
+const movesOf = (...events: string[]): EventQuery => ({
+  sources: ['guilds'],
+  sql: moves(events),
+  takes: ['guilds'],
+  occurrence: moveOf,
+})
+
+/** What was published after the first response. */
+const published = (table: string, key: string, link: string, title: string) => `
+select changed.number, changed."writtenAt", one.valid_from as at, ${title} as title, ${link} as link
+  from changed join game.${table} one on one.valid_from = changed.observed
+ where changed.resource = '${{ article: 'articles', news: 'latest-news', video: 'videos' }[table]}'
+   and one.valid_from > (select min(valid_from) from game.${table})
+   and not exists (select from game.${table} earlier where earlier.${key} = one.${key} and earlier.valid_from < one.valid_from)`
+
+/** How each event is read. */
+export const eventQueries: Readonly<Record<WatchEvent, EventQuery>> = {
+  captured: {
+    sources: ['territories'],
+    sql: captures,
+    occurrence: (row) => ({ ...captureOf(row), guild: String(row.toUuid) }),
+  },
+  lost: {
+    sources: ['territories'],
+    sql: `${captures} and capture.from_guild_uuid is not null and not capture.is_recapture`,
+    occurrence: (row) => ({ ...captureOf(row), guild: String(row.fromUuid) }),
+  },
+  joined: movesOf('joined'),
+  left: movesOf('left'),
+  rank: movesOf('promoted', 'demoted'),
+  'item changed': {
+    sources: ['items'],
+    sql: `${changed}
+select changed.number, changed."writtenAt", change.changed_at as at, change.internal_name as item,
+       max(change.display_name) as name, count(*)::int as paths,
+       bool_or(change.path = '' and change.old_value is null) as appeared,
+       bool_or(change.path = '' and change.new_value is null) as disappeared
+  from changed join analytics.item_change change on change.changed_at = changed.observed
+ where changed.resource = 'items' group by 1, 2, 3, 4`,
+    occurrence: ({ item, name, paths, appeared, disappeared }) => ({
+      text: `${name ?? item}: ${appeared ? 'appeared' : disappeared ? 'disappeared' : `${paths} changed`}`,
+      path: page('items', item),
+      item: String(item),
+    }),
+  },
+  patch: {
+    sources: ['items', 'recipes', 'ability-trees', 'aspects', 'quests'],
+    sql: `${changed}
+select changed.number, changed."writtenAt", patch.started_at as at, patch.patch, patch.items_changed as items,
+       patch.items_added as added, patch.items_removed as removed
+  from changed join analytics.patch patch on patch.started_at = changed.observed
+ where changed.resource in ('items', 'recipes', 'ability-trees', 'aspects', 'quests')`,
+    occurrence: ({ patch, items, added, removed }) => ({
+      text: `Patch ${patch}: so far ${items} items changed, ${added} added, ${removed} removed`,
+      path: page('patches', patch),
+    }),
+  },
+  'world down': {
+    sources: ['online-players'],
+    // Concluded later, as leaves are.
+    sql: `${changed}
+select changed.number, changed."writtenAt", version.valid_until as at, version.world
+  from changed join game.world version on version.valid_until <= changed.observed and version.xmin = changed.transaction
+   and version.valid_until > changed.observed - interval '1 day'
+ where changed.resource = 'online-players'`,
+    occurrence: ({ world }) => ({ text: `${world} is down`, path: '/worlds' }),
+  },
+  online: {
+    sources: ['online-players'],
+    sql: `${changed}
+select changed.number, changed."writtenAt", session.listed_from as at, session.player_uuid::text as player, session.username,
+       session.world
+  from changed join analytics.player_session session on session.listed_from = changed.observed
+   and session.player_uuid::text = any($2) and ${isShown('session.player_uuid')}
+ where changed.resource = 'online-players'`,
+    takes: ['players'],
+    occurrence: ({ player, username, world }) => ({
+      text: `${username ?? player} is online${world === null ? '' : ` on ${world}`}`,
+      path: page('players', player),
+      player: String(player),
+    }),
+  },
+  news: {
+    sources: ['articles', 'latest-news', 'videos'],
+    sql: `${changed}${[
+      published('article', 'pk', 'null::text', 'one.title'),
+      published('news', 'forum_thread', 'one.forum_thread', 'one.title'),
+      published('video', 'address', 'one.address', `'A new video'`),
+    ].join(' union all ')}`,
+    occurrence: ({ title, link }) => ({ text: String(title ?? 'News'), path: link === null ? '/' : String(link) }),
+  },
+  'freshness late': {
+    sources: ['freshness'],
+    sql: `${changed}
+select number, "writtenAt", "writtenAt" as at, resource from changed
+ where change->>'event' = 'freshness' and (change->>'isLate')::boolean`,
+    occurrence: ({ resource }) => ({ text: `${resource} is late`, path: '/status' }),
+  },
+}

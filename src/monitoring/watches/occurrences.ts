@@ -1,0 +1,75 @@
+import type { Sql } from '../../db/database.ts'
+import { type EventQuery, type EventRow, eventQueries, type Occurrence } from './event-queries.ts'
+import type { Watch, WatchEvent } from './watch-file.ts'
+
+/** The filters of a watch, by uuid where names can change. */
+export interface Filters {
+  readonly guilds?: readonly string[]
+  readonly players?: readonly string[]
+}
+
+/** Resolves the names that filters have; a name that is not known yet matches nothing. */
+export async function filtersOf(sql: Sql, { guild: guilds, player: players }: Watch): Promise<Filters> {
+  const uuidsOf = async (table: string, names: readonly string[]) => {
+    const rows = await sql.query<{ uuid: string }>(
+      `select distinct uuid::text from (${table}) known where name = any($1)`,
+      [names],
+    )
+    return [...rows.map(({ uuid }) => uuid), ...names.map((name) => name.toLowerCase())]
+  }
+  return {
+    ...(guilds ? { guilds: await uuidsOf(guildNames, guilds) } : {}),
+    ...(players ? { players: await uuidsOf(playerNames, players) } : {}),
+  }
+}
+
+const guildNames = [
+  ...['game.guild_listing', 'game.guild'].flatMap((table) => [`${table} name`, `${table} prefix`]),
+  ...['game.territory_hold guild_name', 'game.territory_hold guild_prefix'],
+]
+  .map((source) => source.split(' '))
+  .map(([table, name]) => `select guild_uuid as uuid, ${name} as name from ${table} where valid_until = 'infinity'`)
+  .join(' union all ')
+
+const playerNames = ['game.player', 'game.guild_member']
+  .map((table) => `select player_uuid as uuid, username as name from ${table} where valid_until = 'infinity'`)
+  .join(' union all ')
+
+/** Resources whose changes can have an event; `event` of the outbox where it is no change. */
+export function sourcesOf(events: readonly WatchEvent[]): string[] {
+  return [...new Set(events.flatMap((event) => eventQueries[event].sources))]
+}
+
+/**
+ * Everything that a watch sends of some changes, in order. Players who restricted anything, or were purged, are left out.
+ * @param numbers of changes in sync.outbox
+ */
+export async function readOccurrences(sql: Sql, watch: Watch, numbers: readonly number[]): Promise<Occurrence[]> {
+  if (numbers.length === 0) return []
+  const filters = await filtersOf(sql, watch)
+  const found: Occurrence[] = []
+  for (const event of watch.events) {
+    const query: EventQuery = eventQueries[event]
+    const given = [numbers, ...(query.takes ?? []).map((name) => filters[name] ?? null)]
+    const rows = await sql.query<EventRow>(query.sql, given)
+    for (const row of rows) {
+      const { number, writtenAt, at } = row
+      const occurrence = { number, writtenAt, at, event, ...query.occurrence(row) }
+      if (isWanted(occurrence, watch, filters)) found.push(occurrence)
+    }
+  }
+  return found.sort((one, other) => one.number - other.number || one.at.getTime() - other.at.getTime())
+}
+
+/** A filter holds for the events that have what it names. */
+function isWanted(
+  occurrence: Occurrence,
+  { territory: territories, item: items }: Watch,
+  { guilds, players }: Filters,
+): boolean {
+  const { guild, player, territory, item, text } = occurrence
+  if (guilds && guild !== undefined && !guilds.includes(String(guild))) return false
+  if (players && player !== undefined && !players.includes(String(player))) return false
+  if (territories && territory !== undefined && !territories.includes(territory)) return false
+  return !items || item === undefined || items.includes(item) || items.some((name) => text.startsWith(`${name}: `))
+}

@@ -1,0 +1,130 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import * as z from 'zod'
+import { codeOf, messageOf, UsageError } from '../../app/errors.ts'
+import { createFolder } from '../../app/private-folder.ts'
+import { parseQuietHours } from './quiet-hours.ts'
+
+/** Everything a watch can send a message about. */
+export const watchEvents = [
+  ...['captured', 'lost', 'joined', 'left', 'rank', 'item changed', 'patch'],
+  ...['world down', 'online', 'news', 'freshness late'],
+] as const
+
+export type WatchEvent = (typeof watchEvents)[number]
+
+const text = z.string().min(1).max(200)
+const names = z.array(text).min(1).max(100)
+const url = z.url({ protocol: /^https?$/ }).describe('secret')
+
+const target = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('discord'), url }),
+  z.strictObject({ type: z.literal('slack'), url }),
+  z.strictObject({
+    type: z.literal('webhook'),
+    url,
+    secret: text.optional().describe('signs the messages, as Standard Webhooks do'),
+  }),
+  z.strictObject({
+    type: z.literal('command'),
+    command: z.string().min(1).describe('for the shell; gets the message as JSON on stdin'),
+  }),
+])
+
+const watch = z
+  .strictObject({
+    name: text.regex(/^[\w.-]+$/, 'letters, digits, `_`, `-` and `.` only'),
+    events: z.array(z.enum(watchEvents)).min(1),
+    guild: names.optional().describe('names, prefixes or uuids'),
+    territory: names.optional(),
+    player: names.optional().describe('names or uuids'),
+    item: names.optional().describe('names, as the API or as players spell them'),
+    atLeast: z
+      .strictObject({ events: z.int().min(2).max(1000), minutes: z.int().min(1).max(1440) })
+      .optional()
+      .describe('a message only when so many events come within so many minutes'),
+    quiet: z
+      .string()
+      .refine(
+        (hours) => parseQuietHours(hours) !== null,
+        'must be hours such as 22:00-07:00 or 22:00-07:00 Europe/Berlin',
+      )
+      .optional()
+      .describe('hours in which nothing is sent; what happens then comes afterwards. UTC unless a time zone is given'),
+    groupSeconds: z.int().min(0).max(3600).default(60).describe('what happens within so many seconds is one message'),
+    target,
+  })
+  .refine(({ events, player }) => !events.includes('online') || player !== undefined, {
+    message: 'the event `online` must name players',
+    path: ['player'],
+  })
+
+/** `watches.json`, as it stands. */
+export const watchesSchema = z.strictObject({
+  $schema: z.string().optional(),
+  site: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('where `wynnsync serve` can be reached, for the links of messages'),
+  watches: z
+    .array(watch)
+    .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, 'two watches have the same name'),
+})
+
+export type WatchFile = z.infer<typeof watchesSchema>
+export type Watch = WatchFile['watches'][number]
+export type Target = Watch['target']
+
+const none: WatchFile = { watches: [] }
+
+/** Path of the file. */
+export function watchFileOf({ dataDir }: { readonly dataDir: string }): string {
+  return join(dataDir, 'watches.json')
+}
+
+/**
+ * The watches; none when there is no file.
+ * @throws UsageError that lists everything that is wrong with the file, without its secrets
+ */
+export function readWatches(file: string): WatchFile {
+  let content: string
+  try {
+    content = readFileSync(file, 'utf8')
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return none
+    throw new UsageError(`${file} cannot be read: ${messageOf(error)}`)
+  }
+  return parseWatches(file, parsed(file, content))
+}
+
+/** @throws UsageError that lists everything that is wrong, by its place in the file */
+export function parseWatches(file: string, content: unknown): WatchFile {
+  const { data, error } = watchesSchema.safeParse(content)
+  if (data) return data
+  const problems = error.issues.map(({ path, message }) => `  ${path.join('.') || 'the file'}: ${message}`)
+  throw new UsageError(`${file} has watches that cannot be used:\n${problems.join('\n')}`)
+}
+
+/** Replaces the file, readable by its owner only: URLs of webhooks are secrets. */
+export function writeWatches(file: string, content: WatchFile): void {
+  createFolder(dirname(file))
+  const draft = `${file}.${randomBytes(6).toString('hex')}`
+  writeFileSync(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
+  renameSync(draft, file)
+}
+
+/** Whether other users of this machine can read the file. */
+export function isShared(file: string): boolean {
+  const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0
+  return process.platform !== 'win32' && (mode & 0o077) !== 0
+}
+
+// Without a cause: a parser's error quotes the text.
+function parsed(file: string, content: string): unknown {
+  try {
+    return JSON.parse(content)
+  } catch {
+    throw new UsageError(`${file} is not JSON`)
+  }
+}

@@ -1,0 +1,129 @@
+import { setMaxListeners } from 'node:events'
+import type { Clock } from '../../app/clock.ts'
+import { messageOf } from '../../app/errors.ts'
+import type { Database, Lock } from '../../db/database.ts'
+import { type Delivering, deliver } from './deliver.ts'
+import { matchDeliveries, readDeliveries } from './delivery-state.ts'
+import { noteFreshness } from './freshness.ts'
+import { readWatches, type Watch, type WatchFile } from './watch-file.ts'
+
+export interface WatchingOptions {
+  readonly db: Database
+  readonly file: string
+  readonly clock: Clock
+  readonly warn: (message: string) => void
+}
+
+/** Delivers what watches have to send. Nothing here throws; one process delivers at a time. */
+export interface Watching {
+  /** Lets new watches begin with what comes next. */
+  begin(): Promise<void>
+  /** Sends what is due, each message once. @param isLast whether nothing is waited for to be grouped */
+  look(isLast?: boolean): Promise<void>
+  /** Looks again and again, until the signal. */
+  run(stopping: AbortSignal): Promise<void>
+  /** Ends attempts that are under way after `ms`, and lets another process deliver. */
+  close(ms: number): Promise<void>
+}
+
+/** How often a running process looks: when there are watches, when there are none, and for resources that are late, ms. */
+const [EVERY, IDLE_EVERY, FRESHNESS_EVERY] = [1000, 30_000, 60_000]
+
+/** Held by the process that delivers. */
+const lockName = 'watches'
+
+export function openWatching({ db, file, clock, warn }: WatchingOptions): Watching {
+  const ending = new AbortController()
+  setMaxListeners(0, ending.signal)
+  const looks = createLooks({ db, clock, signal: ending.signal, pauses: new Map(), warn })
+  let lock: Lock | null = null
+  let known = ''
+  let looking: Promise<void> | undefined
+  let problem = ''
+
+  /** The watches; undefined: there are none and were none, or another process delivers. */
+  async function current(): Promise<WatchFile | undefined> {
+    const content = readWatches(file)
+    if (content.watches.length === 0 && known === '') return undefined
+    lock ??= await db.tryLock(lockName)
+    if (!lock) return undefined
+    const text = JSON.stringify(content)
+    if (text === known) return content
+    const names = content.watches.map(({ name }) => name)
+    await matchDeliveries(db, names)
+    looks.forget()
+    known = text
+    return content
+  }
+
+  async function guarded(work: () => Promise<unknown>): Promise<void> {
+    const said = await work().then(
+      () => '',
+      // The database may be away for a while, or the file half-written by an editor.
+      (error: unknown) => `watches: ${messageOf(error)}`,
+    )
+    if (said !== '' && said !== problem) warn(said)
+    problem = said
+  }
+
+  async function look(isLast = false): Promise<void> {
+    looking = guarded(async () => {
+      const content = await current()
+      if (content) await looks.look(content, isLast)
+    })
+    await looking
+  }
+
+  return {
+    begin: () => guarded(current),
+    look,
+    run: async (stopping) => {
+      while (!stopping.aborted) {
+        await look()
+        await clock.sleep(known === '' ? IDLE_EVERY : EVERY, stopping).catch(() => undefined)
+      }
+    },
+    close: async (ms) => {
+      const over = new AbortController()
+      await Promise.race([looking, clock.sleep(ms, over.signal).catch(() => undefined)])
+      over.abort()
+      ending.abort()
+      await looking
+      await lock?.release().catch(() => undefined)
+      lock = null
+    },
+  }
+}
+
+function createLooks(context: Delivering) {
+  const { db, clock } = context
+  /** By watch, the last number that was looked at, and when to look again without another. */
+  const seen = new Map<string, { readonly last: number; readonly at: number }>()
+  let freshnessAt = 0
+
+  async function look({ site, watches }: WatchFile, isLast: boolean): Promise<void> {
+    if (clock.now() >= freshnessAt && watches.some(({ events }) => events.includes('freshness late'))) {
+      freshnessAt = clock.now() + FRESHNESS_EVERY
+      await noteFreshness(db, new Date(clock.now()))
+    }
+    const [head] = await db.query<{ last: number }>('select coalesce(max(last), 0) as last from sync.outbox_head')
+    const last = head?.last ?? 0
+    const due = watches.filter(({ name }) => {
+      const before = seen.get(name)
+      return isLast || !before || before.last !== last || before.at <= clock.now()
+    })
+    if (due.length === 0) return
+    const states = new Map((await readDeliveries(db)).map((state) => [state.watch, state]))
+    const one = async (watch: Watch) => {
+      const state = states.get(watch.name)
+      if (!state) return
+      const at = await deliver({ ...context, site }, isLast ? { ...watch, groupSeconds: 0 } : watch, state, last)
+      seen.set(watch.name, { last, at: at ?? Number.POSITIVE_INFINITY })
+    }
+    // All of them end, so that none goes on after the database is closed.
+    const done = await Promise.allSettled(due.map(one))
+    for (const result of done) if (result.status === 'rejected') throw result.reason
+  }
+
+  return { look, forget: () => seen.clear() }
+}

@@ -1,0 +1,103 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, expect, test } from 'vitest'
+import { virtualClock } from '../../src/app/clock.ts'
+import { jsonSchemas } from '../../src/cli/output/json-schemas.ts'
+import { buildProgram, runProgram } from '../support/cli.ts'
+import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
+import { openReceiver } from '../support/receiver.ts'
+import { servedApi, serveItems } from '../support/served.ts'
+import { item } from '../support/world.ts'
+
+beforeAll(buildProgram)
+
+test('watch add, list, test and remove edit the file, and show no secret', async () => {
+  const [receiver, folder] = [await openReceiver(), await temporaryFolder()]
+  const file = join(folder, 'watches.json')
+  const said: string[] = []
+  const run = async (...args: string[]) => {
+    const { code, out, err } = await runProgram(['watch', ...args], { WYNNSYNC_DATA_DIR: folder })
+    said.push(out, err)
+    return { code, out, err }
+  }
+  expect(await run('list')).toMatchObject({ code: 0, out: expect.stringContaining('no watches') })
+  const [added, again] = [
+    await run('add', 'mine', '--event', 'captured', '--event', 'lost', '--guild', 'ABC', '--discord', receiver.url),
+    await run(
+      'add',
+      'mine',
+      '--event',
+      'item changed',
+      '--item',
+      'Oak Bow',
+      '--at-least',
+      '2/10',
+      '--webhook',
+      receiver.url,
+    ),
+  ]
+  expect([added.out, again.out]).toEqual([`added mine in ${file}\n`, `replaced mine in ${file}\n`])
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
+    watches: [
+      {
+        ...{
+          name: 'mine',
+          events: ['item changed'],
+          item: ['Oak Bow'],
+          atLeast: { events: 2, minutes: 10 },
+          groupSeconds: 60,
+        },
+        target: { type: 'webhook', url: receiver.url },
+      },
+    ],
+  })
+  const list = JSON.parse((await run('list', '--json')).out)
+  expect(jsonSchemas['watch-list'].safeParse(list).error).toBeUndefined()
+  expect(list.watches[0].target).toMatch(/^webhook at 127\.0\.0\.1:\d+$/)
+  expect((await run('list')).out).toContain('Oak Bow')
+  expect((await run('test', 'mine')).code).toBe(0)
+  expect(jsonSchemas['watch-message'].safeParse(receiver.got[0]).error).toBeUndefined()
+  for (const [args, message] of [
+    [['test', 'yours'], 'watch not found: yours; there are: mine'],
+    [['add', 'x', '--event', 'online', '--slack', receiver.url], 'must name players'],
+    [['add', 'x', '--event', 'dance', '--slack', receiver.url], 'events.0'],
+    [['add', 'x', '--event', 'news'], 'give one of --discord'],
+    [['add', 'x', '--event', 'news', '--slack', 'file:///of-a-secret-name'], 'target.url'],
+  ] as const)
+    expect(await run(...args)).toMatchObject({ code: 2, err: expect.stringContaining(message) })
+  expect((await run('remove', 'mine')).code).toBe(0)
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ watches: [] })
+  expect(said.join('')).not.toContain('of-a-secret-name')
+})
+
+test('a sync from a crontab sends what it changed; status and doctor say what is wrong with a watch', async () => {
+  let status = 404
+  const receiver = await openReceiver(() => status)
+  const environment = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_DATA_DIR: await temporaryFolder() }
+  // Of the last two hours: what is older is no news.
+  const api = await servedApi({ clock: virtualClock(Date.now() - 7_300_000) })
+  const run = async (...args: string[]) => await runProgram([...args, '--base-url', api.url], environment)
+  const sync = async (lore: string) => {
+    await api.clock.moveTo(api.clock.now() + 3_600_000)
+    serveItems(api, [item('Oak Bow', { lore })])
+    expect((await run('sync', 'items')).code).toBe(0)
+  }
+  await sync('old')
+  await run('watch', 'add', 'bows', '--event', 'item changed', '--webhook', receiver.url)
+  await sync('new')
+  expect(receiver.got).toMatchObject([{ events: [{ text: 'Oak Bow: 1 changed' }] }])
+  const { watches } = JSON.parse((await run('status', '--json')).out)
+  expect(watches).toMatchObject([{ watch: 'bows', error: 'status 404', deliveredAt: null }])
+  expect((await run('status')).out).toMatch(/Watches whose messages do not arrive\n.*\nbows .*status 404/)
+  status = 204
+  writeFileSync(join(environment.WYNNSYNC_DATA_DIR, 'watches.json'), '{"watches": [{"name": "x", "target": 3}]}')
+  const { findings } = JSON.parse((await run('doctor', '--json')).out)
+  expect(findings).toContainEqual(
+    expect.objectContaining({
+      check: 'watches',
+      verdict: 'problem',
+      seen: expect.stringContaining('watches.0.target'),
+    }),
+  )
+})
