@@ -86,7 +86,8 @@ async function exportSnapshot(work: Export, before: LakeIndex | undefined): Prom
   const known = before?.source === reading.source ? before.files : []
   const candidates = [...known, ...(await readDraft(folder, reading.source))]
   const changes: Changes[] = []
-  for (const table of await lakeTables(sql, people)) {
+  const tables = await lakeTables(sql, people)
+  for (const table of tables) {
     signal?.throwIfAborted()
     changes.push(
       await changesOf(
@@ -108,7 +109,17 @@ async function exportSnapshot(work: Export, before: LakeIndex | undefined): Prom
     ...(before?.files ?? []).map(({ path }) => ({ path, since: at })),
   ].filter(({ path, since }) => !paths.has(path) && clock.now() - Date.parse(since) < keepMs)
   const coverage = await coverageOf(sql)
-  await writeIndex(folder, { format: FORMAT, program, at, source: reading.source, people, coverage, files, replaced })
+  await writeIndex(folder, {
+    format: FORMAT,
+    program,
+    at,
+    source: reading.source,
+    people,
+    coverage,
+    tables: Object.fromEntries(tables.map((one) => [one.name, one.types])),
+    files,
+    replaced,
+  })
   await rm(draftPath(folder), { force: true })
   const dropped = await dropOthers(folder, new Set([...paths, ...replaced.map(({ path }) => path)]))
   return {

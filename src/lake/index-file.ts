@@ -46,6 +46,8 @@ export interface LakeIndex {
   /** Whether what names players is in it. */
   readonly people: boolean
   readonly coverage: readonly LakeCoverage[]
+  /** Of each table the types that its columns have in Postgres. */
+  readonly tables: Readonly<Record<string, Readonly<Record<string, string>>>>
   readonly files: readonly LakeFile[]
   /** Files of earlier exports that readers may still have open, with the instant since when they are not listed. */
   readonly replaced: readonly { readonly path: string; readonly since: string }[]

@@ -33,6 +33,8 @@ export interface LakeTable {
   readonly month: string | undefined
   /** Whether it can name players. */
   readonly isPersonal: boolean
+  /** The type of each column in Postgres. */
+  readonly types: Readonly<Record<string, string>>
   /** SHA-256 of the columns with their types, in hex. */
   readonly schema: string
 }
@@ -94,9 +96,10 @@ function tableOf(name: string, all: readonly CatalogueColumn[], people: boolean)
   const order = (key.length > 0 ? key : time ? [time] : all).map((column) =>
     column.type === 'text' ? `${quoted(column.name)} collate "C"` : quoted(column.name),
   )
+  const types = Object.fromEntries(shown.map((column) => [column.name, column.type]))
   const schema = createHash('sha256').update(JSON.stringify(columns)).digest('hex')
   const month = time && `to_char(${quoted(time.name)} at time zone 'UTC', 'YYYY-MM')`
-  return [{ name, columns, order: order.join(', '), month, isPersonal: naming.isPersonal, schema }]
+  return [{ name, columns, order: order.join(', '), month, isPersonal: naming.isPersonal, types, schema }]
 }
 
 /** What the declarations that `privacy purge` works from say of a table. */
@@ -118,9 +121,9 @@ function namingOf(name: string) {
   }
 }
 
-/** Types of Postgres whose text DuckDB reads as the same type, without quotes. */
+/** Types of Postgres whose text DuckDB reads without quotes, and as what. A uuid stays text: Spark does not read Parquet's own type. */
 const PLAIN: Readonly<Record<string, string>> = {
-  uuid: 'uuid',
+  uuid: 'varchar',
   boolean: 'boolean',
   smallint: 'smallint',
   integer: 'integer',

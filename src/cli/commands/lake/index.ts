@@ -1,5 +1,5 @@
 import type { CommandGroup } from '../../command.ts'
-import { option } from '../../options.ts'
+import { option, wide } from '../../options.ts'
 
 export const lake: CommandGroup = {
   usage: 'lake',
@@ -22,6 +22,15 @@ which nothing changed is not read again. What was removed from the database is r
 files after --keep. Interrupted at any instant, the same call goes on.`,
       examples: ['wynnsync lake export ./lake', 'wynnsync lake export ./lake --people --keep 1h'],
       load: async () => (await import('./lake-export.ts')).lakeExport,
+    },
+    {
+      usage: 'query <place> <name>',
+      summary: 'answer a question about a lake, without a database',
+      options: [option('--limit <rows>', 'so many rows at most (default: 100)'), wide],
+      notes: `Questions: captures, economy, holds, item-changes, members-rises, online-totals, who-takes-from-whom, worlds-by-hour.
+Their SQL, in src/lake/sql of the package, is the same for DuckDB and Spark.`,
+      examples: ['wynnsync lake query ./lake who-takes-from-whom', 'wynnsync lake query ./lake holds --json --limit 5'],
+      load: async () => (await import('./lake-query.ts')).lakeQuery,
     },
   ],
 }
