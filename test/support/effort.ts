@@ -12,6 +12,8 @@ export const effort = {
   seeds: (process.env.WYNNSYNC_TEST_SEEDS ?? '1').split(',').map(Number),
   /** Every recorded answer and not only the typical ones, every fault alone, every kind of unattended day. */
   everyAnswer: process.env.WYNNSYNC_TEST_FULL === '1',
+  /** Days of the history that Spark reads; 365 for a year. */
+  sparkDays: Number(process.env.WYNNSYNC_TEST_SPARK_DAYS ?? 365),
   /** Power cuts of the embedded database; 200 for all. */
   powerCuts: Number(process.env.WYNNSYNC_TEST_POWER_CUTS ?? (process.env.WYNNSYNC_TEST_FULL === '1' ? 200 : 12)),
   /** Mutated responses that are played, each followed by a good one; and the seed that they come from. */

@@ -48,6 +48,7 @@ export const slow: readonly string[] = [
   'end-to-end/unattended/day.test.ts',
   'end-to-end/unattended/month.test.ts',
   'lake/export.test.ts',
+  'lake/spark.test.ts',
   'resources/player-truth.test.ts',
   'resources/recorded-guild-series.test.ts',
   'resources/recorded-items.test.ts',

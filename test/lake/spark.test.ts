@@ -1,0 +1,59 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { systemClock } from '../../src/app/clock.ts'
+import { exportLake } from '../../src/lake/export.ts'
+import { fillYear } from '../bench/year/fill.ts'
+import { startCommand } from '../support/cli.ts'
+import { effort } from '../support/effort.ts'
+import { answersOf, linesOf } from '../support/lake-answers.ts'
+import { temporaryFolder, testDatabase } from '../support/postgres.ts'
+
+const PYSPARK = 'pyspark==4.0.1'
+const extent = {
+  until: new Date('2026-06-03T00:00Z'),
+  days: effort.sparkDays,
+  guilds: 30,
+  territories: 200,
+  items: 600,
+  seed: 1,
+}
+const script = fileURLToPath(new URL('spark.py', import.meta.url))
+const questions = fileURLToPath(new URL('../../src/lake/sql', import.meta.url))
+
+const runs = (command: string, ...args: string[]) => spawnSync(command, args).status === 0
+const canRun = effort.everyAnswer && runs('python3', '-m', 'venv', '--help') && runs('java', '-version')
+const reason = effort.everyAnswer ? 'python3 with venv and java are not here' : 'WYNNSYNC_TEST_FULL=1 runs it'
+const title = 'two worker processes of Spark answer every question about a lake as Postgres does'
+
+if (!canRun) test.skip(`${title} (skipped: ${reason})`)
+else
+  test(title, { timeout: 3_600_000 }, async () => {
+    const folder = await temporaryFolder()
+    const python = join(folder, 'venv/bin/python')
+    const environment = { HOME: folder, SPARK_LOCAL_IP: '127.0.0.1', SPARK_LOCAL_DIRS: folder, PYSPARK_PYTHON: python }
+    const run = async (command: string, ...args: string[]) => {
+      const { code, err } = await startCommand(command, args, environment, folder).finished
+      expect([code, code === 0 ? '' : err.slice(-2000)]).toEqual([0, ''])
+    }
+    await run('python3', '-m', 'venv', join(folder, 'venv'))
+    await run(python, '-m', 'pip', 'install', '--quiet', PYSPARK)
+    const db = await testDatabase('server')
+    await fillYear(db, extent)
+    const lake = join(folder, 'lake')
+    const options = { clock: systemClock, program: 'test', keepMs: 0, people: true, onProgress: () => {} }
+    const { rows } = await exportLake(db, lake, options)
+    const expected = await answersOf(db)
+    for (const workers of ['2', '1']) {
+      const out = join(folder, `answers-${workers}.json`)
+      await run(python, script, lake, questions, out, workers)
+      const answers: Record<string, { rows: unknown[][]; seconds: number }> = JSON.parse(readFileSync(out, 'utf8'))
+      expect(Object.keys(answers).sort()).toEqual(Object.keys(expected).sort())
+      for (const [name, answer] of Object.entries(answers))
+        expect([name, linesOf(answer.rows)]).toEqual([name, expected[name]])
+      const told = Object.entries(answers).map(([name, one]) => `${name} ${one.rows.length} rows ${one.seconds} s`)
+      process.stdout.write(`${rows} rows, ${workers} workers: ${told.join(', ')}\n`)
+    }
+  })
