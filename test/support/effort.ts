@@ -16,6 +16,8 @@ export const effort = {
   sparkDays: Number(process.env.WYNNSYNC_TEST_SPARK_DAYS ?? 365),
   /** Power cuts of the embedded database; 200 for all. */
   powerCuts: Number(process.env.WYNNSYNC_TEST_POWER_CUTS ?? (process.env.WYNNSYNC_TEST_FULL === '1' ? 200 : 12)),
+  /** Kills of a `start` with watches and streams; 100 for all. */
+  watchKills: Number(process.env.WYNNSYNC_TEST_WATCH_KILLS ?? (process.env.WYNNSYNC_TEST_FULL === '1' ? 100 : 3)),
   /** Mutated responses that are played, each followed by a good one; and the seed that they come from. */
   mutations: Number(process.env.WYNNSYNC_TEST_MUTATIONS ?? (process.env.WYNNSYNC_TEST_FULL === '1' ? 100_000 : 2000)),
   mutatedResources: process.env.WYNNSYNC_TEST_MUTATION_RESOURCES?.split(','),

@@ -58,6 +58,7 @@ export const slow: readonly string[] = [
   'retention/bounds.test.ts',
   'retention/growth.test.ts',
   'sandbox/game/cost.test.ts',
+  'monitoring/watches-kill.test.ts',
   'sandbox/game/history.test.ts',
   'sync/backfill-recordings.test.ts',
   'sync/budget-kill.test.ts',
