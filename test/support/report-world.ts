@@ -2,6 +2,7 @@ import { parseHTML } from 'linkedom'
 import { composeReport, type Report, type Wanted } from '../../src/analytics/report/report.ts'
 import { aspects } from '../../src/resources/aspects/index.ts'
 import { items } from '../../src/resources/items/index.ts'
+import { leaderboards } from '../../src/resources/leaderboards/index.ts'
 import { lootPools } from '../../src/resources/loot-pools/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { setExpectedInterval as expectEvery } from '../../src/sync/coverage/coverage.ts'
@@ -90,6 +91,11 @@ async function liveContent(world: World): Promise<void> {
   const pool = (rewards: object[]) => [{ name: hostile.territory, internalName: 'vault', type: 'RAID', rewards }]
   await world.sync(lootPools, pool([coin, ring]), '10:00')
   await world.sync(lootPools, pool([coin, ring, bow]), '16:00')
+  const headers = headersOf(instantOf('17:00'), 600)
+  const leader = { uuid: guildId('a'), ...{ name: hostile.guild, prefix: hostile.prefix, score: 7 } }
+  world.sandbox.setAnswer('/leaderboards/types', () => ({ body: ['guildLevel'], headers }))
+  world.sandbox.setAnswer('/leaderboards/guildLevel', () => ({ body: { 1: leader }, headers }))
+  await world.syncNow(leaderboards)
   for (const [at, more] of [
     ['10:00', 5],
     ['11:00', 7],

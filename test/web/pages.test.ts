@@ -26,6 +26,9 @@ const paths = (): readonly (readonly [string, RegExp])[] => [
   [`/players/${encodeURIComponent(hostile.player)}`, /^'"><img src=x onerror=alert\(1\)> is owner of /],
   ['/patches', /^1 patch seen, the last on 1 Jun, 11:00$/],
   ['/patches/1', /^Patch 1: 1 item changed/],
+  ['/pools', /^1 loot pool, the last change seen 1 Jun, 16:00$/],
+  ['/leaderboards', /^1 leaderboard$/],
+  ['/leaderboards/guildLevel', /^<script>alert\("guild"\)<\/script> leads guildLevel$/],
   ['/worlds', /At most \d+ players at once/],
 ]
 

@@ -2,6 +2,7 @@ import { byTopic } from '../../analytics/catalogue.ts'
 import type { Column, Parameter, Question } from '../../analytics/questions.ts'
 import { problems } from '../http/problems.ts'
 import { limits } from './arguments.ts'
+import { feedPaths, feedTags } from './openapi-feeds.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -18,12 +19,15 @@ export function openApi(questions: readonly Question[], version: string): Json {
       description:
         'Read-only. Every question and view of the schema analytics has a path. Names of guilds and players are resolved to uuids. Not affiliated with the makers of the game or of its API.',
     },
-    tags: byTopic(questions).map(({ title }) => ({ name: title })),
-    paths: Object.fromEntries(
-      byTopic(questions).flatMap(({ title, members }) =>
-        members.map((one) => [`/api/v1/${one.name}`, { get: operationOf(one, title) }]),
+    tags: [...byTopic(questions).map(({ title }) => title), ...feedTags].map((name) => ({ name })),
+    paths: {
+      ...Object.fromEntries(
+        byTopic(questions).flatMap(({ title, members }) =>
+          members.map((one) => [`/api/v1/${one.name}`, { get: operationOf(one, title) }]),
+        ),
       ),
-    ),
+      ...feedPaths,
+    },
     components: {
       schemas: { problem: problemSchema },
       responses: {

@@ -73,6 +73,10 @@ const sections = [
   ],
   ...[
     ['/patches', 'Patches'],
+    ['/pools', 'Loot pools'],
+    ['/leaderboards', 'Leaderboards'],
+  ],
+  ...[
     ['/worlds', 'Worlds'],
     ['/status', 'Status'],
     ['/openapi.json', 'API'],

@@ -14,6 +14,7 @@ import { patchesPage, patchPage } from './patches.ts'
 import { playerPage } from './players.ts'
 import { statusPage, worldsPage } from './status.ts'
 import { territoriesPage, territoryPage } from './territories.ts'
+import { leaderboardPage, leaderboardsPage, poolsPage } from './world-content.ts'
 
 /** What pages are made of. */
 export interface Site {
@@ -42,6 +43,9 @@ const pages: readonly { readonly path: string; readonly build: Build; readonly n
   { path: '/patches', build: patchesPage },
   { path: '/patches/:name', build: patchPage },
   { path: '/worlds', build: worldsPage },
+  { path: '/pools', build: poolsPage },
+  { path: '/leaderboards', build: leaderboardsPage },
+  { path: '/leaderboards/:name', build: leaderboardPage, namesPlayers: true },
 ]
 
 /** Adds the pages. */

@@ -1,0 +1,140 @@
+import { type Chapter, type Figure, missing } from '../../analytics/report/drawing/figure.ts'
+import { count, moment } from '../../analytics/report/words.ts'
+import { guildLink, link } from '../html/links.ts'
+import { chapterOf, type Page, type Visit } from '../html/page.ts'
+import { Problem } from '../http/problems.ts'
+
+interface Reward {
+  readonly pool: string
+  readonly kind: string
+  readonly type: string | null
+  readonly reward: string | null
+  readonly tier: string | null
+  readonly amount: number | string | null
+  readonly since: Date
+  readonly item: string | null
+}
+
+/** `/pools`: what is in the loot pools of camps and raids, and since when. */
+export async function poolsPage({ sql, now }: Visit): Promise<Page> {
+  const rewards = await sql.query<Reward>(
+    `select pool.pool, pool.kind, pool.reward_type as type, pool.reward, pool.tier, pool.amount, pool.since,
+            (select min(internal_name) from analytics.item where display_name = pool.reward) as item
+       from analytics.loot_pool_at($1) pool`,
+    [now],
+  )
+  const pools = [...new Set(rewards.map(nameOf))].map((name) => rewards.filter((reward) => nameOf(reward) === name))
+  const latest = rewards.reduce((last, { since }) => Math.max(last, since.getTime()), 0)
+  const none = missing('none', 'No loot pool was seen yet', 'wynnsync sync loot-pools')
+  return {
+    path: '/pools',
+    title:
+      pools.length > 0
+        ? `${count(pools.length, 'loot pool')}, the last change seen ${moment(new Date(latest))}`
+        : none.title,
+    lead: 'What the loot pools of camps and raids hold now, at the own level of each, and since when.',
+    chapters: pools.length > 0 ? pools.map(poolChapter) : [chapterOf('pools', 'Pools', none)],
+  }
+}
+
+function nameOf({ kind, pool }: Reward): string {
+  return `${pool} (${kind.toLowerCase()})`
+}
+
+function poolChapter(rewards: readonly Reward[], index: number): Chapter {
+  const [first] = rewards
+  return chapterOf(`pool-${index + 1}`, first ? nameOf(first) : '', {
+    id: `rewards-${index + 1}`,
+    title: count(rewards.length, 'reward'),
+    table: {
+      columns: ['Reward', 'Type', 'Tier', 'Amount', 'Since (UTC)'],
+      rows: rewards.map(({ item, reward, type, tier, amount, since }) => [
+        ...[item === null ? (reward ?? '') : link('items', item, reward ?? item), type ?? '', tier ?? ''],
+        ...[amount ?? '', since],
+      ]),
+    },
+    isTableShown: true,
+  })
+}
+
+interface Board {
+  readonly type: string
+  readonly kind: string | null
+}
+
+/** Only boards of guilds where single players are left out. */
+async function readBoards({ sql, people }: Visit): Promise<Board[]> {
+  const boards = await sql.query<Board>(
+    `select type, kind from game.leaderboard where valid_until = 'infinity' order by type`,
+  )
+  return boards.filter(({ kind }) => people || kind === 'guild')
+}
+
+/** `/leaderboards`: which there are. */
+export async function leaderboardsPage(visit: Visit): Promise<Page> {
+  const boards = await readBoards(visit)
+  const figure: Figure =
+    boards.length === 0
+      ? missing('list', 'No leaderboard was seen yet', 'wynnsync sync leaderboards')
+      : {
+          id: 'list',
+          title: count(boards.length, 'leaderboard'),
+          table: {
+            columns: ['Leaderboard', 'Ranks'],
+            rows: boards.map(({ type, kind }) => [link('leaderboards', type), kind === null ? '' : `${kind}s`]),
+          },
+          isTableShown: true,
+        }
+  return {
+    path: '/leaderboards',
+    title: figure.title,
+    lead: 'Who is on which place, as the API ranks guilds and players.',
+    chapters: [chapterOf('leaderboards', 'Leaderboards', figure)],
+  }
+}
+
+interface Place {
+  readonly place: number
+  readonly entity: string | null
+  readonly name: string | null
+  readonly score: number | null
+  readonly observed: Date
+  readonly reason: string | null
+}
+
+/** `/leaderboards/TYPE`: who is on which place now. */
+export async function leaderboardPage(visit: Visit): Promise<Page> {
+  const { sql, name, now } = visit
+  const board = (await readBoards(visit)).find(({ type }) => type === name)
+  if (!board) throw new Problem('not-found', { detail: `leaderboard not found: ${name}` })
+  const places = await sql.query<Place>(
+    `select place, entity::text, name, score, observed_at as observed, reason from analytics.leaderboard_at($1, $2)`,
+    [name, now],
+  )
+  const [first] = places
+  return {
+    path: `/leaderboards/${encodeURIComponent(name)}`,
+    title: first?.name ? `${first.name} leads ${name}` : `${name}: ${count(places.length, 'place')}`,
+    lead: `${count(places.length, 'place')} of ${board.kind ?? 'unknown'} leaderboard ${name}, as last seen.`,
+    chapters: [
+      chapterOf('places', 'Places', {
+        id: 'places-now',
+        title: count(places.length, 'place'),
+        table: {
+          columns: ['Place', 'Name', 'Score', 'Since (UTC)'],
+          rows: places.map(({ place, entity, name: shown, score, observed, reason }) => [
+            place,
+            // A player who hides has no name, and no link that would name one.
+            entity === null
+              ? `(${reason ?? 'unknown'})`
+              : board.kind === 'guild'
+                ? guildLink(entity, shown)
+                : link('players', entity, shown ?? entity),
+            ...[score ?? '?', observed],
+          ]),
+        },
+        isTableShown: true,
+      }),
+    ],
+  }
+}
