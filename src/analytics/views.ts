@@ -133,6 +133,12 @@ export const playerSession = analytics
     listedFrom: timestamp('listed_from', { withTimezone: true }),
     /** The last response that listed the player. */
     listedUntil: timestamp('listed_until', { withTimezone: true }),
+    /** One likely login, never NULL: as a profile or guild shows it to the second, or else the first response that listed the player, up to one interval between responses too late. */
+    loginEstimate: timestamp('login_estimate', { withTimezone: true }),
+    /** One likely logout: the last response that showed the player online (list, profile or guild), up to one interval between responses too early; NULL while the latest response lists the player. */
+    logoutEstimate: timestamp('logout_estimate', { withTimezone: true }),
+    /** From login_estimate to logout_estimate, or to the latest response while that lists the player; never NULL. A player who hid in between shows as two sessions. */
+    secondsEstimate: doublePrecision('seconds_estimate'),
   })
   .existing()
 

@@ -64,6 +64,9 @@ describe.each(kindsOfLongTests)('wynnsync query and status on the %s database', 
       JSON.parse((await query('player_playtime', '--explain', '--json')).out),
     )
     expect(playtime).toMatchObject({ kind: 'function', example: 'wynnsync query player_playtime PlayerName' })
+    expect((await query('player_session', '--explain')).out).toMatch(
+      /^seconds_estimate +double precision +From login_/m,
+    )
     // Through the views between.
     expect(playtime.madeFrom).toContain('game.player_listing')
   })

@@ -108,6 +108,20 @@ describe.each(kindsOfLongTests)('who is online, on the %s database,', (kind) => 
     ])
   })
 
+  test('has one likely length of a session although others hide, to the second where a profile shows it', async () => {
+    await online('10:00', { EU1: [1] }, 5)
+    await online('10:00:30', { EU1: [1, 2, 3] }, 5)
+    await online('10:01', { EU1: [1, 2] }, 5)
+    await syncPlayer(world, 2, profile(2, { online: true, lastJoin: '10:00:11' }), '10:01:10')
+    await online('10:01:30', { EU1: [1] }, 5)
+    const columns = 'login_earliest, logout_latest, login_estimate, logout_estimate, seconds_estimate'
+    expect(await rows(`select ${columns} from analytics.player_session order by player_uuid`)).toEqual([
+      [null, null, '10:00', null, 90],
+      ['10:00:11', null, '10:00:11', '10:01:10', 59],
+      [null, null, '10:00:30', '10:00:30', 0],
+    ])
+  })
+
   test('keeps a record that is no uuid out of the lists, and takes it for one more who is hidden', async () => {
     await online('10:00', { EU1: [1, 2] })
     const body = { total: 2, players: { [playerId(1)]: 'EU1', Somebody: 'EU1' } }
@@ -217,5 +231,10 @@ describe.each(kindsOfLongTests)('who is online, on the %s database,', (kind) => 
       )
     expect(await played(1)).toEqual([['2026-06-01', 570 + 600 + 570, expect.any(Number)]])
     expect(await played(3)).toEqual([['2026-06-01', 570, 600 + 1200]])
+    // Listed before and after the time without responses: the likely session goes on.
+    const likely = async (number: number) =>
+      await rows(`select seconds_estimate from analytics.player_playtime('${playerId(number)}', ${from}, ${to})`)
+    expect(await likely(1)).toEqual([[2370]])
+    expect(await likely(3)).toEqual([[570]])
   })
 })

@@ -115,7 +115,7 @@ describe.each(kindsOfLongTests)(`what is made of ${hours} h of the game, on the 
       const checkPlaytime = async () => {
         let sum = 0
         for (const [player, sessions] of [...truth].slice(0, 60)) {
-          const days = await world.db.query<{ seconds_min: number; seconds_max: number }>(
+          const days = await world.db.query<{ seconds_min: number; seconds_max: number; seconds_estimate: number }>(
             'select * from analytics.player_playtime($1::uuid, $2, $3)',
             [player, from, to],
           )
@@ -125,6 +125,10 @@ describe.each(kindsOfLongTests)(`what is made of ${hours} h of the game, on the 
           ]
           const played = secondsPlayed(sessions, [{ from: from.getTime(), until: to.getTime() }])
           sum += least
+          for (const day of days) {
+            expect(day.seconds_estimate).toBeGreaterThanOrEqual(day.seconds_min - 0.001)
+            expect(day.seconds_estimate).toBeLessThanOrEqual(day.seconds_max + 0.001)
+          }
           expect(least).toBeLessThanOrEqual(played + 0.001)
           if (name === 'fine') expect(most).toBeGreaterThanOrEqual(played - 0.001)
         }

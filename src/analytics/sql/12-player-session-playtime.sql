@@ -1,9 +1,18 @@
 -- seconds_min counts what responses show: between two of them that both list the player and are at most 90 seconds apart,
 -- and from a login that is known exactly to the first response. seconds_max counts the widest bounds of each session, and
 -- the times that some players were hidden and this one may have been among them, and those of which what was known had to
--- be removed. The time after the latest response does not count.
+-- be removed. The time after the latest response does not count. seconds_estimate counts from login_estimate to
+-- logout_estimate of each session in analytics.player_session, and lies between the two.
+do $$
+begin
+  -- Another column is another type, which `create or replace` refuses.
+  if exists (select from pg_proc where oid = to_regprocedure('analytics.player_playtime(uuid, timestamptz, timestamptz)')
+                and not 'seconds_estimate' = any(proargnames)) then
+    drop function analytics.player_playtime(uuid, timestamptz, timestamptz);
+  end if;
+end $$;
 create or replace function analytics.player_playtime(player uuid, from_time timestamptz, to_time timestamptz)
-returns table (day date, seconds_min double precision, seconds_max double precision, coverage real)
+returns table (day date, seconds_min double precision, seconds_max double precision, coverage real, seconds_estimate double precision)
 language sql stable parallel safe set jit = off
 begin atomic
   with cell as (
@@ -18,10 +27,12 @@ begin atomic
       from analytics.player_listing part where part.player_uuid = player
   ), session as (
     -- The same as analytics.player_session, from listings that are read already.
-    select one.login_earliest, one.logout_latest, one.listed_from, one.listed_until,
+    select one.login_earliest, one.login_latest, one.logout_earliest, one.logout_latest, one.listed_from, one.listed_until,
            lag(one.listed_until) over own as before_until, lead(one.listed_from) over own as after_from
       from (select min(listing.listed_from) as listed_from, max(listing.listed_until) as listed_until,
                    (array_agg(listing.login_earliest order by listing.listed_from))[1] as login_earliest,
+                   (array_agg(listing.login_latest order by listing.listed_from))[1] as login_latest,
+                   (array_agg(listing.logout_earliest order by listing.listed_from desc))[1] as logout_earliest,
                    (array_agg(listing.logout_latest order by listing.listed_from desc))[1] as logout_latest
               from listing group by listing.session) one
     window own as (order by one.listed_from)
@@ -42,6 +53,9 @@ begin atomic
                  from analytics.online_span(greatest(listing.listed_from, from_time - interval '90 seconds'),
                                             least(listing.listed_until, to_time + interval '90 seconds')) span) step
              where listing.listed_from < to_time and listing.listed_until > from_time and step.begins < step.ends) shown
+  ), likely as (
+    select range_agg(tstzrange(session.login_latest, session.logout_earliest)) as spans
+      from session where session.login_latest < session.logout_earliest
   ), possible as (
     -- Where a bound is not known, the sessions before and after it are the limit.
     select range_agg(tstzrange(coalesce(session.login_earliest, session.before_until, '-infinity'),
@@ -111,13 +125,15 @@ begin atomic
       from unsure cross join lateral analytics.online_watched(unsure.since, unsure.until) stretch
   ), bound as materialized (
     select coalesce(certain.spans, '{}') as fewest,
+           coalesce(likely.spans, '{}') + coalesce(certain.spans, '{}') as likely,
            coalesce(possible.spans, '{}') + coalesce(certain.spans, '{}')
              + (coalesce(secret.spans, '{}') * coalesce(hidden.spans, '{}') + coalesce(removed.spans, '{}'))
                * coalesce(looked.spans, '{}') as most
-      from certain cross join possible cross join secret cross join hidden cross join removed cross join looked
+      from certain cross join likely cross join possible cross join secret cross join hidden cross join removed cross join looked
   )
   select cell.day, case when kept.is_kept then coalesce(fewest.seconds, 0) end,
-         case when kept.is_kept then coalesce(most.seconds, 0) end, watch.coverage
+         case when kept.is_kept then coalesce(most.seconds, 0) end, watch.coverage,
+         case when kept.is_kept then coalesce(likely.seconds, 0) end
     from cell
    cross join lateral (select not exists (select from sync.tier where tier.sample_table = 'game.player_listing'
                                              and tier.fine_since > cell.begins) as is_kept) kept
@@ -131,10 +147,14 @@ begin atomic
      select sum(extract(epoch from upper(part.span) - lower(part.span)))::double precision as seconds
        from unnest(tstzmultirange(tstzrange(cell.begins, greatest(cell.begins, cell.ends))) * bound.most) as part(span)
    ) most
+   cross join lateral (
+     select sum(extract(epoch from upper(part.span) - lower(part.span)))::double precision as seconds
+       from unnest(tstzmultirange(tstzrange(cell.begins, greatest(cell.begins, cell.ends))) * bound.likely) as part(span)
+   ) likely
    order by cell.day;
 end;
 comment on function analytics.player_playtime(uuid, timestamptz, timestamptz) is
-'How long a player was online on each day (UTC) of [from_time, to_time), in seconds: at least what the responses show, at most what the bounds of the sessions allow. A player who may have been hidden may have been online; time without observations shows in coverage alone. NULL on days that the retention of game.player_listing has removed.';
+'How long a player was online on each day (UTC) of [from_time, to_time), in seconds: at least what the responses show, at most what the bounds of the sessions allow; seconds_estimate is one likely number between the two, from login_estimate to logout_estimate of each session. A player who may have been hidden may have been online; time without observations shows in coverage alone. NULL on days that the retention of game.player_listing has removed.';
 
 -- The functions of an older version, replaced above, depend on it.
 drop function if exists analytics.online_answer(timestamptz, timestamptz);

@@ -28,7 +28,10 @@ select named.player_uuid, named.username, session.world,
          case when session.login_earliest is null then 'may have been online before, hidden or unseen' end,
          case when session.logout_latest is null then
            case when session.is_listed then 'still online' else 'left the list, may be hidden' end end), '') as reason,
-       session.last_world, session.listed_from, session.listed_until
+       session.last_world, session.listed_from, session.listed_until,
+       session.login_latest as login_estimate,
+       case when session.logout_latest is not null or not session.is_listed then session.logout_earliest end as logout_estimate,
+       extract(epoch from greatest(session.logout_earliest, session.login_latest) - session.login_latest)::double precision as seconds_estimate
   from named
  -- One player after another: a question about one, by name or uuid, reads nothing of the others.
  cross join lateral (
@@ -58,3 +61,6 @@ comment on column analytics.player_session.reason is 'Why a bound is NULL.';
 comment on column analytics.player_session.last_world is 'Where the player was listed last.';
 comment on column analytics.player_session.listed_from is 'The first response that listed the player.';
 comment on column analytics.player_session.listed_until is 'The last response that listed the player.';
+comment on column analytics.player_session.login_estimate is 'One likely login, never NULL: as a profile or guild shows it to the second, or else the first response that listed the player, up to one interval between responses too late.';
+comment on column analytics.player_session.logout_estimate is 'One likely logout: the last response that showed the player online (list, profile or guild), up to one interval between responses too early; NULL while the latest response lists the player.';
+comment on column analytics.player_session.seconds_estimate is 'From login_estimate to logout_estimate, or to the latest response while that lists the player; never NULL. A player who hid in between shows as two sessions.';
