@@ -2,10 +2,12 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { openServer } from '../../src/db/server/server.ts'
+import { startSandbox } from '../../src/sandbox/index.ts'
 import { gameDigests } from '../support/backfill.ts'
 import { buildProgram, runProgram } from '../support/cli.ts'
 import { type Commit, gitRepository } from '../support/git-repository.ts'
 import { guildBody, guildId, place } from '../support/guild-answers.ts'
+import { smallItemWorld } from '../support/item-world.ts'
 import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
 import { recordingFolder } from '../support/recording-folder.ts'
 import { instantOf, item } from '../support/world.ts'
@@ -41,6 +43,26 @@ const lines = [
   { at: '11:00', path: `/guild/uuid/${guildId('a')}`, body: guild('a', 11) },
   { at: '11:30', path: '/guild/list/territory', body: map('b', '11:10') },
 ]
+
+/** What a sandbox responds for each resource that a file of git can hold. */
+const routes = {
+  camps: '/map/camps',
+  'gathering-nodes': '/map/gathering-nodes',
+  'guild-list': '/guild/list/guild?identifier=uuid',
+  'item-sets': '/item/sets',
+  items: '/item/database?fullResult',
+  'latest-news': '/latest-news',
+  'loot-pools': '/map/loot-pools',
+  'map-markers': '/map/locations/markers',
+  'online-players': '/player?identifier=uuid',
+  quests: '/map/quests',
+  raids: '/map/raids',
+  recipes: '/item/recipe/database?full_result',
+  seasons: '/guild/seasons',
+  territories: '/guild/list/territory',
+  videos: '/publisher/videos/list',
+  'world-events': '/map/world-events',
+}
 
 interface Loaded {
   readonly resources: { readonly resource: string; readonly answers: number }[]
@@ -160,5 +182,42 @@ describe('responses that somebody kept in git', () => {
       const { code, err } = await load(place, DATABASE_URL, args)
       expect([err, code]).toEqual([expect.stringMatching(message), place === empty ? 1 : 2])
     }
+  })
+
+  test('are found by what is in them, with --detect, which loads nothing', async () => {
+    const sandbox = await startSandbox({ seed: 3, game: { guilds: 40, players: 800 }, items: smallItemWorld() })
+    const bodies: Record<string, unknown> = {}
+    for (const [name, path] of Object.entries(routes)) {
+      const response = await fetch(sandbox.url + path)
+      bodies[`kept/${name}.json`] = await response.json()
+    }
+    await sandbox.close()
+    const hostile = { 'od[d]/\u202e\u001b[31m.json': map('a', '09:00'), 'notes.json': { text: 'none' }, 'a.json': [] }
+    const repository = await gitRepository([
+      ...history,
+      commit('12:00', { ...bodies, ...hostile, 'broken.json': '{"Oak": ' }),
+    ])
+    const args = ['backfill', '--from-git', repository, '--detect']
+    const { code, out } = await runProgram([...args, '--json'], {})
+    const { detected } = JSON.parse(out) as { detected: { glob: string; resource: string }[] }
+    const of = ({ glob, resource }: { glob: string; resource: string }) => [glob, resource]
+    expect([code, detected.filter(({ glob }) => glob.startsWith('kept/')).map(of)]).toEqual([
+      0,
+      Object.keys(routes)
+        .toSorted()
+        .map((name) => [`kept/${name}.json`, name]),
+    ])
+    expect(detected.filter(({ glob }) => !glob.startsWith('kept/'))).toEqual([
+      { glob: 'data/items.json', resource: 'items', files: 1, commits: 2 },
+      { glob: 'guilds/*.json', resource: 'guilds', files: 1, commits: 2 },
+      { glob: 'guilds/deep/er/*.json', resource: 'guilds', files: 1, commits: 1 },
+      { glob: 'map.json', resource: 'territories', files: 1, commits: 2 },
+      { glob: 'od\\[d\\]/\u202e\u001b\\[31m.json', resource: 'territories', files: 1, commits: 1 },
+    ])
+    const shown = await runProgram(args, {})
+    expect(shown.out).toContain("--map 'data/items.json=items'")
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: what must not be printed
+    expect(shown.out).not.toMatch(/[\u001b\u202e]/)
+    expect(await runProgram([...args, '--map', 'a=items'], {})).toMatchObject({ code: 2 })
   })
 })

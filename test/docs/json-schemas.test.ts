@@ -4,6 +4,7 @@ import { unknownFields } from '../../src/api/schemas/form/unknown.ts'
 import { jsonSchemas } from '../../src/cli/output/json-schemas.ts'
 import { startSandbox } from '../../src/sandbox/index.ts'
 import { buildProgram, runProgram } from '../support/cli.ts'
+import { gitRepository } from '../support/git-repository.ts'
 import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
 
 beforeAll(buildProgram)
@@ -41,6 +42,8 @@ test('what --json prints is what docs/reference/json says, and no field more', {
     await hold('privacy-show', ['privacy', 'show', player])
     await hold('privacy-purge', ['privacy', 'purge', player, '--dry-run'])
     await hold('lake-export', ['lake', 'export', join(await temporaryFolder(), 'lake')])
+    const repository = await gitRepository([{ at: 0, files: { 'list.json': '{"Name":{"uuid":"a","prefix":"b"}}' } }])
+    await hold('backfill-detect', ['backfill', '--from-git', repository, '--detect'])
     const folder = join(await temporaryFolder(), 'moved')
     await hold('move-dry-run', ['move', '--to', folder, '--dry-run'])
     await hold('move', ['move', '--to', folder])

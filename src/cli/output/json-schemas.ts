@@ -142,6 +142,10 @@ export const jsonSchemas = {
     finishedAt: instant.optional(),
   }),
   'backfill-dry-run': plan,
+  'backfill-detect': z.looseObject({
+    from: text,
+    detected: z.array(z.looseObject({ glob: text, resource: text, files: count, commits: count })),
+  }),
   status,
   'status-drift': drift,
   doctor: z.looseObject({ findings: z.array(finding) }),

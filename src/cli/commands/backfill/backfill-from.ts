@@ -14,12 +14,14 @@ import { type Context, writeSummary } from '../../context.ts'
 import { withDatabase } from '../../database.ts'
 import { exitCode } from '../../exit-codes.ts'
 import { formatTable } from '../../output/table.ts'
+import { detectCommand } from './backfill-detect.ts'
 
 /** Flags of `backfill --from` and `--from-git`. */
 export interface BackfillFromFlags {
   readonly from?: string
   readonly fromGit?: string
   readonly map?: readonly string[]
+  readonly detect?: boolean
   readonly [flag: string]: unknown
 }
 
@@ -46,11 +48,15 @@ export async function backfillFromCommand(
     'only',
     'since',
     'restart',
-    ...(fromGit === undefined ? ['map'] : ['from']),
+    ...(fromGit === undefined ? ['map', 'detect'] : ['from']),
   ]) {
     if (flags[other] === undefined) continue
     const takes = fromGit === undefined ? 'a resource' : '--map'
     throw new UsageError(`${flag} loads all that was recorded; it takes ${takes} only`)
+  }
+  if (flags.detect && fromGit !== undefined) {
+    if (flags.map !== undefined || name !== undefined) throw new UsageError('--detect loads nothing: it takes no --map')
+    return await detectCommand(context, fromGit)
   }
   const mappings = fromGit === undefined ? [] : mappingsOf(flags.map, name)
   const resources =
@@ -108,7 +114,7 @@ async function load(
 function mappingsOf(maps: readonly string[] | undefined, name: string | undefined): GitMapping[] {
   const form = "--map 'glob=resource'"
   if (name !== undefined) throw new UsageError(`--from-git names its resources by ${form}`)
-  if (maps === undefined) throw new UsageError(`--from-git needs ${form}`)
+  if (maps === undefined) throw new UsageError(`--from-git needs ${form}; --detect suggests some`)
   return maps.map((map) => {
     const [, glob = '', resource = ''] = /^(.+)=([^=]+)$/.exec(map) ?? []
     if (glob === '') throw new UsageError(`--map must look like ${form}, got ${map}`)
