@@ -20,6 +20,8 @@ export interface DetectedFiles {
 
 type Known = Resource | Worklist
 
+/** After every instant that a body may hold, ms since the epoch. */
+const LATER = 4_102_444_800_000
 /** How many files of a folder are read, and how many records of a file. */
 const SAMPLE = { files: 3, records: 20 }
 /** A folder with more files than this has one for each key. */
@@ -109,7 +111,7 @@ async function resourcesLike(body: unknown, path: string, candidates: readonly K
 
 /** How many fields and samples a resource finds in a record of a body, and how many it does not know; none where it cannot be one of its responses. */
 async function fieldsOf(resource: Known, body: unknown): Promise<{ known: number; unknown: number }> {
-  const outcome = { status: 200, headers: new Map(), body, failure: null, reason: '', bytes: 0, receivedAt: Date.now() }
+  const outcome = { status: 200, headers: new Map(), body, failure: null, reason: '', bytes: 0, receivedAt: LATER }
   const api = createClient({ transport: offline(async () => toApiResponse(outcome, 1)) })
   const sums = { known: 0, unknown: 0 }
   try {
