@@ -20,7 +20,15 @@ const paths = [
     `/territories/${encodeURIComponent(hostile.territory)}`,
   ],
   ...['/guilds', `/guilds/${encodeURIComponent(hostile.prefix)}`, '/items', '/items/bow', '/patches', '/patches/1'],
-  ...[`/players/${encodeURIComponent(hostile.player)}`, '/worlds', '/status', '/none'],
+  ...[
+    `/players/${encodeURIComponent(hostile.player)}`,
+    '/worlds',
+    '/pools',
+    '/leaderboards',
+    '/leaderboards/guildLevel',
+    '/status',
+    '/none',
+  ],
 ]
 
 describe.skipIf(executablePath === undefined)(`the pages in a browser${why}`, () => {
