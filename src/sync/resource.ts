@@ -194,6 +194,8 @@ export interface Worklist extends ResourceBase {
   similar(sql: Sql, name: string): Promise<string[]>
   /** The same by requests to the API, for what the database does not know yet; none when there is no such thing. */
   lookUp(api: Api, name: string): Promise<Named[]>
+  /** How many current keys have no name in the database yet, where another resource lists keys without names. */
+  countNameless?(sql: Sql): Promise<number>
   /**
    * Requests one key. Sees no database.
    * @throws NotFound when there is no such thing any more, Forbidden when it is private

@@ -167,7 +167,9 @@ describe.each(kindsOfLongTests)('wynnsync query and status on the %s database', 
       'size',
       'tiers',
       'locks',
+      'watches',
     ])
+    expect(json.resources.at(-1)).toMatchObject({ resource: 'players', nameless: 0 })
     expect(json.resources[0]).toMatchObject({
       resource: 'items',
       status: 'ok',

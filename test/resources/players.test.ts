@@ -165,21 +165,24 @@ describe.each(kindsOfLongTests)('players, on the %s database,', (kind) => {
     expect(await rows('select valid_until from game.player')).toEqual([['12:00']])
   })
 
-  test('are asked for in order of urgency: who left and may be hidden, who came, who is there, the rest', async () => {
+  test('are asked for in order of urgency: who is there without a name, who left and may be hidden, who came, who is there, the rest', async () => {
     await syncGuild(world, guildBody('a', { 4: { rank: 'owner' }, 5: {} }), '09:50')
     await syncOnline(world, onlineBody({ EU1: [1, 3] }, 1), '10:00')
     await syncPlayer(world, 3, profile(3, { online: true, lastJoin: '09:00' }), '10:00:20')
-    await syncOnline(world, onlineBody({ EU1: [2, 3] }, 1), '10:00:30')
+    await syncOnline(world, onlineBody({ EU1: [2, 3, 4] }, 1), '10:00:30')
     await players.plan(world.db, new Date(instantOf('10:01')))
     expect(
       await rows(`select right(key, 1), weight from sync.work_item where resource = 'players' order by 2 desc, 1`),
     ).toEqual([
+      ['2', 60],
       ['1', 50],
-      ['2', 20],
+      ['4', 20],
       ['3', 3],
-      ['4', 1],
       ['5', 1],
     ])
+    expect(await players.countNameless?.(world.db)).toBe(1)
+    await syncPlayer(world, 2, profile(2, { online: true, lastJoin: '10:00' }), '10:02')
+    expect(await players.countNameless?.(world.db)).toBe(0)
     const later = new Date(instantOf('03 10:00'))
     await syncPlayer(world, 1, profile(1), '10:05')
     await players.plan(world.db, later)

@@ -56,6 +56,7 @@ const status = z.looseObject({
         .looseObject({ listed: count, observed: count.describe('with a current version') })
         .optional()
         .describe('of a worklist'),
+      nameless: count.optional().describe('keys online that have no name, since they were never requested'),
       quarantined: count,
       error: maybeText,
       lastObservedAt: maybeInstant.optional(),

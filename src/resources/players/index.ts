@@ -4,7 +4,7 @@ import { defineWorklist } from '../../sync/resource.ts'
 import { inProfiles } from '../personal.ts'
 import { aboutAnother, knownBy, oneAnswer, uuidField } from '../record.ts'
 import { playerGrowth } from './growth.ts'
-import { findPlayers, lookUpPlayers, planPlayers, playersCalled, playersLike } from './keys.ts'
+import { countNamelessPlayers, findPlayers, lookUpPlayers, planPlayers, playersCalled, playersLike } from './keys.ts'
 import { normalizePlayer } from './normalize.ts'
 import {
   characterCounter,
@@ -53,6 +53,7 @@ export const players = defineWorklist({
   lookUp: lookUpPlayers,
   holders: playersCalled,
   similar: playersLike,
+  countNameless: countNamelessPlayers,
   extractOne: async (api, uuid, { signal, lane }) => {
     const answer = await api.players.profile(uuid, { fullResult: true, signal, lane })
     const validationError = aboutAnother(answer.body, uuid)

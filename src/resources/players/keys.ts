@@ -6,10 +6,26 @@ import { textField } from '../record.ts'
 type Sql = Parameters<Worklist['plan']>[0]
 type Api = Parameters<Worklist['lookUp']>[0]
 
+/** Whether neither a profile nor a guild ever gave the player of a `listing` a name. */
+const nameless = `not exists (select from game.player named where named.player_uuid = listing.player_uuid and username is not null)
+  and not exists (select from game.guild_member named where named.player_uuid = listing.player_uuid and username is not null)`
+
+/** How many of those who are listed as online have no name because their profile was never requested. */
+export async function countNamelessPlayers(sql: Sql): Promise<number> {
+  const [row] = await sql.query<{ count: number }>(
+    `select count(distinct player_uuid)::int as count from game.player_listing listing
+      where last_listed_at is null and ${nameless}
+        and not exists (select from sync.work_item item where item.resource = 'players'
+                           and item.key = listing.player_uuid::text and item.observed_at is not null)`,
+  )
+  return row?.count ?? 0
+}
+
 /**
  * Puts everybody who was listed as online in the last day, and every member of a guild, on the worklist. The most urgent
- * are those who left the list and may be hidden: only their profile tells whether they logged out, and the sooner the
- * closer. Then those who came, whose profile tells when exactly; then those who are there; the rest by staleness alone.
+ * are those who are there and have no name yet, since the online list has none. Then those who left the list and may be
+ * hidden: only their profile tells whether they logged out, and the sooner the closer. Then those who came, whose profile
+ * tells when exactly; then those who are there; the rest by staleness alone.
  * @param at now
  */
 export async function planPlayers(sql: Sql, at: Date): Promise<void> {
@@ -18,7 +34,7 @@ export async function planPlayers(sql: Sql, at: Date): Promise<void> {
        select listing.player_uuid::text as key,
               max(case when item.observed_at >= coalesce(last_listed_at, first_listed_at)
                        then case when last_listed_at is null then 3 else 1 end
-                       when last_listed_at is null then 20
+                       when last_listed_at is null then case when item.observed_at is null and ${nameless} then 60 else 20 end
                        when logout_latest is null then 50
                        else 5 end) as weight
          from game.player_listing listing

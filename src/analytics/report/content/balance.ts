@@ -2,6 +2,7 @@ import * as Plot from '@observablehq/plot'
 import type { Sql } from '../../../db/database.ts'
 import { draw } from '../drawing/draw.ts'
 import { type Figure, missing } from '../drawing/figure.ts'
+import { observedOf } from '../drawing/frame.ts'
 import { legendLine } from '../drawing/swatch.ts'
 import { readablePath } from '../patch/patch-changes.ts'
 import type { Period } from '../period.ts'
@@ -28,6 +29,17 @@ interface Patch {
 const most = 500
 const unknownClass = 'no class'
 
+async function noPatch(sql: Sql): Promise<Figure> {
+  const title = 'No balance patch was seen yet'
+  const seen = (await observedOf(sql, 'ability-trees')) ?? (await observedOf(sql, 'aspects'))
+  if (!seen) return missing('balance', title, 'wynnsync sync ability-trees aspects')
+  return {
+    id: 'balance',
+    title,
+    lead: `The abilities and aspects are as they were when they were first seen; last looked at ${moment(seen.last)} UTC.`,
+  }
+}
+
 /** h. What the last balance patch changed, by class. */
 export async function balanceFigure(sql: Sql, { from, to }: Period): Promise<Figure> {
   const [patch] = await sql.query<Patch>(
@@ -35,7 +47,7 @@ export async function balanceFigure(sql: Sql, { from, to }: Period): Promise<Fig
       where started_at < $1 and abilities_changed + aspects_changed > 0 order by patch desc limit 1`,
     [to],
   )
-  if (!patch) return missing('balance', 'No balance patch was seen yet', 'wynnsync sync ability-trees aspects')
+  if (!patch) return await noPatch(sql)
   const changes = await sql.query<Change>(
     `select class, 'ability' as kind, name, key, path, old_value as before, new_value as after, is_revert as "isRevert"
        from analytics.ability_change where patch = $1

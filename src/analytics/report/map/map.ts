@@ -23,7 +23,7 @@ export async function mapFigure(sql: Sql, { roster, ...period }: Frame): Promise
   const [biggest] = [...held].filter(([uuid]) => uuid).sort(([, a], [, b]) => b - a)
   const leader = roster.of(biggest?.[0] ?? null)
   const title = leader
-    ? `${leader.name} holds most of the map: ${number(biggest?.[1])} of ${count(history.places.length, 'territory', 'territories')}`
+    ? `${leader.name} holds ${2 * (biggest?.[1] ?? 0) > history.places.length ? 'most of the map' : 'the most'}: ${number(biggest?.[1])} of ${count(history.places.length, 'territory', 'territories')}`
     : `No owner is known of any of ${count(history.places.length, 'territory', 'territories')}`
   return {
     id: 'map',

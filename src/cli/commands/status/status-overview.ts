@@ -2,7 +2,7 @@ import type { CredentialSources } from '../../../app/stored-credential.ts'
 import type { Database } from '../../../db/database.ts'
 import { readHeldLocks } from '../../../db/locks/held-locks.ts'
 import { readDeliveries } from '../../../monitoring/watches/delivery-state.ts'
-import { resources } from '../../../resources/index.ts'
+import { resources, worklists } from '../../../resources/index.ts'
 import { readBudgets, readFailures, readGaps, readSizes, readTiers } from '../../../sync/record/overview.ts'
 import { readFreshness, readKeyCounts, readStates } from '../../../sync/record/recent-runs.ts'
 import { readPendingRefusals } from '../../../sync/worklist/refusals.ts'
@@ -24,6 +24,7 @@ export async function readOverview(db: Database, now: number, credentials: Crede
   const states = await readStates(db, names)
   const pending = await readPendingRefusals(db, 5)
   const keys = await readKeyCounts(db)
+  const nameless = await countNameless(db)
   const pendingOf = (resource: string) => (pending.has(resource) ? { pending: pending.get(resource) } : {})
   return {
     database: db.place,
@@ -32,6 +33,7 @@ export async function readOverview(db: Database, now: number, credentials: Crede
       ...state,
       living,
       ...(keys.has(state.resource) ? { keys: keys.get(state.resource) } : {}),
+      ...(nameless.has(state.resource) ? { nameless: nameless.get(state.resource) } : {}),
       ...freshness.get(state.resource),
       ...pendingOf(state.resource),
     })),
@@ -43,6 +45,13 @@ export async function readOverview(db: Database, now: number, credentials: Crede
     locks: await readHeldLocks(db),
     watches: await readWatchStates(db),
   }
+}
+
+/** By resource, how many current keys have no name yet. */
+async function countNameless(db: Database): Promise<Map<string, number>> {
+  const counts = new Map<string, number>()
+  for (const { name, countNameless: count } of worklists) if (count) counts.set(name, await count(db))
+  return counts
 }
 
 /** What watches deliver: not how. */

@@ -19,6 +19,9 @@ export function statusText(overview: Overview, now: number, width?: number): str
     `database ${database}, ${bytesText(size.bytes)}\n`,
     resourceTable(resources, now, width),
     ...(neverSynced ? ['Nothing was synced yet. Start with: wynnsync sync items\n'] : []),
+    ...resources.flatMap(({ resource, nameless }) =>
+      nameless ? [`${resource}: ${nameless} online have no name yet; they are requested first\n`] : [],
+    ),
     ...resources.flatMap(({ resource, error }) => (error ? [`${resource}: ${visibleLine(error)}\n`] : [])),
   ]
   for (const { title, columns, rows, more } of sections(overview, now))
