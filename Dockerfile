@@ -19,6 +19,7 @@ COPY docs docs
 COPY examples examples
 COPY migrations migrations
 COPY src/analytics src/analytics
+COPY src/lake/sql src/lake/sql
 COPY --from=build /build/node_modules node_modules
 COPY --from=build /build/dist dist
 RUN mkdir /var/lib/wynnsync && chown node:node /var/lib/wynnsync && ln -s /opt/wynnsync/dist/main.js /usr/local/bin/wynnsync && chmod +x dist/main.js

@@ -8,8 +8,8 @@ import { lastAcceptedRuns, readMeasures } from '../sync/record/measures.ts'
 import type { RunResult } from '../sync/run/run-result.ts'
 import { createMeter, type Meter, type Stuck, type Watched } from './metrics.ts'
 import { metricsText } from './metrics-text.ts'
-import { watchFileOf } from './watches/watch-file.ts'
-import { openWatching, type Watching } from './watches/watching.ts'
+import { watchFileOf } from './watch-place.ts'
+import type { Watching } from './watches/watching.ts'
 import { noWebhook, openWebhook, type Webhook } from './webhook.ts'
 
 /** Flags of `start` for monitoring. */
@@ -30,7 +30,9 @@ export function webhookOf({ config, clock, log }: App): Webhook {
 }
 
 /** What delivers the messages of watches, from this database. */
-export function watchingOf({ config, clock, log }: App, db: Database): Watching {
+export async function watchingOf({ config, clock, log }: App, db: Database): Promise<Watching> {
+  // A poll without watches need not load it.
+  const { openWatching } = await import('./watches/watching.ts')
   return openWatching({ db, file: watchFileOf(config), clock, warn: (message) => log.warn({}, message) })
 }
 

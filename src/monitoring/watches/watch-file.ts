@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import * as z from 'zod'
 import { codeOf, messageOf, UsageError } from '../../app/errors.ts'
 import { createFolder } from '../../app/private-folder.ts'
@@ -77,11 +77,6 @@ export type Watch = WatchFile['watches'][number]
 export type Target = Watch['target']
 
 const none: WatchFile = { watches: [] }
-
-/** Path of the file. */
-export function watchFileOf({ dataDir }: { readonly dataDir: string }): string {
-  return join(dataDir, 'watches.json')
-}
 
 /**
  * The watches; none when there is no file.

@@ -1,5 +1,6 @@
 import { messageOf } from '../../../app/errors.ts'
-import { isShared, readWatches, watchFileOf } from '../../../monitoring/watches/watch-file.ts'
+import { watchFileOf } from '../../../monitoring/watch-place.ts'
+import { isShared, readWatches } from '../../../monitoring/watches/watch-file.ts'
 import type { Finding } from './doctor-checks.ts'
 
 /** Whether watches.json can be used; nothing where there is none. */

@@ -139,7 +139,7 @@ async function run(
   else signal.addEventListener('abort', shutDown, { once: true })
   const summarize = hourlySummary(app)
   const maintenance = keepMaintained(app, db, signal, viewsDue)
-  const watching = watchingOf(app, db)
+  const watching = await watchingOf(app, db)
   await watching.begin()
   const delivering = watching.run(signal)
   await runSchedule(

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import type { WalkProgress } from '../../../api/pages.ts'
 import { type App, migrateDatabase, openDatabase } from '../../../app/app.ts'
 import { engineOf, openSharedApi } from '../../../app/app-api.ts'
@@ -6,6 +7,7 @@ import { wholeNumber } from '../../../app/whole-number.ts'
 import { readHolder } from '../../../db/embedded/folder-lock.ts'
 import { expectScheduled } from '../../../monitoring/expectations.ts'
 import { watchingOf, webhookOf } from '../../../monitoring/monitoring.ts'
+import { watchFileOf } from '../../../monitoring/watch-place.ts'
 import { resourcesNamed, worklists } from '../../../resources/index.ts'
 import type { Engine } from '../../../sync/engine.ts'
 import { isWorklist, type Resource, type Worklist } from '../../../sync/resource.ts'
@@ -86,11 +88,11 @@ async function syncInto(
   const db = await openDatabase(app, chosen.map(holdOf), { lowMemory: true })
   const api = openSharedApi(app, db)
   const engine = { ...engineOf(app, db, api, { accept: flags.accept === true }), outages: openOutages(app) }
-  const watching = watchingOf(app, db)
+  const watching = existsSync(watchFileOf(app.config)) ? await watchingOf(app, db) : undefined
   const namesKeys = worklists.some(({ keyFlag }) => namesOf(flags, keyFlag).length > 0)
   try {
     await migrateDatabase(db, app)
-    await watching.begin()
+    await watching?.begin()
     for (const resource of chosen) {
       progress.begin(resource.name)
       // Syncing named keys promises nothing about the others.
@@ -101,13 +103,13 @@ async function syncInto(
       runs.push(await runOne(resource, engine, flags, { walk: flags.walk === true, signal, onProgress, concurrency }))
       progress.end()
     }
-    await watching.look(true)
+    await watching?.look(true)
     // What was synced is committed; maintenance can wait for tomorrow.
     await maintainDaily(db, app).catch((error: unknown) =>
       app.log.warn({ err: error }, `maintenance failed: ${messageOf(error)}`),
     )
   } finally {
-    await watching.close(0)
+    await watching?.close(0)
     await api.close()
     await db.close()
   }

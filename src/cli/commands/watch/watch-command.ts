@@ -1,6 +1,7 @@
 import { text as textOf } from 'node:stream/consumers'
 import { FatalError, UsageError } from '../../../app/errors.ts'
 import { wholeNumber } from '../../../app/whole-number.ts'
+import { watchFileOf } from '../../../monitoring/watch-place.ts'
 import type { Occurrence } from '../../../monitoring/watches/event-queries.ts'
 import { sendMessage, targetText } from '../../../monitoring/watches/send.ts'
 import {
@@ -8,7 +9,6 @@ import {
   readWatches,
   type Watch,
   type WatchFile,
-  watchFileOf,
   writeWatches,
 } from '../../../monitoring/watches/watch-file.ts'
 import { type Context, writeResult, writeSummary } from '../../context.ts'
