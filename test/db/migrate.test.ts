@@ -236,6 +236,29 @@ describe('behind a long query of a dashboard', () => {
   })
 })
 
+test.each(bothKinds)(
+  'a view of the user needs a function of the %s database that changes: both stay, tables are migrated',
+  async (kind) => {
+    const db = await testDatabase(kind, { migrated: false })
+    const NUMBERS = 'create or replace function game.number() returns int language sql return 1;'
+    await migrate(db, await project([FIRST], [NUMBERS, VIEW]))
+    await db.query('create view public.mine as select game.number() as number')
+    const TEXTS = `drop function if exists game.number();\ncreate function game.number() returns text language sql return 'one';`
+    const later = await project([FIRST, SECOND], [TEXTS, VIEW])
+    expect(await migrate(db, later)).toEqual({
+      applied: ['0001_step.sql'],
+      postponed: expect.stringMatching(/^r0\.sql .*view mine depends on function game\.number\(\).*wynnsync migrate/),
+    })
+    expect(
+      await db.query('select number, null::int = (select max(level) from game.swords) as level from public.mine'),
+    ).toEqual([{ number: 1, level: null }])
+    expect((await migrate(db, later)).postponed).toContain('view mine')
+    await db.query('drop view public.mine')
+    expect(await migrate(db, later)).toEqual({ applied: ['r0', 'r1'] })
+    expect(await db.query('select game.number() as number')).toEqual([{ number: 'one' }])
+  },
+)
+
 test('twenty processes may migrate one server at once, and each step is applied by one of them', async () => {
   const url = await testDatabaseUrl({ migrated: false })
   const options = await project([FIRST, SECOND], [VIEW, COMMENTS])

@@ -1,4 +1,3 @@
-import { basename } from 'node:path'
 import type { Clock } from '../../app/clock.ts'
 import { FatalError } from '../../app/errors.ts'
 import { cannotMigrate, readOnlyReason, withGrants } from '../access.ts'
@@ -16,7 +15,6 @@ import {
 import {
   hashOfAll,
   type Migration,
-  naming,
   type RepeatableSql,
   readJournal,
   readScript,
@@ -24,6 +22,7 @@ import {
 } from './migration-files.ts'
 import { lockMigrations } from './migration-lock.ts'
 import { replaceEarlierEdition, runMigrations } from './run-migrations.ts'
+import { runScripts } from './run-scripts.ts'
 
 export type { RepeatableSql } from './migration-files.ts'
 
@@ -73,7 +72,8 @@ comment on column sync.installed_sql.installed_at is 'When it was installed.';
  * that changed on, all of them (the later ones may have been dropped with what they stood on). Everything happens in
  * one transaction under a lock, so any number of processes may migrate at once, and a failure changes nothing.
  * When there is nothing to do it costs two small queries. While a long query is in the way it is tried again some times;
- * if only views are to be replaced, they wait for the next call.
+ * if only views are to be replaced, they wait for the next call. They also wait while a view of the user's own needs what
+ * would have to be dropped.
  *
  * @throws LockTimeout when a query that does not end keeps tables from being migrated
  * @throws FatalError naming the file that failed; when the journal's times do not rise (drizzle would skip a migration
@@ -131,8 +131,10 @@ async function migrateOnce(sql: Sql, wanted: Wanted): Promise<Migrated> {
   await sql.query(INSTALLED_SQL)
   await sql.query(INSTALLED_PROGRAM)
   const installed = await runScripts(sql, scripts, clock)
+  const all = [...replaced, ...applied, ...installed.applied]
+  if (installed.postponed !== undefined) return { applied: all, postponed: installed.postponed }
   await rememberProgram(sql, { version, sqlHash, installedAt: new Date(clock.now()) })
-  return { applied: [...replaced, ...applied, ...installed] }
+  return { applied: all }
 }
 
 /** What a cluster of `makeTemplate` has, this program installed only now. */
@@ -198,20 +200,4 @@ async function readState(
   const newer = newerProgram(state?.programs ?? [], { version, sqlHash })
   if (newer && !(again && newer.version === version)) return { tablesAreUpToDate: true, done: { applied: [], newer } }
   return { tablesAreUpToDate: true }
-}
-
-async function runScripts(sql: Sql, scripts: readonly Script[], clock: Clock): Promise<string[]> {
-  const rows = await sql.query<{ name: string; sha256: string }>('select name, sha256 from sync.installed_sql')
-  const installed = new Map(rows.map(({ name, sha256 }) => [name, sha256]))
-  const first = scripts.findIndex(({ name, sha256 }) => installed.get(name) !== sha256)
-  const due = first < 0 ? [] : scripts.slice(first)
-  for (const { name, path, text, sha256 } of due) {
-    await naming(basename(path), () => sql.query(text))
-    await sql.query(
-      `insert into sync.installed_sql (name, sha256, installed_at) values ($1, $2, $3)
-       on conflict (name) do update set sha256 = excluded.sha256, installed_at = excluded.installed_at`,
-      [name, sha256, new Date(clock.now())],
-    )
-  }
-  return due.map(({ name }) => name)
 }

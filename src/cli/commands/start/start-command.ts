@@ -116,7 +116,7 @@ interface Started {
   readonly scheduled: readonly Scheduled[]
   readonly monitoring: Monitoring
   readonly outages: Outages
-  /** The views could not be replaced yet, because of another session's query. */
+  /** The views could not be replaced yet, because something else needs them. */
   readonly viewsDue: boolean
 }
 
