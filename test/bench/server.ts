@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os'
 import { openServer } from '../../src/db/server/server.ts'
 import { type RunningPostgres, startBinaries } from '../support/postgres-binaries.ts'
 import { startContainer } from '../support/postgres-docker.ts'
@@ -38,5 +39,6 @@ export async function startPostgres(): Promise<BenchPostgres> {
 async function firstThatWorks(): Promise<RunningPostgres> {
   const given = process.env.TEST_DATABASE_URL
   if (given) return { url: given, taken: 'TEST_DATABASE_URL', stop: async () => {} }
-  return await startContainer().catch(() => startBinaries())
+  // On a disk, as those have who use the program.
+  return await startContainer().catch(() => startBinaries({ place: tmpdir() }))
 }

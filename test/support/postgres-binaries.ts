@@ -5,6 +5,7 @@ import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { openServer } from '../../src/db/server/server.ts'
 import { type Cluster, makeCluster, PASSWORD } from './postgres-cluster.ts'
+import { scratchFolder } from './scratch-folder.ts'
 
 /** A Postgres server that runs for the tests only. */
 export interface RunningPostgres {
@@ -33,15 +34,18 @@ export type Restart = (typeof restarts)[number]
  *
  * @param keeps what was committed, whatever happens to its processes; otherwise the last moment may be lost, for speed
  * @param more settings, such as `wal_level=logical`
+ * @param place an existing folder for its files
  */
 export async function startBinaries({
   keeps = false,
   more = [],
+  place = scratchFolder(),
 }: {
   keeps?: boolean
   more?: readonly string[]
+  place?: string
 } = {}): Promise<OwnPostgres> {
-  const cluster = await makeCluster()
+  const cluster = await makeCluster(place)
   const port = await freePort()
   // Speed: this data is thrown away in any case, and no test makes the machine fail.
   const settings = ['fsync=off', 'full_page_writes=off', `synchronous_commit=${keeps ? 'on' : 'off'}`].concat([

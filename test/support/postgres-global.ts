@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { openServer } from '../../src/db/server/server.ts'
 import { type RunningPostgres, startBinaries } from './postgres-binaries.ts'
 import { startContainer } from './postgres-docker.ts'
+import { scratchFolder } from './scratch-folder.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -20,7 +20,7 @@ declare module 'vitest' {
 /** Finds one real Postgres for the whole run, and says which. Without one no test runs: skipping would look like passing. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const postgres = await firstThatWorks()
-  const runFolder = await mkdtemp(join(tmpdir(), 'wynnsync-tests-'))
+  const runFolder = await mkdtemp(join(scratchFolder(), 'wynnsync-tests-'))
   process.stdout.write(`Postgres for the tests: ${postgres.taken}\n`)
   project.provide('serverUrl', postgres.url)
   project.provide('runFolder', runFolder)
