@@ -10,6 +10,7 @@ export default defineConfig({
     './src/sync/retention/tables.ts',
     './src/sync/archive/tables.ts',
     './src/sync/privacy/tables.ts',
+    './src/sync/access/tables.ts',
     './src/resources/*/tables.ts',
   ],
   out: './migrations',

@@ -24,10 +24,11 @@ import { start } from './commands/start/index.ts'
 import { status } from './commands/status/index.ts'
 import { sync } from './commands/sync/index.ts'
 import { watch } from './commands/watch/index.ts'
+import { webKey } from './commands/web-key/index.ts'
 
 /** All commands, in the order of `--help`. */
 export const commands: readonly (CommandDeclaration | CommandGroup)[] = [
-  ...[sync, start, doctor, backfill, replay, status, query, dictionary, serve, serveDb, mcp, watch],
+  ...[sync, start, doctor, backfill, replay, status, query, dictionary, serve, serveDb, webKey, mcp, watch],
   ...[runs, quarantine, init, config, completion, completeOf(() => commands)],
   ...[report, migrate, move, lake, demo, sandbox, privacy, auth],
 ]

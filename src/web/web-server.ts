@@ -10,6 +10,7 @@ import { addApi } from './api/routes.ts'
 import { servedQuestions } from './api/served-questions.ts'
 import { addChanges } from './changes/routes.ts'
 import { addFeeds } from './feeds/routes.ts'
+import { createKeys } from './http/keys.ts'
 import { Problem, problemOf, problemResponse } from './http/problems.ts'
 import { createRateLimit, rateLimitHeaders } from './http/rate-limit.ts'
 import { addPages, problemPage } from './pages/routes.ts'
@@ -24,7 +25,7 @@ export interface WebOptions {
   readonly flag: string
   /** Allowed host names besides addresses and `localhost`. */
   readonly hostNames?: readonly string[]
-  /** Requests a minute and address; 0 for no limit. */
+  /** Requests a minute and address; with a key ten times as many; 0 for no limit. */
   readonly requestsPerMinute: number
   /** Whether answers about single players are served. */
   readonly people: boolean
@@ -60,6 +61,8 @@ export async function serveWeb({ db, finders, clock, log }: WebContext, options:
   const app = new Hono()
   const isAllowed = hostFilter([host, ...hostNames])
   const allowanceOf = createRateLimit(options.requestsPerMinute, clock)
+  const keyAllowanceOf = createRateLimit(10 * options.requestsPerMinute, clock)
+  const keyOf = createKeys(reader, clock)
   app.use(async (context, next) => {
     for (const [name, value] of Object.entries(headers)) context.header(name, value)
     if (!isAllowed(context.req.header('host')))
@@ -68,13 +71,22 @@ export async function serveWeb({ db, finders, clock, log }: WebContext, options:
     await next()
   })
   const count = (context: Context) => {
-    const allowance = allowanceOf(getConnInfo(context).remote.address ?? '')
+    const key: string | undefined = context.get('key')
+    const allowance = key === undefined ? allowanceOf(getConnInfo(context).remote.address ?? '') : keyAllowanceOf(key)
     if (!allowance) return
     for (const [name, value] of Object.entries(rateLimitHeaders(allowance))) context.header(name, value)
     if (allowance.remaining >= 0) return
     context.header('Retry-After', String(allowance.reset))
     throw new Problem('too-many-requests')
   }
+  app.use(async (context: Context, next) => {
+    const key = await keyOf(context)
+    // Each guess counts.
+    if (key === null) count(context)
+    if (key === null) throw new Problem('wrong-key', { detail: 'make one: wynnsync web-key add NAME' })
+    context.set('key', key)
+    await next()
+  })
   app.use('/api/v1/*', async (context, next) => {
     count(context)
     await next()
@@ -93,6 +105,7 @@ export async function serveWeb({ db, finders, clock, log }: WebContext, options:
     const problem = problemOf(error)
     if (problem.problem === 'internal') log.error({ err: error, path: context.req.path }, 'a request failed')
     if (problem.problem === 'method-not-allowed') context.header('Allow', 'GET, HEAD')
+    if (problem.problem === 'wrong-key') context.header('WWW-Authenticate', 'Bearer')
     if (problem.problem === 'database-unavailable') context.header('Retry-After', '5')
     context.header('Cache-Control', 'no-store')
     return respond(context, problem)

@@ -60,6 +60,7 @@ const bounds: Readonly<Record<string, readonly string[]>> = {
     'sync.route_bucket',
     'sync.tier',
     'sync.watch_delivery',
+    'sync.web_key',
     'sync.work_item',
   ],
   'nothing: a row each time the game, somebody in it or the API changes for good': [

@@ -175,6 +175,7 @@ const ledger = new Set([
   'sync.outbox',
   'sync.outbox_head',
   'sync.watch_delivery',
+  'sync.web_key',
 ])
 
 /** Every row of every table, without what differs from run to run by nature: the ledger, its ids, running numbers. */

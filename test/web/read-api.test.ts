@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { readQuestions } from '../../src/analytics/questions.ts'
 import { pagingNames } from '../../src/web/api/arguments.ts'
+import { addWebKey, removeWebKey } from '../../src/web/http/key-store.ts'
 import { guildId } from '../support/guild-answers.ts'
 import { kindsOfPart } from '../support/postgres.ts'
 import { hostile } from '../support/report-world.ts'
@@ -135,6 +136,31 @@ describe.each(kindsOfPart)('the read API on the %s database', (kind) => {
     expect(JSON.parse(refused.text)).toMatchObject({ type: '/api#too-many-requests' })
     await lived.world.clock.sleep(60_000)
     expect((await ask('/api/v1/world')).status).toBe(200)
+  })
+
+  test('gives each key a limit of its own, and refuses one that nothing has', async () => {
+    const { db, clock } = lived.world
+    const [key, other] = await Promise.all(
+      ['bot', 'other'].map(async (name) => String(await addWebKey(db, { name, createdAt: new Date(clock.now()) }))),
+    )
+    expect(await addWebKey(db, { name: 'bot', createdAt: new Date(clock.now()) })).toBeUndefined()
+    const { ask } = await served({ requestsPerMinute: 2 })
+    const remaining = async (headers: Record<string, string>, path = '/api/v1/world') => {
+      const { status, headers: got } = await ask(path, headers)
+      return [status, got['ratelimit-limit'], got['ratelimit-remaining']]
+    }
+    expect(await remaining({ authorization: `Bearer ${key}` })).toEqual([200, '20', '19'])
+    expect(await remaining({ 'x-api-key': String(key) }, '/worlds')).toEqual([200, '20', '18'])
+    expect(await remaining({ 'x-api-key': String(other) })).toEqual([200, '20', '19'])
+    expect(await remaining({ authorization: 'Basic YTpi' })).toEqual([200, '2', '1'])
+    const wrong = await ask('/api/v1/world', { authorization: `Bearer ${key}x` })
+    expect([wrong.status, wrong.headers['www-authenticate']]).toEqual([401, 'Bearer'])
+    expect(JSON.parse(wrong.text)).toMatchObject({ type: '/api#wrong-key', status: 401 })
+    expect((await ask('/worlds', { 'x-api-key': '' })).status).toBe(429)
+    expect(await remaining({ authorization: `Bearer ${key}` })).toEqual([200, '20', '17'])
+    await removeWebKey(db, 'bot')
+    await clock.sleep(60_000)
+    expect((await ask('/worlds', { authorization: `Bearer ${key}` })).status).toBe(401)
   })
 
   test('answers under known host names only, reads only, and lets nothing be framed or run', async () => {

@@ -2,7 +2,7 @@ import * as z from 'zod'
 
 const text = z.string()
 
-/** What `config show` and `init` print. @param finding the schema of a finding of `doctor` */
+/** What `config show`, `init` and `web-key` print. @param finding the schema of a finding of `doctor` */
 export function setupSchemas<Finding extends z.ZodType>(finding: Finding) {
   return {
     'config-show': z.looseObject({
@@ -21,5 +21,7 @@ export function setupSchemas<Finding extends z.ZodType>(finding: Finding) {
       run: text.describe('what to install or run'),
       findings: z.array(finding),
     }),
+    'web-key-add': z.looseObject({ name: text, key: text.describe('kept nowhere') }),
+    'web-key-list': z.looseObject({ keys: z.array(z.looseObject({ name: text, createdAt: z.iso.datetime() })) }),
   }
 }

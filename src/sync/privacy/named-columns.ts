@@ -1,5 +1,6 @@
 import type { Sql } from '../../db/database.ts'
 import type { Naming, NamingTable } from '../../db/naming.ts'
+import { accessNaming } from '../access/tables.ts'
 import { deleteUnusedBodies } from '../archive/bodies.ts'
 import { namesOf } from '../archive/erase-archived.ts'
 import { rawNaming } from '../archive/tables.ts'
@@ -19,6 +20,7 @@ export const engineNaming: readonly NamingTable[] = [
   ...retentionNaming,
   ...rawNaming,
   ...privacyNaming,
+  ...accessNaming,
 ]
 
 /** A player and what recognizes one in text. */

@@ -19,6 +19,7 @@ export function openApi(questions: readonly Question[], version: string): Json {
       description:
         'Read-only. Every question and view of the schema analytics has a path. Names of guilds and players are resolved to uuids. Not affiliated with the makers of the game or of its API.',
     },
+    security: [{}, { bearer: [] }, { apiKey: [] }],
     tags: [...byTopic(questions).map(({ title }) => title), ...feedTags].map((name) => ({ name })),
     paths: {
       ...Object.fromEntries(
@@ -29,6 +30,7 @@ export function openApi(questions: readonly Question[], version: string): Json {
       ...feedPaths,
     },
     components: {
+      securitySchemes: keySchemes,
       schemas: { problem: problemSchema },
       responses: {
         notModified: { description: 'The client has this answer already' },
@@ -39,6 +41,16 @@ export function openApi(questions: readonly Question[], version: string): Json {
       },
     },
   }
+}
+
+/** Both carry a key of `wynnsync web-key add`. */
+const keySchemes = {
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'A key with a limit of its own: ten times that of an address',
+  },
+  apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'The same key in another header' },
 }
 
 const problemSchema = {

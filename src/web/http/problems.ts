@@ -7,6 +7,7 @@ import { sqlState } from '../../db/sql-errors.ts'
 /** What can be wrong with a request, by the name in the problem's type: status and title. */
 export const problems = {
   'bad-argument': { status: 400, title: 'An argument is missing, unknown or cannot be read' },
+  'wrong-key': { status: 401, title: 'There is no such key' },
   'people-not-shown': { status: 403, title: 'Answers about single players are not served here' },
   'not-found': { status: 404, title: 'There is no such page' },
   'unknown-question': { status: 404, title: 'There is no such question' },
@@ -14,7 +15,7 @@ export const problems = {
   'method-not-allowed': { status: 405, title: 'Only GET and HEAD are served' },
   'ambiguous-name': { status: 409, title: 'Several have or had this name' },
   'wrong-host': { status: 421, title: 'Not served under this host name' },
-  'too-many-requests': { status: 429, title: 'The request limit of this address is reached' },
+  'too-many-requests': { status: 429, title: 'The request limit of this address or key is reached' },
   internal: { status: 500, title: 'The answer could not be made' },
   'database-unavailable': { status: 503, title: 'The database is unavailable' },
   'statement-timeout': { status: 503, title: 'The answer took too long' },

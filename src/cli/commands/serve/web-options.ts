@@ -4,5 +4,8 @@ import { option } from '../../options.ts'
 export const webOptions = [
   option('--public', 'let other machines connect; says what they can read of people'),
   option('--no-people', 'leave out every answer about a single player'),
-  option('--rate-limit <requests>', 'requests a minute and address, 0 for no limit (default: 60)'),
+  option(
+    '--rate-limit <requests>',
+    'requests a minute and address, ten times as many with a key, 0 for no limit (default: 60)',
+  ),
 ]

@@ -1,0 +1,32 @@
+import type { Context } from 'hono'
+import type { Clock } from '../../app/clock.ts'
+import type { Reader } from '../reading.ts'
+import { readWebKeyHashes, webKeyHash } from './key-store.ts'
+
+/** How long keys are kept, ms: so long, one that was removed still works. */
+const KEPT = 10_000
+
+/** The key that a request names; other ways of authorization belong to a proxy. */
+function keyIn(context: Context): string | undefined {
+  const [, bearer] = /^Bearer +(\S*) *$/i.exec(context.req.header('authorization') ?? '') ?? []
+  return bearer ?? context.req.header('x-api-key')
+}
+
+/** Finds the name of the key of a request: undefined when it has none, null when nothing has this key. */
+export function createKeys(reader: Reader, clock: Clock): (context: Context) => Promise<string | undefined | null> {
+  let until = Number.NEGATIVE_INFINITY
+  let names: ReturnType<typeof readWebKeyHashes>
+  return async (context) => {
+    const key = keyIn(context)
+    if (key === undefined) return undefined
+    if (clock.now() >= until) {
+      until = clock.now() + KEPT
+      names = reader.read(readWebKeyHashes)
+      // The next one tries again.
+      names.catch(() => {
+        until = Number.NEGATIVE_INFINITY
+      })
+    }
+    return (await names).get(webKeyHash(key)) ?? null
+  }
+}
