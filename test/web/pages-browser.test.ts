@@ -9,7 +9,10 @@ const why =
   executablePath === undefined ? ' (skipped: no Chromium; set WYNNSYNC_TEST_CHROMIUM or install chromium)' : ''
 
 /** What may be asked of the page; the compiler knows no browser here. */
-declare const document: { readonly documentElement: { readonly scrollWidth: number } }
+declare const document: {
+  readonly documentElement: { readonly scrollWidth: number }
+  querySelector(selector: string): { readonly value?: string; readonly textContent: string } | null
+}
 
 const paths = [
   ...[
@@ -79,6 +82,25 @@ describe.skipIf(executablePath === undefined)(`the pages in a browser${why}`, ()
     const time = await page.locator('#map-time').textContent()
     await page.locator('#map-slider').press('Home')
     expect(await page.locator('#map-time').textContent()).not.toBe(time)
+    // By the keyboard alone.
+    await page.locator('#map-slider').press('Home')
+    const states = page.locator('#map-legend')
+    const first = await states.textContent()
+    await page.locator('#map-speed').selectOption('4')
+    await page.locator('#map-play').press('Enter')
+    expect(await page.locator('#map-play').textContent()).toBe('Pause')
+    await page.waitForFunction(() => Number(document.querySelector('#map-slider')?.value) > 2)
+    await page.keyboard.press('Space')
+    expect(await page.locator('#map-play').textContent()).toBe('Play')
+    const paused = await page.locator('#map-slider').inputValue()
+    await page.locator('#map-play').press('Enter')
+    await page.waitForFunction(() => document.querySelector('#map-play')?.textContent === 'Play')
+    const [end, most] = [
+      await page.locator('#map-slider').inputValue(),
+      await page.locator('#map-slider').getAttribute('max'),
+    ]
+    expect([Number(end) > Number(paused), end]).toEqual([true, most])
+    expect(await states.textContent()).not.toBe(first)
     await page.getByRole('link', { name: 'Territories', exact: true }).click()
     await page.getByRole('link', { name: 'Oak' }).click()
     expect(await page.locator('h1').textContent()).toMatch(/holds Oak/)

@@ -56,8 +56,6 @@ const css = `${style}
 .site a[aria-current] { color: var(--ink); text-decoration: none; font-weight: 600 }
 form { display: flex; flex-wrap: wrap; gap: 8px; margin-top: 16px; align-items: center }
 form label { display: flex; gap: 6px; align-items: center; font-size: 15px }
-input:not([type=range]), button { font: inherit; padding: 4px 8px; color: var(--ink); background: var(--paper);
-  border: 1px solid var(--soft); border-radius: 4px; max-width: 100% }
 del { color: var(--soft) } ins { text-decoration: none; font-weight: 600 }
 `
 

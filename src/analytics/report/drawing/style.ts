@@ -33,8 +33,11 @@ svg.plot text { white-space: pre }
 .legend li { display: flex; align-items: center; gap: 6px } .legend .none { opacity: 0.45 }
 .legend .prefix { font-weight: 600; min-width: 4.5ch } .legend .name { flex: 1 } .legend b { font-variant-numeric: tabular-nums }
 .swatch { width: 14px; height: 14px; flex: none } .swatch rect { stroke: var(--rule) }
+input:not([type=range]), button, select { font: inherit; padding: 4px 8px; color: var(--ink); background: var(--paper);
+  border: 1px solid var(--soft); border-radius: 4px; max-width: 100% }
 #map-control { display: flex; align-items: center; gap: 12px; margin-bottom: 12px; font-size: 15px }
 #map-control input { flex: 1; min-width: 0; height: 28px; accent-color: var(--link) }
+#map-play { min-width: 5em }
 #map-control output { font-variant-numeric: tabular-nums; min-width: 17ch; text-align: right }
 .map-body { display: grid; grid-template-columns: 620px 1fr; gap: 24px; align-items: start }
 details { margin-top: 10px } summary { cursor: pointer; color: var(--soft); font-size: 13px; width: fit-content }

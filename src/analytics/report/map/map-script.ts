@@ -1,5 +1,5 @@
 /**
- * The one script of the page: moves the map through time. Reads what to show from the JSON beside it and changes only
+ * The one script of the page: moves the map through time, by hand or by itself. Reads what to show from the JSON beside it and changes only
  * attributes and text, so that no name is ever read as markup. Without it, the page shows the last moment.
  */
 export const mapScript = `
@@ -39,7 +39,32 @@ function moveMap({ times, fills, labels, names, changes }) {
       item.classList.toggle('none', number === 0)
     }
   }
-  slider.addEventListener('input', () => show(slider.valueAsNumber))
+  const [play, speed] = [document.getElementById('map-play'), document.getElementById('map-speed')]
+  let next
+  const pause = () => {
+    clearTimeout(next)
+    next = undefined
+    play.textContent = 'Play'
+  }
+  // At a speed of 1, a week takes half a minute.
+  const wait = () => { next = setTimeout(advance, 160 / Number(speed.value)) }
+  const advance = () => {
+    slider.value = slider.valueAsNumber + 1
+    show(slider.valueAsNumber)
+    if (slider.value === slider.max) pause()
+    else wait()
+  }
+  play.addEventListener('click', () => {
+    if (next !== undefined) return pause()
+    if (slider.value === slider.max) slider.value = 0
+    show(slider.valueAsNumber)
+    play.textContent = 'Pause'
+    wait()
+  })
+  slider.addEventListener('input', () => {
+    pause()
+    show(slider.valueAsNumber)
+  })
   // A browser may remember where the slider was.
   slider.value = slider.max
   document.getElementById('map-control').hidden = false

@@ -10,7 +10,7 @@ import { fills, type Roster } from '../guild/roster.ts'
 import { count, instant, moment, number, shortened } from '../words.ts'
 import { type MapHistory, readMapHistory } from './map-history.ts'
 
-/** a. Who holds what, with a slider through the period. */
+/** a. Who holds what, with a slider through the period and a replay of it. */
 export async function mapFigure(sql: Sql, { roster, ...period }: Frame): Promise<Figure> {
   const history = await readMapHistory(sql, period)
   const last = history.steps.at(-1) ?? period.to
@@ -44,9 +44,11 @@ has the last moment, ${instant(last)} UTC; no observation after ${instant(seen?.
 function slider({ steps }: MapHistory): Markup {
   const end = steps.length - 1
   const last = steps[end]
-  return html`<div id="map-control" hidden><label for="map-slider">Moment</label>
+  return html`<div id="map-control" hidden><button type="button" id="map-play">Play</button>
+<label>Speed <select id="map-speed"><option value="1">1×</option><option value="2">2×</option><option value="4">4×</option></select></label>
+<label for="map-slider">Moment</label>
 <input type="range" id="map-slider" min="0" max="${end}" step="1" value="${end}">
-<output id="map-time" for="map-slider">${last ? instant(last) : ''} UTC</output></div>`
+<output id="map-time" for="map-slider" aria-live="off">${last ? instant(last) : ''} UTC</output></div>`
 }
 
 function mapPicture({ places, changes }: MapHistory, roster: Roster) {
