@@ -5,38 +5,46 @@ import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { findChromium } from '../support/chromium.ts'
 import { temporaryFolder, testDatabase } from '../support/postgres.ts'
+import { liveWeek, turning } from '../support/report-week.ts'
 import { hostile, liveSevenHours, reportOf } from '../support/report-world.ts'
-import { openWorld } from '../support/world.ts'
+import { openWorld, type World } from '../support/world.ts'
 
 const executablePath = findChromium()
 const why =
   executablePath === undefined ? ' (skipped: no Chromium; set WYNNSYNC_TEST_CHROMIUM or install chromium)' : ''
 
 /** What may be asked of the page; the compiler knows no browser here. */
-declare const document: {
-  readonly documentElement: { readonly scrollWidth: number }
-  querySelectorAll(
-    selector: string,
-  ): Iterable<{ getBoundingClientRect(): { readonly left: number; readonly right: number } }>
+interface Shown {
+  readonly textContent: string
+  querySelectorAll(selector: string): Iterable<Shown>
+  getBoundingClientRect(): Readonly<Record<'left' | 'right' | 'top' | 'bottom', number>>
 }
+declare const document: Shown & { readonly documentElement: { readonly scrollWidth: number } }
+
+const turns = (text: string) => text.includes('\u202e') || text.includes('\u001b')
 
 describe.skipIf(executablePath === undefined)(`the report in a browser${why}`, () => {
   let browser: Browser
   let url: string
-  beforeAll(async () => {
+  let week: string
+  const written = async (live: (world: World) => Promise<void>, writtenAt: string) => {
     const world = await openWorld(await testDatabase('server'))
-    await liveSevenHours(world)
+    await live(world)
     const file = join(await temporaryFolder(), 'report.html')
-    await writeFile(file, (await reportOf(world)).html)
-    url = pathToFileURL(file).href
+    await writeFile(file, (await reportOf(world, { writtenAt: new Date(writtenAt) })).html)
     await Promise.all([world.api.close(), world.sandbox.close()])
+    return pathToFileURL(file).href
+  }
+  beforeAll(async () => {
+    url = await written(liveSevenHours, '2026-06-01T17:00:00Z')
+    week = await written(liveWeek, '2026-06-08T18:00:00Z')
     // Tests may run as root, for whom its sandbox does not work; the page is ours.
     browser = await chromium.launch({ executablePath: String(executablePath), args: ['--no-sandbox'] })
   })
   afterAll(() => browser?.close())
 
   /** Opens the page in a window; what goes wrong in it is in `told`. */
-  async function open(width: number, options: object = {}): Promise<{ page: Page; told: string[] }> {
+  async function open(width: number, options: object = {}, address = url): Promise<{ page: Page; told: string[] }> {
     const context = await browser.newContext({ viewport: { width, height: 800 }, ...options })
     onTestFinished(() => context.close())
     const page = await context.newPage()
@@ -45,9 +53,9 @@ describe.skipIf(executablePath === undefined)(`the report in a browser${why}`, (
     page.on('pageerror', (error) => told.push(`error: ${error.message}`))
     page.on('dialog', (dialog) => void told.push(`dialog: ${dialog.message()}`))
     page.on('request', (request) => {
-      if (request.url() !== url) told.push(`request: ${request.url()}`)
+      if (request.url() !== address) told.push(`request: ${request.url()}`)
     })
-    await page.goto(url)
+    await page.goto(address)
     return { page, told }
   }
 
@@ -100,5 +108,84 @@ describe.skipIf(executablePath === undefined)(`the report in a browser${why}`, (
     expect(await cell.isVisible()).toBe(false)
     await page.emulateMedia({ media: 'print' })
     expect(await cell.isVisible()).toBe(true)
+  })
+
+  describe('of a week with many guilds', () => {
+    const labels = (page: Page) =>
+      page.evaluate(() => {
+        const places = [...document.querySelectorAll('#map .wide g[aria-label=rect] rect')]
+        const texts = [...document.querySelectorAll('#map .wide g[aria-label=text] text')]
+        const shown = texts.flatMap((text, index) => {
+          const [inner, outer] = [text, places[index]].map((one) => one?.getBoundingClientRect())
+          return text.textContent.trim() !== '' && inner && outer ? [{ inner, outer }] : []
+        })
+        const isOutside = ({ inner, outer }: (typeof shown)[0]) =>
+          inner.left < outer.left || inner.right > outer.right || inner.top < outer.top || inner.bottom > outer.bottom
+        return { shown: shown.length, outside: shown.filter(isOutside).length }
+      })
+
+    const some = { shown: expect.toSatisfy((count: number) => count > 20 && count < 90), outside: 0 }
+
+    test.each(['light', 'dark'] as const)('labels stay inside their places when it is %s', async (colorScheme) => {
+      const still = await open(1280, { colorScheme, javaScriptEnabled: false }, week)
+      expect(await labels(still.page)).toEqual(some)
+      const { page, told } = await open(1280, { colorScheme }, week)
+      for (const key of ['End', 'ArrowLeft', 'PageDown']) {
+        await page.locator('#map-slider').press(key)
+        expect(await labels(page)).toEqual(some)
+      }
+      expect(told).toEqual([])
+    })
+
+    test.each([360, 1280])('the legend has straight columns at %i px', async (width) => {
+      const { page } = await open(width, {}, week)
+      const edges = await page.evaluate(() => {
+        const column = (selector: string, edge: 'left' | 'right') =>
+          [...document.querySelectorAll(`#map-legend ${selector}`)].map((one) =>
+            Math.round(one.getBoundingClientRect()[edge]),
+          )
+        return { names: column('[data-guild] .name', 'left'), numbers: column('b', 'right') }
+      })
+      const columns = width === 360 ? 2 : 1
+      expect([new Set(edges.names).size, new Set(edges.numbers).size]).toEqual([columns, columns])
+    })
+
+    test('the small pictures are in the order of their numbers', async () => {
+      const { page } = await open(1280, {}, week)
+      const numbers = await page.evaluate(() =>
+        [...document.querySelectorAll('#empires .wide g[font-weight="700"] text')]
+          .map((one) => ({
+            text: one.textContent,
+            top: Math.round(one.getBoundingClientRect().top),
+            right: one.getBoundingClientRect().right,
+          }))
+          .sort((a, b) => a.top - b.top || a.right - b.right)
+          .map(({ text }) => Number(text)),
+      )
+      expect(numbers.length).toBe(16)
+      expect(numbers).toEqual([...numbers].sort((a, b) => b - a))
+    })
+
+    test('fits eight sheets of paper, and says where the other rows are', async () => {
+      const { page } = await open(1280, {}, week)
+      const paper = await page.pdf({ format: 'A4' })
+      const sheets = paper.toString('latin1').match(/\/Type\s*\/Page\b/g)?.length
+      expect(sheets).toBeGreaterThan(2)
+      expect(sheets).toBeLessThanOrEqual(8)
+      await page.emulateMedia({ media: 'print' })
+      expect(await page.locator('#map tbody tr:visible').count()).toBe(20)
+      expect(await page.locator('#map .on-paper').textContent()).toContain('wynnsync report --tables')
+      await page.emulateMedia({ media: 'screen' })
+      expect(await page.locator('#map tbody tr').count()).toBeGreaterThan(20)
+    })
+
+    test('no name turns the text around it, in the title, in the map or in a table', async () => {
+      const { page } = await open(1280, {}, week)
+      expect(turns(turning)).toBe(true)
+      expect(turns(await page.content())).toBe(false)
+      expect(await page.locator('#map-legend', { hasText: 'Tur\\u202en\\u001b[31ming' }).count()).toBe(1)
+      await page.locator('#map-slider').press('PageDown')
+      expect(turns(await page.content())).toBe(false)
+    })
   })
 })

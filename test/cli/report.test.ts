@@ -42,7 +42,11 @@ describe('wynnsync report', () => {
       guild: guildId('b'),
       bytes: expect.any(Number),
     })
-    expect(await readFile(join(folder, 'b.html'), 'utf8')).toContain('Guild b [two]')
+    const page = await readFile(join(folder, 'b.html'), 'utf8')
+    expect(page).toContain('Guild b [two]')
+    expect(page).toContain('<main class="brief">')
+    await report('--tables', '--out', 'b.html')
+    expect(await readFile(join(folder, 'b.html'), 'utf8')).toContain('<main class="">')
   })
 
   test.each([

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { html, raw } from 'hono/html'
+import { visibleText } from '../../app/terminal-text.ts'
 import { patterns } from './drawing/colours.ts'
 import type { Markup } from './drawing/html-table.ts'
 import { style } from './drawing/style.ts'
@@ -26,7 +27,8 @@ export async function documentText({ title, version, head, body, css = style }: 
 ${body}
 <script>${raw(mapScript)}</script></body></html>
 `
-  return String(text)
+  // A name with an escape sequence or a bidirectional override would change how the text around it reads.
+  return visibleText(String(text))
 }
 
 /** The sources that a content security policy allows: this script and this style sheet; whatever a name smuggles in does not run. */

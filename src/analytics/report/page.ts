@@ -11,7 +11,7 @@ const policy = [...policyOf(), `form-action 'none'`].join('; ')
 export async function pageOf(
   chapters: readonly Chapter[],
   { from, to, writtenAt }: Frame,
-  version: string,
+  { version, tables }: { readonly version: string; readonly tables: boolean },
 ): Promise<string> {
   const period = `${moment(from)} to ${moment(to)}`
   return await documentText({
@@ -21,7 +21,7 @@ export async function pageOf(
     body: html`<header><h1>What happened, ${period}</h1>
 <p class="soft">Written ${instant(writtenAt)}. All times are UTC. Hatched (on paper, dashed) is unknown, not zero.</p>
 <nav aria-label="Findings"><dl>${chapters.map(contents)}</dl></nav></header>
-<main>${chapters.map(chapterMarkup)}</main>
+<main class="${tables ? '' : 'brief'}">${chapters.map(chapterMarkup)}</main>
 <footer>wynnsync ${version}, from the schema <code>analytics</code>; <code>wynnsync query --list</code> shows what else can be
 asked. Not affiliated with the makers of the game or of its API.</footer>`,
   })

@@ -22,6 +22,8 @@ export interface Wanted extends Partial<Period> {
   /** Uuid of the guild that gets a page; the biggest one when left out. */
   readonly guild?: string | undefined
   readonly writtenAt: Date
+  /** Print every row of the tables, not only the first ones. */
+  readonly tables?: boolean
   /** Version of the program, for the foot of the page. */
   readonly version: string
 }
@@ -33,7 +35,10 @@ export interface Report extends Period {
 }
 
 /** Queries schema `analytics` and writes the results as a page with pictures. */
-export async function composeReport(sql: Sql, { version, writtenAt, ...wanted }: Wanted): Promise<Report> {
+export async function composeReport(
+  sql: Sql,
+  { version, tables = false, writtenAt, ...wanted }: Wanted,
+): Promise<Report> {
   const period = await periodOf(sql, wanted, writtenAt)
   const guild = wanted.guild ?? (await biggestGuild(sql))
   const frame: Frame = { ...period, guild, writtenAt, roster: await readRoster(sql, period) }
@@ -58,7 +63,7 @@ export async function composeReport(sql: Sql, { version, writtenAt, ...wanted }:
       figures: [await freshnessFigure(sql, writtenAt), await gapsFigure(sql, frame)],
     },
   ]
-  return { ...period, guild, html: await pageOf(chapters, frame, version) }
+  return { ...period, guild, html: await pageOf(chapters, frame, { version, tables }) }
 }
 
 /** One after the other: an embedded database runs one query at a time. */

@@ -23,18 +23,29 @@ export function rowsOf<Name extends string>(
   return records.map((record) => names.map((name) => record[name]))
 }
 
+/** Rows of a table that a brief page has on paper. */
+export const rowsOnPaper = 20
+
 /** A table that scrolls inside itself; numbers to the right, what is not known marked as such. */
 export function tableMarkup({ columns, rows, note }: Table): Markup {
   const isNumeric = columns.map((_, index) =>
     rows.every((row) => typeof row[index] === 'number' || row[index] === null || row[index] === ''),
   )
   const kind = (index: number) => (isNumeric[index] ? 'n' : '')
+  const body = (some: readonly (readonly Cell[])[]) =>
+    some.map(
+      (row) => html`<tr>${row.map((cell, index) => html`<td class="${kind(index)}">${cellMarkup(cell)}</td>`)}</tr>
+`,
+    )
+  const more = rows.slice(rowsOnPaper)
   return html`<div class="scroll" tabindex="0"><table>
 <thead><tr>${columns.map((column, index) => html`<th scope="col" class="${kind(index)}">${column}</th>`)}</tr></thead>
-<tbody>${rows.map(
-    (row) => html`<tr>${row.map((cell, index) => html`<td class="${kind(index)}">${cellMarkup(cell)}</td>`)}</tr>
-`,
-  )}</tbody></table></div>${note ? html`<p class="note">${note}</p>` : ''}`
+<tbody>${body(rows.slice(0, rowsOnPaper))}</tbody>${more.length > 0 ? html`<tbody class="more">${body(more)}</tbody>` : ''}</table></div>${
+    more.length > 0
+      ? html`<p class="note on-paper">The first ${rowsOnPaper} of ${number(rows.length)} rows; the file has all of them,
+and <code>wynnsync report --tables</code> prints them.</p>`
+      : ''
+  }${note ? html`<p class="note">${note}</p>` : ''}`
 }
 
 function cellMarkup(cell: Cell): Markup | string {

@@ -31,7 +31,10 @@ svg.plot text { white-space: pre }
 .legend { list-style: none; margin: 0; padding: 0; font-size: 13px }
 .legend.line { display: flex; flex-wrap: wrap; gap: 2px 16px; margin-bottom: 8px }
 .legend li { display: flex; align-items: center; gap: 6px } .legend .none { opacity: 0.45 }
-.legend .prefix { font-weight: 600; min-width: 4.5ch } .legend .name { flex: 1 } .legend b { font-variant-numeric: tabular-nums }
+#map-legend { display: grid; grid-template-columns: auto auto 1fr auto; column-gap: 6px }
+#map-legend li { display: grid; grid-column: span 4; grid-template-columns: subgrid } #map-legend .rest { grid-column: 2 / -1 }
+.legend .prefix { font-weight: 600 } #map-legend b { text-align: right } .on-paper { display: none }
+.legend b { font-variant-numeric: tabular-nums }
 .swatch { width: 14px; height: 14px; flex: none } .swatch rect { stroke: var(--rule) }
 input:not([type=range]), button, select { font: inherit; padding: 4px 8px; color: var(--ink); background: var(--paper);
   border: 1px solid var(--soft); border-radius: 4px; max-width: 100% }
@@ -54,15 +57,21 @@ footer { margin-top: 56px; border-top: 1px solid var(--rule); padding-top: 10px;
   .wide { display: none } .narrow { display: block } .map-body { grid-template-columns: 1fr; gap: 12px }
   nav div { grid-template-columns: 1fr }
   #map-control { flex-wrap: wrap; gap: 2px 12px } #map-control input { order: 3; flex-basis: 100% } #map-control output { margin-left: auto }
-  #map-legend { display: grid; grid-template-columns: 1fr 1fr; gap: 2px 14px } #map-legend .prefix { display: none }
+  #map-legend { grid-template-columns: auto 1fr auto auto 1fr auto; gap: 2px 6px } #map-legend li { grid-column: span 3 }
+  #map-legend li:nth-child(even) { padding-left: 8px } #map-legend .prefix { display: none }
 }
 @media print {
-  @page { margin: 14mm } body { max-width: none; padding: 0; font-size: 10pt; --paper: #fff }
+  @page { margin: 11mm } body { max-width: none; padding: 0; font-size: 9pt; line-height: 1.35; --paper: #fff }
+  h1 { font-size: 18pt } h2 { font-size: 8pt; margin-top: 18px; padding-top: 6px } h3 { font-size: 12pt } .lead { max-width: none; font-size: 9pt }
+  nav dl { margin-top: 10px; gap: 4px } figure { margin-top: 12px; break-inside: auto } figcaption { margin-bottom: 4px }
+  details, .scroll, .note { margin-top: 3px } .note, .legend, summary { font-size: 7.5pt }
   details::details-content { content-visibility: visible; display: block } summary { list-style: none }
-  .scroll { overflow: visible; max-height: none; border: 0 } table { font-size: 6.5pt } th, td { padding: 1px 4px; overflow-wrap: anywhere }
+  .scroll { overflow: visible; max-height: none; border: 0 } table { font-size: 6.5pt; line-height: 1.2 }
+  th, td { padding: 0 4px; overflow-wrap: anywhere }
   th { position: static } tr { break-inside: avoid } #map-control { display: none !important }
   h2, h3, figcaption, .legend, summary { break-after: avoid } figcaption { break-inside: avoid }
-  .map-body { grid-template-columns: 62% 1fr } figure { break-inside: auto } .wide { break-inside: avoid }
+  .brief .more { display: none } .brief .on-paper { display: block }
+  .map-body { grid-template-columns: 46% 1fr } .wide { break-inside: avoid; max-width: 84% } .map-body .wide { max-width: none }
   ${printedFills}
 }
 `

@@ -36,7 +36,7 @@ export async function empiresFigure(sql: Sql, frame: Frame): Promise<Figure> {
   return {
     id: 'empires',
     title: `${changeText(winner, winner && rise(winner))}; ${changeText(loser, loser && rise(loser))}`,
-    lead: 'Territories held, all guilds on the same scale, the biggest first. The number is the latest one.',
+    lead: 'Territories held by the guilds that held most in the period, all on the same scale. The number is the latest one, and they are in its order.',
     picture: picture(empires, last, frame),
     table: {
       columns: ['At (UTC)', ...listed.map(({ prefix }) => prefix)],
@@ -79,6 +79,7 @@ function picture({ guilds, moments, size, largest }: Empires, last: number, fram
     const columns = isNarrow ? 2 : 4
     const shown = guilds
       .slice(0, isNarrow ? 12 : 16)
+      .sort((a, b) => size(b, last) - size(a, last))
       .map((guild, index) => ({ ...guild, fx: index % columns, fy: Math.floor(index / columns) }))
     const points = shown.flatMap((guild) =>
       moments.map((at) => ({ ...guild, at: new Date(at), size: size(guild, at) })),

@@ -8,7 +8,7 @@ if (states) moveMap(JSON.parse(states.textContent))
 // Folded tables are printed, too.
 addEventListener('beforeprint', () => { for (const one of document.querySelectorAll('details')) one.open = true })
 
-function moveMap({ times, fills, labels, names, changes }) {
+function moveMap({ times, fills, labels, widths, rooms, names, changes }) {
   const slider = document.getElementById('map-slider')
   const legend = [...document.querySelectorAll('#map-legend [data-guild]')]
   const drawings = [...document.querySelectorAll('#map svg.plot')].map((svg) => ({
@@ -28,7 +28,8 @@ function moveMap({ times, fills, labels, names, changes }) {
       for (const { rects, texts } of drawings) {
         rects[place].setAttribute('fill', guild < 0 ? 'url(#unknown)' : fills[guild])
         rects[place].querySelector('title').textContent = territory + ': ' + (guild < 0 ? 'no holder known' : names[guild])
-        if (texts[place]) texts[place].textContent = guild < 0 ? ' ' : labels[guild]
+        // A label that would stick out of its place is left out.
+        if (texts[place]) texts[place].textContent = guild < 0 || widths[guild] > rooms[place] ? ' ' : labels[guild]
       }
     })
     document.getElementById('map-time').textContent = times[step] + ' UTC'

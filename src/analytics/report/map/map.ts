@@ -1,5 +1,6 @@
 import * as Plot from '@observablehq/plot'
 import { html, raw } from 'hono/html'
+import { visibleLine } from '../../../app/terminal-text.ts'
 import type { Sql } from '../../../db/database.ts'
 import { draw } from '../drawing/draw.ts'
 import { type Figure, missing } from '../drawing/figure.ts'
@@ -8,7 +9,11 @@ import type { Markup } from '../drawing/html-table.ts'
 import { swatch } from '../drawing/swatch.ts'
 import { fills, type Roster } from '../guild/roster.ts'
 import { count, instant, moment, number, shortened } from '../words.ts'
-import { type MapHistory, readMapHistory } from './map-history.ts'
+import { labelRooms, labelSize, labelWidth, mapWidth } from './label-room.ts'
+import { type MapHistory, type Place, readMapHistory } from './map-history.ts'
+
+/** Keeps the place of a label that the slider may bring. */
+const blank = ' '
 
 /** a. Who holds what, with a slider through the period and a replay of it. */
 export async function mapFigure(sql: Sql, { roster, ...period }: Frame): Promise<Figure> {
@@ -20,11 +25,7 @@ export async function mapFigure(sql: Sql, { roster, ...period }: Frame): Promise
   const holders = history.changes.map((changes) => roster.of(changes.at(-1)?.[1] ?? null))
   const held = new Map<string | undefined, number>()
   for (const one of holders) held.set(one?.uuid, (held.get(one?.uuid) ?? 0) + 1)
-  const [biggest] = [...held].filter(([uuid]) => uuid).sort(([, a], [, b]) => b - a)
-  const leader = roster.of(biggest?.[0] ?? null)
-  const title = leader
-    ? `${leader.name} holds ${2 * (biggest?.[1] ?? 0) > history.places.length ? 'most of the map' : 'the most'}: ${number(biggest?.[1])} of ${count(history.places.length, 'territory', 'territories')}`
-    : `No owner is known of any of ${count(history.places.length, 'territory', 'territories')}`
+  const title = titleOf(held, history.places.length, roster)
   return {
     id: 'map',
     title: isOld ? `As last seen ${instant(seen.last)}, before this period: ${title}` : title,
@@ -41,6 +42,19 @@ has the last moment, ${instant(last)} UTC; no observation after ${instant(seen?.
   }
 }
 
+function titleOf(held: ReadonlyMap<string | undefined, number>, places: number, roster: Roster): string {
+  const all = count(places, 'territory', 'territories')
+  const [first, second] = [...held].filter(([uuid]) => uuid).sort(([, a], [, b]) => b - a)
+  const leader = roster.of(first?.[0] ?? null)
+  if (!first || !leader) return `No owner is known of any of ${all}`
+  const [, most] = first
+  const share = `${number(most)} of ${all}`
+  if (most * 2 > places) return `${leader.name} holds most of the map: ${share}`
+  return most === second?.[1]
+    ? `No guild holds more than ${leader.name}: ${share}`
+    : `${leader.name} holds the most: ${share}`
+}
+
 function slider({ steps }: MapHistory): Markup {
   const end = steps.length - 1
   const last = steps[end]
@@ -51,17 +65,24 @@ function slider({ steps }: MapHistory): Markup {
 <output id="map-time" for="map-slider" aria-live="off">${last ? instant(last) : ''} UTC</output></div>`
 }
 
+/** From where to where the places reach: west to east, and north to south. */
+function domainsOf(places: readonly Place[]): { x: [number, number]; y: [number, number] } {
+  const least = (name: 'minX' | 'minZ') => Math.min(...places.map((one) => one[name]))
+  const most = (name: 'maxX' | 'maxZ') => Math.max(...places.map((one) => one[name]))
+  return { x: [least('minX'), most('maxX')], y: [least('minZ'), most('maxZ')] }
+}
+
 function mapPicture({ places, changes }: MapHistory, roster: Roster) {
   const holder = (index: number) => roster.of(changes[index]?.at(-1)?.[1] ?? null)
-  const edges = { x: [Math.min, 'minX', Math.max, 'maxX'], y: [Math.min, 'minZ', Math.max, 'maxZ'] } as const
-  const domain = (axis: 'x' | 'y') => {
-    const [least, from, most, to] = edges[axis]
-    return [least(...places.map((one) => one[from])), most(...places.map((one) => one[to]))] as [number, number]
+  const { x, y } = domainsOf(places)
+  const rooms = labelRooms(places, x)
+  const labelAt = (index: number) => {
+    const label = shortened(holder(index)?.prefix ?? blank, 5)
+    return labelWidth(label) <= (rooms[index] ?? 0) ? label : blank
   }
-  const [x, y] = [domain('x'), domain('y')]
   const label = 'Map of the territories by the guild that holds them; the table below has the same.'
   return draw(label, ({ isNarrow }) => {
-    const width = isNarrow ? 336 : 620
+    const width = isNarrow ? 336 : mapWidth
     return {
       width,
       height: Math.min(2000, Math.max(120, (width * (y[1] - y[0] + 1)) / (x[1] - x[0] + 1))),
@@ -84,9 +105,8 @@ function mapPicture({ places, changes }: MapHistory, roster: Roster) {
           : Plot.text(places, {
               x: (one) => (one.minX + one.maxX) / 2,
               y: (one) => (one.minZ + one.maxZ) / 2,
-              // A blank keeps the place of a text that the slider may bring.
-              text: places.map((_, index) => shortened(holder(index)?.prefix ?? ' ', 5)),
-              fontSize: 8,
+              text: places.map((_, index) => labelAt(index)),
+              fontSize: labelSize,
               fill: 'var(--on-guild)',
               stroke: 'var(--halo)',
               strokeWidth: 2,
@@ -107,19 +127,22 @@ function legendOf(roster: Roster, held: ReadonlyMap<string | undefined, number>)
   return html`<ul id="map-legend" class="legend">${named.map(({ uuid, fill, prefix, name }, place) =>
     item(place, fill, prefix, name, held.get(uuid) ?? 0),
   )}${item(-1, 'url(#unknown)', '', 'No holder known', held.get(undefined) ?? 0)}
-${rest > 0 ? html`<li>${swatch('var(--others)')}<span class="name">${count(rest, 'smaller guild')}, by prefix</span></li>` : ''}</ul>`
+${rest > 0 ? html`<li>${swatch('var(--others)')}<span class="rest">${count(rest, 'smaller guild')}, by prefix</span></li>` : ''}</ul>`
 }
 
 /** What the script needs, as JSON in which nothing can end the element it stands in. */
 function states({ places, steps, changes }: MapHistory, { shown }: Roster): string {
   const placeOf = new Map(shown.map(({ uuid }, place) => [uuid, place]))
+  const labels = shown.map(({ prefix }) => shortened(visibleLine(prefix), 5))
   const json = JSON.stringify({
     times: steps.map(moment),
     fills: shown.map(({ fill }) => fill),
-    labels: shown.map(({ prefix }) => shortened(prefix, 5)),
-    names: shown.map(({ name }) => name),
+    labels,
+    widths: labels.map(labelWidth),
+    rooms: labelRooms(places, domainsOf(places).x),
+    names: shown.map(({ name }) => visibleLine(name)),
     changes: changes.map((list, index) => [
-      places[index]?.territory,
+      visibleLine(places[index]?.territory ?? ''),
       list.map(([step, uuid]) => [step, uuid === null ? -1 : (placeOf.get(uuid) ?? -1)]),
     ]),
   })

@@ -8,6 +8,7 @@ export const report: CommandDeclaration = {
     option('--from <instant>', 'start (default: seven days before the end, or the first observation)'),
     option('--to <instant>', 'end (default: the latest observation)'),
     option('--guild <name>', 'the guild with a page of its own, by uuid, prefix or exact name (default: the largest)'),
+    option('--tables', 'print every row of the tables (default: the first 20 of each on paper; the file has all)'),
     option('--out <file>', 'where to write it (default: report.html)'),
   ],
   examples: [

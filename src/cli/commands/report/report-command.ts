@@ -16,6 +16,7 @@ export interface ReportFlags {
   readonly to?: string
   readonly guild?: string
   readonly out?: string
+  readonly tables?: boolean
 }
 
 /** `report`: what happened in a period as one HTML file, its path on stdout. Returns the exit code. */
@@ -24,7 +25,13 @@ export async function reportCommand(context: Context, flags: ReportFlags): Promi
   if (from && to && from >= to) throw new UsageError('--from must be an instant before --to')
   const write = async (db: Database) => {
     const guild = flags.guild === undefined ? undefined : await guildNamed(db, flags.guild)
-    const wanted = { ...(from && { from }), ...(to && { to }), guild, writtenAt: new Date(context.app.clock.now()) }
+    const wanted = {
+      ...(from && { from }),
+      ...(to && { to }),
+      guild,
+      tables: flags.tables ?? false,
+      writtenAt: new Date(context.app.clock.now()),
+    }
     const report = await writeReport(db, wanted, flags.out ?? 'report.html')
     writeResult(context, report, `${report.path}\n`)
     return exitCode.done
