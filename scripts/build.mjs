@@ -57,7 +57,7 @@ const program = await build({
   splitting: true,
   format: 'esm',
   // It is installed by those who want it, or finds its own files beside itself.
-  external: ['@electric-sql/pglite', '@modelcontextprotocol/sdk/*', '@duckdb/node-api'],
+  external: ['@electric-sql/pglite', '@modelcontextprotocol/sdk/*', '@duckdb/node-api', '@resvg/resvg-wasm'],
   plugins: [part],
 })
 // Only modules can be split, and only of CommonJS can Node 20 keep what it compiled.
@@ -93,10 +93,11 @@ async function inCommonJs({ path, text }) {
     target: 'node20',
     supported: { 'dynamic-import': false },
     define: { 'import.meta.url': 'ownUrl' },
-    banner: text.includes('import.meta.url') ? 'var ownUrl=require("node:url").pathToFileURL(__filename).href;' : '',
     minifySyntax: true,
     minifyWhitespace: true,
     lineLimit: 160,
   })
-  return { path, text: code }
+  // Of the code: in the text, a line may end inside of the name.
+  const url = code.includes('ownUrl') ? 'var ownUrl=require("node:url").pathToFileURL(__filename).href;\n' : ''
+  return { path, text: `${url}${code}` }
 }

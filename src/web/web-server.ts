@@ -13,7 +13,8 @@ import { addFeeds } from './feeds/routes.ts'
 import { createKeys } from './http/keys.ts'
 import { Problem, problemOf, problemResponse } from './http/problems.ts'
 import { createRateLimit, rateLimitHeaders } from './http/rate-limit.ts'
-import { addPages, problemPage } from './pages/routes.ts'
+import { addPages, addPictures, problemPage } from './pages/routes.ts'
+import { openPictures } from './pictures/pictures.ts'
 import { openReader } from './reading.ts'
 
 /** Where to listen, and what to serve. */
@@ -96,8 +97,9 @@ export async function serveWeb({ db, finders, clock, log }: WebContext, options:
       ? problemResponse(context, problem)
       : problemPage(context, problem, version)
   addApi(app, { reader, finders, clock, served, version })
-  const site = { reader, finders, clock, people, version, count }
+  const site = { reader, finders, clock, people, version, count, pictures: openPictures() }
   addPages(app, site)
+  addPictures(app, site)
   addFeeds(app, site)
   addChanges(app, site)
   app.notFound((context) => respond(context, new Problem('not-found')))

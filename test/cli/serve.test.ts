@@ -46,6 +46,8 @@ describe.each(kindsOfPart)('wynnsync serve and start --web-port on the %s databa
     const web = await urlOf(started, 'stderr')
     expect((await request(web, '/api/v1/freshness')).status).toBe(200)
     expect((await request(web, '/api/v1/player')).status).toBe(403)
+    const picture = await request(web, '/og/status.png')
+    expect([picture.status, picture.headers['content-type']]).toEqual([200, 'image/png'])
     started.child.kill('SIGTERM')
     expect((await started.finished).code).toBe(0)
   }, 120_000)

@@ -33,6 +33,12 @@ const paths = (): readonly (readonly [string, RegExp])[] => [
   ['/worlds', /At most \d+ players at once/],
 ]
 
+/** Width and height, which a PNG has in its head. */
+function sizeOf(png: Buffer): number[] {
+  expect(png.subarray(0, 8).toString('latin1')).toBe('\x89PNG\r\n\x1a\n')
+  return [png.readUInt32BE(16), png.readUInt32BE(20)]
+}
+
 describe.each(kindsOfPart)('the pages on the %s database', (kind) => {
   const { served } = webWorld(kind)
 
@@ -68,6 +74,27 @@ describe.each(kindsOfPart)('the pages on the %s database', (kind) => {
       if (href.startsWith('#')) continue
       expect([href, (await ask(href)).status]).toEqual([href, 200])
     }
+  })
+
+  test('have a picture each for sites that show links, of the size these ask for, made once', async () => {
+    const { url, ask } = await served()
+    for (const [path] of paths()) {
+      const { document } = parseHTML((await ask(path)).text)
+      const address = String(document.querySelector('meta[property="og:image"]')?.getAttribute('content'))
+      expect(address.startsWith(`${url}/og/`), address).toBe(true)
+      const got = await fetch(address)
+      expect([path, got.status, got.headers.get('content-type')]).toEqual([path, 200, 'image/png'])
+      expect([path, sizeOf(Buffer.from(await got.arrayBuffer()))]).toEqual([path, [1200, 630]])
+      const again = await fetch(address, { headers: { 'if-none-match': String(got.headers.get('etag')) } })
+      expect([path, again.status]).toEqual([path, 304])
+    }
+    const proxied = await ask('/map', { 'x-forwarded-proto': 'https', host: 'localhost' })
+    expect(proxied.text).toContain('<meta property="og:image" content="https://localhost/og/map.png">')
+    for (const path of ['/og/guilds/none.png', '/og/none.png', '/og/map'])
+      expect([path, (await ask(path)).status]).toEqual([path, 404])
+    expect((await ask('/none')).text).not.toContain('og:image')
+    const { ask: ofMany } = await served({ people: false })
+    expect((await ofMany(`/og/players/${encodeURIComponent(hostile.player)}.png`)).status).toBe(403)
   })
 
   test('give each item every revision, with what was and what is', async () => {

@@ -81,8 +81,12 @@ const sections = [
   ],
 ] as const
 
-/** The page as an HTML document. */
-export async function pageText({ title, lead, control, chapters, path, feed }: Page, version: string): Promise<string> {
+/** The page as an HTML document. @param picture the address of a picture of it */
+export async function pageText(
+  { title, lead, control, chapters, path, feed }: Page,
+  version: string,
+  picture?: string,
+): Promise<string> {
   const section = ([at, name]: readonly [string, string] | readonly string[]) =>
     html`<a href="${at}"${path === at || path.startsWith(`${at}/`) ? html` aria-current="page"` : ''}>${name}</a>`
   return await documentText({
@@ -92,7 +96,14 @@ export async function pageText({ title, lead, control, chapters, path, feed }: P
     head: html`<meta name="description" content="${lead}"><link rel="canonical" href="${path}">
 ${feed === undefined ? '' : html`<link rel="alternate" type="application/atom+xml" href="${feed}">`}
 <meta property="og:type" content="website"><meta property="og:site_name" content="wynnsync">
-<meta property="og:title" content="${title}"><meta property="og:description" content="${lead}">`,
+<meta property="og:title" content="${title}"><meta property="og:description" content="${lead}">
+${
+  picture === undefined
+    ? ''
+    : html`<meta property="og:image" content="${picture}"><meta property="og:image:type" content="image/png">
+<meta property="og:image:width" content="1200"><meta property="og:image:height" content="630">
+<meta property="og:image:alt" content="${title}"><meta name="twitter:card" content="summary_large_image">`
+}`,
     body: html`<header><nav class="site" aria-label="Pages"><b><a href="/">wynnsync</a></b>${sections.map(section)}</nav>
 <h1>${title}</h1><p class="soft">${lead}</p>${control ?? ''}</header>
 <main>${chapters.map(chapterMarkup)}</main>

@@ -1,10 +1,11 @@
 import type { Context, Hono } from 'hono'
 import type { NameFinders } from '../../analytics/asking/names.ts'
 import type { Clock } from '../../app/clock.ts'
-import { type Build, pagePolicy, pageText } from '../html/page.ts'
+import { type Build, type Page, pagePolicy, pageText, type Visit } from '../html/page.ts'
 import { withEtag } from '../http/etag.ts'
 import { createPageCache } from '../http/page-cache.ts'
 import { Problem, problems } from '../http/problems.ts'
+import { type Pictures, picturePath } from '../pictures/pictures.ts'
 import type { Reader } from '../reading.ts'
 import { guildPage, guildsPage } from './guilds.ts'
 import { homePage } from './home.ts'
@@ -24,6 +25,7 @@ export interface Site {
   /** Whether single players are shown. */
   readonly people: boolean
   readonly version: string
+  readonly pictures?: Pictures | undefined
   /** Counts a page that is made. @throws Problem when the limit of the address is reached */
   count(context: Context): void
 }
@@ -56,18 +58,49 @@ export function addPages(app: Hono, site: Site): void {
       const { pathname, search, searchParams: query } = new URL(context.req.url)
       const name = context.req.param('name') ?? ''
       if (`${name}${search}`.includes('\0') || search.includes('%00')) throw new Problem('not-found')
+      const at = originOf(context)
       const make = async () => {
-        site.count(context)
-        const now = new Date(site.clock.now())
-        const { people, finders, version } = site
-        const page = await site.reader.read((sql) => build({ sql, now, name, query, people, finders }))
-        return await pageText(page, version)
+        const page = await pageOf(context, site, { build, name, query })
+        return await pageText(page, site.version, site.pictures && `${at}${picturePath(page.path)}`)
       }
-      const text = await (namesPlayers ? make() : cached(`${pathname}${search}`, make))
+      const text = await (namesPlayers ? make() : cached(`${at}${pathname}${search}`, make))
       context.header('Content-Security-Policy', pagePolicy)
       return withEtag(context, text, 'text/html; charset=utf-8')
     })
   }
+}
+
+/** Adds a picture of every page, for sites that show links. */
+export function addPictures(app: Hono, site: Site): void {
+  const { pictures } = site
+  if (!pictures) return
+  for (const { path, build } of pages) {
+    app.get(picturePath(path).replace(':name.png', ':file{.+\\.png}'), async (context) => {
+      const { search, searchParams: query } = new URL(context.req.url)
+      const name = (context.req.param('file') ?? '').replace(/\.png$/, '')
+      if (`${name}${search}`.includes('\0') || search.includes('%00')) throw new Problem('not-found')
+      const { text, png } = await pictures(await pageOf(context, site, { build, name, query }))
+      // Sites may show it: it is made for that.
+      context.header('Cross-Origin-Resource-Policy', 'cross-origin')
+      return await withEtag(context, text, 'image/png', { bytes: png })
+    })
+  }
+}
+
+async function pageOf(
+  context: Context,
+  site: Site,
+  { build, ...visit }: { readonly build: Build } & Pick<Visit, 'name' | 'query'>,
+): Promise<Page> {
+  site.count(context)
+  const { people, finders, reader, clock } = site
+  return await reader.read((sql) => build({ sql, now: new Date(clock.now()), people, finders, ...visit }))
+}
+
+/** Where the client found the server: links to pictures must be whole. */
+function originOf(context: Context): string {
+  const { host } = new URL(context.req.url)
+  return `${context.req.header('x-forwarded-proto') === 'https' ? 'https' : 'http'}://${host}`
 }
 
 /** A problem as a page. */

@@ -40,7 +40,7 @@ input:not([type=range]), button, select { font: inherit; padding: 4px 8px; color
   border: 1px solid var(--soft); border-radius: 4px; max-width: 100% }
 #map-control { display: flex; align-items: center; gap: 12px; margin-bottom: 12px; font-size: 15px }
 #map-control input { flex: 1; min-width: 0; height: 28px; accent-color: var(--link) }
-#map-play { min-width: 5em }
+#map-play { min-width: 5em } #map-control label { white-space: nowrap }
 #map-control output { font-variant-numeric: tabular-nums; min-width: 17ch; text-align: right }
 .map-body { display: grid; grid-template-columns: 620px 1fr; gap: 24px; align-items: start }
 details { margin-top: 10px } summary { cursor: pointer; color: var(--soft); font-size: 13px; width: fit-content }
@@ -56,7 +56,7 @@ footer { margin-top: 56px; border-top: 1px solid var(--rule); padding-top: 10px;
   body { padding: 18px 12px 40px } h1 { font-size: 25px } h3 { font-size: 18px } h2 { margin-top: 44px }
   .wide { display: none } .narrow { display: block } .map-body { grid-template-columns: 1fr; gap: 12px }
   nav div { grid-template-columns: 1fr }
-  #map-control { flex-wrap: wrap; gap: 2px 12px } #map-control input { order: 3; flex-basis: 100% } #map-control output { margin-left: auto }
+  #map-control { flex-wrap: wrap; gap: 2px 8px } #map-control input { order: 3; flex-basis: 100% } #map-control output { margin-left: auto }
   #map-legend { grid-template-columns: auto 1fr auto auto 1fr auto; gap: 2px 6px } #map-legend li { grid-column: span 3 }
   #map-legend li:nth-child(even) { padding-left: 8px } #map-legend .prefix { display: none }
 }
