@@ -113,8 +113,8 @@ describe.skipIf(executablePath === undefined)(`the report in a browser${why}`, (
   describe('of a week with many guilds', () => {
     const labels = (page: Page) =>
       page.evaluate(() => {
-        const places = [...document.querySelectorAll('#map .wide g[aria-label=rect] rect')]
-        const texts = [...document.querySelectorAll('#map .wide g[aria-label=text] text')]
+        const places = [...document.querySelectorAll('#map .wide g[data-mark=rect] rect')]
+        const texts = [...document.querySelectorAll('#map .wide g[data-mark=text] text')]
         const shown = texts.flatMap((text, index) => {
           const [inner, outer] = [text, places[index]].map((one) => one?.getBoundingClientRect())
           return text.textContent.trim() !== '' && inner && outer ? [{ inner, outer }] : []

@@ -1,4 +1,5 @@
-import { type Browser, chromium } from 'playwright-core'
+import axe from 'axe-core'
+import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { findChromium } from '../support/chromium.ts'
 import { hostile } from '../support/report-world.ts'
@@ -34,6 +35,21 @@ const paths = [
   ],
 ]
 
+/** What keeps people with a screen reader, a keyboard or weak eyes out: the rule, and where it is broken. */
+async function barriers(page: Page, ...rules: string[]): Promise<string[]> {
+  // Run by the debugger, so that the page's policy stays as it is.
+  if (rules.length === 0) await page.evaluate(axe.source)
+  const options = JSON.stringify({
+    resultTypes: ['violations'],
+    preload: false,
+    ...(rules.length > 0 && { runOnly: rules }),
+  })
+  const { violations } = await page.evaluate<axe.AxeResults>(`axe.run(document, ${options})`)
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id}: ${target} ${failureSummary}`))
+}
+
 describe.skipIf(executablePath === undefined)(`the pages in a browser${why}`, () => {
   const { served } = webWorld('server')
   let browser: Browser
@@ -48,7 +64,7 @@ describe.skipIf(executablePath === undefined)(`the pages in a browser${why}`, ()
     [1280, 'dark', true],
     [360, 'dark', false],
   ] as const)(
-    'open at %i px, %s, with scripts %s: nothing sticks out, nothing is requested from elsewhere, nothing complains',
+    'open at %i px, %s, with scripts %s: nothing sticks out, nothing keeps readers out, nothing is requested from elsewhere, nothing complains',
     { timeout: 120_000 },
     async (width, colorScheme, javaScriptEnabled) => {
       const { url } = await served()
@@ -67,6 +83,13 @@ describe.skipIf(executablePath === undefined)(`the pages in a browser${why}`, ()
         if (javaScriptEnabled) {
           const wide = await page.evaluate(() => document.documentElement.scrollWidth)
           expect.soft([path, wide <= width ? 'fits' : wide]).toEqual([path, 'fits'])
+          expect.soft([path, await barriers(page)]).toEqual([path, []])
+          // Only colours differ in the other scheme.
+          await page.emulateMedia({ colorScheme: colorScheme === 'light' ? 'dark' : 'light' })
+          expect
+            .soft([path, 'other colours', await barriers(page, 'color-contrast')])
+            .toEqual([path, 'other colours', []])
+          await page.emulateMedia({ colorScheme })
         }
       }
       // The browser itself reports the status of a page that does not exist.

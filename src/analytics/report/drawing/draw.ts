@@ -42,6 +42,11 @@ function svgOf(options: Plot.PlotOptions, { width }: Sheet, label: string): stri
   // The page has one style sheet of its own and allows no other.
   for (const style of svg.querySelectorAll('style')) style.remove()
   for (const name of ['width', 'height', 'font-family', 'font-size']) svg.removeAttribute(name)
+  // A group without a role may have no label.
+  for (const mark of svg.querySelectorAll('g[aria-label]')) {
+    mark.setAttribute('data-mark', mark.getAttribute('aria-label') ?? '')
+    mark.removeAttribute('aria-label')
+  }
   svg.setAttribute('role', label === '' ? 'presentation' : 'img')
   if (label !== '') svg.setAttribute('aria-label', label)
   for (const element of svg.querySelectorAll('path, rect, text, line, g')) round(element)

@@ -30,7 +30,7 @@ svg.plot text { white-space: pre }
 .narrow { display: none } .patterns { position: absolute }
 .legend { list-style: none; margin: 0; padding: 0; font-size: 13px }
 .legend.line { display: flex; flex-wrap: wrap; gap: 2px 16px; margin-bottom: 8px }
-.legend li { display: flex; align-items: center; gap: 6px } .legend .none { opacity: 0.45 }
+.legend li { display: flex; align-items: center; gap: 6px } .legend .none { color: var(--soft) } .legend .none .swatch { opacity: 0.45 }
 #map-legend { display: grid; grid-template-columns: auto auto 1fr auto; column-gap: 6px }
 #map-legend li { display: grid; grid-column: span 4; grid-template-columns: subgrid } #map-legend .rest { grid-column: 2 / -1 }
 .legend .prefix { font-weight: 600 } #map-legend b { text-align: right } .on-paper { display: none }
@@ -56,7 +56,7 @@ footer { margin-top: 56px; border-top: 1px solid var(--rule); padding-top: 10px;
   body { padding: 18px 12px 40px } h1 { font-size: 25px } h3 { font-size: 18px } h2 { margin-top: 44px }
   .wide { display: none } .narrow { display: block } .map-body { grid-template-columns: 1fr; gap: 12px }
   nav div { grid-template-columns: 1fr }
-  #map-control { flex-wrap: wrap; gap: 2px 8px } #map-control input { order: 3; flex-basis: 100% } #map-control output { margin-left: auto }
+  #map-control { flex-wrap: wrap; gap: 2px 8px } #map-play { min-width: 4.5em } #map-control input { order: 3; flex-basis: 100% } #map-control output { margin-left: auto; min-width: 0; font-size: 14px }
   #map-legend { grid-template-columns: auto 1fr auto auto 1fr auto; gap: 2px 6px } #map-legend li { grid-column: span 3 }
   #map-legend li:nth-child(even) { padding-left: 8px } #map-legend .prefix { display: none }
 }

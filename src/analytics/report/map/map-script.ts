@@ -12,8 +12,8 @@ function moveMap({ times, fills, labels, widths, rooms, names, changes }) {
   const slider = document.getElementById('map-slider')
   const legend = [...document.querySelectorAll('#map-legend [data-guild]')]
   const drawings = [...document.querySelectorAll('#map svg.plot')].map((svg) => ({
-    rects: [...svg.querySelectorAll('g[aria-label=rect] rect')],
-    texts: [...svg.querySelectorAll('g[aria-label=text] text')],
+    rects: [...svg.querySelectorAll('g[data-mark=rect] rect')],
+    texts: [...svg.querySelectorAll('g[data-mark=text] text')],
   }))
   const holderAt = (list, step) => {
     let holder = -1
