@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { connect } from '../db/connect.ts'
+import { type ConnectOptions, connect } from '../db/connect.ts'
 import type { Database } from '../db/database.ts'
 import type { EmbeddedDatabase } from '../db/embedded/embedded.ts'
 import { type Migrated, migrate } from '../db/migrations/migrate.ts'
@@ -46,24 +46,16 @@ function storedSecrets({ credentialsFile }: Config): string[] {
 /**
  * Opens the configured database.
  * @param holds what this process does, shown to a process that finds the embedded database in use
- * @param options.durable let the embedded database survive a power cut; one that is thrown away need not
- * @param options.lowMemory open the embedded database in low-memory mode
- * @param options.signal cancels what runs on a server
  * @throws RetryableError when it cannot be reached or another process has it, FatalError when it never will be
  */
 export function openDatabase(
   { config, clock, log }: App,
   holds: readonly string[],
-  {
-    lowMemory = false,
-    waitMs = 30_000,
-    durable = true,
-    signal,
-  }: { lowMemory?: boolean; waitMs?: number; durable?: boolean; signal?: AbortSignal } = {},
+  options: Pick<ConnectOptions, 'lowMemory' | 'isBrief' | 'waitMs' | 'durable' | 'signal'> = {},
 ): Promise<Database> {
   const { databaseUrl, dataDir } = config
   const report = (message: string) => log.error(message)
-  return connect({ databaseUrl, dataDir, clock, holds, waitMs, lowMemory, durable, report, signal, template })
+  return connect({ waitMs: 30_000, ...options, databaseUrl, dataDir, clock, holds, report, template })
 }
 
 /** Brings the embedded database up to date and opens it read-only, as a session of the Postgres protocol. */

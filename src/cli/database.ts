@@ -23,7 +23,7 @@ export async function withDatabase<T>(
   const { app, signal, restoreSignals } = context
   // A server cancels the statement. The embedded database blocks this thread, where no handler of a signal could run.
   if (isInterruptible && app.config.databaseUrl === undefined) restoreSignals?.()
-  const db = await openDatabase(app, [holds], isInterruptible ? { signal } : {})
+  const db = await openDatabase(app, [holds], isInterruptible ? { signal, isBrief: true } : {})
   try {
     if (migrates) await migrateDatabase(db, app)
     return await work(db)

@@ -1,6 +1,7 @@
 import type { Clock } from '../app/clock.ts'
 import type { Database } from './database.ts'
 import type { Template } from './embedded/embedded-create.ts'
+import { compileWebAssemblyOnce, enableLowMemoryMode } from './low-memory.ts'
 
 /** Where the database is, and how it is opened. */
 export interface ConnectOptions {
@@ -20,6 +21,8 @@ export interface ConnectOptions {
   readonly template?: Template
   /** Whether the embedded database trades speed for memory: right for a job on a small server. */
   readonly lowMemory?: boolean
+  /** Whether the process ends after some statements. */
+  readonly isBrief?: boolean
   /** Cancels what runs on a server when it is aborted; for commands that only read. */
   readonly signal?: AbortSignal | undefined
 }
@@ -29,9 +32,10 @@ export interface ConnectOptions {
  * @throws UsageError, RetryableError, FatalError as `openServer` and `openEmbedded`
  */
 export async function connect(options: ConnectOptions): Promise<Database> {
-  const { databaseUrl, dataDir, lowMemory = false, signal, ...embedded } = options
+  const { databaseUrl, dataDir, lowMemory = false, isBrief = false, signal, ...embedded } = options
   const applicationName = ['wynnsync', ...(options.holds ?? []).slice(0, 1)].join(' ').slice(0, 63)
+  if (databaseUrl || isBrief) compileWebAssemblyOnce()
   if (databaseUrl) return (await import('./server/server.ts')).openServer(databaseUrl, { applicationName, signal })
-  if (lowMemory) (await import('./low-memory.ts')).enableLowMemoryMode()
+  if (lowMemory) enableLowMemoryMode()
   return (await import('./embedded/embedded.ts')).openEmbedded(dataDir, embedded)
 }

@@ -11,6 +11,7 @@ import type { HttpExchange } from './http-exchange.ts'
 import type { Outcome } from './outcome.ts'
 import { type ApiRequest, type Lane, wireRequest } from './request.ts'
 import { type RequestEvent, requestEvent } from './request-event.ts'
+import type { BodyParts } from './response-body.ts'
 import { ASSUMED_LIMIT } from './response-headers.ts'
 
 /** How to reach the server. */
@@ -38,7 +39,7 @@ export interface TransportOptions {
 export type Recorder = (exchange: HttpExchange) => void
 
 /** Whether the body of a response, as decompressed bytes, is one that its caller knows, and that need not be parsed. */
-export type KnownBody = (request: ApiRequest, bytes: Uint8Array) => boolean
+export type KnownBody = (request: ApiRequest, body: BodyParts) => Promise<boolean>
 
 /** What all recorders of a transport share. */
 export interface Connection {
@@ -111,7 +112,7 @@ export async function sendOnce(
   let outcome: Outcome | null = null
   try {
     for (const observer of observers) observer.sent++
-    const isKnown = (bytes: Uint8Array) => observers.some((observer) => observer.isKnown?.(request, bytes))
+    const isKnown = (body: BodyParts) => isKnownToAny(observers, request, body)
     outcome = await http.send({ ...wireRequest(request, isGuest), isKnown }, signal)
   } finally {
     const recorded = limiter.complete(request.route, permit, endingOf(outcome, clock.now()))
@@ -120,6 +121,11 @@ export async function sendOnce(
   }
   onRequest?.(requestEvent(request, outcome, attempts.number, sentAt - queuedAt, clock.now() - sentAt))
   return { outcome, isGuest }
+}
+
+async function isKnownToAny(observers: readonly Observer[], request: ApiRequest, body: BodyParts): Promise<boolean> {
+  for (const { isKnown } of observers) if (await isKnown?.(request, body)) return true
+  return false
 }
 
 /** Waits for a slot and budget: of the credential, or of guests when the credential is refused meanwhile. */

@@ -4,7 +4,7 @@ import { UsageError } from '../../app/errors.ts'
 import { MAX_BODY_BYTES } from '../schemas/recordings/body-limit.ts'
 import { describeConnectionError } from './classify-response.ts'
 import type { FailureKind, Outcome } from './outcome.ts'
-import { readBody } from './response-body.ts'
+import { type BodyParts, readBody } from './response-body.ts'
 import type { Headers } from './response-headers.ts'
 
 /**
@@ -30,7 +30,7 @@ export interface WireRequest {
   /** What must not be repeated from an error body, besides the credential. */
   readonly secrets?: readonly string[] | undefined
   /** Whether a body, as decompressed bytes, is one that need not be parsed. */
-  readonly isKnown?: ((bytes: Uint8Array) => boolean) | undefined
+  readonly isKnown?: ((body: BodyParts) => Promise<boolean>) | undefined
 }
 
 /** Sends single requests to one origin. */

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
+import { createGunzip, gunzip } from 'node:zlib'
 import { redacted } from '../auth/redact-credential.ts'
 import { isErrorBody } from './error-body.ts'
 import type { FailureKind, WireBody } from './outcome.ts'
@@ -23,9 +23,12 @@ export interface BodyContext {
   readonly maxBytes: number
   /** What must not be repeated from an error body. */
   readonly secrets: readonly string[]
-  /** Whether a body of a success, as decompressed bytes, is one that need not be parsed. */
-  readonly isKnown?: ((bytes: Uint8Array) => boolean) | undefined
+  /** Whether a body of a success is one that need not be parsed. */
+  readonly isKnown?: ((body: BodyParts) => Promise<boolean>) | undefined
 }
+
+/** A body as decompressed bytes, in parts; from its start each time it is iterated. */
+export type BodyParts = AsyncIterable<Uint8Array>
 
 const unzip = promisify(gunzip)
 
@@ -34,11 +37,21 @@ const errorNesting = 20
 
 /** Decompresses, decodes and parses a body. Strictly: what is not certain is a failure. */
 export async function readBody(raw: Uint8Array, context: BodyContext): Promise<ReadBody> {
-  const { status, encoding, maxBytes, secrets } = context
-  const wire = { bytes: raw, isGzip: isGzip(encoding) && raw.length > 0 }
-  const bytes = await decompress(Buffer.from(raw.buffer, raw.byteOffset, raw.length), encoding, maxBytes)
-  if (!(bytes instanceof Uint8Array)) return bytes
-  if (status < 300 && context.isKnown?.(bytes)) return { isKnown: true, wire }
+  const { status, encoding, maxBytes, secrets, isKnown } = context
+  const isGzipped = isGzip(encoding) && raw.length > 0
+  const wire = { bytes: raw, isGzip: isGzipped }
+  const name = encoding.trim().toLowerCase()
+  if (!isGzipped && raw.length > 0 && name !== '' && name !== 'identity')
+    return { failure: 'encoding', reason: `a body encoded as ${name}` }
+  let bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.length)
+  try {
+    // In parts, so that a large body that is known is never in memory as a whole.
+    const isRepeat = status < 300 && (await isKnown?.({ [Symbol.asyncIterator]: () => partsOf(wire, maxBytes) }))
+    if (isRepeat) return { isKnown: true, wire }
+    if (isGzipped) bytes = await unzip(raw, { maxOutputLength: maxBytes })
+  } catch (error) {
+    return decompressionFailure(error, maxBytes)
+  }
   const decoded = textOf(bytes)
   if (typeof decoded !== 'string') {
     // Bytes that came whole are kept in the archive, whatever they mean.
@@ -58,18 +71,24 @@ function isGzip(encoding: string): boolean {
   return /^\s*(x-)?gzip\s*$/i.test(encoding)
 }
 
-async function decompress(raw: Buffer, encoding: string, maxOutputLength: number) {
-  const name = encoding.trim().toLowerCase()
-  if (name === '' || name === 'identity' || raw.length === 0) return raw
-  if (!isGzip(encoding)) return { failure: 'encoding', reason: `a body encoded as ${name}` } as const
-  try {
-    return await unzip(raw, { maxOutputLength })
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : null
-    if (code === 'ERR_BUFFER_TOO_LARGE')
-      return { failure: 'too large', reason: `more than ${maxOutputLength} bytes` } as const
-    return { failure: 'ended early', reason: 'a compressed body that ended early or is broken' } as const
+async function* partsOf({ bytes, isGzip }: WireBody, maxBytes: number): AsyncGenerator<Uint8Array> {
+  if (!isGzip) return yield bytes
+  const unzipping = createGunzip({ chunkSize: 64 * 1024 })
+  unzipping.end(bytes)
+  let length = 0
+  for await (const part of unzipping) {
+    length += part.length
+    // As `gunzip` ends.
+    if (length > maxBytes) throw Object.assign(new Error('too large'), { code: 'ERR_BUFFER_TOO_LARGE' })
+    yield part
   }
+}
+
+function decompressionFailure(error: unknown, maxBytes: number): ReadBody {
+  const code = error instanceof Error && 'code' in error ? error.code : ''
+  if (code === 'ERR_BUFFER_TOO_LARGE') return { failure: 'too large', reason: `more than ${maxBytes} bytes` }
+  if (!String(code).startsWith('Z_')) throw error
+  return { failure: 'ended early', reason: 'a compressed body that ended early or is broken' }
 }
 
 /** Text, or what is wrong with the bytes: a replacement character for a broken one would become history. */

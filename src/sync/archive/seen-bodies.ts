@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
 import { type HttpExchange, lineOf } from '../../api/http/http-exchange.ts'
+import type { BodyParts } from '../../api/http/response-body.ts'
 import { sha256 } from '../normalize/hash.ts'
 import type { LastRun } from '../record/ledger.ts'
 
 /** The bodies that the requests of one extraction brought, as hashes. */
 export interface SeenBodies {
   /** Notes a body. Whether it is that of the last accepted response, byte for byte. */
-  isKnown(request: HttpExchange['request'], bytes: Uint8Array): boolean
+  isKnown(request: HttpExchange['request'], body: BodyParts): Promise<boolean>
   /** What the ledger keeps of a response with this content hash; undefined where it took several bodies, or none. */
   hashWith(contentHash: Uint8Array): Buffer | undefined
   /** Whether a response took one body, and that is the one of this response. */
@@ -25,9 +26,10 @@ export function watchBodies(program: string, startedAt: Date, last: LastRun | un
   const isBodyOf = (other: LastRun | undefined) =>
     other !== undefined && other.bodyHash !== null && hashWith(other.contentHash)?.equals(other.bodyHash) === true
   return {
-    isKnown: (request, bytes) => {
-      const about = `${program} ${day} ${lineOf({ request })}\n`
-      hashes.push(createHash('sha256').update(about).update(bytes).digest())
+    isKnown: async (request, body) => {
+      const hash = createHash('sha256').update(`${program} ${day} ${lineOf({ request })}\n`)
+      for await (const part of body) hash.update(part)
+      hashes.push(hash.digest())
       return isBodyOf(last)
     },
     hashWith,

@@ -59,7 +59,7 @@ export async function diagnose(context: Context): Promise<Finding[]> {
   let db: Database | undefined
   let api: Api | undefined
   try {
-    db = await openDatabase(app, ['doctor'], { waitMs: 2000 }).catch((error: unknown) => {
+    db = await openDatabase(app, ['doctor'], { waitMs: 2000, isBrief: true }).catch((error: unknown) => {
       findings.push(databaseProblem(error, app))
       return undefined
     })
