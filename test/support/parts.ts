@@ -27,6 +27,7 @@ export const slow: readonly string[] = [
   'bench/year.test.ts',
   'cli/backfill-kill.test.ts',
   'cli/demo.test.ts',
+  'cli/help-examples.test.ts',
   'cli/hostile-text.test.ts',
   'cli/live-polls.test.ts',
   'cli/move.test.ts',

@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { onTestFinished } from 'vitest'
+import { afterwards } from './afterwards.ts'
 
 /** A server on this machine that keeps what is posted to it. */
 export interface Receiver {
@@ -39,7 +39,7 @@ export async function openReceiver(
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
+  afterwards(async () => {
     server.closeAllConnections()
     server.close()
   })
