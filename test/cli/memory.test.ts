@@ -1,0 +1,32 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeAll, expect, test } from 'vitest'
+import { buildProgram, type Environment, runProgram } from '../support/cli.ts'
+import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
+import { servedApi } from '../support/served.ts'
+
+beforeAll(() => buildProgram(), 120_000)
+
+/** The same, and how much memory it took at its peak, MB. */
+async function measured(
+  args: readonly string[],
+  environment: Environment,
+): Promise<{ code: number | null; mb: number }> {
+  const folder = await temporaryFolder()
+  const hook = join(folder, 'hook.cjs')
+  await writeFile(
+    hook,
+    "process.once('exit', () => process.stderr.write('\\npeak ' + process.resourceUsage().maxRSS / 1024 + '\\n'))",
+  )
+  const { code, err } = await runProgram(args, { ...environment, NODE_OPTIONS: `--require ${hook}` })
+  return { code, mb: Number(/^peak (\d+)/m.exec(err)?.[1]) }
+}
+
+test('a poll of the map takes less than 100 MB', async () => {
+  const api = await servedApi()
+  const environment = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_BASE_URL: api.url }
+  expect((await runProgram(['sync', 'territories'], environment)).code).toBe(0)
+  const { code, mb } = await measured(['sync', 'territories'], environment)
+  expect(code).toBe(0)
+  expect(mb).toBeLessThan(100)
+}, 60_000)
