@@ -7,26 +7,35 @@ import { servedApi } from '../support/served.ts'
 
 beforeAll(() => buildProgram(), 120_000)
 
-/** The same, and how much memory it took at its peak, MB. */
+/** Not `resourceUsage`: what that gives may be the peak of the process that started this one. */
+const HOOK = `
+process.once('exit', () => {
+  const status = require('node:fs').readFileSync('/proc/self/status', 'utf8')
+  process.stderr.write('\\npeak ' + Number(/^VmHWM:\\s+(\\d+) kB/m.exec(status)[1]) / 1024 + '\\n')
+})
+`
+
+/** Runs the program; also gives how much memory it took at its peak, MB. */
 async function measured(
   args: readonly string[],
   environment: Environment,
 ): Promise<{ code: number | null; mb: number }> {
   const folder = await temporaryFolder()
   const hook = join(folder, 'hook.cjs')
-  await writeFile(
-    hook,
-    "process.once('exit', () => process.stderr.write('\\npeak ' + process.resourceUsage().maxRSS / 1024 + '\\n'))",
-  )
+  await writeFile(hook, HOOK)
   const { code, err } = await runProgram(args, { ...environment, NODE_OPTIONS: `--require ${hook}` })
   return { code, mb: Number(/^peak (\d+)/m.exec(err)?.[1]) }
 }
 
-test('a poll of the map takes less than 100 MB', async () => {
-  const api = await servedApi()
-  const environment = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_BASE_URL: api.url }
-  expect((await runProgram(['sync', 'territories'], environment)).code).toBe(0)
-  const { code, mb } = await measured(['sync', 'territories'], environment)
-  expect(code).toBe(0)
-  expect(mb).toBeLessThan(100)
-}, 60_000)
+test.skipIf(process.platform !== 'linux')(
+  'a poll of the map takes less than 100 MB',
+  async () => {
+    const api = await servedApi()
+    const environment = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_BASE_URL: api.url }
+    expect((await runProgram(['sync', 'territories'], environment)).code).toBe(0)
+    const { code, mb } = await measured(['sync', 'territories'], environment)
+    expect(code).toBe(0)
+    expect(mb).toBeLessThan(100)
+  },
+  60_000,
+)
