@@ -205,6 +205,32 @@ describe.each(kindsOfPart)('watches on the %s database', (kind) => {
     expect(await readDeliveries(world.db)).toMatchObject([{ number: 4, sending: null, error: 'status 404' }])
   })
 
+  test('wait as long as Discord says when nothing is left of its limit, though it took the message', async () => {
+    let left = 0
+    const receiver = await openReceiver(
+      () => 204,
+      () => ({ 'x-ratelimit-remaining': String(left), 'x-ratelimit-reset-after': '120.5' }),
+    )
+    await oak('a', '09:00', '10:00')
+    const target = { type: 'discord', url: receiver.url }
+    const { watching, warnings } = await watched([{ name: 'all', events: ['captured'], groupSeconds: 0, target }])
+    await oak('b', '10:30', '11:00')
+    await watching.look()
+    await oak('a', '11:00', '11:01')
+    for (const time of ['11:01:01', '11:02:00']) {
+      await world.clock.advanceTo(instantOf(time))
+      await watching.look()
+      expect([time, receiver.got.length]).toEqual([time, 1])
+    }
+    left = 5
+    await world.clock.advanceTo(instantOf('11:02:01'))
+    await watching.look()
+    expect(receiver.got).toHaveLength(2)
+    await oak('b', '11:02', '11:02:02')
+    await watching.look()
+    expect([receiver.got.length, warnings]).toEqual([3, []])
+  })
+
   test('send to Discord, Slack and commands lines that mention nobody and run nothing', async () => {
     const [receiver, folder] = [await openReceiver(), await temporaryFolder()]
     const hostile = '<!channel> @everyone [x](https://evil.example) \u202e$(touch x) `y`'
