@@ -63,3 +63,8 @@ export function shortened(text: string, most: number): string {
   const letters = [...text]
   return letters.length <= most ? text : `${letters.slice(0, most - 1).join('')}…`
 }
+
+/** The label of an axis of counts: none between two of them. */
+export function wholeTick(value: number): string {
+  return Number.isInteger(value) ? number(value) : ''
+}

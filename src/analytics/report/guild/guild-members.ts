@@ -5,7 +5,7 @@ import { type Figure, missing } from '../drawing/figure.ts'
 import { rowsOf } from '../drawing/html-table.ts'
 import { legendLine } from '../drawing/swatch.ts'
 import type { Period } from '../period.ts'
-import { count, number } from '../words.ts'
+import { count, number, wholeTick } from '../words.ts'
 
 interface Member {
   readonly username: string
@@ -67,7 +67,7 @@ function picture(members: readonly Member[]): Picture {
     marginRight: 20,
     marginTop: 2,
     marginBottom: 20,
-    x: { label: null, ticks: 5, tickFormat: 'd', grid: true },
+    x: { label: null, ticks: 5, tickFormat: wholeTick, grid: true },
     y: { domain, label: null, tickSize: 0 },
     color: { type: 'identity' },
     marks: [

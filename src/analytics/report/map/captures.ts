@@ -13,7 +13,7 @@ import {
   timeMargins,
   unknownBands,
 } from '../drawing/time-axis.ts'
-import { count, every, length, moment, number } from '../words.ts'
+import { count, every, length, moment, number, wholeTick } from '../words.ts'
 
 interface Step {
   readonly at: Date
@@ -56,7 +56,7 @@ export async function capturesFigure(sql: Sql, frame: Frame): Promise<Figure> {
         height: sheet.isNarrow ? 180 : 220,
         ...timeMargins(sheet),
         x: timeAxis(frame, sheet),
-        y: { label: null, ticks: 4, tickFormat: 'd', grid: true, nice: true },
+        y: { label: null, ticks: 4, tickFormat: wholeTick, grid: true, nice: true },
         marks: [
           unknownBands(watched, step, frame),
           Plot.rect(steps, { ...span, y1: 0, y2: 'taken', fill: 'var(--g4)', title: described }),
