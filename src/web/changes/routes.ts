@@ -49,7 +49,5 @@ async function changeFile(context: Context, { reader }: Pick<Site, 'reader'>): P
   const [found] = Number.isNaN(number) ? [] : await readAfter(reader, number - 1)
   if (found?.number !== number)
     throw new Problem('not-found', { detail: `there is no change ${name}, or not any more` })
-  return withEtag(context, changeText(found), 'application/json', {
-    caching: 'public, max-age=86400, immutable',
-  })
+  return withEtag(context, changeText(found), 'application/json', 'public, max-age=86400, immutable')
 }

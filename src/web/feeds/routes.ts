@@ -23,7 +23,7 @@ const feeds: readonly {
 
 /** Adds the feeds. */
 export function addFeeds(app: Hono, site: Site): void {
-  const cached = createPageCache(site.clock)
+  const cached = createPageCache<string>(site.clock)
   for (const { path, build, namesPlayers = false } of feeds) {
     app.get(path, async (context) => {
       const { pathname, search, searchParams: query } = new URL(context.req.url)

@@ -2,7 +2,7 @@ import type { Context, Hono } from 'hono'
 import type { NameFinders } from '../../analytics/asking/names.ts'
 import type { Clock } from '../../app/clock.ts'
 import { type Build, type Page, pagePolicy, pageText, type Visit } from '../html/page.ts'
-import { withEtag } from '../http/etag.ts'
+import { type Entity, entityOf, etagOf, sendEntity } from '../http/etag.ts'
 import { createPageCache } from '../http/page-cache.ts'
 import { Problem, problems } from '../http/problems.ts'
 import { type Pictures, picturePath } from '../pictures/pictures.ts'
@@ -52,7 +52,7 @@ const pages: readonly { readonly path: string; readonly build: Build; readonly n
 
 /** Adds the pages. */
 export function addPages(app: Hono, site: Site): void {
-  const cached = createPageCache(site.clock)
+  const cached = createPageCache<Entity>(site.clock)
   for (const { path, build, namesPlayers = false } of pages) {
     app.get(path, async (context) => {
       const { pathname, search, searchParams: query } = new URL(context.req.url)
@@ -61,11 +61,12 @@ export function addPages(app: Hono, site: Site): void {
       const at = originOf(context)
       const make = async () => {
         const page = await pageOf(context, site, { build, name, query })
-        return await pageText(page, site.version, site.pictures && `${at}${picturePath(page.path)}`)
+        const picture = site.pictures && `${at}${picturePath(page.path)}`
+        return entityOf(await pageText(page, site.version, picture), 'text/html; charset=utf-8')
       }
-      const text = await (namesPlayers ? make() : cached(`${at}${pathname}${search}`, make))
+      const page = await (namesPlayers ? make() : cached(`${at}${pathname}${search}`, make))
       context.header('Content-Security-Policy', pagePolicy)
-      return withEtag(context, text, 'text/html; charset=utf-8')
+      return await sendEntity(context, page)
     })
   }
 }
@@ -82,7 +83,7 @@ export function addPictures(app: Hono, site: Site): void {
       const { text, png } = await pictures(await pageOf(context, site, { build, name, query }))
       // Sites may show it: it is made for that.
       context.header('Cross-Origin-Resource-Policy', 'cross-origin')
-      return await withEtag(context, text, 'image/png', { bytes: png })
+      return await sendEntity(context, { etag: etagOf(text, 'image/png'), type: 'image/png', body: png })
     })
   }
 }

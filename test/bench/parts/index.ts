@@ -1,4 +1,5 @@
 import type { Part } from '../part.ts'
+import { web } from '../year/web.ts'
 import { demo } from './demo.ts'
 import { disk } from './disk.ts'
 import { firstStart } from './first-start.ts'
@@ -22,9 +23,10 @@ export const parts: Readonly<Record<string, Part>> = {
   demo,
   disk,
   year,
+  web,
   tests,
   peers,
 }
 
-/** Those that run only when they are named: one installs other programs, one takes as long as the tests do. */
-export const named: readonly string[] = ['tests', 'peers']
+/** Those that run only when they are named: one installs other programs, one takes as long as the tests do, one makes a history and loads a server. */
+export const named: readonly string[] = ['tests', 'peers', 'web']

@@ -1,0 +1,127 @@
+import autocannon from 'autocannon'
+import { openServer } from '../../../src/db/server/server.ts'
+import { ended, runNode, startNode } from '../child.ts'
+import type { Bench, Part } from '../part.ts'
+import { serveResponses } from '../peers/responses.ts'
+import type { Outcome } from '../target.ts'
+import { fillYear } from './fill.ts'
+import { wholeYear } from './year.ts'
+
+/** Seconds between two polls of the sync that runs beside. */
+const INTERVAL = 10
+/** How often each page is made. */
+const ROUNDS = 30
+
+/** Pages of a made-up history under `serve`, with a `start` beside it: how long making one takes, and how many come from the cache. */
+export const web: Part = async ({ program, createDatabase, extent, say }) => {
+  const url = await createDatabase('web')
+  await runNode([program, 'migrate'], { DATABASE_URL: url })
+  const db = await openServer(url)
+  try {
+    await fillYear(db, { ...wholeYear, ...extent, until: new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000) })
+  } finally {
+    await db.close()
+  }
+  const syncing = await syncBeside({ program, createDatabase })
+  const server = startNode([program, 'serve', '--port', '0', '--rate-limit', '0', '--json'], { DATABASE_URL: url })
+  server.stderr.resume()
+  const finished = ended(server)
+  try {
+    const [line] = await server.stdout.setEncoding('utf8').take(1).toArray()
+    const site: string = JSON.parse(String(line)).url
+    const rows: { page: string; p50: number; p90: number; p975: number }[] = []
+    for (const page of await pagesOf(site)) rows.push(await make(site, page))
+    say(`Pages of ${extent.days} days and ${extent.guilds} guilds, each made ${ROUNDS} times, ms`, rows)
+    const cached = await autocannon({ url: `${site}/map`, connections: 10, duration: 10, timeout: 60 })
+    if (cached.non2xx + cached.errors > 0) throw new Error(`${cached.non2xx + cached.errors} requests of /map failed`)
+    const late = await syncing.end()
+    const name = (what: string) => `18 ${what} (${extent.days} days, ${extent.guilds} guilds)`
+    return [
+      outcome(name('slowest page, p97.5'), 'ms', Math.max(...rows.map(({ p975 }) => p975)), { atMost: 150 }),
+      outcome(name('/map from the cache'), 'requests/s', cached.requests.average, { atLeast: 200 }),
+      outcome('18 latest poll of the sync beside it', 's', late, { atMost: 2 }),
+    ]
+  } finally {
+    server.kill('SIGTERM')
+    await finished
+    await syncing.end()
+  }
+}
+
+function outcome(
+  name: string,
+  unit: string,
+  measured: number,
+  bound: { atMost: number } | { atLeast: number },
+): Outcome {
+  return { target: { name, unit, bound: { of: 'measured', ...bound } }, measured }
+}
+
+/** One page of each kind, as the lists link them. */
+async function pagesOf(site: string): Promise<string[]> {
+  const lists = ['/', '/map', '/territories', '/guilds', '/items', '/patches', '/worlds', '/status']
+  const linked = async (list: string, folder: string) => {
+    const text = await (await fetch(`${site}${list}`)).text()
+    return new RegExp(`href="(/${folder}/[^"]+)"`).exec(text)?.[1]
+  }
+  const guild = await linked('/guilds', 'guilds')
+  const found = await Promise.all([
+    linked('/territories', 'territories'),
+    linked('/items', 'items'),
+    linked('/patches', 'patches'),
+    guild && linked(guild, 'players'),
+  ])
+  return [...lists, ...[guild, ...found].filter((path) => path !== undefined)]
+}
+
+/** Makes a page so often: another query each time, so that none comes from the cache. */
+async function make(site: string, page: string) {
+  let number = 0
+  const result = await autocannon({
+    url: site,
+    connections: 1,
+    timeout: 60,
+    amount: ROUNDS,
+    requests: [{ setupRequest: (request) => ({ ...request, path: `${page}?n=${number++}` }) }],
+  })
+  if (result.non2xx + result.errors > 0) throw new Error(`${page} failed`)
+  return { page, p50: result.latency.p50, p90: result.latency.p90, p975: result.latency.p97_5 }
+}
+
+/** A `start` that polls the map in a database of its own on the same server. `end` gives the longest wait for a poll beyond the interval, s. */
+async function syncBeside({ program, createDatabase }: Pick<Bench, 'program' | 'createDatabase'>) {
+  const responses = await serveResponses(1)
+  const url = await createDatabase('web_sync')
+  const child = startNode([program, 'start', '--log-level', 'error'], {
+    DATABASE_URL: url,
+    WYNNSYNC_BASE_URL: responses.baseUrl,
+    WYNNSYNC_SCHEDULE: `territories=*/${INTERVAL} * * * * *`,
+  })
+  child.stdout.resume()
+  child.stderr.resume()
+  const finished = ended(child)
+  const end = async () => {
+    const endedAt = Date.now()
+    if (child.exitCode === null) child.kill('SIGTERM')
+    await finished
+    await responses.close()
+    const db = await openServer(url)
+    const runs = await db
+      .query<{ at: Date }>(
+        `select started_at as at from sync.run where resource = 'territories' and started_at <= $1 order by 1`,
+        [new Date(endedAt)],
+      )
+      .finally(() => db.close())
+    if (runs.length === 0) return Number.NaN
+    const instants = [...runs.map(({ at }) => at.getTime()), endedAt]
+    const waits = instants.slice(1).map((at, index) => at - (instants[index] ?? at))
+    return Math.max(0, ...waits) / 1000 - INTERVAL
+  }
+  let ending: Promise<number> | undefined
+  return {
+    end: () => {
+      ending ??= end()
+      return ending
+    },
+  }
+}
