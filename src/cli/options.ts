@@ -35,3 +35,26 @@ export function instantOf(flag: string, text: string | undefined): Date | undefi
     throw new UsageError(`${flag} must be an instant such as 2026-05-01T08:00:00Z, got ${text}`)
   return instant
 }
+
+type Flags = Readonly<Record<string, unknown>>
+
+/** Whether a flag, such as `--web-host` or `--no-people`, is on the command line. */
+function isGiven(flags: Flags, flag: string): boolean {
+  const [word = '', ...more] = flag.replace(/^--(no-)?/, '').split('-')
+  const value = flags[word + more.map((part) => part.charAt(0).toUpperCase() + part.slice(1)).join('')]
+  return flag.startsWith('--no-') ? value === false : value !== undefined && value !== false
+}
+
+/** @throws UsageError when one of these flags is given without the one that gives them something to do */
+export function refuseWithout(flags: object, needed: string, idle: readonly string[]): void {
+  if (isGiven(flags as Flags, needed)) return
+  const flag = idle.find((one) => isGiven(flags as Flags, one))
+  if (flag !== undefined) throw new UsageError(`${flag} does nothing without ${needed}`)
+}
+
+/** @throws UsageError when this flag and one that it leaves nothing to do are given */
+export function refuseWith(flags: object, first: string, idle: readonly string[]): void {
+  if (!isGiven(flags as Flags, first)) return
+  const flag = idle.find((one) => isGiven(flags as Flags, one))
+  if (flag !== undefined) throw new UsageError(`${flag} does nothing with ${first}`)
+}

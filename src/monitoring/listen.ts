@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
-import { UsageError } from '../app/errors.ts'
+import { cannotListen } from '../app/text/cannot-listen.ts'
 
 /** What responds to a request. */
 type Fetch = Parameters<typeof createAdaptorServer>[0]['fetch']
@@ -25,9 +25,7 @@ export interface HttpServer {
 export async function listen(fetch: Fetch, { host, port, flag }: Address): Promise<HttpServer> {
   const server = createAdaptorServer({ fetch, overrideGlobalObjects: false })
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(new UsageError(`${flag} ${port}: cannot listen on ${host} (${error.code ?? error.message})`)),
-    )
+    server.once('error', (error) => reject(cannotListen(error, { host, port, flag })))
     server.listen(port, host, () => resolve())
   })
   const { address, family, port: taken } = server.address() as AddressInfo

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { buildProgram, runProgram, startProgram } from '../support/cli.ts'
-import { testDatabaseUrl } from '../support/postgres.ts'
+import { temporaryFolder, testDatabaseUrl, testDataDir } from '../support/postgres.ts'
 import { servedApi } from '../support/served.ts'
 
 const commands = ['sync', 'status', 'query', 'dictionary', 'serve-db', 'migrate', 'demo', 'sandbox']
@@ -47,16 +47,57 @@ describe('wynnsync', () => {
     expect(err).toMatch(new RegExp(`^wynnsync: the data folder ${folder} cannot be ${what}: .*--data-dir`))
   })
 
-  test('names the flag of a port that is taken', async () => {
+  test.each([
+    [['query', 'item', '--raw'], '--raw does nothing without --csv'],
+    [['query', 'item', '--all'], '--all does nothing without --list'],
+    [['query', '--list', '--csv'], '--csv does nothing with --list'],
+    [['query', 'item', '--list'], '--list shows all questions: leave out item, or --list'],
+    [['query', 'item', '--explain', '--limit', '5'], '--limit does nothing with --explain'],
+    [['query', 'item', '--csv', '--json'], '--csv does nothing with --json'],
+    [['query', 'item', '--sql', '--csv'], '--csv does nothing with --sql'],
+    [['dictionary', '--html', '--json'], '--html does nothing with --json'],
+    [['start', '--metrics-host', '::'], '--metrics-host does nothing without --metrics-port'],
+    [['start', '--web-host', '::'], '--web-host does nothing without --web-port'],
+    [['start', '--no-people'], '--no-people does nothing without --web-port'],
+    [['start', '--rate-limit', '5'], '--rate-limit does nothing without --web-port'],
+  ])('ends with 2 after %j, where a flag has nothing to do', async (args, said) => {
+    expect(await runProgram(args)).toEqual({ code: 2, out: '', err: `wynnsync: ${said}\n` })
+  })
+
+  test('names the flag of a port that is taken', { timeout: 120_000 }, async () => {
     const other = createServer().listen(0, '127.0.0.1')
     onTestFinished(() => void other.close())
     await once(other, 'listening')
     const { port } = other.address() as AddressInfo
-    const { code, err } = await runProgram(['sandbox', '--port', String(port)])
-    expect([code, err]).toEqual([
-      2,
-      `wynnsync: --port ${port}: another program listens on it; choose another, or 0 for a free one\n`,
-    ])
+    const server = { DATABASE_URL: await testDatabaseUrl() }
+    for (const [command, flag, environment] of [
+      ['sandbox', '--port', server],
+      ['serve', '--port', server],
+      ['start', '--metrics-port', server],
+      ['start', '--web-port', server],
+      ['serve-db', '--port', { WYNNSYNC_DATA_DIR: await testDataDir() }],
+    ] as const) {
+      const { code, err } = await runProgram([command, flag, String(port), '--log-level', 'error'], environment)
+      const said = `${flag} ${port}: another program listens on it; choose another, or 0 for a free one\n`
+      expect([command, code, err]).toEqual([command, 2, `wynnsync: ${said}`])
+    }
+  })
+
+  test('sandbox prints a command for a second terminal that works as it stands', { timeout: 120_000 }, async () => {
+    const folder = await temporaryFolder()
+    const { child, finished } = startProgram(['sandbox', '--port', '0'], {}, folder)
+    onTestFinished(() => void child.kill('SIGKILL'))
+    let said = ''
+    for await (const piece of child.stdout ?? []) {
+      said += piece
+      if (said.includes('stop: ')) break
+    }
+    const [, line = ''] = /^ +wynnsync (sync .*)$/m.exec(said) ?? []
+    const synced = await runProgram(line.split(' '), {}, folder)
+    expect(synced.out + synced.err).toMatch(/territories +ok/)
+    expect([synced.code, readdirSync(folder)]).toEqual([0, expect.arrayContaining(['sandbox-data'])])
+    child.kill('SIGTERM')
+    expect((await finished).code).toBe(0)
   })
 
   test('tells its version, and shows an example for every command', async () => {

@@ -235,7 +235,7 @@ describe('wynnsync start --metrics-port', () => {
     const taken = await runProgram(['start', '--metrics-port', new URL(url).port], { DATABASE_URL })
     expect([taken.code, taken.err]).toEqual([
       2,
-      expect.stringMatching(/--metrics-port \d+: cannot listen on 127.0.0.1/),
+      expect.stringMatching(/--metrics-port \d+: another program listens on it/),
     ])
     const none = await runProgram(['start', '--metrics-port', 'many'], { DATABASE_URL })
     expect([none.code, none.err]).toEqual([2, expect.stringContaining('--metrics-port must be a whole number')])

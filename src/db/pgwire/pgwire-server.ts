@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import type { Clock } from '../../app/clock.ts'
-import { UsageError } from '../../app/errors.ts'
+import { cannotListen } from '../../app/text/cannot-listen.ts'
 import { type Connections, serveConnection } from './client-connection.ts'
 import { errorMessage } from './messages.ts'
 import { verifierOf } from './scram.ts'
@@ -69,9 +69,7 @@ export async function serveWire(
     void serveConnection(socket, count, connections)
   })
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(new UsageError(`--port ${port}: cannot listen on ${host} (${error.code ?? error.message})`)),
-    )
+    server.once('error', (error) => reject(cannotListen(error, { host, port, flag: '--port' })))
     server.listen(port, host, resolve)
   })
   return {

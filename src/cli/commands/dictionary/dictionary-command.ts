@@ -7,6 +7,7 @@ import { messageOf, UsageError } from '../../../app/errors.ts'
 import type { Context } from '../../context.ts'
 import { withDatabase } from '../../database.ts'
 import { exitCode } from '../../exit-codes.ts'
+import { refuseWith } from '../../options.ts'
 
 export interface DictionaryFlags {
   readonly html?: boolean
@@ -15,6 +16,7 @@ export interface DictionaryFlags {
 
 /** `dictionary`: every view, function, table and column, as Markdown, HTML or JSON. Returns the exit code. */
 export async function dictionaryCommand(context: Context, { html, out: path }: DictionaryFlags): Promise<number> {
+  refuseWith({ html, ...context.flags }, '--json', ['--html'])
   const dictionary = await withDatabase(context, 'dictionary', readDictionary)
   const page = pageOf(dictionary)
   const text = context.flags.json ? `${JSON.stringify(dictionary)}\n` : html ? htmlOf(page) : markdownOf(page)

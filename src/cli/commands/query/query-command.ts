@@ -14,9 +14,10 @@ import { didYouMean, nearest, unknownName } from '../../../app/text/nearest.ts'
 import { wholeNumber } from '../../../app/whole-number.ts'
 import type { Database } from '../../../db/database.ts'
 import { nameFinders } from '../../../resources/key-names.ts'
-import { type Context, showResult, tableWidth } from '../../context.ts'
+import { type CommonFlags, type Context, showResult, tableWidth } from '../../context.ts'
 import { withDatabase } from '../../database.ts'
 import { exitCode } from '../../exit-codes.ts'
+import { refuseWith, refuseWithout } from '../../options.ts'
 import { boldFirstLine } from '../../output/style.ts'
 import { formatTable } from '../../output/table.ts'
 import { flagNames, type QueryFlags } from './query-flags.ts'
@@ -34,6 +35,7 @@ export async function queryCommand(
   given: readonly string[],
 ): Promise<number> {
   refuseFlags(given)
+  refuseIdle(flags, name, context.flags)
   const work = async (db: Database): Promise<() => Promise<void>> => {
     const questions = await readQuestions(db)
     const width = tableWidth(context)
@@ -63,6 +65,17 @@ function refuseFlags(given: readonly string[]): void {
   if (flag === undefined) return
   const similar = didYouMean(nearest(flag.split('=')[0] ?? '', flagNames))
   throw new UsageError(`unknown option '${flag}'${similar}\n(add --help for the flags and an example)`)
+}
+
+function refuseIdle(flags: QueryFlags, name: string | undefined, common: CommonFlags): void {
+  if (flags.list && name !== undefined) throw new UsageError(`--list shows all questions: leave out ${name}, or --list`)
+  refuseWithout(flags, '--csv', ['--raw'])
+  if (name !== undefined) refuseWithout(flags, '--list', ['--all'])
+  const idle = ['--csv', '--sql', '--limit']
+  refuseWith(flags, '--list', ['--explain', ...idle])
+  refuseWith(flags, '--explain', idle)
+  refuseWith({ ...flags, ...common }, '--json', ['--csv', '--sql'])
+  refuseWith(flags, '--sql', ['--csv'])
 }
 
 async function runQuestion(

@@ -1,4 +1,5 @@
 import { codeOf, UsageError } from '../../../app/errors.ts'
+import { cannotListen } from '../../../app/text/cannot-listen.ts'
 import { wholeNumber } from '../../../app/whole-number.ts'
 import { openRecordings, type Sandbox, startSandbox } from '../../../sandbox/index.ts'
 import { type Context, untilAborted, writeResult } from '../../context.ts'
@@ -36,7 +37,7 @@ export async function sandboxCommand(context: Context, flags: SandboxFlags): Pro
     tokens: config.token ? [config.token] : [],
   }).catch((error: unknown) => {
     if (codeOf(error) !== 'EADDRINUSE') throw error
-    throw new UsageError(`--port ${port}: another program listens on it; choose another, or 0 for a free one`)
+    throw cannotListen(error, { host: '127.0.0.1', port: Number(port), flag: '--port' })
   })
   writeResult(context, { url: sandbox.url }, welcome(sandbox, flags))
   await untilAborted(context)
@@ -51,13 +52,17 @@ function startOf({ at, recordings }: SandboxFlags): number | undefined {
   return recorded.firstInstant('/item/database') ?? recorded.firstInstant()
 }
 
+/** So that nothing made up gets into the history of the real game. */
+const sandboxData = './sandbox-data'
+
 function welcome({ url, clock }: Sandbox, { recordings }: SandboxFlags): string {
   const control = url.replace(/v3$/, '__sandbox')
   const step = recordings === undefined ? '{"advanceSeconds":3600}' : '{"next":"/item/database"}'
   return `sandbox of the API at ${url}
 time: ${new Date(clock.now()).toISOString()}; move it with
       curl -X PUT ${control}/clock -d '${step}'
-try:  wynnsync sync items --base-url ${url}
+try, in a second terminal:
+      wynnsync sync territories guild-list --base-url ${url} --data-dir ${sandboxData}
       wynnsync auth login --client-id sandbox --base-url ${url}
 stop: Ctrl-C
 `

@@ -24,6 +24,7 @@ import { clockTicker, cronTicker } from '../../../sync/schedule/ticker.ts'
 import type { Context } from '../../context.ts'
 import { exitCode } from '../../exit-codes.ts'
 import { maintainDatabase, retentionOf } from '../../maintenance.ts'
+import { refuseWithout } from '../../options.ts'
 import { openOutages } from '../../outage-file.ts'
 import { hourlySummary } from './hourly-summary.ts'
 import { folderHolder, serverHolder, skipStart, startHold, startLock, stopHolder } from './start-holder.ts'
@@ -47,6 +48,7 @@ export async function startCommand(context: Context, flags: StartFlags): Promise
   // Wrong names fail before anything is opened.
   resourcesNamed(Object.keys(app.config.plausibleShares))
   retentionOf(app)
+  refuseWithout(flags, '--metrics-port', ['--metrics-host'])
   const webOptions = await startWebOptions(flags)
   const { scheduled, off } = schedulesOf(app.config.schedule, resources, app.clock.now())
   const outages = openOutages(app)

@@ -2,6 +2,7 @@ import { openDatabase } from '../../../app/app.ts'
 import type { Database } from '../../../db/database.ts'
 import type { HttpServer } from '../../../monitoring/listen.ts'
 import type { Context } from '../../context.ts'
+import { refuseWithout } from '../../options.ts'
 import type { WebFlags, webOptionsOf } from '../serve/open-web.ts'
 
 /** Flags of `start` for what is served over HTTP. */
@@ -13,7 +14,9 @@ export interface StartWebFlags extends WebFlags {
 type WebOptions = ReturnType<typeof webOptionsOf>
 
 /** Where to serve; undefined without `--web-port`. The server is loaded only when it is used. @throws UsageError */
-export async function startWebOptions({ webPort: port, webHost: host, ...flags }: StartWebFlags) {
+export async function startWebOptions(given: StartWebFlags) {
+  refuseWithout(given, '--web-port', ['--web-host', '--public', '--no-people', '--rate-limit'])
+  const { webPort: port, webHost: host, ...flags } = given
   if (port === undefined) return undefined
   const { webOptionsOf } = await import('../serve/open-web.ts')
   return webOptionsOf({ flag: '--web-port', port, hostFlag: '--web-host', host }, flags)
