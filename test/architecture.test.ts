@@ -70,7 +70,10 @@ const namesResource: Readonly<Record<string, { readonly names: readonly string[]
     reason: 'an endpoint of the API',
   },
   'src/cli/commands/replay/index.ts': { names: ['items', 'recipes'], reason: 'an example of a command' },
-  'src/cli/commands/sandbox/sandbox-command.ts': { names: ['items'], reason: 'an example of a command' },
+  'src/cli/commands/sandbox/sandbox-command.ts': {
+    names: ['guild-list', 'territories'],
+    reason: 'an example of a command',
+  },
   'src/cli/commands/start/index.ts': { names: ['players', 'territories'], reason: 'an example of a command' },
   'src/cli/commands/status/status-text.ts': { names: ['items'], reason: 'an example of a command' },
   'src/cli/commands/sync/index.ts': { names: ['guilds', 'items', 'recipes'], reason: 'an example of a command' },

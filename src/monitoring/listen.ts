@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
-import { cannotListen } from '../app/text/cannot-listen.ts'
+import { cannotListen } from '../app/errors.ts'
 
 /** What responds to a request. */
 type Fetch = Parameters<typeof createAdaptorServer>[0]['fetch']

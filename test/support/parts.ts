@@ -41,6 +41,7 @@ export const slow: readonly string[] = [
   'db/releases.test.ts',
   'db/replication.test.ts',
   'deploy/compose.test.ts',
+  'docs/first-day.test.ts',
   'end-to-end/faults/command.test.ts',
   'end-to-end/faults/each.test.ts',
   'end-to-end/faults/mixed.test.ts',

@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import type { Clock } from '../../app/clock.ts'
-import { cannotListen } from '../../app/text/cannot-listen.ts'
+import { cannotListen } from '../../app/errors.ts'
 import { type Connections, serveConnection } from './client-connection.ts'
 import { errorMessage } from './messages.ts'
 import { verifierOf } from './scram.ts'

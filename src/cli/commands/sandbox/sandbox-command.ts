@@ -1,5 +1,4 @@
-import { codeOf, UsageError } from '../../../app/errors.ts'
-import { cannotListen } from '../../../app/text/cannot-listen.ts'
+import { cannotListen, codeOf, UsageError } from '../../../app/errors.ts'
 import { wholeNumber } from '../../../app/whole-number.ts'
 import { openRecordings, type Sandbox, startSandbox } from '../../../sandbox/index.ts'
 import { type Context, untilAborted, writeResult } from '../../context.ts'
