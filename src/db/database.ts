@@ -18,6 +18,11 @@ export interface Sql {
   values(text: string, params?: readonly SqlValue[]): Promise<unknown[][]>
   /** Bulk insert with COPY. `table` is schema-qualified and comes from code. Streams `rows`; returns how many went in. */
   copy(table: string, columns: readonly string[], rows: Iterable<readonly CopyValue[]>): Promise<number>
+  /**
+   * Runs `copy ... to stdout` and passes on its lines, in UTF-8, at the pace at which they are taken. A server alone has it: the
+   * embedded database would hold the whole output in memory.
+   */
+  copyOut?(statement: string, onLines: (lines: Buffer) => Promise<void>): Promise<void>
 }
 
 /** A held lock; `release` gives it back, and so does the end of the process. */

@@ -7,7 +7,13 @@ import type { LakeTable } from './tables.ts'
 const INSTALL = 'npm install @duckdb/node-api@1.5.6-r.1'
 
 /** Of a row group before it is compressed, in characters. */
-const GROUP = 16_000_000
+const GROUP = 4_000_000
+
+/** With one thread rows stay in their order, and of two each would hold buffers of its own. */
+const WRITER = { memory_limit: '96MB', threads: '1', preserve_insertion_order: 'false' }
+
+/** How much of a CSV file is read at once, in bytes; twice the longest line. */
+const BUFFER = 4_194_304
 
 /** A DuckDB of its own in memory. */
 export interface DuckDb {
@@ -24,8 +30,7 @@ export async function openDuckDb(temporary?: string): Promise<DuckDb> {
     throw new UsageError(`lake needs a package that is not installed: ${INSTALL}`)
   })
   const instance = await DuckDBInstance.create(':memory:', {
-    memory_limit: temporary === undefined ? '1GB' : '96MB',
-    threads: '2',
+    ...(temporary === undefined ? { memory_limit: '1GB', threads: '2' } : WRITER),
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
     ...(temporary === undefined ? {} : { temp_directory: temporary }),
@@ -58,7 +63,7 @@ export async function writeParquet(
     `copy (select ${values.join(', ')}
              from read_csv(${literal(csv)}, columns = {${texts.join(', ')}}, auto_detect = false, header = false,
                            delim = ',', quote = '"', escape = '"', nullstr = ${literal(NULL)}, allow_quoted_nulls = false,
-                           new_line = '\\n', strict_mode = true, parallel = false))
+                           new_line = '\\n', strict_mode = true, parallel = false, buffer_size = ${BUFFER}))
        to ${literal(path)} (format parquet, compression zstd, row_group_size ${group})`,
   )
 }

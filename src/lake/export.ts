@@ -70,6 +70,7 @@ export async function exportLake(db: Database, folder: string, options: ExportOp
   const duck = await openDuckDb(temporary)
   try {
     return await inSnapshot(db, async (sql) => {
+      await sql.query(`set local work_mem = '32MB'`)
       const reading = await readingOf(sql, (text) => createHash('sha256').update(text).digest('hex'), db.place)
       return await exportSnapshot({ sql, duck, folder, reading, options }, before)
     })
@@ -152,22 +153,22 @@ async function writeFiles(work: Export, jobs: readonly Job[]): Promise<LakeFile[
 
 async function writeFile(
   { sql, duck, folder, reading, options }: Export,
-  { table, month }: Job,
+  { table, month, rows }: Job,
   onRows: (rows: number) => void,
 ): Promise<LakeFile> {
   const [csv, parquet] = [join(folder, 'writing/rows.csv'), join(folder, 'writing/rows.parquet')]
-  const { rows, width } = await writeCsv(sql, table, { path: csv, of: month }, { signal: options.signal, onRows })
-  await writeParquet(duck, table, { csv, path: parquet, width })
+  const size = await writeCsv(sql, table, { path: csv, month }, { signal: options.signal, onRows })
+  await writeParquet(duck, table, { csv, path: parquet, width: size / rows })
   await rm(csv)
   const file = await open(parquet)
   await file.sync().finally(() => file.close())
   const sha256 = await sha256Of(parquet)
   const path = `${table.name}/${month === null ? '' : `month=${month}/`}${sha256.slice(0, 20)}.parquet`
   await mkdir(dirname(join(folder, path)), { recursive: true })
-  const { size } = await stat(parquet)
+  const { size: bytes } = await stat(parquet)
   await rename(parquet, join(folder, path))
   const { schema, name } = table
-  return { path, table: name, month, rows, bytes: size, sha256, schema, transaction: String(reading.transaction) }
+  return { path, table: name, month, rows, bytes, sha256, schema, transaction: String(reading.transaction) }
 }
 
 /** Deletes the files of earlier exports, and of interrupted ones, that are not to stay. */

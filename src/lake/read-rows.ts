@@ -1,6 +1,4 @@
-import { once } from 'node:events'
-import { createWriteStream } from 'node:fs'
-import { finished } from 'node:stream/promises'
+import { open } from 'node:fs/promises'
 import { setImmediate as immediate } from 'node:timers/promises'
 import type { Sql } from '../db/database.ts'
 import { quoted } from '../db/move/copied-table.ts'
@@ -9,49 +7,79 @@ import type { LakeTable } from './tables.ts'
 /** What stands for NULL in the CSV. */
 export const NULL = '\\N'
 
-/** How much text is read at once, in characters, and how many rows at most. */
+/** How much text is read at once of the embedded database, in characters, and how many rows at most. */
 const CHUNK = 1_000_000
 const MOST_ROWS = 20_000
 
 interface ReadOptions {
   readonly signal?: AbortSignal | undefined
+  /** Called with the rows that were read since the last call. */
   readonly onRows: (rows: number) => void
 }
 
-/** Writes the rows of a month, or of all of a table, into a CSV file in order of their key. Returns how many characters a row has. */
+/** Writes the rows of a month, or of all of a table, into a CSV file in order of their key. Returns its size in bytes. */
 export async function writeCsv(
   sql: Sql,
-  { name, columns, order, month }: LakeTable,
-  { path, of }: { readonly path: string; readonly of: string | null },
+  table: LakeTable,
+  { path, month }: { readonly path: string; readonly month: string | null },
   { signal, onRows }: ReadOptions,
-): Promise<{ readonly rows: number; readonly width: number }> {
+): Promise<number> {
+  const range = month === null ? '' : `where ${rangeOf(table.time, month)}`
+  const rest = `from ${quoted(table.name)} ${range} order by ${table.order}`
+  const file = await open(path, 'w')
+  let size = 0
+  const write = async (lines: Buffer, rows: number) => {
+    signal?.throwIfAborted()
+    await file.appendFile(lines)
+    size += lines.length
+    onRows(rows)
+  }
+  try {
+    await (sql.copyOut ? copyCsv(sql, table, rest, write) : fetchCsv(sql, table, rest, write))
+    return size
+  } finally {
+    await file.close()
+  }
+}
+
+type Write = (lines: Buffer, rows: number) => Promise<void>
+
+/** Its rows lie in partitions, or behind an index, that Postgres finds by a range alone. */
+function rangeOf(time: string | undefined, month: string): string {
+  const first = `timestamptz '${month}-01 00:00:00+00'`
+  return `${time} >= ${first} and ${time} < (${first} at time zone 'UTC' + interval '1 month') at time zone 'UTC'`
+}
+
+async function copyCsv(sql: Sql, { columns }: LakeTable, rest: string, write: Write): Promise<void> {
+  // Under names of their own: `order by` would else take the text for the column.
+  const values = columns.map(({ text }, n) => `${text} as c${n}`)
+  const texts = columns.flatMap(({ quotes }, n) => (quotes ? [`c${n}`] : []))
+  const force = texts.length > 0 ? `, force_quote (${texts.join(', ')})` : ''
+  const statement = `copy (select ${values.join(', ')} ${rest}) to stdout (format csv, null '${NULL}'${force})`
+  await sql.copyOut?.(statement, (lines) => write(lines, countLines(lines)))
+}
+
+/** About as many as there are rows: texts may have lines of their own. */
+function countLines(lines: Buffer): number {
+  let count = 0
+  for (let at = lines.indexOf(10); at !== -1; at = lines.indexOf(10, at + 1)) count++
+  return count
+}
+
+async function fetchCsv(sql: Sql, { columns }: LakeTable, rest: string, write: Write): Promise<void> {
   const fields = columns.map(({ text, quotes }) =>
     quotes ? `coalesce('"' || replace(${text}, '"', '""') || '"', '${NULL}')` : `coalesce(${text}, '${NULL}')`,
   )
-  const range = of === null ? '' : `where ${month} = '${of}'`
-  // More than 100 arguments are too many for a function.
-  await sql.query(`declare lake_rows no scroll cursor for
-    select ${fields.join(` || ',' || `)} || E'\\n' from ${quoted(name)} ${range} order by ${order}`)
-  const file = createWriteStream(path)
-  let [rows, length, limit] = [0, 0, 200]
-  try {
-    for (;;) {
-      signal?.throwIfAborted()
-      const lines = await sql.values(`fetch forward ${limit} from lake_rows`)
-      if (lines.length === 0) break
-      const text = lines.join('')
-      rows += lines.length
-      length += text.length
-      onRows(lines.length)
-      if (!file.write(text)) await once(file, 'drain')
-      limit = Math.round(Math.min(MOST_ROWS, limit * 4, Math.max(1, (lines.length * CHUNK) / text.length)))
-      // The embedded database answers without a turn for timers and signals.
-      await immediate()
-    }
-  } finally {
-    file.end()
-    await finished(file)
+  const line = `${fields.join(` || ',' || `)} || E'\\n'`
+  await sql.query(`declare lake_rows no scroll cursor for select ${line} ${rest}`)
+  for (let limit = 200; ; ) {
+    const lines = await sql.values(`fetch forward ${limit} from lake_rows`)
+    if (lines.length === 0) break
+    const text = Buffer.from(lines.join(''))
+    await write(text, lines.length)
+    limit = Math.round(Math.min(MOST_ROWS, limit * 4, Math.max(1, (lines.length * CHUNK) / text.length)))
+    // The embedded database answers without a turn for timers and signals.
+    await immediate()
   }
   await sql.query('close lake_rows')
-  return { rows, width: length / Math.max(1, rows) }
 }

@@ -29,7 +29,9 @@ export interface LakeTable {
   readonly columns: readonly LakeColumn[]
   /** SQL of the primary key; of a table without one, of its time. */
   readonly order: string
-  /** SQL: the month of a row as `2026-05`; undefined where rows have no time. */
+  /** SQL of the instant at which a row begins; undefined where rows have no time. */
+  readonly time: string | undefined
+  /** SQL: the month of it as `2026-05`. */
   readonly month: string | undefined
   /** Whether it can name players. */
   readonly isPersonal: boolean
@@ -99,7 +101,18 @@ function tableOf(name: string, all: readonly CatalogueColumn[], people: boolean)
   const types = Object.fromEntries(shown.map((column) => [column.name, column.type]))
   const schema = createHash('sha256').update(JSON.stringify(columns)).digest('hex')
   const month = time && `to_char(${quoted(time.name)} at time zone 'UTC', 'YYYY-MM')`
-  return [{ name, columns, order: order.join(', '), month, isPersonal: naming.isPersonal, types, schema }]
+  return [
+    {
+      name,
+      columns,
+      order: order.join(', '),
+      time: time && quoted(time.name),
+      month,
+      isPersonal: naming.isPersonal,
+      types,
+      schema,
+    },
+  ]
 }
 
 /** What the declarations that `privacy purge` works from say of a table. */

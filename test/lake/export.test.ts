@@ -36,6 +36,9 @@ describe('an export', { timeout: 300_000 }, () => {
     db = await openServer(url)
     afterwards(() => db.close())
     await fillYear(db, extent)
+    // Numbers that text would sort otherwise.
+    await db.query(`insert into game.guild_season (guild_uuid, season, observed_at)
+      select guild_uuid, n, observed_at from (select * from game.guild_season limit 1) one, generate_series(8, 11) n`)
   }, 300_000)
 
   async function scene(): Promise<Scene> {
@@ -62,6 +65,7 @@ describe('an export', { timeout: 300_000 }, () => {
     expect([again.written, again.files, again.rows]).toEqual([0, first.files, first.rows])
     const { files } = await index()
     for (const table of noteworthy) expect(files.some((file) => file.table === table)).toBe(true)
+    await expectOrdered(db, folder, files)
     expect((await index()).coverage.find((one) => one.resource === 'territories')?.since).toMatch(/^2026-05-/)
   })
 
@@ -110,6 +114,17 @@ describe('an export', { timeout: 300_000 }, () => {
     expect((await readdir(folder)).filter((name) => !name.includes('.'))).toEqual([])
   })
 })
+
+/** Rows lie in order of their key: numbers as numbers. */
+async function expectOrdered(db: Database, folder: string, files: LakeIndex['files']): Promise<void> {
+  const { path } = files.find(({ table }) => table === 'game.guild_season') ?? {}
+  const duck = await openDuckDb()
+  const there = await duck.rows(`select season from read_parquet('${join(folder, String(path))}')`)
+  duck.close()
+  const here = await db.query('select season from game.guild_season order by guild_uuid, season, observed_at')
+  expect(there.length).toBeGreaterThan(4)
+  expect(there).toEqual(here)
+}
 
 /** Every file is what the index says, and the tables hold what the database holds. */
 async function expectEqual(db: Database, folder: string): Promise<void> {

@@ -22,6 +22,39 @@ export async function copyIn(session: Session, statement: string, chunks: Iterab
   }
 }
 
+/** How much of a COPY is passed on at once, in bytes. */
+const PIECE = 256 * 1024
+
+/** Runs `copy ... to stdout` on a session, at the pace of `onLines`. Rejects with the server's error, or with the one of `onLines`. */
+export async function copyOut(
+  session: Session,
+  statement: string,
+  onLines: (lines: Buffer) => Promise<void>,
+): Promise<void> {
+  const pending = session.client.unsafe(statement)
+  const source = await pending.readable()
+  onRejection(pending, (error) => source.destroy(error instanceof Error ? error : new Error(String(error))))
+  try {
+    let lines: Buffer[] = []
+    let length = 0
+    for await (const line of source) {
+      lines.push(line)
+      length += line.length
+      if (length < PIECE) continue
+      await onLines(Buffer.concat(lines))
+      lines = []
+      length = 0
+    }
+    // postgres.js pauses the socket for what was not read yet, and does not resume it when that was the end.
+    source._read(0)
+    await onLines(Buffer.concat(lines))
+  } catch (error) {
+    // The server may go on to send lines.
+    session.lost = true
+    throw error
+  }
+}
+
 function* buffers(chunks: Iterable<string>): Generator<Buffer> {
   for (const chunk of chunks) yield Buffer.from(chunk)
 }

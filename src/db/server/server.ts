@@ -8,7 +8,7 @@ import { serverVersion } from '../catalog.ts'
 import type { Database, Sql, SqlValue } from '../database.ts'
 import { sessionLocks } from '../locks/server-locks.ts'
 import { swallowedStatementError, toAppError } from '../sql-errors.ts'
-import { copyIn } from './server-copy.ts'
+import { copyIn, copyOut } from './server-copy.ts'
 import { type Session, sessionPool } from './server-sessions.ts'
 import { promptSocket } from './server-socket.ts'
 
@@ -141,6 +141,7 @@ function statements(onSession: OnSession, place: string, signal?: AbortSignal): 
       await onSession((session) => copyIn(session, copyStatement(table, columns, 'stdin'), texts()))
       return count
     },
+    copyOut: (statement, onLines) => onSession((session) => copyOut(session, statement, onLines)),
   }
 }
 
