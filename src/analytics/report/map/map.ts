@@ -59,7 +59,7 @@ function slider({ steps }: MapHistory): Markup {
   const end = steps.length - 1
   const last = steps[end]
   return html`<div id="map-control" hidden><button type="button" id="map-play">Play</button>
-<label>Speed <select id="map-speed"><option value="1">1×</option><option value="2">2×</option><option value="4">4×</option></select></label>
+<label>Speed <select id="map-speed"><option value="1">1&times;</option><option value="2">2&times;</option><option value="4">4&times;</option></select></label>
 <input type="range" id="map-slider" aria-label="Moment" min="0" max="${end}" step="1" value="${end}">
 <output id="map-time" for="map-slider" aria-live="off">${last ? instant(last) : ''} UTC</output></div>`
 }
