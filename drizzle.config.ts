@@ -7,6 +7,7 @@ export default defineConfig({
     './src/sync/record/tables.ts',
     './src/sync/outbox/tables.ts',
     './src/sync/record/watch-tables.ts',
+    './src/sync/record/source-tables.ts',
     './src/sync/retention/tables.ts',
     './src/sync/archive/tables.ts',
     './src/sync/privacy/tables.ts',

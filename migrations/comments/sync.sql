@@ -65,6 +65,42 @@ comment on column sync.privacy_restriction.field_group is 'The privacy rule, as 
 comment on column sync.privacy_restriction.told_by is 'Resource and key whose responses set it: players/<uuid> or guilds/<uuid>. Only its later responses can end it.';
 comment on column sync.privacy_restriction.since is 'observed_at of the first response that set it; of a refusal, when it was received.';
 
+comment on table sync.source is 'Lakes of other databases whose history was imported.';
+comment on column sync.source.source_id is 'Which database it was, by the hash in the index of its lake.';
+comment on column sync.source.place is 'The folder or URL that it was taken from last.';
+comment on column sync.source.program is 'Version of the program that exported it.';
+comment on column sync.source.exported_at is 'When that export began to read.';
+comment on column sync.source.taken_at is 'When it was last imported as a whole, by the clock of this machine. NULL: not yet.';
+
+comment on table sync.source_conflict is 'Where this database and another one observed the same time and recorded something else. What this one observed stays.';
+comment on column sync.source_conflict.source_id is 'The lake: source_id in sync.source.';
+comment on column sync.source_conflict.table_name is 'The table of versions, such as game.item.';
+comment on column sync.source_conflict.key is 'Natural key; several columns are joined by a slash.';
+comment on column sync.source_conflict.valid_from is 'Start of the version that the lake has and this database has not.';
+comment on column sync.source_conflict.valid_until is 'Its end. infinity: it was current there.';
+comment on column sync.source_conflict.observations is 'Responses of this database in that interval, none of which had it.';
+
+comment on table sync.source_file is 'Files of lakes that were imported, or refused: they are not read again.';
+comment on column sync.source_file.source_id is 'The lake: source_id in sync.source.';
+comment on column sync.source_file.sha256 is 'SHA-256 of the file, in hex.';
+comment on column sync.source_file.table_name is 'The table, such as game.item.';
+comment on column sync.source_file.taken_at is 'When, by the clock of this machine.';
+comment on column sync.source_file.rows is 'Rows in the file.';
+comment on column sync.source_file.taken is 'Rows of it that are in the table now.';
+comment on column sync.source_file.refused is 'Rows that could not be right: impossible instants, inverted intervals, what Postgres cannot store.';
+
+comment on table sync.source_span is 'Intervals in which a resource was observed by another database and not by this one: what is said of them comes from its lake.';
+comment on column sync.source_span.source_id is 'The lake: source_id in sync.source.';
+comment on column sync.source_span.resource is 'The resource.';
+comment on column sync.source_span.began_at is 'Its first accepted response that was imported.';
+comment on column sync.source_span.ended_at is 'Its last one before this database observed again, or before its own gap.';
+
+comment on table sync.source_version is 'Versions that come from the lake of another database, not from a response that this one received.';
+comment on column sync.source_version.source_id is 'The lake: source_id in sync.source.';
+comment on column sync.source_version.table_name is 'The table of versions, such as game.item.';
+comment on column sync.source_version.key is 'Natural key; several columns are joined by a slash.';
+comment on column sync.source_version.valid_from is 'Start of the version.';
+
 comment on table sync.absence is 'Keys that the latest complete responses lacked. Absence is not deletion: a version gets its tombstone when enough responses in a row lacked the key; the row is removed then, or when the key is back.';
 comment on column sync.absence.resource is 'The resource, such as items.';
 comment on column sync.absence.key is 'Natural key of the entity; several columns are joined by a slash.';

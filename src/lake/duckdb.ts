@@ -20,6 +20,8 @@ export interface DuckDb {
   run(sql: string): Promise<void>
   /** Rows with values as JSON has them: instants and uuids as text, whole numbers beyond 2^53 too. */
   rows(sql: string): Promise<Record<string, unknown>[]>
+  /** Rows of text columns, a few thousand at a time. */
+  stream(sql: string): AsyncGenerator<(string | null)[][]>
   close(): void
 }
 
@@ -40,6 +42,14 @@ export async function openDuckDb(temporary?: string): Promise<DuckDb> {
   return {
     run: async (sql) => void (await connection.run(sql)),
     rows: async (sql) => (await connection.runAndReadAll(sql)).getRowObjectsJson(),
+    stream: async function* (sql) {
+      const result = await connection.stream(sql)
+      for (;;) {
+        const chunk = await result.fetchChunk()
+        if (!chunk || chunk.rowCount === 0) return
+        yield chunk.getRows() as (string | null)[][]
+      }
+    },
     close: () => {
       connection.closeSync()
       instance.closeSync()

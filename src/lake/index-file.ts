@@ -60,13 +60,18 @@ export async function readIndex(folder: string): Promise<LakeIndex | undefined> 
     throw error
   })
   if (text === undefined) return undefined
+  return parseIndex(text, folder)
+}
+
+/** @throws UsageError when it is no index, of a newer format, or names a file outside its folder */
+export function parseIndex(text: string, folder: string): LakeIndex {
+  const place = `${folder.replace(/\/$/, '')}/${INDEX}`
   const index = parsed(text)
   if (!index || typeof index.format !== 'number' || !Array.isArray(index.files))
-    throw new UsageError(`${join(folder, INDEX)} is no index of a lake`)
-  if (index.format > FORMAT)
-    throw new UsageError(`${join(folder, INDEX)} has format ${index.format}; this version reads ${FORMAT}`)
-  const escaped = [...index.files, ...index.replaced].find(({ path }) => !isInside(path))
-  if (escaped) throw new UsageError(`${join(folder, INDEX)} names a file outside of the lake`)
+    throw new UsageError(`${place} is no index of a lake`)
+  if (index.format > FORMAT) throw new UsageError(`${place} has format ${index.format}; this version reads ${FORMAT}`)
+  const escaped = [...index.files, ...(index.replaced ?? [])].find((file) => !isInside(file?.path))
+  if (escaped !== undefined) throw new UsageError(`${place} names a file outside of the lake`)
   return index
 }
 

@@ -5,6 +5,7 @@ import { deleteUnusedBodies } from '../archive/bodies.ts'
 import { namesOf } from '../archive/erase-archived.ts'
 import { rawNaming } from '../archive/tables.ts'
 import { outboxNaming } from '../outbox/tables.ts'
+import { sourceNaming } from '../record/source-tables.ts'
 import { ledgerNaming } from '../record/tables.ts'
 import { watchNaming } from '../record/watch-tables.ts'
 import { retentionNaming } from '../retention/tables.ts'
@@ -16,6 +17,7 @@ import { privacyNaming } from './tables.ts'
 export const engineNaming: readonly NamingTable[] = [
   ...ledgerNaming,
   ...watchNaming,
+  ...sourceNaming,
   ...outboxNaming,
   ...retentionNaming,
   ...rawNaming,

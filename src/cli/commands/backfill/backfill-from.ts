@@ -48,6 +48,7 @@ export async function backfillFromCommand(
     'only',
     'since',
     'restart',
+    'maxBytes',
     ...(fromGit === undefined ? ['map', 'detect'] : ['from']),
   ]) {
     if (flags[other] === undefined) continue

@@ -14,6 +14,8 @@ export const backfill: CommandDeclaration = {
     option('--from <folder>', 'load the recorded responses of a folder instead of the API'),
     option('--from-git <repository>', 'load responses that were kept in git, each at the time of its commit'),
     repeatable('--map <glob=resource>', 'of --from-git: which files are responses of what; may be given again'),
+    option('--from-lake <place>', 'import what another database recorded: a folder or https:// with an exported lake'),
+    option('--max-bytes <bytes>', 'of --from-lake: refuse a lake with more to read (default: 20000000000)'),
     option('--detect', 'of --from-git: only list the files that look like responses, with their commits'),
   ],
   notes: `Killed or stopped at any moment, the next call continues. Live polls and refreshes go first. A finished backfill sends no
@@ -24,11 +26,15 @@ request and prints when it finished; --restart begins anew.`,
     'wynnsync backfill guilds --restart',
     'wynnsync backfill players --only PlayerName --only 0000dead-beef-4000-8000-000000000000',
     'wynnsync backfill --from recordings',
+    'wynnsync backfill --from-lake https://example.org/lake --dry-run',
+    'wynnsync backfill --from-lake ./lake-of-a-friend',
     'wynnsync backfill --from-git ~/wynn-data --detect',
     "wynnsync backfill --from-git ~/wynn-data --map 'guilds/*.json=guilds' --map 'players/*.json=players'",
   ],
-  load: async ({ from, fromGit }) =>
-    from === undefined && fromGit === undefined
-      ? (await import('./backfill-command.ts')).backfillCommand
-      : (await import('./backfill-from.ts')).backfillFromCommand,
+  load: async ({ from, fromGit, fromLake }) =>
+    fromLake !== undefined
+      ? (await import('./backfill-from-lake.ts')).backfillFromLake
+      : from === undefined && fromGit === undefined
+        ? (await import('./backfill-command.ts')).backfillCommand
+        : (await import('./backfill-from.ts')).backfillFromCommand,
 }

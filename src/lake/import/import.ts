@@ -1,0 +1,112 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { UsageError } from '../../app/errors.ts'
+import type { Database, Sql } from '../../db/database.ts'
+import { type DuckDb, literal, openDuckDb } from '../duckdb.ts'
+import type { LakeIndex } from '../index-file.ts'
+import { checkIndex } from './checked-index.ts'
+import type { LakePlace } from './place.ts'
+import { type Import, type ImportOptions, type Plan, planOf, type Refused, type TakenRows } from './plan.ts'
+import { takeStep } from './take-step.ts'
+import { takenTables } from './taken-tables.ts'
+
+export interface Imported extends Pick<Plan, 'notTaken' | 'known' | 'files' | 'bytes'> {
+  readonly tables: readonly TakenRows[]
+  readonly refused: readonly Refused[]
+}
+
+/** What would be imported. @throws UsageError when the index is none, or there is more than `maxBytes` */
+export async function priceOf(sql: Sql, place: LakePlace, options: Pick<ImportOptions, 'clock' | 'maxBytes'>) {
+  const index = await place.index()
+  checkIndex(index, place.place, options.clock.now())
+  const plan = await planOf(sql, index)
+  if (plan.bytes > options.maxBytes)
+    throw new UsageError(`${place.place} has ${plan.bytes} bytes to import; --max-bytes allows ${options.maxBytes}`)
+  return { index, plan }
+}
+
+/**
+ * Imports what a lake knows of times in which this database observed nothing. Each step (a history, or a file of samples or
+ * events) is one transaction; the ledger, by which time counts as observed, is the last one. Interrupted at any instant, the
+ * next call goes on with the files that are left. A file or row that cannot be right is refused, and the others go on.
+ * @throws UsageError when DuckDB is not installed, the index is none, or there is more than `maxBytes`
+ */
+export async function importLake(db: Database, place: LakePlace, options: ImportOptions): Promise<Imported> {
+  const { index, plan } = await priceOf(db, place, options)
+  const folder = await mkdtemp(join(tmpdir(), 'wynnsync-lake-'))
+  const duck = await openDuckDb()
+  const refused = [...plan.refused]
+  const tables = new Map<string, TakenRows>()
+  try {
+    const compacted = await compactedSince(duck, place, index, folder)
+    const work: Import = { db, duck, place, index, plan, folder, compacted, broken: brokenBy(refused), options }
+    await saveSource(work, false)
+    let done = 0
+    for (const step of plan.steps) {
+      options.signal?.throwIfAborted()
+      const result = await takeStep(work, step)
+      refused.push(...result.refused)
+      for (const resource of brokenBy(result.refused)) work.broken.add(resource)
+      for (const one of result.tables) {
+        const before = tables.get(one.table)
+        tables.set(one.table, before ? added(before, one) : one)
+      }
+      done += step.files.reduce((sum, { rows }) => sum + rows, 0)
+      options.onProgress(step.of === 'ledger' ? 'sync.run' : step.of.table, done, plan.rows)
+    }
+    if (refused.length === 0) await saveSource(work, true)
+  } finally {
+    duck.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+  const { notTaken, known, files, bytes } = plan
+  return { tables: [...tables.values()], refused, notTaken, known, files, bytes }
+}
+
+/** The resources of refused files and tables. */
+function brokenBy(refused: readonly Refused[]): Set<string> {
+  const tables = new Set(refused.map(({ what }) => what.replace(/\/.*/, '')))
+  const broken = takenTables.filter((one) =>
+    [one.table, ...('parts' in one ? one.parts : [])].some((name) => tables.has(name)),
+  )
+  return new Set(broken.map(({ resource }) => resource))
+}
+
+async function compactedSince(duck: DuckDb, place: LakePlace, { files }: LakeIndex, folder: string) {
+  const found = new Map<string, Date>()
+  const file = files.find(({ table }) => table === 'sync.tier')
+  if (!file) return found
+  const path = join(folder, 'tier.parquet')
+  const rows = await place
+    .fetch(file, path)
+    .then(() => duck.rows(`select sample_table, epoch_ms(fine_since) as at from read_parquet(${literal(path)})`))
+    // The step of the ledger says what is wrong with it.
+    .catch(() => [])
+  for (const { sample_table: table, at } of rows)
+    if (at !== null && Number.isFinite(Number(at))) found.set(String(table), new Date(Number(at)))
+  return found
+}
+
+async function saveSource({ db, place, index, options }: Import, isWhole: boolean): Promise<void> {
+  await db.query(
+    `insert into sync.source (source_id, place, program, exported_at, taken_at) values ($1, $2, $3, $4, $5)
+     on conflict (source_id) do update
+        set place = excluded.place, program = excluded.program, exported_at = excluded.exported_at, taken_at = excluded.taken_at`,
+    [
+      index.source,
+      place.place.replace(/\/\/[^/@]*@/, '//'),
+      index.program,
+      index.at,
+      isWhole ? new Date(options.clock.now()) : null,
+    ],
+  )
+}
+
+function added(one: TakenRows, other: TakenRows): TakenRows {
+  const sum = (count: 'rows' | 'taken' | 'refused' | 'restricted' | 'conflicts') => one[count] + other[count]
+  return {
+    ...{ table: one.table, rows: sum('rows'), taken: sum('taken'), refused: sum('refused') },
+    ...{ restricted: sum('restricted'), conflicts: sum('conflicts') },
+  }
+}

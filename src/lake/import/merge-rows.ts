@@ -1,0 +1,62 @@
+import type { Sql } from '../../db/database.ts'
+import type { RowsTable } from './taken-tables.ts'
+
+/**
+ * Inserts staged rows whose instant lies where this database was blind. A sample holds until the next one of its series, so
+ * what this database measured last holds again from the end of such an interval on, and what the lake's database measured
+ * before it began to observe again, from there on. In the transaction of `lake_blind` and `lake_seen`.
+ * @param since rows before it are left out: the lake has compacted them, and this database has not
+ * @returns rows of the lake that are in the table now and were not before
+ */
+export async function mergeRows(
+  sql: Sql,
+  { table, resource, time, series, scope, isOfMany }: RowsTable,
+  { staged, since }: { readonly staged: string; readonly since: Date | null },
+): Promise<number> {
+  const named = await sql.query<{ name: string }>(
+    `select quote_ident(attname) as name from pg_attribute
+      where attrelid = $1::regclass and attnum > 0 and not attisdropped and attidentity = ''`,
+    [table],
+  )
+  const names = named.map(({ name }) => name)
+  const of = isOfMany ? `blind.resource = lake.resource and $1::text is not null` : 'blind.resource = $1'
+  const blind = `${of} and ${scope ? `blind.scope = lake.${scope}::text` : 'blind.scope is null'}`
+  const within = (row: string) => `${row}.${time} > blind.began and ${row}.${time} < blind.ended`
+  const merged = await sql.query(
+    `insert into ${table} (${names.join(', ')})
+     select ${names.map((name) => `lake.${name}`).join(', ')} from ${staged} lake
+      where lake.${time} >= coalesce($2::timestamptz, '-infinity')
+        and exists (select from lake_blind blind where ${blind} and ${within('lake')})
+     on conflict do nothing returning 1`,
+    [resource, since],
+  )
+  if (!series) return merged.length
+  const values = names.map((name) => (name === time ? '' : `version.${name}`))
+  const insert = (at: string) =>
+    `insert into ${table} (${names.join(', ')}) select ${values.map((value) => value || at).join(', ')}`
+  const key = series.length > 0 ? series.map((name) => `lake.${name}`).join(', ') : '1'
+  const same = series.map((name) => `before.${name} = lake.${name}`).join(' and ') || 'true'
+  const latest = (from: string, at: string) =>
+    `cross join lateral (select before.* from ${from} before where ${same} and before.${time} <= ${at}
+                          order by before.${time} desc limit 1) version`
+  await sql.query(
+    `${insert('ends.ended')}
+       from (select distinct on (${key}, blind.ended) lake.*, blind.began, blind.ended from ${staged} lake
+               join lake_blind blind on ${blind} and ${within('lake')} and blind.ended < 'infinity') ends
+      ${latest(table, 'ends.began').replaceAll('lake.', 'ends.')}
+     on conflict do nothing`,
+    [resource],
+  )
+  await sql.query(
+    `${insert('seen.began')}
+       from lake_seen seen
+       join lake_blind blind on blind.resource = $1 and blind.scope is null and seen.resource = $1
+                            and seen.began > blind.began and seen.began < blind.ended
+      cross join (select distinct ${key === '1' ? '1 as one' : key} from ${staged} lake) lake
+      ${latest(staged, 'seen.began')}
+      where version.${time} >= coalesce($2::timestamptz, '-infinity')
+     on conflict do nothing`,
+    [resource, since],
+  )
+  return merged.length
+}

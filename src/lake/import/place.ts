@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto'
+import { constants } from 'node:fs'
+import { open, realpath } from 'node:fs/promises'
+import { join, sep } from 'node:path'
+import { FatalError, RetryableError, UsageError } from '../../app/errors.ts'
+import { INDEX, type LakeFile, type LakeIndex, parseIndex } from '../index-file.ts'
+
+/** The longest index that is read, in bytes: 100,000 files. */
+const LONGEST_INDEX = 64_000_000
+
+/** A published lake: a folder, or a web server without listing. */
+export interface LakePlace {
+  readonly place: string
+  /** @throws UsageError when there is no index, or it is none */
+  index(): Promise<LakeIndex>
+  /**
+   * Copies a file of the index to a path of this machine.
+   * @throws FatalError when it is not what the index says: another size or SHA-256, or not below the place
+   */
+  fetch(file: LakeFile, to: string, signal?: AbortSignal): Promise<void>
+}
+
+/** @throws UsageError when it is neither a folder nor http(s) */
+export function openPlace(place: string): LakePlace {
+  const isUrl = /^[a-z][a-z0-9+.-]+:\/\//i.test(place)
+  if (isUrl && !/^https?:\/\//i.test(place))
+    throw new UsageError('--from-lake must be a folder, or begin with https:// or http://')
+  const read = isUrl ? readUrl(place.replace(/\/*$/, '/')) : readFolder(place)
+  return {
+    place,
+    index: async () => {
+      const chunks: Buffer[] = []
+      let size = 0
+      for await (const chunk of await read(INDEX)) {
+        size += chunk.length
+        if (size > LONGEST_INDEX) throw new UsageError(`the ${INDEX} of ${place} is too long`)
+        chunks.push(chunk)
+      }
+      const index = parseIndex(Buffer.concat(chunks).toString('utf8'), place)
+      if (!index) throw new UsageError(`${place} has no ${INDEX} of a lake`)
+      return index
+    },
+    fetch: async (file, to, signal) => {
+      const hash = createHash('sha256')
+      const out = await open(to, 'w', 0o600)
+      let size = 0
+      try {
+        for await (const chunk of await read(file.path, signal)) {
+          size += chunk.length
+          if (size > file.bytes) throw new FatalError('it is longer than the index says')
+          hash.update(chunk)
+          await out.write(chunk)
+        }
+      } finally {
+        await out.close()
+      }
+      if (size !== file.bytes) throw new FatalError('it is shorter than the index says')
+      if (hash.digest('hex') !== file.sha256) throw new FatalError('its SHA-256 is not that of the index')
+    },
+  }
+}
+
+type Read = (path: string, signal?: AbortSignal) => Promise<AsyncIterable<Buffer>>
+
+/** Paths are of the form that an export makes (`parseIndex`); what is left to refuse are symbolic links that lead out. */
+function readFolder(folder: string): Read {
+  return async (path) => {
+    const real = await realpath(folder).catch(() => {
+      throw new UsageError(`there is no folder ${folder}`)
+    })
+    const found = await realpath(join(real, path)).catch(() => {
+      if (path === INDEX) throw new UsageError(`${folder} has no ${INDEX}: no lake was exported into it`)
+      throw new FatalError('it is missing')
+    })
+    if (!found.startsWith(real + sep)) throw new FatalError('it is a link that leads out of the lake')
+    const file = await open(found, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
+    return file.createReadStream() as AsyncIterable<Buffer>
+  }
+}
+
+function readUrl(base: string): Read {
+  return async (path, signal) => {
+    // A redirect could lead anywhere.
+    const init = { redirect: 'error', ...(signal ? { signal } : {}) } as const
+    const response = await fetch(new URL(path, base), init).catch((error: unknown) => {
+      signal?.throwIfAborted()
+      throw new RetryableError(`${base} does not answer, or redirects`, { cause: error })
+    })
+    if (response.status >= 500 || response.status === 429)
+      throw new RetryableError(`${base} answers with status ${response.status}`)
+    if (!response.ok || !response.body) {
+      if (path === INDEX) throw new UsageError(`${base}${INDEX} answers with status ${response.status}`)
+      throw new FatalError(`its request was answered with status ${response.status}`)
+    }
+    return chunksOf(response.body)
+  }
+}
+
+async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Buffer> {
+  for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) yield Buffer.from(chunk)
+}

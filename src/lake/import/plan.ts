@@ -1,0 +1,146 @@
+import type { Clock } from '../../app/clock.ts'
+import { RetryableError } from '../../app/errors.ts'
+import type { Database, Sql } from '../../db/database.ts'
+import type { DuckDb } from '../duckdb.ts'
+import type { LakeFile, LakeIndex } from '../index-file.ts'
+import { type LakeTable, lakeTables } from '../tables.ts'
+import { LEDGER } from './merge-ledger.ts'
+import type { LakePlace } from './place.ts'
+import { type TakenTable, takenTables, type VersionsTable } from './taken-tables.ts'
+
+/** Files that are imported together, in one transaction. */
+export interface Step {
+  readonly of: TakenTable | 'ledger'
+  readonly files: readonly LakeFile[]
+}
+
+export interface Refused {
+  /** The path in the lake, or the table. */
+  readonly what: string
+  readonly reason: string
+}
+
+export interface Plan {
+  readonly steps: readonly Step[]
+  readonly tables: ReadonlyMap<string, LakeTable>
+  readonly files: number
+  readonly rows: number
+  readonly bytes: number
+  /** Files that were imported before. */
+  readonly known: number
+  readonly refused: readonly Refused[]
+  /** Tables of the lake that are not imported by any version of this program so far. */
+  readonly notTaken: readonly string[]
+}
+
+export interface ImportOptions {
+  readonly clock: Clock
+  /** More than this, in bytes, is refused before anything is read. */
+  readonly maxBytes: number
+  readonly signal?: AbortSignal | undefined
+  /** Called when files are imported: the table, and how many rows of all there are were read. */
+  readonly onProgress: (table: string, rows: number, of: number) => void
+}
+
+/** What was imported of a table. */
+export interface TakenRows {
+  readonly table: string
+  /** Rows in the files that were read. */
+  readonly rows: number
+  /** Of those, rows that are in the table now and were not before; of versions, those that come from the lake. */
+  readonly taken: number
+  /** Rows that cannot be right. */
+  readonly refused: number
+  /** Rows about players who hide something, or were removed. */
+  readonly restricted: number
+  /** Versions that contradict what this database observed. */
+  readonly conflicts: number
+}
+
+/** Everything that a step works with. */
+export interface Import {
+  readonly db: Database
+  readonly duck: DuckDb
+  readonly place: LakePlace
+  readonly index: LakeIndex
+  readonly plan: Plan
+  readonly folder: string
+  /** Since when the lake has all samples of a table, where older ones were compacted. */
+  readonly compacted: ReadonlyMap<string, Date>
+  /** Resources with a file that was refused: their time does not count as observed, so that a later call imports it. */
+  readonly broken: Set<string>
+  readonly options: ImportOptions
+}
+
+/** What is to be imported of a lake. Reads only. */
+export async function planOf(sql: Sql, index: LakeIndex): Promise<Plan> {
+  const tables = new Map((await lakeTables(sql, index.people)).map((table) => [table.name, table]))
+  const rows = await sql.query<{ sha256: string }>('select sha256 from sync.source_file where source_id = $1', [
+    index.source,
+  ])
+  const known = new Set(rows.map(({ sha256 }) => sha256))
+  const names = new Set([...takenTables.flatMap((one) => [one.table, ...partsOf(one)]), ...LEDGER])
+  const refused: Refused[] = []
+  const files = index.files.filter(({ table, path, schema }) => {
+    if (!names.has(table)) return false
+    const own = tables.get(table)
+    if (own?.schema === schema) return true
+    refused.push({ what: path, reason: `the columns of ${table} are not those of this version of the program` })
+    return false
+  })
+  const of = (name: string) => files.filter(({ table }) => table === name).sort((a, b) => (a.path < b.path ? -1 : 1))
+  const fresh = (name: string) => of(name).filter(({ sha256 }) => !known.has(sha256))
+  const steps = takenTables.flatMap((one): Step[] => {
+    if (one.kind === 'rows') return fresh(one.table).map((file) => ({ of: one, files: [file] }))
+    const roots = fresh(one.table)
+    const months = new Set(roots.map(({ month }) => month))
+    // Parts of a version are in the file of its month, which may have stayed as it was.
+    const parts = partsOf(one).flatMap((part) =>
+      of(part).filter(
+        ({ month, sha256 }) => month === null || months.has(null) || months.has(month) || !known.has(sha256),
+      ),
+    )
+    return roots.length === 0 ? [] : [{ of: one, files: [...roots, ...parts] }]
+  })
+  const ledger = LEDGER.flatMap((name) => (LEDGER.some((each) => fresh(each).length > 0) ? of(name) : []))
+  if (ledger.length > 0) steps.push({ of: 'ledger', files: ledger })
+  const all = steps.flatMap((step) => step.files)
+  return {
+    ...{ steps, tables, refused },
+    files: all.length,
+    rows: all.reduce((sum, file) => sum + file.rows, 0),
+    bytes: all.reduce((sum, file) => sum + file.bytes, 0),
+    known: files.length - new Set(all.map(({ path }) => path)).size,
+    notTaken: [...new Set(index.files.map(({ table }) => table))].filter((table) => !names.has(table)).sort(),
+  }
+}
+
+function partsOf(one: TakenTable): readonly string[] {
+  return (one as Partial<VersionsTable>).parts ?? []
+}
+
+/** How often a lock that a sync holds is asked for, once a second. */
+const TRIES = 600
+
+/** Runs work while no sync of these resources can begin. @throws RetryableError when one of them runs for minutes */
+export async function withoutSyncsOf<T>(
+  { db, options: { clock, signal } }: Import,
+  names: readonly string[],
+  work: () => Promise<T>,
+): Promise<T> {
+  const locks: { release(): Promise<void> }[] = []
+  try {
+    for (const name of names) {
+      for (let tries = 0; ; tries++) {
+        const lock = await db.tryLock(`wynnsync ${name}`)
+        if (lock) locks.push(lock)
+        if (lock) break
+        if (tries >= TRIES) throw new RetryableError(`a sync of ${name} does not end: try again later`)
+        await clock.sleep(1000, signal)
+      }
+    }
+    return await work()
+  } finally {
+    for (const lock of locks) await lock.release().catch(() => undefined)
+  }
+}

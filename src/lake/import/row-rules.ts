@@ -1,0 +1,41 @@
+import type { Sql } from '../../db/database.ts'
+import type { RowRules } from './staged-file.ts'
+
+/** Columns that say when something was observed, or when it changed: never later than the export. */
+const OBSERVED =
+  `valid_from valid_until observed_at observed_from captured_at held_from changed_at received_at started_at finished_at
+  hour announced_at began_at ended_at earliest latest fell_at fine_since coarse_since averaged_until`.split(/\s+/)
+
+/** What a row of a table must fulfil, from the catalogue. */
+export async function rulesOf(sql: Sql, table: string, until: Date): Promise<RowRules> {
+  const columns = await sql.query<{ name: string; required: boolean; indexed: boolean }>(
+    `select attname::text as name, attnotnull as required,
+            exists (select from pg_index where indrelid = attrelid and attnum = any(indkey)) as indexed
+       from pg_attribute where attrelid = $1::regclass and attnum > 0 and not attisdropped`,
+    [table],
+  )
+  const names = (which: (column: (typeof columns)[number]) => boolean) => columns.filter(which).map(({ name }) => name)
+  return {
+    observed: OBSERVED,
+    until,
+    required: names(({ required }) => required),
+    indexed: names(({ indexed }) => indexed),
+  }
+}
+
+/**
+ * Removes from a staged table the rows about players who hide anything here, or of whom something was removed: what a lake
+ * says of them does not come back. Returns how many there were.
+ */
+export async function removeRestricted(sql: Sql, staged: string, column: 'player_uuid' | 'key'): Promise<number> {
+  const player = `staged.${column}::text`
+  const rows = await sql.query(
+    `delete from ${staged} staged
+      where exists (select from sync.privacy_restriction rule where rule.player_uuid::text = ${player})
+         or exists (select from sync.privacy_action action where action.player_uuid::text = ${player})
+         or exists (select from sync.privacy_action action
+                     where action.player_hash = sha256(convert_to(lower(${player}), 'UTF8')))
+     returning 1`,
+  )
+  return rows.length
+}

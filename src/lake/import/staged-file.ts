@@ -1,0 +1,153 @@
+import { FatalError } from '../../app/errors.ts'
+import type { CopyValue, Sql } from '../../db/database.ts'
+import { quoted } from '../../db/move/copied-table.ts'
+import { type DuckDb, literal } from '../duckdb.ts'
+import type { LakeTable } from '../tables.ts'
+
+/** Rows that are sent at once. */
+const CHUNK = 10_000
+
+/** The longest text of an indexed column, in bytes, and of any value. */
+const LONGEST_KEY = 1000
+const LONGEST_VALUE = 10_000_000
+
+/** What DuckDB calls the types of a lake's columns. */
+const DUCK_TYPES: Readonly<Record<string, string>> = {
+  boolean: 'BOOLEAN',
+  smallint: 'SMALLINT',
+  integer: 'INTEGER',
+  bigint: 'BIGINT',
+  real: 'FLOAT',
+  'double precision': 'DOUBLE',
+  'timestamp with time zone': 'TIMESTAMP WITH TIME ZONE',
+  bytea: 'BLOB',
+  json: 'JSON',
+  jsonb: 'JSON',
+  'text[]': 'VARCHAR[]',
+}
+
+export interface StagedRows {
+  readonly rows: number
+  readonly refused: number
+}
+
+/** What a row must fulfil besides the types of its columns. */
+export interface RowRules {
+  /** Columns that say when something was observed: nothing was observed after this instant. */
+  readonly observed: readonly string[]
+  readonly until: Date
+  /** Columns that cannot be NULL. */
+  readonly required: readonly string[]
+  /** Columns with an index, whose values have a limit. */
+  readonly indexed: readonly string[]
+}
+
+interface StageOptions {
+  readonly path: string
+  /** The table; it has at least the columns of the lake's table. */
+  readonly staged: string
+  readonly rules: RowRules
+  /** Columns that stay NULL. */
+  readonly leftOut: readonly string[]
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Copies the rows of a Parquet file that Postgres can store into a table of the transaction; the others are counted.
+ * @throws FatalError when the file is no Parquet, or has other columns than the table
+ */
+export async function stageFile(
+  sql: Sql,
+  duck: DuckDb,
+  table: LakeTable,
+  { path, staged, rules, leftOut, signal }: StageOptions,
+): Promise<StagedRows> {
+  const from = `read_parquet(${literal(path)}, hive_partitioning = false)`
+  const refusal = (error: unknown) => {
+    throw new FatalError('it is no Parquet file that can be read', { cause: error })
+  }
+  const found = await duck.rows(`describe select * from ${from}`).catch(refusal)
+  const names = Object.keys(table.types)
+  const wanted = names.map((name) => `${name} ${DUCK_TYPES[table.types[name] ?? ''] ?? 'VARCHAR'}`)
+  const present = found
+    .map((one) => `${one.column_name} ${one.column_type}`)
+    .filter((one) => !one.startsWith('is_current '))
+  const other = present.find((one) => !wanted.includes(one)) ?? wanted.find((one) => !present.includes(one))
+  if (other !== undefined) throw new FatalError(`its columns are not those of ${table.name}: ${other.slice(0, 100)}`)
+  const copied = names.filter((name) => !leftOut.includes(name))
+  const fit = copied.flatMap((name) => conditionsOf(name, table.types[name] ?? '', rules))
+  const order = names.includes('valid_until') ? ['coalesce(valid_until > valid_from, true)'] : []
+  const condition = [...fit, ...order].map((one) => `coalesce(${one}, false)`).join(' and ') || 'true'
+  const values = copied.map((name) => `${textOf(name, table.types[name] ?? '')} as ${quoted(name)}`)
+  const isList = copied.map((name) => table.types[name] === 'text[]')
+  let rows = 0
+  for await (const chunk of inChunks(
+    refusing(duck.stream(`select ${values.join(', ')} from ${from} where ${condition}`)),
+  )) {
+    signal?.throwIfAborted()
+    const read = chunk.map((row) => row.map((value, n) => (isList[n] && value !== null ? JSON.parse(value) : value)))
+    rows += await sql.copy(staged, copied, read as CopyValue[][])
+  }
+  const [all] = await duck.rows(`select count(*)::integer as rows from ${from}`)
+  return { rows, refused: Number(all?.rows ?? 0) - rows }
+}
+
+/** Pages of a file may be damaged behind a footer that is right. */
+async function* refusing<T>(parts: AsyncIterable<T>): AsyncGenerator<T> {
+  try {
+    for await (const part of parts) yield part
+  } catch (error) {
+    throw new FatalError('it is no Parquet file that can be read', { cause: error })
+  }
+}
+
+async function* inChunks(parts: AsyncIterable<(string | null)[][]>): AsyncGenerator<(string | null)[][]> {
+  let rows: (string | null)[][] = []
+  for await (const part of parts) {
+    rows = rows.concat(part)
+    if (rows.length < CHUNK) continue
+    yield rows
+    rows = []
+  }
+  if (rows.length > 0) yield rows
+}
+
+function textOf(name: string, type: string): string {
+  const own = quoted(name)
+  if (name === 'valid_until') return `coalesce(${own}::varchar, 'infinity')`
+  if (type === 'bytea') return `'\\x' || lower(hex(${own}))`
+  if (type === 'text[]') return `to_json(${own})::varchar`
+  return `${own}::varchar`
+}
+
+/** SQL of DuckDB: what a value must be so that Postgres can store it. */
+function conditionsOf(name: string, type: string, { observed, until, required, indexed }: RowRules): string[] {
+  const own = quoted(name)
+  const optional = (condition: string) => `(${own} is null or ${condition})`
+  const conditions: string[] = []
+  if (required.includes(name) && name !== 'valid_until') conditions.push(`${own} is not null`)
+  if (type === 'timestamp with time zone') {
+    const last = observed.includes(name) ? until.toISOString() : '9999-12-31T00:00:00Z'
+    const first = observed.includes(name) ? '2000-01-01T00:00:00Z' : '0001-01-02T00:00:00Z'
+    conditions.push(optional(`${own} between timestamptz '${first}' and timestamptz '${last}'`))
+  } else if (type === 'uuid')
+    conditions.push(optional(`regexp_full_match(${own}, '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')`))
+  else if (type === 'bytea') conditions.push(optional(name.endsWith('hash') ? `octet_length(${own}) = 32` : 'true'))
+  else if (type === 'json' || type === 'jsonb')
+    // What jsonb refuses besides: NUL, lone halves of surrogate pairs, and numbers without end.
+    conditions.push(
+      optional(
+        `json_valid(${own}::varchar) and not regexp_matches(${own}::varchar, '\\\\u(0000|[dD][89a-fA-F])')
+         and not regexp_matches(regexp_replace(${own}::varchar, '"([^"\\\\]|\\\\.)*"', '', 'g'), '[eE][-+]?\\d{3}|\\d{1000}')
+         and strlen(${own}::varchar) < ${LONGEST_VALUE}`,
+      ),
+    )
+  else if (type === 'text' || type === 'text[]') {
+    const value = type === 'text' ? own : `to_json(${own})::varchar`
+    const nul = type === 'text' ? `contains(${own}, chr(0))` : `contains(${value}, '\\u0000')`
+    conditions.push(
+      optional(`not ${nul} and strlen(${value}) < ${indexed.includes(name) ? LONGEST_KEY : LONGEST_VALUE}`),
+    )
+  } else if (type === 'real' || type === 'double precision') conditions.push(optional(`isfinite(${own})`))
+  return conditions
+}

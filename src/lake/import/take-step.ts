@@ -1,0 +1,194 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { FatalError } from '../../app/errors.ts'
+import type { Sql } from '../../db/database.ts'
+import { sqlState } from '../../db/sql-errors.ts'
+import { inProfiles } from '../../resources/personal.ts'
+import { bulkTable } from '../../sync/load/bulk-table.ts'
+import { engineNaming } from '../../sync/privacy/named-columns.ts'
+import { fieldChange } from '../../sync/record/tables.ts'
+import type { LakeFile } from '../index-file.ts'
+import type { LakeTable } from '../tables.ts'
+import { createBlind, createSeen } from './blind.ts'
+import { LEDGER, mergeLedger } from './merge-ledger.ts'
+import { mergeRows } from './merge-rows.ts'
+import { mergeVersions, stagedName } from './merge-versions.ts'
+import { type Import, type Refused, type Step, type TakenRows, withoutSyncsOf } from './plan.ts'
+import { removeRestricted, rulesOf } from './row-rules.ts'
+import { stageFile } from './staged-file.ts'
+import { takenTables } from './taken-tables.ts'
+
+/** What a step did. */
+interface Taken {
+  readonly tables: readonly TakenRows[]
+  readonly refused: readonly Refused[]
+}
+
+interface Fetched {
+  readonly file: LakeFile
+  readonly path: string
+}
+
+interface Staged {
+  rows: number
+  refused: number
+  restricted: number
+}
+
+const allResources = [...new Set(takenTables.map(({ resource }) => resource))].filter((resource) => resource !== '')
+/** Those whose rows in a table of several resources name nobody. */
+const plainResources = allResources.filter((resource) => !Object.keys(inProfiles.responses).includes(resource))
+
+/** Imports the files of a step in one transaction. A file that is not what the index says is left out. */
+export async function takeStep(work: Import, step: Step): Promise<Taken> {
+  const { place, folder, options } = work
+  const refused: Refused[] = []
+  const fetched: Fetched[] = []
+  try {
+    for (const file of step.files) {
+      options.signal?.throwIfAborted()
+      const path = join(folder, `${file.sha256}.parquet`)
+      try {
+        await place.fetch(file, path, options.signal)
+        fetched.push({ file, path })
+      } catch (error) {
+        refused.push({ what: file.path, reason: reasonOf(error) })
+      }
+    }
+    const names = step.of === 'ledger' ? allResources : step.of.resource === '' ? plainResources : [step.of.resource]
+    try {
+      const tables = await withoutSyncsOf(work, names, () =>
+        work.db.transaction((sql) => takeFetched(work, step, { sql, fetched, refused })),
+      )
+      return { tables, refused }
+    } catch (error) {
+      const what = step.of === 'ledger' ? 'sync.run' : step.of.table
+      return { tables: [], refused: [...refused, { what, reason: reasonOf(error) }] }
+    }
+  } finally {
+    for (const { path } of fetched) await rm(path, { force: true })
+  }
+}
+
+/** What is wrong with a file. Anything that another call may get over, or that is no fault of the file, is thrown. */
+function reasonOf(error: unknown): string {
+  // Data that Postgres refuses: classes 22 and 23.
+  const state = sqlState(error)
+  const isOfFile = state === undefined ? error instanceof FatalError : /^2[23]/.test(state)
+  if (isOfFile) return (error as Error).message.slice(0, 300)
+  throw error
+}
+
+interface Taking {
+  readonly sql: Sql
+  readonly fetched: readonly Fetched[]
+  readonly refused: Refused[]
+}
+
+async function takeFetched(work: Import, { of }: Step, taking: Taking): Promise<TakenRows[]> {
+  const { sql, fetched } = taking
+  const names = of === 'ledger' ? LEDGER : [of.table, ...('parts' in of ? of.parts : [])]
+  const staged = new Map<string, Staged>()
+  for (const name of names) {
+    await sql.query(`create temp table ${stagedName(name)} on commit drop as select * from ${name} limit 0`)
+    const files = fetched.filter(({ file }) => file.table === name)
+    staged.set(name, await stage(work, taking, name, files))
+  }
+  const taken = await merge(work, of, sql)
+  // While a resource is left out, the next call reads the ledger again.
+  for (const { file } of of === 'ledger' && work.broken.size > 0 ? [] : fetched) {
+    const { rows = 0, refused = 0 } = staged.get(file.table) ?? {}
+    await sql.query(
+      `insert into sync.source_file (source_id, sha256, table_name, taken_at, rows, taken, refused)
+       values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
+      [
+        ...[work.index.source, file.sha256, file.table, new Date(work.options.clock.now()), rows + refused],
+        ...[taken.get(file.table)?.taken ?? 0, refused],
+      ],
+    )
+  }
+  return names.flatMap((table) => {
+    const { rows, refused, restricted } = staged.get(table) ?? { rows: 0, refused: 0, restricted: 0 }
+    const { taken: count = 0, conflicts = 0 } = taken.get(table) ?? {}
+    return rows + refused > 0 ? [{ table, rows: rows + refused, taken: count, refused, restricted, conflicts }] : []
+  })
+}
+
+async function stage(
+  { duck, plan, index, options }: Import,
+  { sql, refused }: Taking,
+  name: string,
+  files: readonly Fetched[],
+): Promise<Staged> {
+  const table = plan.tables.get(name)
+  const total: Staged = { rows: 0, refused: 0, restricted: 0 }
+  if (!table) return total
+  const until = new Date(Math.min(Date.parse(index.at), options.clock.now()))
+  const rules = await rulesOf(sql, name, until)
+  const staged = `pg_temp.${stagedName(name)}`
+  for (const { file, path } of files) {
+    await sql.query('savepoint lake_file')
+    try {
+      const found = await stageFile(sql, duck, table, {
+        ...{ path, staged, rules, leftOut: namedIn(table), signal: options.signal },
+      })
+      total.rows += found.rows
+      total.refused += found.refused
+    } catch (error) {
+      refused.push({ what: file.path, reason: reasonOf(error) })
+      await sql.query('rollback to savepoint lake_file')
+    }
+  }
+  if ('player_uuid' in table.types) total.restricted = await removeRestricted(sql, staged, 'player_uuid')
+  else if (name === 'sync.observation') total.restricted = await removeRestricted(sql, staged, 'key')
+  return total
+}
+
+/** Columns of a table that is not about players, but could name one in its text. */
+function namedIn({ name, types }: LakeTable): string[] {
+  // Of several resources only those are imported that name nobody.
+  if ('player_uuid' in types || name === bulkTable(fieldChange).name) return []
+  const naming = [...engineNaming, ...inProfiles.naming].find(({ table }) => table === name)
+  const named = (naming?.columns ?? []).filter((column) => column.naming === 'text').map((column) => column.name)
+  // By these a response counts as known: of the responses that this database receives.
+  return name === 'sync.run' ? [...named, 'content_hash', 'body_hash', 'normalized'] : named
+}
+
+async function merge(
+  { index, compacted, broken }: Import,
+  of: Step['of'],
+  sql: Sql,
+): Promise<Map<string, { taken: number; conflicts: number }>> {
+  const sourceId = index.source
+  const fresh = await freshOf(sql)
+  if (of === 'ledger') {
+    const freshTables = takenTables.filter(({ resource }) => fresh.includes(resource)).map(({ table }) => table)
+    const whole = allResources.filter((resource) => !broken.has(resource))
+    const taken = await mergeLedger(sql, whole, {
+      coverage: index.coverage,
+      sourceId,
+      fresh: fresh.filter((one) => whole.includes(one)),
+      freshTables,
+    })
+    return new Map([...taken].map(([table, count]) => [table, { taken: count, conflicts: 0 }]))
+  }
+  await createSeen(sql, index.coverage)
+  const staged = stagedName(of.table)
+  const key = of.kind === 'versions' ? of.key[0] : of.scope
+  const observed = of.resource === '' ? plainResources.map((resource) => ({ resource, isKeyed: false })) : [of]
+  await createBlind(sql, observed, key && `select distinct ${key}::text from ${staged}`)
+  if (of.kind === 'versions') return new Map([[of.table, await mergeVersions(sql, of, sourceId)]])
+  if (of.isAverage && !fresh.includes(of.resource)) return new Map()
+  const since = fresh.includes(of.resource) ? null : (compacted.get(of.table) ?? null)
+  return new Map([[of.table, { taken: await mergeRows(sql, of, { staged, since }), conflicts: 0 }]])
+}
+
+/** Resources of which this database has no responses. */
+async function freshOf(sql: Sql): Promise<string[]> {
+  const rows = await sql.query<{ resource: string }>(
+    `select resource from unnest($1::text[]) of(resource)
+      where not exists (select from sync.run where run.resource = of.resource and run.status in ('ok', 'unchanged', 'partial'))`,
+    [allResources],
+  )
+  return rows.map(({ resource }) => resource)
+}

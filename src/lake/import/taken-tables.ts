@@ -1,0 +1,118 @@
+import type { AnyPgTable } from 'drizzle-orm/pg-core'
+import { historyShape } from '../../db/history.ts'
+import { resources } from '../../resources/index.ts'
+import { bulkTable } from '../../sync/load/bulk-table.ts'
+import { historySql } from '../../sync/load/history-sql.ts'
+import { fieldChange } from '../../sync/record/tables.ts'
+import { type History, isWorklist, type ResourceBase } from '../../sync/resource.ts'
+
+/*
+ * Tables by kind, from the declarations of the resources. Of each kind one set of statements imports all tables:
+ * - versions (slowly changing dimension): a root with its parts, `merge-versions.ts`
+ * - samples: a row holds until the next one of its series, `merge-rows.ts`
+ * - events and averages: a row says what happened at an instant, or in an hour, `merge-rows.ts`
+ * - the ledger: which times were observed, `merge-ledger.ts`
+ * Sessions (rows that a later response ends) are not imported, nor is what is worked out from other tables.
+ */
+
+interface OfResource {
+  readonly resource: string
+  /** Whether each key has responses of its own. */
+  readonly isKeyed: boolean
+}
+
+export interface VersionsTable extends OfResource {
+  readonly kind: 'versions'
+  /** The root. */
+  readonly table: string
+  readonly parts: readonly string[]
+  readonly key: readonly string[]
+  /** Whether a version says when it was first seen, which may be after its start. */
+  readonly hasObserved: boolean
+}
+
+export interface RowsTable extends OfResource {
+  readonly kind: 'rows'
+  readonly table: string
+  readonly time: string
+  /** Of samples: the columns of a series. Of events undefined: a row says nothing of the time after it. */
+  readonly series?: readonly string[]
+  /** The column with the key of the worklist. */
+  readonly scope?: string
+  /** Averages by the hour of samples that were compacted: only where there is nothing of the resource yet. */
+  readonly isAverage: boolean
+  /** Whether rows of several resources are in it, by its column `resource`. */
+  readonly isOfMany: boolean
+}
+
+export type TakenTable = VersionsTable | RowsTable
+
+/** Columns that say when an event happened, or which hour is meant; sessions have none of them. */
+const INSTANTS = ['observedAt', 'capturedAt', 'announcedAt', 'hour', 'latest']
+
+/** Every table that is imported, with how. */
+export const takenTables: readonly TakenTable[] = [
+  ...resources.flatMap(tablesOf),
+  {
+    ...{ kind: 'rows', table: bulkTable(fieldChange).name, time: 'changed_at', resource: '', isKeyed: false },
+    ...{ isAverage: false, isOfMany: true },
+  },
+]
+
+function tablesOf(resource: ResourceBase & { extractOne?: unknown }): TakenTable[] {
+  const isKeyed = isWorklist(resource as never)
+  const of = { resource: resource.name, isKeyed }
+  const histories: History[] = [resource.history, ...Object.values(resource.relatedHistories ?? {})]
+  const versions = histories.map((history) => {
+    const { table, keyNames } = historySql(history)
+    return {
+      ...of,
+      kind: 'versions' as const,
+      table: table.name,
+      parts: Object.values(history.parts).map((part) => bulkTable(part).name),
+      key: keyNames.split(', '),
+      hasObserved: table.columns.has('observedAt'),
+    }
+  })
+  const series = new Map<AnyPgTable, readonly string[]>()
+  for (const { table, key } of Object.values(resource.samples ?? {})) series.set(table, key)
+  for (const { table, key } of resource.retained ?? []) series.set(table, key)
+  const averages = (resource.retained ?? []).flatMap(averagesOf)
+  const others = [...(resource.derived ?? []), ...averages]
+  const roots = new Set<AnyPgTable>(histories.map(({ root }) => root))
+  const rows = [...new Set([...series.keys(), ...others])].filter(
+    (table) => !roots.has(table) && !(historyShape in table),
+  )
+  return [
+    ...versions,
+    ...rows.flatMap((table) => rowsTable({ ...of, isAverage: averages.includes(table) }, table, series.get(table))),
+  ]
+}
+
+function averagesOf(retained: object): AnyPgTable[] {
+  const { averages } = retained as { averages?: { table?: AnyPgTable } }
+  return averages?.table ? [averages.table] : []
+}
+
+function rowsTable(
+  of: OfResource & { isAverage: boolean },
+  table: AnyPgTable,
+  key: readonly string[] | undefined,
+): RowsTable[] {
+  const { name, columns } = bulkTable(table)
+  const named = (property: string) => columns.get(property)?.name ?? property
+  const time = INSTANTS.find((property) => columns.get(property)?.notNull)
+  if (time === undefined) return []
+  const first = key?.[0] ?? [...columns.keys()][0]
+  return [
+    {
+      ...of,
+      kind: 'rows',
+      table: name,
+      time: named(time),
+      isOfMany: false,
+      ...(key === undefined ? {} : { series: key.map(named) }),
+      ...(of.isKeyed && first !== undefined ? { scope: named(first) } : {}),
+    },
+  ]
+}
