@@ -4,7 +4,7 @@ import type { Database } from '../../src/db/database.ts'
 import { lockFolder } from '../../src/db/embedded/folder-lock.ts'
 import { openServer } from '../../src/db/server/server.ts'
 import { buildProgram, startProgram } from '../support/cli.ts'
-import { testDatabaseUrl, testDataDir } from '../support/postgres.ts'
+import { temporaryFolder, testDatabaseUrl, testDataDir } from '../support/postgres.ts'
 
 beforeAll(buildProgram)
 
@@ -54,4 +54,16 @@ test('a query ends at the first SIGINT while another process has the data folder
   await running.finished
   expect(running.child.signalCode).toBe('SIGINT')
   expect(performance.now() - began).toBeLessThan(3000)
+})
+
+test('the demo ends at the first SIGINT', async () => {
+  const running = startProgram(['demo'], { TMPDIR: await temporaryFolder() })
+  onTestFinished(() => void running.child.kill('SIGKILL'))
+  await new Promise((resolve) => running.child.stdout?.once('data', resolve))
+  await systemClock.sleep(500)
+  const began = performance.now()
+  running.child.kill('SIGINT')
+  await running.finished
+  expect(running.child.signalCode).toBe('SIGINT')
+  expect(performance.now() - began).toBeLessThan(5000)
 })

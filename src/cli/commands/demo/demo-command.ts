@@ -44,6 +44,8 @@ const hoursBetween = Math.min(...schedule.map(({ hours }) => hours))
 /** `demo`: a simulated API, an embedded database in a temporary folder, three days of play, some questions and a report. Returns the exit code. */
 export async function demoCommand(context: Context, { seed: seedText = '1' }: DemoFlags): Promise<number> {
   const { out } = context
+  // Nothing of it is kept, so Ctrl-C may end it anywhere.
+  context.restoreSignals?.()
   const seed = wholeNumber('--seed', seedText, 2 ** 32 - 1)
   const folder = join(tmpdir(), `wynnsync-demo-${userInfo().uid}`)
   await rm(folder, { recursive: true, force: true })
