@@ -36,7 +36,7 @@ describe('the bundled program', () => {
     const bytes = loaded.reduce((sum, file) => sum + readFileSync(file).length, 0)
     expect(loaded.filter((file) => !file.startsWith(chunks))).toEqual([])
     expect(loaded.length).toBeGreaterThan(10)
-    expect(loaded.length).toBeLessThan(70)
+    expect(loaded.length).toBeLessThan(75)
     // Each resource brings its schemas and tables, about 20 kB.
     expect(bytes).toBeLessThan(1_780_000)
   })
