@@ -1,7 +1,7 @@
 import type { Clock } from '../app/clock.ts'
 import type { Database } from './database.ts'
 import type { Template } from './embedded/embedded-create.ts'
-import { compileWebAssemblyOnce, enableLowMemoryMode } from './low-memory.ts'
+import { enableLowMemoryMode, withOptimizingCompiler } from './low-memory.ts'
 
 /** Where the database is, and how it is opened. */
 export interface ConnectOptions {
@@ -34,8 +34,9 @@ export interface ConnectOptions {
 export async function connect(options: ConnectOptions): Promise<Database> {
   const { databaseUrl, dataDir, lowMemory = false, isBrief = false, signal, ...embedded } = options
   const applicationName = ['wynnsync', ...(options.holds ?? []).slice(0, 1)].join(' ').slice(0, 63)
-  if (databaseUrl || isBrief) compileWebAssemblyOnce()
   if (databaseUrl) return (await import('./server/server.ts')).openServer(databaseUrl, { applicationName, signal })
   if (lowMemory) enableLowMemoryMode()
-  return (await import('./embedded/embedded.ts')).openEmbedded(dataDir, embedded)
+  const { openEmbedded } = await import('./embedded/embedded.ts')
+  const open = () => openEmbedded(dataDir, embedded)
+  return await (lowMemory || isBrief ? open() : withOptimizingCompiler(open))
 }

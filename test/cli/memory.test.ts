@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { buildProgram, type Environment, runProgram } from '../support/cli.ts'
@@ -39,3 +39,25 @@ test.skipIf(process.platform !== 'linux')(
   },
   60_000,
 )
+
+test('a poll uses the code that the one before it kept', async () => {
+  const api = await servedApi()
+  const environment = {
+    DATABASE_URL: await testDatabaseUrl(),
+    WYNNSYNC_BASE_URL: api.url,
+    HOME: await temporaryFolder(),
+  }
+  const kept = async () => {
+    const names = await readdir(environment.HOME, { recursive: true })
+    const entries = await Promise.all(
+      names.map(async (name) => ({ name, is: await stat(join(environment.HOME, name)) })),
+    )
+    return entries.filter(({ is }) => is.isFile()).map(({ name, is }) => [name, is.ino, is.mtimeMs])
+  }
+  await runProgram(['sync', 'territories'], environment)
+  await runProgram(['sync', 'territories'], environment)
+  const before = await kept()
+  expect(before.length).toBeGreaterThan(0)
+  await runProgram(['sync', 'territories'], environment)
+  expect(await kept()).toEqual(before)
+})
