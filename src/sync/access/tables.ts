@@ -13,4 +13,6 @@ export const webKey = syncTable(
 )
 
 /** Which columns can name a player: none. */
-export const accessNaming = [namesPeople(webKey, {}, { 'named by the user': ['name'] })]
+export const accessNaming = [
+  namesPeople(webKey, {}, { 'named by the user': ['name'], 'hash of a random key': ['hash'] }),
+]
