@@ -68,6 +68,7 @@ const HOUR = 3_600_000
 let cwd: string
 let environment: Environment
 let embedded: Environment
+let quarantining: Environment
 /** What stands for something of the reader's own, and what it is here. */
 let own: readonly [RegExp, string | ((found: string) => string)][]
 
@@ -95,7 +96,7 @@ beforeAll(async () => {
   const items = smallItemWorld()
   // Maintenance removes what is older than some weeks.
   const clock = virtualClock(systemClock.now() - 2 * HOUR)
-  const api = await servedApi({ clock, tokens, items, game: { guilds: 20, players: 60 } })
+  const api = await servedApi({ clock, tokens, items, game: { guilds: 20, players: 400 } })
   const guilds = ['GLD', 'PREFIX', 'ABC'].map((prefix, nth) => [
     `Guild ${prefix}`,
     { uuid: guildId('abc'[nth] ?? ''), prefix },
@@ -132,9 +133,14 @@ beforeAll(async () => {
   const [first, ...others] = items.items
   api.setAnswer('/item/database', () => ({ body: [{ ...first, type: 7 }, ...others] }))
   await sync('territories', 'items')
+  // Later examples sync the items again, and then nothing is in quarantine any more.
+  quarantining = { ...home, DATABASE_URL: await testDatabaseUrl() }
+  await runProgram(['sync', 'items'], quarantining)
   api.setAnswer('/item/database', () => null)
-  const { out: listedBroken } = await runProgram(['quarantine', '--json'], environment)
-  const [broken] = JSON.parse(listedBroken).quarantine
+  const brokenOf = async (where: Environment) =>
+    JSON.parse((await runProgram(['quarantine', '--json'], where)).out).quarantine[0]
+  const lake = join(cwd, 'lake-of-a-friend')
+  expect((await runProgram(['lake', 'export', lake, '--people'], environment)).code).toBe(0)
   const git = await gitRepository([
     {
       at: instantOf('10:00'),
@@ -154,8 +160,8 @@ beforeAll(async () => {
     [/postgres:\/\/me@localhost\/wynn\b/g, await testDatabaseUrl({ migrated: false })],
     [/https:\/\/(discord\.com\/api\/webhooks\/)?\.\.\./g, receiver.url],
     [/<uuid>/g, uuid],
-    [/\b3f2a91c0\b/g, broken.runId.slice(0, 8)],
-    [/\b1[23]\b/g, String(broken.id)],
+    [/\b3f2a91c0\b/g, (await brokenOf(environment)).runId.slice(0, 8)],
+    [/\b1[23]\b/g, String((await brokenOf(quarantining)).id)],
     [/<id>/g, 'sandbox'],
     [/<verifier>/g, verifier],
     [/<url>/g, 'http://127.0.0.1:9/callback'],
@@ -165,6 +171,7 @@ beforeAll(async () => {
     [/\bpsql /g, 'psql -v ON_ERROR_STOP=1 '],
     [/--from recordings/g, `--from ${recordings}`],
     [/~\/wynn-data/g, git],
+    [/https:\/\/example\.org\/lake\b/g, lake],
     [/^ssh -L \S+ server /g, ''],
     [/^nohup (.*) &$/g, 'nohup $1'],
   ]
@@ -247,7 +254,8 @@ describe('the example', () => {
       }
       if (line === 'wynnsync init') return await answerInit()
       const script = `set -o pipefail\n${scriptOf(line, neighbours)}`
-      const given = embeddedOnly.test(line) ? embedded : environment
+      const elsewhere = line.startsWith('wynnsync quarantine') ? quarantining : environment
+      const given = embeddedOnly.test(line) ? embedded : elsewhere
       const { code, out, err } = await startCommand('bash', ['-c', script], given, cwd).finished
       expect(code, `${script}\n${out}${err}`).toBe(0)
       expect(err).not.toMatch(/Error|Warning|Unhandled/)

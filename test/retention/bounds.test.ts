@@ -63,6 +63,13 @@ const bounds: Readonly<Record<string, readonly string[]>> = {
     'sync.web_key',
     'sync.work_item',
   ],
+  'what is imported from lakes: nothing comes without a command': [
+    'sync.source',
+    'sync.source_conflict',
+    'sync.source_file',
+    'sync.source_span',
+    'sync.source_version',
+  ],
   'nothing: a row each time the game, somebody in it or the API changes for good': [
     'game.ability',
     'game.ability_link',

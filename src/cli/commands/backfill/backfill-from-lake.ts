@@ -34,7 +34,7 @@ export async function backfillFromLake(
   if (name !== undefined) throw new UsageError('--from-lake imports all resources of a lake')
   const { app, progress, signal } = context
   const place = openPlace(fromLake)
-  const limits = { clock: app.clock, maxBytes: wholeNumber('--max-bytes', maxBytes) }
+  const limits = { clock: app.clock, maxBytes: wholeNumber('--max-bytes', maxBytes, Number.MAX_SAFE_INTEGER) }
   return await withDatabase(context, 'backfill from a lake', async (db) => {
     if (dryRun) {
       const { plan } = await priceOf(db, place, limits)
