@@ -3,6 +3,7 @@ import { web } from '../year/web.ts'
 import { demo } from './demo.ts'
 import { disk } from './disk.ts'
 import { firstStart } from './first-start.ts'
+import { lake } from './lake.ts'
 import { loader } from './loader.ts'
 import { memory } from './memory.ts'
 import { peers } from './peers.ts'
@@ -24,9 +25,10 @@ export const parts: Readonly<Record<string, Part>> = {
   disk,
   year,
   web,
+  lake,
   tests,
   peers,
 }
 
-/** Those that run only when they are named: one installs other programs, one takes as long as the tests do, one makes a history and loads a server. */
-export const named: readonly string[] = ['tests', 'peers', 'web']
+/** Those that run only when they are named: one installs other programs, one takes as long as the tests do, two make a history and load a server. */
+export const named: readonly string[] = ['tests', 'peers', 'web', 'lake']
