@@ -9,8 +9,17 @@ const INSTALL = 'npm install @duckdb/node-api@1.5.6-r.1'
 /** Of a row group before it is compressed, in characters. */
 const GROUP = 4_000_000
 
-/** With one thread rows stay in their order, and of two each would hold buffers of its own. */
-const WRITER = { memory_limit: '96MB', threads: '1', preserve_insertion_order: 'false' }
+/**
+ * With one thread rows stay in their order, and of two each would hold buffers of its own. What is freed goes back to the
+ * system at once: DuckDB's allocator keeps up to 128 MB otherwise, whatever the limit is.
+ */
+const WRITER = {
+  memory_limit: '64MB',
+  threads: '1',
+  preserve_insertion_order: 'false',
+  allocator_flush_threshold: '1MB',
+  allocator_bulk_deallocation_flush_threshold: '1MB',
+}
 
 /** How much of a CSV file is read at once, in bytes; twice the longest line. */
 const BUFFER = 4_194_304
