@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { chosenPart, filesOf } from './support/parts.ts'
 
@@ -11,6 +12,7 @@ export default defineConfig({
     globalSetup: ['test/support/postgres-global.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    maxWorkers: 2,
+    // One more than there are cores: some tests wait for a rate limit or for another process.
+    maxWorkers: Math.min(4, availableParallelism() + 1),
   },
 })
