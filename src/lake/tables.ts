@@ -35,6 +35,8 @@ export interface LakeTable {
   readonly month: string | undefined
   /** Whether it can name players. */
   readonly isPersonal: boolean
+  /** Columns that are NULL in the rows that would name a player. */
+  readonly hidden: readonly string[]
   /** The type of each column in Postgres. */
   readonly types: Readonly<Record<string, string>>
   /** SHA-256 of the columns with their types, in hex. */
@@ -78,12 +80,10 @@ function tableOf(name: string, all: readonly CatalogueColumn[], people: boolean)
   const shown = people ? all : all.filter((column) => naming.shownAs(column.name) !== 'left out')
   // Of rows about single players nothing is left but when they were observed.
   if (!people && naming.isAboutPlayers) return []
+  const hidden = people ? [] : shown.map(({ name }) => name).filter((one) => naming.shownAs(one) === 'by resource')
   const columns = shown.map((column) => {
-    const isHidden = !people && naming.shownAs(column.name) === 'by resource'
-    return columnOf(
-      column,
-      isHidden ? `case when ${naming.isOther} then ${quoted(column.name)} end` : quoted(column.name),
-    )
+    const own = quoted(column.name)
+    return columnOf(column, hidden.includes(column.name) ? `case when ${naming.isOther} then ${own} end` : own)
   })
   if (all.some((column) => column.name === 'valid_until'))
     columns.push({
@@ -109,6 +109,7 @@ function tableOf(name: string, all: readonly CatalogueColumn[], people: boolean)
       time: time && quoted(time.name),
       month,
       isPersonal: naming.isPersonal,
+      hidden,
       types,
       schema,
     },

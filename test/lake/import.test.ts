@@ -1,6 +1,3 @@
-import { createReadStream, existsSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { virtualClock } from '../../src/app/clock.ts'
@@ -12,6 +9,7 @@ import { openPlace } from '../../src/lake/import/place.ts'
 import { fillYear } from '../bench/year/fill.ts'
 import { afterwards } from '../support/afterwards.ts'
 import { answersOf } from '../support/lake-answers.ts'
+import { different, linesOf, serve } from '../support/lake-folder.ts'
 import { temporaryFolder, testDatabase, testDatabaseUrl } from '../support/postgres.ts'
 
 const until = new Date('2026-06-01T12:00Z')
@@ -25,18 +23,6 @@ async function exported(db: Database, people: boolean): Promise<string> {
   const folder = join(await temporaryFolder(), 'lake')
   await exportLake(db, folder, { clock, program: 'test', people, keepMs: 0, onProgress: () => {} })
   return folder
-}
-
-/** A web server for files, without listing. */
-async function serve(folder: string): Promise<string> {
-  const server = createServer((request, response) => {
-    const path = join(folder, new URL(request.url ?? '/', 'http://localhost').pathname)
-    if (!existsSync(path) || path.endsWith('/')) response.writeHead(404).end()
-    else createReadStream(path).pipe(response)
-  })
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
-  afterwards(() => new Promise<void>((resolve) => void server.close(() => resolve())))
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/lake`
 }
 
 async function importInto(db: Database, place: string) {
@@ -69,16 +55,3 @@ describe('a lake', { timeout: 300_000 }, () => {
       expect([again.files, again.tables]).toEqual([0, []])
     })
 })
-
-/** Some of the lines that only one of them has. */
-function different(one: string[], other: string[]): string[][] {
-  const [ones, others] = [new Set(one), new Set(other)]
-  return [one.filter((line) => !others.has(line)).slice(0, 2), other.filter((line) => !ones.has(line)).slice(0, 2)]
-}
-
-async function linesOf(db: Database, table: string): Promise<string[]> {
-  const rows = await db.query<{ line: string }>(
-    `select (to_jsonb(row) - 'program' - 'error' - 'reason' - 'content_hash' - 'body_hash' - 'normalized')::text as line from ${table} row order by 1`,
-  )
-  return rows.map(({ line }) => line)
-}

@@ -51,6 +51,7 @@ export const slow: readonly string[] = [
   'end-to-end/unattended/month.test.ts',
   'lake/crafted.test.ts',
   'lake/export.test.ts',
+  'lake/import-command.test.ts',
   'lake/import.test.ts',
   'lake/merge.test.ts',
   'lake/spark.test.ts',

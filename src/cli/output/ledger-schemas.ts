@@ -56,7 +56,9 @@ export function ledgerSchemas<Run extends z.ZodType>(run: Run) {
           rows: count,
           taken: count.describe('rows that are in the table now and were not before; of versions those from the lake'),
           refused: count.describe('rows that cannot be right'),
-          restricted: count.describe('rows about people who hide something here, or were removed'),
+          restricted: count.describe(
+            'rows about people who hide something here, were removed, or are not named in the lake',
+          ),
           conflicts: count.describe('versions that contradict what this database observed'),
         }),
       ),

@@ -51,7 +51,7 @@ export interface TakenRows {
   readonly taken: number
   /** Rows that cannot be right. */
   readonly refused: number
-  /** Rows about players who hide something, or were removed. */
+  /** Rows about players who hide something, were removed, or are not named in the lake. */
   readonly restricted: number
   /** Versions that contradict what this database observed. */
   readonly conflicts: number

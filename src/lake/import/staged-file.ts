@@ -29,6 +29,8 @@ const DUCK_TYPES: Readonly<Record<string, string>> = {
 export interface StagedRows {
   readonly rows: number
   readonly refused: number
+  /** Rows about players whom the lake does not name. */
+  readonly nameless: number
 }
 
 /** What a row must fulfil besides the types of its columns. */
@@ -78,6 +80,8 @@ export async function stageFile(
   const fit = copied.flatMap((name) => conditionsOf(name, table.types[name] ?? '', rules))
   const order = names.includes('valid_until') ? ['coalesce(valid_until > valid_from, true)'] : []
   const condition = [...fit, ...order].map((one) => `coalesce(${one}, false)`).join(' and ') || 'true'
+  const needed = table.hidden.filter((name) => copied.includes(name) && rules.required.includes(name))
+  const nameless = needed.map((name) => `${quoted(name)} is null`).join(' or ') || 'false'
   const values = copied.map((name) => `${textOf(name, table.types[name] ?? '')} as ${quoted(name)}`)
   const isList = copied.map((name) => table.types[name] === 'text[]')
   let rows = 0
@@ -88,8 +92,11 @@ export async function stageFile(
     const read = chunk.map((row) => row.map((value, n) => (isList[n] && value !== null ? JSON.parse(value) : value)))
     rows += await sql.copy(staged, copied, read as CopyValue[][])
   }
-  const [all] = await duck.rows(`select count(*)::integer as rows from ${from}`)
-  return { rows, refused: Number(all?.rows ?? 0) - rows }
+  const [all] = await duck.rows(
+    `select count(*)::integer as rows, count(*) filter (${nameless})::integer as nameless from ${from}`,
+  )
+  const without = Number(all?.nameless ?? 0)
+  return { rows, refused: Number(all?.rows ?? 0) - without - rows, nameless: without }
 }
 
 /** Pages of a file may be damaged behind a footer that is right. */

@@ -132,15 +132,16 @@ async function stage(
       const found = await stageFile(sql, duck, table, {
         ...{ path, staged, rules, leftOut: namedIn(table), signal: options.signal },
       })
-      total.rows += found.rows
+      total.rows += found.rows + found.nameless
       total.refused += found.refused
+      total.restricted += found.nameless
     } catch (error) {
       refused.push({ what: file.path, reason: reasonOf(error) })
       await sql.query('rollback to savepoint lake_file')
     }
   }
-  if ('player_uuid' in table.types) total.restricted = await removeRestricted(sql, staged, 'player_uuid')
-  else if (name === 'sync.observation') total.restricted = await removeRestricted(sql, staged, 'key')
+  if ('player_uuid' in table.types) total.restricted += await removeRestricted(sql, staged, 'player_uuid')
+  else if (name === 'sync.observation') total.restricted += await removeRestricted(sql, staged, 'key')
   return total
 }
 
