@@ -77,7 +77,7 @@ describe.each(['server', 'embedded'] as const)('into the %s database', { timeout
     duck = await openDuckDb()
   }, 120_000)
 
-  test('a player who was removed or hides something does not return, others do', async () => {
+  test('a player who was removed, known here or not, or hides something does not return, others do', async () => {
     const db = await testDatabase(kind)
     const own = await openWorld(db)
     await syncGuild(own, guildBody('a', { 1: { username: name, rank: 'owner' }, 2: { rank: 'captain' } }), '07:50')
@@ -89,6 +89,11 @@ describe.each(['server', 'embedded'] as const)('into the %s database', { timeout
     expect(tables.some(({ restricted }) => restricted > 0)).toBe(true)
     expect(await tablesWith(db, [playerId(1), name])).toEqual([])
     expect(await ranksOf(db)).toEqual(['captain', 'recruit', 'chief'])
+    const stranger = await testDatabase(kind)
+    await stranger.transaction((sql) => purge(sql, inProfiles, { playerUuid: playerId(1), at: new Date(now) }))
+    await take(stranger, folder)
+    expect(await tablesWith(stranger, [playerId(1), name])).toEqual([])
+    expect(await ranksOf(stranger)).toEqual(['recruit', 'chief'])
     const hiding = await testDatabase(kind)
     await hiding.query(`insert into sync.privacy_restriction values ($1, 'onlineStatus', 'players/x', now())`, [
       playerId(2),

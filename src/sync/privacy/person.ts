@@ -124,7 +124,9 @@ export async function purge(
     removed.push(...gone.map(({ player, n }) => ({ playerUuid: player, fieldGroup, table, rows: n })))
     removed.push(...(await removeNames(sql, personal, named, { isPurge: true, keys })))
   }
-  await recordActions(sql, removed, {
+  // Also of a player who was never recorded: a lake that is imported later may name one.
+  const actions = removed.length > 0 ? removed : [{ playerUuid, fieldGroup, table: 'sync.privacy_action', rows: 0 }]
+  await recordActions(sql, actions, {
     at,
     policy: 'purge',
     reason: 'a person asked for it',
