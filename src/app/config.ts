@@ -137,6 +137,9 @@ function configOf(values: z.infer<typeof settings>, folder: string) {
     /** By resource; Infinity for ever. */
     rawDays: values.WYNNSYNC_RAW_DAYS,
     retention: values.WYNNSYNC_RETENTION,
+    /** Absolute; undefined: none. */
+    lake: values.WYNNSYNC_LAKE === undefined ? undefined : resolve(folder, values.WYNNSYNC_LAKE),
+    lakeSchedule: values.WYNNSYNC_LAKE_SCHEDULE,
     concurrency: values.WYNNSYNC_CONCURRENCY,
     /** `plausibleShare` of all resources and `plausibleShares` by resource; 0..1. */
     ...values.WYNNSYNC_PLAUSIBLE_SHARE,

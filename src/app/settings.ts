@@ -126,6 +126,16 @@ export const settings = z.object({
     .describe(
       'what is removed when a player restricts something: `anonymize` that, `delete` everything kept of the player so far',
     ),
+  WYNNSYNC_LAKE: z
+    .string()
+    .min(1)
+    .regex(/^(?![a-z][a-z0-9+.-]+:\/\/)/i, { error: 'must be a folder' })
+    .optional()
+    .describe('a folder that `start` keeps up to date as a [lake](../how-to/lake.md) of Parquet files'),
+  WYNNSYNC_LAKE_SCHEDULE: z
+    .string()
+    .default('17 * * * *')
+    .describe('when `start` exports into that lake, besides at its start: a cron expression in UTC'),
   WYNNSYNC_CONCURRENCY: z.coerce
     .number()
     .int()

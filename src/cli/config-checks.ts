@@ -3,10 +3,12 @@ import type { SettingChecks } from '../app/config.ts'
 import { UsageError } from '../app/errors.ts'
 import { resources, resourcesNamed } from '../resources/index.ts'
 import { schedulesOf } from '../sync/schedule/configured-schedules.ts'
+import { cronError } from '../sync/schedule/ticker.ts'
 import { retentionOf } from './maintenance.ts'
 
 /** Settings whose form may be right while they name a resource or table that does not exist, or a time that never comes. */
 export const settingChecks: SettingChecks = {
+  WYNNSYNC_LAKE_SCHEDULE: (text) => [cronError(text) ?? []].flat(),
   WYNNSYNC_SCHEDULE: (text) => problemsOf(() => schedulesOf(text, resources, systemClock.now())),
   WYNNSYNC_RETENTION: (text) => problemsOf(() => retentionOf({ config: { retention: text, rawDays: {} } })),
   WYNNSYNC_RAW_DAYS: (text) => problemsOf(() => resourcesNamed(namesIn(text))),

@@ -31,9 +31,10 @@ export interface Context extends Terminal {
 
 /** Loads the checks, and with them the resources, only when a setting names resources or tables. */
 async function checksFor(flags: CommonFlags): Promise<SettingChecks> {
-  const { WYNNSYNC_SCHEDULE, WYNNSYNC_RETENTION, WYNNSYNC_RAW_DAYS, WYNNSYNC_PLAUSIBLE_SHARE } = givenSettings(flags)
-  const texts = [WYNNSYNC_SCHEDULE, WYNNSYNC_RETENTION, WYNNSYNC_RAW_DAYS, WYNNSYNC_PLAUSIBLE_SHARE]
-  return texts.some((text) => text?.includes('=')) || WYNNSYNC_SCHEDULE || WYNNSYNC_RETENTION
+  const given = givenSettings(flags)
+  const always = [given.WYNNSYNC_SCHEDULE, given.WYNNSYNC_RETENTION, given.WYNNSYNC_LAKE_SCHEDULE]
+  const byName = [given.WYNNSYNC_RAW_DAYS, given.WYNNSYNC_PLAUSIBLE_SHARE]
+  return always.some((text) => text) || byName.some((text) => text?.includes('='))
     ? (await import('./config-checks.ts')).settingChecks
     : {}
 }

@@ -35,11 +35,16 @@ export interface DuckDb {
 }
 
 /** @throws UsageError with the command that installs it when DuckDB is not there */
-export async function openDuckDb(temporary?: string): Promise<DuckDb> {
-  const { DuckDBInstance } = await import('@duckdb/node-api').catch((error: unknown) => {
+export async function loadDuckDb() {
+  return await import('@duckdb/node-api').catch((error: unknown) => {
     if (!/MODULE_NOT_FOUND$/.test(String(codeOf(error)))) throw error
     throw new UsageError(`lake needs a package that is not installed: ${INSTALL}`)
   })
+}
+
+/** @throws UsageError where `loadDuckDb` does */
+export async function openDuckDb(temporary?: string): Promise<DuckDb> {
+  const { DuckDBInstance } = await loadDuckDb()
   const instance = await DuckDBInstance.create(':memory:', {
     ...(temporary === undefined ? { memory_limit: '1GB', threads: '2' } : WRITER),
     autoinstall_known_extensions: 'false',

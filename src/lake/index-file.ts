@@ -53,6 +53,26 @@ export interface LakeIndex {
   readonly replaced: readonly { readonly path: string; readonly since: string }[]
 }
 
+/** A lake, by its index. */
+export interface LakeState {
+  readonly place: string
+  /** When the export began to read, ISO 8601. */
+  readonly at: string
+  readonly people: boolean
+  readonly files: number
+  readonly rows: number
+  readonly bytes: number
+}
+
+/** @returns undefined where nothing was exported yet @throws UsageError where `readIndex` does */
+export async function lakeState(place: string): Promise<LakeState | undefined> {
+  const index = await readIndex(place)
+  if (!index) return undefined
+  const { at, people, files } = index
+  const sum = (of: 'rows' | 'bytes') => files.reduce((total, file) => total + file[of], 0)
+  return { place, at, people, files: files.length, rows: sum('rows'), bytes: sum('bytes') }
+}
+
 /** @throws UsageError when it is no index, of a newer format, or names a file outside its folder */
 export async function readIndex(folder: string): Promise<LakeIndex | undefined> {
   const text = await readFile(join(folder, INDEX), 'utf8').catch((error: unknown) => {

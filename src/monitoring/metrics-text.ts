@@ -42,6 +42,11 @@ function escaped(value: string): string {
   return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
 }
 
+/** A Prometheus gauge: a number that rises and falls. */
+export function gauge(name: string, help: string, samples: readonly Sample[]): Metric {
+  return { name, type: 'gauge', help, samples }
+}
+
 /** A Prometheus counter: a number per set of labels, which only rises. */
 export interface Counter {
   add(labels: Labels, by?: number): void

@@ -4,7 +4,7 @@ import type { Clock } from '../app/clock.ts'
 import { isAccepted } from '../sync/record/ledger.ts'
 import type { Measures } from '../sync/record/measures.ts'
 import type { RunResult } from '../sync/run/run-result.ts'
-import { counter, histogram, type Metric, type Sample } from './metrics-text.ts'
+import { counter, gauge, histogram, type Metric, type Sample } from './metrics-text.ts'
 
 /** Counts what one `start` does. */
 export interface Meter {
@@ -158,10 +158,6 @@ function databaseMetrics({ resources, budgets }: Measures, now: number): Metric[
 
 function known(samples: readonly (Omit<Sample, 'value'> & { value: number | null })[]): Sample[] {
   return samples.flatMap(({ value, ...sample }) => (value === null ? [] : [{ ...sample, value }]))
-}
-
-function gauge(name: string, help: string, samples: readonly Sample[]): Metric {
-  return { name, type: 'gauge', help, samples }
 }
 
 function total(name: string, help: string, samples: readonly Sample[]): Metric {

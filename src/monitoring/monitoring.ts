@@ -7,7 +7,7 @@ import type { Database } from '../db/database.ts'
 import { lastAcceptedRuns, readMeasures } from '../sync/record/measures.ts'
 import type { RunResult } from '../sync/run/run-result.ts'
 import { createMeter, type Meter, type Stuck, type Watched } from './metrics.ts'
-import { metricsText } from './metrics-text.ts'
+import { type Metric, metricsText } from './metrics-text.ts'
 import { watchFileOf } from './watch-place.ts'
 import type { Watching } from './watches/watching.ts'
 import { noWebhook, openWebhook, type Webhook } from './webhook.ts'
@@ -53,6 +53,7 @@ export const WEBHOOK_TIMEOUT = 2000
 
 /**
  * Starts counting, serves the metrics where a port is given, and notifies the webhook.
+ * @param others metrics of what is not monitored here
  * @throws UsageError when the port is unavailable
  */
 export async function openMonitoring(
@@ -60,6 +61,7 @@ export async function openMonitoring(
   db: Database,
   watched: readonly Watched[],
   { metricsPort, metricsHost = '127.0.0.1' }: MonitoringFlags,
+  others: () => Promise<readonly Metric[]> = async () => [],
 ): Promise<Monitoring> {
   const { clock, log } = app
   const meter = createMeter(watched, clock)
@@ -73,7 +75,7 @@ export async function openMonitoring(
       host: metricsHost,
       hostNames: app.config.metricsHosts,
       port: wholeNumber('--metrics-port', port, 65_535),
-      metrics: async () => metricsText(meter.metrics(await measures())),
+      metrics: async () => metricsText([...meter.metrics(await measures()), ...(await others())]),
       problems: async () => [
         ...((await ping()) ? [] : ['the database is unreachable']),
         ...(await stuckIn(db, meter, clock)).map(problemText),

@@ -168,6 +168,7 @@ describe.each(kindsOfLongTests)('wynnsync query and status on the %s database', 
       'tiers',
       'locks',
       'watches',
+      'lake',
     ])
     expect(json.resources.at(-1)).toMatchObject({ resource: 'players', nameless: 0 })
     expect(json.resources[0]).toMatchObject({

@@ -55,6 +55,7 @@ export const slow: readonly string[] = [
   'lake/import.test.ts',
   'lake/merge.test.ts',
   'lake/spark.test.ts',
+  'lake/start-lake.test.ts',
   'resources/player-truth.test.ts',
   'resources/recorded-guild-series.test.ts',
   'resources/recorded-items.test.ts',

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { watchSchemas } from '../../monitoring/watches/watch-schemas.ts'
-import { ledgerSchemas } from './ledger-schemas.ts'
+import { configuredLake, ledgerSchemas } from './ledger-schemas.ts'
 import { setupSchemas } from './setup-schemas.ts'
 
 /*
@@ -100,6 +100,7 @@ const status = z.looseObject({
       deliveredAt: maybeInstant,
     }),
   ),
+  lake: configuredLake,
 })
 
 const drift = z.looseObject({

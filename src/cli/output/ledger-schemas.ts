@@ -45,6 +45,19 @@ const quarantined = z.looseObject({
   isOver: z.boolean().describe('a later response about the same could be read'),
 })
 
+/** The lake in `status`. */
+export const configuredLake = z
+  .looseObject({
+    place: text,
+    at: maybeInstant.describe('of the last export; null: there is none'),
+    people: z.boolean().describe('whether people are named in it'),
+    files: count,
+    rows: count,
+    bytes: count,
+  })
+  .nullable()
+  .describe('the lake that `start` keeps up to date; null: none is configured')
+
 /** What `runs` and `quarantine` print. @param run the schema of a run of `sync --json` */
 export function ledgerSchemas<Run extends z.ZodType>(run: Run) {
   return {

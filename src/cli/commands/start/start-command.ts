@@ -28,6 +28,7 @@ import { refuseWithout } from '../../options.ts'
 import { openOutages } from '../../outage-file.ts'
 import { hourlySummary } from './hourly-summary.ts'
 import { folderHolder, serverHolder, skipStart, startHold, startLock, stopHolder } from './start-holder.ts'
+import { checkLake, keepLake, lakeMetrics } from './start-lake.ts'
 import { openStartWeb, type StartWebFlags, startWebOptions } from './start-web.ts'
 
 /** How long in-flight requests may take to end after a SIGTERM, ms; the rest of ten seconds is for the database. */
@@ -50,6 +51,7 @@ export async function startCommand(context: Context, flags: StartFlags): Promise
   retentionOf(app)
   refuseWithout(flags, '--metrics-port', ['--metrics-host'])
   const webOptions = await startWebOptions(flags)
+  await checkLake(app)
   const { scheduled, off } = schedulesOf(app.config.schedule, resources, app.clock.now())
   const outages = openOutages(app)
   const missed = (error: RetryableError) => {
@@ -82,7 +84,7 @@ export async function startCommand(context: Context, flags: StartFlags): Promise
       for (const expected of watched) await setExpectedInterval(db, { ...expected, ...by })
       for (const resource of off) await setExpectedInterval(db, { resource, everySeconds: null, ...by })
     })
-    monitoring = await openMonitoring(app, db, watched, flags)
+    monitoring = await openMonitoring(app, db, watched, flags, () => lakeMetrics(app))
     if (webOptions) web = await openStartWeb(context, db, webOptions)
     api = openSharedApi(app, db, monitoring.request)
     app.log.info({ database: db.place, resources: scheduled.length, off: off.length > 0 ? off : undefined }, 'started')
@@ -144,6 +146,7 @@ async function run(
   const watching = await watchingOf(app, db)
   await watching.begin()
   const delivering = watching.run(signal)
+  const exporting = keepLake(app, db, signal)
   await runSchedule(
     { ...engineOf(app, db, api), outages },
     {
@@ -163,7 +166,7 @@ async function run(
   ending.abort(signal.reason)
   await maintenance
   await watching.close(WEBHOOK_TIMEOUT)
-  await delivering
+  await Promise.all([delivering, exporting])
 }
 
 /**

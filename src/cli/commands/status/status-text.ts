@@ -16,7 +16,7 @@ export function statusText(overview: Overview, now: number, width?: number): str
   const { database, resources, size } = overview
   const neverSynced = resources.every((state) => state.status === null)
   const parts = [
-    `database ${database}, ${bytesText(size.bytes)}\n`,
+    `database ${database}, ${bytesText(size.bytes)}\n${lakeLine(overview, now)}`,
     resourceTable(resources, now, width),
     ...(neverSynced ? ['Nothing was synced yet. Start with: wynnsync sync items\n'] : []),
     ...resources.flatMap(({ resource, nameless }) =>
@@ -27,6 +27,12 @@ export function statusText(overview: Overview, now: number, width?: number): str
   for (const { title, columns, rows, more } of sections(overview, now))
     if (rows.length > 0) parts.push(`${title}\n${formatTable(columns, rows, { width })}${more ?? ''}`)
   return parts.join('\n')
+}
+
+function lakeLine({ lake }: Overview, now: number): string {
+  if (lake === null) return ''
+  const { place, at, rows, bytes } = lake
+  return `lake ${visibleLine(place)}, ${bytesText(bytes)}, ${rows.toLocaleString('en-US')} rows, exported ${ago(at, now)}\n`
 }
 
 /** Who may reserve requests of a bucket. */
