@@ -2,7 +2,7 @@ import type { Sql } from '../../db/database.ts'
 import { balanceFigure } from './content/balance.ts'
 import { poolsFigure } from './content/pools.ts'
 import type { Chapter } from './drawing/figure.ts'
-import type { Frame } from './drawing/frame.ts'
+import type { MapFrame } from './drawing/frame.ts'
 import { freshnessFigure } from './freshness/freshness.ts'
 import { gapsFigure } from './freshness/gaps.ts'
 import { biggestGuild, guildChapter } from './guild/guild-chapter.ts'
@@ -41,7 +41,7 @@ export async function composeReport(
 ): Promise<Report> {
   const period = await periodOf(sql, wanted, writtenAt)
   const guild = wanted.guild ?? (await biggestGuild(sql))
-  const frame: Frame = { ...period, guild, writtenAt, roster: await readRoster(sql, period) }
+  const frame: MapFrame = { ...period, guild, writtenAt, roster: await readRoster(sql, period) }
   const territories = [mapFigure, empiresFigure, capturesFigure, captureMatrixFigure]
   const chapters: Chapter[] = [
     { id: 'territories', heading: 'Territories', figures: await each(territories, (draw) => draw(sql, frame)) },

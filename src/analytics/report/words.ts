@@ -26,10 +26,13 @@ export function tick(at: Date): string {
   return at.getTime() % DAY === 0 ? day(at) : clockTime(at)
 }
 
+/** By the most digits of a fraction. Kept: to make one takes a hundred times as long as to use it. */
+const formats = [0, 1, 2].map((digits) => new Intl.NumberFormat('en-US', { maximumFractionDigits: digits }))
+
 /** `1,234.5`; NULL is a question mark, because it is not known. */
-export function number(value: number | null | undefined, digits = 0): string {
+export function number(value: number | null | undefined, digits: 0 | 1 | 2 = 0): string {
   if (value === null || value === undefined) return '?'
-  return value.toLocaleString('en-US', { maximumFractionDigits: digits })
+  return formats[digits]?.format(value) ?? String(value)
 }
 
 /** `93 %` of a share from 0 to 1; NULL is a question mark. */

@@ -5,7 +5,6 @@ import { type Chapter, chapterMarkup, type Figure } from '../../analytics/report
 import type { Frame } from '../../analytics/report/drawing/frame.ts'
 import type { Markup } from '../../analytics/report/drawing/html-table.ts'
 import { style } from '../../analytics/report/drawing/style.ts'
-import { readRoster } from '../../analytics/report/guild/roster.ts'
 import { type Period, periodOf } from '../../analytics/report/period.ts'
 import type { Sql } from '../../db/database.ts'
 
@@ -47,7 +46,7 @@ export function chapterOf(id: string, heading: string, ...figures: readonly Figu
 /** What all pictures of a page are about: the last seven days, or those before an instant. */
 export async function frameOf({ sql, now }: Visit, wanted: Partial<Period> = {}, guild: string | null = null) {
   const period = await periodOf(sql, wanted, now)
-  const frame: Frame = { ...period, guild, writtenAt: now, roster: await readRoster(sql, period) }
+  const frame: Frame = { ...period, guild, writtenAt: now }
   return frame
 }
 

@@ -1,5 +1,6 @@
 import { html } from 'hono/html'
 import { instantText } from '../../analytics/instants.ts'
+import { readRoster } from '../../analytics/report/guild/roster.ts'
 import { captureMatrixFigure } from '../../analytics/report/map/capture-matrix.ts'
 import { capturesFigure } from '../../analytics/report/map/captures.ts'
 import { empiresFigure } from '../../analytics/report/map/empires.ts'
@@ -14,7 +15,8 @@ export async function mapPage(visit: Visit): Promise<Page> {
   const text = query.get('at') ?? ''
   const at = text === '' ? undefined : instantOf(text, now)
   // The period ends before its end.
-  const frame = await frameOf(visit, at ? { to: new Date(at.getTime() + 1) } : {})
+  const period = await frameOf(visit, at ? { to: new Date(at.getTime() + 1) } : {})
+  const frame = { ...period, roster: await readRoster(sql, period) }
   const map = await mapFigure(sql, frame)
   const figures = [await empiresFigure(sql, frame), await capturesFigure(sql, frame)]
   return {

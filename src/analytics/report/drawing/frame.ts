@@ -8,6 +8,10 @@ export interface Frame extends Period {
   readonly guild: string | null
   /** When the report is written; ages count up to then. */
   readonly writtenAt: Date
+}
+
+/** The same of pictures in the colours of guilds. */
+export interface MapFrame extends Frame {
   readonly roster: Roster
 }
 

@@ -24,13 +24,16 @@ const others = 'var(--others)'
 export async function readRoster(sql: Sql, { from, to }: Period): Promise<Roster> {
   const rows = await sql.query<{ uuid: string; name: string; prefix: string | null }>(
     `with held as (
-       select guild_uuid, sum(least(coalesce(held_until, $2), $2::timestamptz) - greatest(held_from, $1::timestamptz)) as held,
-              (array_agg(guild_name order by held_from desc))[1] as name,
-              (array_agg(guild_prefix order by held_from desc))[1] as prefix
+       select guild_uuid, sum(least(coalesce(held_until, $2), $2::timestamptz) - greatest(held_from, $1::timestamptz)) as held
          from analytics.territory_hold
         where held_from < $2 and (held_until > $1 or held_until is null)
         group by guild_uuid)
-     select guild_uuid::text as uuid, name, prefix from held order by held.held desc, name`,
+     select held.guild_uuid::text as uuid, last.guild_name as name, last.guild_prefix as prefix
+       from held
+      cross join lateral (select guild_name, guild_prefix from analytics.territory_hold own
+                           where own.guild_uuid = held.guild_uuid and held_from < $2
+                           order by held_from desc, held_until desc limit 1) last
+      order by held.held desc, name`,
     [from, to],
   )
   const shown = rows.map(({ uuid, name, prefix }, place) => ({

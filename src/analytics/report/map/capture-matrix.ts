@@ -2,7 +2,7 @@ import * as Plot from '@observablehq/plot'
 import type { Sql } from '../../../db/database.ts'
 import { draw } from '../drawing/draw.ts'
 import { type Figure, missing } from '../drawing/figure.ts'
-import type { Frame } from '../drawing/frame.ts'
+import type { MapFrame } from '../drawing/frame.ts'
 import { heat, heatLegend } from '../drawing/swatch.ts'
 import type { Roster } from '../guild/roster.ts'
 import { count, shortened } from '../words.ts'
@@ -18,7 +18,7 @@ interface Pair {
 const unowned = 'no owner'
 
 /** b. Who takes from whom, as a heat map of the guilds that fight most. */
-export async function captureMatrixFigure(sql: Sql, { from, to, roster }: Frame): Promise<Figure> {
+export async function captureMatrixFigure(sql: Sql, { from, to, roster }: MapFrame): Promise<Figure> {
   const pairs = await sql.query<Pair>(
     `select attacker_uuid::text as "attackerId", attacker, defender_uuid::text as "defenderId", defender, captures
        from analytics.capture_matrix($1, $2)`,

@@ -2,7 +2,7 @@ import * as Plot from '@observablehq/plot'
 import type { Sql } from '../../../db/database.ts'
 import { draw, type Picture } from '../drawing/draw.ts'
 import { type Figure, missing } from '../drawing/figure.ts'
-import { expectedEvery, type Frame, observedOf } from '../drawing/frame.ts'
+import { expectedEvery, type MapFrame, observedOf } from '../drawing/frame.ts'
 import { seriesStep, timeAxis } from '../drawing/time-axis.ts'
 import type { Shown } from '../guild/roster.ts'
 import { count, number, shortened } from '../words.ts'
@@ -22,7 +22,7 @@ interface Empires {
 }
 
 /** b. Empire sizes over time: a small picture for each of the biggest guilds, all on the same scale. */
-export async function empiresFigure(sql: Sql, frame: Frame): Promise<Figure> {
+export async function empiresFigure(sql: Sql, frame: MapFrame): Promise<Figure> {
   const empires = await readEmpires(sql, frame)
   const { guilds, moments, size } = empires
   const [first, last] = [moments[0], moments.at(-1)]
@@ -49,7 +49,7 @@ export async function empiresFigure(sql: Sql, frame: Frame): Promise<Figure> {
   }
 }
 
-async function readEmpires(sql: Sql, frame: Frame): Promise<Empires> {
+async function readEmpires(sql: Sql, frame: MapFrame): Promise<Empires> {
   const step = seriesStep(frame, await expectedEvery(sql, 'territories'))
   const sizes = await sql.query<Size>(
     // The last moment, too: what it has is what the map has.
@@ -74,7 +74,7 @@ async function readEmpires(sql: Sql, frame: Frame): Promise<Empires> {
   }
 }
 
-function picture({ guilds, moments, size, largest }: Empires, last: number, frame: Frame): Picture {
+function picture({ guilds, moments, size, largest }: Empires, last: number, frame: MapFrame): Picture {
   return draw('Territories held over time, a small area for each guild.', ({ isNarrow, width }) => {
     const columns = isNarrow ? 2 : 4
     const shown = guilds

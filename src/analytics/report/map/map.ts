@@ -4,7 +4,7 @@ import { visibleLine } from '../../../app/terminal-text.ts'
 import type { Sql } from '../../../db/database.ts'
 import { draw } from '../drawing/draw.ts'
 import { type Figure, missing } from '../drawing/figure.ts'
-import { type Frame, observedOf } from '../drawing/frame.ts'
+import { type MapFrame, observedOf } from '../drawing/frame.ts'
 import type { Markup } from '../drawing/html-table.ts'
 import { swatch } from '../drawing/swatch.ts'
 import { fills, type Roster } from '../guild/roster.ts'
@@ -16,8 +16,12 @@ import { type MapHistory, type Place, readMapHistory } from './map-history.ts'
 const blank = ' '
 
 /** a. Who holds what, with a slider through the period and a replay of it. */
-export async function mapFigure(sql: Sql, { roster, ...period }: Frame): Promise<Figure> {
-  const history = await readMapHistory(sql, period)
+export async function mapFigure(sql: Sql, { roster, ...period }: MapFrame): Promise<Figure> {
+  const history = await readMapHistory(
+    sql,
+    period,
+    roster.shown.map(({ uuid }) => uuid),
+  )
   const last = history.steps.at(-1) ?? period.to
   const seen = await observedOf(sql, 'territories')
   const isOld = seen !== null && seen.last < period.from
