@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { guildBody, guildId, type MemberFields, playerId, syncGuild } from '../support/guild-answers.ts'
 import { kindsOfLongTests } from '../support/postgres.ts'
 import { worldOf } from '../support/world.ts'
@@ -15,6 +15,20 @@ describe.each(kindsOfLongTests)('memberships on the %s database', (kind) => {
   const sync = (players: Members, at: string, fields: object = {}) =>
     syncGuild(world, guildBody('a', players, fields), at)
   const owner: Members = { 1: { rank: 'owner' } }
+
+  // Whatever a test made happen: the same rows, from any instant on.
+  afterEach(async () => {
+    const other = await world.rows(
+      `select since.at, row.* from (select distinct valid_from as at from game.guild_member union select '-infinity') since
+        cross join lateral (
+          (select 'not there', event::text from analytics.membership_event event where observed_at >= since.at
+            except all select 'not there', event::text from analytics.membership_event_since(since.at) event)
+          union all
+          (select 'not true', event::text from analytics.membership_event_since(since.at) event
+            except all select 'not true', event::text from analytics.membership_event event where observed_at >= since.at)) row`,
+    )
+    expect(other).toEqual([])
+  })
 
   test('begin with the members there are, who did not just join', async () => {
     expect(await sync({ 1: { rank: 'owner' }, 2: { rank: 'captain' } }, '10:00')).toMatchObject({

@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import { index, primaryKey } from 'drizzle-orm/pg-core'
 import {
   bigint,
@@ -58,6 +59,9 @@ export const guildMember = historyTable(
       index('guild_member_player').on(self.playerUuid, self.validFrom),
       index('guild_member_begun').on(self.guildUuid, self.validFrom),
       index('guild_member_username').on(self.username),
+      // Who joined or left lately, of all guilds.
+      index('guild_member_from').on(self.validFrom),
+      index('guild_member_ended').on(self.validUntil).where(sql`valid_until < 'infinity'`),
     ],
   },
 )

@@ -54,12 +54,26 @@ interface Move {
   readonly rank: string | null
 }
 
-async function movesFigure({ sql }: Visit): Promise<Figure> {
-  const moves = await sql.query<Move>(
-    `select at, event, username, player_uuid::text as player, guild_uuid::text as guild, guild_name as name,
-            coalesce(to_rank, from_rank) as rank
-       from analytics.membership_event order by at desc limit 20`,
-  )
+/** How far back the latest moves are searched, as intervals: first the days, since years take long. */
+const WITHIN = ['1 day', '7 days', '1000 years'] as const
+const MOVES = 20
+
+async function latestMoves({ sql, now }: Visit): Promise<Move[]> {
+  let moves: Move[] = []
+  for (const within of WITHIN) {
+    moves = await sql.query<Move>(
+      `select at, event, username, player_uuid::text as player, guild_uuid::text as guild, guild_name as name,
+              coalesce(to_rank, from_rank) as rank
+         from analytics.membership_event_since($1::timestamptz - $2::interval) order by at desc limit ${MOVES}`,
+      [now, within],
+    )
+    if (moves.length === MOVES) break
+  }
+  return moves
+}
+
+async function movesFigure(visit: Visit): Promise<Figure> {
+  const moves = await latestMoves(visit)
   const [last] = moves
   if (!last) return missing('moves', 'No join, leave or change of rank was observed', 'wynnsync sync guilds')
   return {

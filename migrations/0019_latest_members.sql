@@ -1,0 +1,2 @@
+CREATE INDEX "guild_member_from" ON "game"."guild_member" USING btree ("valid_from");--> statement-breakpoint
+CREATE INDEX "guild_member_ended" ON "game"."guild_member" USING btree ("valid_until") WHERE valid_until < 'infinity';
