@@ -23,6 +23,13 @@ syncBuiltinESMExports()
 describe('the bundled program', () => {
   beforeAll(buildProgram)
 
+  test('is of ASCII alone, since it is read as Latin 1', () => {
+    const other = readdirSync(chunks)
+      .filter((name) => name.endsWith('.cjs'))
+      .flatMap((name) => /.{0,40}[^\0-\x7f].{0,20}/.exec(readFileSync(join(chunks, name), 'utf8'))?.[0] ?? [])
+    expect(other).toEqual([])
+  })
+
   test('reads few files and little code for one territory poll, and nothing from node_modules', async () => {
     const folder = inject('runFolder')
     const [hook, list] = [join(folder, 'hook.mjs'), join(folder, 'loaded.txt')]

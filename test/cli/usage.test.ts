@@ -60,6 +60,13 @@ describe('wynnsync', () => {
     [['start', '--web-host', '::'], '--web-host does nothing without --web-port'],
     [['start', '--no-people'], '--no-people does nothing without --web-port'],
     [['start', '--rate-limit', '5'], '--rate-limit does nothing without --web-port'],
+    [['backfill', 'guilds', '--map', 'a=guilds'], '--map does nothing without --from-git'],
+    [['backfill', 'guilds', '--detect'], '--detect does nothing without --from-git'],
+    [['backfill', 'guilds', '--max-bytes', '5'], '--max-bytes does nothing without --from-lake'],
+    [
+      ['sync', 'items', 'recipes', '--limit', '5'],
+      '--limit does nothing without a worklist: leaderboards, guilds, players',
+    ],
   ])('ends with 2 after %j, where a flag has nothing to do', async (args, said) => {
     expect(await runProgram(args)).toEqual({ code: 2, out: '', err: `wynnsync: ${said}\n` })
   })

@@ -10,7 +10,7 @@ import { isWorklist, type Resource, type Worklist } from '../../../sync/resource
 import { type RunResult, skippedResult } from '../../../sync/run/run-result.ts'
 import { type Context, writeSummary } from '../../context.ts'
 import { exitCode, exitCodeOfRuns } from '../../exit-codes.ts'
-import { instantOf } from '../../options.ts'
+import { instantOf, refuseWithout } from '../../options.ts'
 import { publicResult, runSummary } from '../../output/run-summary.ts'
 import { dryRun } from './backfill-dry-run.ts'
 import type { Wanted } from './backfill-estimate.ts'
@@ -32,6 +32,8 @@ export async function backfillCommand(
   name: string | undefined,
 ): Promise<number> {
   const { app } = context
+  refuseWithout(flags, '--from-git', ['--map', '--detect'])
+  refuseWithout(flags, '--from-lake', ['--max-bytes'])
   const backfilled = resources.filter(({ backfill }) => backfill !== undefined)
   const resource = backfilled.find((candidate) => candidate.name === name)
   if (!resource) {

@@ -49,6 +49,8 @@ export async function syncCommand(context: Context, flags: SyncFlags, names: rea
   resourcesNamed(Object.keys(context.app.config.plausibleShares))
   retentionOf(context.app)
   if (flags.limit !== undefined) wholeNumber('--limit', flags.limit)
+  if (flags.limit !== undefined && !chosen.some(isWorklist))
+    throw new UsageError(`--limit does nothing without a worklist: ${worklists.map(({ name }) => name).join(', ')}`)
   const runs = await syncAll(chosen, flags, context)
   writeSummary(context, { runs: runs.map(publicResult) }, runSummary(runs))
   // Last, so that a slow webhook delays no sync.
