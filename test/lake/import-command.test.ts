@@ -6,7 +6,7 @@ import type { Database } from '../../src/db/database.ts'
 import { openEmbedded } from '../../src/db/embedded/embedded.ts'
 import { openServer } from '../../src/db/server/server.ts'
 import { fillYear } from '../bench/year/fill.ts'
-import { buildProgram, type Environment, runProgram, startProgram } from '../support/cli.ts'
+import { buildProgram, runProgram, startProgram } from '../support/cli.ts'
 import { different, linesOf, serve } from '../support/lake-folder.ts'
 import { temporaryFolder, testDatabaseUrl, testDataDir } from '../support/postgres.ts'
 
@@ -75,13 +75,11 @@ describe('wynnsync backfill --from-lake', { timeout: 300_000 }, () => {
 
   test('killed at any instant and begun again, it makes what an undisturbed import makes', async () => {
     const calm = { DATABASE_URL: await testDatabaseUrl() }
-    const began = performance.now()
     expect((await runProgram(importing(folder), calm)).code).toBe(0)
-    const lasts = performance.now() - began
     const disturbed = { DATABASE_URL: await testDatabaseUrl() }
     const random = seededRandom(7)
     let killed = 0
-    for (let n = 0; n < 6; n++) killed += (await killedAfter(disturbed, lasts * (0.15 + 0.75 * random()))) ? 1 : 0
+    for (const files of [0, 1, 3, 6, 10, 15]) killed += (await killedAfter(disturbed, files, 40 * random())) ? 1 : 0
     expect(killed).toBeGreaterThan(2)
     const last = await runProgram(importing(folder), disturbed)
     expect([last.code, JSON.parse(last.out).refused], last.err).toEqual([0, []])
@@ -94,11 +92,25 @@ describe('wynnsync backfill --from-lake', { timeout: 300_000 }, () => {
     }
   })
 
-  async function killedAfter(environment: Environment, ms: number): Promise<boolean> {
+  /** Whether it was killed a moment after so many files were imported, and did not end before. */
+  async function killedAfter(environment: { DATABASE_URL: string }, files: number, ms: number): Promise<boolean> {
+    const db = await openServer(environment.DATABASE_URL)
     const { child, finished } = startProgram(importing(folder), environment)
-    await Promise.race([delay(ms), finished])
-    child.kill('SIGKILL')
-    return (await finished).code === null
+    try {
+      for (let imported = -1; imported < files && child.exitCode === null; ) {
+        await delay(5)
+        // At first the process takes a while to begin.
+        const [count] = await db.values(
+          `select case when exists (select from sync.source) then (select count(*) from sync.source_file) else -1 end`,
+        )
+        imported = Number(count)
+      }
+      await delay(ms)
+      child.kill('SIGKILL')
+      return (await finished).code === null
+    } finally {
+      await db.close()
+    }
   }
 })
 
