@@ -2,7 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
-import { systemClock, virtualClock } from '../../src/app/clock.ts'
+import { systemClock, type VirtualClock, virtualClock } from '../../src/app/clock.ts'
+import type { Sandbox } from '../../src/sandbox/index.ts'
 import { buildProgram, type Environment, mainFile, startCommand } from '../support/cli.ts'
 import { smallItemWorld } from '../support/item-world.ts'
 import { temporaryFolder, testDataDir } from '../support/postgres.ts'
@@ -30,12 +31,22 @@ const elsewhere = /^npm |^mkdir /
 
 beforeAll(buildProgram)
 
+/** Of so few players, at times none is online. */
+async function untilListed({ url }: Sandbox, clock: VirtualClock): Promise<void> {
+  for (const now = systemClock.now(); clock.now() < now; await clock.advance(600_000)) {
+    const { players } = (await (await fetch(`${url}/player`)).json()) as { players: object }
+    if (Object.keys(players).length > 0) return
+  }
+  throw new Error('no player of the sandbox is online for hours')
+}
+
 const oneBlank = (line: string) => line.trim().replace(/ {2,}/g, ' ')
 
 test.skipIf(!hasTerminals)('the tutorial does what it says, command by command', { timeout: 300_000 }, async () => {
   const folder = await temporaryFolder()
-  const clock = virtualClock(systemClock.now())
+  const clock = virtualClock(systemClock.now() - 3 * 3_600_000)
   const api = await servedApi({ clock, items: smallItemWorld(), game: { guilds: 20, players: 60 } })
+  await untilListed(api, clock)
   const bin = join(folder, 'bin')
   await mkdir(bin)
   await writeFile(join(bin, 'wynnsync'), `#!/bin/sh\nexec '${process.execPath}' '${mainFile}' "$@"\n`)
