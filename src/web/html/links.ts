@@ -1,9 +1,12 @@
 import { html } from 'hono/html'
 import type { Cell, Markup } from '../../analytics/report/drawing/html-table.ts'
 
+/** Path of the page of something. */
+export const pathOf = (folder: string, name: string): string => `/${folder}/${encodeURIComponent(name)}`
+
 /** A link to the page of something by its name. */
 export function link(folder: string, name: string, text = name): Markup {
-  return html`<a href="/${folder}/${encodeURIComponent(name)}">${text}</a>`
+  return html`<a href="${pathOf(folder, name)}">${text}</a>`
 }
 
 /** A guild by its prefix where that is plain, else by its uuid. */

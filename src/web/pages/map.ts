@@ -6,6 +6,7 @@ import { capturesFigure } from '../../analytics/report/map/captures.ts'
 import { empiresFigure } from '../../analytics/report/map/empires.ts'
 import { mapFigure } from '../../analytics/report/map/map.ts'
 import { instant } from '../../analytics/report/words.ts'
+import { pathOf } from '../html/links.ts'
 import { chapterOf, frameOf, type Page, type Visit } from '../html/page.ts'
 import { Problem } from '../http/problems.ts'
 
@@ -16,7 +17,11 @@ export async function mapPage(visit: Visit): Promise<Page> {
   const at = text === '' ? undefined : instantOf(text, now)
   // The period ends before its end.
   const period = await frameOf(visit, at ? { to: new Date(at.getTime() + 1) } : {})
-  const frame = { ...period, roster: await readRoster(sql, period) }
+  const frame = {
+    ...period,
+    roster: await readRoster(sql, period),
+    pageOf: (name: string) => pathOf('territories', name),
+  }
   const map = await mapFigure(sql, frame)
   const figures = [await empiresFigure(sql, frame), await capturesFigure(sql, frame)]
   return {

@@ -47,7 +47,11 @@ function svgOf(options: Plot.PlotOptions, { width }: Sheet, label: string): stri
     mark.setAttribute('data-mark', mark.getAttribute('aria-label') ?? '')
     mark.removeAttribute('aria-label')
   }
-  svg.setAttribute('role', label === '' ? 'presentation' : 'img')
+  // What is in an image cannot be followed.
+  const links = [...svg.querySelectorAll('a')]
+  // Hundreds of stops would keep a keyboard from what follows; a list has the same.
+  for (const link of links) link.setAttribute('tabindex', '-1')
+  svg.setAttribute('role', label === '' ? 'presentation' : links.length > 0 ? 'group' : 'img')
   if (label !== '') svg.setAttribute('aria-label', label)
   for (const element of svg.querySelectorAll('path, rect, text, line, g')) round(element)
   return svg.outerHTML

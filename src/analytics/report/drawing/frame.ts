@@ -13,6 +13,8 @@ export interface Frame extends Period {
 /** The same of pictures in the colours of guilds. */
 export interface MapFrame extends Frame {
   readonly roster: Roster
+  /** Where a territory has a page; undefined: nowhere, as in a report. */
+  readonly pageOf?: (territory: string) => string
 }
 
 /** How often a resource is expected to be observed; seconds, 0 without a schedule. */

@@ -16,7 +16,7 @@ import { type MapHistory, type Place, readMapHistory } from './map-history.ts'
 const blank = ' '
 
 /** a. Who holds what, with a slider through the period and a replay of it. */
-export async function mapFigure(sql: Sql, { roster, ...period }: MapFrame): Promise<Figure> {
+export async function mapFigure(sql: Sql, { roster, pageOf, ...period }: MapFrame): Promise<Figure> {
   const history = await readMapHistory(
     sql,
     period,
@@ -35,7 +35,7 @@ export async function mapFigure(sql: Sql, { roster, ...period }: MapFrame): Prom
     title: isOld ? `As last seen ${instant(seen.last)}, before this period: ${title}` : title,
     lead: html`Each rectangle is a territory in the colour of the guild that held it; hatched: no holder known. The table
 has the last moment, ${instant(last)} UTC; no observation after ${instant(seen?.last ?? null)}.${history.elsewhere > 0 ? ` ${count(history.elsewhere, 'hold')} of territories that are not on the map any more are left out.` : ''}`,
-    picture: html`${slider(history)}<div class="map-body">${mapPicture(history, roster)}${legendOf(roster, held)}</div>
+    picture: html`${slider(history)}<div class="map-body">${mapPicture(history, roster, pageOf)}${legendOf(roster, held)}</div>
 <script type="application/json" id="map-states">${raw(states(history, roster))}</script>`,
     table: {
       columns: ['Territory', 'Held by', 'Prefix'],
@@ -75,7 +75,7 @@ function domainsOf(places: readonly Place[]): { x: [number, number]; y: [number,
   return { x: [least('minX'), most('maxX')], y: [least('minZ'), most('maxZ')] }
 }
 
-function mapPicture({ places, changes }: MapHistory, roster: Roster) {
+function mapPicture({ places, changes }: MapHistory, roster: Roster, pageOf: MapFrame['pageOf']) {
   const holder = (index: number) => roster.of(changes[index]?.at(-1)?.[1] ?? null)
   const { x, y } = domainsOf(places)
   const rooms = labelRooms(places, x)
@@ -102,6 +102,7 @@ function mapPicture({ places, changes }: MapHistory, roster: Roster) {
           stroke: 'var(--paper)',
           strokeWidth: isNarrow ? 0.5 : 1,
           title: places.map(({ territory }, index) => `${territory}: ${holder(index)?.name ?? 'no holder known'}`),
+          ...(pageOf ? { href: ({ territory }: Place) => pageOf(territory), ariaLabel: 'territory' } : {}),
         }),
         isNarrow
           ? null
