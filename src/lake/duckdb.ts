@@ -10,11 +10,11 @@ const INSTALL = 'npm install @duckdb/node-api@1.5.6-r.1'
 const GROUP = 4_000_000
 
 /**
- * With one thread rows stay in their order, and of two each would hold buffers of its own. What is freed goes back to the
- * system at once: DuckDB's allocator keeps up to 128 MB otherwise, whatever the limit is.
+ * With one thread rows stay in their order, and of two each would hold buffers of its own. The limit is for the widest rows, of
+ * which 2,048 are held at once. What is freed goes back to the system: DuckDB's allocator keeps up to 128 MB otherwise.
  */
 const WRITER = {
-  memory_limit: '64MB',
+  memory_limit: '1GB',
   threads: '1',
   preserve_insertion_order: 'false',
   allocator_flush_threshold: '1MB',

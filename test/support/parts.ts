@@ -58,6 +58,7 @@ export const slow: readonly string[] = [
   'lake/merge.test.ts',
   'lake/spark.test.ts',
   'lake/start-lake.test.ts',
+  'lake/wide-rows.test.ts',
   'resources/player-truth.test.ts',
   'resources/recorded-guild-series.test.ts',
   'resources/recorded-items.test.ts',
