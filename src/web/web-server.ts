@@ -13,7 +13,7 @@ import { addFeeds } from './feeds/routes.ts'
 import { createKeys } from './http/keys.ts'
 import { Problem, problemOf, problemResponse } from './http/problems.ts'
 import { createRateLimit, rateLimitHeaders } from './http/rate-limit.ts'
-import { addPages, addPictures, problemPage } from './pages/routes.ts'
+import { addLiveMap, addPages, addPictures, problemPage } from './pages/routes.ts'
 import { openPictures } from './pictures/pictures.ts'
 import { openReader } from './reading.ts'
 
@@ -93,13 +93,14 @@ export async function serveWeb({ db, finders, clock, log }: WebContext, options:
     await next()
   })
   const respond = (context: Context, problem: Problem) =>
-    /^\/(api\/|changes\/|openapi\.json$)/.test(context.req.path)
+    /^\/(api\/|changes\/|(openapi|map)\.json$)/.test(context.req.path)
       ? problemResponse(context, problem)
       : problemPage(context, problem, version)
   addApi(app, { reader, finders, clock, served, version })
   const site = { reader, finders, clock, people, version, count, pictures: openPictures() }
   addPages(app, site)
   addPictures(app, site)
+  addLiveMap(app, site)
   addFeeds(app, site)
   addChanges(app, site)
   app.notFound((context) => respond(context, new Problem('not-found')))

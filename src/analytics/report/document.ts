@@ -16,24 +16,33 @@ export interface DocumentParts {
   readonly body: Markup
   /** The style sheet. */
   readonly css?: string
+  /** What runs in the browser. */
+  readonly script?: string
 }
 
-/** An HTML document that needs no other file, with the fills of all pictures and the script of the map. */
-export async function documentText({ title, version, head, body, css = style }: DocumentParts): Promise<string> {
+/** An HTML document that needs no other file, with the fills of all pictures and the script of the map by default. */
+export async function documentText({
+  title,
+  version,
+  head,
+  body,
+  css = style,
+  script = mapScript,
+}: DocumentParts): Promise<string> {
   const text = await html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8">${head}
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="generator" content="wynnsync ${version}">
 <title>${title}</title><style>${raw(css)}</style></head><body>${patterns}
 ${body}
-<script>${raw(mapScript)}</script></body></html>
+<script>${raw(script)}</script></body></html>
 `
   // A name with an escape sequence or a bidirectional override would change how the text around it reads.
   return visibleText(String(text))
 }
 
 /** The sources that a content security policy allows: this script and this style sheet; whatever a name smuggles in does not run. */
-export function policyOf(css = style): readonly string[] {
-  return [`default-src 'none'`, `script-src ${hashOf(mapScript)}`, `style-src ${hashOf(css)}`, `base-uri 'none'`]
+export function policyOf(css = style, script = mapScript): readonly string[] {
+  return [`default-src 'none'`, `script-src ${hashOf(script)}`, `style-src ${hashOf(css)}`, `base-uri 'none'`]
 }
 
 function hashOf(text: string): string {

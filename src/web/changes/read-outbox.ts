@@ -1,3 +1,4 @@
+import type { Clock } from '../../app/clock.ts'
 import type { Reader } from '../reading.ts'
 
 /** One numbered change; `change` as it was written. */
@@ -35,6 +36,19 @@ export async function readAfter(reader: Reader, after: number): Promise<Numbered
       [after],
     ),
   )
+}
+
+/**
+ * `readAfter` for many who follow: those who ask for the same within a second share one read, as all do who have seen the last
+ * number. One read is kept.
+ */
+export function createSharedRead(reader: Reader, clock: Clock): (after: number) => Promise<NumberedChange[]> {
+  let kept: { readonly after: number; readonly at: number; readonly changes: Promise<NumberedChange[]> } | undefined
+  return (after) => {
+    const at = clock.now()
+    if (kept?.after !== after || Math.abs(at - kept.at) >= 900) kept = { after, at, changes: readAfter(reader, after) }
+    return kept.changes
+  }
 }
 
 /** The change as one document: the same text whenever it is asked for. */

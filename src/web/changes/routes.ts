@@ -2,17 +2,18 @@ import type { Context, Hono } from 'hono'
 import { withEtag } from '../http/etag.ts'
 import { Problem } from '../http/problems.ts'
 import type { Site } from '../pages/routes.ts'
-import { changeText, readAfter, readNumbers } from './read-outbox.ts'
+import { changeText, createSharedRead, readAfter, readNumbers } from './read-outbox.ts'
 import { streamChanges } from './stream.ts'
 
 /** A number that a bigint column and JSON have room for. */
 const numeral = /^\d{1,15}$/
 /** Clients that read streams at a time. */
-const mostStreams = 100
+const mostStreams = 500
 
 /** Adds `/changes/sequence.json`, `/changes/N.json` and `/changes/stream`. */
 export function addChanges(app: Hono, site: Pick<Site, 'reader' | 'finders' | 'clock' | 'count'>): void {
   const { reader } = site
+  const read = createSharedRead(reader, site.clock)
   let streams = 0
   app.get('/changes/sequence.json', async (context) => {
     site.count(context)
@@ -28,7 +29,12 @@ export function addChanges(app: Hono, site: Pick<Site, 'reader' | 'finders' | 'c
     if (context.req.method === 'HEAD') return context.body(null, 200, { 'content-type': 'text/event-stream' })
     streams++
     try {
-      return await streamChanges(context, site, lastId === undefined ? undefined : Number(lastId), () => streams--)
+      const onEnd = () => streams--
+      return await streamChanges(context, site, {
+        lastId: lastId === undefined ? undefined : Number(lastId),
+        read,
+        onEnd,
+      })
     } catch (error) {
       streams--
       throw error

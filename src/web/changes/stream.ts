@@ -3,12 +3,20 @@ import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
 import { resolveName } from '../../analytics/asking/names.ts'
 import { Problem } from '../http/problems.ts'
 import type { Site } from '../pages/routes.ts'
-import { changeText, type NumberedChange, readAfter, readNumbers } from './read-outbox.ts'
+import { changeText, type NumberedChange, readNumbers } from './read-outbox.ts'
 
 /** How often the database is read, and how long a stream is silent at most, ms. */
 const [READ_EVERY, SILENT] = [1000, 15_000]
 
 type Wanted = (change: NumberedChange['change']) => boolean
+
+/** How changes are streamed to one client. */
+export interface Streaming {
+  /** The last number that the client has seen. */
+  readonly lastId: number | undefined
+  readonly read: Following['read']
+  onEnd(): void
+}
 
 /**
  * Streams changes as server-sent events, from those after `lastId` or from now on, until the client goes. What is late is
@@ -18,8 +26,7 @@ type Wanted = (change: NumberedChange['change']) => boolean
 export async function streamChanges(
   context: Context,
   site: Pick<Site, 'reader' | 'finders' | 'clock'>,
-  lastId: number | undefined,
-  onEnd: () => void,
+  { lastId, read, onEnd }: Streaming,
 ): Promise<Response> {
   const { reader, clock } = site
   const wanted = await filterOf(context, site)
@@ -35,7 +42,7 @@ export async function streamChanges(
     try {
       if (isLost) await stream.writeSSE({ event: 'gap', data: JSON.stringify({ after: lastId, first, last }) })
       else await stream.write(': open\n\n')
-      await follow(stream, { read: (from) => readAfter(reader, from), wanted, clock, gone: gone.signal }, after)
+      await follow(stream, { read, wanted, clock, gone: gone.signal }, after)
     } catch {
       // The database is away, or the client: the stream ends, and the client resumes by itself.
     } finally {

@@ -7,6 +7,7 @@ import type { Markup } from '../../analytics/report/drawing/html-table.ts'
 import { style } from '../../analytics/report/drawing/style.ts'
 import { type Period, periodOf } from '../../analytics/report/period.ts'
 import type { Sql } from '../../db/database.ts'
+import { liveScript } from '../live/live-script.ts'
 
 /** What a page is made from. */
 export interface Visit {
@@ -55,11 +56,20 @@ const css = `${style}
 .site a[aria-current] { color: var(--ink); text-decoration: none; font-weight: 600 }
 form { display: flex; flex-wrap: wrap; gap: 8px; margin-top: 16px; align-items: center }
 form label { display: flex; gap: 6px; align-items: center; font-size: 15px }
+#map-live { font-size: 13px; margin-top: 12px } #map-live p { color: var(--soft) } #map-live ol { margin: 4px 0 0; padding: 0; list-style: none; max-height: 200px; overflow: auto }
+rect.taken { stroke: var(--ink); stroke-width: 3 }
 del { color: var(--soft) } ins { text-decoration: none; font-weight: 600 }
 `
 
 /** The content security policy of every page. */
-export const pagePolicy = [...policyOf(css), `form-action 'self'`, `frame-ancestors 'none'`].join('; ')
+export const pagePolicy = policyWith()
+
+/** The same for a page with a script of its own, which may ask this server. */
+export const livePolicy = policyWith(liveScript, [`connect-src 'self'`])
+
+function policyWith(script?: string, further: readonly string[] = []): string {
+  return [...policyOf(css, script), `form-action 'self'`, `frame-ancestors 'none'`, ...further].join('; ')
+}
 
 const sections = [
   ...[
@@ -80,11 +90,19 @@ const sections = [
   ],
 ] as const
 
-/** The page as an HTML document. @param picture the address of a picture of it */
+/** How a page is served. */
+export interface Serving {
+  readonly version: string
+  /** The address of a picture of the page. */
+  readonly picture?: string | undefined
+  /** Whether it follows what happens; needs `livePolicy`. */
+  readonly isLive?: boolean
+}
+
+/** The page as an HTML document. */
 export async function pageText(
   { title, lead, control, chapters, path, feed }: Page,
-  version: string,
-  picture?: string,
+  { version, picture, isLive = false }: Serving,
 ): Promise<string> {
   const section = ([at, name]: readonly [string, string] | readonly string[]) =>
     html`<a href="${at}"${path === at || path.startsWith(`${at}/`) ? html` aria-current="page"` : ''}>${name}</a>`
@@ -92,6 +110,7 @@ export async function pageText(
     title: `${title} · wynnsync`,
     version,
     css,
+    ...(isLive ? { script: liveScript } : {}),
     head: html`<meta name="description" content="${lead}"><link rel="canonical" href="${path}">
 ${feed === undefined ? '' : html`<link rel="alternate" type="application/atom+xml" href="${feed}">`}
 <meta property="og:type" content="website"><meta property="og:site_name" content="wynnsync">

@@ -14,7 +14,10 @@ interface Kept<T> {
  * Keeps pages for a few seconds, so that many readers of one page cost as much as one. Those who come together share the
  * making; who comes later sees the page before until the new one is there.
  */
-export function createPageCache<T>(clock: Clock): (key: string, make: () => Promise<T>) => Promise<T> {
+export function createPageCache<T>(
+  clock: Clock,
+  { fresh = FRESH, shown = SHOWN } = {},
+): (key: string, make: () => Promise<T>) => Promise<T> {
   const kept = new Map<string, Kept<T>>()
   const keep = (key: string, one: Kept<T>) => {
     kept.delete(key)
@@ -25,10 +28,10 @@ export function createPageCache<T>(clock: Clock): (key: string, make: () => Prom
   return (key, make) => {
     const now = clock.now()
     const found = kept.get(key)
-    const age = found ? now - found.madeAt : SHOWN
-    if (found && age < FRESH) return found.page
-    if (found && age < SHOWN) {
-      if (found.renewedAt === undefined || now - found.renewedAt >= FRESH) {
+    const age = found ? now - found.madeAt : shown
+    if (found && age < fresh) return found.page
+    if (found && age < shown) {
+      if (found.renewedAt === undefined || now - found.renewedAt >= fresh) {
         found.renewedAt = now
         const page = make()
         // One that fails leaves the page before, until that is too old.

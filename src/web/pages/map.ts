@@ -23,6 +23,7 @@ export async function mapPage(visit: Visit): Promise<Page> {
     pageOf: (name: string) => pathOf('territories', name),
   }
   const map = await mapFigure(sql, frame)
+  const live = at ? '' : liveCaptures
   const figures = [await empiresFigure(sql, frame), await capturesFigure(sql, frame)]
   return {
     path: at ? `/map?at=${encodeURIComponent(at.toISOString())}` : '/map',
@@ -30,9 +31,20 @@ export async function mapPage(visit: Visit): Promise<Page> {
     lead: `The map ${at ? `at ${instant(at)} UTC` : 'as last seen'}, and the days before.`,
     control: html`<form action="/map"><label>At <input name="at" value="${text}" placeholder="2026-05-01T20:00Z, -12h, yesterday">
 </label><button>Show</button></form>`,
-    chapters: [chapterOf('territories', 'Territories', map, ...figures, await captureMatrixFigure(sql, frame))],
+    chapters: [
+      chapterOf(
+        'territories',
+        'Territories',
+        { ...map, picture: html`${map.picture}${live}` },
+        ...figures,
+        await captureMatrixFigure(sql, frame),
+      ),
+    ],
   }
 }
+
+/** Filled by the script of the page. */
+const liveCaptures = html`<section id="map-live" hidden><p role="status"></p><ol role="log" tabindex="0" aria-label="Captures since the page was opened"></ol></section>`
 
 function instantOf(text: string, now: Date): Date {
   const at = new Date(instantText(text, now.getTime()))

@@ -1,10 +1,11 @@
 import type { Context, Hono } from 'hono'
 import type { NameFinders } from '../../analytics/asking/names.ts'
 import type { Clock } from '../../app/clock.ts'
-import { type Build, type Page, pagePolicy, pageText, type Visit } from '../html/page.ts'
+import { type Build, livePolicy, type Page, pagePolicy, pageText, type Visit } from '../html/page.ts'
 import { type Entity, entityOf, etagOf, sendEntity } from '../http/etag.ts'
 import { createPageCache } from '../http/page-cache.ts'
 import { Problem, problems } from '../http/problems.ts'
+import { liveMap } from '../live/live-map.ts'
 import { type Pictures, picturePath } from '../pictures/pictures.ts'
 import type { Reader } from '../reading.ts'
 import { guildPage, guildsPage } from './guilds.ts'
@@ -31,10 +32,15 @@ export interface Site {
 }
 
 /** Every page by its path; what players hide later must be gone at once, so pages that name them are made each time. */
-const pages: readonly { readonly path: string; readonly build: Build; readonly namesPlayers?: boolean }[] = [
+const pages: readonly {
+  readonly path: string
+  readonly build: Build
+  readonly namesPlayers?: boolean
+  readonly isLive?: boolean
+}[] = [
   { path: '/', build: homePage, namesPlayers: true },
   { path: '/status', build: statusPage },
-  { path: '/map', build: mapPage },
+  { path: '/map', build: mapPage, isLive: true },
   { path: '/territories', build: territoriesPage },
   { path: '/territories/:name', build: territoryPage },
   { path: '/guilds', build: guildsPage },
@@ -53,7 +59,7 @@ const pages: readonly { readonly path: string; readonly build: Build; readonly n
 /** Adds the pages. */
 export function addPages(app: Hono, site: Site): void {
   const cached = createPageCache<Entity>(site.clock)
-  for (const { path, build, namesPlayers = false } of pages) {
+  for (const { path, build, namesPlayers = false, isLive = false } of pages) {
     app.get(path, async (context) => {
       const { pathname, search, searchParams: query } = new URL(context.req.url)
       const name = context.req.param('name') ?? ''
@@ -62,13 +68,29 @@ export function addPages(app: Hono, site: Site): void {
       const make = async () => {
         const page = await pageOf(context, site, { build, name, query })
         const picture = site.pictures && `${at}${picturePath(page.path)}`
-        return entityOf(await pageText(page, site.version, picture), 'text/html; charset=utf-8')
+        return entityOf(await pageText(page, { version: site.version, picture, isLive }), 'text/html; charset=utf-8')
       }
       const page = await (namesPlayers ? make() : cached(`${at}${pathname}${search}`, make))
-      context.header('Content-Security-Policy', pagePolicy)
+      context.header('Content-Security-Policy', isLive ? livePolicy : pagePolicy)
       return await sendEntity(context, page)
     })
   }
+}
+
+/**
+ * Adds `/map.json`: who holds what now, for the script of the map. Those who ask within a second share an answer, unless `after` says
+ * that they have seen a later change.
+ */
+export function addLiveMap(app: Hono, site: Site): void {
+  const cached = createPageCache<Entity>(site.clock, { fresh: 1000, shown: 1000 })
+  app.get('/map.json', async (context) => {
+    const make = async () => {
+      site.count(context)
+      return entityOf(await site.reader.read(liveMap), 'application/json')
+    }
+    const after = /^\d{1,15}$/.exec(context.req.query('after') ?? '')?.[0] ?? ''
+    return await sendEntity(context, await cached(after, make))
+  })
 }
 
 /** Adds a picture of every page, for sites that show links. */
@@ -110,5 +132,5 @@ export async function problemPage(context: Context, problem: Problem, version: s
   const lead = problem.details.detail ?? `Status ${status}.`
   const { pathname: path } = new URL(context.req.url)
   context.header('Content-Security-Policy', pagePolicy)
-  return context.html(await pageText({ title, lead, path, chapters: [] }, version), status)
+  return context.html(await pageText({ title, lead, path, chapters: [] }, { version }), status)
 }

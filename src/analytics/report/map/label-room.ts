@@ -1,3 +1,5 @@
+import { visibleLine } from '../../../app/terminal-text.ts'
+import { shortened } from '../words.ts'
 import type { Place } from './map-history.ts'
 
 /** Size of the labels on the map, in pixels. */
@@ -8,6 +10,11 @@ export const mapWidth = 620
 
 const widest = /[mwMW@%]/
 const padding = 2
+
+/** What stands on a territory for the guild that holds it. */
+export function labelOf(prefix: string): string {
+  return shortened(visibleLine(prefix), 5)
+}
 
 /** How wide a label may become in any usual font, in pixels. */
 export function labelWidth(label: string): number {

@@ -1,10 +1,10 @@
 /**
- * The one script of the page: moves the map through time, by hand or by itself. Reads what to show from the JSON beside it and changes only
- * attributes and text, so that no name is ever read as markup. Without it, the page shows the last moment.
+ * Moves the map through time, by hand or by itself. Reads what to show from the JSON beside it and changes only attributes and text, so
+ * that no name is ever read as markup. Without it, the page shows the last moment.
  */
 export const mapScript = `
 const states = document.getElementById('map-states')
-if (states) moveMap(JSON.parse(states.textContent))
+const map = states && moveMap(JSON.parse(states.textContent))
 // Folded tables are printed, too.
 addEventListener('beforeprint', () => { for (const one of document.querySelectorAll('details')) one.open = true })
 
@@ -70,5 +70,32 @@ function moveMap({ times, fills, labels, widths, rooms, names, changes }) {
   slider.value = slider.max
   document.getElementById('map-control').hidden = false
   show(slider.valueAsNumber)
+  const placeOf = (name, label, width) => {
+    if (names.indexOf(name) < 0) labels[names.push(name) - 1] = label
+    const guild = names.indexOf(name)
+    fills[guild] ??= 'var(--others)'
+    widths[guild] ??= width
+    return guild
+  }
+  /** Adds a moment after the last, and returns what changed hands. A map that shows the last one goes on to it. */
+  return (time, guilds, holders) => {
+    const last = times.length - 1
+    const taken = []
+    changes.forEach(([territory, list], place) => {
+      if (!Object.hasOwn(holders, territory)) return
+      const [before, guild] = [holderAt(list, last), holders[territory] < 0 ? -1 : placeOf(...guilds[holders[territory]])]
+      if (guild === before) return
+      list.push([last + 1, guild])
+      taken.push({ territory, by: names[guild], from: names[before], rects: drawings.map(({ rects }) => rects[place]) })
+    })
+    if (taken.length === 0) return taken
+    times.push(time)
+    slider.max = last + 1
+    if (slider.valueAsNumber === last && next === undefined) {
+      slider.value = last + 1
+      show(last + 1)
+    }
+    return taken
+  }
 }
 `

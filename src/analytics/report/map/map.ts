@@ -9,7 +9,7 @@ import type { Markup } from '../drawing/html-table.ts'
 import { swatch } from '../drawing/swatch.ts'
 import { fills, type Roster } from '../guild/roster.ts'
 import { count, instant, moment, number, shortened } from '../words.ts'
-import { labelRooms, labelSize, labelWidth, mapWidth } from './label-room.ts'
+import { labelOf, labelRooms, labelSize, labelWidth, mapWidth } from './label-room.ts'
 import { type MapHistory, type Place, readMapHistory } from './map-history.ts'
 
 /** Keeps the place of a label that the slider may bring. */
@@ -137,7 +137,7 @@ ${rest > 0 ? html`<li>${swatch('var(--others)')}<span class="rest">${count(rest,
 /** What the script needs, as JSON in which nothing can end the element it stands in. */
 function states({ places, steps, changes }: MapHistory, { shown }: Roster): string {
   const placeOf = new Map(shown.map(({ uuid }, place) => [uuid, place]))
-  const labels = shown.map(({ prefix }) => shortened(visibleLine(prefix), 5))
+  const labels = shown.map(({ prefix }) => labelOf(prefix))
   const json = JSON.stringify({
     times: steps.map(moment),
     fills: shown.map(({ fill }) => fill),
