@@ -51,7 +51,7 @@ function storedSecrets({ credentialsFile }: Config): string[] {
 export function openDatabase(
   { config, clock, log }: App,
   holds: readonly string[],
-  options: Pick<ConnectOptions, 'lowMemory' | 'isBrief' | 'waitMs' | 'durable' | 'signal'> = {},
+  options: Pick<ConnectOptions, 'lowMemory' | 'isBrief' | 'waitMs' | 'durable' | 'signal' | 'connectMs'> = {},
 ): Promise<Database> {
   const { databaseUrl, dataDir } = config
   const report = (message: string) => log.error(message)

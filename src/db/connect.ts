@@ -25,6 +25,8 @@ export interface ConnectOptions {
   readonly isBrief?: boolean
   /** Cancels what runs on a server when it is aborted; for commands that only read. */
   readonly signal?: AbortSignal | undefined
+  /** How long a server may take to accept a connection, ms. */
+  readonly connectMs?: number
 }
 
 /**
@@ -32,9 +34,12 @@ export interface ConnectOptions {
  * @throws UsageError, RetryableError, FatalError as `openServer` and `openEmbedded`
  */
 export async function connect(options: ConnectOptions): Promise<Database> {
-  const { databaseUrl, dataDir, lowMemory = false, isBrief = false, signal, ...embedded } = options
+  const { databaseUrl, dataDir, lowMemory = false, isBrief = false, signal, connectMs, ...embedded } = options
   const applicationName = ['wynnsync', ...(options.holds ?? []).slice(0, 1)].join(' ').slice(0, 63)
-  if (databaseUrl) return (await import('./server/server.ts')).openServer(databaseUrl, { applicationName, signal })
+  if (databaseUrl) {
+    const { openServer } = await import('./server/server.ts')
+    return await openServer(databaseUrl, { applicationName, signal, connectMs })
+  }
   if (lowMemory) enableLowMemoryMode()
   const { openEmbedded } = await import('./embedded/embedded.ts')
   const open = () => openEmbedded(dataDir, embedded)

@@ -1,8 +1,10 @@
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { chmod, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { commands } from '../../src/cli/all-commands.ts'
 import { buildProgram, type Environment, mainFile, runProgram, startCommand } from '../support/cli.ts'
 import { guildId, place } from '../support/guild-answers.ts'
@@ -72,6 +74,19 @@ describe('what may follow', () => {
     expect(await offered(['query', 'member_activity', 'A'], away)).toEqual([])
     expect(await offered(['query', 'member_r'], away)).toEqual(['member_retention'])
   })
+
+  test('comes soon from a server that does not answer, and does not open an embedded database', async () => {
+    const silent = createServer(() => {}).listen(0, '127.0.0.1')
+    onTestFinished(() => void silent.close())
+    await once(silent, 'listening')
+    const DATABASE_URL = `postgres://127.0.0.1:${(silent.address() as AddressInfo).port}/none`
+    const began = performance.now()
+    expect(await offered(['query', 'member_activity', 'A'], { DATABASE_URL })).toEqual([])
+    expect(performance.now() - began).toBeLessThan(8000)
+    const WYNNSYNC_DATA_DIR = join(cwd, 'data')
+    expect(await offered(['query', 'member_activity', 'A'], { WYNNSYNC_DATA_DIR })).toEqual([])
+    expect(existsSync(WYNNSYNC_DATA_DIR)).toBe(false)
+  })
 })
 
 describe('the script', () => {
@@ -93,15 +108,6 @@ describe('the script', () => {
     expect(spawnSync('bash', ['-c', `printf %s ${escaped}`], { encoding: 'utf8' }).stdout).toBe(hostile)
     expect(none).toBe('')
     expect(existsSync(join(cwd, 'hacked'))).toBe(false)
-  })
-
-  test.each(['zsh', 'fish'])('of %s is one that it can read', async (shell) => {
-    const { code, out } = await runProgram(['completion', shell])
-    expect(code).toBe(0)
-    const { status, error } = spawnSync(shell, ['-n'], { input: out, encoding: 'utf8' })
-    // Where the shell is not installed, the text is all there is to look at.
-    if (!error) expect(status).toBe(0)
-    expect(out).toContain('wynnsync __complete -- ')
   })
 
   test('of an unknown shell ends with 2', async () => {

@@ -16,6 +16,11 @@ export function onTerminal(
 ) {
   const program = [process.execPath, mainFile, ...args].map((word) => `'${word}'`).join(' ')
   const words = size ? `stty cols ${size.columns} rows ${size.rows}; ${program}` : program
+  return wordsOnTerminal(words, environment, cwd)
+}
+
+/** The same of a shell's command. */
+export function wordsOnTerminal(words: string, environment: Environment, cwd: string) {
   const child = spawn('script', ['--quiet', '--return', '--echo', 'always', '--command', words, '/dev/null'], {
     cwd,
     env: { PATH: process.env.PATH, HOME: cwd, TERM: 'xterm', SHELL: '/bin/sh', ...environment },

@@ -28,6 +28,8 @@ export interface ServerOptions {
   readonly applicationName?: string
   /** Cancels the statements that run when it is aborted, and refuses further ones, with its reason. */
   readonly signal?: AbortSignal | undefined
+  /** How long the server may take to accept a connection, ms. */
+  readonly connectMs?: number | undefined
 }
 
 /**
@@ -45,7 +47,7 @@ export async function openServer(url: string, options: ServerOptions = {}): Prom
       types: TYPES,
       fetch_types: false,
       ...SOCKET,
-      connect_timeout: 10,
+      connect_timeout: (options.connectMs ?? 10_000) / 1000,
       // By default connections end after about 45 minutes, and session locks with them.
       max_lifetime: null,
       onnotice: () => {},

@@ -57,7 +57,8 @@ async function onServer<T>(
     const { app } = await createContext({ ...context.flags, ...flags, quiet: true }, context)
     // To open the embedded one takes seconds, and keeps every other process from it.
     if (app.config.databaseUrl === undefined) return none
-    const db = await openDatabase(app, ['completion'], { signal: AbortSignal.timeout(LONGEST), isBrief: true })
+    const limits = { signal: AbortSignal.timeout(LONGEST), connectMs: LONGEST }
+    const db = await openDatabase(app, ['completion'], { ...limits, isBrief: true })
     try {
       return await read(db)
     } finally {
