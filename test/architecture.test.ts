@@ -185,6 +185,8 @@ describe('the files of src', () => {
       'src/api/http/transport.ts',
       'src/app/app.ts',
       'src/app/clock.ts',
+      // Runs in a browser.
+      'src/web/live/live-script.ts',
     ])
   })
 
