@@ -24,10 +24,15 @@ if (argv.includes('--if-needed')) {
 /** Two folders below the root, as every compiled module that looks for files of the package is. */
 const folder = join(root, 'dist/program')
 
-/** In place of all of undici, whose loading costs 60 ms and 10 MB, what the program uses of it. */
-const part = {
-  name: 'part of undici',
-  setup: ({ onResolve }) => onResolve({ filter: /^undici$/ }, () => ({ path: join(root, 'scripts/build/undici.mjs') })),
+/** In place of modules of libraries, what the program uses of them: all of undici costs 60 ms and 10 MB, events of linkedom half of a picture. */
+const parts = {
+  name: 'parts of libraries',
+  setup: ({ onResolve }) => {
+    onResolve({ filter: /^undici$/ }, () => ({ path: join(root, 'scripts/build/undici.mjs') }))
+    onResolve({ filter: /\/event-target\.js$/ }, ({ importer }) =>
+      /[\\/]linkedom[\\/]/.test(importer) ? { path: join(root, 'scripts/build/event-target.mjs') } : undefined,
+    )
+  },
 }
 
 const compiler = spawn(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', root], {
@@ -58,7 +63,7 @@ const program = await build({
   format: 'esm',
   // It is installed by those who want it, or finds its own files beside itself.
   external: ['@electric-sql/pglite', '@modelcontextprotocol/sdk/*', '@duckdb/node-api', '@resvg/resvg-wasm'],
-  plugins: [part],
+  plugins: [parts],
 })
 // Only modules can be split, and only of CommonJS can Node 20 keep what it compiled.
 const files = await Promise.all(program.outputFiles.map(inCommonJs))

@@ -2,15 +2,14 @@ import type { Sql } from '../../db/database.ts'
 import { balanceFigure } from './content/balance.ts'
 import { poolsFigure } from './content/pools.ts'
 import type { Chapter } from './drawing/figure.ts'
-import type { MapFrame } from './drawing/frame.ts'
 import { freshnessFigure } from './freshness/freshness.ts'
 import { gapsFigure } from './freshness/gaps.ts'
 import { biggestGuild, guildChapter } from './guild/guild-chapter.ts'
-import { readRoster } from './guild/roster.ts'
 import { captureMatrixFigure } from './map/capture-matrix.ts'
 import { capturesFigure } from './map/captures.ts'
 import { empiresFigure } from './map/empires.ts'
 import { mapFigure } from './map/map.ts'
+import { mapFrameOf } from './map/map-frame.ts'
 import { pageOf } from './page.ts'
 import { patchFigure } from './patch/patch-chapter.ts'
 import { type Period, periodOf } from './period.ts'
@@ -41,7 +40,7 @@ export async function composeReport(
 ): Promise<Report> {
   const period = await periodOf(sql, wanted, writtenAt)
   const guild = wanted.guild ?? (await biggestGuild(sql))
-  const frame: MapFrame = { ...period, guild, writtenAt, roster: await readRoster(sql, period) }
+  const frame = await mapFrameOf(sql, { ...period, guild, writtenAt })
   const territories = [mapFigure, empiresFigure, capturesFigure, captureMatrixFigure]
   const chapters: Chapter[] = [
     { id: 'territories', heading: 'Territories', figures: await each(territories, (draw) => draw(sql, frame)) },

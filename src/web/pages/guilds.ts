@@ -73,11 +73,11 @@ export async function guildPage(visit: Visit): Promise<Page> {
   const { sql, people } = visit
   const { uuid, guild, holder } = await guildNamed(visit)
   const frame = await frameOf(visit, {}, uuid)
-  const chapter = people
-    ? await guildChapter(sql, frame)
-    : chapterOf('guild', 'The guild', await guildHoursFigure(sql, uuid, frame))
-  const former = await namesFigure(visit, uuid)
-  const [held, amount] = await heldFigure(visit, uuid)
+  const [chapter, former, [held, amount]] = await Promise.all([
+    people ? guildChapter(sql, frame) : chapterOf('guild', 'The guild', await guildHoursFigure(sql, uuid, frame)),
+    namesFigure(visit, uuid),
+    heldFigure(visit, uuid),
+  ])
   return {
     path: `/guilds/${encodeURIComponent(guild?.prefix ?? uuid)}`,
     feed: `/feeds/guilds/${uuid}.atom`,

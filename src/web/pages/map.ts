@@ -1,10 +1,10 @@
 import { html } from 'hono/html'
 import { instantText } from '../../analytics/instants.ts'
-import { readRoster } from '../../analytics/report/guild/roster.ts'
 import { captureMatrixFigure } from '../../analytics/report/map/capture-matrix.ts'
 import { capturesFigure } from '../../analytics/report/map/captures.ts'
 import { empiresFigure } from '../../analytics/report/map/empires.ts'
 import { mapFigure } from '../../analytics/report/map/map.ts'
+import { mapFrameOf } from '../../analytics/report/map/map-frame.ts'
 import { instant } from '../../analytics/report/words.ts'
 import { pathOf } from '../html/links.ts'
 import { chapterOf, frameOf, type Page, type Visit } from '../html/page.ts'
@@ -17,29 +17,22 @@ export async function mapPage(visit: Visit): Promise<Page> {
   const at = text === '' ? undefined : instantOf(text, now)
   // The period ends before its end.
   const period = await frameOf(visit, at ? { to: new Date(at.getTime() + 1) } : {})
-  const frame = {
-    ...period,
-    roster: await readRoster(sql, period),
-    pageOf: (name: string) => pathOf('territories', name),
-  }
-  const map = await mapFigure(sql, frame)
+  const frame = { ...(await mapFrameOf(sql, period)), pageOf: (name: string) => pathOf('territories', name) }
+  // One is drawn while the database works for the next.
+  const [map, ...figures] = await Promise.all([
+    mapFigure(sql, frame),
+    empiresFigure(sql, frame),
+    capturesFigure(sql, frame),
+    captureMatrixFigure(sql, frame),
+  ])
   const live = at ? '' : liveCaptures
-  const figures = [await empiresFigure(sql, frame), await capturesFigure(sql, frame)]
   return {
     path: at ? `/map?at=${encodeURIComponent(at.toISOString())}` : '/map',
     title: map.title,
     lead: `The map ${at ? `at ${instant(at)} UTC` : 'as last seen'}, and the days before.`,
     control: html`<form action="/map"><label>At <input name="at" value="${text}" placeholder="2026-05-01T20:00Z, -12h, yesterday">
 </label><button>Show</button></form>`,
-    chapters: [
-      chapterOf(
-        'territories',
-        'Territories',
-        { ...map, picture: html`${map.picture}${live}` },
-        ...figures,
-        await captureMatrixFigure(sql, frame),
-      ),
-    ],
+    chapters: [chapterOf('territories', 'Territories', { ...map, picture: html`${map.picture}${live}` }, ...figures)],
   }
 }
 

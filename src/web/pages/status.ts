@@ -23,15 +23,17 @@ export async function statusPage(visit: Visit): Promise<Page> {
 export async function worldsPage(visit: Visit): Promise<Page> {
   const { sql } = visit
   const frame = await frameOf(visit)
-  const total = await onlineTotalFigure(sql, frame)
+  // One is drawn while the database works for the next.
+  const [total, worlds, lifecycle] = await Promise.all([
+    onlineTotalFigure(sql, frame),
+    worldsFigure(sql, frame),
+    lifecycleFigure(visit),
+  ])
   return {
     path: '/worlds',
     title: total.title,
     lead: `Players online, ${moment(frame.from)} to ${moment(frame.to)}.`,
-    chapters: [
-      chapterOf('online', 'Players online', total, await worldsFigure(sql, frame)),
-      chapterOf('lifecycle', 'Up and down', await lifecycleFigure(visit)),
-    ],
+    chapters: [chapterOf('online', 'Players online', total, worlds), chapterOf('lifecycle', 'Up and down', lifecycle)],
   }
 }
 

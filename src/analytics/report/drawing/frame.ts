@@ -1,5 +1,4 @@
 import type { Sql } from '../../../db/database.ts'
-import type { Roster } from '../guild/roster.ts'
 import type { Period } from '../period.ts'
 
 /** What every picture of a report is about. */
@@ -8,13 +7,6 @@ export interface Frame extends Period {
   readonly guild: string | null
   /** When the report is written; ages count up to then. */
   readonly writtenAt: Date
-}
-
-/** The same of pictures in the colours of guilds. */
-export interface MapFrame extends Frame {
-  readonly roster: Roster
-  /** Where a territory has a page; undefined: nowhere, as in a report. */
-  readonly pageOf?: (territory: string) => string
 }
 
 /** How often a resource is expected to be observed; seconds, 0 without a schedule. */

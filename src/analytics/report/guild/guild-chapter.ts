@@ -29,11 +29,12 @@ export async function guildChapter(sql: Sql, frame: Frame): Promise<Chapter> {
       figures: [missing('members', 'No guild was synced yet', 'wynnsync sync guild-list guilds')],
     }
   }
-  const figures = [
-    await membersFigure(sql, guild, frame),
-    await contributionFigure(sql, guild, frame),
-    await movesFigure(sql, guild, frame),
-    await guildHoursFigure(sql, guild, frame),
-  ]
+  // One is drawn while the database works for the next.
+  const figures = await Promise.all([
+    membersFigure(sql, guild, frame),
+    contributionFigure(sql, guild, frame),
+    movesFigure(sql, guild, frame),
+    guildHoursFigure(sql, guild, frame),
+  ])
   return { id, heading: `${row.name} [${row.prefix}]`, figures }
 }

@@ -2,10 +2,10 @@ import * as Plot from '@observablehq/plot'
 import type { Sql } from '../../../db/database.ts'
 import { draw } from '../drawing/draw.ts'
 import { type Figure, missing } from '../drawing/figure.ts'
-import type { MapFrame } from '../drawing/frame.ts'
 import { heat, heatLegend } from '../drawing/swatch.ts'
 import type { Roster } from '../guild/roster.ts'
 import { count, shortened } from '../words.ts'
+import type { MapFrame } from './map-frame.ts'
 
 interface Pair {
   readonly attackerId: string

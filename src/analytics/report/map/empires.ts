@@ -2,16 +2,11 @@ import * as Plot from '@observablehq/plot'
 import type { Sql } from '../../../db/database.ts'
 import { draw, type Picture } from '../drawing/draw.ts'
 import { type Figure, missing } from '../drawing/figure.ts'
-import { expectedEvery, type MapFrame, observedOf } from '../drawing/frame.ts'
-import { seriesStep, timeAxis } from '../drawing/time-axis.ts'
+import { observedOf } from '../drawing/frame.ts'
+import { timeAxis } from '../drawing/time-axis.ts'
 import type { Shown } from '../guild/roster.ts'
 import { count, number, shortened } from '../words.ts'
-
-interface Size {
-  readonly at: Date
-  readonly uuid: string
-  readonly territories: number
-}
+import type { MapFrame } from './map-frame.ts'
 
 /** How many territories each guild held at the observed moments, ms since the epoch. */
 interface Empires {
@@ -49,28 +44,32 @@ export async function empiresFigure(sql: Sql, frame: MapFrame): Promise<Figure> 
   }
 }
 
-async function readEmpires(sql: Sql, frame: MapFrame): Promise<Empires> {
-  const step = seriesStep(frame, await expectedEvery(sql, 'territories'))
-  const sizes = await sql.query<Size>(
-    // The last moment, too: what it has is what the map has.
-    `select at, guild_uuid::text as uuid, territories from analytics.guild_territory_count($1, $2, make_interval(secs => $3))
-      union all
-     select at, guild_uuid::text, territories from analytics.guild_territory_count($4, $2, interval '1 day') order by at`,
-    [frame.from, frame.to, step, new Date(frame.to.getTime() - 1)],
-  )
+async function readEmpires(sql: Sql, { holds, roster }: MapFrame): Promise<Empires> {
+  const { moments, between } = holds
+  // At each moment how many more than at the one before; then the sums of it.
+  const sizes = new Map(roster.shown.map(({ uuid }) => [uuid, new Int32Array(moments.length + 1)]))
+  const add = (guild: string, place: number, change: number) => {
+    const own = sizes.get(guild)
+    if (own) own[place] = (own[place] ?? 0) + change
+  }
+  for (const laid of holds.over(moments).values())
+    for (const { began, ended, guild } of laid) {
+      add(guild, began, 1)
+      add(guild, ended, -1)
+    }
+  for (const own of sizes.values())
+    for (let place = 1; place < own.length; place++) own[place] = (own[place] ?? 0) + (own[place - 1] ?? 0)
   // Outside of what was observed, holds are known that reach there, but not who held the rest.
   const seen = await observedOf(sql, 'territories')
   const isSeen = (at: number) =>
-    seen !== null && at + step * 1000 > seen.first.getTime() && at - step * 1000 < seen.last.getTime()
-  const byGuild = new Map<string, Map<number, number>>()
-  for (const { at, uuid, territories } of sizes) {
-    byGuild.set(uuid, (byGuild.get(uuid) ?? new Map()).set(at.getTime(), territories))
-  }
+    seen !== null && at + between > seen.first.getTime() && at - between < seen.last.getTime()
+  const isHeld = (place: number) => [...sizes.values()].some((own) => (own[place] ?? 0) > 0)
+  const placeOf = new Map(moments.map((at, place) => [at.getTime(), place]))
   return {
-    guilds: frame.roster.shown.filter(({ uuid }) => byGuild.has(uuid)),
-    moments: [...new Set(sizes.map(({ at }) => at.getTime()))].filter(isSeen),
-    size: ({ uuid }, at) => byGuild.get(uuid)?.get(at) ?? 0,
-    largest: Math.max(...sizes.map(({ territories }) => territories)),
+    guilds: roster.shown.filter(({ uuid }) => sizes.get(uuid)?.some((size) => size > 0)),
+    moments: [...placeOf].flatMap(([at, place]) => (isSeen(at) && isHeld(place) ? [at] : [])),
+    size: ({ uuid }, at) => sizes.get(uuid)?.[placeOf.get(at) ?? -1] ?? 0,
+    largest: Math.max(...[...sizes.values()].flatMap((own) => [...own])),
   }
 }
 

@@ -4,24 +4,21 @@ import { visibleLine } from '../../../app/terminal-text.ts'
 import type { Sql } from '../../../db/database.ts'
 import { draw } from '../drawing/draw.ts'
 import { type Figure, missing } from '../drawing/figure.ts'
-import { type MapFrame, observedOf } from '../drawing/frame.ts'
+import { observedOf } from '../drawing/frame.ts'
 import type { Markup } from '../drawing/html-table.ts'
 import { swatch } from '../drawing/swatch.ts'
 import { fills, type Roster } from '../guild/roster.ts'
 import { count, instant, moment, number, shortened } from '../words.ts'
 import { labelOf, labelRooms, labelSize, labelWidth, mapWidth } from './label-room.ts'
+import type { MapFrame } from './map-frame.ts'
 import { type MapHistory, type Place, readMapHistory } from './map-history.ts'
 
 /** Keeps the place of a label that the slider may bring. */
 const blank = ' '
 
 /** a. Who holds what, with a slider through the period and a replay of it. */
-export async function mapFigure(sql: Sql, { roster, pageOf, ...period }: MapFrame): Promise<Figure> {
-  const history = await readMapHistory(
-    sql,
-    period,
-    roster.shown.map(({ uuid }) => uuid),
-  )
+export async function mapFigure(sql: Sql, { roster, holds, pageOf, ...period }: MapFrame): Promise<Figure> {
+  const history = await readMapHistory(sql, holds)
   const last = history.steps.at(-1) ?? period.to
   const seen = await observedOf(sql, 'territories')
   const isOld = seen !== null && seen.last < period.from

@@ -1,0 +1,19 @@
+import type { Sql } from '../../../db/database.ts'
+import type { Frame } from '../drawing/frame.ts'
+import { type Roster, readRoster } from '../guild/roster.ts'
+import { type Holds, readHolds } from './holds.ts'
+
+/** What pictures of the map are about, in the colours of guilds. */
+export interface MapFrame extends Frame {
+  readonly roster: Roster
+  readonly holds: Holds
+  /** Where a territory has a page; undefined: nowhere, as in a report. */
+  readonly pageOf?: (territory: string) => string
+}
+
+/** Reads what all of these pictures have in common. */
+export async function mapFrameOf(sql: Sql, frame: Frame): Promise<MapFrame> {
+  const roster = await readRoster(sql, frame)
+  const guilds = roster.shown.map(({ uuid }) => uuid)
+  return { ...frame, roster, holds: await readHolds(sql, frame, guilds) }
+}
