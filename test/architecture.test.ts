@@ -65,6 +65,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
 const namesResource: Readonly<Record<string, { readonly names: readonly string[]; readonly reason: string }>> = {
   'src/cli/commands/auth/auth-identity.ts': { names: ['players'], reason: 'an endpoint of the API' },
   'src/cli/commands/backfill/index.ts': { names: ['guilds', 'players'], reason: 'an example of a command' },
+  'src/cli/commands/demo/demo-story.ts': { names: ['territories'], reason: 'the plural of what is counted' },
   'src/cli/commands/doctor/doctor-checks.ts': {
     names: ['guilds', 'players', 'seasons'],
     reason: 'an endpoint of the API',

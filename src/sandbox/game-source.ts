@@ -20,9 +20,14 @@ export interface GameOptions {
   readonly startedAt?: string | undefined
   /** How often a territory's resources move, seconds (default 600). */
   readonly resourceSeconds?: number | undefined
+  /** Whether one war, one patch and the like happen in three days, as planned, instead of much by chance (default false). */
+  readonly isStory?: boolean | undefined
   /** Whether the game patches the items now and then (default: unless an item world was given). */
   readonly patches?: boolean | undefined
 }
+
+/** A few guilds, and what happens to them in three days. */
+export const storyWorld: GameOptions = { guilds: 4, players: 240, territories: 60, isStory: true, patches: true }
 
 const retunedPerPatch = 12
 
@@ -40,6 +45,7 @@ export function openGame(
       guilds: options.guilds,
       players: options.players,
       territories: options.territories,
+      isStory: options.isStory,
       patchItems: (seed) => {
         if (!patches) return null
         const { changed, added, removed, ...world } = patchItems(items.itemWorld(), seed, retunedPerPatch)

@@ -55,7 +55,7 @@ const servers: readonly [RegExp, string][] = [
   [/\bwynnsync start\b/, 'started'],
   [/^wynnsync status --watch/, 'territories'],
   // Shown to its end by test/cli/demo.test.ts.
-  [/^wynnsync demo/, 'Who holds'],
+  [/^wynnsync demo/, '1. The map'],
 ]
 const readyOf = (line: string) => servers.find(([command]) => command.test(line))?.[1]
 

@@ -13,6 +13,7 @@ import { planPersonChanges } from './people/person-changes.ts'
 import { planLogin } from './people/presence.ts'
 import { createQueue } from './queue.ts'
 import type { Realm } from './state.ts'
+import { planStory, storyHoldings } from './story.ts'
 import { day, hour } from './time.ts'
 import { recurring } from './worlds/recurring.ts'
 import { planRestarts } from './worlds/restarts.ts'
@@ -32,6 +33,8 @@ export interface GameSettings {
   readonly players?: number | undefined
   /** How many territories the map has, rounded up to twenties (default 400). */
   readonly territories?: number | undefined
+  /** Whether one war, one patch and the like happen in three days, as planned, instead of much by chance (default false). */
+  readonly isStory?: boolean | undefined
   /** Called when the game patches its items; absent: never. */
   readonly patchItems?: PatchItems | undefined
 }
@@ -55,7 +58,7 @@ const warmUp = 8 * hour
  * The game is played by the whole second, so that a response shows exactly what had happened when it was produced.
  */
 export function createGame(settings: GameSettings): Game {
-  const { seed, startedAt, guilds = 400, players = 2000, territories } = settings
+  const { seed, startedAt, guilds = 400, players = 2000, territories, isStory = false } = settings
   const random = seededRandom(seed ^ 0x5eed)
   const origin = Math.floor(startedAt / 1000) * 1000 - warmUp
   const realm: Realm = {
@@ -76,19 +79,17 @@ export function createGame(settings: GameSettings): Game {
   }
   createPeople(realm, guilds, players)
   createMap(realm)
-  createHoldings(realm, origin)
+  createHoldings(realm, origin, isStory ? storyHoldings : undefined)
   createSeasons(realm)
   logFirstMembers(realm)
   for (const player of realm.players.values()) planLogin(realm, player, origin)
   planRestarts(realm, origin)
-  planWars(realm, origin)
-  planGuildLife(realm, origin)
-  planMapChanges(realm)
-  planPersonChanges(realm, origin)
-  recurring(realm, 60 * hour, 5 * day, (at) => {
-    const patch = settings.patchItems?.(Math.floor(random() * 2 ** 32))
-    if (patch) realm.log.itemPatches.push({ at, ...patch })
-  })
+  const patch = (at: number) => {
+    const patched = settings.patchItems?.(Math.floor(random() * 2 ** 32))
+    if (patched) realm.log.itemPatches.push({ at, ...patched })
+  }
+  if (isStory) planStory(realm, patch)
+  else planByChance(realm, origin, patch)
   let playedTo = realm.startedAt
   realm.events.playUntil(playedTo)
 
@@ -108,4 +109,12 @@ export function createGame(settings: GameSettings): Game {
       return player && counterAt(player, name, at)
     },
   }
+}
+
+function planByChance(realm: Realm, from: number, patch: (at: number) => void): void {
+  planWars(realm, from)
+  planGuildLife(realm, from)
+  planMapChanges(realm)
+  planPersonChanges(realm, from)
+  recurring(realm, 60 * hour, 5 * day, patch)
 }

@@ -26,7 +26,7 @@ function followCaptures() {
   const update = async (after) => {
     const { at, guilds, holders } = await (await fetch('/map.json?after=' + after)).json()
     for (const one of map(at, guilds, holders)) tell(at, one)
-    say('Live: captures appear here and on the map. Last one seen by ' + at + ' UTC.')
+    say('Live: captures appear here and on the map. As of ' + at + ' UTC.')
   }
   let source
   let updated = Promise.resolve()

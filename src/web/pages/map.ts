@@ -17,7 +17,11 @@ export async function mapPage(visit: Visit): Promise<Page> {
   const at = text === '' ? undefined : instantOf(text, now)
   // The period ends before its end.
   const period = await frameOf(visit, at ? { to: new Date(at.getTime() + 1) } : {})
-  const frame = { ...(await mapFrameOf(sql, period)), pageOf: (name: string) => pathOf('territories', name) }
+  const frame = {
+    ...(await mapFrameOf(sql, period)),
+    pageOf: (name: string) => pathOf('territories', name),
+    ...(at ? {} : { aside: liveCaptures }),
+  }
   // One is drawn while the database works for the next.
   const [map, ...figures] = await Promise.all([
     mapFigure(sql, frame),
@@ -25,14 +29,13 @@ export async function mapPage(visit: Visit): Promise<Page> {
     capturesFigure(sql, frame),
     captureMatrixFigure(sql, frame),
   ])
-  const live = at ? '' : liveCaptures
   return {
     path: at ? `/map?at=${encodeURIComponent(at.toISOString())}` : '/map',
     title: map.title,
     lead: `The map ${at ? `at ${instant(at)} UTC` : 'as last seen'}, and the days before.`,
-    control: html`<form action="/map"><label>At <input name="at" value="${text}" placeholder="2026-05-01T20:00Z, -12h, yesterday">
+    control: html`<form action="/map"><label>At <input name="at" size="32" value="${text}" placeholder="2026-05-01T20:00Z, -12h, yesterday">
 </label><button>Show</button></form>`,
-    chapters: [chapterOf('territories', 'Territories', { ...map, picture: html`${map.picture}${live}` }, ...figures)],
+    chapters: [chapterOf('territories', 'Territories', { ...map, title: 'The map through these days' }, ...figures)],
   }
 }
 

@@ -18,7 +18,7 @@ export const demo: Part = async ({ program, folder, say }) => {
     silent = Math.max(silent, seconds() - shownAt)
     shownAt = seconds()
     said += text.toString()
-    if (Number.isNaN(firstTable) && /\n\n {2}\S/.test(said)) firstTable = shownAt
+    if (Number.isNaN(firstTable) && /\n\n {3}(?!node )\S/.test(said)) firstTable = shownAt
   })
   child.stderr.resume()
   const code = await ended(child)

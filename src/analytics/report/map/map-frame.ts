@@ -1,5 +1,6 @@
 import type { Sql } from '../../../db/database.ts'
 import type { Frame } from '../drawing/frame.ts'
+import type { Markup } from '../drawing/html-table.ts'
 import { type Roster, readRoster } from '../guild/roster.ts'
 import { type Holds, readHolds } from './holds.ts'
 
@@ -9,6 +10,8 @@ export interface MapFrame extends Frame {
   readonly holds: Holds
   /** Where a territory has a page; undefined: nowhere, as in a report. */
   readonly pageOf?: (territory: string) => string
+  /** What stands below the legend of the map. */
+  readonly aside?: Markup
 }
 
 /** Reads what all of these pictures have in common. */

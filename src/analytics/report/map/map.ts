@@ -17,7 +17,7 @@ import { type MapHistory, type Place, readMapHistory } from './map-history.ts'
 const blank = ' '
 
 /** a. Who holds what, with a slider through the period and a replay of it. */
-export async function mapFigure(sql: Sql, { roster, holds, pageOf, ...period }: MapFrame): Promise<Figure> {
+export async function mapFigure(sql: Sql, { roster, holds, pageOf, aside, ...period }: MapFrame): Promise<Figure> {
   const history = await readMapHistory(sql, holds)
   const last = history.steps.at(-1) ?? period.to
   const seen = await observedOf(sql, 'territories')
@@ -32,7 +32,7 @@ export async function mapFigure(sql: Sql, { roster, holds, pageOf, ...period }: 
     title: isOld ? `As last seen ${instant(seen.last)}, before this period: ${title}` : title,
     lead: html`Each rectangle is a territory in the colour of the guild that held it; hatched: no holder known. The table
 has the last moment, ${instant(last)} UTC; no observation after ${instant(seen?.last ?? null)}.${history.elsewhere > 0 ? ` ${count(history.elsewhere, 'hold')} of territories that are not on the map any more are left out.` : ''}`,
-    picture: html`${slider(history)}<div class="map-body">${mapPicture(history, roster, pageOf)}${legendOf(roster, held)}</div>
+    picture: html`${slider(history)}<div class="map-body">${mapPicture(history, roster, pageOf)}<div>${legendOf(roster, held)}${aside ?? ''}</div></div>
 <script type="application/json" id="map-states">${raw(states(history, roster))}</script>`,
     table: {
       columns: ['Territory', 'Held by', 'Prefix'],

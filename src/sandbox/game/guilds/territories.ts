@@ -2,7 +2,6 @@ import { between, chance, pick } from '../../generator/draw.ts'
 import type { Guild, Realm, Sheet, Territory } from '../state.ts'
 import { day, hour, lastTick } from '../time.ts'
 
-const columns = 20
 /** The territories of a game for which no other number is given. */
 const wholeMap = 400
 const perSheet = 20
@@ -18,6 +17,8 @@ export function createSheets(territories = wholeMap): Sheet[] {
 export function createMap(realm: Realm): void {
   const { random } = realm
   const grid: Territory[] = []
+  // About as wide as high, as the map of the game is.
+  const columns = realm.sheets.length > 5 ? 20 : 10
   for (let place = 0; place < realm.sheets.length * perSheet; place++) {
     const sheet = realm.sheets[Math.floor(place / perSheet)]
     if (sheet) grid.push(createTerritory(realm, sheet, place % columns, Math.floor(place / columns)))
@@ -68,13 +69,13 @@ export function link(one: Territory, other: Territory): void {
   other.links.push(one.name)
 }
 
-/** Gives the map its first owners, a few hours to many days ago. */
-export function createHoldings(realm: Realm, before: number): void {
+/** Gives the map its first owners, a few hours to many days ago. @param amounts how many each fighting guild holds */
+export function createHoldings(realm: Realm, before: number, amounts: readonly number[] = firstHoldings): void {
   const { random } = realm
   const owners = [...realm.guilds.values()].filter((guild) => guild.fights)
   const places = [...realm.territories].values()
   owners.forEach((guild, nth) => {
-    for (let count = firstHoldings[nth] ?? 1; count > 0; count--) {
+    for (let count = amounts[nth] ?? 1; count > 0; count--) {
       const territory = places.next().value
       if (!territory) return
       const acquired = lastTick(before - 20 * day * random() ** 3 - 0.05 * hour)

@@ -114,7 +114,8 @@ function fight(realm: Realm, at: number): void {
   }
 }
 
-function win(realm: Realm, territory: Territory, by: Guild, at: number): void {
+/** A guild takes a territory, and it counts as one of its wars, and as one of each member who is online, up to five. */
+export function win(realm: Realm, territory: Territory, by: Guild, at: number): void {
   const captures = realm.log.captures.length
   take(realm, territory, by, at)
   if (realm.log.captures.length === captures) return
