@@ -1,6 +1,7 @@
 import { UsageError } from '../app/errors.ts'
 import type { Sql } from '../db/database.ts'
 import { byTopic } from './catalogue.ts'
+import { meaningOf } from './function-columns.ts'
 
 /** One parameter of a question that is a function. */
 export interface Parameter {
@@ -14,7 +15,7 @@ export interface Parameter {
 export interface Column {
   readonly name: string
   readonly type: string
-  /** Of a view; the columns of a function are described in the comment on the function. */
+  /** What it means, with its unit; of a view as the database says it. */
   readonly comment: string | null
 }
 
@@ -49,7 +50,14 @@ export async function readQuestions(sql: Sql): Promise<Question[]> {
        from pg_proc where pronamespace = 'analytics'::regnamespace
       order by name`,
   )
-  return byTopic(questions).flatMap(({ members }) => members)
+  return byTopic(questions.map(withMeanings)).flatMap(({ members }) => members)
+}
+
+/** Postgres keeps comments on the columns of views, not on those of functions. */
+function withMeanings(question: Question): Question {
+  if (question.kind === 'view') return question
+  const columns = question.columns.map((one) => ({ ...one, comment: meaningOf(question.name, one.name) }))
+  return { ...question, columns }
 }
 
 /** What is to be asked, as SQL with parameters. */

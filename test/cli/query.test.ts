@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { topics } from '../../src/analytics/catalogue.ts'
+import { describedColumns } from '../../src/analytics/function-columns.ts'
 import { jsonSchemas } from '../../src/cli/output/json-schemas.ts'
 import { buildProgram, type Environment, mainFile, runProgram, startCommand } from '../support/cli.ts'
 import { kindsOfLongTests, testDatabaseUrl, testDataDir } from '../support/postgres.ts'
@@ -69,6 +70,16 @@ describe.each(kindsOfLongTests)('wynnsync query and status on the %s database', 
     )
     // Through the views between.
     expect(playtime.madeFrom).toContain('game.player_listing')
+    expect((await query('world_peak', '--explain')).out).toMatch(/^online_max +\w+ +Players, the most at once\.$/m)
+  })
+
+  test('says of every column of every question what it means, and of nothing that is no column', async () => {
+    const { out } = await query('--list', '--json')
+    const { questions } = jsonSchemas['query-list'].parse(JSON.parse(out))
+    const columns = questions.flatMap(({ name, columns }) => columns.map((column) => ({ question: name, ...column })))
+    expect(columns.filter(({ comment }) => !comment).map((one) => `${one.question}.${one.name}`)).toEqual([])
+    const names = new Set(questions.flatMap((one) => one.columns.flatMap(({ name }) => [name, `${one.name}.${name}`])))
+    expect(describedColumns().filter((name) => !names.has(name))).toEqual([])
   })
 
   test('has no answer before the first sync, and says why', async () => {
