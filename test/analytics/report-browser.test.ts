@@ -1,12 +1,13 @@
-import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { openServer } from '../../src/db/server/server.ts'
 import { findChromium } from '../support/chromium.ts'
-import { temporaryFolder, testDatabase } from '../support/postgres.ts'
+import { buildProgram, runProgram } from '../support/cli.ts'
+import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
 import { liveWeek, turning } from '../support/report-week.ts'
-import { hostile, liveSevenHours, reportOf } from '../support/report-world.ts'
+import { hostile, liveSevenHours } from '../support/report-world.ts'
 import { openWorld, type World } from '../support/world.ts'
 
 const executablePath = findChromium()
@@ -27,17 +28,21 @@ describe.skipIf(executablePath === undefined)(`the report in a browser${why}`, (
   let browser: Browser
   let url: string
   let week: string
-  const written = async (live: (world: World) => Promise<void>, writtenAt: string) => {
-    const world = await openWorld(await testDatabase('server'))
+  const written = async (live: (world: World) => Promise<void>) => {
+    const environment = { DATABASE_URL: await testDatabaseUrl() }
+    const db = await openServer(environment.DATABASE_URL)
+    const world = await openWorld(db)
     await live(world)
+    await Promise.all([world.api.close(), world.sandbox.close(), db.close()])
     const file = join(await temporaryFolder(), 'report.html')
-    await writeFile(file, (await reportOf(world, { writtenAt: new Date(writtenAt) })).html)
-    await Promise.all([world.api.close(), world.sandbox.close()])
+    const { code, err } = await runProgram(['report', '--out', file], environment)
+    expect([code, err]).toEqual([0, expect.any(String)])
     return pathToFileURL(file).href
   }
   beforeAll(async () => {
-    url = await written(liveSevenHours, '2026-06-01T17:00:00Z')
-    week = await written(liveWeek, '2026-06-08T18:00:00Z')
+    await buildProgram()
+    url = await written(liveSevenHours)
+    week = await written(liveWeek)
     // Tests may run as root, for whom its sandbox does not work; the page is ours.
     browser = await chromium.launch({ executablePath: String(executablePath), args: ['--no-sandbox'] })
   })

@@ -2,8 +2,9 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { openServer } from '../../src/db/server/server.ts'
+import { territories } from '../../src/resources/territories/index.ts'
 import { buildProgram, type Environment, runProgram } from '../support/cli.ts'
-import { guildBody, guildId, syncGuild } from '../support/guild-answers.ts'
+import { guildBody, guildId, place, syncGuild } from '../support/guild-answers.ts'
 import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
 import { openWorld } from '../support/world.ts'
 
@@ -60,6 +61,27 @@ describe('wynnsync report', () => {
     const { code, out, err } = await report(...args)
     expect([code, out]).toEqual([2, ''])
     for (const message of messages) expect(err).toContain(message)
+  })
+
+  test('a guild with the largest part of the map holds the most of it, and most only from a majority on', async () => {
+    const db = await openServer(environment.DATABASE_URL ?? '')
+    const world = await openWorld(db)
+    const titles: string[] = []
+    for (const [holders, at] of [
+      ['aabc', '11:00'],
+      ['aaac', '12:00'],
+    ] as const) {
+      const places = [...holders].map((guild, nth) => [`Place ${nth}`, place(guild, at)])
+      await world.sync(territories, Object.fromEntries(places), at)
+      expect((await report('--out', 'map.html')).code).toBe(0)
+      const page = await readFile(join(folder, 'map.html'), 'utf8')
+      titles.push(/<figure id="map"[\s\S]*?<h3>(.*?)<\/h3>/.exec(page)?.[1] ?? page)
+    }
+    await Promise.all([world.api.close(), world.sandbox.close(), db.close()])
+    expect(titles).toEqual([
+      'Guild a holds the most: 2 of 4 territories',
+      'Guild a holds most of the map: 3 of 4 territories',
+    ])
   })
 
   test('a file that cannot be written is a failure', async () => {

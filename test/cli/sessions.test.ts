@@ -31,3 +31,25 @@ test('sessions and playtime have one number beside the bounds, also while a hidd
   const playtime = await ask('player_playtime', playerId(1), '2026-06-01', '2026-06-02')
   expect(playtime).toEqual([expect.objectContaining({ seconds_estimate: 120 })])
 })
+
+test('who is online and was never named is asked for first, and status says how many are nameless', async () => {
+  const api = await servedApi({ game: { guilds: 3, players: 200 } })
+  const environment = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_BASE_URL: api.url }
+  const run = async (...args: string[]) => {
+    const { code, err, out } = await runProgram([...args, '--json'], environment)
+    expect([code, out + err]).toEqual([0, expect.any(String)])
+    return JSON.parse(out)
+  }
+  const nameless = async () => {
+    const { resources } = await run('status')
+    return resources.find(({ resource }: { resource: string }) => resource === 'players').nameless
+  }
+  await run('sync', 'guild-list', 'guilds', 'online-players')
+  const before: number = await nameless()
+  expect(before).toBeGreaterThan(1)
+  expect((await runProgram(['status'], environment)).out).toContain(
+    `players: ${before} online have no name yet; they are requested first\n`,
+  )
+  await run('sync', 'players', '--limit', '1')
+  expect(await nameless()).toBe(before - 1)
+})
