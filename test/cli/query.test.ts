@@ -168,6 +168,8 @@ describe.each(kindsOfLongTests)('wynnsync query and status on the %s database', 
     expect(out).toMatch(/^items +ok .* 3000 +0$/m)
     expect(out).toMatch(/^item-sets +never +never +never +no schedule +no +never +0 +0$/m)
     expect(out).toMatch(/^guest +\S.* \d+ s$/m)
+    // A table that Postgres has not looked at yet has no estimate, rather than none.
+    expect(out).toMatch(/^game\.item .* (3000|not estimated yet)$/m)
     const json = JSON.parse((await runProgram(['status', '--json'], environment)).out)
     expect(Object.keys(json)).toEqual([
       'database',

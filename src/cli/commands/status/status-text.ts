@@ -109,7 +109,11 @@ function sections(overview: Overview, now: number): readonly Section[] {
     {
       title: 'Largest tables',
       columns: ['table', 'size', 'rows'],
-      rows: size.tables.map((table) => ({ ...table, size: bytesText(table.bytes) })),
+      rows: size.tables.map(({ table, bytes, rows }) => ({
+        table,
+        size: bytesText(bytes),
+        rows: rows || 'not estimated yet',
+      })),
     },
     {
       title: 'Older than its retention',
