@@ -63,6 +63,43 @@ describe.each(kindsOfLongTests)('questions about territories on the %s database'
     ])
   })
 
+  test('2: the holds between any two instants are those that lasted at one of them', async () => {
+    const wrong = await world.rows(
+      `with instant as (
+         select held_from as at from analytics.territory_hold union select held_until from analytics.territory_hold
+         union select held_from - interval '1 second' from analytics.territory_hold union select ${at('23:00')})
+       select since.at, until.at, row.*
+         from instant since join instant until on since.at < until.at
+        cross join lateral (
+          (select 'not there', territory, held_from from analytics.territory_hold
+            where held_from < until.at and (held_until > since.at or held_until is null)
+           except all select 'not there', territory, held_from from analytics.territory_held_between(since.at, until.at))
+          union all
+          (select 'not true', territory, held_from from analytics.territory_held_between(since.at, until.at)
+           except all select 'not true', territory, held_from from analytics.territory_hold
+            where held_from < until.at and (held_until > since.at or held_until is null))) row`,
+    )
+    expect(wrong).toEqual([])
+    expect(
+      await world.rows(`select * from analytics.territory_held_between(${at('10:10')}, ${at('10:11')}) order by 1`),
+    ).toEqual([
+      ['Elm', b, 'Guild b', 'bbb', '09:00', '10:30'],
+      ['Oak', b, 'Guild b', 'bbb', '10:10', '10:20'],
+    ])
+  })
+
+  test('2: who ever held something is listed once, as last seen', async () => {
+    await world.sync(
+      territories,
+      { Oak: place('a', '11:30', { guild: { uuid: a, name: 'Renamed', prefix: 'new' } }) },
+      '11:31',
+    )
+    expect(await world.rows(`select * from analytics.territory_holder order by held_from`)).toEqual([
+      [b, 'Guild b', 'bbb', '10:20'],
+      [a, 'Renamed', 'new', '11:30'],
+    ])
+  })
+
   test('3: every capture, from whom, and whether it was taken again', async () => {
     expect(
       await world.rows(

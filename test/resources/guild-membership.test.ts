@@ -28,6 +28,16 @@ describe.each(kindsOfLongTests)('memberships on the %s database', (kind) => {
             except all select 'not true', event::text from analytics.membership_event event where observed_at >= since.at)) row`,
     )
     expect(other).toEqual([])
+    // However few of the latest changes are read: what was first seen since then, and all of it in the end.
+    const latest = await world.rows(
+      `with change as (
+         select row_number() over (order by at desc)::int as nth, at
+           from (select valid_from as at from game.guild_member
+                  union all select valid_until from game.guild_member where valid_until < 'infinity') changed)
+       select nth, (select count(*)::int from analytics.membership_event_latest(nth)),
+              (select count(*)::int from analytics.membership_event where observed_at >= change.at) from change`,
+    )
+    expect(latest.filter(([, found, wanted]) => found !== wanted)).toEqual([])
   })
 
   test('begin with the members there are, who did not just join', async () => {

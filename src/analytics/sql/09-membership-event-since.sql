@@ -15,3 +15,20 @@ begin atomic
 end;
 comment on function analytics.membership_event_since(timestamptz) is
 'The rows of membership_event that were first seen at `since` or later, without reading the history of all members.';
+
+create or replace function analytics.membership_event_latest(changes int)
+returns setof analytics.membership_event
+language sql stable parallel safe set jit = off
+begin atomic
+  select event.*
+    from analytics.membership_event_since(
+           (select min(latest.at)
+              from (select changed.at
+                      from ((select member.valid_from as at from game.guild_member member order by member.valid_from desc limit changes)
+                            union all
+                            (select member.valid_until from game.guild_member member
+                              where member.valid_until < 'infinity' order by member.valid_until desc limit changes)) changed
+                     order by changed.at desc limit changes) latest)) event;
+end;
+comment on function analytics.membership_event_latest(int) is
+'The rows of membership_event that the latest so many changes of members show, however long ago they were; a change of something else than the rank shows none.';

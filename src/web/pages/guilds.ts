@@ -94,7 +94,7 @@ export async function guildPage(visit: Visit): Promise<Page> {
 /** A guild that is in no list may have held territories. */
 async function holderNamed(sql: Visit['sql'], name: string) {
   const [row] = await sql.query<{ uuid: string; name: string; prefix: string | null }>(
-    `select guild_uuid::text as uuid, guild_name as name, guild_prefix as prefix from analytics.territory_hold
+    `select guild_uuid::text as uuid, guild_name as name, guild_prefix as prefix from analytics.territory_holder
       where guild_uuid::text = lower($1) or guild_prefix = $1 or guild_name = $1 order by held_from desc limit 1`,
     [name],
   )

@@ -54,18 +54,18 @@ interface Move {
   readonly rank: string | null
 }
 
-/** How far back the latest moves are searched, as intervals: first the days, since years take long. */
-const WITHIN = ['1 day', '7 days', '1000 years'] as const
+/** In how many changes of members the latest moves are searched: first few, since all of years take long. */
+const CHANGES = [100, 1000, 2 ** 31 - 1]
 const MOVES = 20
 
-async function latestMoves({ sql, now }: Visit): Promise<Move[]> {
+async function latestMoves({ sql }: Visit): Promise<Move[]> {
   let moves: Move[] = []
-  for (const within of WITHIN) {
+  for (const changes of CHANGES) {
     moves = await sql.query<Move>(
       `select at, event, username, player_uuid::text as player, guild_uuid::text as guild, guild_name as name,
               coalesce(to_rank, from_rank) as rank
-         from analytics.membership_event_since($1::timestamptz - $2::interval) order by at desc limit ${MOVES}`,
-      [now, within],
+         from analytics.membership_event_latest($1) order by at desc limit ${MOVES}`,
+      [changes],
     )
     if (moves.length === MOVES) break
   }

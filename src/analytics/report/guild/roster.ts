@@ -1,5 +1,4 @@
-import type { Sql } from '../../../db/database.ts'
-import type { Period } from '../period.ts'
+import type { Holds } from '../map/holds.ts'
 
 /** A guild as the report shows it. */
 export interface Shown {
@@ -20,28 +19,9 @@ export interface Roster {
 export const fills = 21
 const others = 'var(--others)'
 
-/** Every guild that held or took something in the period, in the order of what it held on average. */
-export async function readRoster(sql: Sql, { from, to }: Period): Promise<Roster> {
-  const rows = await sql.query<{ uuid: string; name: string; prefix: string | null }>(
-    `with held as (
-       select guild_uuid, sum(least(coalesce(held_until, $2), $2::timestamptz) - greatest(held_from, $1::timestamptz)) as held
-         from analytics.territory_hold
-        where held_from < $2 and (held_until > $1 or held_until is null)
-        group by guild_uuid)
-     select held.guild_uuid::text as uuid, last.guild_name as name, last.guild_prefix as prefix
-       from held
-      cross join lateral (select guild_name, guild_prefix from analytics.territory_hold own
-                           where own.guild_uuid = held.guild_uuid and held_from < $2
-                           order by held_from desc, held_until desc limit 1) last
-      order by held.held desc, name`,
-    [from, to],
-  )
-  const shown = rows.map(({ uuid, name, prefix }, place) => ({
-    uuid,
-    name,
-    prefix: prefix ?? name,
-    fill: fillOf(place),
-  }))
+/** Guilds in the order of their colours. */
+export function rosterOf(guilds: Holds['guilds']): Roster {
+  const shown = guilds.map((guild, place) => ({ ...guild, fill: fillOf(place) }))
   const byUuid = new Map(shown.map((one) => [one.uuid, one]))
   return { shown, of: (uuid) => (uuid === null ? undefined : byUuid.get(uuid)) }
 }

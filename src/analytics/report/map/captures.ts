@@ -25,12 +25,13 @@ interface Step {
 export async function capturesFigure(sql: Sql, frame: Frame): Promise<Figure> {
   const step = seriesStep(frame, await expectedEvery(sql, 'territories'))
   const steps = await sql.query<Step>(
-    `select moment.at, count(capture.captured_at) filter (where not capture.is_recapture)::int as taken,
-            count(capture.captured_at) filter (where capture.is_recapture)::int as retaken
+    `select moment.at, coalesce(captured.taken, 0) as taken, coalesce(captured.retaken, 0) as retaken
        from generate_series($1::timestamptz, $2::timestamptz - interval '1 microsecond', make_interval(secs => $3)) as moment(at)
-       left join (select captured_at, is_recapture from analytics.territory_capture where captured_at >= $1 and captured_at < $2) capture
-         on capture.captured_at >= moment.at and capture.captured_at < moment.at + make_interval(secs => $3)
-      group by moment.at order by moment.at`,
+       left join (select date_bin(make_interval(secs => $3), captured_at, $1) as at,
+                         count(*) filter (where not is_recapture)::int as taken, count(*) filter (where is_recapture)::int as retaken
+                    from analytics.territory_capture where captured_at >= $1 and captured_at < $2 group by 1) captured
+         on captured.at = moment.at
+      order by moment.at`,
     [frame.from, frame.to, step],
   )
   const total = steps.reduce((sum, { taken, retaken }) => sum + taken + retaken, 0)

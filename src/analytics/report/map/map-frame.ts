@@ -1,7 +1,7 @@
 import type { Sql } from '../../../db/database.ts'
 import type { Frame } from '../drawing/frame.ts'
 import type { Markup } from '../drawing/html-table.ts'
-import { type Roster, readRoster } from '../guild/roster.ts'
+import { type Roster, rosterOf } from '../guild/roster.ts'
 import { type Holds, readHolds } from './holds.ts'
 
 /** What pictures of the map are about, in the colours of guilds. */
@@ -16,7 +16,6 @@ export interface MapFrame extends Frame {
 
 /** Reads what all of these pictures have in common. */
 export async function mapFrameOf(sql: Sql, frame: Frame): Promise<MapFrame> {
-  const roster = await readRoster(sql, frame)
-  const guilds = roster.shown.map(({ uuid }) => uuid)
-  return { ...frame, roster, holds: await readHolds(sql, frame, guilds) }
+  const holds = await readHolds(sql, frame)
+  return { ...frame, roster: rosterOf(holds.guilds), holds }
 }
