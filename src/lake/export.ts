@@ -8,6 +8,7 @@ import { inSnapshot } from '../db/move/move.ts'
 import { type Changes, changesOf, type Job, type Reading, readingOf } from './changes.ts'
 import { coverageOf } from './coverage.ts'
 import { type DuckDb, openDuckDb, writeParquet } from './duckdb.ts'
+import { writeCatalogue } from './ducklake/catalogue.ts'
 import {
   addToDraft,
   draftPath,
@@ -121,6 +122,7 @@ async function exportSnapshot(work: Export, before: LakeIndex | undefined): Prom
     files,
     replaced,
   })
+  if (files.length > 0) await writeCatalogue(work.duck, folder, files, at)
   await rm(draftPath(folder), { force: true })
   const dropped = await dropOthers(folder, new Set([...paths, ...replaced.map(({ path }) => path)]))
   return {

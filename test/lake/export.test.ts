@@ -11,6 +11,7 @@ import { type LakeIndex, readIndex, sha256Of } from '../../src/lake/index-file.t
 import { fillYear } from '../bench/year/fill.ts'
 import { afterwards } from '../support/afterwards.ts'
 import { buildProgram, runProgram, startProgram } from '../support/cli.ts'
+import { cataloguedFiles } from '../support/lake-catalogue.ts'
 import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
 
 const until = new Date('2026-06-01T12:00Z')
@@ -106,6 +107,7 @@ describe('an export', { timeout: 300_000 }, () => {
       if ((await finished).code === null) kills++
       for (const { path, sha256 } of (await readIndex(folder))?.files ?? [])
         expect(await sha256Of(join(folder, path))).toBe(sha256)
+      for (const path of (await cataloguedFiles(folder)) ?? []) expect(existsSync(join(folder, path))).toBe(true)
     }
     expect(kills).toBeGreaterThan(5)
     const last = await runProgram(args, environment)
@@ -129,6 +131,7 @@ async function expectOrdered(db: Database, folder: string, files: LakeIndex['fil
 /** Every file is what the index says, and the tables hold what the database holds. */
 async function expectEqual(db: Database, folder: string): Promise<void> {
   const index = await readIndex(folder)
+  expect(await cataloguedFiles(folder)).toEqual(index?.files.map(({ path }) => path).sort())
   const duck = await openDuckDb()
   const tables = new Map<string, string[]>()
   for (const { path, sha256, table } of index?.files ?? []) {
