@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openServer } from '../../src/db/server/server.ts'
@@ -89,6 +89,43 @@ describe('wynnsync start with WYNNSYNC_LAKE', { timeout: 60_000 }, () => {
     const countRuns = async () => Number((await db.values('select count(*) from sync.run'))[0])
     const before = await countRuns()
     await until(async () => ((await countRuns()) > before ? true : undefined))
+  })
+
+  test('doctor says whether the lake can be written and is up to date, and what to do', async () => {
+    const api = await servedApi({ game: false })
+    const folder = await temporaryFolder()
+    const environment = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_BASE_URL: api.url }
+    const found = async (place: string) => {
+      const { out } = await runProgram(['doctor', '--json'], { ...environment, WYNNSYNC_LAKE: place })
+      const { findings } = JSON.parse(out) as { findings: { check: string; verdict: string; seen: string }[] }
+      return findings.find(({ check }) => check === 'lake')
+    }
+    const place = join(folder, 'deep', 'lake')
+    expect(await found(place)).toEqual({
+      check: 'lake',
+      verdict: 'fine',
+      seen: `nothing was exported into ${place} yet`,
+    })
+    expect((await runProgram(['lake', 'export', place], environment)).code).toBe(0)
+    expect(await found(place)).toMatchObject({
+      verdict: 'fine',
+      seen: expect.stringContaining(`${place} was exported `),
+    })
+    const index = join(place, 'index.json')
+    const text = await readFile(index, 'utf8')
+    await writeFile(index, text.replace(/"at": "20\d\d/, '"at": "2001'))
+    expect(await found(place)).toMatchObject({ verdict: 'warning', todo: expect.stringContaining('wynnsync start') })
+    await writeFile(index, 'no index')
+    expect(await found(place)).toMatchObject({
+      verdict: 'problem',
+      seen: expect.stringContaining('no index of a lake'),
+    })
+    expect(await found('/dev/null/lake')).toMatchObject({
+      verdict: 'problem',
+      seen: expect.stringContaining('/dev/null/lake: '),
+    })
+    const { out } = await runProgram(['doctor', '--json'], environment)
+    expect(out).not.toContain('lake')
   })
 
   test('refuses a place that is no folder, and a schedule that is none', async () => {

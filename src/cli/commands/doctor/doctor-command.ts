@@ -14,6 +14,7 @@ import { boldFirstLine, red, type Style, yellow } from '../../output/style.ts'
 import { formatTable } from '../../output/table.ts'
 import { databaseAdvice, readOnlyAdvice } from './doctor-advice.ts'
 import { checkCredential, checkDisk, checkResponse, type Finding } from './doctor-checks.ts'
+import { checkLake } from './doctor-lake.ts'
 import { checkReplication } from './doctor-replication.ts'
 import { checkWatches } from './doctor-watches.ts'
 
@@ -65,7 +66,7 @@ export async function diagnose(context: Context): Promise<Finding[]> {
     })
     const database = db ? await checkDatabase(db, context) : undefined
     findings.push(...(database?.findings ?? []))
-    findings.push(await checkDisk(app.config, db), ...checkWatches(app.config))
+    findings.push(await checkDisk(app.config, db), ...checkWatches(app.config), ...(await checkLake(app)))
     const requests: RequestEvent[] = []
     const onRequest = (event: RequestEvent) => void requests.push(event)
     // The shared budget takes tables and writing: without them, a fault of the database would look like one of the API.
