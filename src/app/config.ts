@@ -54,6 +54,8 @@ export function readConfig(
   return withHiddenSecrets(configOf(parsed.data, folder))
 }
 
+const isUrl = (text: string) => /^[a-z][a-z0-9+.-]+:\/\//i.test(text)
+
 function nameOf(key: PropertyKey | undefined): keyof typeof settings.shape {
   return String(key) as keyof typeof settings.shape
 }
@@ -137,8 +139,19 @@ function configOf(values: z.infer<typeof settings>, folder: string) {
     /** By resource; Infinity for ever. */
     rawDays: values.WYNNSYNC_RAW_DAYS,
     retention: values.WYNNSYNC_RETENTION,
-    /** Absolute; undefined: none. */
-    lake: values.WYNNSYNC_LAKE === undefined ? undefined : resolve(folder, values.WYNNSYNC_LAKE),
+    /** Absolute, or `s3://`; undefined: none. */
+    lake:
+      values.WYNNSYNC_LAKE &&
+      (isUrl(values.WYNNSYNC_LAKE) ? values.WYNNSYNC_LAKE : resolve(folder, values.WYNNSYNC_LAKE)),
+    /** Of the bucket of a lake. */
+    s3: {
+      keyId: values.AWS_ACCESS_KEY_ID,
+      secret: values.AWS_SECRET_ACCESS_KEY,
+      sessionToken: values.AWS_SESSION_TOKEN,
+      region: values.AWS_REGION,
+      /** Undefined: that of AWS. */
+      endpoint: values.AWS_ENDPOINT_URL_S3,
+    },
     lakeSchedule: values.WYNNSYNC_LAKE_SCHEDULE,
     concurrency: values.WYNNSYNC_CONCURRENCY,
     /** `plausibleShare` of all resources and `plausibleShares` by resource; 0..1. */
@@ -153,10 +166,11 @@ function configOf(values: z.infer<typeof settings>, folder: string) {
 }
 
 /** Texts that no log line may hold. */
-export function secretsIn({ databaseUrl, token, clientSecret, webhookUrl }: Config): string[] {
+export function secretsIn({ databaseUrl, token, clientSecret, webhookUrl, s3 }: Config): string[] {
   // The bare password may be a word such as the program's own name, which would then vanish from every line.
   const password = databaseUrl === undefined ? '' : new URL(databaseUrl).password
-  return [token ?? [], clientSecret ?? [], webhookUrl ?? [], password ? `:${password}@` : []].flat()
+  const ofBucket = [s3.secret ?? [], s3.sessionToken ?? []]
+  return [token ?? [], clientSecret ?? [], webhookUrl ?? [], ofBucket, password ? `:${password}@` : []].flat(2)
 }
 
 /** Hides the secrets when the configuration is printed, in a log line or while debugging. */
@@ -168,6 +182,7 @@ function withHiddenSecrets(config: Config): Config {
     token: hidden(config.token),
     clientSecret: hidden(config.clientSecret),
     webhookUrl: hidden(config.webhookUrl),
+    s3: { ...config.s3, secret: hidden(config.s3.secret), sessionToken: hidden(config.s3.sessionToken) },
   })
   return Object.defineProperty(config, inspect.custom, { value: show })
 }

@@ -129,13 +129,27 @@ export const settings = z.object({
   WYNNSYNC_LAKE: z
     .string()
     .min(1)
-    .regex(/^(?![a-z][a-z0-9+.-]+:\/\/)/i, { error: 'must be a folder' })
+    .regex(/^(?:s3:\/\/|(?![a-z][a-z0-9+.-]+:\/\/))/i, { error: 'must be a folder or s3://bucket/prefix' })
     .optional()
-    .describe('a folder that `start` keeps up to date as a [lake](../how-to/lake.md) of Parquet files'),
+    .describe(
+      'a folder, or `s3://bucket/prefix`, that `start` keeps up to date as a [lake](../how-to/lake.md) of Parquet files',
+    ),
   WYNNSYNC_LAKE_SCHEDULE: z
     .string()
     .default('17 * * * *')
     .describe('when `start` exports into that lake, besides at its start: a cron expression in UTC'),
+  AWS_ACCESS_KEY_ID: z.string().min(1).optional().describe('key of the bucket of a lake, where that is `s3://`'),
+  AWS_SECRET_ACCESS_KEY: z.string().min(1).optional().describe('the secret of that key'),
+  AWS_SESSION_TOKEN: z.string().min(1).optional().describe('its token, where the key is for a time only'),
+  AWS_REGION: z
+    .string()
+    .regex(/^[a-z0-9-]+$/, { error: 'must be a region such as eu-central-1' })
+    .default('us-east-1')
+    .describe('region of the bucket'),
+  AWS_ENDPOINT_URL_S3: httpUrl
+    .refine(hasNoUser, { error: 'must be a URL without user and password' })
+    .optional()
+    .describe('the S3 service where it is not that of AWS: MinIO, R2, Garage'),
   WYNNSYNC_CONCURRENCY: z.coerce
     .number()
     .int()
@@ -151,6 +165,7 @@ export const settingNames: readonly string[] = Object.keys(settings.shape)
 /** Settings that are shown nowhere. */
 export const secretSettings: readonly string[] = [
   ...['PGPASSWORD', 'WYNNSYNC_TOKEN', 'WYNNSYNC_CLIENT_SECRET', 'WYNNSYNC_WEBHOOK_URL'],
+  ...['AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'],
 ]
 
 /** The default of a setting as it would be written, or undefined. */

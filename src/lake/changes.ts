@@ -72,7 +72,14 @@ export async function changesOf(
     const same = listed.findLast((file) => {
       const passed = Number(transaction - BigInt(file.transaction))
       const isComparable = BigInt(file.transaction) <= next && passed < COMPARABLE
-      return isComparable && file.schema === table.schema && file.rows === rows && age > ofSnapshot + passed
+      // An index of an earlier version lacks what a catalogue says of a file.
+      return (
+        isComparable &&
+        file.instants !== undefined &&
+        file.schema === table.schema &&
+        file.rows === rows &&
+        age > ofSnapshot + passed
+      )
     })
     if (same) unchanged.push(same)
     else jobs.push({ table, month, rows, replaces: listed.length > 0 })

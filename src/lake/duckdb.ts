@@ -1,5 +1,6 @@
 import { codeOf, UsageError } from '../app/errors.ts'
 import { quoted } from '../db/move/copied-table.ts'
+import type { LakeFile } from './index-file.ts'
 import { NULL } from './read-rows.ts'
 import type { LakeTable } from './tables.ts'
 
@@ -90,4 +91,19 @@ export async function writeParquet(
                            new_line = '\\n', strict_mode = true, parallel = false, buffer_size = ${BUFFER}))
        to ${literal(path)} (format parquet, compression zstd, row_group_size ${group})`,
   )
+}
+
+/** What a catalogue says of a Parquet file. @param path of this machine */
+export async function describeParquet(db: DuckDb, path: string): Promise<Pick<LakeFile, 'footer' | 'instants'>> {
+  const [meta] = await db.rows(`select footer_size::integer as footer from parquet_file_metadata(${literal(path)})`)
+  const columns = await db.rows(
+    `select path_in_schema as name, min(stats_min_value::timestamptz)::varchar as first,
+            max(stats_max_value::timestamptz)::varchar as last, sum(stats_null_count)::double as none
+       from parquet_metadata(${literal(path)})
+      where path_in_schema in (select column_name from (describe select * from read_parquet(${literal(path)}))
+                                where column_type = 'TIMESTAMP WITH TIME ZONE')
+      group by 1 having bool_and(stats_min_value is not null or stats_null_count = num_values) order by 1`,
+  )
+  const instants = columns.map(({ name, first, last, none }) => [name, [first, last, none]])
+  return { footer: Number(meta?.footer), instants: Object.fromEntries(instants) }
 }

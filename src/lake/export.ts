@@ -1,26 +1,27 @@
 import { createHash } from 'node:crypto'
-import { mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { open, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Clock } from '../app/clock.ts'
-import { createFolder } from '../app/private-folder.ts'
 import type { Database, Sql } from '../db/database.ts'
 import { inSnapshot } from '../db/move/move.ts'
 import { type Changes, changesOf, type Job, type Reading, readingOf } from './changes.ts'
 import { coverageOf } from './coverage.ts'
-import { type DuckDb, openDuckDb, writeParquet } from './duckdb.ts'
+import { type DuckDb, describeParquet, openDuckDb, writeParquet } from './duckdb.ts'
 import { writeCatalogue } from './ducklake/catalogue.ts'
+import { sha256Of } from './file-hash.ts'
 import {
   addToDraft,
   draftPath,
   FORMAT,
+  indexOf,
   type LakeFile,
   type LakeIndex,
   readDraft,
-  readIndex,
-  sha256Of,
   writeIndex,
 } from './index-file.ts'
+import type { LakeStore, StoreSettings } from './lake-store.ts'
 import { writeCsv } from './read-rows.ts'
+import { openStore, writingFolder } from './store.ts'
 import { lakeTables } from './tables.ts'
 
 export interface ExportOptions {
@@ -32,6 +33,8 @@ export interface ExportOptions {
   /** How long files that are replaced stay for readers that have them open, ms. */
   readonly keepMs: number
   readonly signal?: AbortSignal | undefined
+  /** For a place that is no folder. */
+  readonly settings?: StoreSettings | undefined
   /** Called while rows are read: the table, and how many of all there are to read. */
   readonly onProgress: (table: string, rows: number, of: number) => void
 }
@@ -51,7 +54,7 @@ export interface Exported {
 interface Export {
   readonly sql: Sql
   readonly duck: DuckDb
-  readonly folder: string
+  readonly store: LakeStore
   readonly reading: Reading
   readonly options: ExportOptions
 }
@@ -62,18 +65,16 @@ interface Export {
  * written as far as it is still right.
  * @throws UsageError when DuckDB is not installed, or the folder has an index of a newer format
  */
-export async function exportLake(db: Database, folder: string, options: ExportOptions): Promise<Exported> {
-  createFolder(folder)
-  const before = await readIndex(folder)
-  const temporary = join(folder, 'writing')
-  await rm(temporary, { recursive: true, force: true })
-  await mkdir(temporary)
+export async function exportLake(db: Database, place: string, options: ExportOptions): Promise<Exported> {
+  const store = await openStore(place, options.settings)
+  const before = await indexOf(store)
+  const temporary = await writingFolder(store)
   const duck = await openDuckDb(temporary)
   try {
     return await inSnapshot(db, async (sql) => {
       await sql.query(`set local work_mem = '32MB'`)
       const reading = await readingOf(sql, (text) => createHash('sha256').update(text).digest('hex'), db.place)
-      return await exportSnapshot({ sql, duck, folder, reading, options }, before)
+      return await exportSnapshot({ sql, duck, store, reading, options }, before)
     })
   } finally {
     duck.close()
@@ -82,11 +83,11 @@ export async function exportLake(db: Database, folder: string, options: ExportOp
 }
 
 async function exportSnapshot(work: Export, before: LakeIndex | undefined): Promise<Exported> {
-  const { sql, folder, reading, options } = work
+  const { sql, store, reading, options } = work
   const { clock, program, people, keepMs, signal } = options
   const at = new Date(clock.now()).toISOString()
   const known = before?.source === reading.source ? before.files : []
-  const candidates = [...known, ...(await readDraft(folder, reading.source))]
+  const candidates = [...known, ...(await readDraft(store, reading.source))]
   const changes: Changes[] = []
   const tables = await lakeTables(sql, people)
   for (const table of tables) {
@@ -111,7 +112,7 @@ async function exportSnapshot(work: Export, before: LakeIndex | undefined): Prom
     ...(before?.files ?? []).map(({ path }) => ({ path, since: at })),
   ].filter(({ path, since }) => !paths.has(path) && clock.now() - Date.parse(since) < keepMs)
   const coverage = await coverageOf(sql)
-  await writeIndex(folder, {
+  await writeIndex(store, {
     format: FORMAT,
     program,
     at,
@@ -122,9 +123,9 @@ async function exportSnapshot(work: Export, before: LakeIndex | undefined): Prom
     files,
     replaced,
   })
-  if (files.length > 0) await writeCatalogue(work.duck, folder, files, at)
-  await rm(draftPath(folder), { force: true })
-  const dropped = await dropOthers(folder, new Set([...paths, ...replaced.map(({ path }) => path)]))
+  await writeCatalogue(work.duck, store, { tables, files, at })
+  await rm(draftPath(store), { force: true })
+  const dropped = await dropOthers(store, new Set([...paths, ...replaced.map(({ path }) => path)]))
   return {
     files: files.length,
     rows: files.reduce((sum, { rows }) => sum + rows, 0),
@@ -138,7 +139,7 @@ async function exportSnapshot(work: Export, before: LakeIndex | undefined): Prom
 const rank = ({ table, replaces }: Job): number => (table.isPersonal && replaces ? 0 : 1)
 
 async function writeFiles(work: Export, jobs: readonly Job[]): Promise<LakeFile[]> {
-  const { folder, reading, options } = work
+  const { store, reading, options } = work
   const total = jobs.reduce((sum, { rows }) => sum + rows, 0)
   let done = 0
   const files: LakeFile[] = []
@@ -147,43 +148,39 @@ async function writeFiles(work: Export, jobs: readonly Job[]): Promise<LakeFile[
       done += rows
       options.onProgress(job.table.name, done, total)
     })
-    await addToDraft(folder, file, reading.source)
+    await addToDraft(store, file, reading.source)
     files.push(file)
   }
   return files
 }
 
 async function writeFile(
-  { sql, duck, folder, reading, options }: Export,
+  { sql, duck, store, reading, options }: Export,
   { table, month, rows }: Job,
   onRows: (rows: number) => void,
 ): Promise<LakeFile> {
-  const [csv, parquet] = [join(folder, 'writing/rows.csv'), join(folder, 'writing/rows.parquet')]
+  const [csv, parquet] = ['rows.csv', 'rows.parquet'].map((name) => join(store.work, 'writing', name)) as [
+    string,
+    string,
+  ]
   const size = await writeCsv(sql, table, { path: csv, month }, { signal: options.signal, onRows })
   await writeParquet(duck, table, { csv, path: parquet, width: size / rows })
   await rm(csv)
+  const described = await describeParquet(duck, parquet)
   const file = await open(parquet)
   await file.sync().finally(() => file.close())
   const sha256 = await sha256Of(parquet)
   const path = `${table.name}/${month === null ? '' : `month=${month}/`}${sha256.slice(0, 20)}.parquet`
-  await mkdir(dirname(join(folder, path)), { recursive: true })
   const { size: bytes } = await stat(parquet)
-  await rename(parquet, join(folder, path))
+  await store.put(parquet, path, sha256)
   const { schema, name } = table
-  return { path, table: name, month, rows, bytes, sha256, schema, transaction: String(reading.transaction) }
+  const transaction = String(reading.transaction)
+  return { path, table: name, month, rows, bytes, sha256, schema, transaction, ...described }
 }
 
 /** Deletes the files of earlier exports, and of interrupted ones, that are not to stay. */
-async function dropOthers(folder: string, stay: ReadonlySet<string>): Promise<number> {
-  let dropped = 0
-  for (const name of await readdir(folder, { recursive: true })) {
-    const path = name.replaceAll('\\', '/')
-    if (!path.endsWith('.parquet') || stay.has(path)) continue
-    await rm(join(folder, name))
-    // The folder of a month or a table goes with its last file.
-    for (const above of [dirname(name), dirname(dirname(name))])
-      if (above !== '.') await rmdir(join(folder, above)).catch(() => {})
-    dropped++
-  }
-  return dropped
+async function dropOthers(store: LakeStore, stay: ReadonlySet<string>): Promise<number> {
+  const others = (await store.list()).filter((path) => !stay.has(path))
+  for (const path of others) await store.remove(path)
+  return others.length
 }

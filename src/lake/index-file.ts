@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { appendFile, open, readFile, rename } from 'node:fs/promises'
+import { appendFile, open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { codeOf, UsageError } from '../app/errors.ts'
+import { UsageError } from '../app/errors.ts'
+import type { LakeStore, StoreSettings } from './lake-store.ts'
+import { openStore } from './store.ts'
 
 /** The version of the folder's form; a reader refuses a higher one. */
 export const FORMAT = 1
@@ -25,6 +25,10 @@ export interface LakeFile {
   readonly schema: string
   /** The oldest transaction that was running when it was read: later ones are not in it. */
   readonly transaction: string
+  /** Length of its Parquet footer, in bytes. */
+  readonly footer: number
+  /** Of each column of instants the first and last, as DuckDB writes them in UTC, and how many rows have none. */
+  readonly instants: Readonly<Record<string, readonly [first: string | null, last: string | null, none: number]>>
 }
 
 /** What was observed of a resource. */
@@ -64,23 +68,24 @@ export interface LakeState {
   readonly bytes: number
 }
 
-/** @returns undefined where nothing was exported yet @throws UsageError where `readIndex` does */
-export async function lakeState(place: string): Promise<LakeState | undefined> {
-  const index = await readIndex(place)
+/** @returns undefined where nothing was exported yet @throws UsageError where `openStore` or `readIndex` does */
+export async function lakeState(place: string, settings?: StoreSettings): Promise<LakeState | undefined> {
+  const index = await indexOf(await openStore(place, settings))
   if (!index) return undefined
   const { at, people, files } = index
   const sum = (of: 'rows' | 'bytes') => files.reduce((total, file) => total + file[of], 0)
   return { place, at, people, files: files.length, rows: sum('rows'), bytes: sum('bytes') }
 }
 
-/** @throws UsageError when it is no index, of a newer format, or names a file outside its folder */
+/** The index of a folder. @throws UsageError when it is no index, of a newer format, or names a file outside its folder */
 export async function readIndex(folder: string): Promise<LakeIndex | undefined> {
-  const text = await readFile(join(folder, INDEX), 'utf8').catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') return undefined
-    throw error
-  })
-  if (text === undefined) return undefined
-  return parseIndex(text, folder)
+  return await indexOf(await openStore(folder))
+}
+
+/** @throws UsageError when it is no index, of a newer format, or names a file outside its folder */
+export async function indexOf(store: LakeStore): Promise<LakeIndex | undefined> {
+  const text = await store.readText(INDEX)
+  return text === undefined ? undefined : parseIndex(text, store.place)
 }
 
 /** @throws UsageError when it is no index, of a newer format, or names a file outside its folder */
@@ -96,8 +101,8 @@ export function parseIndex(text: string, folder: string): LakeIndex {
 }
 
 /** Puts an index in place of the one before: a reader sees one of the two. */
-export async function writeIndex(folder: string, index: LakeIndex): Promise<void> {
-  const draft = join(folder, `${INDEX}.new`)
+export async function writeIndex(store: LakeStore, index: LakeIndex): Promise<void> {
+  const draft = join(store.work, 'writing', INDEX)
   const file = await open(draft, 'w')
   try {
     await file.writeFile(`${JSON.stringify(index, null, 1)}\n`)
@@ -105,28 +110,21 @@ export async function writeIndex(folder: string, index: LakeIndex): Promise<void
   } finally {
     await file.close()
   }
-  await rename(draft, join(folder, INDEX))
+  await store.put(draft, INDEX)
 }
 
 /** The files that an interrupted export had written. */
-export async function readDraft(folder: string, source: string): Promise<LakeFile[]> {
-  const text = await readFile(join(folder, DRAFT), 'utf8').catch(() => '')
+export async function readDraft({ work }: LakeStore, source: string): Promise<LakeFile[]> {
+  const text = await readFile(join(work, DRAFT), 'utf8').catch(() => '')
   const lines = text.split('\n').map((line) => parsed<LakeFile & { source: string }>(line))
   return lines.flatMap((line) => (line && line.source === source && isInside(line.path) ? [line] : []))
 }
 
-export async function addToDraft(folder: string, file: LakeFile, source: string): Promise<void> {
-  await appendFile(join(folder, DRAFT), `${JSON.stringify({ ...file, source })}\n`)
+export async function addToDraft({ work }: LakeStore, file: LakeFile, source: string): Promise<void> {
+  await appendFile(join(work, DRAFT), `${JSON.stringify({ ...file, source })}\n`)
 }
 
-export const draftPath = (folder: string): string => join(folder, DRAFT)
-
-/** SHA-256 of a file, in hex. */
-export async function sha256Of(path: string): Promise<string> {
-  const hash = createHash('sha256')
-  for await (const chunk of createReadStream(path)) hash.update(chunk)
-  return hash.digest('hex')
-}
+export const draftPath = ({ work }: LakeStore): string => join(work, DRAFT)
 
 /** Whether a path is one that an export makes. */
 function isInside(path: unknown): boolean {

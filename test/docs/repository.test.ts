@@ -13,8 +13,8 @@ const root = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
 describe('.env.example', () => {
-  const lines = [...read('.env.example').matchAll(/^# ([A-Z_]+)=(.*)$/gm)]
-  const compose = [...read('docker-compose.yml').matchAll(/\$\{([A-Z_]+)/g)].map(([, name = '']) => name)
+  const lines = [...read('.env.example').matchAll(/^# ([A-Z_\d]+)=(.*)$/gm)]
+  const compose = [...read('docker-compose.yml').matchAll(/\$\{([A-Z_\d]+)/g)].map(([, name = '']) => name)
 
   test('has every setting of the program and of docker-compose.yml once, and no other', () => {
     const names = lines.map(([, name = '']) => name)

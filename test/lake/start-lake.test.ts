@@ -129,10 +129,10 @@ describe('wynnsync start with WYNNSYNC_LAKE', { timeout: 60_000 }, () => {
   })
 
   test('refuses a place that is no folder, and a schedule that is none', async () => {
-    const wrong = { WYNNSYNC_LAKE: 's3://bucket/lake', WYNNSYNC_LAKE_SCHEDULE: 'hourly' }
+    const wrong = { WYNNSYNC_LAKE: 'gs://bucket/lake', WYNNSYNC_LAKE_SCHEDULE: 'hourly' }
     const { code, err } = await runProgram(['start'], wrong)
     expect(code).toBe(2)
-    expect(err).toContain('WYNNSYNC_LAKE: must be a folder')
+    expect(err).toContain('WYNNSYNC_LAKE: must be a folder or s3://bucket/prefix')
     expect(err).toContain('WYNNSYNC_LAKE_SCHEDULE: ')
   })
 })

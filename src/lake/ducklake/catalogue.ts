@@ -1,126 +1,133 @@
-import { open, rename } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
+import { quoted } from '../../db/move/copied-table.ts'
 import { type DuckDb, literal } from '../duckdb.ts'
 import type { LakeFile } from '../index-file.ts'
+import type { LakeStore } from '../lake-store.ts'
 import { lakeQuestions, lakeSql } from '../query.ts'
+import type { LakeTable } from '../tables.ts'
 import { catalogueStatements } from './catalogue-tables.ts'
 
 const CATALOGUE = 'history.ducklake'
 
-/** What DuckLake calls the types that DuckDB reads from the files; of a list that of its elements. */
+/** What DuckLake calls the types that the columns of Postgres have in the files; others are text. */
 const TYPES: Readonly<Record<string, string>> = {
-  BOOLEAN: 'boolean',
-  SMALLINT: 'int16',
-  INTEGER: 'int32',
-  BIGINT: 'int64',
-  FLOAT: 'float32',
-  DOUBLE: 'float64',
-  VARCHAR: 'varchar',
-  BLOB: 'blob',
-  JSON: 'json',
-  'TIMESTAMP WITH TIME ZONE': 'timestamptz',
+  boolean: 'boolean',
+  smallint: 'int16',
+  integer: 'int32',
+  bigint: 'int64',
+  real: 'float32',
+  'double precision': 'float64',
+  bytea: 'blob',
+  json: 'json',
+  jsonb: 'json',
+  'timestamp with time zone': 'timestamptz',
+  'text[]': 'list',
+}
+
+/** What a catalogue describes. */
+interface Contents {
+  readonly tables: readonly LakeTable[]
+  readonly files: readonly LakeFile[]
+  /** When the export began to read, ISO 8601. */
+  readonly at: string
 }
 
 /**
- * Writes a DuckLake catalogue of the files into the folder: one snapshot, in which tables have their own names and questions are
+ * Writes a DuckLake catalogue of the files into the lake: one snapshot, in which tables have their own names and questions are
  * views. It is put in place of the one before at once, so a reader sees one of the two.
- * @param at when the export began to read, ISO 8601
  */
-export async function writeCatalogue(duck: DuckDb, folder: string, files: readonly LakeFile[], at: string) {
-  const draft = join(folder, 'writing', CATALOGUE)
+export async function writeCatalogue(duck: DuckDb, store: LakeStore, contents: Contents): Promise<void> {
+  const draft = join(store.work, 'writing', CATALOGUE)
   await duck.run(`attach ${literal(draft)} as made`)
   try {
     for (const statement of catalogueStatements) await duck.run(statement)
-    await fillCatalogue(duck, folder, files, at)
+    await fillCatalogue(duck, contents)
   } finally {
     await duck.run('detach made')
   }
   const file = await open(draft)
   await file.sync().finally(() => file.close())
-  await rename(draft, join(folder, CATALOGUE))
+  await store.put(draft, CATALOGUE)
 }
 
-/** Everything is of one snapshot, 0: what was exported before is not in the folder for long. */
-async function fillCatalogue(duck: DuckDb, folder: string, files: readonly LakeFile[], at: string): Promise<void> {
-  const tables = [...new Set(files.map(({ table }) => table))].sort()
-  const rows = files.map(({ table, path, rows, bytes }, id) => {
-    const texts = [path.slice(table.length + 1), join(folder, path)].map(literal)
-    return `(${[id, tables.indexOf(table) + 1, ...texts, rows, bytes].join(', ')})`
-  })
-  await duck.run(`create or replace temp table file as
-    select * from (values ${rows.join(', ')}) as file(id, table_id, path, place, rows, bytes)`)
-  await duck.run('set variable places = (select list(place order by id) from file)')
+/** Everything is of one snapshot, 0: what was exported before is not in the lake for long. Tables without a row have no file. */
+async function fillCatalogue(duck: DuckDb, { tables, files, at }: Contents): Promise<void> {
   await duck.run(`insert into made.ducklake_schema values (0, uuid(), 0, null, 'main', '', true)`)
-  for (const [nth, table] of tables.entries()) await addTable(duck, nth + 1, table)
-  for (const statement of ofFiles) await duck.run(statement)
-  const views = await addViews(duck, tables.length + 1)
+  let id = 0
+  let file = 0
+  for (const table of tables) {
+    const own = files.filter((one) => one.table === table.name)
+    if (own.length === 0) continue
+    const columns = await addTable(duck, ++id, table)
+    await addFiles(duck, { table: id, columns, first: file }, own)
+    file += own.length
+  }
+  const views = await addViews(duck, id + 1)
   await duck.run(`insert into made.ducklake_metadata values ('version', '1.0', null, null), ('created_by', 'wynnsync', null, null),
     ('data_path', '', null, null), ('encrypted', 'false', null, null)`)
-  const next = `${tables.length + views + 1}, ${files.length}`
-  await duck.run(`insert into made.ducklake_snapshot values (0, ${literal(at)}, 0, ${next})`)
+  await duck.run(`insert into made.ducklake_snapshot values (0, ${literal(at)}, 0, ${id + views + 1}, ${file})`)
   await duck.run(`insert into made.ducklake_snapshot_changes values (0, 'created_schema:"main"', null, null, null)`)
 }
 
-/** A table with its columns, and a view of its files for the questions. */
-async function addTable(duck: DuckDb, id: number, table: string): Promise<void> {
-  const name = table.replace(/^.*\./, '')
-  const texts = [name, `${table}/`].map(literal)
-  await duck.run(`insert into made.ducklake_table values (${id}, uuid(), 0, null, 0, ${texts.join(', ')}, true)`)
-  await duck.run(`insert into made.ducklake_column_mapping values (${id}, ${id}, 'map_by_name')`)
-  await duck.run(`set variable own = (select list(place) from file where table_id = ${id})`)
-  await duck.run(
-    `create or replace temp view "${name}" as select * from read_parquet(getvariable('own'), hive_partitioning = false)`,
-  )
-  const described = await duck.rows(`describe "${name}"`)
-  let last = 0
-  for (const { column_name, column_type } of described as { column_name: string; column_type: string }[]) {
-    const own = ++last
-    const element = /^(.*)\[\]$/.exec(column_type)?.[1]
-    await addColumn(duck, id, own, null, column_name, element === undefined ? typeOf(column_type) : 'list')
-    // As Parquet calls what is in a list.
-    if (element !== undefined) await addColumn(duck, id, ++last, own, 'element', typeOf(element), 'list')
+/** A table, also an empty one for the questions. @returns the id of each column by its name */
+async function addTable(duck: DuckDb, id: number, { name, columns, types }: LakeTable): Promise<Map<string, number>> {
+  const bare = name.replace(/^.*\./, '')
+  const rows: string[] = []
+  const mapped: string[] = []
+  const ids = new Map<string, number>()
+  const add = (column: string, type: string, parent: number | null, inFile: string) => {
+    const own = rows.length + 1
+    rows.push(
+      `(${own}, 0, null, ${id}, ${own}, ${literal(column)}, ${literal(type)}, null, 'NULL', true, ${parent}, 'literal', 'duckdb')`,
+    )
+    mapped.push(`(${id}, ${own - 1}, ${literal(inFile)}, ${own}, ${parent === null ? null : parent - 1}, false)`)
+    return own
   }
-}
-
-async function addColumn(
-  duck: DuckDb,
-  table: number,
-  id: number,
-  parent: number | null,
-  name: string,
-  type: string,
-  inFile = name,
-): Promise<void> {
-  await duck.run(`insert into made.ducklake_column values
-    (${id}, 0, null, ${table}, ${id}, ${literal(name)}, ${literal(type)}, null, 'NULL', true, ${parent}, 'literal', 'duckdb')`)
-  await duck.run(`insert into made.ducklake_name_mapping values
-    (${table}, ${id - 1}, ${literal(inFile)}, ${id}, ${parent === null ? null : parent - 1}, false)`)
-}
-
-function typeOf(type: string): string {
-  const known = TYPES[type]
-  if (known === undefined) throw new Error(`DuckLake has no type for ${type}`)
-  return known
+  for (const column of columns) {
+    const type = column.name in types ? (TYPES[types[column.name] ?? ''] ?? 'varchar') : 'boolean'
+    const own = add(column.name, type, null, column.name)
+    ids.set(column.name, own)
+    // As Parquet calls what is in a list.
+    if (type === 'list') add('element', 'varchar', own, 'list')
+  }
+  const texts = [bare, `${name}/`].map(literal)
+  await duck.run(`insert into made.ducklake_table values (${id}, uuid(), 0, null, 0, ${texts.join(', ')}, true)`)
+  await duck.run(`insert into made.ducklake_column values ${rows.join(', ')}`)
+  await duck.run(`insert into made.ducklake_column_mapping values (${id}, ${id}, 'map_by_name')`)
+  await duck.run(`insert into made.ducklake_name_mapping values ${mapped.join(', ')}`)
+  const values = columns.map(({ name, value }) => `${value} as ${quoted(name)}`)
+  const texty = columns.map((column) => `null::varchar as ${quoted(column.name)}`)
+  await duck.run(
+    `create or replace temp table ${quoted(bare)} as select ${values.join(', ')} from (select ${texty.join(', ')}) where false`,
+  )
+  return ids
 }
 
 /** Of instants the first and last in each file are kept, so that a question about a week opens the files of that week alone. */
-const ofFiles = [
-  `insert into made.ducklake_data_file
-   select file.id, file.table_id, 0, null, null, file.path, true, 'parquet', file.rows, file.bytes, meta.footer_size,
-          coalesce(sum(file.rows) over (partition by file.table_id order by file.id rows between unbounded preceding and 1 preceding), 0),
-          null, null, file.table_id, null
-     from file join parquet_file_metadata(getvariable('places')) meta on meta.file_name = file.place`,
-  `insert into made.ducklake_table_stats select table_id, sum(rows), sum(rows), sum(bytes) from file group by table_id`,
-  `insert into made.ducklake_file_column_stats
-   select file.id, file.table_id, kept.column_id, sum(meta.total_compressed_size), sum(meta.num_values), sum(meta.stats_null_count),
-          min(meta.stats_min_value::timestamptz)::varchar, max(meta.stats_max_value::timestamptz)::varchar, null, null
-     from parquet_metadata(getvariable('places')) meta
-     join file on file.place = meta.file_name
-     join made.ducklake_column kept
-       on kept.table_id = file.table_id and kept.column_name = meta.path_in_schema and kept.column_type = 'timestamptz'
-    group by file.id, file.table_id, kept.column_id
-   having bool_and(meta.stats_min_value is not null or meta.stats_null_count = meta.num_values)`,
-]
+async function addFiles(
+  duck: DuckDb,
+  { table, columns, first }: { readonly table: number; readonly columns: ReadonlyMap<string, number>; first: number },
+  files: readonly LakeFile[],
+): Promise<void> {
+  let before = 0
+  const rows = files.map(({ path, table: name, rows, bytes, footer }, nth) => {
+    const start = before
+    before += rows
+    const place = literal(path.slice(name.length + 1))
+    return `(${first + nth}, ${table}, 0, null, null, ${place}, true, 'parquet', ${Number(rows)}, ${Number(bytes)}, ${Number(footer)}, ${start}, null, null, ${table}, null)`
+  })
+  const stats = files.flatMap(({ instants, rows }, nth) =>
+    Object.entries(instants).map(([name, [least, most, none]]) => {
+      const [from, to] = [least, most].map((one) => (one === null ? 'null' : literal(String(one))))
+      return `(${first + nth}, ${table}, ${columns.get(name)}, null, ${Number(rows)}, ${Number(none)}, ${from}, ${to}, null, null)`
+    }),
+  )
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
+  await duck.run(`insert into made.ducklake_data_file values ${rows.join(', ')}`)
+  if (stats.length > 0) await duck.run(`insert into made.ducklake_file_column_stats values ${stats.join(', ')}`)
+  await duck.run(`insert into made.ducklake_table_stats values (${table}, ${before}, ${before}, ${bytes})`)
+}
 
 /** A view for each question whose tables the lake has. @param first the id of the first @returns how many there are */
 async function addViews(duck: DuckDb, first: number): Promise<number> {

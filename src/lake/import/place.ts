@@ -4,6 +4,7 @@ import { open, realpath } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import { FatalError, RetryableError, UsageError } from '../../app/errors.ts'
 import { INDEX, type LakeFile, type LakeIndex, parseIndex } from '../index-file.ts'
+import type { StoreSettings } from '../lake-store.ts'
 
 /** The longest index that is read, in bytes: 100,000 files. */
 const LONGEST_INDEX = 64_000_000
@@ -20,12 +21,9 @@ export interface LakePlace {
   fetch(file: LakeFile, to: string, signal?: AbortSignal): Promise<void>
 }
 
-/** @throws UsageError when it is neither a folder nor http(s) */
-export function openPlace(place: string): LakePlace {
-  const isUrl = /^[a-z][a-z0-9+.-]+:\/\//i.test(place)
-  if (isUrl && !/^https?:\/\//i.test(place))
-    throw new UsageError('--from-lake must be a folder, or begin with https:// or http://')
-  const read = isUrl ? readUrl(place.replace(/\/*$/, '/')) : readFolder(place)
+/** @param settings for a bucket @throws UsageError when it is neither a folder nor http(s) nor a bucket */
+export function openPlace(place: string, settings?: StoreSettings): LakePlace {
+  const read = readerOf(place, settings)
   return {
     place,
     index: async () => {
@@ -60,6 +58,13 @@ export function openPlace(place: string): LakePlace {
   }
 }
 
+function readerOf(place: string, settings: StoreSettings | undefined): Read {
+  if (!/^[a-z][a-z0-9+.-]+:\/\//i.test(place)) return readFolder(place)
+  if (/^https?:\/\//i.test(place)) return readUrl(place.replace(/\/*$/, '/'))
+  if (/^s3:\/\//i.test(place) && settings) return readBucket(place, settings)
+  throw new UsageError('--from-lake must be a folder, or begin with https://, http:// or s3://')
+}
+
 type Read = (path: string, signal?: AbortSignal) => Promise<AsyncIterable<Buffer>>
 
 /** Paths are of the form that an export makes (`parseIndex`); what is left to refuse are symbolic links that lead out. */
@@ -75,6 +80,17 @@ function readFolder(folder: string): Read {
     if (!found.startsWith(real + sep)) throw new FatalError('it is a link that leads out of the lake')
     const file = await open(found, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
     return file.createReadStream() as AsyncIterable<Buffer>
+  }
+}
+
+function readBucket(place: string, settings: StoreSettings): Read {
+  return async (path, signal) => {
+    const { bucketOf } = await import('../s3/s3-store.ts')
+    const { bucket, prefix } = bucketOf(place, settings)
+    const response = await bucket.get(prefix + path, signal)
+    if (response) return response as AsyncIterable<Buffer>
+    if (path === INDEX) throw new UsageError(`${place} has no ${INDEX}: no lake was exported into it`)
+    throw new FatalError('it is missing')
   }
 }
 

@@ -4,6 +4,7 @@ import { wholeNumber } from '../../../app/whole-number.ts'
 import type { Imported } from '../../../lake/import/import.ts'
 import { importLake, priceOf } from '../../../lake/import/import.ts'
 import { openPlace } from '../../../lake/import/place.ts'
+import { storeSettings } from '../../../lake/lake-store.ts'
 import { type Context, writeSummary } from '../../context.ts'
 import { withDatabase } from '../../database.ts'
 import { exitCode } from '../../exit-codes.ts'
@@ -33,7 +34,7 @@ export async function backfillFromLake(
     if (flags[other] !== undefined) throw new UsageError('--from-lake takes --dry-run and --max-bytes only')
   if (name !== undefined) throw new UsageError('--from-lake imports all resources of a lake')
   const { app, progress, signal } = context
-  const place = openPlace(fromLake)
+  const place = openPlace(fromLake, storeSettings(app))
   const limits = { clock: app.clock, maxBytes: wholeNumber('--max-bytes', maxBytes, Number.MAX_SAFE_INTEGER) }
   return await withDatabase(context, 'backfill from a lake', async (db) => {
     if (dryRun) {

@@ -14,7 +14,10 @@ export const backfill: CommandDeclaration = {
     option('--from <folder>', 'load the recorded responses of a folder instead of the API'),
     option('--from-git <repository>', 'load responses that were kept in git, each at the time of its commit'),
     repeatable('--map <glob=resource>', 'of --from-git: which files are responses of what; may be given again'),
-    option('--from-lake <place>', 'import what another database recorded: a folder or https:// with an exported lake'),
+    option(
+      '--from-lake <place>',
+      'import what another database recorded: a folder, https:// or s3:// with an exported lake',
+    ),
     option('--max-bytes <bytes>', 'of --from-lake: refuse a lake with more to read (default: 20000000000)'),
     option('--detect', 'of --from-git: only list the files that look like responses, with their commits'),
   ],

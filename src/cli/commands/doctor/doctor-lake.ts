@@ -4,6 +4,7 @@ import type { App } from '../../../app/app.ts'
 import { codeOf, messageOf } from '../../../app/errors.ts'
 import { loadDuckDb } from '../../../lake/duckdb.ts'
 import { lakeState } from '../../../lake/index-file.ts'
+import { storeSettings } from '../../../lake/lake-store.ts'
 import { periodSeconds } from '../../../sync/schedule/ticker.ts'
 import { durationText } from '../../output/units.ts'
 import type { Finding } from './doctor-checks.ts'
@@ -11,13 +12,14 @@ import type { Finding } from './doctor-checks.ts'
 const check = 'lake'
 
 /** Whether the lake that `start` keeps can be written, and is up to date; nothing where none is configured. */
-export async function checkLake({ config, clock }: App): Promise<Finding[]> {
+export async function checkLake(app: App): Promise<Finding[]> {
+  const { config, clock } = app
   const { lake: place, lakeSchedule } = config
   if (place === undefined) return []
   try {
     await loadDuckDb()
-    await access(await nearestFolder(place), constants.W_OK)
-    const state = await lakeState(place)
+    if (!place.startsWith('s3://')) await access(await nearestFolder(place), constants.W_OK)
+    const state = await lakeState(place, storeSettings(app))
     if (!state) return [{ check, verdict: 'fine', seen: `nothing was exported into ${place} yet` }]
     const age = (clock.now() - Date.parse(state.at)) / 1000
     // One export may take long.

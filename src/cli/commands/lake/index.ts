@@ -9,7 +9,7 @@ export const lake: CommandGroup = {
   commands: [
     {
       usage: 'export <place>',
-      summary: 'write what changed since the last export into a folder of Parquet files',
+      summary: 'write what changed since the last export as Parquet files, into a folder or s3://bucket/prefix',
       options: [
         option('--people', 'also what names a player: without it uuids, names and rows about single ones are left out'),
         option(
@@ -19,7 +19,8 @@ export const lake: CommandGroup = {
       ],
       notes: `A file for each table, or for each month of a large one, listed in index.json, which is put in place last. A month in
 which nothing changed is not read again. What was removed from the database is removed here at the next export, and its old
-files after --keep. Interrupted at any instant, the same call goes on.`,
+files after --keep. Interrupted at any instant, the same call goes on. A bucket needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY,
+and AWS_REGION or AWS_ENDPOINT_URL_S3 where they are not the defaults.`,
       examples: ['wynnsync lake export ./lake', 'wynnsync lake export ./lake --people --keep 1h'],
       load: async () => (await import('./lake-export.ts')).lakeExport,
     },

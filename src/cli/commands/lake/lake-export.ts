@@ -3,6 +3,7 @@ import { version } from '../../../app/app.ts'
 import { RetryableError, UsageError } from '../../../app/errors.ts'
 import { holderText } from '../../../db/locks/held-locks.ts'
 import { exportLake } from '../../../lake/export.ts'
+import { storeSettings } from '../../../lake/lake-store.ts'
 import { type Context, writeSummary } from '../../context.ts'
 import { withDatabase } from '../../database.ts'
 import { exitCode } from '../../exit-codes.ts'
@@ -13,26 +14,26 @@ interface ExportFlags {
   readonly keep?: string
 }
 
-/** `lake export PLACE`: makes a folder of Parquet files equal to the database. Returns the exit code. */
+/** `lake export PLACE`: makes a folder or bucket of Parquet files equal to the database. Returns the exit code. */
 export async function lakeExport(context: Context, { people = false, keep = '24h' }: ExportFlags, place: string) {
   const { app, progress, signal } = context
   const keepMs = durationOf(keep)
-  const folder = folderOf(place)
+  const lake = /^s3:\/\//i.test(place) ? place : folderOf(place)
   return await withDatabase(context, 'lake export', async (db) => {
     const lock = await db.tryLock('wynnsync lake')
     if (!lock) throw new RetryableError(`another export runs: ${await holderText(db, 'wynnsync lake')}`)
     const began = app.clock.now()
     progress.begin('lake')
     try {
-      const done = await exportLake(db, folder, {
-        ...{ clock: app.clock, program: version, people, keepMs, signal },
+      const done = await exportLake(db, lake, {
+        ...{ clock: app.clock, program: version, people, keepMs, signal, settings: storeSettings(app) },
         onProgress: (table, records, count) => progress.seen(table, { page: 1, pages: null, records, count }, 'rows'),
       }).finally(() => progress.end())
       const seconds = Math.round((app.clock.now() - began) / 1000)
       writeSummary(
         context,
-        { place: folder, people, ...done, seconds },
-        `${done.writtenRows.toLocaleString('en-US')} rows in ${done.written} files written in ${durationText(seconds)}; ${folder} has ${done.rows.toLocaleString('en-US')} rows in ${done.files} files, ${bytesText(done.bytes)}\n`,
+        { place: lake, people, ...done, seconds },
+        `${done.writtenRows.toLocaleString('en-US')} rows in ${done.written} files written in ${durationText(seconds)}; ${lake} has ${done.rows.toLocaleString('en-US')} rows in ${done.files} files, ${bytesText(done.bytes)}\n`,
       )
       return exitCode.done
     } finally {
@@ -43,7 +44,7 @@ export async function lakeExport(context: Context, { people = false, keep = '24h
 
 /** @throws UsageError when a place is no folder */
 export function folderOf(place: string): string {
-  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(place)) throw new UsageError('the place of a lake must be a folder')
+  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(place)) throw new UsageError(`the place of a lake must be a folder, not ${place}`)
   return resolve(place)
 }
 

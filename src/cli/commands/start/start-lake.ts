@@ -3,6 +3,7 @@ import { messageOf } from '../../../app/errors.ts'
 import type { Database } from '../../../db/database.ts'
 import type { Exported } from '../../../lake/export.ts'
 import { lakeState } from '../../../lake/index-file.ts'
+import { storeSettings } from '../../../lake/lake-store.ts'
 import { gauge, type Metric } from '../../../monitoring/metrics-text.ts'
 import { nextTick } from '../../../sync/schedule/ticker.ts'
 
@@ -38,6 +39,7 @@ export async function keepLake(app: App, db: Database, stopping: AbortSignal): P
 
 async function exportOnce(app: App, place: string, shared: Database, signal: AbortSignal): Promise<Exported | null> {
   const { exportLake } = await import('../../../lake/export.ts')
+  const settings = storeSettings(app)
   const own = shared.kind === 'server' ? await openDatabase(app, ['lake']) : undefined
   try {
     const db = own ?? shared
@@ -45,8 +47,8 @@ async function exportOnce(app: App, place: string, shared: Database, signal: Abo
     if (!lock) return null
     try {
       // Names of people are in it only where `lake export --people` began it.
-      const people = (await lakeState(place))?.people ?? false
-      const options = { clock: app.clock, program: version, people, keepMs: KEEP, signal }
+      const people = (await lakeState(place, settings))?.people ?? false
+      const options = { clock: app.clock, program: version, people, keepMs: KEEP, signal, settings }
       return await exportLake(db, place, { ...options, onProgress: () => {} })
     } finally {
       await lock.release()
@@ -57,8 +59,10 @@ async function exportOnce(app: App, place: string, shared: Database, signal: Abo
 }
 
 /** Age and size of the configured lake; none where there is none yet. */
-export async function lakeMetrics({ config, clock }: App): Promise<Metric[]> {
-  const state = config.lake === undefined ? undefined : await lakeState(config.lake).catch(() => undefined)
+export async function lakeMetrics(app: App): Promise<Metric[]> {
+  const { config, clock } = app
+  const state =
+    config.lake === undefined ? undefined : await lakeState(config.lake, storeSettings(app)).catch(() => undefined)
   if (!state) return []
   const age = Math.max(0, clock.now() - Date.parse(state.at)) / 1000
   return [

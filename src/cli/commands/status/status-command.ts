@@ -1,5 +1,6 @@
 import type { App } from '../../../app/app.ts'
 import type { Database } from '../../../db/database.ts'
+import { storeSettings } from '../../../lake/lake-store.ts'
 import { readDrift } from '../../../sync/drift/drift-overview.ts'
 import { type Context, showResult, tableWidth, writeResult } from '../../context.ts'
 import { withDatabase } from '../../database.ts'
@@ -44,8 +45,10 @@ async function driftOf(db: Database, width?: number): Promise<[json: object, tex
   return [{ drift }, driftText(drift, width)]
 }
 
-async function overviewOf(db: Database, { clock, config }: App, width?: number): Promise<[json: object, text: string]> {
+async function overviewOf(db: Database, app: App, width?: number): Promise<[json: object, text: string]> {
+  const { clock, config } = app
   const now = clock.now()
-  const overview = await readOverview(db, now, config)
+  const lake = config.lake === undefined ? undefined : { place: config.lake, settings: storeSettings(app) }
+  const overview = await readOverview(db, now, config, lake)
   return [overview, statusText(overview, now, width)]
 }

@@ -2,6 +2,7 @@ import type { CredentialSources } from '../../../app/stored-credential.ts'
 import type { Database } from '../../../db/database.ts'
 import { readHeldLocks } from '../../../db/locks/held-locks.ts'
 import { lakeState } from '../../../lake/index-file.ts'
+import type { StoreSettings } from '../../../lake/lake-store.ts'
 import { readDeliveries } from '../../../monitoring/watches/delivery-state.ts'
 import { resources, worklists } from '../../../resources/index.ts'
 import { readBudgets, readFailures, readGaps, readSizes, readTiers } from '../../../sync/record/overview.ts'
@@ -17,13 +18,14 @@ export type Overview = Awaited<ReturnType<typeof readOverview>>
 /**
  * Reads all of it as of `now`, ms since the epoch.
  * @param credentials names the accounts; without it, only guests have a name
+ * @param lake the configured one
  */
 export async function readOverview(
   db: Database,
   now: number,
-  credentials: (CredentialSources & { readonly lake?: string | undefined }) | null = null,
+  credentials: CredentialSources | null = null,
+  lake?: { readonly place: string; readonly settings: StoreSettings },
 ) {
-  const lake = credentials?.lake
   const yesterday = new Date(now - DAY)
   const names = resources.map((resource) => resource.name)
   const freshness = await readFreshness(db)
@@ -50,13 +52,13 @@ export async function readOverview(
     tiers: await readTiers(db),
     locks: await readHeldLocks(db),
     watches: await readWatchStates(db),
-    lake: lake === undefined ? null : await lakeOf(lake),
+    lake: lake === undefined ? null : await lakeOf(lake.place, lake.settings),
   }
 }
 
 /** The configured lake; what is not there yet, or cannot be read, has nothing. */
-async function lakeOf(place: string) {
-  const state = await lakeState(place).catch(() => undefined)
+async function lakeOf(place: string, settings: StoreSettings) {
+  const state = await lakeState(place, settings).catch(() => undefined)
   if (!state) return { place, at: null, people: false, files: 0, rows: 0, bytes: 0 }
   return { ...state, at: new Date(state.at) }
 }

@@ -1,0 +1,32 @@
+import type { Clock } from '../app/clock.ts'
+import type { S3Settings } from './s3/s3-client.ts'
+
+/** Where a lake lies. */
+export interface LakeStore {
+  readonly place: string
+  /** A folder of this machine for files that are being written. */
+  readonly work: string
+  /** @returns undefined when there is no such file */
+  readText(path: string): Promise<string | undefined>
+  /** Puts a file of `work` at a path: a reader sees the whole of it, or what was there before. @param sha256 in hex, if known */
+  put(file: string, path: string, sha256?: string): Promise<void>
+  /** The paths of all Parquet files. */
+  list(): Promise<string[]>
+  remove(path: string): Promise<void>
+}
+
+/** What places other than folders need. */
+export interface StoreSettings {
+  readonly s3: S3Settings
+  readonly clock: Clock
+  /** A folder of this machine in which unfinished exports are remembered. */
+  readonly dataDir: string
+}
+
+/** What the configuration has of them. */
+export function storeSettings(app: {
+  readonly config: Pick<StoreSettings, 's3' | 'dataDir'>
+  readonly clock: Clock
+}): StoreSettings {
+  return { s3: app.config.s3, dataDir: app.config.dataDir, clock: app.clock }
+}

@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto'
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { UsageError } from '../../app/errors.ts'
+import { sha256Of } from '../file-hash.ts'
+import type { LakeStore, StoreSettings } from '../lake-store.ts'
+import { openBucket, type S3Bucket, textOf } from './s3-client.ts'
+
+/** Names that need no escapes, in a URL or in XML. */
+const PLACE = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w.=/-]*))?$/i
+
+/** @throws UsageError when the place has another form, or a setting is missing */
+export function bucketOf(place: string, { s3, clock }: StoreSettings): { bucket: S3Bucket; prefix: string } {
+  const [, bucket, path = ''] = PLACE.exec(place) ?? []
+  if (bucket === undefined) throw new UsageError(`${place} must look like s3://bucket/prefix`)
+  const prefix = path.replace(/\/*$/, path === '' ? '' : '/')
+  return { bucket: openBucket(bucket, s3, clock), prefix }
+}
+
+/** A lake in a bucket. What an interrupted export had written is remembered in the data folder. */
+export function s3Store(place: string, settings: StoreSettings): LakeStore {
+  const { bucket, prefix } = bucketOf(place, settings)
+  const name = createHash('sha256').update(place).digest('hex').slice(0, 20)
+  return {
+    place,
+    work: join(settings.dataDir, 'lakes', name),
+    readText: async (path) => {
+      const response = await bucket.get(prefix + path)
+      return response && (await textOf(response))
+    },
+    put: async (file, path, sha256) => {
+      const { size: bytes } = await stat(file)
+      await bucket.put(prefix + path, { file, bytes, sha256: sha256 ?? (await sha256Of(file)) })
+    },
+    list: async () => {
+      const keys = await bucket.list(prefix)
+      return keys.map((key) => key.slice(prefix.length)).filter((path) => path.endsWith('.parquet'))
+    },
+    remove: (path) => bucket.remove(prefix + path),
+  }
+}

@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { systemClock } from '../../src/app/clock.ts'
+import { openStore } from '../../src/lake/store.ts'
+import { temporaryFolder } from '../support/postgres.ts'
+
+interface Asked {
+  readonly method: string | undefined
+  readonly url: string | undefined
+  readonly headers: IncomingMessage['headers']
+  readonly body: string
+}
+type Answer = readonly [status: number, body?: string]
+
+const SECRET = 'not-for-anybody-else'
+
+/** A bucket whose service answers what it is given, in turn; the last answer stays. */
+async function bucketThat(...answers: Answer[]) {
+  const asked: Asked[] = []
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const { method, url, headers } = request
+    asked.push({ method, url, headers, body: Buffer.concat(chunks).toString() })
+    const [status, body = ''] = answers[Math.min(asked.length, answers.length) - 1] ?? [500]
+    if (status === 0) request.socket.destroy()
+    else response.writeHead(status).end(body)
+  }).listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  onTestFinished(() => void server.close())
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const s3 = { keyId: 'key', secret: SECRET, sessionToken: undefined, region: 'eu-west-3', endpoint }
+  const clock = { ...systemClock, sleep: () => Promise.resolve() }
+  const dataDir = await temporaryFolder()
+  return { asked, dataDir, store: await openStore('s3://bucket/a/b', { s3, clock, dataDir }) }
+}
+
+test('a file is sent again, whole, where the service was away, cut the connection or was busy', async () => {
+  const { asked, dataDir, store } = await bucketThat([503], [0], [429], [200])
+  const file = join(dataDir, 'file')
+  await writeFile(file, 'x'.repeat(300_000))
+  await store.put(file, 'game.item/month=2026-05/00ff.parquet')
+  expect(asked).toHaveLength(4)
+  for (const { method, url, headers, body } of asked) {
+    expect([method, url]).toEqual(['PUT', '/bucket/a/b/game.item/month%3D2026-05/00ff.parquet'])
+    expect([body.length, headers['content-length']]).toEqual([300_000, '300000'])
+    expect(headers['x-amz-content-sha256']).toBe(createHash('sha256').update(body).digest('hex'))
+    expect(headers.authorization).toMatch(
+      /^AWS4-HMAC-SHA256 Credential=key\/\d{8}\/eu-west-3\/s3\/aws4_request, Signed/,
+    )
+    expect(JSON.stringify(headers)).not.toContain(SECRET)
+  }
+})
+
+test('what the service refuses is said at once, and what stays away is temporary', async () => {
+  const refused = await bucketThat([403, '<Error><Code>AccessDenied</Code></Error>'])
+  await expect(refused.store.readText('index.json')).rejects.toThrow(
+    /^127\.0\.0\.1:\d+, bucket bucket: status 403 AccessDenied$/,
+  )
+  expect(refused.asked).toHaveLength(1)
+  const away = await bucketThat([500])
+  await expect(away.store.readText('index.json')).rejects.toMatchObject({ name: 'RetryableError' })
+  expect(away.asked).toHaveLength(5)
+  const nothing = await bucketThat([404, '<Error><Code>NoSuchKey</Code></Error>'])
+  expect(await nothing.store.readText('index.json')).toBe(undefined)
+})
+
+test('all pages of a list are read, and only Parquet files of the lake are files of it', async () => {
+  const page = (keys: string[], next?: string) =>
+    [
+      ...['<ListBucketResult>', ...keys.map((key) => `<Contents><Key>${key}</Key></Contents>`)],
+      next
+        ? `<IsTruncated>true</IsTruncated><NextContinuationToken>${next}</NextContinuationToken>`
+        : '<IsTruncated>false</IsTruncated>',
+      '</ListBucketResult>',
+    ].join('')
+  const { asked, store } = await bucketThat(
+    [200, page(['a/b/game.item/1.parquet', 'a/b/index.json'], 'to+ken/2')],
+    [200, page(['a/b/game.item/2.parquet'])],
+  )
+  expect(await store.list()).toEqual(['game.item/1.parquet', 'game.item/2.parquet'])
+  expect(asked.map(({ url }) => new URL(`http://x${url}`).searchParams.get('continuation-token'))).toEqual([
+    null,
+    'to+ken/2',
+  ])
+})
+
+test.each(['s3://bucket/../x y', 's3://B', 'gs://bucket', 's3://bucket/é'])(
+  '%s is no place for a lake',
+  async (place) => {
+    const s3 = { keyId: 'key', secret: SECRET, sessionToken: undefined, region: 'us-east-1', endpoint: undefined }
+    const open = openStore(place, { s3, clock: systemClock, dataDir: '/tmp' })
+    await expect(open).rejects.toMatchObject({ name: 'UsageError' })
+  },
+)
+
+test('a bucket needs a key and its secret', async () => {
+  const s3 = { keyId: 'key', secret: undefined, sessionToken: undefined, region: 'us-east-1', endpoint: undefined }
+  await expect(openStore('s3://bucket', { s3, clock: systemClock, dataDir: '/tmp' })).rejects.toThrow(
+    /AWS_SECRET_ACCESS_KEY/,
+  )
+})
