@@ -22,6 +22,7 @@ import {
 import type { LakeStore, StoreSettings } from './lake-store.ts'
 import { writeCsv } from './read-rows.ts'
 import { openStore, writingFolder } from './store.ts'
+import { dropTableIndexes, writeTableIndexes } from './table-index.ts'
 import { lakeTables } from './tables.ts'
 
 export interface ExportOptions {
@@ -92,14 +93,8 @@ async function exportSnapshot(work: Export, before: LakeIndex | undefined): Prom
   const tables = await lakeTables(sql, people)
   for (const table of tables) {
     signal?.throwIfAborted()
-    changes.push(
-      await changesOf(
-        sql,
-        table,
-        candidates.filter((file) => file.table === table.name),
-        reading,
-      ),
-    )
+    const own = candidates.filter((file) => file.table === table.name)
+    changes.push(await changesOf(sql, table, own, reading))
   }
   const kept = changes.flatMap(({ unchanged }) => unchanged)
   // What may hold something that was removed from the database goes first.
@@ -111,21 +106,17 @@ async function exportSnapshot(work: Export, before: LakeIndex | undefined): Prom
     ...(before?.replaced ?? []),
     ...(before?.files ?? []).map(({ path }) => ({ path, since: at })),
   ].filter(({ path, since }) => !paths.has(path) && clock.now() - Date.parse(since) < keepMs)
-  const coverage = await coverageOf(sql)
-  await writeIndex(store, {
-    format: FORMAT,
-    program,
-    at,
-    source: reading.source,
-    people,
-    coverage,
+  const index: LakeIndex = {
+    ...{ format: FORMAT, program, at, source: reading.source, people, coverage: await coverageOf(sql) },
     tables: Object.fromEntries(tables.map((one) => [one.name, one.types])),
-    files,
-    replaced,
-  })
+    ...{ files, replaced },
+  }
+  await writeTableIndexes(store, before, index)
+  await writeIndex(store, index)
   await writeCatalogue(work.duck, store, { tables, files, at })
   await rm(draftPath(store), { force: true })
   const dropped = await dropOthers(store, new Set([...paths, ...replaced.map(({ path }) => path)]))
+  await dropTableIndexes(store, before, index)
   return {
     files: files.length,
     rows: files.reduce((sum, { rows }) => sum + rows, 0),

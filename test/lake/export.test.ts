@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -9,6 +9,7 @@ import { openDuckDb } from '../../src/lake/duckdb.ts'
 import { type Exported, exportLake } from '../../src/lake/export.ts'
 import { sha256Of } from '../../src/lake/file-hash.ts'
 import { type LakeIndex, readIndex } from '../../src/lake/index-file.ts'
+import type { TableIndex } from '../../src/lake/table-index.ts'
 import { fillYear } from '../bench/year/fill.ts'
 import { afterwards } from '../support/afterwards.ts'
 import { buildProgram, runProgram, startProgram } from '../support/cli.ts'
@@ -49,7 +50,10 @@ describe('an export', { timeout: 300_000 }, () => {
     const options = { clock, program: 'test', keepMs: 24 * hour, onProgress: () => {} }
     return {
       ...{ db, clock, folder },
-      run: () => exportLake(db, folder, { ...options, people: true }),
+      run: async () => {
+        await settled(db)
+        return await exportLake(db, folder, { ...options, people: true })
+      },
       index: async () => {
         const index = await readIndex(folder)
         if (!index) throw new Error('there is no index')
@@ -108,7 +112,8 @@ describe('an export', { timeout: 300_000 }, () => {
       if ((await finished).code === null) kills++
       for (const { path, sha256 } of (await readIndex(folder))?.files ?? [])
         expect(await sha256Of(join(folder, path))).toBe(sha256)
-      for (const path of (await cataloguedFiles(folder)) ?? []) expect(existsSync(join(folder, path))).toBe(true)
+      for (const path of [...((await cataloguedFiles(folder)) ?? []), ...(await tablesFiles(folder))])
+        expect([path, existsSync(join(folder, path))]).toEqual([path, true])
     }
     expect(kills).toBeGreaterThan(5)
     const last = await runProgram(args, environment)
@@ -117,6 +122,22 @@ describe('an export', { timeout: 300_000 }, () => {
     expect((await readdir(folder)).filter((name) => !name.includes('.'))).toEqual([])
   })
 })
+
+/** Waits until no transaction runs, of other databases too, that began before now: what it could have written is read again. */
+async function settled(db: Database): Promise<void> {
+  const [[own] = []] = await db.values('select pg_current_xact_id()::text')
+  const isOver = async () =>
+    (await db.values('select pg_snapshot_xmin(pg_current_snapshot()) > $1::text::xid8', [String(own)]))[0]?.[0] === true
+  while (!(await isOver())) await systemClock.sleep(50)
+}
+
+/** Paths of the files that the indexes of tables list, in order. */
+async function tablesFiles(folder: string): Promise<string[]> {
+  const names = (await readdir(folder)).filter((name) => existsSync(join(folder, name, 'index.json')))
+  const indexes = names.map((name) => JSON.parse(readFileSync(join(folder, name, 'index.json'), 'utf8')) as TableIndex)
+  expect(indexes.map(({ table }) => table)).toEqual(names)
+  return indexes.flatMap(({ files }) => files.map(({ path }) => path)).sort()
+}
 
 /** Rows lie in order of their key: numbers as numbers. */
 async function expectOrdered(db: Database, folder: string, files: LakeIndex['files']): Promise<void> {
@@ -132,7 +153,9 @@ async function expectOrdered(db: Database, folder: string, files: LakeIndex['fil
 /** Every file is what the index says, and the tables hold what the database holds. */
 async function expectEqual(db: Database, folder: string): Promise<void> {
   const index = await readIndex(folder)
-  expect(await cataloguedFiles(folder)).toEqual(index?.files.map(({ path }) => path).sort())
+  const listed = index?.files.map(({ path }) => path).sort()
+  expect(await cataloguedFiles(folder)).toEqual(listed)
+  expect(await tablesFiles(folder)).toEqual(listed)
   const duck = await openDuckDb()
   const tables = new Map<string, string[]>()
   for (const { path, sha256, table } of index?.files ?? []) {
