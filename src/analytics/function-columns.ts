@@ -90,6 +90,7 @@ const meanings: Readonly<Record<string, string>> = {
   rejected: 'Responses that failed validation.',
   stale: 'Responses older than what was known.',
   missed: 'Expected observations that were not made.',
+  imported: 'The share of the hour that another database observed and this one did not, known from its lake, 0 .. 1.',
 
   pool: 'Name of the pool.',
   kind: 'CAMP or RAID.',

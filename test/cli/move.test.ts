@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/app/clock.ts'
+import { jsonSchemas } from '../../src/cli/output/json-schemas.ts'
 import { openEmbedded } from '../../src/db/embedded/embedded.ts'
 import { openServer } from '../../src/db/server/server.ts'
 import type { Sandbox } from '../../src/sandbox/index.ts'
@@ -106,6 +108,46 @@ describe('wynnsync move', { timeout: 600_000 }, () => {
     const again = await openServer(url)
     expect(await contentIn(back)).toEqual(await contentOf(again))
     await again.close()
+  })
+
+  test('merges the history of times that the other did not observe, once, and leaves the rest as it is', async () => {
+    const api = await servedApi({ game: { guilds: 20, players: 60 } })
+    const folder = join(await temporaryFolder(), 'data')
+    const laptop = { WYNNSYNC_DATA_DIR: folder, WYNNSYNC_BASE_URL: api.url }
+    const server = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_BASE_URL: api.url, WYNNSYNC_DATA_DIR: folder }
+    const sync = async (environment: Environment) => {
+      expect((await runProgram(['sync', 'territories', 'guild-list', 'online-players'], environment)).code).toBe(0)
+      await api.clock.moveTo(api.clock.now() + 6 * 3_600_000)
+    }
+    const merge = (...args: string[]) => runProgram(['move', '--to', server.DATABASE_URL, '--merge', ...args], laptop)
+    await sync(laptop)
+    expect(await merge()).toMatchObject({ code: 2, err: expect.stringContaining('is empty: leave out --merge') })
+    expect(await merge('--dry-run')).toMatchObject({ code: 2, err: expect.stringContaining('--dry-run does nothing') })
+    await sync(laptop)
+    await sync(server)
+    const plain = await runProgram(['move', '--to', server.DATABASE_URL], laptop)
+    expect([plain.code, plain.err]).toEqual([1, expect.stringContaining('--merge adds the history')])
+
+    const db = await openServer(server.DATABASE_URL)
+    onTestFinished(() => db.close())
+    const instants = () =>
+      db.values(`select distinct observed_at from sync.run where resource = 'territories' order by 1`)
+    const [own = []] = await instants()
+    const before = await contentIn(folder)
+    const merged = await merge('--json')
+    expect(jsonSchemas['move-merge'].parse(JSON.parse(merged.out))).toMatchObject({ refused: [], known: 0 })
+    expect(merged.code).toBe(0)
+    expect(await contentIn(folder)).toEqual(before)
+    expect(await instants()).toHaveLength(3)
+    expect((await instants()).at(-1)).toEqual(own)
+    // Of each of the three instants the map is known.
+    for (const [at] of await instants()) {
+      const [map] = await db.values('select count(*)::int from analytics.map_at($1)', [at as Date])
+      expect(map).not.toEqual([0])
+    }
+    const again = JSON.parse((await merge('--json')).out)
+    expect(again.tables.filter(({ taken }: { taken: number }) => taken > 0)).toEqual([])
+    expect(existsSync(join(folder, 'lakes', 'merge'))).toBe(false)
   })
 
   test('refuses what cannot be moved, and repeats no URL', async () => {

@@ -47,6 +47,7 @@ test('what --json prints is what docs/reference/json says, and no field more', {
     const folder = join(await temporaryFolder(), 'moved')
     await hold('move-dry-run', ['move', '--to', folder, '--dry-run'])
     await hold('move', ['move', '--to', folder])
+    await hold('move-merge', ['move', '--to', folder, '--merge'])
   } finally {
     await sandbox.close()
   }

@@ -88,6 +88,23 @@ describe('what two databases recorded, in one', { timeout: 120_000 }, () => {
     ])
     expect(spans.length).toBe(3)
   })
+
+  test('the coverage says how much of each hour the other one observed', async () => {
+    const hours = `select hour, imported from analytics.coverage('territories', $1, $2)`
+    const whole = [new Date(start - 3_600_000), new Date(start + steps * step)]
+    const [row] = await ours.query<{ shown: number; kept: number; most: number }>(
+      `select sum(imported)::float8 * 3600 as shown, max(imported)::float8 as most,
+              (select sum(extract(epoch from ended_at - began_at))::float8 from sync.source_span where resource = 'territories') as kept
+         from (${hours}) shares`,
+      whole,
+    )
+    expect(row?.kept).toBeGreaterThan(0)
+    expect(row?.shown).toBeCloseTo(row?.kept ?? 0, 0)
+    expect(row?.most).toBeLessThanOrEqual(1)
+    const own = await truth.query<{ imported: number }>(hours, whole)
+    expect(own.length).toBeGreaterThan(0)
+    expect(own.filter(({ imported }) => imported !== 0)).toEqual([])
+  })
 })
 
 /** What is compared at an instant: owners, listed guilds, players online, members. */

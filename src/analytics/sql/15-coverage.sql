@@ -1,6 +1,6 @@
 create or replace function analytics.coverage(resource text, from_time timestamptz, to_time timestamptz)
 returns table (hour timestamptz, expected int, observed int, unchanged int, rejected int, missed int, coverage real,
-               stale int, partial int)
+               stale int, partial int, imported real)
 language sql stable parallel safe set jit = off
 begin atomic
   with watch as materialized (
@@ -89,7 +89,13 @@ begin atomic
      group by cell.hour
   )
   select cell.hour, expected.total, number.observed, number.unchanged, number.rejected, number.missed,
-         (1 - number.missed / nullif(expected.total, 0)::real)::real, number.stale, number.partial
+         (1 - number.missed / nullif(expected.total, 0)::real)::real, number.stale, number.partial,
+         -- `least` leaves out what is NULL.
+         (select least(1, coalesce(sum(extract(epoch from least(span.ended_at, cell.hour + interval '1 hour')
+                                                          - greatest(span.began_at, cell.hour))), 0) / 3600)
+            from sync.source_span span
+           where span.resource = coverage.resource and span.began_at < cell.hour + interval '1 hour'
+             and span.ended_at > cell.hour)::real
     from cell
    cross join watch
     left join sync.coverage_hour folded
@@ -107,6 +113,6 @@ begin atomic
    order by cell.hour;
 end;
 comment on function analytics.coverage(text, timestamptz, timestamptz) is
-'How completely a resource was observed in each full hour (UTC) that begins or lies in [from_time, to_time), from its first observation until now. expected: observations that were made as scheduled, and missed ones (more requests than expected do not make up for missed ones); observed: accepted responses, of a worklist those about all its keys; unchanged and partial: those among them that changed nothing, or were not complete; rejected, stale: responses that failed validation, or older than what was known; coverage: the share (0..1) of the expected observations that exist, NULL where none were expected; expected is NULL, too, where no schedule was ever known. Arguments: resource, such as territories; from_time; to_time.';
+'How completely a resource was observed in each full hour (UTC) that begins or lies in [from_time, to_time), from its first observation until now. expected: observations that were made as scheduled, and missed ones (more requests than expected do not make up for missed ones); observed: accepted responses, of a worklist those about all its keys; unchanged and partial: those among them that changed nothing, or were not complete; rejected, stale: responses that failed validation, or older than what was known; coverage: the share (0..1) of the expected observations that exist, NULL where none were expected; expected is NULL, too, where no schedule was ever known; imported: the share (0..1) of the hour that another database observed and this one did not, known from its lake. Arguments: resource, such as territories; from_time; to_time.';
 
 drop function if exists analytics.online_coverage(timestamptz, timestamptz);

@@ -58,30 +58,33 @@ export const configuredLake = z
   .nullable()
   .describe('the lake that `start` keeps up to date; null: none is configured')
 
+/** What is said of an import from a lake. */
+const imported = {
+  tables: z.array(
+    z.looseObject({
+      table: text,
+      rows: count,
+      taken: count.describe('rows that are in the table now and were not before; of versions those from the lake'),
+      refused: count.describe('rows that cannot be right'),
+      restricted: count.describe(
+        'rows about people who hide something here, were removed, or are not named in the lake',
+      ),
+      conflicts: count.describe('versions that contradict what this database observed'),
+    }),
+  ),
+  refused: z.array(z.looseObject({ what: text.describe('a file or a table'), reason: text })),
+  notTaken: z.array(text).describe('tables of the lake that are not imported'),
+  known: count.describe('files that were imported before'),
+  files: count,
+  bytes: count,
+  seconds: count,
+}
+
 /** What `runs` and `quarantine` print. @param run the schema of a run of `sync --json` */
 export function ledgerSchemas<Run extends z.ZodType>(run: Run) {
   return {
-    'backfill-lake': z.looseObject({
-      place: text,
-      tables: z.array(
-        z.looseObject({
-          table: text,
-          rows: count,
-          taken: count.describe('rows that are in the table now and were not before; of versions those from the lake'),
-          refused: count.describe('rows that cannot be right'),
-          restricted: count.describe(
-            'rows about people who hide something here, were removed, or are not named in the lake',
-          ),
-          conflicts: count.describe('versions that contradict what this database observed'),
-        }),
-      ),
-      refused: z.array(z.looseObject({ what: text.describe('a file or a table'), reason: text })),
-      notTaken: z.array(text).describe('tables of the lake that are not imported'),
-      known: count.describe('files that were imported before'),
-      files: count,
-      bytes: count,
-      seconds: count,
-    }),
+    'backfill-lake': z.looseObject({ place: text, ...imported }),
+    'move-merge': z.looseObject({ source: text, target: text, ...imported }),
     runs: z.looseObject({ runs: z.array(ledgerRun) }),
     'runs-show': z.looseObject({
       run: ledgerRun,

@@ -26,7 +26,7 @@ export async function refuseRows(target: Database, tables: readonly CopiedTable[
   if (filled.length === 0) return
   const more = filled.length > 3 ? ` and ${filled.length - 3} more tables` : ''
   throw new FatalError(
-    `${target.place} has data of its own, in ${filled.slice(0, 3).join(', ')}${more}: a move needs an empty database`,
+    `${target.place} has data of its own, in ${filled.slice(0, 3).join(', ')}${more}: a move needs an empty database; --merge adds the history to one that has some`,
     { context: { place: target.place } },
   )
 }

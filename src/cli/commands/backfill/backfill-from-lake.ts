@@ -1,15 +1,13 @@
 import { UsageError } from '../../../app/errors.ts'
-import { visibleLine } from '../../../app/terminal-text.ts'
 import { wholeNumber } from '../../../app/whole-number.ts'
-import type { Imported } from '../../../lake/import/import.ts'
 import { importLake, priceOf } from '../../../lake/import/import.ts'
 import { openPlace } from '../../../lake/import/place.ts'
 import { storeSettings } from '../../../lake/lake-store.ts'
 import { type Context, writeSummary } from '../../context.ts'
 import { withDatabase } from '../../database.ts'
 import { exitCode } from '../../exit-codes.ts'
-import { formatTable } from '../../output/table.ts'
 import { bytesText, durationText } from '../../output/units.ts'
+import { importedText, linesOf } from './imported-text.ts'
 
 interface FromLakeFlags {
   readonly fromLake?: string
@@ -54,22 +52,7 @@ export async function backfillFromLake(
     }).finally(() => progress.end())
     if (db.kind === 'server' && done.files > 0) await db.query('analyze')
     const seconds = Math.round((app.clock.now() - began) / 1000)
-    writeSummary(context, { place: fromLake, ...done, seconds }, textOf(done, seconds))
+    writeSummary(context, { place: fromLake, ...done, seconds }, importedText(done, seconds))
     return done.refused.length > 0 || done.tables.some(({ refused }) => refused > 0) ? exitCode.rejected : exitCode.done
   })
-}
-
-const columns = ['table', 'rows', 'taken', 'refused', 'restricted', 'conflicts'] as const
-
-function textOf(done: Imported, seconds: number): string {
-  const { tables, files, bytes, known } = done
-  const table = tables.length > 0 ? formatTable(columns, tables) : ''
-  const before = known > 0 ? `; ${known} files were imported before` : ''
-  return `${table}${files} files, ${bytesText(bytes)}, in ${durationText(seconds)}${before}\n${linesOf(done)}`
-}
-
-function linesOf({ refused, notTaken }: Pick<Imported, 'refused' | 'notTaken'>): string {
-  const lines = refused.map(({ what, reason }) => `refused: ${what}: ${reason}`)
-  if (notTaken.length > 0) lines.push(`not imported: ${notTaken.join(', ')}`)
-  return lines.map((line) => `${visibleLine(line)}\n`).join('')
 }

@@ -19,14 +19,16 @@ import { withoutSyncs } from './move-locks.ts'
 interface MoveFlags {
   readonly to?: string
   readonly dryRun?: boolean
+  readonly merge?: boolean
 }
 
 /** Rows a second that two slow cores copy and compare; for the estimate. */
 const ROWS_PER_SECOND = 10_000
 
 /** `move --to PLACE`: copies everything into another database. Returns the exit code. */
-export async function moveCommand(context: Context, { to, dryRun = false }: MoveFlags): Promise<number> {
+export async function moveCommand(context: Context, { to, dryRun = false, merge = false }: MoveFlags): Promise<number> {
   const { app } = context
+  if (merge && dryRun) throw new UsageError('--dry-run does nothing with --merge')
   const target = targetOf(to, app)
   return await withDatabase(context, 'move', async (source) => {
     const sizes = await inSnapshot(source, measure)
@@ -35,7 +37,11 @@ export async function moveCommand(context: Context, { to, dryRun = false }: Move
     const other = await openDatabase(target, ['move'])
     try {
       if (other.place === source.place) throw samePlace(source)
-      await migrateDatabase(other, app, { duringMove: true })
+      await migrateDatabase(other, app, { duringMove: !merge })
+      if (merge) {
+        const { mergeDatabases } = await import('./move-merge.ts')
+        return await withoutSyncs(source, () => mergeDatabases(context, source, other))
+      }
       return await withoutSyncs(source, () => withoutSyncs(other, () => run(context, source, other)))
     } finally {
       await other.close()
