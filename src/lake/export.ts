@@ -14,6 +14,7 @@ import {
   draftPath,
   FORMAT,
   indexOf,
+  isInside,
   type LakeFile,
   type LakeIndex,
   readDraft,
@@ -169,9 +170,9 @@ async function writeFile(
   return { path, table: name, month, rows, bytes, sha256, schema, transaction, ...described }
 }
 
-/** Deletes the files of earlier exports, and of interrupted ones, that are not to stay. */
+/** Deletes the files of earlier exports, and of interrupted ones, that are not to stay; no file that an export cannot have made. */
 async function dropOthers(store: LakeStore, stay: ReadonlySet<string>): Promise<number> {
-  const others = (await store.list()).filter((path) => !stay.has(path))
+  const others = (await store.list()).filter((path) => isInside(path) && !stay.has(path))
   for (const path of others) await store.remove(path)
   return others.length
 }

@@ -127,7 +127,7 @@ export async function addToDraft({ work }: LakeStore, file: LakeFile, source: st
 export const draftPath = ({ work }: LakeStore): string => join(work, DRAFT)
 
 /** Whether a path is one that an export makes. */
-function isInside(path: unknown): boolean {
+export function isInside(path: unknown): boolean {
   return typeof path === 'string' && /^[a-z_]+\.[a-z_0-9]+\/(month=\d{4}-\d\d\/)?[0-9a-f]+\.parquet$/.test(path)
 }
 

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { readdir } from 'node:fs/promises'
+import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { seededRandom, systemClock, type VirtualClock, virtualClock } from '../../src/app/clock.ts'
@@ -88,8 +88,11 @@ describe('an export', { timeout: 300_000 }, () => {
     await expectEqual(db, folder)
     const gone = before.filter(({ path }) => !existsSync(join(folder, path)))
     expect(gone).toEqual([])
+    const foreign = ['mine.parquet', 'game.item/mine.parquet'].map((path) => join(folder, path))
+    for (const path of foreign) await writeFile(path, 'PAR1')
     await clock.advance(25 * hour)
     expect(await run()).toMatchObject({ written: 0, files: files + 1, dropped: 2 })
+    expect(foreign.map((path) => existsSync(path))).toEqual([true, true])
     await expectEqual(db, folder)
   })
 

@@ -89,7 +89,7 @@ test('all pages of a list are read, and only Parquet files of the lake are files
   ])
 })
 
-test.each(['s3://bucket/../x y', 's3://B', 'gs://bucket', 's3://bucket/é'])(
+test.each(['s3://bucket/../x', 's3://bucket/a/./b', 's3://bucket/x y', 's3://B', 'gs://bucket', 's3://bucket/é'])(
   '%s is no place for a lake',
   async (place) => {
     const s3 = { keyId: 'key', secret: SECRET, sessionToken: undefined, region: 'us-east-1', endpoint: undefined }
