@@ -68,9 +68,13 @@ export interface LakeState {
   readonly bytes: number
 }
 
-/** @returns undefined where nothing was exported yet @throws UsageError where `openStore` or `readIndex` does */
-export async function lakeState(place: string, settings?: StoreSettings): Promise<LakeState | undefined> {
-  const index = await indexOf(await openStore(place, settings))
+/** @param signal ends it where a bucket does not answer @returns undefined where nothing was exported yet @throws UsageError where `openStore` or `readIndex` does */
+export async function lakeState(
+  place: string,
+  settings?: StoreSettings,
+  signal?: AbortSignal,
+): Promise<LakeState | undefined> {
+  const index = await indexOf(await openStore(place, settings), signal)
   if (!index) return undefined
   const { at, people, files } = index
   const sum = (of: 'rows' | 'bytes') => files.reduce((total, file) => total + file[of], 0)
@@ -83,8 +87,8 @@ export async function readIndex(folder: string): Promise<LakeIndex | undefined> 
 }
 
 /** @throws UsageError when it is no index, of a newer format, or names a file outside its folder */
-export async function indexOf(store: LakeStore): Promise<LakeIndex | undefined> {
-  const text = await store.readText(INDEX)
+export async function indexOf(store: LakeStore, signal?: AbortSignal): Promise<LakeIndex | undefined> {
+  const text = await store.readText(INDEX, signal)
   return text === undefined ? undefined : parseIndex(text, store.place)
 }
 

@@ -7,7 +7,7 @@ export interface LakeStore {
   /** A folder of this machine for files that are being written. */
   readonly work: string
   /** @returns undefined when there is no such file */
-  readText(path: string): Promise<string | undefined>
+  readText(path: string, signal?: AbortSignal): Promise<string | undefined>
   /** Puts a file of `work` at a path: a reader sees the whole of it, or what was there before. @param sha256 in hex, if known */
   put(file: string, path: string, sha256?: string): Promise<void>
   /** The paths of all Parquet files. */

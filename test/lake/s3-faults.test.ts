@@ -69,6 +69,18 @@ test('what the service refuses is said at once, and what stays away is temporary
   expect(await nothing.store.readText('index.json')).toBe(undefined)
 })
 
+test('a service that is silent is waited for no longer than wanted', async () => {
+  const silent = createServer(() => {}).listen(0, '127.0.0.1')
+  await new Promise((resolve) => silent.once('listening', resolve))
+  onTestFinished(() => void silent.closeAllConnections())
+  const endpoint = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
+  const s3 = { keyId: 'key', secret: SECRET, sessionToken: undefined, region: 'us-east-1', endpoint }
+  const store = await openStore('s3://bucket', { s3, clock: systemClock, dataDir: '/tmp' })
+  const began = systemClock.now()
+  await expect(store.readText('index.json', AbortSignal.timeout(300))).rejects.toMatchObject({ name: 'TimeoutError' })
+  expect(systemClock.now() - began).toBeLessThan(5000)
+})
+
 test('all pages of a list are read, and only Parquet files of the lake are files of it', async () => {
   const page = (keys: string[], next?: string) =>
     [

@@ -26,8 +26,8 @@ export function s3Store(place: string, settings: StoreSettings): LakeStore {
   return {
     place,
     work: join(settings.dataDir, 'lakes', name),
-    readText: async (path) => {
-      const response = await bucket.get(prefix + path)
+    readText: async (path, signal) => {
+      const response = await bucket.get(prefix + path, signal)
       return response && (await textOf(response))
     },
     put: async (file, path, sha256) => {

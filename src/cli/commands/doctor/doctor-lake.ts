@@ -19,7 +19,7 @@ export async function checkLake(app: App): Promise<Finding[]> {
   try {
     await loadDuckDb()
     if (!place.startsWith('s3://')) await access(await nearestFolder(place), constants.W_OK)
-    const state = await lakeState(place, storeSettings(app))
+    const state = await lakeState(place, storeSettings(app), AbortSignal.timeout(10_000))
     if (!state) return [{ check, verdict: 'fine', seen: `nothing was exported into ${place} yet` }]
     const age = (clock.now() - Date.parse(state.at)) / 1000
     // One export may take long.

@@ -61,8 +61,9 @@ async function exportOnce(app: App, place: string, shared: Database, signal: Abo
 /** Age and size of the configured lake; none where there is none yet. */
 export async function lakeMetrics(app: App): Promise<Metric[]> {
   const { config, clock } = app
-  const state =
-    config.lake === undefined ? undefined : await lakeState(config.lake, storeSettings(app)).catch(() => undefined)
+  if (config.lake === undefined) return []
+  // Prometheus gives a scrape ten seconds.
+  const state = await lakeState(config.lake, storeSettings(app), AbortSignal.timeout(3000)).catch(() => undefined)
   if (!state) return []
   const age = Math.max(0, clock.now() - Date.parse(state.at)) / 1000
   return [

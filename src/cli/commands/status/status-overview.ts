@@ -58,7 +58,7 @@ export async function readOverview(
 
 /** The configured lake; what is not there yet, or cannot be read, has nothing. */
 async function lakeOf(place: string, settings: StoreSettings) {
-  const state = await lakeState(place, settings).catch(() => undefined)
+  const state = await lakeState(place, settings, AbortSignal.timeout(3000)).catch(() => undefined)
   if (!state) return { place, at: null, people: false, files: 0, rows: 0, bytes: 0 }
   return { ...state, at: new Date(state.at) }
 }
