@@ -1,3 +1,12 @@
+-- A column that is new: what returns others cannot be replaced.
+do $$
+begin
+  if exists (select from pg_proc where oid = to_regprocedure('analytics.coverage(text, timestamptz, timestamptz)')
+                                  and not 'imported' = any(proargnames)) then
+    drop function analytics.coverage(text, timestamptz, timestamptz);
+  end if;
+end $$;
+
 create or replace function analytics.coverage(resource text, from_time timestamptz, to_time timestamptz)
 returns table (hour timestamptz, expected int, observed int, unchanged int, rejected int, missed int, coverage real,
                stale int, partial int, imported real)
