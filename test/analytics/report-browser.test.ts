@@ -83,7 +83,7 @@ describe.skipIf(executablePath === undefined)(`the report in a browser${why}`, (
 
   test('the slider moves the map and its legend, by keyboard too', async () => {
     const { page, told } = await open(1280)
-    const elm = page.locator('#map .wide rect', { hasText: 'Elm' })
+    const elm = page.locator('#map .scaled rect', { hasText: 'Elm' })
     const [time, slider] = [page.locator('#map-time'), page.locator('#map-slider')]
     const held = page.locator('#map-legend li', { hasText: hostile.guild }).locator('b')
     const latest = await elm.getAttribute('fill')
@@ -103,7 +103,7 @@ describe.skipIf(executablePath === undefined)(`the report in a browser${why}`, (
 
   test('without a script the last moment is shown, and no slider that does nothing', async () => {
     const { page } = await open(360, { javaScriptEnabled: false })
-    expect(await page.locator('#map .narrow rect', { hasText: `Elm: ${hostile.guild}` }).count()).toBe(1)
+    expect(await page.locator('#map .scaled rect', { hasText: `Elm: ${hostile.guild}` }).count()).toBe(1)
     expect(await page.locator('#map-slider').isVisible()).toBe(false)
   })
 
@@ -118,8 +118,8 @@ describe.skipIf(executablePath === undefined)(`the report in a browser${why}`, (
   describe('of a week with many guilds', () => {
     const labels = (page: Page) =>
       page.evaluate(() => {
-        const places = [...document.querySelectorAll('#map .wide g[data-mark=rect] rect')]
-        const texts = [...document.querySelectorAll('#map .wide g[data-mark=text] text')]
+        const places = [...document.querySelectorAll('#map .scaled g[data-mark=rect] rect')]
+        const texts = [...document.querySelectorAll('#map .scaled g[data-mark=text] text')]
         const shown = texts.flatMap((text, index) => {
           const [inner, outer] = [text, places[index]].map((one) => one?.getBoundingClientRect())
           return text.textContent.trim() !== '' && inner && outer ? [{ inner, outer }] : []

@@ -134,7 +134,7 @@ describe.each(kindsOfPart)('the report on the %s database', (kind) => {
         ['1 Jun, 10:00', -1],
         ['1 Jun, 11:40', a],
       ])
-      const titles = [...document.querySelectorAll('#map .wide svg.plot rect title')].map((one) => one.textContent)
+      const titles = [...document.querySelectorAll('#map .scaled svg.plot rect title')].map((one) => one.textContent)
       expect(titles.sort()).toEqual([`${hostile.territory}: ${hostile.guild}`, `Elm: ${hostile.guild}`, 'Oak: Guild b'])
     })
 

@@ -92,7 +92,7 @@ describe('captures as they come', () => {
     }
 
     const tooltip = (page: Page, name: string) =>
-      page.locator('#map .wide rect title', { hasText: `${name}:` }).textContent()
+      page.locator('#map .scaled rect title', { hasText: `${name}:` }).textContent()
 
     test('move the map, its legend and its slider, and are told below it', { timeout: 60_000 }, async () => {
       await sync({ Oak: oak('a', '08:00'), Elm: elm, [hostile.territory]: place('a', '08:00', at(300)) }, '10:00')

@@ -124,7 +124,7 @@ describe.skipIf(executablePath === undefined)(`the pages in a browser${why}`, ()
     ]
     expect([Number(end) > Number(paused), end]).toEqual([true, most])
     expect(await states.textContent()).not.toBe(first)
-    await page.locator('#map .wide a[*|href="/territories/Oak"]').click()
+    await page.locator('#map .scaled a[*|href="/territories/Oak"]').click()
     expect(await page.locator('h1').textContent()).toMatch(/holds Oak/)
     await page.goBack()
     await page.getByRole('link', { name: 'Territories', exact: true }).click()

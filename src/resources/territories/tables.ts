@@ -58,6 +58,8 @@ export const territoryHold = historyTable(
     indexes: (self) => [
       // With the end and the name, so that hours held and places are counted from the index alone.
       index('territory_hold_by_guild').on(self.guildUuid, self.validFrom, self.validUntil, self.guildName),
+      // What began in a week, of many years: rows lie in the order in which they came. A few kilobytes.
+      index('territory_hold_time').using('brin', self.validFrom).with({ pages_per_range: 32 }),
       index('territory_hold_current').on(self.territory).where(sql`valid_until = 'infinity'`),
       // One of each place: every place there ever was, however often it changed hands.
       index('territory_hold_first').on(self.territory).where(sql`previous_until is null`),

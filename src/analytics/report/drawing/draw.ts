@@ -37,6 +37,11 @@ export function draw(
   return raw(drawn.join(''))
 }
 
+/** Draws a picture as SVG that is scaled to any screen: for one without text that must stay legible. */
+export function drawScaled(label: string, options: Plot.PlotOptions & { readonly width: number }): Picture {
+  return raw(`<div class="scaled">${svgOf(options, { width: options.width, isNarrow: false }, label)}</div>`)
+}
+
 function svgOf(options: Plot.PlotOptions, { width }: Sheet, label: string): string {
   const svg = Plot.plot({ width, className: 'plot', ...options, document: document as never }) as unknown as SvgElement
   // The page has one style sheet of its own and allows no other.
@@ -53,23 +58,16 @@ function svgOf(options: Plot.PlotOptions, { width }: Sheet, label: string): stri
   for (const link of links) link.setAttribute('tabindex', '-1')
   svg.setAttribute('role', label === '' ? 'presentation' : links.length > 0 ? 'group' : 'img')
   if (label !== '') svg.setAttribute('aria-label', label)
-  for (const element of svg.querySelectorAll('path, rect, text, line, g')) round(element)
-  return svg.outerHTML
+  return rounded(svg.outerHTML)
 }
 
-const geometry = ['d', 'x', 'y', 'width', 'height', 'transform', 'fill-opacity', 'x1', 'x2', 'y1', 'y2']
-
-/** A tenth of a pixel is all that one can see. */
-function round(element: SvgElement): void {
-  for (const name of geometry) {
-    const value = element.getAttribute(name)
-    if (value && /\.\d{3}/.test(value)) {
-      element.setAttribute(
-        name,
-        value.replace(/-?\d+\.\d{3,}/g, (text) => String(Number(Number(text).toFixed(2)))),
-      )
-    }
-  }
+/** A hundredth of a pixel is more than one can see. No text has a tag: in it, `<` is escaped. */
+function rounded(svg: string): string {
+  return svg.replace(/<(?:path|rect|text|line|g) [^>]+/g, (tag) =>
+    tag.replace(/ (?:d|x|y|width|height|transform|fill-opacity|x1|x2|y1|y2)="[^"]+/g, (attribute) =>
+      attribute.replace(/(\.\d\d)\d+/g, '$1'),
+    ),
+  )
 }
 
 /** What is used of an element; the compiler knows no browser here. */

@@ -54,7 +54,7 @@ footer { margin-top: 56px; border-top: 1px solid var(--rule); padding-top: 10px;
 :focus-visible { outline: 2px solid var(--link); outline-offset: 2px }
 @media screen and (max-width: 740px) {
   body { padding: 18px 12px 40px } h1 { font-size: 25px } h3 { font-size: 18px } h2 { margin-top: 44px }
-  .wide { display: none } .narrow { display: block } .map-body { grid-template-columns: 1fr; gap: 12px }
+  .wide, .scaled text { display: none } .narrow { display: block } .map-body { grid-template-columns: 1fr; gap: 12px }
   nav div { grid-template-columns: 1fr }
   #map-control { flex-wrap: wrap; gap: 2px 8px } #map-play { min-width: 4.5em } #map-control input { order: 3; flex-basis: 100% } #map-control output { margin-left: auto; min-width: 0; font-size: 14px }
   #map-legend { grid-template-columns: auto 1fr auto auto 1fr auto; gap: 2px 6px } #map-legend li { grid-column: span 3 }
@@ -71,7 +71,7 @@ footer { margin-top: 56px; border-top: 1px solid var(--rule); padding-top: 10px;
   th { position: static } tr { break-inside: avoid } #map-control { display: none !important }
   h2, h3, figcaption, .legend, summary { break-after: avoid } figcaption { break-inside: avoid }
   .brief .more { display: none } .brief .on-paper { display: block }
-  .map-body { grid-template-columns: 46% 1fr } .wide { break-inside: avoid; max-width: 84% } .map-body .wide { max-width: none }
+  .map-body { grid-template-columns: 46% 1fr } .wide, .scaled { break-inside: avoid } .wide { max-width: 84% }
   ${printedFills}
 }
 `

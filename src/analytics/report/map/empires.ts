@@ -52,8 +52,9 @@ async function readEmpires(sql: Sql, { holds, roster }: MapFrame): Promise<Empir
     const own = sizes.get(guild)
     if (own) own[place] = (own[place] ?? 0) + change
   }
-  for (const laid of holds.over(moments).values())
-    for (const { began, ended, guild } of laid) {
+  const held = holds.over(moments)
+  for (const territory of holds.amounts.keys())
+    for (const { began, ended, guild } of held(territory)) {
       add(guild, began, 1)
       add(guild, ended, -1)
     }

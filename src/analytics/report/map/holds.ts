@@ -23,19 +23,21 @@ export interface Holds {
   readonly between: number
   /** How many holds each territory had in the period. */
   readonly amounts: ReadonlyMap<string, number>
-  /** The holds of each territory that one of `instants` shows, in order; these are `steps` or `moments`. */
-  over(instants: readonly Date[]): ReadonlyMap<string, readonly Laid[]>
+  /** Finds the holds of a territory that one of `instants` shows, in order; these are `steps` or `moments`. */
+  over(instants: readonly Date[]): (territory: string) => Iterable<Laid>
 }
 
-/** A territory with its holds, or a guild: then `territory` is null. */
-interface Row {
-  readonly territory: string | null
-  readonly holds: number
-  /** `began ended guild` of those that an instant shows, with commas between them; `guild` is a place in the guilds, from 1. */
-  readonly shown: string | null
+interface Guild {
   readonly uuid: string
   readonly name: string
   readonly prefix: string | null
+}
+
+interface Row {
+  readonly territory: string
+  readonly holds: number
+  /** Those that an instant shows, as whole numbers with commas between them: see `laidStatement`. */
+  readonly shown: string | null
 }
 
 /**
@@ -48,70 +50,66 @@ export async function readHolds(sql: Sql, period: Period): Promise<Holds> {
   const series = seriesStep(period, await expectedEvery(sql, 'territories'))
   const moments = inOrder([...stepsOf(period, series), last])
   const all = inOrder([...steps, ...moments])
-  const rows = await sql.query<Row>(statement, [period.from, period.to, all])
-  const guilds = rows.filter(({ territory }) => territory === null)
-  const laid = rows.flatMap(({ territory, shown, holds }) =>
-    territory === null ? [] : [{ territory, holds, laid: laidOf(shown, guilds) }],
-  )
+  const guilds = await sql.query<Guild>(guildStatement, [period.from, period.to])
+  const uuids = guilds.map(({ uuid }) => uuid)
+  // An instant shows what began at it or before: after it is a microsecond later. Postgres would take longer to compute that for each hold.
+  const after = all.map((at) => at.toISOString().replace('Z', '001Z'))
+  const rows = await sql.query<Row>(laidStatement, [period.from, period.to, after, uuids])
+  const laid = new Map(rows.map(({ territory, shown }) => [territory, numbersOf(shown)]))
   return {
     steps,
     moments,
     between: series * 1000,
     guilds: guilds.map(({ uuid, name, prefix }) => ({ uuid, name, prefix: prefix ?? name })),
-    amounts: new Map(laid.map(({ territory, holds }) => [territory, holds])),
+    amounts: new Map(rows.map(({ territory, holds }) => [territory, holds])),
     over: (instants) => {
       const before = countBefore(all, instants)
-      const over = ({ began, ended, guild }: Laid) => ({ began: before[began] ?? 0, ended: before[ended] ?? 0, guild })
-      return new Map(
-        laid.map(({ territory, laid: list }) => [
-          territory,
-          list.map(over).filter(({ began, ended }) => began < ended),
-        ]),
-      )
+      return function* (territory) {
+        for (const number of laid.get(territory) ?? []) {
+          const guild = number % GUILDS
+          const span = (number - guild) / GUILDS
+          const began = before[Math.floor(span / INSTANTS)] ?? 0
+          const ended = before[span % INSTANTS] ?? 0
+          if (began < ended) yield { began, ended, guild: uuids[guild - 1] ?? '' }
+        }
+      }
     },
   }
 }
 
-/** Guilds first, in their order. A guild is found by its place: a join would compare each hold with each guild. */
-const statement = `
-  with hold as materialized (
-    select territory, guild_uuid, held_from, held_until from analytics.territory_held_between($1, $2)
-  ), held as materialized (
-    select sum.guild_uuid, last.guild_name as name, last.guild_prefix as prefix,
-           row_number() over (order by sum.held desc, last.guild_name)::int as place
-      from (select guild_uuid, sum(least(held_until, $2::timestamptz) - greatest(held_from, $1::timestamptz)) as held
-              from hold group by guild_uuid) sum
-     cross join lateral (select guild_name, guild_prefix from analytics.territory_hold own
-                          where own.guild_uuid = sum.guild_uuid and own.held_from < $2
-                          order by own.held_from desc, own.held_until desc limit 1) last
-  ), guilds as materialized (
-    select array_agg(guild_uuid order by place) as uuids from held
-  ), laid as (
-    select territory, guild_uuid, width_bucket(held_from - interval '1 microsecond', $3::timestamptz[]) as began,
-           width_bucket(held_until - interval '1 microsecond', $3::timestamptz[]) as ended
-      from hold
-  )
-  select null as territory, place as holds, null as shown, guild_uuid::text as uuid, name, prefix from held
-   union all
-  select territory, count(*)::int,
-         string_agg(began || ' ' || ended || ' ' || array_position((select uuids from guilds), guild_uuid), ',')
-           filter (where began < ended), null, null, null
-    from laid group by territory
-   order by territory nulls first, holds`
+const guildStatement = `
+  select sum.guild_uuid::text as uuid, last.guild_name as name, last.guild_prefix as prefix
+    from (select guild_uuid, sum(least(held_until, $2::timestamptz) - greatest(held_from, $1::timestamptz)) as held
+            from analytics.territory_held_between($1, $2) group by guild_uuid) sum
+   cross join lateral (select guild_name, guild_prefix from analytics.territory_hold own
+                        where own.guild_uuid = sum.guild_uuid and own.held_from < $2
+                        order by own.held_from desc, own.held_until desc limit 1) last
+   order by sum.held desc, last.guild_name`
+
+/** More than there are instants, and than there are guilds. */
+const [INSTANTS, GUILDS] = [1_000, 1_000_000]
+
+/**
+ * What an instant shows of each territory: began, ended and the place of the guild in $4, as the digits of one number. A guild is
+ * found by its place: a join would compare each hold with each guild. Three texts would take twice the time.
+ */
+const laidStatement = `
+  select territory, count(*)::int as holds,
+         array_to_string(array_agg((began::bigint * ${INSTANTS} + ended) * ${GUILDS} + array_position($4::uuid[], guild_uuid))
+                           filter (where began < ended), ',') as shown
+    from (select territory, guild_uuid, width_bucket(held_from, $3::timestamptz[]) as began, width_bucket(held_until, $3::timestamptz[]) as ended
+            from analytics.territory_held_between($1, $2)) hold
+   group by territory order by territory`
+
+/** In the order of time; sorted here, since Postgres would sort on disk: it expects few. */
+function numbersOf(shown: string | null): Float64Array {
+  return Float64Array.from(shown?.split(',') ?? [], Number).sort()
+}
 
 /** Each once: the last moment may be the beginning of a step, too. */
 function inOrder(instants: readonly Date[]): Date[] {
   const times = new Set(instants.map((at) => at.getTime()))
   return [...times].sort((a, b) => a - b).map((time) => new Date(time))
-}
-
-/** Sorted here: Postgres would sort on disk, since it expects few. */
-function laidOf(shown: string | null, guilds: readonly Row[]): Laid[] {
-  const laid = (shown?.split(',') ?? []).map((hold) => {
-    const [began = 0, ended = 0, guild = 0] = hold.split(' ').map(Number)
-    return { began, ended, guild: guilds[guild - 1]?.uuid ?? '' }
-  })
-  return laid.sort((a, b) => a.began - b.began)
 }
 
 /** How many of `instants` are before each place in `all`, and before its end. */

@@ -34,13 +34,13 @@ export async function readMapHistory(sql: Sql, { steps, amounts, over }: Holds):
   return {
     places,
     steps,
-    changes: places.map(({ territory }) => changesOf(held.get(territory) ?? [], steps.length)),
+    changes: places.map(({ territory }) => changesOf(held(territory), steps.length)),
     elsewhere: [...elsewhere.values()].reduce((sum, holds) => sum + holds, 0),
   }
 }
 
 /** Neighbours of one guild are one; between two holds nothing is known. */
-function changesOf(holds: readonly Laid[], steps: number): [number, string | null][] {
+function changesOf(holds: Iterable<Laid>, steps: number): [number, string | null][] {
   const changes: [number, string | null][] = []
   const change = (step: number, uuid: string | null) => {
     if (step < steps && changes.at(-1)?.[1] !== uuid) changes.push([step, uuid])

@@ -2,7 +2,7 @@ import * as Plot from '@observablehq/plot'
 import { html, raw } from 'hono/html'
 import { visibleLine } from '../../../app/terminal-text.ts'
 import type { Sql } from '../../../db/database.ts'
-import { draw } from '../drawing/draw.ts'
+import { drawScaled } from '../drawing/draw.ts'
 import { type Figure, missing } from '../drawing/figure.ts'
 import { observedOf } from '../drawing/frame.ts'
 import type { Markup } from '../drawing/html-table.ts'
@@ -81,40 +81,35 @@ function mapPicture({ places, changes }: MapHistory, roster: Roster, pageOf: Map
     return labelWidth(label) <= (rooms[index] ?? 0) ? label : blank
   }
   const label = 'Map of the territories by the guild that holds them; the table below has the same.'
-  return draw(label, ({ isNarrow }) => {
-    const width = isNarrow ? 336 : mapWidth
-    return {
-      width,
-      height: Math.min(2000, Math.max(120, (width * (y[1] - y[0] + 1)) / (x[1] - x[0] + 1))),
-      margin: 1,
-      x: { domain: x, axis: null },
-      y: { domain: [y[1], y[0]], axis: null },
-      marks: [
-        Plot.rect(places, {
-          x1: 'minX',
-          x2: 'maxX',
-          y1: 'minZ',
-          y2: 'maxZ',
-          fill: places.map((_, index) => holder(index)?.fill ?? 'url(#unknown)'),
-          stroke: 'var(--paper)',
-          strokeWidth: isNarrow ? 0.5 : 1,
-          title: places.map(({ territory }, index) => `${territory}: ${holder(index)?.name ?? 'no holder known'}`),
-          ...(pageOf ? { href: ({ territory }: Place) => pageOf(territory), ariaLabel: 'territory' } : {}),
-        }),
-        isNarrow
-          ? null
-          : Plot.text(places, {
-              x: (one) => (one.minX + one.maxX) / 2,
-              y: (one) => (one.minZ + one.maxZ) / 2,
-              text: places.map((_, index) => labelAt(index)),
-              fontSize: labelSize,
-              fill: 'var(--on-guild)',
-              stroke: 'var(--halo)',
-              strokeWidth: 2,
-              pointerEvents: 'none',
-            }),
-      ],
-    }
+  return drawScaled(label, {
+    width: mapWidth,
+    height: Math.min(2000, Math.max(120, (mapWidth * (y[1] - y[0] + 1)) / (x[1] - x[0] + 1))),
+    margin: 1,
+    x: { domain: x, axis: null },
+    y: { domain: [y[1], y[0]], axis: null },
+    marks: [
+      Plot.rect(places, {
+        x1: 'minX',
+        x2: 'maxX',
+        y1: 'minZ',
+        y2: 'maxZ',
+        fill: places.map((_, index) => holder(index)?.fill ?? 'url(#unknown)'),
+        stroke: 'var(--paper)',
+        title: places.map(({ territory }, index) => `${territory}: ${holder(index)?.name ?? 'no holder known'}`),
+        ...(pageOf ? { href: ({ territory }: Place) => pageOf(territory), ariaLabel: 'territory' } : {}),
+      }),
+      // The style sheet leaves them out where they would be too small to read.
+      Plot.text(places, {
+        x: (one) => (one.minX + one.maxX) / 2,
+        y: (one) => (one.minZ + one.maxZ) / 2,
+        text: places.map((_, index) => labelAt(index)),
+        fontSize: labelSize,
+        fill: 'var(--on-guild)',
+        stroke: 'var(--halo)',
+        strokeWidth: 2,
+        pointerEvents: 'none',
+      }),
+    ],
   })
 }
 

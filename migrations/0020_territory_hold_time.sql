@@ -1,0 +1,1 @@
+CREATE INDEX "territory_hold_time" ON "game"."territory_hold" USING brin ("valid_from") WITH (pages_per_range=32);
