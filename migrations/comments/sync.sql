@@ -94,6 +94,7 @@ comment on column sync.source_span.source_id is 'The lake: source_id in sync.sou
 comment on column sync.source_span.resource is 'The resource.';
 comment on column sync.source_span.began_at is 'Its first accepted response that was imported.';
 comment on column sync.source_span.ended_at is 'Its last one before this database observed again, or before its own gap.';
+comment on column sync.source_span.has_sessions is 'Whether the sessions of that time were imported too; without them playtime is not known.';
 
 comment on table sync.source_version is 'Versions that come from the lake of another database, not from a response that this one received.';
 comment on column sync.source_version.source_id is 'The lake: source_id in sync.source.';

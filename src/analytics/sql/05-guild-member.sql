@@ -1,12 +1,15 @@
 create or replace view analytics.guild_member as
 select member.guild_uuid, member.player_uuid, member.username, member.rank, member.joined as joined_at,
        contributed.value::bigint as contributed, presence.online, rules.names as restricted,
-       presence.server, presence.last_join, member.valid_from as since, work.observed_at
+       presence.server, presence.last_join, member.valid_from as since, coalesce(work.observed_at, imported.observed_at) as observed_at
   from game.guild_member member
   left join lateral (select array(select unnest(member.restricted) union
                                   select rule.field_group from sync.privacy_restriction rule
                                    where rule.player_uuid = member.player_uuid order by 1) as names) rules on true
   left join sync.work_item work on work.resource = 'guilds' and work.key = member.guild_uuid::text
+  left join lateral (select max(one.observed_at) as observed_at from sync.observation one
+                      where work.observed_at is null and one.resource = 'guilds' and one.key = member.guild_uuid::text
+                        and one.status in ('ok', 'unchanged', 'partial')) imported on true
   left join lateral (select value from game.member_counter counter
                       where counter.guild_uuid = member.guild_uuid and counter.counter = 'contributed'
                         and counter.player_uuid = member.player_uuid

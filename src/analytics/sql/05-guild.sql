@@ -2,10 +2,13 @@ create or replace view analytics.guild as
 select listed.guild_uuid, coalesce(listed.name, profile.name) as name, coalesce(listed.prefix, profile.prefix) as prefix,
        latest.level, latest.xp_percent, latest.members, latest.online, latest.territories, latest.wars,
        profile.created_at, latest.raids, latest.online_listed, latest.hidden,
-       greatest(work.observed_at, run.observed_at) as observed_at
+       greatest(coalesce(work.observed_at, imported.observed_at), run.observed_at) as observed_at
   from game.guild_listing listed
   left join game.guild profile on profile.guild_uuid = listed.guild_uuid and profile.valid_until = 'infinity'
   left join sync.work_item work on work.resource = 'guilds' and work.key = listed.guild_uuid::text
+  left join lateral (select max(one.observed_at) as observed_at from sync.observation one
+                      where work.observed_at is null and one.resource = 'guilds' and one.key = listed.guild_uuid::text
+                        and one.status in ('ok', 'unchanged', 'partial')) imported on true
   left join lateral (select * from game.guild_sample sample where sample.guild_uuid = listed.guild_uuid
                       order by sample.observed_at desc limit 1) latest on true
  cross join (select max(observed_at) as observed_at from sync.run
@@ -13,9 +16,12 @@ select listed.guild_uuid, coalesce(listed.name, profile.name) as name, coalesce(
  where listed.valid_until = 'infinity'
 union all
 select profile.guild_uuid, profile.name, profile.prefix, latest.level, latest.xp_percent, latest.members, latest.online,
-       latest.territories, latest.wars, profile.created_at, latest.raids, latest.online_listed, latest.hidden, work.observed_at
+       latest.territories, latest.wars, profile.created_at, latest.raids, latest.online_listed, latest.hidden, coalesce(work.observed_at, imported.observed_at) as observed_at
   from game.guild profile
   left join sync.work_item work on work.resource = 'guilds' and work.key = profile.guild_uuid::text
+  left join lateral (select max(one.observed_at) as observed_at from sync.observation one
+                      where work.observed_at is null and one.resource = 'guilds' and one.key = profile.guild_uuid::text
+                        and one.status in ('ok', 'unchanged', 'partial')) imported on true
   left join lateral (select * from game.guild_sample sample where sample.guild_uuid = profile.guild_uuid
                       order by sample.observed_at desc limit 1) latest on true
  where profile.valid_until = 'infinity'

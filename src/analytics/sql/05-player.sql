@@ -2,7 +2,7 @@ create or replace view analytics.player as
 select player.player_uuid, player.username, player.rank, player.support_rank, player.guild_uuid,
        case when not 'mainAccess' = any(rules.names) then playtime.value end as playtime_hours,
        player.first_join, status.last_join, status.online, status.world, player.nickname, player.guild_name,
-       lower(player.guild_rank) as guild_rank, rules.names as restricted, item.observed_at
+       lower(player.guild_rank) as guild_rank, rules.names as restricted, coalesce(item.observed_at, imported.observed_at) as observed_at
   from game.player
   left join lateral (select array(select unnest(player.restricted) union
                                   select rule.field_group from sync.privacy_restriction rule
@@ -14,6 +14,9 @@ select player.player_uuid, player.username, player.rank, player.support_rank, pl
                       where latest.player_uuid = player.player_uuid
                       order by latest.observed_at desc limit 1) status on true
   left join sync.work_item item on item.resource = 'players' and item.key = player.player_uuid::text
+  left join lateral (select max(one.observed_at) as observed_at from sync.observation one
+                      where item.observed_at is null and one.resource = 'players' and one.key = player.player_uuid::text
+                        and one.status in ('ok', 'unchanged', 'partial')) imported on true
  where player.valid_until = 'infinity';
 comment on view analytics.player is 'Every player with a synced profile, as of the latest response. What the player hides is NULL; restricted has the reason.';
 comment on column analytics.player.player_uuid is 'The player.';

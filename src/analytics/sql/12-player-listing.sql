@@ -6,8 +6,17 @@ with listing as (
          one.world, one.last_world, coalesce(one.last_listed_at, greatest(seen.at, one.first_listed_at)) as until,
          lag(one.last_listed_at) over own as before_until, lead(one.first_listed_at) over own as after_from
     from game.player_listing one
-   cross join (select max(observed_at) as at from sync.run
-                where resource = 'online-players' and status in ('ok', 'unchanged', 'partial')) seen
+   cross join (
+     select case when not exists (select from sync.source_span where resource = 'online-players' and not has_sessions)
+                 then (select max(observed_at) from sync.run
+                        where resource = 'online-players' and status in ('ok', 'unchanged', 'partial'))
+                 -- Of a response of another database, whose sessions were not imported, is not known whom it listed.
+                 else (select max(run.observed_at) from sync.run
+                        where run.resource = 'online-players' and run.status in ('ok', 'unchanged', 'partial')
+                          and not (run.program like '%, from a lake'
+                                   and exists (select from sync.source_span span
+                                                where span.resource = run.resource and not span.has_sessions
+                                                  and run.observed_at between span.began_at and span.ended_at))) end as at) seen
   window own as (partition by one.player_uuid order by one.first_listed_at)
 ), evidence as (
   -- Read once, into arrays in the order of time: width_bucket counts how many of their instants are not after another one.
@@ -24,7 +33,10 @@ with listing as (
             from analytics.player_evidence one) observed
    group by observed.player_uuid
 ), shown as materialized (
-  select array_agg(numbers.observed_at order by numbers.observed_at) as at from game.online_sample numbers where numbers.hidden = 0
+  select array_agg(numbers.observed_at order by numbers.observed_at) as at from game.online_sample numbers
+   where numbers.hidden = 0
+     and not exists (select from sync.source_span span where span.resource = 'online-players' and not span.has_sessions
+                        and numbers.observed_at between span.began_at and span.ended_at)
 )
 select listing.player_uuid, known.listed_from, known.listed_until, known.is_listed, known.login_earliest, known.login_latest,
        known.login_exact, known.logout_earliest, known.logout_latest, known.is_continued, listing.world, listing.last_world

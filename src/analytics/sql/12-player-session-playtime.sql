@@ -136,7 +136,10 @@ begin atomic
          case when kept.is_kept then coalesce(likely.seconds, 0) end
     from cell
    cross join lateral (select not exists (select from sync.tier where tier.sample_table = 'game.player_listing'
-                                             and tier.fine_since > cell.begins) as is_kept) kept
+                                             and tier.fine_since > cell.begins)
+                                 and not exists (select from sync.source_span span
+                                                  where span.resource = 'online-players' and not span.has_sessions
+                                                    and span.began_at < cell.ends and span.ended_at > cell.begins) as is_kept) kept
     join analytics.watched('online-players', from_time, to_time, interval '24 hours', 'epoch') watch on watch.at = cell.at
    cross join bound
    cross join lateral (
@@ -154,7 +157,7 @@ begin atomic
    order by cell.day;
 end;
 comment on function analytics.player_playtime(uuid, timestamptz, timestamptz) is
-'How long a player was online on each day (UTC) of [from_time, to_time), in seconds: at least what the responses show, at most what the bounds of the sessions allow; seconds_estimate is one likely number between the two, from login_estimate to logout_estimate of each session. A player who may have been hidden may have been online; time without observations shows in coverage alone. NULL on days that the retention of game.player_listing has removed.';
+'How long a player was online on each day (UTC) of [from_time, to_time), in seconds: at least what the responses show, at most what the bounds of the sessions allow; seconds_estimate is one likely number between the two, from login_estimate to logout_estimate of each session. A player who may have been hidden may have been online; time without observations shows in coverage alone. NULL on days that the retention of game.player_listing has removed, and on those observed by another database whose sessions were not imported.';
 
 -- The functions of an older version, replaced above, depend on it.
 drop function if exists analytics.online_answer(timestamptz, timestamptz);

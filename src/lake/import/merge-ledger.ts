@@ -18,6 +18,8 @@ interface LedgerOptions {
   /** Resources of which this database has no responses, and their tables: they get what a compacted ledger needs. */
   readonly fresh: readonly string[]
   readonly freshTables: readonly string[]
+  /** Resources whose sessions are imported. */
+  readonly withSessions: readonly string[]
 }
 
 /**
@@ -27,7 +29,7 @@ interface LedgerOptions {
 export async function mergeLedger(
   sql: Sql,
   resources: readonly string[],
-  { coverage, sourceId, fresh, freshTables }: LedgerOptions,
+  { coverage, sourceId, fresh, freshTables, withSessions }: LedgerOptions,
 ): Promise<ReadonlyMap<string, number>> {
   await createBlind(
     sql,
@@ -48,10 +50,18 @@ export async function mergeLedger(
   )
   const blind = await sql.query<Interval>('select resource, began, ended from lake_blind')
   await sql.query(
-    `insert into sync.source_span (source_id, resource, began_at, ended_at)
-     select $1, * from unnest($2::text[], $3::timestamptz[], $4::timestamptz[])
-     on conflict (source_id, resource, began_at) do update set ended_at = greatest(source_span.ended_at, excluded.ended_at)`,
-    [sourceId, spans.map((one) => one.resource), spans.map((one) => one.began), spans.map((one) => one.ended)],
+    `insert into sync.source_span (source_id, resource, began_at, ended_at, has_sessions)
+     select $1, span.*, span.resource = any($5::text[]) from unnest($2::text[], $3::timestamptz[], $4::timestamptz[]) span(resource, began, ended)
+     on conflict (source_id, resource, began_at) do update
+        set ended_at = greatest(source_span.ended_at, excluded.ended_at),
+            has_sessions = source_span.has_sessions and excluded.has_sessions`,
+    [
+      sourceId,
+      spans.map((one) => one.resource),
+      spans.map((one) => one.began),
+      spans.map((one) => one.ended),
+      withSessions,
+    ],
   )
   for (const resource of new Set(spans.map((span) => span.resource)))
     await invalidateCoverage(sql, resource, spans.find((span) => span.resource === resource)?.began ?? null)

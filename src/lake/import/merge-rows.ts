@@ -1,10 +1,10 @@
 import type { Sql } from '../../db/database.ts'
-import type { RowsTable } from './taken-tables.ts'
+import { type RowsTable, takenTables } from './taken-tables.ts'
 
 /**
  * Inserts staged rows whose instant lies where this database was blind. A sample holds until the next one of its series, so
  * what this database measured last holds again from the end of such an interval on, and what the lake's database measured
- * before it began to observe again, from there on. In the transaction of `lake_blind` and `lake_seen`.
+ * before this interval, from where it began to observe again. In the transaction of `lake_blind` and `lake_seen`.
  * @param since rows before it are left out: the lake has compacted them, and this database has not
  * @returns rows of the lake that are in the table now and were not before
  */
@@ -54,9 +54,57 @@ export async function mergeRows(
                             and seen.began > blind.began and seen.began < blind.ended
       cross join (select distinct ${key === '1' ? '1 as one' : key} from ${staged} lake) lake
       ${latest(staged, 'seen.began')}
-      where version.${time} >= coalesce($2::timestamptz, '-infinity')
+      where version.${time} >= coalesce($2::timestamptz, '-infinity') and version.${time} <= blind.began
      on conflict do nothing`,
     [resource, since],
   )
   return merged.length
+}
+
+/**
+ * Inserts staged sessions, and ends those that a former import left open. Only where all responses of the resource come from
+ * this lake: an end between two responses says nothing when a third one, of this database or another lake, lies between.
+ * @returns rows of the lake that are in the table now and were not before
+ */
+export async function mergeSessions(
+  sql: Sql,
+  { table, resource, time }: RowsTable,
+  { staged, sourceId }: { readonly staged: string; readonly sourceId: string },
+): Promise<number> {
+  if (!(await isOnlyFrom(sql, resource, sourceId))) return 0
+  const named = await sql.query<{ name: string; place: number | null }>(
+    `select quote_ident(attname) as name, array_position(conkey, attnum) as place
+       from pg_attribute left join pg_constraint on conrelid = attrelid and contype = 'p'
+      where attrelid = $1::regclass and attnum > 0 and not attisdropped`,
+    [table],
+  )
+  const all = named.map(({ name }) => name)
+  const key = named.filter(({ place }) => place !== null).map(({ name }) => `own.${name} = lake.${name}`)
+  const values = named.filter(({ place }) => place === null).map(({ name }) => `${name} = lake.${name}`)
+  // Before what is new, because a player has one open session.
+  await sql.query(`update ${table} own set ${values.join(', ')} from ${staged} lake where ${key.join(' and ')}`)
+  const inserted = await sql.query(
+    `insert into ${table} (${all.join(', ')}) select ${all.join(', ')} from ${staged} order by ${time}
+     on conflict do nothing returning 1`,
+  )
+  return inserted.length
+}
+
+/** The resources with sessions whose responses all come from one lake. */
+export async function whoseSessionsCount(sql: Sql, sourceId: string): Promise<string[]> {
+  const found: string[] = []
+  for (const one of takenTables)
+    if (one.kind === 'rows' && one.isSession && (await isOnlyFrom(sql, one.resource, sourceId)))
+      found.push(one.resource)
+  return found
+}
+
+async function isOnlyFrom(sql: Sql, resource: string, sourceId: string): Promise<boolean> {
+  const [row] = await sql.query<{ only: boolean }>(
+    `select not exists (select from sync.source_span where resource = $1 and source_id <> $2)
+        and not exists (select from sync.run where resource = $1 and status in ('ok', 'unchanged', 'partial')
+                           and program not like '%, from a lake') as only`,
+    [resource, sourceId],
+  )
+  return row?.only ?? false
 }

@@ -4,7 +4,8 @@ import type { RowRules } from './staged-file.ts'
 /** Columns that say when something was observed, or when it changed: never later than the export. */
 const OBSERVED =
   `valid_from valid_until observed_at observed_from captured_at held_from changed_at received_at started_at finished_at
-  hour announced_at began_at ended_at earliest latest fell_at fine_since coarse_since averaged_until`.split(/\s+/)
+  hour announced_at began_at ended_at earliest latest fell_at fine_since coarse_since averaged_until
+  first_listed_at last_listed_at last_unlisted_at first_unlisted_at login_earliest logout_latest`.split(/\s+/)
 
 /** What a row of a table must fulfil, from the catalogue. */
 export async function rulesOf(sql: Sql, table: string, until: Date): Promise<RowRules> {

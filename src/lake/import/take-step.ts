@@ -11,7 +11,7 @@ import type { LakeFile } from '../index-file.ts'
 import type { LakeTable } from '../tables.ts'
 import { createBlind, createSeen } from './blind.ts'
 import { LEDGER, mergeLedger } from './merge-ledger.ts'
-import { mergeRows } from './merge-rows.ts'
+import { mergeRows, mergeSessions, whoseSessionsCount } from './merge-rows.ts'
 import { mergeVersions, stagedName } from './merge-versions.ts'
 import { type Import, type Refused, type Step, type TakenRows, withoutSyncsOf } from './plan.ts'
 import { removeRestricted, rulesOf } from './row-rules.ts'
@@ -170,6 +170,7 @@ async function merge(
       sourceId,
       fresh: fresh.filter((one) => whole.includes(one)),
       freshTables,
+      withSessions: await whoseSessionsCount(sql, sourceId),
     })
     return new Map([...taken].map(([table, count]) => [table, { taken: count, conflicts: 0 }]))
   }
@@ -180,6 +181,8 @@ async function merge(
   await createBlind(sql, observed, key && `select distinct ${key}::text from ${staged}`)
   if (of.kind === 'versions') return new Map([[of.table, await mergeVersions(sql, of, sourceId)]])
   if (of.isAverage && !fresh.includes(of.resource)) return new Map()
+  if (of.isSession)
+    return new Map([[of.table, { taken: await mergeSessions(sql, of, { staged, sourceId }), conflicts: 0 }]])
   const since = fresh.includes(of.resource) ? null : (compacted.get(of.table) ?? null)
   return new Map([[of.table, { taken: await mergeRows(sql, of, { staged, since }), conflicts: 0 }]])
 }

@@ -12,7 +12,8 @@ import { type History, isWorklist, type ResourceBase } from '../../sync/resource
  * - samples: a row holds until the next one of its series, `merge-rows.ts`
  * - events and averages: a row says what happened at an instant, or in an hour, `merge-rows.ts`
  * - the ledger: which times were observed, `merge-ledger.ts`
- * Sessions (rows that a later response ends) are not imported, nor is what is worked out from other tables.
+ * - sessions: rows that a later response ends, `merge-rows.ts`
+ * What is worked out from other tables is not imported.
  */
 
 interface OfResource {
@@ -41,21 +42,23 @@ export interface RowsTable extends OfResource {
   readonly scope?: string
   /** Averages by the hour of samples that were compacted: only where there is nothing of the resource yet. */
   readonly isAverage: boolean
+  /** Whether a later response ends a row: only where all responses of the resource come from the same lake. */
+  readonly isSession: boolean
   /** Whether rows of several resources are in it, by its column `resource`. */
   readonly isOfMany: boolean
 }
 
 export type TakenTable = VersionsTable | RowsTable
 
-/** Columns that say when an event happened, or which hour is meant; sessions have none of them. */
-const INSTANTS = ['observedAt', 'capturedAt', 'announcedAt', 'hour', 'latest']
+/** Columns that say when an event happened, or which hour is meant; then the one that says when a session began. */
+const INSTANTS = ['observedAt', 'capturedAt', 'announcedAt', 'hour', 'latest', 'firstListedAt']
 
 /** Every table that is imported, with how. */
 export const takenTables: readonly TakenTable[] = [
   ...resources.flatMap(tablesOf),
   {
     ...{ kind: 'rows', table: bulkTable(fieldChange).name, time: 'changed_at', resource: '', isKeyed: false },
-    ...{ isAverage: false, isOfMany: true },
+    ...{ isAverage: false, isSession: false, isOfMany: true },
   },
 ]
 
@@ -110,6 +113,7 @@ function rowsTable(
       kind: 'rows',
       table: name,
       time: named(time),
+      isSession: time === 'firstListedAt',
       isOfMany: false,
       ...(key === undefined ? {} : { series: key.map(named) }),
       ...(of.isKeyed && first !== undefined ? { scope: named(first) } : {}),

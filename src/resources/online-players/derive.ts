@@ -18,11 +18,12 @@ import type { OnlineFacts } from './normalize.ts'
  */
 
 /** Writes down who came, went and moved, and how many were online; returns how many players did something. */
-export async function deriveListings(sql: Sql, { at, previousAt, facts }: Answered): Promise<number> {
+export async function deriveListings(sql: Sql, { at, previousAt: latestAt, facts }: Answered): Promise<number> {
   const { total, players, worlds, unnamed = [] } = facts as OnlineFacts
+  const previousAt = await listedAt(sql, latestAt)
   const [before] = await sql.query<{ hidden: number | null }>(
-    'select hidden from game.online_sample where observed_at <= $1 order by observed_at desc limit 1',
-    [at],
+    'select hidden from game.online_sample where observed_at <= coalesce($1::timestamptz, $2::timestamptz) order by observed_at desc limit 1',
+    [previousAt, at],
   )
   const listed = players.length + unnamed.length
   // Fewer than it lists: a contradiction, which says nothing of the hidden.
@@ -64,6 +65,20 @@ export async function deriveListings(sql: Sql, { at, previousAt, facts }: Answer
   await appendTotals(sql, at, { total, listed, hidden })
   await appendEmptyWorlds(sql, at, [...worlds, ...unnamed])
   return gone.length + moved.length + come.length
+}
+
+/** The latest response of which it is known whom it listed: not one of another database whose sessions were not imported. */
+async function listedAt(sql: Sql, latestAt: Date | null): Promise<Date | null> {
+  const ofOthers = `select from sync.source_span span where span.resource = 'online-players' and not span.has_sessions`
+  const [known] = await sql.query<{ at: Date | null }>(
+    `select case when not exists (${ofOthers}) then $1::timestamptz
+            else (select run.observed_at from sync.run
+                   where run.resource = 'online-players' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at <= $1
+                     and not (run.program like '%, from a lake' and exists (${ofOthers} and run.observed_at between span.began_at and span.ended_at))
+                   order by run.observed_at desc limit 1) end as at`,
+    [latestAt],
+  )
+  return known?.at ?? null
 }
 
 async function appendTotals(

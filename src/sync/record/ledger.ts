@@ -47,7 +47,8 @@ export interface LastRun extends LastAccepted {
 /** The last accepted response of a resource, or undefined before the first. */
 export async function lastAccepted(sql: Sql, resource: string): Promise<LastRun | undefined> {
   const [row] = await sql.query<Omit<LastRun, 'observedAt'> & { observed_at: Date }>(
-    `select latest.observed_at, latest.content_hash as "contentHash", latest.living as "currentKeys",
+    // A run from a lake has no hash: its response counts as another one.
+    `select latest.observed_at, coalesce(latest.content_hash, '') as "contentHash", latest.living as "currentKeys",
             latest.records as came, latest.normalized, latest.body_hash as "bodyHash",
             -- An incomplete response does not show how many records there should be.
             coalesce((select coalesce(normalized, records) from sync.run

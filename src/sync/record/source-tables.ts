@@ -1,5 +1,5 @@
 import { index, primaryKey } from 'drizzle-orm/pg-core'
-import { bigint, instant, integer, text } from '../../db/columns.ts'
+import { bigint, boolean, instant, integer, text } from '../../db/columns.ts'
 import { namesPeople } from '../../db/naming.ts'
 import { syncTable } from '../../db/schemas.ts'
 
@@ -36,6 +36,9 @@ export const sourceSpan = syncTable(
     resource: text('The resource.').notNull(),
     beganAt: instant('Its first accepted response that was imported.').notNull(),
     endedAt: instant('Its last one before this database observed again, or before its own gap.').notNull(),
+    hasSessions: boolean('Whether the sessions of that time were imported too; without them playtime is not known.')
+      .notNull()
+      .default(false),
   },
   (self) => [
     primaryKey({ name: 'source_span_pkey', columns: [self.sourceId, self.resource, self.beganAt] }),

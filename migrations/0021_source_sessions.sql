@@ -1,0 +1,1 @@
+ALTER TABLE "sync"."source_span" ADD COLUMN "has_sessions" boolean DEFAULT false NOT NULL;

@@ -1,0 +1,52 @@
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { virtualClock } from '../../src/app/clock.ts'
+import type { Database } from '../../src/db/database.ts'
+import { exportLake } from '../../src/lake/export.ts'
+import { importLake } from '../../src/lake/import/import.ts'
+import { openPlace } from '../../src/lake/import/place.ts'
+import { play } from '../analytics/true-game/play.ts'
+import { effort } from '../support/effort.ts'
+import { everyAnswer, givenOf } from '../support/every-question.ts'
+import { different, serve } from '../support/lake-folder.ts'
+import { temporaryFolder, testDatabase } from '../support/postgres.ts'
+
+const hours = Math.max(4, effort.gameHours)
+const skipped = hours > 24 ? 0 : 37.6
+
+describe(`of ${hours} hours of the simulated game, imported from a lake by an empty database`, {
+  timeout: 900_000,
+}, () => {
+  let source: Database
+  let db: Database
+  let from = 0
+  let until = 0
+  beforeAll(async () => {
+    source = await testDatabase('server')
+    const played = await play(source, 20, hours, skipped)
+    from = played.from
+    until = played.until
+    const folder = join(await temporaryFolder(), 'lake')
+    const clock = virtualClock(until)
+    await exportLake(source, folder, { clock, program: 'test', people: true, keepMs: 0, onProgress: () => {} })
+    db = await testDatabase('server')
+    const place = openPlace(await serve(join(folder, '..')))
+    const done = await importLake(db, place, { clock, maxBytes: 1e9, onProgress: () => {} })
+    expect(done.refused).toEqual([])
+  }, 3_600_000)
+
+  test('every question has the same answer, but for where it comes from', async () => {
+    const given = await givenOf(source, new Date(from), new Date(until))
+    const [own, imported] = [await everyAnswer(source, given), await everyAnswer(db, given)]
+    const wrong = Object.entries(own).flatMap(([name, lines]) => {
+      const others = imported[name] ?? []
+      const found = different(others, lines)
+      return found.flat().length > 0 || others.length !== lines.length
+        ? [[name, others.length, lines.length, found]]
+        : []
+    })
+    expect(wrong).toEqual([])
+    // Of questions about what is not played (news, leaderboards ...) there is nothing to compare.
+    expect(Object.values(own).filter((lines) => lines.length > 0).length).toBeGreaterThan(40)
+  })
+})

@@ -1,0 +1,52 @@
+import { readQuestions, statementFor } from '../../src/analytics/questions.ts'
+import type { Database } from '../../src/db/database.ts'
+
+/** A value for each parameter that a function can have. */
+export type Given = Readonly<Record<string, string>>
+
+/** Columns about one database: since when it waits, which lake it read, and what its players hide (an export has no list of them). */
+const ownColumns: Readonly<Record<string, readonly string[]>> = {
+  ...{ freshness: ['age'], watch: ['until'], coverage: ['imported'], unobserved: ['reason'] },
+  ...{ player: ['restricted'], guild_member: ['restricted'] },
+}
+
+/** The answer to every question of the catalogue, as lines without order; functions are asked about what is given. */
+export async function everyAnswer(db: Database, given: Given): Promise<Record<string, string[]>> {
+  const answers: Record<string, string[]> = {}
+  for (const question of await readQuestions(db)) {
+    const asked = question.parameters.map(({ name, type }) => {
+      const value = given[`${question.name} ${name}`] ?? given[name]
+      if (value === undefined) throw new Error(`${question.name} asks for ${name}, and none is given`)
+      return { name, type, value }
+    })
+    const { text, values } = statementFor(question, asked, 0)
+    const rows = await db.values(
+      `select (to_jsonb(answer) - $${values.length + 1}::text[])::text from (${text}) answer`,
+      [...values, ownColumns[question.name] ?? []],
+    )
+    answers[question.name] = rows.map(String).sort()
+  }
+  return answers
+}
+
+/** What to ask functions about: of each kind the one with the most rows. */
+export async function givenOf(db: Database, from: Date, to: Date): Promise<Given> {
+  const most = async (column: string, table: string) => {
+    const [value] = await db.values(
+      `select ${column}::text from ${table} where ${column} is not null group by 1 order by count(*) desc, 1 limit 1`,
+    )
+    return value === undefined ? '' : String(value)
+  }
+  const guild = await most('guild_uuid', 'game.guild_member')
+  const player = await most('player_uuid', 'game.player_listing')
+  return {
+    ...{ guild, player, entity: guild, resource: 'territories', counter: 'contributed', rank: 'chief' },
+    ...{ from_time: from.toISOString(), to_time: to.toISOString(), since: from.toISOString() },
+    at: new Date((from.getTime() + to.getTime()) / 2).toISOString(),
+    ...{ origin: from.toISOString(), step: '1 hour', changes: '100', is_since_joining: 'true', type: 'guildLevel' },
+    territory: await most('territory', 'game.territory_hold'),
+    internal_name: await most('key', `(select key from game.field_change where resource = 'items') changed`),
+    material: await most('item', 'game.recipe_material'),
+    season: await most('season', 'game.season'),
+  }
+}
