@@ -4,9 +4,12 @@ import type { Database } from '../../src/db/database.ts'
 /** A value for each parameter that a function can have. */
 export type Given = Readonly<Record<string, string>>
 
-/** Columns about one database: since when it waits, which lake it read, and what its players hide (an export has no list of them). */
+/**
+ * Columns about one database: since when it waits, which of several responses of one instant was its last one, which lake it
+ * read, and what its players hide (an export has no list of that).
+ */
 const ownColumns: Readonly<Record<string, readonly string[]>> = {
-  ...{ freshness: ['age'], watch: ['until'], coverage: ['imported'], unobserved: ['reason'] },
+  ...{ freshness: ['age', 'last_status'], watch: ['until'], coverage: ['imported'], unobserved: ['reason'] },
   ...{ player: ['restricted'], guild_member: ['restricted'] },
 }
 
@@ -15,7 +18,7 @@ export async function everyAnswer(db: Database, given: Given): Promise<Record<st
   const answers: Record<string, string[]> = {}
   for (const question of await readQuestions(db)) {
     const asked = question.parameters.map(({ name, type }) => {
-      const value = given[`${question.name} ${name}`] ?? given[name]
+      const value = given[name]
       if (value === undefined) throw new Error(`${question.name} asks for ${name}, and none is given`)
       return { name, type, value }
     })
@@ -37,7 +40,7 @@ export async function givenOf(db: Database, from: Date, to: Date): Promise<Given
     )
     return value === undefined ? '' : String(value)
   }
-  const guild = await most('guild_uuid', 'game.guild_member')
+  const guild = (await most('guild_uuid', 'game.guild_member')) || (await most('guild_uuid', 'game.territory_hold'))
   const player = await most('player_uuid', 'game.player_listing')
   return {
     ...{ guild, player, entity: guild, resource: 'territories', counter: 'contributed', rank: 'chief' },
