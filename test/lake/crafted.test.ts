@@ -164,6 +164,34 @@ describe.each(['server', 'embedded'] as const)('into the %s database', { timeout
     await world.sandbox.close()
   })
 
+  test('sessions that are inverted are refused, and those that overlap break no question', async () => {
+    const own = await publish()
+    const at = (time: string, column: string) => `timestamptz '2026-06-01 ${time}:00Z' as ${column}`
+    const row = (from: string, until: string, out: string) =>
+      [
+        ...[at(from, 'first_listed_at'), at(until, 'last_listed_at'), at(out, 'logout_latest')],
+        ...[at(out, 'first_unlisted_at'), 'null::timestamptz as login_earliest', `'${playerId(9)}' as player_uuid`],
+      ].join(', ')
+    const rows = [row('08:03', '08:30', '08:31'), row('08:05', '08:10', '08:11'), row('08:20', '08:15', '08:25')]
+    const crafted = rows.map((one) => (from: string) => `(select * replace (${one}) from ${from} limit 1)`)
+    await craft(
+      own,
+      'game.player_listing',
+      rewrite(duck, (from) =>
+        [`select * from ${from}`, ...crafted.map((one) => one(from))].join(' union all by name '),
+      ),
+    )
+    const db = await testDatabase(kind)
+    const { refused, tables } = await take(db, own)
+    expect(refused).toEqual([])
+    expect(tables.find(({ table }) => table === 'game.player_listing')).toMatchObject({ refused: 1, taken: 4 })
+    expect((await db.values('select count(*) from analytics.player_session')).map(Number)[0]).toBeGreaterThan(1)
+    for (const player of [playerId(1), playerId(9)])
+      expect(
+        await db.query(`select * from analytics.player_playtime($1, '2026-06-01Z', '2026-06-02Z')`, [player]),
+      ).toHaveLength(1)
+  })
+
   test('an index that is none is refused before anything is read', async () => {
     const db = await testDatabase(kind)
     await expect(take(db, folder, 1000)).rejects.toThrow('--max-bytes')

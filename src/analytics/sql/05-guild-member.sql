@@ -1,7 +1,8 @@
 create or replace view analytics.guild_member as
 select member.guild_uuid, member.player_uuid, member.username, member.rank, member.joined as joined_at,
        contributed.value::bigint as contributed, presence.online, rules.names as restricted,
-       presence.server, presence.last_join, member.valid_from as since, coalesce(work.observed_at, imported.observed_at) as observed_at
+       presence.server, presence.last_join, member.valid_from as since,
+       coalesce(work.observed_at, imported.observed_at) as observed_at
   from game.guild_member member
   left join lateral (select array(select unnest(member.restricted) union
                                   select rule.field_group from sync.privacy_restriction rule

@@ -16,7 +16,8 @@ select listed.guild_uuid, coalesce(listed.name, profile.name) as name, coalesce(
  where listed.valid_until = 'infinity'
 union all
 select profile.guild_uuid, profile.name, profile.prefix, latest.level, latest.xp_percent, latest.members, latest.online,
-       latest.territories, latest.wars, profile.created_at, latest.raids, latest.online_listed, latest.hidden, coalesce(work.observed_at, imported.observed_at) as observed_at
+       latest.territories, latest.wars, profile.created_at, latest.raids, latest.online_listed, latest.hidden,
+       coalesce(work.observed_at, imported.observed_at) as observed_at
   from game.guild profile
   left join sync.work_item work on work.resource = 'guilds' and work.key = profile.guild_uuid::text
   left join lateral (select max(one.observed_at) as observed_at from sync.observation one

@@ -2,7 +2,8 @@ create or replace view analytics.player as
 select player.player_uuid, player.username, player.rank, player.support_rank, player.guild_uuid,
        case when not 'mainAccess' = any(rules.names) then playtime.value end as playtime_hours,
        player.first_join, status.last_join, status.online, status.world, player.nickname, player.guild_name,
-       lower(player.guild_rank) as guild_rank, rules.names as restricted, coalesce(item.observed_at, imported.observed_at) as observed_at
+       lower(player.guild_rank) as guild_rank, rules.names as restricted,
+       coalesce(item.observed_at, imported.observed_at) as observed_at
   from game.player
   left join lateral (select array(select unnest(player.restricted) union
                                   select rule.field_group from sync.privacy_restriction rule

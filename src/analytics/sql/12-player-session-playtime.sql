@@ -57,9 +57,11 @@ begin atomic
     select range_agg(tstzrange(session.login_latest, session.logout_earliest)) as spans
       from session where session.login_latest < session.logout_earliest
   ), possible as (
-    -- Where a bound is not known, the sessions before and after it are the limit.
-    select range_agg(tstzrange(coalesce(session.login_earliest, session.before_until, '-infinity'),
-                               coalesce(session.logout_latest, session.after_from, 'infinity'))) as spans from session
+    -- Where a bound is not known, the sessions before and after it are the limit. Sessions of a lake may overlap.
+    select range_agg(tstzrange(widest.since, widest.until)) as spans
+      from (select coalesce(session.login_earliest, session.before_until, '-infinity') as since,
+                   coalesce(session.logout_latest, session.after_from, 'infinity') as until from session) widest
+     where widest.since <= widest.until
   ), secret as (
     -- The times for which it is unknown whether this player hides.
     select range_agg(tstzrange(privacy.observed_at, privacy.until)) as spans

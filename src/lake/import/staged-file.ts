@@ -33,6 +33,15 @@ export interface StagedRows {
   readonly nameless: number
 }
 
+/** Of the instants of a row, pairs of which the second is not before the first. */
+const ORDERED = [
+  ['login_earliest', 'first_listed_at'],
+  ['last_unlisted_at', 'first_listed_at'],
+  ['first_listed_at', 'last_listed_at'],
+  ['last_listed_at', 'first_unlisted_at'],
+  ['last_listed_at', 'logout_latest'],
+] as const
+
 /** What a row must fulfil besides the types of its columns. */
 export interface RowRules {
   /** Columns that say when something was observed: nothing was observed after this instant. */
@@ -79,7 +88,9 @@ export async function stageFile(
   const copied = names.filter((name) => !leftOut.includes(name))
   const fit = copied.flatMap((name) => conditionsOf(name, table.types[name] ?? '', rules))
   const order = names.includes('valid_until') ? ['coalesce(valid_until > valid_from, true)'] : []
-  const condition = [...fit, ...order].map((one) => `coalesce(${one}, false)`).join(' and ') || 'true'
+  const ordered = ORDERED.filter((pair) => pair.every((name) => names.includes(name)))
+  const pairs = ordered.map(([first, then]) => `coalesce(${then} >= ${first}, true)`)
+  const condition = [...fit, ...order, ...pairs].map((one) => `coalesce(${one}, false)`).join(' and ') || 'true'
   const needed = table.hidden.filter((name) => copied.includes(name) && rules.required.includes(name))
   const nameless = needed.map((name) => `${quoted(name)} is null`).join(' or ') || 'false'
   const values = copied.map((name) => `${textOf(name, table.types[name] ?? '')} as ${quoted(name)}`)
