@@ -94,15 +94,17 @@ begin atomic
                      over (partition by player_uuid, joined order by observed_at) as number
       from sample
   ), doubted as (
-    -- A rise that a later response takes back (a doubled counter) counts only up to there. Only what lies below
-    -- an earlier sample takes anything back, and such samples are few.
-    select risen.player_uuid, risen.observed_at, min(later.value) as level
-      from (select sample.player_uuid, sample.joined, sample.observed_at, sample.value from sample
-             where sample.value < sample.highest) later
-      join sample risen on risen.player_uuid = later.player_uuid and risen.joined is not distinct from later.joined
-                       and risen.observed_at < later.observed_at and later.value >= risen.highest and later.value < risen.value
-     where risen.value > risen.highest
-     group by risen.player_uuid, risen.observed_at
+    -- A rise that a later response takes back (a doubled counter) counts only up to there. Rises above all before them touch each
+    -- other, so a lower value later takes back the one rise that passed it: the last of those that began at it or below.
+    select passed.player_uuid, passed.risen_at as observed_at, min(passed.value) as level
+      from (select mark.player_uuid, mark.value, mark.risen_at is null as is_later,
+                   max(mark.risen_at) over (partition by mark.player_uuid, mark.joined order by mark.value) as risen_at
+              from (select sample.player_uuid, sample.joined, sample.highest as value, sample.observed_at as risen_at
+                      from sample where sample.value > sample.highest
+                     union all
+                    select sample.player_uuid, sample.joined, sample.value, null from sample where sample.value < sample.highest) mark) passed
+     where passed.is_later and passed.risen_at is not null
+     group by passed.player_uuid, passed.risen_at
   ), bounded as (
     select segment.*, coalesce(doubted.level, segment.value) as level
       from segment
