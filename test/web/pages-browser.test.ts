@@ -20,6 +20,7 @@ const paths = [
     '/',
     '/map',
     '/map?at=2026-06-01T10:45Z',
+    '/captures',
     '/territories',
     `/territories/${encodeURIComponent(hostile.territory)}`,
   ],

@@ -12,6 +12,7 @@ const paths = (): readonly (readonly [string, RegExp])[] => [
   ['/map', /holds most of the map: 2 of 3 territories/],
   ['/map?at=2026-06-01T10:45Z', /Guild b holds most of the map: 2 of 3 territories/],
   ['/map?at=2026-06-01T10:15Z', /No guild holds more than Guild b: 1 of 3 territories/],
+  ['/captures', /^\d+ captures, most of them around 1 Jun/],
   ['/territories', /3 territories have a holder, of 3/],
   ['/territories/Oak', /^Guild b \[bbb\] holds Oak for 6 hours$/],
   [`/territories/${encodeURIComponent(hostile.territory)}`, /holds <\/script><script>alert\('place'\)<\/script> for/],

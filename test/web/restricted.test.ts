@@ -20,7 +20,17 @@ import {
 import { worldOf } from '../support/world.ts'
 
 const pages = [
-  ...['/', '/status', '/map', '/territories', '/guilds', '/guilds/aaa', '/guilds/bbb', `/players/${playerId(1)}`],
+  ...[
+    '/',
+    '/status',
+    '/map',
+    '/captures',
+    '/territories',
+    '/guilds',
+    '/guilds/aaa',
+    '/guilds/bbb',
+    `/players/${playerId(1)}`,
+  ],
   ...['/players/Player1', '/items', '/patches', '/pools', '/leaderboards', '/worlds', '/openapi.json'],
   ...[
     '/feeds/captures.atom',

@@ -75,6 +75,7 @@ function policyWith(script?: string, further: readonly string[] = []): string {
 const sections = [
   ...[
     ['/map', 'Map'],
+    ['/captures', 'Captures'],
     ['/territories', 'Territories'],
     ['/guilds', 'Guilds'],
     ['/items', 'Items'],

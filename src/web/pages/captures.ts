@@ -1,6 +1,15 @@
 import type { Table } from '../../analytics/report/drawing/html-table.ts'
+import { rosterOf } from '../../analytics/report/guild/roster.ts'
+import { captureMatrixFigure } from '../../analytics/report/map/capture-matrix.ts'
+import { capturesFigure } from '../../analytics/report/map/captures.ts'
+import { readHolders } from '../../analytics/report/map/holds.ts'
+import { moment } from '../../analytics/report/words.ts'
 import type { Sql } from '../../db/database.ts'
 import { guildLink, link } from '../html/links.ts'
+import { chapterOf, frameOf, type Page, type Visit } from '../html/page.ts'
+
+/** Captures that `/captures` lists. */
+const LATEST = 50
 
 /** A capture as pages show it. */
 export interface Capture {
@@ -38,5 +47,28 @@ export function captureTable(captures: readonly Capture[]): Table {
       guildLink(toUuid, to),
       again ? 'itself' : guildLink(fromUuid, from),
     ]),
+  }
+}
+
+/** `/captures`: who took what from whom in the last seven days. */
+export async function capturesPage(visit: Visit): Promise<Page> {
+  const { sql } = visit
+  const frame = await frameOf(visit)
+  // One is drawn while the database works for the next.
+  const [captures, matrix, latest] = await Promise.all([
+    capturesFigure(sql, frame),
+    readHolders(sql, frame.to).then((guilds) => captureMatrixFigure(sql, { ...frame, roster: rosterOf(guilds) })),
+    latestCaptures(sql, {}, LATEST),
+  ])
+  const list = { id: 'latest', title: `The latest ${latest.length}`, table: captureTable(latest), isTableShown: true }
+  return {
+    path: '/captures',
+    feed: '/feeds/captures.atom',
+    title: captures.title,
+    lead: `Territories that changed hands, ${moment(frame.from)} to ${moment(frame.to)}.`,
+    chapters: [
+      chapterOf('war', 'Who takes from whom', captures, matrix),
+      ...(latest.length > 0 ? [chapterOf('list', 'Captures', list)] : []),
+    ],
   }
 }

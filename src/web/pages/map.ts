@@ -1,8 +1,5 @@
 import { html } from 'hono/html'
 import { instantText } from '../../analytics/instants.ts'
-import { captureMatrixFigure } from '../../analytics/report/map/capture-matrix.ts'
-import { capturesFigure } from '../../analytics/report/map/captures.ts'
-import { empiresFigure } from '../../analytics/report/map/empires.ts'
 import { mapFigure } from '../../analytics/report/map/map.ts'
 import { mapFrameOf } from '../../analytics/report/map/map-frame.ts'
 import { instant } from '../../analytics/report/words.ts'
@@ -22,20 +19,14 @@ export async function mapPage(visit: Visit): Promise<Page> {
     pageOf: (name: string) => pathOf('territories', name),
     ...(at ? {} : { aside: liveCaptures }),
   }
-  // One is drawn while the database works for the next.
-  const [map, ...figures] = await Promise.all([
-    mapFigure(sql, frame),
-    empiresFigure(sql, frame),
-    capturesFigure(sql, frame),
-    captureMatrixFigure(sql, frame),
-  ])
+  const map = await mapFigure(sql, frame)
   return {
     path: at ? `/map?at=${encodeURIComponent(at.toISOString())}` : '/map',
     title: map.title,
     lead: `The map ${at ? `at ${instant(at)} UTC` : 'as last seen'}, and the days before.`,
     control: html`<form action="/map"><label>At <input name="at" size="32" value="${text}" placeholder="2026-05-01T20:00Z, -12h, yesterday">
 </label><button>Show</button></form>`,
-    chapters: [chapterOf('territories', 'Territories', { ...map, title: 'The map through these days' }, ...figures)],
+    chapters: [chapterOf('territories', 'Territories', { ...map, title: 'The map through these days' })],
   }
 }
 

@@ -8,6 +8,7 @@ import { Problem, problems } from '../http/problems.ts'
 import { liveMap } from '../live/live-map.ts'
 import { type Pictures, picturePath } from '../pictures/pictures.ts'
 import type { Reader } from '../reading.ts'
+import { capturesPage } from './captures.ts'
 import { guildPage, guildsPage } from './guilds.ts'
 import { homePage } from './home.ts'
 import { itemPage, itemsPage } from './items.ts'
@@ -41,6 +42,7 @@ const pages: readonly {
   { path: '/', build: homePage, namesPlayers: true },
   { path: '/status', build: statusPage },
   { path: '/map', build: mapPage, isLive: true },
+  { path: '/captures', build: capturesPage },
   { path: '/territories', build: territoriesPage },
   { path: '/territories/:name', build: territoryPage },
   { path: '/guilds', build: guildsPage },

@@ -1,7 +1,9 @@
 import { type Figure, missing } from '../../analytics/report/drawing/figure.ts'
+import { empiresFigure } from '../../analytics/report/map/empires.ts'
+import { mapFrameOf } from '../../analytics/report/map/map-frame.ts'
 import { count, length, moment } from '../../analytics/report/words.ts'
 import { guildLink, link } from '../html/links.ts'
-import { chapterOf, type Page, type Visit } from '../html/page.ts'
+import { chapterOf, frameOf, type Page, type Visit } from '../html/page.ts'
 import { Problem } from '../http/problems.ts'
 import { captureTable, latestCaptures } from './captures.ts'
 
@@ -19,8 +21,10 @@ interface Territory {
 const columns = `territory, guild_uuid::text as uuid, guild_name as name, guild_prefix as prefix, held_from as since,
   is_hq as hq, treasury, defences`
 
-/** `/territories`: all of them with their holders. */
-export async function territoriesPage({ sql }: Visit): Promise<Page> {
+/** `/territories`: all of them with their holders, and how much each guild held in the last seven days. */
+export async function territoriesPage(visit: Visit): Promise<Page> {
+  const { sql } = visit
+  const empires = await empiresFigure(sql, await mapFrameOf(sql, await frameOf(visit)))
   const rows = await sql.query<Territory>(`select ${columns} from analytics.territory order by territory`)
   const held = rows.filter(({ uuid }) => uuid !== null)
   const figure: Figure =
@@ -40,8 +44,11 @@ export async function territoriesPage({ sql }: Visit): Promise<Page> {
   return {
     path: '/territories',
     title: figure.title,
-    lead: 'Every territory and who holds it.',
-    chapters: [chapterOf('territories', 'Territories', figure)],
+    lead: 'Every territory and who holds it; above, how many each guild held in the days before.',
+    chapters: [
+      chapterOf('empires', 'Territories of each guild', empires),
+      chapterOf('territories', 'Territories', figure),
+    ],
   }
 }
 

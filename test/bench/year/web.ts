@@ -59,7 +59,7 @@ function outcome(
 
 /** One page of each kind, as the lists link them. */
 async function pagesOf(site: string): Promise<string[]> {
-  const lists = ['/', '/map', '/territories', '/guilds', '/items', '/patches', '/worlds', '/status']
+  const lists = ['/', '/map', '/captures', '/territories', '/guilds', '/items', '/patches', '/worlds', '/status']
   const linked = async (list: string, folder: string) => {
     const text = await (await fetch(`${site}${list}`)).text()
     return new RegExp(`href="(/${folder}/[^"]+)"`).exec(text)?.[1]

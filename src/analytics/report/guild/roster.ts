@@ -1,10 +1,7 @@
-import type { Holds } from '../map/holds.ts'
+import type { Holder } from '../map/holds.ts'
 
 /** A guild as the report shows it. */
-export interface Shown {
-  readonly uuid: string
-  readonly name: string
-  readonly prefix: string
+export interface Shown extends Holder {
   /** What its places are filled with: a colour or pattern that the page defines, or `others`. */
   readonly fill: string
 }
@@ -20,7 +17,7 @@ export const fills = 21
 const others = 'var(--others)'
 
 /** Guilds in the order of their colours. */
-export function rosterOf(guilds: Holds['guilds']): Roster {
+export function rosterOf(guilds: readonly Holder[]): Roster {
   const shown = guilds.map((guild, place) => ({ ...guild, fill: fillOf(place) }))
   const byUuid = new Map(shown.map((one) => [one.uuid, one]))
   return { shown, of: (uuid) => (uuid === null ? undefined : byUuid.get(uuid)) }

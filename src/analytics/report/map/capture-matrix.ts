@@ -18,7 +18,10 @@ interface Pair {
 const unowned = 'no owner'
 
 /** b. Who takes from whom, as a heat map of the guilds that fight most. */
-export async function captureMatrixFigure(sql: Sql, { from, to, roster }: MapFrame): Promise<Figure> {
+export async function captureMatrixFigure(
+  sql: Sql,
+  { from, to, roster }: Pick<MapFrame, 'from' | 'to' | 'roster'>,
+): Promise<Figure> {
   const pairs = await sql.query<Pair>(
     `select attacker_uuid::text as "attackerId", attacker, defender_uuid::text as "defenderId", defender, captures
        from analytics.capture_matrix($1, $2)`,

@@ -6,6 +6,7 @@ import { observedOf } from '../drawing/frame.ts'
 import { timeAxis } from '../drawing/time-axis.ts'
 import type { Shown } from '../guild/roster.ts'
 import { count, number, shortened } from '../words.ts'
+import type { VisitHold } from './holds.ts'
 import type { MapFrame } from './map-frame.ts'
 
 /** How many territories each guild held at the observed moments, ms since the epoch. */
@@ -52,12 +53,12 @@ async function readEmpires(sql: Sql, { holds, roster }: MapFrame): Promise<Empir
     const own = sizes.get(guild)
     if (own) own[place] = (own[place] ?? 0) + change
   }
-  const held = holds.over(moments)
-  for (const territory of holds.amounts.keys())
-    for (const { began, ended, guild } of held(territory)) {
-      add(guild, began, 1)
-      add(guild, ended, -1)
-    }
+  const visitHolds = holds.over(moments)
+  const countHold: VisitHold = (began, ended, guild) => {
+    add(guild, began, 1)
+    add(guild, ended, -1)
+  }
+  for (const territory of holds.amounts.keys()) visitHolds(territory, countHold)
   for (const own of sizes.values())
     for (let place = 1; place < own.length; place++) own[place] = (own[place] ?? 0) + (own[place - 1] ?? 0)
   // Outside of what was observed, holds are known that reach there, but not who held the rest.

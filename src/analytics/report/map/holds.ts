@@ -3,18 +3,21 @@ import { expectedEvery } from '../drawing/frame.ts'
 import { seriesStep } from '../drawing/time-axis.ts'
 import { type Period, stepOf, stepsOf } from '../period.ts'
 
-/** A hold that some instants show: `began` is the place of the first one, `ended` the one after the last. */
-export interface Laid {
-  readonly began: number
-  readonly ended: number
-  /** Uuid of the guild. */
-  readonly guild: string
-}
+/**
+ * Called for a hold that some instants show.
+ * @param began the place of the first one
+ * @param ended the place after the last one
+ * @param guild its uuid
+ */
+export type VisitHold = (began: number, ended: number, guild: string) => void
+
+/** Visits the holds of a territory, in order. */
+export type VisitHolds = (territory: string, visit: VisitHold) => void
 
 /** Who held what in a period. */
 export interface Holds {
-  /** Every guild that held something, with its latest name then, in the order of what it held on average. */
-  readonly guilds: readonly { readonly uuid: string; readonly name: string; readonly prefix: string }[]
+  /** Every guild that a step shows, with its latest name then, in the order of what it held on average. */
+  readonly guilds: readonly Holder[]
   /** The instants of the map: about 170 steps, and the last moment. */
   readonly steps: readonly Date[]
   /** The instants of series: fewer steps, in each of which an observation is expected, and the last moment. */
@@ -23,14 +26,15 @@ export interface Holds {
   readonly between: number
   /** How many holds each territory had in the period. */
   readonly amounts: ReadonlyMap<string, number>
-  /** Finds the holds of a territory that one of `instants` shows, in order; these are `steps` or `moments`. */
-  over(instants: readonly Date[]): (territory: string) => Iterable<Laid>
+  /** The holds that one of `instants` shows; these are `steps` or `moments`. */
+  over(instants: readonly Date[]): VisitHolds
 }
 
-interface Guild {
+/** A guild with its latest name in a period. */
+export interface Holder {
   readonly uuid: string
   readonly name: string
-  readonly prefix: string | null
+  readonly prefix: string
 }
 
 interface Row {
@@ -50,60 +54,91 @@ export async function readHolds(sql: Sql, period: Period): Promise<Holds> {
   const series = seriesStep(period, await expectedEvery(sql, 'territories'))
   const moments = inOrder([...stepsOf(period, series), last])
   const all = inOrder([...steps, ...moments])
-  const guilds = await sql.query<Guild>(guildStatement, [period.from, period.to])
-  const uuids = guilds.map(({ uuid }) => uuid)
+  const known = await readHolders(sql, period.to)
   // An instant shows what began at it or before: after it is a microsecond later. Postgres would take longer to compute that for each hold.
   const after = all.map((at) => at.toISOString().replace('Z', '001Z'))
-  const rows = await sql.query<Row>(laidStatement, [period.from, period.to, after, uuids])
+  const rows = await sql.query<Row>(laidStatement, [period.from, period.to, after, known.map(({ uuid }) => uuid)])
   const laid = new Map(rows.map(({ territory, shown }) => [territory, numbersOf(shown)]))
+  const over = (instants: readonly Date[]): VisitHolds => {
+    const before = countBefore(all, instants)
+    return (territory, visit) => {
+      for (const number of laid.get(territory) ?? []) {
+        const guild = number % GUILDS
+        const span = (number - guild) / GUILDS
+        const began = before[Math.floor(span / INSTANTS)] ?? 0
+        const ended = before[span % INSTANTS] ?? 0
+        if (began < ended) visit(began, ended, known[guild - 1]?.uuid ?? '')
+      }
+    }
+  }
   return {
     steps,
     moments,
     between: series * 1000,
-    guilds: guilds.map(({ uuid, name, prefix }) => ({ uuid, name, prefix: prefix ?? name })),
+    guilds: biggestFirst(known, laid.keys(), over(steps)),
     amounts: new Map(rows.map(({ territory, holds }) => [territory, holds])),
-    over: (instants) => {
-      const before = countBefore(all, instants)
-      return function* (territory) {
-        for (const number of laid.get(territory) ?? []) {
-          const guild = number % GUILDS
-          const span = (number - guild) / GUILDS
-          const began = before[Math.floor(span / INSTANTS)] ?? 0
-          const ended = before[span % INSTANTS] ?? 0
-          if (began < ended) yield { began, ended, guild: uuids[guild - 1] ?? '' }
-        }
-      }
-    },
+    over,
   }
 }
 
-const guildStatement = `
-  select sum.guild_uuid::text as uuid, last.guild_name as name, last.guild_prefix as prefix
-    from (select guild_uuid, sum(least(held_until, $2::timestamptz) - greatest(held_from, $1::timestamptz)) as held
-            from analytics.territory_held_between($1, $2) group by guild_uuid) sum
-   cross join lateral (select guild_name, guild_prefix from analytics.territory_hold own
-                        where own.guild_uuid = sum.guild_uuid and own.held_from < $2
-                        order by own.held_from desc, own.held_until desc limit 1) last
-   order by sum.held desc, last.guild_name`
+/** Guilds that a step shows, in the order of what they held at all of them. */
+function biggestFirst(known: readonly Holder[], territories: Iterable<string>, visitHolds: VisitHolds): Holder[] {
+  const sizes = new Map<string, number>()
+  const add: VisitHold = (began, ended, guild) => sizes.set(guild, (sizes.get(guild) ?? 0) + ended - began)
+  for (const territory of territories) visitHolds(territory, add)
+  const size = ({ uuid }: Holder) => sizes.get(uuid) ?? 0
+  return known
+    .filter((guild) => size(guild) > 0)
+    .sort((one, other) => size(other) - size(one) || (one.name < other.name ? -1 : 1))
+}
+
+/** Every guild that held something before an instant, with its latest name then, in the order of uuids. */
+export async function readHolders(sql: Sql, before: Date): Promise<Holder[]> {
+  return await sql.query<Holder>(
+    `select holder.guild_uuid::text as uuid, last.guild_name as name, coalesce(last.guild_prefix, last.guild_name) as prefix
+       from analytics.territory_holder holder
+      cross join lateral (select guild_name, guild_prefix from analytics.territory_hold own
+                           where own.guild_uuid = holder.guild_uuid and own.held_from < $1
+                           order by own.held_from desc, own.held_until desc limit 1) last
+      order by holder.guild_uuid`,
+    [before],
+  )
+}
 
 /** More than there are instants, and than there are guilds. */
 const [INSTANTS, GUILDS] = [1_000, 1_000_000]
 
+/** Codes of characters. */
+const [COMMA, ZERO] = [44, 48]
+
 /**
  * What an instant shows of each territory: began, ended and the place of the guild in $4, as the digits of one number. A guild is
- * found by its place: a join would compare each hold with each guild. Three texts would take twice the time.
+ * found by halves in $4, which is in order: a join would compare each hold with each guild. Three texts would take twice the time,
+ * and so would rows in the order of their names.
  */
 const laidStatement = `
   select territory, count(*)::int as holds,
-         array_to_string(array_agg((began::bigint * ${INSTANTS} + ended) * ${GUILDS} + array_position($4::uuid[], guild_uuid))
+         array_to_string(array_agg((began::bigint * ${INSTANTS} + ended) * ${GUILDS} + width_bucket(guild_uuid, $4::uuid[]))
                            filter (where began < ended), ',') as shown
     from (select territory, guild_uuid, width_bucket(held_from, $3::timestamptz[]) as began, width_bucket(held_until, $3::timestamptz[]) as ended
             from analytics.territory_held_between($1, $2)) hold
-   group by territory order by territory`
+   group by territory`
 
-/** In the order of time; sorted here, since Postgres would sort on disk: it expects few. */
+/** In the order of time; sorted here, since Postgres would sort on disk: it expects few. `split` would make a text of each. */
 function numbersOf(shown: string | null): Float64Array {
-  return Float64Array.from(shown?.split(',') ?? [], Number).sort()
+  if (shown === null) return new Float64Array()
+  const numbers: number[] = []
+  let number = 0
+  for (let at = 0; at < shown.length; at++) {
+    const code = shown.charCodeAt(at)
+    if (code !== COMMA) number = number * 10 + code - ZERO
+    else {
+      numbers.push(number)
+      number = 0
+    }
+  }
+  numbers.push(number)
+  return Float64Array.from(numbers).sort()
 }
 
 /** Each once: the last moment may be the beginning of a step, too. */

@@ -1,5 +1,5 @@
 import type { Sql } from '../../../db/database.ts'
-import type { Holds, Laid } from './holds.ts'
+import type { Holds, VisitHolds } from './holds.ts'
 
 /** A territory's place on the map, in blocks; y grows to the south. */
 export interface Place {
@@ -34,23 +34,26 @@ export async function readMapHistory(sql: Sql, { steps, amounts, over }: Holds):
   return {
     places,
     steps,
-    changes: places.map(({ territory }) => changesOf(held(territory), steps.length)),
+    changes: places.map(({ territory }) => changesOf(held, territory, steps.length)),
     elsewhere: [...elsewhere.values()].reduce((sum, holds) => sum + holds, 0),
   }
 }
 
 /** Neighbours of one guild are one; between two holds nothing is known. */
-function changesOf(holds: Iterable<Laid>, steps: number): [number, string | null][] {
+function changesOf(visitHolds: VisitHolds, territory: string, steps: number): [number, string | null][] {
   const changes: [number, string | null][] = []
+  let holder: string | null | undefined
   const change = (step: number, uuid: string | null) => {
-    if (step < steps && changes.at(-1)?.[1] !== uuid) changes.push([step, uuid])
+    if (step >= steps || holder === uuid) return
+    changes.push([step, uuid])
+    holder = uuid
   }
   let known = 0
-  for (const { began, ended, guild } of holds) {
+  visitHolds(territory, (began, ended, guild) => {
     if (began > known) change(known, null)
     change(began, guild)
     known = ended
-  }
+  })
   change(known, null)
   return changes
 }

@@ -20,7 +20,7 @@ export async function worldsFigure(sql: Sql, frame: Frame): Promise<Figure> {
   if (!first) return missing('worlds', 'No observation of the worlds in this period', 'wynnsync sync online-players')
   const fullest = rest.reduce((a, b) => ((b.most ?? 0) > (a.most ?? 0) ? b : a), first)
   const poll = Math.max(2400, await expectedEvery(sql, 'online-players'))
-  const fine = seriesStep(frame, poll, 170)
+  const fine = seriesStep(frame, poll)
   const gridOf = async (step: number) => ({ step, watched: await readOnline(sql, frame, step) })
   const grids = { wide: await gridOf(fine), narrow: await gridOf(seriesStep(frame, poll, 40)) }
   const worlds = [...new Set(hours.map(({ world }) => world))].sort((a, b) =>
