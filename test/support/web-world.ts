@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
+import type { Clock } from '../../src/app/clock.ts'
 import { createLog } from '../../src/app/log.ts'
 import type { Database } from '../../src/db/database.ts'
 import { nameFinders } from '../../src/resources/key-names.ts'
@@ -32,8 +33,8 @@ export function webWorld(kind: Database['kind']) {
     get world() {
       return world
     },
-    served: async (options: Partial<WebOptions> = {}): Promise<Served> => {
-      const { db, clock } = world
+    served: async (options: Partial<WebOptions> = {}, clock: Clock = world.clock): Promise<Served> => {
+      const { db } = world
       const log = createLog('error', clock)
       const usual = { host: '127.0.0.1', port: 0, flag: '--port', requestsPerMinute: 0, people: true, timeoutMs: 5000 }
       const server = await serveWeb({ db, finders: nameFinders, clock, log }, { ...usual, version: 'test', ...options })

@@ -107,6 +107,9 @@ describe('captures as they come', () => {
       await told(page, `${hostile.territory} has no known holder any more`)
       expect([await tooltip(page, 'Oak'), await held()]).toEqual(['Oak: Guild b', '0'])
       expect(await page.locator('#map-time').textContent()).toBe('1 Jun, 11:00 UTC')
+      const finding = await page.locator('h1').textContent()
+      expect(finding).toMatch(/^No guild holds more than .*: 1 of 3 territories$/)
+      expect(await page.title()).toBe(`${finding} · wynnsync`)
       // Who looks at another moment stays there.
       await page.locator('#map-slider').press('Home')
       const moment = await page.locator('#map-time').textContent()

@@ -1,5 +1,6 @@
 import { parseHTML } from 'linkedom'
 import { describe, expect, test } from 'vitest'
+import { virtualClock } from '../../src/app/clock.ts'
 import { guildId } from '../support/guild-answers.ts'
 import { kindsOfPart } from '../support/postgres.ts'
 import { hostile } from '../support/report-world.ts'
@@ -7,7 +8,7 @@ import { webWorld } from '../support/web-world.ts'
 
 /** Every kind of page, with what its title says. */
 const paths = (): readonly (readonly [string, RegExp])[] => [
-  ['/', /^\d+ captures in the last day, 1 player listed online on 2 worlds/],
+  ['/', /^4 captures in the last 7 hours, 1 player listed online on 2 worlds/],
   ['/status', /late|schedule/],
   ['/map', /holds most of the map: 2 of 3 territories/],
   ['/map?at=2026-06-01T10:45Z', /Guild b holds most of the map: 2 of 3 territories/],
@@ -41,7 +42,8 @@ function sizeOf(png: Buffer): number[] {
 }
 
 describe.each(kindsOfPart)('the pages on the %s database', (kind) => {
-  const { served } = webWorld(kind)
+  const web = webWorld(kind)
+  const { served } = web
 
   test('say in their titles what was found, run no name, and request nothing from elsewhere', async () => {
     const { ask } = await served()
@@ -107,6 +109,14 @@ describe.each(kindsOfPart)('the pages on the %s database', (kind) => {
     )
     expect(rows).toEqual([['identifications · rawStrength', '4', '6', '+2']])
     expect(document.querySelector('#revisions del')?.textContent).toBe('4')
+  })
+
+  test('count up to the last observation, and call nothing old the last day', async () => {
+    const { ask } = await served({}, virtualClock(web.world.clock.now() + 200 * 86_400_000))
+    const { document } = parseHTML((await ask('/')).text)
+    expect(document.querySelector('h1')?.textContent).toMatch(
+      /^\d+ captures in the \d+ hours before 1 Jun, \d\d:\d\d, 1 player listed online on 2 worlds on 1 Jun, \d\d:\d\d$/,
+    )
   })
 
   test('never show hours that were not watched as zero', async () => {

@@ -4,15 +4,15 @@ import type { Cell, Markup } from '../../analytics/report/drawing/html-table.ts'
 /** Path of the page of something. */
 export const pathOf = (folder: string, name: string): string => `/${folder}/${encodeURIComponent(name)}`
 
-/** A link to the page of something by its name. */
+/** A link to the page of something by its name. A link without a text could not be seen: a name may be empty. */
 export function link(folder: string, name: string, text = name): Markup {
-  return html`<a href="${pathOf(folder, name)}">${text}</a>`
+  return html`<a href="${pathOf(folder, name)}">${text.trim() === '' ? name : text}</a>`
 }
 
 /** A guild by its prefix where that is plain, else by its uuid. */
 export function guildLink(uuid: string | null, name: string | null, prefix: string | null = null): Cell {
   if (uuid === null) return 'no owner'
-  return link('guilds', prefix !== null && /^\w+$/.test(prefix) ? prefix : uuid, name ?? uuid)
+  return link('guilds', prefix !== null && /^\w+$/.test(prefix) ? prefix : uuid, name?.trim() ? name : (prefix ?? uuid))
 }
 
 /** A search form for a list; works without a script. */

@@ -1,28 +1,35 @@
 import { labelOf, labelWidth } from '../../analytics/report/map/label-room.ts'
+import { mapTitle } from '../../analytics/report/map/map.ts'
 import { moment } from '../../analytics/report/words.ts'
 import { visibleLine } from '../../app/terminal-text.ts'
 import type { Sql } from '../../db/database.ts'
 
 interface Held {
   readonly territory: string
+  readonly uuid: string | null
+  /** Whether the map has a place for it. */
+  readonly isPlaced: boolean
   readonly name: string | null
   readonly prefix: string | null
   readonly at: Date | null
 }
 
 /**
- * Who holds what now, as JSON for the script of the map: `at`, as it is shown, when that was last confirmed; `guilds`, the name, label and
- * width of the label, px; `holders`, of each territory the place in `guilds`, -1 without a known holder.
+ * Who holds what now, as JSON for the script of the map: `at`, as it is shown, when that was last confirmed; `title`, the finding;
+ * `guilds`, the name, label and width of the label, px; `holders`, of each territory the place in `guilds`, -1 without a known holder.
  */
 export async function liveMap(sql: Sql): Promise<string> {
   const held = await sql.query<Held>(
-    'select territory, guild_name as name, guild_prefix as prefix, observed_at as at from analytics.territory',
+    `select territory, guild_uuid::text as uuid, guild_name as name, guild_prefix as prefix, observed_at as at,
+            min_x is not null and min_z is not null and max_x is not null and max_z is not null as "isPlaced"
+       from analytics.territory`,
   )
   const prefixes = new Map<string, string>()
   for (const { name, prefix } of held) if (name !== null) prefixes.set(visibleLine(name), prefix ?? name)
   const names = [...prefixes.keys()]
   return JSON.stringify({
     at: held[0]?.at ? moment(held[0].at) : null,
+    title: titleOf(held.filter(({ isPlaced }) => isPlaced)),
     guilds: names.map((name) => {
       const label = labelOf(prefixes.get(name) ?? name)
       return [name, label, labelWidth(label)]
@@ -34,4 +41,11 @@ export async function liveMap(sql: Sql): Promise<string> {
       ]),
     ),
   })
+}
+
+function titleOf(held: readonly Held[]): string {
+  const amounts = new Map<string | undefined, number>()
+  for (const { uuid } of held) amounts.set(uuid ?? undefined, (amounts.get(uuid ?? undefined) ?? 0) + 1)
+  const name = (uuid: string) => held.find((one) => one.uuid === uuid)?.name ?? undefined
+  return visibleLine(mapTitle(amounts, held.length, name))
 }

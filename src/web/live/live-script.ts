@@ -24,8 +24,10 @@ function followCaptures() {
     setTimeout(() => { for (const rect of capture.rects) rect.classList.remove('taken') }, 10000)
   }
   const update = async (after) => {
-    const { at, guilds, holders } = await (await fetch('/map.json?after=' + after)).json()
+    const { at, title, guilds, holders } = await (await fetch('/map.json?after=' + after)).json()
     for (const one of map(at, guilds, holders)) tell(at, one)
+    document.querySelector('h1').textContent = title
+    document.title = title + ' \u00b7 wynnsync'
     say('Live: captures appear here and on the map. As of ' + at + ' UTC.')
   }
   let source

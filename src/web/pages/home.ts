@@ -1,8 +1,9 @@
 import { html } from 'hono/html'
 import { type Figure, missing } from '../../analytics/report/drawing/figure.ts'
+import { observedOf } from '../../analytics/report/drawing/frame.ts'
 import { freshnessFigure } from '../../analytics/report/freshness/freshness.ts'
 import { lastPatch } from '../../analytics/report/patch/patch-changes.ts'
-import { count, moment, number } from '../../analytics/report/words.ts'
+import { count, length, moment, number } from '../../analytics/report/words.ts'
 import { guildLink, link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { captureTable, latestCaptures } from './captures.ts'
@@ -12,17 +13,11 @@ const DAY = 86_400_000
 /** `/`: what happened lately, who is online, and how fresh all is. */
 export async function homePage(visit: Visit): Promise<Page> {
   const { sql, now, people } = visit
-  const [row] = await sql.query<{ captures: number; players: number | null; worlds: number }>(
-    `select (select count(*)::int from analytics.territory_capture where captured_at >= $1 and captured_at < $2) as captures,
-            (select sum(online)::int from analytics.world) as players, (select count(*)::int from analytics.world) as worlds`,
-    [new Date(now.getTime() - DAY), now],
-  )
-  const { captures = 0, players = null, worlds = 0 } = row ?? {}
   const figures = [await capturesFigure(visit), ...(people ? [await movesFigure(visit)] : []), await patchFigure(visit)]
   return {
     path: '/',
     feed: '/feeds/captures.atom',
-    title: `${count(captures, 'capture')} in the last day, ${players === null ? 'players online unknown' : `${count(players, 'player')} listed online on ${count(worlds, 'world')}`}`,
+    title: `${await capturesText(visit)}, ${await playersText(visit)}`,
     lead: 'What happened lately in Wynncraft, from the kept history of its public web API.',
     control: html`<form action="/map"><label>Map at <input name="at" placeholder="2026-05-01T20:00Z, -1d"></label><button>Show</button></form>`,
     chapters: [
@@ -30,6 +25,37 @@ export async function homePage(visit: Visit): Promise<Page> {
       chapterOf('completeness', 'How complete this is', await freshnessFigure(sql, now)),
     ],
   }
+}
+
+/** What is older is not called now, ms: some polls may fail. */
+const RECENT = 3_600_000
+
+/** Captures of a day, up to the last time that the map was seen: of what was not watched nothing is counted as zero. */
+async function capturesText({ sql, now }: Visit): Promise<string> {
+  const seen = await observedOf(sql, 'territories')
+  if (!seen) return 'The map was not seen yet'
+  const isRecent = now.getTime() - seen.last.getTime() < RECENT
+  const to = isRecent ? now : seen.last
+  const from = new Date(Math.max(to.getTime() - DAY, seen.first.getTime()))
+  const [row] = await sql.query<{ captures: number }>(
+    'select count(*)::int as captures from analytics.territory_capture where captured_at >= $1 and captured_at <= $2',
+    [from, to],
+  )
+  const span = to.getTime() - from.getTime()
+  const time = span < DAY - RECENT ? length(span / 1000) : 'day'
+  return `${count(row?.captures ?? 0, 'capture')} in the ${isRecent ? `last ${time}` : `${time} before ${moment(to)}`}`
+}
+
+async function playersText({ sql, now }: Visit): Promise<string> {
+  const seen = await observedOf(sql, 'online-players')
+  if (!seen) return 'players online unknown'
+  const [row] = await sql.query<{ players: number | null; worlds: number }>(
+    'select sum(online)::int as players, count(*)::int as worlds from analytics.world',
+  )
+  const { players, worlds } = row ?? { players: null, worlds: 0 }
+  if (players === null) return 'players online unknown'
+  const when = now.getTime() - seen.last.getTime() < RECENT ? '' : ` on ${moment(seen.last)}`
+  return `${count(players, 'player')} listed online on ${count(worlds, 'world')}${when}`
 }
 
 async function capturesFigure({ sql }: Visit): Promise<Figure> {

@@ -89,8 +89,8 @@ async function playtimeFigure({ sql, now }: Visit, player: string): Promise<Figu
 }
 
 async function sessionsFigure({ sql }: Visit, player: string): Promise<Figure> {
-  const sessions = await sql.query<{ world: string; from: Date; until: Date; isOpen: boolean | null }>(
-    `select world, listed_from as "from", listed_until as until, is_open as "isOpen" from analytics.player_session
+  const sessions = await sql.query<{ world: string; from: Date; until: Date; isOpen: boolean | null; seconds: number }>(
+    `select world, listed_from as "from", listed_until as until, is_open as "isOpen", seconds_estimate as seconds from analytics.player_session
       where player_uuid = $1::text::uuid order by listed_from desc limit 50`,
     [player],
   )
@@ -106,11 +106,11 @@ async function sessionsFigure({ sql }: Visit, player: string): Promise<Figure> {
     title: last.isOpen
       ? `Online on ${last.world}, as of the latest response`
       : `${count(sessions.length, 'session')}, the latest on ${last.world}`,
-    lead: 'Listed from the first to the last response; the session is a little longer.',
+    lead: 'Listed from the first to the last response. About how long, as far as responses tell: one that a single response lists was shorter than the time between two.',
     table: {
-      columns: ['World', 'Listed from (UTC)', 'Until (UTC)', 'For'],
-      rows: sessions.map(({ world, from, until, isOpen }) => [
-        ...[world, from, isOpen ? 'now' : until, length((until.getTime() - from.getTime()) / 1000)],
+      columns: ['World', 'Listed from (UTC)', 'Until (UTC)', 'About'],
+      rows: sessions.map(({ world, from, until, isOpen, seconds }) => [
+        ...[world, from, isOpen ? 'now' : until, seconds < 1 ? 'listed once' : length(seconds)],
       ]),
     },
     isTableShown: true,

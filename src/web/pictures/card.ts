@@ -46,7 +46,7 @@ interface Chart {
 
 async function firstChart(pictures: readonly unknown[]): Promise<Chart | undefined> {
   for (const picture of pictures) {
-    const [, svg] = /<div class="wide">(<svg.*?<\/svg>)/s.exec(String((await picture) ?? '')) ?? []
+    const [, svg] = /<div class="(?:wide|scaled)">(<svg.*?<\/svg>)/s.exec(String((await picture) ?? '')) ?? []
     const [, width, height] = /viewBox="0 0 ([\d.]+) ([\d.]+)"/.exec(svg ?? '') ?? []
     if (svg !== undefined) return { svg, width: Number(width), height: Number(height) }
   }
@@ -56,12 +56,16 @@ async function firstChart(pictures: readonly unknown[]): Promise<Chart | undefin
 /** The chart inside a box. Labels are for those who cannot see it, and in HTML they may have what XML refuses. */
 function placed(svg: string, box: Readonly<Record<'x' | 'y' | 'width' | 'height', number>>): string {
   const place = Object.entries(box).map(([name, value]) => `${name}="${Math.round(value)}"`)
-  return coloured(svg)
-    .replace(/ aria-label="[^"]*"/g, '')
-    .replace(
-      '<svg',
-      `<svg ${place.join(' ')} preserveAspectRatio="xMinYMin" font-size="11" color="${colours.get('soft')}"`,
-    )
+  return (
+    coloured(svg)
+      .replace(/ aria-label="[^"]*"/g, '')
+      // The font has no arrow.
+      .replaceAll('→', 'to')
+      .replace(
+        '<svg',
+        `<svg ${place.join(' ')} preserveAspectRatio="xMinYMin" font-size="11" color="${colours.get('soft')}"`,
+      )
+  )
 }
 
 function textOf({ title, lead }: Pick<Page, 'title' | 'lead'>, width: number, most: number) {

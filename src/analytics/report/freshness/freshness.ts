@@ -20,13 +20,16 @@ export async function freshnessFigure(sql: Sql, writtenAt: Date): Promise<Figure
   )
   if (rows.length === 0) return missing('freshness', 'Nothing was synced yet', 'wynnsync sync')
   const late = rows.filter((row) => isLate(row, writtenAt))
+  const watched = rows.filter(({ every }) => every !== null).length
+  const rest = rows.length > watched ? `, ${number(rows.length - watched)} without a schedule` : ''
   return {
     id: 'freshness',
-    title: rows.every(({ every }) => every === null)
-      ? 'No schedule is known, so nothing counts as late'
-      : late.length === 0
-        ? `Nothing was late: ${count(rows.length, 'resource')}`
-        : `${number(late.length)} of ${count(rows.length, 'resource')} late: ${late.map(({ resource }) => resource).join(', ')}`,
+    title:
+      watched === 0
+        ? 'No schedule is known, so nothing counts as late'
+        : late.length === 0
+          ? `Nothing was late: ${count(watched, 'resource')}${rest}`
+          : `${number(late.length)} of ${count(watched, 'resource')} late: ${late.map(({ resource }) => resource).join(', ')}`,
     lead: 'As of when this page was written.',
     isTableShown: true,
     table: {

@@ -26,7 +26,7 @@ export async function mapFigure(sql: Sql, { roster, holds, pageOf, aside, ...per
   const holders = history.changes.map((changes) => roster.of(changes.at(-1)?.[1] ?? null))
   const held = new Map<string | undefined, number>()
   for (const one of holders) held.set(one?.uuid, (held.get(one?.uuid) ?? 0) + 1)
-  const title = titleOf(held, history.places.length, roster)
+  const title = mapTitle(held, history.places.length, (uuid) => roster.of(uuid)?.name)
   return {
     id: 'map',
     title: isOld ? `As last seen ${instant(seen.last)}, before this period: ${title}` : title,
@@ -43,17 +43,20 @@ has the last moment, ${instant(last)} UTC; no observation after ${instant(seen?.
   }
 }
 
-function titleOf(held: ReadonlyMap<string | undefined, number>, places: number, roster: Roster): string {
+/** Who holds the most. @param held places by the uuid of their holder, undefined without a known one @param places how many there are */
+export function mapTitle(
+  held: ReadonlyMap<string | undefined, number>,
+  places: number,
+  nameOf: (uuid: string) => string | undefined,
+): string {
   const all = count(places, 'territory', 'territories')
   const [first, second] = [...held].filter(([uuid]) => uuid).sort(([, a], [, b]) => b - a)
-  const leader = roster.of(first?.[0] ?? null)
+  const leader = first?.[0] && nameOf(first[0])
   if (!first || !leader) return `No owner is known of any of ${all}`
   const [, most] = first
   const share = `${number(most)} of ${all}`
-  if (most * 2 > places) return `${leader.name} holds most of the map: ${share}`
-  return most === second?.[1]
-    ? `No guild holds more than ${leader.name}: ${share}`
-    : `${leader.name} holds the most: ${share}`
+  if (most * 2 > places) return `${leader} holds most of the map: ${share}`
+  return most === second?.[1] ? `No guild holds more than ${leader}: ${share}` : `${leader} holds the most: ${share}`
 }
 
 function slider({ steps }: MapHistory): Markup {
