@@ -1,6 +1,7 @@
 import type { Sql } from '../db/database.ts'
 import { quoted } from '../db/move/copied-table.ts'
-import type { LakeFile } from './index-file.ts'
+import { resources } from '../resources/index.ts'
+import type { LakeFile, LakeIndex } from './index-file.ts'
 import type { LakeTable } from './tables.ts'
 
 /** Tables with fewer rows are one file. */
@@ -13,6 +14,8 @@ const COMPARABLE = 2_000_000_000
 export interface Reading {
   /** Which database it is. */
   readonly source: string
+  /** The latest run by its id; null: there was none. */
+  readonly lastRun: string | null
   /** The oldest transaction that runs, and the next one. */
   readonly transaction: bigint
   readonly next: bigint
@@ -41,8 +44,31 @@ export async function readingOf(sql: Sql, hash: (text: string) => string, place:
             pg_snapshot_xmax(pg_current_snapshot())::text as next
        from pg_control_system()`,
   )
+  const [last] = await sql.query<{ run: string }>(
+    `select latest.run_id::text as run
+       from unnest($1::text[]) named(resource)
+      cross join lateral (select one.run_id, one.started_at from sync.run one where one.resource = named.resource
+                           order by one.started_at desc limit 1) latest
+      order by latest.started_at desc limit 1`,
+    [resources.map(({ name }) => name)],
+  )
   const { source = '', transaction = '0', next = '0' } = row ?? {}
-  return { source: hash(`${place} ${source}`), transaction: BigInt(transaction), next: BigInt(next) }
+  const numbers = { transaction: BigInt(transaction), next: BigInt(next) }
+  return { source: hash(`${place} ${source}`), lastRun: last?.run ?? null, ...numbers }
+}
+
+/**
+ * Whether an earlier export read this database. One that came back from a backup counts transactions anew, and may have done other
+ * things in them: it lacks the latest run.
+ */
+export async function isContinued(
+  sql: Sql,
+  { source }: Reading,
+  before: Pick<LakeIndex, 'source' | 'lastRun'> | undefined,
+): Promise<boolean> {
+  if (before?.source !== source || !before.lastRun) return false
+  const known = await sql.values('select from sync.run where run_id::text = $1', [before.lastRun])
+  return known.length > 0
 }
 
 /**

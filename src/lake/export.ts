@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto'
 import { open, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../app/clock.ts'
+import { UsageError } from '../app/errors.ts'
 import type { Database, Sql } from '../db/database.ts'
 import { inSnapshot } from '../db/move/move.ts'
-import { type Changes, changesOf, type Job, type Reading, readingOf } from './changes.ts'
+import { type Changes, changesOf, isContinued, type Job, type Reading, readingOf } from './changes.ts'
 import { coverageOf } from './coverage.ts'
 import { type DuckDb, describeParquet, openDuckDb, writeParquet } from './duckdb.ts'
 import { writeCatalogue } from './ducklake/catalogue.ts'
@@ -20,9 +21,9 @@ import {
   readDraft,
   writeIndex,
 } from './index-file.ts'
-import type { LakeStore, StoreSettings } from './lake-store.ts'
+import { type LakeStore, type StoreSettings, WRITING } from './lake-store.ts'
 import { writeCsv } from './read-rows.ts'
-import { openStore, writingFolder } from './store.ts'
+import { openStore, withWritingFolder } from './store.ts'
 import { dropTableIndexes, writeTableIndexes } from './table-index.ts'
 import { lakeTables } from './tables.ts'
 
@@ -34,6 +35,8 @@ export interface ExportOptions {
   readonly people: boolean
   /** How long files that are replaced stay for readers that have them open, ms. */
   readonly keepMs: number
+  /** Whether the lake of another database may be replaced. */
+  readonly replace?: boolean
   readonly signal?: AbortSignal | undefined
   /** For a place that is no folder. */
   readonly settings?: StoreSettings | undefined
@@ -65,31 +68,35 @@ interface Export {
  * Makes the Parquet files of a folder equal to one snapshot of the database. Only months that changed are read. Readers see
  * the files of the export before until the index is put in place. Interrupted at any instant, the next call takes what was
  * written as far as it is still right.
- * @throws UsageError when DuckDB is not installed, or the folder has an index of a newer format
+ * @throws UsageError when DuckDB is not installed, or the folder has an index of a newer format, or of another database
+ * @throws RetryableError while another process exports there
  */
 export async function exportLake(db: Database, place: string, options: ExportOptions): Promise<Exported> {
   const store = await openStore(place, options.settings)
-  const before = await indexOf(store)
-  const temporary = await writingFolder(store)
-  const duck = await openDuckDb(temporary)
-  try {
-    return await inSnapshot(db, async (sql) => {
-      await sql.query(`set local work_mem = '32MB'`)
-      const reading = await readingOf(sql, (text) => createHash('sha256').update(text).digest('hex'), db.place)
-      return await exportSnapshot({ sql, duck, store, reading, options }, before)
-    })
-  } finally {
-    duck.close()
-    await rm(temporary, { recursive: true, force: true })
-  }
+  return await withWritingFolder(store, options.clock, async (temporary) => {
+    const before = await indexOf(store)
+    const duck = await openDuckDb(temporary)
+    try {
+      return await inSnapshot(db, async (sql) => {
+        await sql.query(`set local work_mem = '32MB'`)
+        const reading = await readingOf(sql, (text) => createHash('sha256').update(text).digest('hex'), db.place)
+        if (before && before.source !== reading.source && !options.replace)
+          throw new UsageError(
+            `${store.place} is the lake of another database, or of this one under another address; --replace writes it anew`,
+          )
+        return await exportSnapshot({ sql, duck, store, reading, options }, before)
+      })
+    } finally {
+      duck.close()
+    }
+  })
 }
 
 async function exportSnapshot(work: Export, before: LakeIndex | undefined): Promise<Exported> {
   const { sql, store, reading, options } = work
   const { clock, program, people, keepMs, signal } = options
   const at = new Date(clock.now()).toISOString()
-  const known = before?.source === reading.source ? before.files : []
-  const candidates = [...known, ...(await readDraft(store, reading.source))]
+  const candidates = await candidatesOf(work, before)
   const changes: Changes[] = []
   const tables = await lakeTables(sql, people)
   for (const table of tables) {
@@ -108,7 +115,8 @@ async function exportSnapshot(work: Export, before: LakeIndex | undefined): Prom
     ...(before?.files ?? []).map(({ path }) => ({ path, since: at })),
   ].filter(({ path, since }) => !paths.has(path) && clock.now() - Date.parse(since) < keepMs)
   const index: LakeIndex = {
-    ...{ format: FORMAT, program, at, source: reading.source, people, coverage: await coverageOf(sql) },
+    ...{ format: FORMAT, program, at, source: reading.source, lastRun: reading.lastRun, people },
+    coverage: await coverageOf(sql),
     tables: Object.fromEntries(tables.map((one) => [one.name, one.types])),
     ...{ files, replaced },
   }
@@ -128,6 +136,19 @@ async function exportSnapshot(work: Export, before: LakeIndex | undefined): Prom
   }
 }
 
+/** The files of earlier exports that may hold what the database holds: whole, and read from what it is now. */
+async function candidatesOf({ sql, store, reading }: Export, before: LakeIndex | undefined): Promise<LakeFile[]> {
+  const known = (await isContinued(sql, reading, before)) ? (before?.files ?? []) : []
+  const drafted: LakeFile[] = []
+  const continued = new Map<string | null, boolean>()
+  for (const { source, lastRun, ...file } of await readDraft(store)) {
+    if (!continued.has(lastRun)) continued.set(lastRun, await isContinued(sql, reading, { source, lastRun }))
+    if (source === reading.source && continued.get(lastRun)) drafted.push(file)
+  }
+  const present = await store.list()
+  return [...known, ...drafted].filter(({ path, bytes }) => present.get(path) === bytes)
+}
+
 const rank = ({ table, replaces }: Job): number => (table.isPersonal && replaces ? 0 : 1)
 
 async function writeFiles(work: Export, jobs: readonly Job[]): Promise<LakeFile[]> {
@@ -140,7 +161,7 @@ async function writeFiles(work: Export, jobs: readonly Job[]): Promise<LakeFile[
       done += rows
       options.onProgress(job.table.name, done, total)
     })
-    await addToDraft(store, file, reading.source)
+    await addToDraft(store, { ...file, source: reading.source, lastRun: reading.lastRun })
     files.push(file)
   }
   return files
@@ -151,10 +172,7 @@ async function writeFile(
   { table, month, rows }: Job,
   onRows: (rows: number) => void,
 ): Promise<LakeFile> {
-  const [csv, parquet] = ['rows.csv', 'rows.parquet'].map((name) => join(store.work, 'writing', name)) as [
-    string,
-    string,
-  ]
+  const [csv, parquet] = ['rows.csv', 'rows.parquet'].map((name) => join(store.work, WRITING, name)) as [string, string]
   const size = await writeCsv(sql, table, { path: csv, month }, { signal: options.signal, onRows })
   await writeParquet(duck, table, { csv, path: parquet, width: size / rows })
   await rm(csv)
@@ -172,7 +190,7 @@ async function writeFile(
 
 /** Deletes the files of earlier exports, and of interrupted ones, that are not to stay; no file that an export cannot have made. */
 async function dropOthers(store: LakeStore, stay: ReadonlySet<string>): Promise<number> {
-  const others = (await store.list()).filter((path) => isInside(path) && !stay.has(path))
+  const others = [...(await store.list()).keys()].filter((path) => isInside(path) && !stay.has(path))
   for (const path of others) await store.remove(path)
   return others.length
 }

@@ -1,7 +1,7 @@
 import { appendFile, open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { UsageError } from '../app/errors.ts'
-import type { LakeStore, StoreSettings } from './lake-store.ts'
+import { type LakeStore, type StoreSettings, WRITING } from './lake-store.ts'
 import { openStore } from './store.ts'
 
 /** The version of the folder's form; a reader refuses a higher one. */
@@ -47,6 +47,8 @@ export interface LakeIndex {
   readonly at: string
   /** Which database it was, as a hash. */
   readonly source: string
+  /** The latest run that it had, by its id; null: none. A database that does not have it any more came from a backup. */
+  readonly lastRun: string | null
   /** Whether what names players is in it. */
   readonly people: boolean
   readonly coverage: readonly LakeCoverage[]
@@ -106,7 +108,7 @@ export function parseIndex(text: string, folder: string): LakeIndex {
 
 /** Puts an index in place of the one before: a reader sees one of the two. */
 export async function writeIndex(store: LakeStore, index: LakeIndex): Promise<void> {
-  const draft = join(store.work, 'writing', INDEX)
+  const draft = join(store.work, WRITING, INDEX)
   const file = await open(draft, 'w')
   try {
     await file.writeFile(`${JSON.stringify(index, null, 1)}\n`)
@@ -117,15 +119,18 @@ export async function writeIndex(store: LakeStore, index: LakeIndex): Promise<vo
   await store.put(draft, INDEX)
 }
 
+/** A file that an interrupted export had written, with what tells which database it was. */
+export type DraftFile = LakeFile & Pick<LakeIndex, 'source' | 'lastRun'>
+
 /** The files that an interrupted export had written. */
-export async function readDraft({ work }: LakeStore, source: string): Promise<LakeFile[]> {
+export async function readDraft({ work }: LakeStore): Promise<DraftFile[]> {
   const text = await readFile(join(work, DRAFT), 'utf8').catch(() => '')
-  const lines = text.split('\n').map((line) => parsed<LakeFile & { source: string }>(line))
-  return lines.flatMap((line) => (line && line.source === source && isInside(line.path) ? [line] : []))
+  const lines = text.split('\n').map((line) => parsed<DraftFile>(line))
+  return lines.flatMap((line) => (line && isInside(line.path) ? [line] : []))
 }
 
-export async function addToDraft({ work }: LakeStore, file: LakeFile, source: string): Promise<void> {
-  await appendFile(join(work, DRAFT), `${JSON.stringify({ ...file, source })}\n`)
+export async function addToDraft({ work }: LakeStore, file: DraftFile): Promise<void> {
+  await appendFile(join(work, DRAFT), `${JSON.stringify(file)}\n`)
 }
 
 export const draftPath = ({ work }: LakeStore): string => join(work, DRAFT)

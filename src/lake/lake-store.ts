@@ -1,6 +1,9 @@
 import type { Clock } from '../app/clock.ts'
 import type { S3Settings } from './s3/s3-client.ts'
 
+/** The folder below `work` for files that are being written. */
+export const WRITING = 'writing'
+
 /** Where a lake lies. */
 export interface LakeStore {
   readonly place: string
@@ -10,8 +13,8 @@ export interface LakeStore {
   readText(path: string, signal?: AbortSignal): Promise<string | undefined>
   /** Puts a file of `work` at a path: a reader sees the whole of it, or what was there before. @param sha256 in hex, if known */
   put(file: string, path: string, sha256?: string): Promise<void>
-  /** The paths of all Parquet files. */
-  list(): Promise<string[]>
+  /** All Parquet files by their paths, with their sizes in bytes. */
+  list(): Promise<ReadonlyMap<string, number>>
   remove(path: string): Promise<void>
 }
 

@@ -1,8 +1,10 @@
-import { mkdir, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { codeOf, UsageError } from '../app/errors.ts'
+import type { Clock } from '../app/clock.ts'
+import { codeOf, RetryableError, UsageError } from '../app/errors.ts'
 import { createFolder } from '../app/private-folder.ts'
-import type { LakeStore, StoreSettings } from './lake-store.ts'
+import { lockFolder } from '../db/embedded/folder-lock.ts'
+import { type LakeStore, type StoreSettings, WRITING } from './lake-store.ts'
 
 /**
  * @param place a folder, or `s3://bucket/prefix`
@@ -19,7 +21,7 @@ export async function openStore(place: string, settings?: StoreSettings): Promis
 function folderStore(folder: string): LakeStore {
   return {
     place: folder,
-    work: folder,
+    work: join(folder, WORK),
     readText: async (path) =>
       await readFile(join(folder, path), 'utf8').catch((error: unknown) => {
         if (codeOf(error) === 'ENOENT') return undefined
@@ -31,7 +33,9 @@ function folderStore(folder: string): LakeStore {
     },
     list: async () => {
       const names = await readdir(folder, { recursive: true })
-      return names.map((name) => name.replaceAll('\\', '/')).filter((path) => path.endsWith('.parquet'))
+      const paths = names.map((name) => name.replaceAll('\\', '/')).filter((path) => path.endsWith('.parquet'))
+      const sizes = await Promise.all(paths.map(async (path) => (await stat(join(folder, path))).size))
+      return new Map(paths.map((path, index) => [path, sizes[index] ?? 0]))
     },
     remove: async (path) => {
       await rm(join(folder, path), { force: true })
@@ -42,11 +46,36 @@ function folderStore(folder: string): LakeStore {
   }
 }
 
-/** Creates the folder for what is being written. @returns its path; whatever an interrupted export left in it is gone */
-export async function writingFolder({ work }: LakeStore): Promise<string> {
+/** Below the folder of a lake, what is not part of it. A folder of the user has another name. */
+const WORK = '.wynnsync'
+
+/**
+ * Runs an export with a folder for what is being written: whatever an interrupted one left in it is gone.
+ * @throws RetryableError while another process writes there
+ */
+export async function withWritingFolder<T>(
+  { place, work }: LakeStore,
+  clock: Clock,
+  write: (folder: string) => Promise<T>,
+): Promise<T> {
   createFolder(work)
-  const folder = join(work, 'writing')
-  await rm(folder, { recursive: true, force: true })
-  await mkdir(folder)
-  return folder
+  const release = await lockFolder(work, { clock, holds: ['lake export'] }).catch((error: unknown) => {
+    if (!(error instanceof RetryableError)) throw error
+    const { pid, host, since } = error.context
+    throw new RetryableError(
+      `process ${pid} on ${host} has been exporting into ${place} since ${since}; try again later`,
+    )
+  })
+  const folder = join(work, WRITING)
+  const clear = () => rm(folder, { recursive: true, force: true })
+  try {
+    await clear()
+    await mkdir(folder)
+    return await write(folder)
+  } finally {
+    await clear()
+    await release()
+    // It stays while something is to be taken up by the next export.
+    await rmdir(work).catch(() => {})
+  }
 }

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { INDEX, type LakeFile, type LakeIndex } from './index-file.ts'
-import type { LakeStore } from './lake-store.ts'
+import { type LakeStore, WRITING } from './lake-store.ts'
 
 /** The index of one table, in its folder. */
 export type TableIndex = Pick<LakeIndex, 'format' | 'program' | 'source'> & {
@@ -27,7 +27,7 @@ export async function writeTableIndexes(
     const known = before?.files.filter((file) => file.table === table) ?? []
     if (own.length === 0 || pathsOf(own) === pathsOf(known)) continue
     const index: TableIndex = { format, program, source, table, types, files: own }
-    const draft = join(store.work, 'writing', INDEX)
+    const draft = join(store.work, WRITING, INDEX)
     const file = await open(draft, 'w')
     await file.writeFile(`${JSON.stringify(index, null, 1)}\n`).finally(() => file.close())
     await store.put(draft, `${table}/${INDEX}`)

@@ -1,8 +1,8 @@
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { openServer } from '../../src/db/server/server.ts'
 import { buildProgram, type Environment, runProgram } from '../support/cli.ts'
 import { guildId } from '../support/guild-answers.ts'
-import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
+import { readOnlyUser, temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
 import { startBinaries } from '../support/postgres-binaries.ts'
 import { servedApi, serveItems } from '../support/served.ts'
 import { item } from '../support/world.ts'
@@ -23,23 +23,6 @@ async function filled(DATABASE_URL: string): Promise<Environment> {
   const { code, err } = await runProgram(['sync', 'items', 'guild-list'], environment)
   expect([code, err]).toEqual([0, expect.any(String)])
   return environment
-}
-
-/** The same database for a user who may not write. */
-async function readOnlyUser(url: string): Promise<string> {
-  const name = `ro_${new URL(url).pathname.slice(-12)}`
-  const db = await openServer(url)
-  const [owner] = await db.query<{ name: string }>('select quote_ident(current_user) as name')
-  await db.query(`create role ${name} login password 'of the reader' in role ${owner?.name}`)
-  await db.query(`alter role ${name} set default_transaction_read_only = on`)
-  onTestFinished(async () => {
-    await db.query(`drop role ${name}`)
-    await db.close()
-  })
-  const own = new URL(url)
-  own.username = name
-  own.password = 'of the reader'
-  return own.href
 }
 
 async function expectReadable(environment: Environment, reason: RegExp): Promise<void> {

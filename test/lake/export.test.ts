@@ -1,9 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { readdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { seededRandom, systemClock, type VirtualClock, virtualClock } from '../../src/app/clock.ts'
 import type { Database } from '../../src/db/database.ts'
+import { lockFolder } from '../../src/db/embedded/folder-lock.ts'
 import { openServer } from '../../src/db/server/server.ts'
 import { openDuckDb } from '../../src/lake/duckdb.ts'
 import { type Exported, exportLake } from '../../src/lake/export.ts'
@@ -14,7 +15,7 @@ import { fillYear } from '../bench/year/fill.ts'
 import { afterwards } from '../support/afterwards.ts'
 import { buildProgram, runProgram, startProgram } from '../support/cli.ts'
 import { cataloguedFiles } from '../support/lake-catalogue.ts'
-import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
+import { readOnlyUser, temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
 
 const until = new Date('2026-06-01T12:00Z')
 const extent = { until, days: 2, guilds: 4, territories: 20, items: 60, seed: 1 }
@@ -96,6 +97,54 @@ describe('an export', { timeout: 300_000 }, () => {
     await expectEqual(db, folder)
   })
 
+  test('leaves what it did not make, and refuses a lake of another database and a place without a name', async () => {
+    const { run, folder } = await scene()
+    const own = ['writing/novel/1.txt', 'draft.ndjson', 'notes.txt'].map((path) => join(folder, path))
+    for (const path of own) {
+      await mkdir(dirname(path), { recursive: true })
+      await writeFile(path, 'mine')
+    }
+    await run()
+    expect(own.map((path) => readFileSync(path, 'utf8'))).toEqual(['mine', 'mine', 'mine'])
+    const other = await openServer(await testDatabaseUrl())
+    afterwards(() => other.close())
+    const options = { clock: systemClock, program: 'test', keepMs: 0, people: true, onProgress: () => {} }
+    await expect(exportLake(other, folder, options)).rejects.toThrow(/is the lake of another database.*--replace/)
+    await expectEqual(db, folder)
+    await exportLake(other, folder, { ...options, replace: true })
+    await expectEqual(other, folder)
+    const { code, err } = await runProgram(['lake', 'export', ''], { DATABASE_URL: url })
+    expect([code, err]).toEqual([2, expect.stringContaining('the place of a lake is empty')])
+  })
+
+  test('writes files again that were lost or cut, and all of a database that came back from a backup', async () => {
+    const { run, folder, index } = await scene()
+    const { files } = await run()
+    const [lost, cut] = (await index()).files.map(({ path }) => join(folder, path))
+    await rm(String(lost))
+    await writeFile(String(cut), 'PAR1')
+    expect((await run()).written).toBe(2)
+    await expectEqual(db, folder)
+    // The latest run is not in the backup.
+    const { lastRun } = await index()
+    await db.query('delete from sync.run where run_id::text = $1', [lastRun])
+    expect((await run()).written).toBe(files)
+    expect((await index()).lastRun).not.toBe(lastRun)
+    await expectEqual(db, folder)
+  })
+
+  test('is made by one process at a time, also by a user who may only read', async () => {
+    const { run, folder } = await scene()
+    const release = await lockFolder(join(folder, '.wynnsync'), { clock: systemClock })
+    await expect(run()).rejects.toThrow(/has been exporting into .* try again later/)
+    await release()
+    const reader = await readOnlyUser(url)
+    const { code, err } = await runProgram(['lake', 'export', folder, '--people'], { DATABASE_URL: reader })
+    expect([code, err]).toEqual([0, expect.any(String)])
+    await expectEqual(db, folder)
+    expect(existsSync(join(folder, '.wynnsync'))).toBe(false)
+  })
+
   test('is whole at every instant at which it is killed, and goes on where it was', async () => {
     const folder = join(await temporaryFolder(), 'lake')
     const random = seededRandom(7)
@@ -108,7 +157,7 @@ describe('an export', { timeout: 300_000 }, () => {
         for (const table of noteworthy) await db.query(`update ${table} set ${await someColumn(db, table)}`)
       const { child, finished } = startProgram(args, environment)
       // Half of them in the first half second after the first file.
-      while (round % 2 === 0 && child.exitCode === null && !existsSync(join(folder, 'draft.ndjson')))
+      while (round % 2 === 0 && child.exitCode === null && !existsSync(join(folder, '.wynnsync/draft.ndjson')))
         await systemClock.sleep(5)
       await systemClock.sleep(random() * (round % 2 === 0 ? 500 : 1500))
       child.kill('SIGKILL')

@@ -84,7 +84,7 @@ test('a service that is silent is waited for no longer than wanted', async () =>
 test('all pages of a list are read, and only Parquet files of the lake are files of it', async () => {
   const page = (keys: string[], next?: string) =>
     [
-      ...['<ListBucketResult>', ...keys.map((key) => `<Contents><Key>${key}</Key></Contents>`)],
+      ...['<ListBucketResult>', ...keys.map((key) => `<Contents><Key>${key}</Key><Size>7</Size></Contents>`)],
       next
         ? `<IsTruncated>true</IsTruncated><NextContinuationToken>${next}</NextContinuationToken>`
         : '<IsTruncated>false</IsTruncated>',
@@ -94,7 +94,10 @@ test('all pages of a list are read, and only Parquet files of the lake are files
     [200, page(['a/b/game.item/1.parquet', 'a/b/index.json'], 'to+ken/2')],
     [200, page(['a/b/game.item/2.parquet'])],
   )
-  expect(await store.list()).toEqual(['game.item/1.parquet', 'game.item/2.parquet'])
+  expect([...(await store.list())]).toEqual([
+    ['game.item/1.parquet', 7],
+    ['game.item/2.parquet', 7],
+  ])
   expect(asked.map(({ url }) => new URL(`http://x${url}`).searchParams.get('continuation-token'))).toEqual([
     null,
     'to+ken/2',

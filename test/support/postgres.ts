@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { inject } from 'vitest'
+import { inject, onTestFinished } from 'vitest'
 import { systemClock } from '../../src/app/clock.ts'
 import type { Database } from '../../src/db/database.ts'
 import { openEmbedded } from '../../src/db/embedded/embedded.ts'
@@ -144,4 +144,21 @@ export async function copyFolder(from: string, to: string): Promise<void> {
 export async function migrateAll(db: Database): Promise<void> {
   const { migrateDatabase } = await import('../../src/app/app.ts')
   await migrateDatabase(db, { clock: systemClock })
+}
+
+/** The same database for a user who may not write. */
+export async function readOnlyUser(url: string): Promise<string> {
+  const name = `ro_${new URL(url).pathname.slice(-12)}`
+  const db = await openServer(url)
+  const [owner] = await db.query<{ name: string }>('select quote_ident(current_user) as name')
+  await db.query(`create role ${name} login password 'of the reader' in role ${owner?.name}`)
+  await db.query(`alter role ${name} set default_transaction_read_only = on`)
+  onTestFinished(async () => {
+    await db.query(`drop role ${name}`)
+    await db.close()
+  })
+  const own = new URL(url)
+  own.username = name
+  own.password = 'of the reader'
+  return own.href
 }

@@ -30,9 +30,9 @@ export async function readHeldLocks(sql: Sql, name: string | null = null): Promi
 }
 
 /** The holder of a lock as text for a message. */
-export async function holderText(sql: Sql, name: string): Promise<string> {
+export async function holderText(sql: Sql, name: string, does = 'is syncing it'): Promise<string> {
   const [holder] = await readHeldLocks(sql, name)
-  if (!holder) return 'another run is syncing it'
+  if (!holder) return `another run ${does}`
   const { pid, host, application, since } = holder
-  return `process ${pid} on ${host} (${application}) is syncing it since ${since.toISOString()}`
+  return `process ${pid} on ${host} (${application}) ${does} since ${since.toISOString()}`
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { quoted } from '../../db/move/copied-table.ts'
 import { type DuckDb, literal } from '../duckdb.ts'
 import type { LakeFile } from '../index-file.ts'
-import type { LakeStore } from '../lake-store.ts'
+import { type LakeStore, WRITING } from '../lake-store.ts'
 import { lakeQuestions, lakeSql } from '../query.ts'
 import type { LakeTable } from '../tables.ts'
 import { catalogueStatements } from './catalogue-tables.ts'
@@ -38,7 +38,7 @@ interface Contents {
  * views. It is put in place of the one before at once, so a reader sees one of the two.
  */
 export async function writeCatalogue(duck: DuckDb, store: LakeStore, contents: Contents): Promise<void> {
-  const draft = join(store.work, 'writing', CATALOGUE)
+  const draft = join(store.work, WRITING, CATALOGUE)
   await duck.run(`attach ${literal(draft)} as made`)
   try {
     for (const statement of catalogueStatements) await duck.run(statement)

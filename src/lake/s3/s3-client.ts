@@ -31,7 +31,8 @@ export interface S3Bucket {
   get(key: string, signal?: AbortSignal): Promise<IncomingMessage | undefined>
   put(key: string, upload: Upload): Promise<void>
   /** All keys that begin with a prefix. */
-  list(prefix: string): Promise<string[]>
+  /** Sizes in bytes by key. */
+  list(prefix: string): Promise<ReadonlyMap<string, number>>
   remove(key: string): Promise<void>
 }
 
@@ -100,15 +101,18 @@ export function openBucket(bucket: string, settings: S3Settings, clock: Clock): 
     put: async (key, upload) => void (await textOf(await ask('PUT', at(key), upload))),
     remove: async (key) => void (await textOf(await ask('DELETE', at(key)))),
     list: async (prefix) => {
-      const keys: string[] = []
+      const sizes = new Map<string, number>()
       for (let after: string | undefined, isMore = true; isMore; ) {
         const query = new URLSearchParams({ 'list-type': '2', prefix, ...(after && { 'continuation-token': after }) })
         const xml = await textOf(await ask('GET', `${base}?${query}`))
-        keys.push(...[...xml.matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key = '']) => key))
+        for (const [, contents = ''] of xml.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
+          const key = /<Key>([^<]*)<\/Key>/.exec(contents)?.[1]
+          if (key !== undefined) sizes.set(key, Number(/<Size>(\d+)<\/Size>/.exec(contents)?.[1]))
+        }
         after = /<NextContinuationToken>([^<]*)</.exec(xml)?.[1]
         isMore = after !== undefined && /<IsTruncated>true</.test(xml)
       }
-      return keys
+      return sizes
     },
   }
 }

@@ -35,8 +35,8 @@ export function s3Store(place: string, settings: StoreSettings): LakeStore {
       await bucket.put(prefix + path, { file, bytes, sha256: sha256 ?? (await sha256Of(file)) })
     },
     list: async () => {
-      const keys = await bucket.list(prefix)
-      return keys.map((key) => key.slice(prefix.length)).filter((path) => path.endsWith('.parquet'))
+      const files = [...(await bucket.list(prefix))].filter(([key]) => key.endsWith('.parquet'))
+      return new Map(files.map(([key, bytes]) => [key.slice(prefix.length), bytes]))
     },
     remove: (path) => bucket.remove(prefix + path),
   }

@@ -16,6 +16,7 @@ export const lake: CommandGroup = {
           '--keep <duration>',
           'how long files that were replaced stay for their readers, such as 24h (default 24h)',
         ),
+        option('--replace', 'write the lake of another database anew'),
       ],
       notes: `A file for each table, or for each month of a large one, listed in index.json, which is put in place last. A month in
 which nothing changed is not read again. What was removed from the database is removed here at the next export, and its old

@@ -1,7 +1,10 @@
 import { resolve } from 'node:path'
 import { version } from '../../../app/app.ts'
 import { RetryableError, UsageError } from '../../../app/errors.ts'
+import { NO_RIGHT, READ_ONLY } from '../../../db/access.ts'
+import type { Database } from '../../../db/database.ts'
 import { holderText } from '../../../db/locks/held-locks.ts'
+import { sqlState } from '../../../db/sql-errors.ts'
 import { exportLake } from '../../../lake/export.ts'
 import { storeSettings } from '../../../lake/lake-store.ts'
 import { type Context, writeSummary } from '../../context.ts'
@@ -12,21 +15,27 @@ import { bytesText, durationText } from '../../output/units.ts'
 interface ExportFlags {
   readonly people?: boolean
   readonly keep?: string
+  readonly replace?: boolean
 }
 
 /** `lake export PLACE`: makes a folder or bucket of Parquet files equal to the database. Returns the exit code. */
-export async function lakeExport(context: Context, { people = false, keep = '24h' }: ExportFlags, place: string) {
+export async function lakeExport(
+  context: Context,
+  { people = false, keep = '24h', replace = false }: ExportFlags,
+  place: string,
+) {
   const { app, progress, signal } = context
   const keepMs = durationOf(keep)
   const lake = /^s3:\/\//i.test(place) ? place : folderOf(place)
   return await withDatabase(context, 'lake export', async (db) => {
-    const lock = await db.tryLock('wynnsync lake')
-    if (!lock) throw new RetryableError(`another export runs: ${await holderText(db, 'wynnsync lake')}`)
+    const lock = await takeLock(db)
+    if (!lock)
+      throw new RetryableError(`${await holderText(db, 'wynnsync lake', 'has been exporting')}; try again later`)
     const began = app.clock.now()
     progress.begin('lake')
     try {
       const done = await exportLake(db, lake, {
-        ...{ clock: app.clock, program: version, people, keepMs, signal, settings: storeSettings(app) },
+        ...{ clock: app.clock, program: version, people, keepMs, replace, signal, settings: storeSettings(app) },
         onProgress: (table, records, count) => progress.seen(table, { page: 1, pages: null, records, count }, 'rows'),
       }).finally(() => progress.end())
       const seconds = Math.round((app.clock.now() - began) / 1000)
@@ -42,8 +51,17 @@ export async function lakeExport(context: Context, { people = false, keep = '24h
   })
 }
 
+/** The lock of exports from a database; one that cannot be written, such as a standby, has none. Null: another export has it. */
+async function takeLock(db: Database) {
+  return await db.tryLock('wynnsync lake').catch((error: unknown) => {
+    if ([READ_ONLY, NO_RIGHT].includes(String(sqlState(error)))) return { release: async () => {} }
+    throw error
+  })
+}
+
 /** @throws UsageError when a place is no folder */
 export function folderOf(place: string): string {
+  if (place.trim() === '') throw new UsageError('the place of a lake is empty: name a folder')
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(place)) throw new UsageError(`the place of a lake must be a folder, not ${place}`)
   return resolve(place)
 }
