@@ -50,17 +50,18 @@ export function createFaults(firstSeed: number): Faults {
 
   async function strike(response: Response, request: FaultedRequest, now: number): Promise<Outgoing | undefined> {
     if (rules.length === 0) return undefined
-    const { path, query, hasCredential } = request
+    const { path, hasCredential } = request
     const number = asked.get(path) ?? 0
     asked.set(path, number + 1)
     const before = rules.some(({ fault }) => fault === 'stale') ? await remember(response, request) : []
     for (const { fault, share, from, until, path: prefix } of rules) {
       if (prefix !== undefined && !path.startsWith(prefix)) continue
       if ((from !== undefined && now < from) || (until !== undefined && now >= until)) continue
-      const { run = 1, spoil } = catalogue[fault]
+      const { run = 1, on, spoil } = catalogue[fault]
+      if (on && !on(path)) continue
       const random = drawsOf(`${seed} ${fault} ${path} ${Math.floor(number / run)}`)
       if (random() >= share) continue
-      const occasion = { path, query, hasCredential, position: number % run, random, earlier: () => before }
+      const occasion = { path, hasCredential, position: number % run, random, earlier: before }
       const spoilt = spoil(await outgoing(response), occasion)
       if (spoilt === undefined) continue
       const paths = byFault[fault] ?? {}

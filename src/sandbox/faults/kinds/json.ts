@@ -31,19 +31,12 @@ export function rewritten(answer: Outgoing, change: (body: object) => object | b
   return withBody(answer, JSON.stringify(changed === true ? body : changed))
 }
 
-/** A fault that changes the JSON of some routes, as `rewritten` does. @param on which paths (default all) */
+/** A fault that changes the JSON of good responses, as `rewritten` does. */
 export function jsonFault({
-  on = () => true,
   edit,
   ...fault
-}: Omit<Fault, 'spoil'> & {
-  readonly on?: (path: string) => boolean
-  readonly edit: (body: object, occasion: Occasion) => object | boolean
-}): Fault {
-  return {
-    ...fault,
-    spoil: (answer, occasion) => (on(occasion.path) ? rewritten(answer, (body) => edit(body, occasion)) : undefined),
-  }
+}: Omit<Fault, 'spoil'> & { readonly edit: (body: object, occasion: Occasion) => object | boolean }): Fault {
+  return { ...fault, spoil: (answer, occasion) => rewritten(answer, (body) => edit(body, occasion)) }
 }
 
 /** The first of a list, and each of the others with a probability of `share`. */
