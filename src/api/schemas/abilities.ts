@@ -1,13 +1,10 @@
 import * as z from 'zod'
 import { type Body, recordsOf } from './form/bodies.ts'
-import { known } from './form/field-meta.ts'
+import { known, names, number, text } from './form/field-meta.ts'
 import { recordParser } from './form/record.ts'
 import { fieldsOf } from './form/unknown.ts'
 import { iconSchema, itemVocabulary } from './items.ts'
 
-const text = z.string().nullish()
-const number = z.number().nullish()
-const names = z.array(z.string()).nullish()
 const icon = iconSchema.extend({ name: text })
 const coordinates = z.looseObject({ x: number, y: number })
 

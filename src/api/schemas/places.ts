@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { type Body, recordsOf } from './form/bodies.ts'
-import { known } from './form/field-meta.ts'
+import { known, number, text } from './form/field-meta.ts'
 import { recordParser } from './form/record.ts'
 
 /** The names the service has used so far on its map (API reference 8); others are still accepted. */
@@ -12,9 +12,6 @@ export const mapVocabulary = {
   rewardType: ['ITEM', 'ASPECT', 'TOME', 'CURRENCY', 'INGREDIENT', 'WARD'],
   nodeType: ['NODE', 'WALL', 'CORNER'],
 } as const
-
-const text = z.string().nullish()
-const number = z.number().nullish()
 
 /** Block coordinates, with fractions at times. */
 const point = z.looseObject({ x: number, y: number, z: number })
