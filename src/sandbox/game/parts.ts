@@ -6,7 +6,6 @@ export interface Part {
   readonly deflated: () => Buffer
 }
 
-/** A piece of a body from its text. */
 export function partOf(text: string): Part {
   const plain = Buffer.from(text)
   let deflated: Buffer | undefined
@@ -17,7 +16,6 @@ export function partOf(text: string): Part {
   }
 }
 
-/** The whole body. */
 export function joinParts(parts: readonly Part[]): Uint8Array<ArrayBuffer> {
   return Buffer.concat(parts.map((part) => part.plain))
 }

@@ -70,10 +70,11 @@ function guildRoute(served: Served, { rest, identifier, viewer, at }: Asked): Fo
   if (path === 'seasons') return shared(() => seasonsBody(realm, dialect))
   const [kind, key = ''] = rest
   const by = rest.length === 2 && (kind === 'prefix' || kind === 'uuid') ? kind : 'name'
-  return onlyMatch(findGuilds(realm, by, by === 'name' ? path : key), guildIdentity, (guild) => {
+  const identity = ({ uuid, name, prefix }: Guild) => ({ uuid, name, prefix })
+  return onlyMatch(findGuilds(realm, by, by === 'name' ? path : key), identity, (guild) => {
     const close = viewer && [...guild.members.keys()].some((member) => isClose(viewer, member)) ? viewer : undefined
     return {
-      write: () => json(guildBody(realm, guild, identifier, dialect, at, close)),
+      write: () => json(guildBody(guild, { realm, identifier, dialect, at, viewer: close })),
       audience: audienceOf(close),
     }
   })
@@ -139,10 +140,6 @@ function onlyMatch<T extends { readonly uuid: string }>(
     detail: 'Query returned multiple results.',
     objects: Object.fromEntries(matches.map((match) => [match.uuid, identity(match)])),
   }
-}
-
-function guildIdentity({ uuid, name, prefix }: Guild) {
-  return { uuid, name, prefix }
 }
 
 function identifierOf(query: URLSearchParams): { readonly identifier: Identifier } | Refusal {

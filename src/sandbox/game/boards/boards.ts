@@ -16,7 +16,7 @@ import { kindsOf, searchBody } from '../search.ts'
 import { leaderboardBody, leaderboardTypes } from './leaderboards.ts'
 
 /** What is shown besides the game itself. */
-export interface BoardSettings {
+interface BoardSettings {
   readonly dialect: Dialect
   readonly seed: number
   readonly items: () => readonly Item[]

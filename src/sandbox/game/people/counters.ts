@@ -22,7 +22,6 @@ export const counterNames = [
   'pvpKills',
   'pvpDeaths',
 ] as const
-/** One of `counterNames`. */
 export type CounterName = (typeof counterNames)[number]
 
 const places = new Map<string, number>(counterNames.map((name, place) => [name, place]))
@@ -30,6 +29,11 @@ const places = new Map<string, number>(counterNames.map((name, place) => [name, 
 /** Reads one counter as last flushed. */
 export function counter(player: Player, name: CounterName): number {
   return player.counters[places.get(name) ?? -1] ?? 0
+}
+
+/** A share of some counters, in whole numbers by name. */
+export function sharesOf(player: Player, share: number, ...names: readonly CounterName[]): Record<string, number> {
+  return Object.fromEntries(names.map((name) => [name, Math.floor(counter(player, name) * share)]))
 }
 
 /** Raises a counter (lowers it when `by` is negative, never below 0), to hundredths, without an entry in the history; `keepRise` writes one. */
@@ -50,15 +54,7 @@ export function keepRise(player: Player, at: number): void {
 /** A counter's value at an instant (ms); undefined before the first and for unknown names. */
 export function counterAt(player: Player, name: string, at: number): number | undefined {
   const place = places.get(name)
-  const { rises } = player
-  let low = 0
-  let high = rises.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((rises[middle]?.at ?? at) <= at) low = middle + 1
-    else high = middle
-  }
-  return place === undefined ? undefined : rises[low - 1]?.counters[place]
+  return place === undefined ? undefined : player.rises.findLast((rise) => rise.at <= at)?.counters[place]
 }
 
 /** Counters of a player with `hours` of playing behind them. */
