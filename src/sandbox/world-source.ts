@@ -13,8 +13,7 @@ import {
 } from './http/answer.ts'
 import { cachedSource, type Found, shared } from './http/cached-source.ts'
 import { cutPage, type PageForm, pageNumber } from './http/paging.ts'
-import { readItemFilter } from './search/items.ts'
-import { readRecipeFilter } from './search/recipes.ts'
+import { readItemFilter, readRecipeFilter } from './item-search.ts'
 
 const textSearch = '/item/search/'
 

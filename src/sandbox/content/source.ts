@@ -10,6 +10,7 @@ import {
 } from '../http/answer.ts'
 import { cachedSource, type Found, shared } from '../http/cached-source.ts'
 import { cutPage, type PageForm, pageNumber } from '../http/paging.ts'
+import type { WorldSource } from '../world-source.ts'
 import { abilityMapBody, abilityTreeBody } from './abilities.ts'
 import { articleBody, articles, articleTypes, newsBody, videosBody } from './articles.ts'
 import { aspectsBody } from './aspects.ts'
@@ -19,7 +20,7 @@ import { lootPoolsBody, mapContentBody, worldEventsBody } from './happenings.ts'
 import { gatheringNodesBody, markersBody } from './places.ts'
 
 /** What the content is made of. */
-export interface ContentSettings extends PageForm {
+interface ContentSettings extends PageForm {
   readonly dialect: Dialect
   readonly seed: number
   /** When the sandbox began, ms since the epoch. */
@@ -28,11 +29,22 @@ export interface ContentSettings extends PageForm {
   readonly items: () => readonly Item[]
 }
 
+const families = /^\/(ability|aspects|classes|publisher|latest-news|map)(\/|$)/
+
+/** Puts the content without a simulation around the items of a world. */
+export function withContent(items: WorldSource, settings: Omit<ContentSettings, 'items'>): WorldSource {
+  const content = contentSource({ ...settings, items: () => items.itemWorld().items })
+  return {
+    ...items,
+    answer: (request, now) => (families.test(request.path) ? content : items).answer(request, now),
+  }
+}
+
 /** A body to be written when no copy is left, as of an instant in ms. */
 type Write = (at: number) => unknown
 
-/** Serves the content without a simulation: classes and their abilities, articles, places on the map. All of it follows from the seed and the time. */
-export function contentSource(settings: ContentSettings): AnswerSource {
+/** Serves classes and their abilities, articles, places on the map. All of it follows from the seed and the time. */
+function contentSource(settings: ContentSettings): AnswerSource {
   const { seed, dialect, items, now: startedAt } = settings
   const until = (at: number) => ({ from: startedAt, until: at })
   const balance = (name: ClassName, at: number) => balanceOf(seed, name, until(at))

@@ -1,14 +1,13 @@
 import type { Hono } from 'hono'
-import { acceptsRedirect } from './clients.ts'
-import type { DeskContext } from './context.ts'
-import { parseScopes } from './scopes.ts'
+import { acceptsRedirect, parseScopes } from './clients.ts'
+import type { IdentityDesk } from './desk.ts'
 
 /**
  * `GET /authorize`, next to the base path as on the website (API reference 3.1). There is no consent page: it redirects at once.
  * `sandbox_user=<username or uuid>` says who allows it, `sandbox_answer=deny` that it is not allowed. A wrong client or
  * redirect target is a 400 here, because a redirect there is not safe; every other error travels in the redirect.
  */
-export function addAuthorize(app: Hono, parts: DeskContext): void {
+export function addAuthorize(app: Hono, parts: IdentityDesk): void {
   app.get('/authorize', (c) => {
     const verdict = authorize(new URL(c.req.url).searchParams, parts)
     if ('refusal' in verdict) return c.text(`${verdict.refusal}\n`, 400)
@@ -16,7 +15,7 @@ export function addAuthorize(app: Hono, parts: DeskContext): void {
   })
 }
 
-function authorize(asked: URLSearchParams, parts: DeskContext): { location: string } | { refusal: string } {
+function authorize(asked: URLSearchParams, parts: IdentityDesk): { location: string } | { refusal: string } {
   const client = parts.clients.find(({ id }) => id === asked.get('client_id'))
   if (!client) return { refusal: 'client_id is not a registered application.' }
   const redirectUri = asked.get('redirect_uri') ?? ''

@@ -1,23 +1,16 @@
 import { createHash } from 'node:crypto'
 import type { ApiRequest, Refusal } from '../http/answer.ts'
 import type { RegisteredClient } from './clients.ts'
-import type { DeskContext } from './context.ts'
-
-/** The response to a code that was accepted (API reference 3.1). */
-export interface Exchanged {
-  readonly access_token: string
-  readonly token_type: 'bearer'
-  readonly scope: string
-}
+import type { IdentityDesk } from './desk.ts'
 
 /**
- * `POST /oauth/token`: gives a token for a code. Only the known fields are read; each may be given once.
+ * `POST /oauth/token`: gives a token for a code (API reference 3.1). Only the known fields are read; each may be given once.
  * @param now ms of the sandbox clock
  */
-export function exchange(request: ApiRequest, now: number, { clients, codes, tokens }: DeskContext) {
+export function exchange(request: ApiRequest, now: number, { clients, codes, tokens }: IdentityDesk) {
   const { body, contentType = '' } = request
   if (!/^application\/x-www-form-urlencoded\b/i.test(contentType))
-    return refused('MalformedPayload', 'Send a form: application/x-www-form-urlencoded.')
+    return invalid('Send a form: application/x-www-form-urlencoded.', 'MalformedPayload')
   const form = new URLSearchParams(body ?? '')
   const twice = [...form.keys()].find((name) => form.getAll(name).length > 1)
   if (twice !== undefined) return invalid(`${twice} was sent twice.`)
@@ -42,7 +35,7 @@ export function exchange(request: ApiRequest, now: number, { clients, codes, tok
 
   const token = tokens.issueOAuth(client.id, permission.player, permission.scopes, now)
   codes.spend(code, token)
-  return { access_token: token, token_type: 'bearer', scope: permission.scopes.join(' ') } satisfies Exchanged
+  return { access_token: token, token_type: 'bearer', scope: permission.scopes.join(' ') }
 }
 
 function checkSecret(client: RegisteredClient, sent: string | null): Refusal | undefined {
@@ -59,10 +52,6 @@ function provesChallenge(verifier: string | null, challenge: string | undefined)
   return createHash('sha256').update(verifier).digest('base64url') === challenge
 }
 
-function invalid(detail: string): Refusal {
-  return refused('InvalidFormError', detail)
-}
-
-function refused(error: string, detail: string): Refusal {
+function invalid(detail: string, error = 'InvalidFormError'): Refusal {
   return { status: 400, error, detail }
 }

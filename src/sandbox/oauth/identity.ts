@@ -1,5 +1,5 @@
 import { type ApiRequest, forbidden, methodNotAllowed, notFound } from '../http/answer.ts'
-import type { DeskContext } from './context.ts'
+import type { IdentityDesk } from './desk.ts'
 import { exchange } from './exchange.ts'
 
 const methods: Readonly<Record<string, string>> = {
@@ -12,7 +12,7 @@ const methods: Readonly<Record<string, string>> = {
  * Answers `/oauth/token`, `/oauth/me` and `/player/whoami`, which are never cached (API reference 2.3, 3.1, 3.2).
  * @returns a body or a refusal; undefined for every other path
  */
-export function answerIdentity(request: ApiRequest, now: number, parts: DeskContext): object | undefined {
+export function answerIdentity(request: ApiRequest, now: number, parts: IdentityDesk): object | undefined {
   const { path, method, requester } = request
   const expected = methods[path]
   if (expected === undefined) return path.startsWith('/oauth/') ? notFound() : undefined

@@ -1,3 +1,5 @@
+import { parseJson } from '../../../api/schemas/form/bodies.ts'
+import { isFields } from '../../../api/schemas/form/unknown.ts'
 import type { Random } from '../../../app/clock.ts'
 import { type Fault, type Occasion, type Outgoing, withBody } from '../fault.ts'
 
@@ -7,10 +9,6 @@ export type Fields = Record<string, unknown>
 /** The value as an object, or undefined when it is none. */
 export function fieldsIn(value: unknown): Fields | undefined {
   return isFields(value) ? value : undefined
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** The objects among the values of a list or a map. */
@@ -24,7 +22,7 @@ export function objectsIn(value: unknown): Fields[] {
  */
 export function rewritten(answer: Outgoing, change: (body: object) => object | boolean): Outgoing | undefined {
   if (answer.status !== 200) return undefined
-  const body = parsed(answer)
+  const body = parseJson(new TextDecoder().decode(answer.body))
   if (typeof body !== 'object' || body === null) return undefined
   const changed = change(body)
   if (changed === false) return undefined
@@ -42,14 +40,6 @@ export function jsonFault({
 /** The first of a list, and each of the others with a probability of `share`. */
 export function someOf<T>(list: readonly T[], share: number, random: Random): T[] {
   return list.filter((_, nth) => nth === 0 || random() < share)
-}
-
-function parsed({ body }: Outgoing): unknown {
-  try {
-    return JSON.parse(new TextDecoder().decode(body))
-  } catch {
-    return undefined
-  }
 }
 
 /** The records that a route's body holds, of the kinds that are synced. */
