@@ -3,7 +3,7 @@ import { type ClassName, classNames } from '../../content/classes.ts'
 import { between, chance, drawUuid, pick } from '../../generator/draw.ts'
 import { nouns } from '../../generator/words.ts'
 import { mix } from '../guilds/economy.ts'
-import { counter, sharesOf } from '../people/counters.ts'
+import { counter } from '../people/counters.ts'
 import type { Hidden } from '../people/privacy.ts'
 import type { Player } from '../state.ts'
 import { listedDungeons, listedRaids, playtime } from './counted.ts'
@@ -87,9 +87,11 @@ function full(player: Player, { share, quests, salt }: Nature, hidden: Hidden) {
   const part = (whole: number) => Math.floor(whole * share)
   return {
     preEconomy: null,
-    ...sharesOf(player, share, 'contentCompletion', 'wars'),
+    contentCompletion: part(counter(player, 'contentCompletion')),
+    wars: part(counter(player, 'wars')),
     playtime: Math.round(playtime(player) * share * 100) / 100,
-    ...sharesOf(player, share, 'mobsKilled', 'chestsFound'),
+    mobsKilled: part(counter(player, 'mobsKilled')),
+    chestsFound: part(counter(player, 'chestsFound')),
     itemsIdentified: part(counter(player, 'chestsFound') * 2),
     // Overflows in the game itself (API reference 7.2).
     blocksWalked: Math.floor(part(counter(player, 'mobsKilled')) * 300) | 0,
@@ -106,7 +108,9 @@ function full(player: Player, { share, quests, salt }: Nature, hidden: Hidden) {
     ),
     dungeons: listedDungeons(part(counter(player, 'dungeons'))),
     raids: listedRaids(part(counter(player, 'raids'))),
-    ...sharesOf(player, share, 'worldEvents', 'lootruns', 'caves'),
+    worldEvents: part(counter(player, 'worldEvents')),
+    lootruns: part(counter(player, 'lootruns')),
+    caves: part(counter(player, 'caves')),
     quests: Array.from({ length: quests }, (_, nth) => `The ${nouns[mix(salt, nth) % nouns.length]} Errand ${nth + 1}`),
     restrictions: { characterDataAccess: false, characterBuildAccess: hidden.build },
     removedStat: salt % 50 === 0 ? ['deaths'] : [],

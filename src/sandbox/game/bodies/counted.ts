@@ -1,4 +1,4 @@
-import { counter, sharesOf } from '../people/counters.ts'
+import { counter } from '../people/counters.ts'
 import type { Player } from '../state.ts'
 
 /** Invented; the real game's places have other names. */
@@ -22,10 +22,17 @@ export const listedDungeons = (total: number) => listed(total, dungeons)
 /** The counters that player and member records share (API reference 6.2, 7.1). */
 export function countedTogether(player: Player) {
   return {
-    ...sharesOf(player, 1, 'contentCompletion', 'wars', 'totalLevel', 'mobsKilled', 'chestsFound'),
+    contentCompletion: counter(player, 'contentCompletion'),
+    wars: counter(player, 'wars'),
+    totalLevel: counter(player, 'totalLevel'),
+    mobsKilled: counter(player, 'mobsKilled'),
+    chestsFound: counter(player, 'chestsFound'),
     dungeons: listedDungeons(counter(player, 'dungeons')),
     raids: listedRaids(counter(player, 'raids')),
-    ...sharesOf(player, 1, 'worldEvents', 'lootruns', 'caves', 'completedQuests'),
+    worldEvents: counter(player, 'worldEvents'),
+    lootruns: counter(player, 'lootruns'),
+    caves: counter(player, 'caves'),
+    completedQuests: counter(player, 'completedQuests'),
     pvp: { kills: counter(player, 'pvpKills'), deaths: counter(player, 'pvpDeaths') },
   }
 }

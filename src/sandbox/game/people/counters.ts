@@ -31,11 +31,6 @@ export function counter(player: Player, name: CounterName): number {
   return player.counters[places.get(name) ?? -1] ?? 0
 }
 
-/** A share of some counters, in whole numbers by name. */
-export function sharesOf(player: Player, share: number, ...names: readonly CounterName[]): Record<string, number> {
-  return Object.fromEntries(names.map((name) => [name, Math.floor(counter(player, name) * share)]))
-}
-
 /** Raises a counter (lowers it when `by` is negative, never below 0), to hundredths, without an entry in the history; `keepRise` writes one. */
 export function raise(player: Player, name: CounterName, by: number): void {
   player.counters[places.get(name) ?? -1] = Math.max(0, Math.round((counter(player, name) + by) * 100) / 100)
