@@ -4,7 +4,8 @@ import { gamePeople } from './game/people/people.ts'
 import { gameSource } from './game/routes.ts'
 import { patchItems } from './generator/patch.ts'
 import type { ItemWorld } from './generator/records.ts'
-import { type AnswerSource, type Dialect, once } from './http/answer.ts'
+import { type AnswerSource, once } from './http/answer.ts'
+import type { AnswerForm } from './http/paging.ts'
 import type { People } from './oauth/people.ts'
 import type { WorldSource } from './world-source.ts'
 
@@ -17,7 +18,7 @@ const retunedPerPatch = 12
 export function openGame(
   items: WorldSource,
   options: GameOptions,
-  form: { readonly dialect: Dialect; readonly seed: number; readonly now: number },
+  form: Pick<AnswerForm, 'dialect' | 'seed' | 'now'>,
 ): { source: AnswerSource; setItemWorld: (world: ItemWorld) => void; game: () => Game; people: () => People } {
   let patches = options.patches ?? true
   const game = once(() =>

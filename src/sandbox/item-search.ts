@@ -3,7 +3,7 @@ import { parseJson } from '../api/schemas/form/bodies.ts'
 import { isFields } from '../api/schemas/form/unknown.ts'
 import { camelCase } from './generator/names.ts'
 import type { Item, Recipe, Span } from './generator/records.ts'
-import { isRefusal, type Refusal } from './http/answer.ts'
+import { isRefusal, type Refusal, refuse } from './http/answer.ts'
 
 /** The lowest and the highest, both included. */
 type Range = readonly [low: number, high: number]
@@ -37,11 +37,11 @@ function readForm<Fields extends object>(
   body: string | undefined,
 ): { readonly fields: Fields } | Refusal {
   const value = parseJson(body ?? '')
-  if (!isFields(value)) return { status: 400, error: 'MalformedPayload', detail: 'Send a JSON object.' }
+  if (!isFields(value)) return refuse.malformedPayload('Send a JSON object.')
   const result = schema.safeParse(value)
   if (result.success) return { fields: result.data }
   const [issue] = result.error.issues
-  return { status: 400, error: 'InvalidFormError', detail: `${String(issue?.path[0])} must be ${issue?.message}.` }
+  return refuse.invalidForm(`${String(issue?.path[0])} must be ${issue?.message}.`)
 }
 
 /** Whether one of the names is wanted; everything is when nothing is said. */

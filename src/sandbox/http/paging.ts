@@ -1,9 +1,17 @@
-import type { Refusal } from './answer.ts'
+import type { Dialect, Refusal } from './answer.ts'
 
 /** How a collection is cut: `firstPage` is the number of the first page, 0 or 1. */
 export interface PageForm {
   readonly size: number
   readonly firstPage: 0 | 1
+}
+
+/** How a sandbox answers. */
+export interface AnswerForm extends PageForm {
+  readonly dialect: Dialect
+  readonly seed: number
+  /** When the sandbox begins, ms since the epoch. */
+  readonly now: number
 }
 
 /** Reads `?page`: a number of an existing page, the first one when it is missing, otherwise a PaginationError. */

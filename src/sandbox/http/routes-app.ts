@@ -17,6 +17,7 @@ import {
   type HookAnswer,
   isRefusal,
   type Refusal,
+  refuse,
 } from './answer.ts'
 import { addControl, type Shown } from './control.ts'
 import {
@@ -110,16 +111,16 @@ export function sandboxApp(parts: SandboxParts): Hono {
     for (const [name, value] of Object.entries(rateLimitHeaders(allowance, parts.resetForm, now))) c.header(name, value)
 
     const refusal = turnedAway(credential, allowance)
-    if (refusal) return refuse(c, refusal)
+    if (refusal) return sendRefusal(c, refusal)
     addIdentity(c, credential)
 
     const hooked = await parts.hooks.get(request.path)?.({ ...request, headers: c.req.header(), now })
     if (hooked) return replace(c, hooked, request.path, now)
     const personal = answerIdentity(request, now, desk)
     if (personal)
-      return isRefusal(personal) ? refuse(c, personal) : c.json(personal, 200, { 'Cache-Control': 'no-store' })
+      return isRefusal(personal) ? sendRefusal(c, personal) : c.json(personal, 200, { 'Cache-Control': 'no-store' })
     const answer = parts.source.answer(request, now)
-    return isRefusal(answer) ? refuse(c, answer) : send(c, answer, now)
+    return isRefusal(answer) ? sendRefusal(c, answer) : send(c, answer, now)
   }
 }
 
@@ -129,12 +130,11 @@ function turnedAway(credential: Credential, allowance: Allowance): Refusal | und
     return { status: 429, error: 'TooManyRequest', detail: `Request limit of bucket ${allowance.bucket} exceeded.` }
   if (credential.malformed)
     return { status: 401, error: 'MalformedTokenError', detail: 'The Authorization header must be "Bearer <token>".' }
-  if (credential.kind === 'invalid')
-    return { status: 401, error: 'InvalidTokenError', detail: 'The provided token is invalid.' }
+  if (credential.kind === 'invalid') return refuse.invalidToken('The provided token is invalid.')
   return undefined
 }
 
-function refuse(c: Context, { status, error, detail, objects, allow = 'GET, HEAD' }: Refusal): Response {
+function sendRefusal(c: Context, { status, error, detail, objects, allow = 'GET, HEAD' }: Refusal): Response {
   if (status === 405) c.header('Allow', allow)
   return c.json({ error, detail, code: status, ...(objects ? { objects } : {}) }, status)
 }

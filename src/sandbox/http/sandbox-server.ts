@@ -16,7 +16,7 @@ import { openRecordings } from '../recordings.ts'
 import { worldSource } from '../world-source.ts'
 import { type AnswerHook, type AnswerSource, type Dialect, once } from './answer.ts'
 import type { Shown } from './control.ts'
-import type { PageForm } from './paging.ts'
+import type { AnswerForm } from './paging.ts'
 import type { Limits, ResetForm } from './request-budget.ts'
 import { createJournal, type LogEntry } from './request-journal.ts'
 import { sandboxApp } from './routes-app.ts'
@@ -157,13 +157,6 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   }
 }
 
-interface Form extends PageForm {
-  readonly dialect: Dialect
-  readonly seed: number
-  /** Start of the game, ms since the epoch. */
-  readonly now: number
-}
-
 interface Source extends Shown {
   readonly source: AnswerSource
   readonly setItemWorld: Sandbox['setItemWorld']
@@ -172,8 +165,8 @@ interface Source extends Shown {
 }
 
 /** Recorded answers when a folder of them is named, otherwise a generated world, and the game around it. */
-function openSource(options: SandboxOptions, form: Form): Source {
-  const { dialect, seed, now } = form
+function openSource(options: SandboxOptions, form: AnswerForm): Source {
+  const { dialect, seed } = form
   if (options.recordings !== undefined) {
     const recordings = openRecordings(options.recordings, form)
     return {
@@ -188,5 +181,5 @@ function openSource(options: SandboxOptions, form: Form): Source {
   const world = once(() => options.items ?? createItemWorld(seed))
   const items = withContent(worldSource(world, dialect, seed, form), form)
   if (options.game === false) return { source: items, setItemWorld: items.setItemWorld }
-  return openGame(items, { patches: options.items === undefined, ...options.game }, { dialect, seed, now })
+  return openGame(items, { patches: options.items === undefined, ...options.game }, form)
 }
