@@ -9,7 +9,7 @@ const icon = iconSchema.extend({ name: text })
 const coordinates = z.looseObject({ x: number, y: number })
 
 /** One way of playing a class, in its ability tree. Texts are HTML. */
-export const archetypeSchema = z.looseObject({
+const archetypeSchema = z.looseObject({
   name: text,
   description: text,
   shortDescription: text,
@@ -18,7 +18,7 @@ export const archetypeSchema = z.looseObject({
 })
 
 /** One ability. Texts are HTML. */
-export const abilitySchema = z.looseObject({
+const abilitySchema = z.looseObject({
   name: text,
   icon: icon.nullish(),
   slot: number,
@@ -114,11 +114,8 @@ export const parseClassList: (body: unknown) => ClassList = recordParser('classe
 export const parseAspect: (record: unknown) => Aspect = recordParser('aspect', aspectSchema)
 
 /** @throws RecordError with the JSON pointer of the first thing that does not fit */
-export const parseAbility: (record: unknown) => z.output<typeof abilitySchema> = recordParser('ability', abilitySchema)
-export const parseArchetype: (record: unknown) => z.output<typeof archetypeSchema> = recordParser(
-  'archetype',
-  archetypeSchema,
-)
+export const parseAbility = recordParser('ability', abilitySchema)
+export const parseArchetype = recordParser('archetype', archetypeSchema)
 export const parseAbilityNode: (record: unknown) => AbilityNode = recordParser('ability node', abilityNodeSchema)
 
 const parseNodes = recordParser('ability map', z.array(abilityNodeSchema))

@@ -145,9 +145,6 @@ export const readGatheringNodes: (body: Body) => GatheringNode[] = listReader('g
 export const parseMarker: (record: unknown) => MapMarker = recordParser('map marker', markerSchema)
 export const parseWorldEvent: (record: unknown) => WorldEvent = recordParser('world event', worldEventSchema)
 export const parseMapContent: (record: unknown) => MapContent = recordParser('map content', mapContentSchema)
-export const parseGatheringNode: (record: unknown) => GatheringNode = recordParser(
-  'gathering node',
-  gatheringNodeSchema,
-)
+export const parseGatheringNode = recordParser('gathering node', gatheringNodeSchema)
 /** @throws RecordError when it is no count */
 export const parseQuestCount: (body: unknown) => QuestCount = recordParser('quest count', questCountSchema)

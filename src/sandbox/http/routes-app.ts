@@ -5,7 +5,7 @@ import type { StatusCode } from 'hono/utils/http-status'
 import { decodedPath } from '../../api/schemas/recordings/recording-index.ts'
 import type { MovableClock } from '../clock.ts'
 import { addFaultControl, deliver, type Faults } from '../faults/index.ts'
-import { addAuthorize } from '../oauth/authorize.ts'
+import { authorize } from '../oauth/authorize.ts'
 import type { IdentityDesk } from '../oauth/desk.ts'
 import { answerIdentity } from '../oauth/identity.ts'
 import { addTokenControl } from '../oauth/token-control.ts'
@@ -57,7 +57,7 @@ export function sandboxApp(parts: SandboxParts): Hono {
   const spend = createBudget(parts.limits, parts.windowSeconds)
   const app = new Hono()
   addControl(app, clock, journal, parts)
-  addAuthorize(app, desk)
+  app.get('/authorize', (c) => authorize(c, desk))
   addTokenControl(app, desk)
   addFaultControl(app, faults, clock)
 
