@@ -3,6 +3,7 @@ import type { ApiRequest, Lane, Transport } from './http/transport.ts'
 import type { ApiResponse } from './response.ts'
 import type { Body } from './schemas/form/bodies.ts'
 import { typeOf } from './schemas/form/record.ts'
+import { isFields } from './schemas/form/unknown.ts'
 
 /** What every call accepts. */
 export interface CallOptions {
@@ -50,7 +51,7 @@ export async function readObject<Value>(
 ): Promise<ReadableResponse<Record<string, unknown>, Value>> {
   const response = await transport.send(toApiRequest(request, call))
   const { body } = response
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw shapeError(request, body)
+  if (!isFields(body)) throw shapeError(request, body)
   return readable(response, { ...body }, read)
 }
 

@@ -1,4 +1,4 @@
-import { type Clock, type Random, systemClock } from '../app/clock.ts'
+import { systemClock } from '../app/clock.ts'
 import { boardEndpoints } from './endpoints/boards.ts'
 import { classEndpoints } from './endpoints/classes.ts'
 import { guildEndpoints } from './endpoints/guilds.ts'
@@ -10,44 +10,21 @@ import { articleEndpoints, newsEndpoints } from './endpoints/publisher.ts'
 import { recipeEndpoints } from './endpoints/recipes.ts'
 import { DEFAULT_BASE_URL } from './http/request.ts'
 import {
-  type CredentialRefusal,
   createTransport,
   type KnownBody,
   type Recorder,
-  type RequestEvent,
-  type Timeouts,
   type Transport,
+  type TransportOptions,
 } from './http/transport.ts'
-import type { BudgetStore } from './rate-limit/budget-store.ts'
 
 export type { CallOptions } from './call.ts'
 export { DEFAULT_BASE_URL } from './http/request.ts'
 export type { AllOptions, PageOptions } from './listings.ts'
 
 /** How to reach the API. Everything has a default. */
-export interface ClientOptions {
+export interface ClientOptions extends Omit<TransportOptions, 'baseUrl' | 'maxBytes'> {
   /** Where the interface begins, path prefix included. Default `https://api.wynncraft.com/v3`. */
   readonly baseUrl?: string | undefined
-  /** API token or OAuth access token, sent as `Authorization: Bearer`. Default none: a guest with lower limits. */
-  readonly token?: string | undefined
-  /** Default `wynnsync/<version>`. */
-  readonly userAgent?: string | undefined
-  /** Requests in flight per rate-limit bucket. Default 4. */
-  readonly concurrency?: number | undefined
-  readonly clock?: Clock | undefined
-  readonly random?: Random | undefined
-  readonly timeouts?: Partial<Timeouts> | undefined
-  /** Where the budgets of the token are kept, so that several clients can share them. Default: in this client alone. */
-  readonly budget?: BudgetStore | undefined
-  /** The same for requests that go without the token, when there is one. */
-  readonly guestBudget?: BudgetStore | undefined
-  /** Called for every request that was sent, repeats included, for logs and metrics. */
-  readonly onRequest?: ((event: RequestEvent) => void) | undefined
-  /**
-   * Called once, when the token is refused where none is needed: the client goes on without it there, with a guest's
-   * limits. `players.whoami` and `oauth.me`, which need one, keep sending it and throw instead.
-   */
-  readonly onCredentialRefused?: ((refusal: CredentialRefusal) => void) | undefined
   /** Where responses come from instead of the network, such as from recordings; the other options mean nothing then. */
   readonly transport?: Transport | undefined
 }

@@ -1,4 +1,4 @@
-import { type ErrorContext, FatalError, RetryableError } from '../app/errors.ts'
+import { FatalError, RetryableError } from '../app/errors.ts'
 
 /** What an error body says, whichever of the two families it belongs to (API reference 2.5). */
 export interface Refusal {
@@ -26,12 +26,13 @@ export class ApiError extends FatalError {
   readonly respondedAt: number | null
 
   constructor(refusal: Refusal) {
-    super(refusalMessage(refusal), { context: refusalContext(refusal) })
+    const { status, kind, detail, path } = refusal
+    super(refusalMessage(refusal), { context: { status, kind, detail, path } })
     this.respondedAt = refusal.respondedAt ?? null
-    this.status = refusal.status
-    this.kind = refusal.kind
-    this.detail = refusal.detail
-    this.path = refusal.path
+    this.status = status
+    this.kind = kind
+    this.detail = detail
+    this.path = path
   }
 }
 
@@ -64,29 +65,21 @@ export class TooManyRequests extends RetryableError {}
 /** The service gave no usable response, even after repeats; the message has the last fault. */
 export class Unavailable extends RetryableError {}
 
-/** The error class for a refusal with this status. */
+const errorOfStatus: Readonly<Record<number, new (refusal: Refusal) => ApiError>> = {
+  300: MultipleObjectsReturned,
+  400: BadRequest,
+  401: Unauthorized,
+  403: Forbidden,
+  404: NotFound,
+}
+
+/** The error for a refusal, of the class for its status. */
 export function refusalError(refusal: Refusal): ApiError {
-  switch (refusal.status) {
-    case 300:
-      return new MultipleObjectsReturned(refusal)
-    case 400:
-      return new BadRequest(refusal)
-    case 401:
-      return new Unauthorized(refusal)
-    case 403:
-      return new Forbidden(refusal)
-    case 404:
-      return new NotFound(refusal)
-    default:
-      return new ApiError(refusal)
-  }
+  const Kind = errorOfStatus[refusal.status] ?? ApiError
+  return new Kind(refusal)
 }
 
 function refusalMessage({ status, kind, detail, path }: Refusal): string {
   const reason = [kind, detail].filter((part) => part !== null).join(': ')
   return `${path} responded with ${status}${reason === '' ? '' : ` (${reason})`}`
-}
-
-function refusalContext({ status, kind, detail, path }: Refusal): ErrorContext {
-  return { status, kind, detail, path }
 }

@@ -38,7 +38,7 @@ export interface EachOptions extends WalkingOptions {
 }
 
 /** A listing endpoint. */
-export interface ListingRequest<Value> {
+interface ListingRequest<Value> {
   readonly route: string
   readonly segments?: readonly string[] | undefined
   /** Makes it a search: sent by `POST`, as JSON. */

@@ -2,6 +2,7 @@ import { RetryableError } from '../app/errors.ts'
 import { BadRequest } from './errors.ts'
 import { clockError } from './http/response-headers.ts'
 import type { ApiResponse } from './response.ts'
+import { isFields } from './schemas/form/unknown.ts'
 
 /** Where a page stands in its listing. A number the server left out is null (API reference 4.1). */
 export interface Controller {
@@ -64,7 +65,7 @@ export interface ReadableWalk<Value> extends Walk {
 }
 
 /** How to walk a listing. */
-export interface WalkOptions<Value> {
+interface WalkOptions<Value> {
   /** Requests one page; without a number, the first one by the server's own count. */
   readonly fetchPage: (page: number | undefined) => Promise<ApiResponse<Listing>>
   /** The natural key of a record, or null when it cannot be read. */
@@ -95,13 +96,13 @@ export class WalkMoved extends Error {
  */
 export function readListing(body: unknown, keyField: string | null = 'displayName'): Listing {
   if (Array.isArray(body)) return { records: body, controller: null, whole: true }
-  if (!isObject(body)) throw unexpectedShape(body === null ? 'null' : typeof body)
+  if (!isFields(body)) throw unexpectedShape(body === null ? 'null' : typeof body)
   if (!('controller' in body) && !('results' in body))
     return { records: keyedRecords(body, keyField), controller: null, whole: true }
   const { results } = body
   const controller = readController(body.controller)
   if (Array.isArray(results)) return { records: results, controller, whole: false }
-  if (isObject(results)) return { records: keyedRecords(results, keyField), controller, whole: false }
+  if (isFields(results)) return { records: keyedRecords(results, keyField), controller, whole: false }
   throw unexpectedShape('an envelope without results')
 }
 
@@ -111,19 +112,15 @@ function unexpectedShape(found: string): RetryableError {
   })
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function keyedRecords(body: Record<string, unknown>, keyField: string | null): unknown[] {
+function keyedRecords(body: Readonly<Record<string, unknown>>, keyField: string | null): unknown[] {
   if (keyField === null) return Object.values(body)
   return Object.entries(body).map(([key, record]) =>
-    isObject(record) && !(keyField in record) ? { ...record, [keyField]: key } : record,
+    isFields(record) && !(keyField in record) ? { ...record, [keyField]: key } : record,
   )
 }
 
 function readController(value: unknown): Controller | null {
-  if (!isObject(value)) return null
+  if (!isFields(value)) return null
   const whole = (field: unknown) => (Number.isInteger(field) ? Number(field) : null)
   return {
     count: whole(value.count),
@@ -137,13 +134,11 @@ function readController(value: unknown): Controller | null {
 /**
  * Follows the controller from the first page to the last. The first request has no number, because some servers
  * count from 0 and some from 1; the others follow `next`. A 400 means the end was passed.
- * @param first a response that counts as the first page
  */
 export async function* walkPages<Page extends ApiResponse<Listing>>(
   fetchPage: (page: number | undefined) => Promise<Page>,
-  first?: Page | undefined,
 ): AsyncGenerator<Page, void, void> {
-  let response = first ?? (await fetchPage(undefined))
+  let response = await fetchPage(undefined)
   let place = response.body.controller
   yield response
   for (let fetched = 1; place !== null && place.next !== null; fetched++) {

@@ -10,11 +10,11 @@ function isVirtual(clock: Clock): clock is VirtualClock {
   return 'advanceTo' in clock
 }
 
-/** A clock that starts with another one and then runs `speed` times as fast. */
-export function fasterClock(clock: Clock, speed: number): Clock {
-  const start = clock.now()
+/** A clock that stands at `start` (ms since the epoch) now, and then runs `speed` times as fast as another one. */
+export function shiftedClock(clock: Clock, start: number, speed: number): Clock {
+  const origin = clock.now()
   return {
-    now: () => Math.round(start + (clock.now() - start) * speed),
+    now: () => Math.round(start + (clock.now() - origin) * speed),
     sleep: (ms, signal) => clock.sleep(ms / speed, signal),
   }
 }
@@ -32,10 +32,4 @@ export function movableClock(clock: Clock): MovableClock {
       offset = instant - clock.now()
     },
   }
-}
-
-/** The given clock, its hands set to `start` (ms since the epoch) now. */
-export function clockFrom(clock: Clock, start: number): Clock {
-  const offset = start - clock.now()
-  return { now: () => clock.now() + offset, sleep: (ms, signal) => clock.sleep(ms, signal) }
 }

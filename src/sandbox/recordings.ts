@@ -1,18 +1,8 @@
 import { readBody, readGzippedBody } from '../api/schemas/recordings/recording-body.ts'
 import { type Recorded, readIndex, requestName } from '../api/schemas/recordings/recording-index.ts'
-import {
-  type AnswerSource,
-  type ApiRequest,
-  type Copy,
-  type Dialect,
-  isRefusal,
-  methodNotAllowed,
-  notFound,
-  once,
-  type Refusal,
-} from './http/answer.ts'
+import { type AnswerSource, type ApiRequest, type Copy, isRefusal, once, type Refusal, refuse } from './http/answer.ts'
 import { json } from './http/cached-source.ts'
-import { cutPage, type PageForm, pageNumber } from './http/paging.ts'
+import { type AnswerForm, cutPage, pageNumber } from './http/paging.ts'
 import { ttlOf } from './http/ttl.ts'
 
 /** A folder of recorded responses, served as of the clock. */
@@ -36,7 +26,7 @@ const fullFlags: Readonly<Record<string, string>> = {
  */
 export function openRecordings(
   folder: string,
-  form: PageForm & { readonly dialect: Dialect } = { dialect: 'live', size: 20, firstPage: 1 },
+  form: Omit<AnswerForm, 'seed' | 'now'> = { dialect: 'live', size: 20, firstPage: 1 },
 ): Recordings {
   const answers = readIndex(folder)
   const series = new Map<string, Recorded[]>()
@@ -63,7 +53,7 @@ export function openRecordings(
     const found = list.findLast((one) => one.at <= now)
     if (found) return found
     const [first] = list
-    return notFound(first ? `First recorded at ${new Date(first.at).toISOString()}.` : 'Not recorded.')
+    return refuse.notFound(first ? `First recorded at ${new Date(first.at).toISOString()}.` : 'Not recorded.')
   }
 
   function answer(request: ApiRequest, now: number): Copy | Refusal {
@@ -74,7 +64,7 @@ export function openRecordings(
       return page(request, newest(full, now))
     const one = newest(seriesName(request.method, request.path, request.query, parsed(request.body)), now)
     if (isRefusal(one))
-      return request.method !== 'GET' && paths.has(request.path) ? methodNotAllowed(request.method) : one
+      return request.method !== 'GET' && paths.has(request.path) ? refuse.methodNotAllowed(request.method) : one
     const gzip = once(() => new Uint8Array(readGzippedBody(folder, one)))
     const plain = once(() => new Uint8Array(readBody(folder, one)))
     return { gzip, plain, ...stampOf(one) }

@@ -7,14 +7,12 @@ import {
   type Dialect,
   hasFlag,
   isRefusal,
-  methodNotAllowed,
-  notFound,
   type Refusal,
+  refuse,
 } from './http/answer.ts'
 import { cachedSource, type Found, shared } from './http/cached-source.ts'
 import { cutPage, type PageForm, pageNumber } from './http/paging.ts'
-import { readItemFilter } from './search/items.ts'
-import { readRecipeFilter } from './search/recipes.ts'
+import { readItemFilter, readRecipeFilter } from './item-search.ts'
 
 const textSearch = '/item/search/'
 
@@ -62,8 +60,8 @@ export function worldSource(first: () => ItemWorld, dialect: Dialect, seed: numb
     const { path, method } = request
     const isTextSearch = path.startsWith(textSearch) && path !== textSearch
     const [allowed, find] = routes[path] ?? (isTextSearch ? (['GET', byText] as const) : [])
-    if (!allowed || !find) return notFound()
-    if (method !== allowed) return methodNotAllowed(method, allowed)
+    if (!allowed || !find) return refuse.notFound()
+    if (method !== allowed) return refuse.methodNotAllowed(method, allowed)
     const found = find(request)
     return isRefusal(found) ? found : { ...found, method }
   })

@@ -11,20 +11,6 @@ export interface CredentialRefusal {
   readonly kind: string | null
 }
 
-/** What is known about the client's own credential. Never the credential itself. */
-export interface CredentialState {
-  /** True when a request must go without it now. */
-  goesAsGuest(request: ApiRequest): boolean
-  /** True when this fault blames the credential and the same request may be tried without it. */
-  blames(request: ApiRequest, fault: ResponseFault): boolean
-  /**
-   * Records what came of the same request without the credential.
-   * @param blamed the fault that `blames` was called with
-   * @param then what was wrong without the credential; null when nothing was
-   */
-  triedAsGuest(blamed: ResponseFault, then: ResponseFault | null): void
-}
-
 /** Errors that name the credential as what is wrong (API reference 2.5). */
 const NAMED = ['InvalidTokenError', 'MalformedTokenError']
 
@@ -36,10 +22,7 @@ const ABOUT_THE_REQUEST: readonly (number | null)[] = [300, 400, 404]
  * names nothing may be the route's own: the credential is given up only when the route then responds to a guest.
  * @param present whether there is a credential at all
  */
-export function watchCredential(
-  present: boolean,
-  onRefused: ((refusal: CredentialRefusal) => void) | undefined,
-): CredentialState {
+export function watchCredential(present: boolean, onRefused: ((refusal: CredentialRefusal) => void) | undefined) {
   let given = present
 
   function giveUp({ status, kind }: ResponseFault): void {
@@ -53,11 +36,13 @@ export function watchCredential(
   }
 
   return {
-    goesAsGuest: ({ credential = 'optional' }) => {
+    /** True when a request must go without it now. */
+    goesAsGuest: ({ credential = 'optional' }: ApiRequest): boolean => {
       if (credential === 'required') return !present
       return credential === 'none' || !given
     },
-    blames({ credential = 'optional' }, fault) {
+    /** True when this fault blames the credential and the same request may be tried without it. */
+    blames({ credential = 'optional' }: ApiRequest, fault: ResponseFault): boolean {
       if (credential !== 'optional' || !present) return false
       const { status, kind } = fault
       const named = kind !== null && NAMED.includes(kind)
@@ -65,7 +50,12 @@ export function watchCredential(
       if (named) giveUp(fault)
       return true
     },
-    triedAsGuest(blamed, then) {
+    /**
+     * Records what came of the same request without the credential.
+     * @param blamed the fault that `blames` was called with
+     * @param then what was wrong without the credential; null when nothing was
+     */
+    triedAsGuest(blamed: ResponseFault, then: ResponseFault | null): void {
       if (then === null || (then.failure === null && ABOUT_THE_REQUEST.includes(then.status))) giveUp(blamed)
     },
   }

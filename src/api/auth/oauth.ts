@@ -78,13 +78,13 @@ export function authorizeUrl(request: AuthorizeRequest): string {
 
 /** Draws a PKCE pair; one for each login. */
 export function createPkce(randomBytes: RandomBytes = systemBytes): Pkce {
-  const verifier = unguessable(randomBytes)
+  const verifier = Buffer.from(randomBytes(32)).toString('base64url')
   return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') }
 }
 
 /** Draws a `state`; one for each login. */
 export function createState(randomBytes: RandomBytes = systemBytes): string {
-  return unguessable(randomBytes)
+  return Buffer.from(randomBytes(32)).toString('base64url')
 }
 
 /** What a login is for. */
@@ -112,9 +112,12 @@ export interface Login {
 
 /** A code and what proves that it belongs to this login. */
 export interface CodeExchange {
+  /** From the redirect; good once, for five minutes. */
   readonly code: string
+  /** The one the browser was sent with. */
   readonly redirectUri: string
   readonly clientId: string
+  /** Private applications only. */
   readonly clientSecret?: string | undefined
   readonly codeVerifier: string
 }
@@ -146,8 +149,4 @@ export function beginLogin(request: LoginRequest, randomBytes: RandomBytes = sys
 function sameText(actual: string, expected: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(actual), digest(expected))
-}
-
-function unguessable(randomBytes: RandomBytes): string {
-  return Buffer.from(randomBytes(32)).toString('base64url')
 }

@@ -1,7 +1,7 @@
 import { type CallOptions, type ReadableResponse, readObject } from '../call.ts'
 import type { Transport } from '../http/transport.ts'
 import { type AllOptions, type EachOptions, keyIn, listing, type PageOptions } from '../listings.ts'
-import type { Known } from '../schemas/form/field-meta.ts'
+import type { AnyOf } from '../schemas/form/field-meta.ts'
 import {
   type Item,
   type ItemIds,
@@ -13,8 +13,6 @@ import {
 } from '../schemas/items.ts'
 import { readItemSets } from '../schemas/people/profiles.ts'
 
-/** One of some, or any of several. */
-type AnyOf<Name extends string> = Known<Name> | readonly Known<Name>[]
 type Vocabulary = typeof itemVocabulary
 
 /** What to search items by; fields that are left out do not matter, and all that are there must fit (API reference 3.3). */

@@ -1,17 +1,11 @@
 import { RetryableError } from '../../app/errors.ts'
+import type { CodeExchange } from '../auth/oauth.ts'
 import { type CallOptions, type ReadableResponse, readObject } from '../call.ts'
 import type { Transport } from '../http/transport.ts'
 import { type Grant, parseGrant, parseToken, type Token } from '../schemas/oauth.ts'
 
 /** What turns a code into a token. */
-export interface TokenRequest extends CallOptions {
-  /** From the redirect; good once, for five minutes. */
-  readonly code: string
-  /** The one the browser was sent with. */
-  readonly redirectUri: string
-  readonly clientId: string
-  /** Private applications only. */
-  readonly clientSecret?: string | undefined
+export interface TokenRequest extends CallOptions, Omit<CodeExchange, 'codeVerifier'> {
   /** `verifier` of `createPkce`; public applications must give it. */
   readonly codeVerifier?: string | undefined
 }
@@ -43,7 +37,7 @@ export function oauthEndpoints(transport: Transport) {
       const { access_token } = response.body
       if (typeof access_token !== 'string' || access_token === '')
         throw new RetryableError(`unexpected shape: ${route} responded without an access token`)
-      const token = hideToken(response.read())
+      const token = Object.defineProperty(response.read(), 'access_token', { enumerable: false })
       return { ...response, body: token, read: () => token }
     },
     /**
@@ -53,8 +47,4 @@ export function oauthEndpoints(transport: Transport) {
     me: (call: CallOptions = {}): Promise<ReadableResponse<Record<string, unknown>, Grant>> =>
       readObject(transport, { route: '/oauth/me', credential: 'required' }, call, parseGrant),
   }
-}
-
-function hideToken(token: Token): Token {
-  return Object.defineProperty(token, 'access_token', { enumerable: false })
 }

@@ -1,10 +1,9 @@
 import type { CallOptions } from '../call.ts'
 import type { Transport } from '../http/transport.ts'
 import { type AllOptions, type EachOptions, keyIn, listing, type PageOptions } from '../listings.ts'
-import type { Known } from '../schemas/form/field-meta.ts'
+import type { AnyOf } from '../schemas/form/field-meta.ts'
 import { parseRecipe, type Recipe, type recipeVocabulary } from '../schemas/recipes.ts'
 
-type AnyOf<Name extends string> = Known<Name> | readonly Known<Name>[]
 type Vocabulary = typeof recipeVocabulary
 
 /** A number that must lie in the recipe's own range, or several (API reference 3.3, which knows no more of several). */

@@ -18,14 +18,14 @@ export interface Attempts {
 export const firstAttempt: Attempts = { number: 1, tooMany: 0, failures: 0, blamed: null }
 
 /** What follows from an outcome. */
-export type NextStep =
+type NextStep =
   | { readonly kind: 'accept' }
   /** Send the request again after `waitMs`. */
   | { readonly kind: 'repeat'; readonly attempts: Attempts; readonly waitMs: number }
   | { readonly kind: 'fail'; readonly error: Error }
 
 /** How the request of an attempt ended. */
-export interface AttemptResult {
+interface AttemptResult {
   readonly request: ApiRequest
   readonly outcome: Outcome
   readonly fault: ResponseFault | null
@@ -77,7 +77,7 @@ export interface Attempt {
 }
 
 /** Wait so many ms and repeat the request, or give up. */
-export type Verdict = { readonly wait: number } | 'give up'
+type Verdict = { readonly wait: number } | 'give up'
 
 /** How often a 429 is waited out. */
 export const MAX_WINDOWS = 10

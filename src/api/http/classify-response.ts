@@ -1,17 +1,8 @@
 import { FatalError } from '../../app/errors.ts'
-import { type Refusal, refusalError, TooManyRequests, Unavailable } from '../errors.ts'
+import { refusalError, TooManyRequests, Unavailable } from '../errors.ts'
 import { isErrorBody, isFromApplication, readRefusal } from './error-body.ts'
 import type { FailureKind, Outcome } from './outcome.ts'
 import { readHttpDate } from './response-headers.ts'
-
-/** A network failure. */
-export interface ConnectionFailure {
-  readonly kind: FailureKind
-  /** In words. */
-  readonly reason: string
-  /** The original error, where it holds nothing the server sent. */
-  readonly cause?: unknown
-}
 
 const byCode: Record<string, readonly [FailureKind, string]> = {
   ECONNREFUSED: ['refused', 'connection refused'],
@@ -26,20 +17,24 @@ const byCode: Record<string, readonly [FailureKind, string]> = {
 }
 
 /**
- * Names what went wrong on the network. Everything not listed counts as a connection that broke.
+ * Names what went wrong on the network. Everything not listed counts as a connection that broke. The cause is the original
+ * error, where that holds nothing the server sent.
  * @param hadHeaders whether the response had begun
  * @throws the error itself when the request could not have been sent at all
  */
-export function describeConnectionError(error: unknown, hadHeaders: boolean): ConnectionFailure {
+export function describeConnectionError(
+  error: unknown,
+  hadHeaders: boolean,
+): Pick<Outcome, 'failure' | 'reason' | 'cause'> {
   if (!(error instanceof Error)) throw error
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   // A parser error, which may have no code, carries the bytes it choked on, and those may repeat the credential.
-  if (error.name === 'HTTPParserError') return { kind: 'reset', reason: 'a response that is not HTTP' }
+  if (error.name === 'HTTPParserError') return { failure: 'reset', reason: 'a response that is not HTTP' }
   if (code === '' || code.startsWith('UND_ERR_INVALID') || code === 'UND_ERR_NOT_SUPPORTED') throw error
   const known = byCode[code]
-  if (known !== undefined) return { kind: known[0], reason: known[1], cause: error }
-  if (hadHeaders) return { kind: 'ended early', reason: `body ended early (${code})`, cause: error }
-  return { kind: 'reset', reason: `connection broke (${code})`, cause: error }
+  if (known !== undefined) return { failure: known[0], reason: known[1], cause: error }
+  if (hadHeaders) return { failure: 'ended early', reason: `body ended early (${code})`, cause: error }
+  return { failure: 'reset', reason: `connection broke (${code})`, cause: error }
 }
 
 /** What is wrong with an outcome. */
@@ -106,7 +101,7 @@ export function faultError(fault: ResponseFault, outcome: Outcome, path: string,
   // A repeat would bring the same from a gateway, but it is no response of the application either.
   const isFromGateway = isVerdict(status) && failure !== null
   if (!isRetryable(status, failure) && !isFromGateway)
-    return refusalError(withDetail(refusal, failure === null ? null : reason))
+    return refusalError({ ...refusal, detail: refusal.detail ?? (failure === null ? null : reason) })
   const { kind, detail } = refusal
   const errorText = [kind, detail].filter((part) => part !== null).join(': ')
   const what = status !== null && status >= 300 && failure !== null ? `${status}, ${reason}` : reason
@@ -115,8 +110,4 @@ export function faultError(fault: ResponseFault, outcome: Outcome, path: string,
   const options = { context, ...(outcome.cause === undefined ? {} : { cause: outcome.cause }) }
   const Kind = status === 429 ? TooManyRequests : Unavailable
   return new Kind(errorText === '' ? message : `${message} (${errorText})`, options)
-}
-
-function withDetail(refusal: Refusal, reason: string | null): Refusal {
-  return { ...refusal, detail: refusal.detail ?? reason }
 }

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock, Random } from '../../app/clock.ts'
-import { type CredentialRefusal, type CredentialState, watchCredential } from '../auth/credential.ts'
+import { type CredentialRefusal, watchCredential } from '../auth/credential.ts'
 import type { Permit } from '../rate-limit/bucket-queue.ts'
 import { type BudgetStore, memoryBudget } from '../rate-limit/budget-store.ts'
 import { RateLimiter } from '../rate-limit/rate-limiter.ts'
 import { packageVersion } from '../version.ts'
 import { type Attempts, endingOf } from './attempts.ts'
-import { createHttpClient, type HttpClient, type Timeouts } from './http-client.ts'
+import { createHttpClient, type Timeouts } from './http-client.ts'
 import type { HttpExchange } from './http-exchange.ts'
 import type { Outcome } from './outcome.ts'
 import { type ApiRequest, type Lane, wireRequest } from './request.ts'
@@ -17,21 +17,27 @@ import { ASSUMED_LIMIT } from './response-headers.ts'
 /** How to reach the server. */
 export interface TransportOptions {
   readonly baseUrl: string
+  /** API token or OAuth access token, sent as `Authorization: Bearer`. Default none: a guest with lower limits. */
   readonly token?: string | undefined
+  /** Default `wynnsync/<version>`. */
   readonly userAgent?: string | undefined
-  /** Requests in flight per bucket. Default 4. */
+  /** Requests in flight per rate-limit bucket. Default 4. */
   readonly concurrency?: number | undefined
   readonly clock?: Clock | undefined
   readonly random?: Random | undefined
   readonly timeouts?: Partial<Timeouts> | undefined
   /** Largest body accepted; bytes. Default 64 MB. */
   readonly maxBytes?: number | undefined
-  /** Where the budgets of the credential are kept. Default: in this process alone. */
+  /** Where the budgets of the token are kept, so that several clients can share them. Default: in this client alone. */
   readonly budget?: BudgetStore | undefined
-  /** The same for requests that go without the credential. */
+  /** The same for requests that go without the token, when there is one. */
   readonly guestBudget?: BudgetStore | undefined
+  /** Called for every request that was sent, repeats included, for logs and metrics. */
   readonly onRequest?: ((event: RequestEvent) => void) | undefined
-  /** Called once, when the credential is refused where none is needed; the transport goes on without it there. */
+  /**
+   * Called once, when the token is refused where none is needed: the client goes on without it there, with a guest's
+   * limits. `players.whoami` and `oauth.me`, which need one, keep sending it and throw instead.
+   */
   readonly onCredentialRefused?: ((refusal: CredentialRefusal) => void) | undefined
 }
 
@@ -41,22 +47,6 @@ export type Recorder = (exchange: HttpExchange) => void
 /** Whether the body of a response, as decompressed bytes, is one that its caller knows, and that need not be parsed. */
 export type KnownBody = (request: ApiRequest, body: BodyParts) => Promise<boolean>
 
-/** What all recorders of a transport share. */
-export interface Connection {
-  readonly http: HttpClient
-  readonly clock: Clock
-  readonly random: Random
-  readonly credential: CredentialState
-  readonly guests: RateLimiter
-  readonly owners: RateLimiter
-  /** The calls that have not ended. */
-  readonly calls: Set<AbortController>
-  /** A name for the next reservation, and its place among equals. */
-  readonly nextEntry: () => { readonly id: string; readonly order: number }
-  readonly onRequest: ((event: RequestEvent) => void) | undefined
-  isClosed: boolean
-}
-
 /** Whose requests are counted and recorded. */
 export interface Observer {
   readonly record: Recorder
@@ -64,7 +54,8 @@ export interface Observer {
   sent: number
 }
 
-export function openConnection(options: TransportOptions, clock: Clock, random: Random): Connection {
+/** What all recorders of a transport share. */
+export function openConnection(options: TransportOptions, clock: Clock, random: Random) {
   const { token, concurrency = 4, budget, guestBudget } = options
   const { onRequest, onCredentialRefused, userAgent = `wynnsync/${packageVersion()}` } = options
   const limiter = (kind: 'guest' | 'token', store = memoryBudget()) =>
@@ -79,7 +70,9 @@ export function openConnection(options: TransportOptions, clock: Clock, random: 
     credential: watchCredential(token !== undefined, onCredentialRefused),
     guests,
     owners: token === undefined ? guests : limiter('token', budget),
-    calls: new Set(),
+    /** The calls that have not ended. */
+    calls: new Set<AbortController>(),
+    /** A name for the next reservation, and its place among equals. */
     nextEntry: () => {
       const order = entries++
       return { id: `${sender} ${order}`, order }
@@ -88,6 +81,8 @@ export function openConnection(options: TransportOptions, clock: Clock, random: 
     isClosed: false,
   }
 }
+
+export type Connection = ReturnType<typeof openConnection>
 
 const PRIORITY: Record<Lane, number> = { live: 4, refresh: 2, backfill: 0 }
 

@@ -1,4 +1,5 @@
 import type { Refusal } from '../errors.ts'
+import { isFields } from '../schemas/form/unknown.ts'
 
 /**
  * Whether the application itself wrote an error body: an error name, with its detail and its code (API reference 2.5). A
@@ -28,7 +29,7 @@ export function readRefusal(status: number, path: string, body: unknown, respond
  * name may well have an entry called "error" or "message".
  */
 export function isErrorBody(body: unknown): body is Record<string, unknown> {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) return false
+  if (!isFields(body)) return false
   if ('error' in body && typeof body.error === 'string') return true
   if (!('message' in body) || typeof body.message !== 'string') return false
   return Object.keys(body).every((key) => key === 'message' || key === 'request_id')

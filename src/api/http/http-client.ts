@@ -3,7 +3,7 @@ import type { Clock } from '../../app/clock.ts'
 import { UsageError } from '../../app/errors.ts'
 import { MAX_BODY_BYTES } from '../schemas/recordings/body-limit.ts'
 import { describeConnectionError } from './classify-response.ts'
-import type { FailureKind, Outcome } from './outcome.ts'
+import { emptyOutcome, type FailureKind, type Outcome } from './outcome.ts'
 import { type BodyParts, readBody } from './response-body.ts'
 import type { Headers } from './response-headers.ts'
 
@@ -33,15 +33,8 @@ export interface WireRequest {
   readonly isKnown?: ((body: BodyParts) => Promise<boolean>) | undefined
 }
 
-/** Sends single requests to one origin. */
-export interface HttpClient {
-  /** Rejects only with the signal's reason, or for a request that cannot be sent at all. */
-  send(request: WireRequest, signal: AbortSignal): Promise<Outcome>
-  close(): Promise<void>
-}
-
 /** What an exchange needs to know about the server and the caller. */
-export interface HttpClientOptions {
+interface HttpClientOptions {
   readonly baseUrl: string
   readonly token?: string | undefined
   readonly userAgent: string
@@ -51,10 +44,8 @@ export interface HttpClientOptions {
   readonly maxBytes?: number | undefined
 }
 
-const noHeaders: Headers = new Map()
-
-/** Opens a pool of kept-alive connections to the origin of `baseUrl`. The credential stays inside. */
-export function createHttpClient(options: HttpClientOptions): HttpClient {
+/** Sends single requests to the origin of `baseUrl`, over a pool of kept-alive connections. The credential stays inside. */
+export function createHttpClient(options: HttpClientOptions) {
   const { clock, token, userAgent, maxBytes = MAX_BODY_BYTES } = options
   const { connect = 10_000, headers: headersTimeout = 30_000, body: bodyTimeout = 30_000 } = options.timeouts ?? {}
   const { deadline = 120_000 } = options.timeouts ?? {}
@@ -63,11 +54,13 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   const plainHeaders = { accept: 'application/json', 'accept-encoding': 'gzip', 'user-agent': userAgent }
   const credential = token === undefined ? {} : { authorization: `Bearer ${checkToken(token)}` }
 
+  /** Rejects only with the signal's reason, or for a request that cannot be sent at all. */
   async function exchange(request: WireRequest, signal: AbortSignal): Promise<Outcome> {
     const { method, target, body, contentType, guest = false } = request
     const secrets = [...(token === undefined ? [] : [token]), ...(request.secrets ?? [])]
-    let outcome: Outcome = emptyOutcome(clock.now())
-    const limited = withDeadline(signal, deadline)
+    let outcome = emptyOutcome(clock.now())
+    // By the machine's own timer, as sockets are not on any other clock.
+    const tooLate = AbortSignal.timeout(Math.ceil(deadline))
     try {
       const response = await pool.request({
         method,
@@ -78,7 +71,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
           ...(contentType === undefined ? {} : { 'content-type': contentType }),
         },
         body: body ?? null,
-        signal: limited.signal,
+        signal: AbortSignal.any([signal, tooLate]),
       })
       const headers = lowerCase(response.headers)
       outcome = { ...outcome, status: response.statusCode, headers, receivedAt: clock.now() }
@@ -96,42 +89,17 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     } catch (error) {
       signal.throwIfAborted()
       const receivedAt = outcome.status === null ? clock.now() : outcome.receivedAt
-      if (limited.isOver())
+      if (tooLate.aborted)
         return failed({ ...outcome, receivedAt }, 'timeout', `no whole body within ${deadline / 1000} s`)
-      const { kind, reason, cause } = describeConnectionError(error, outcome.status !== null)
-      return { ...failed({ ...outcome, receivedAt }, kind, reason), cause }
-    } finally {
-      limited.clear()
+      return { ...outcome, receivedAt, ...describeConnectionError(error, outcome.status !== null) }
     }
   }
 
   return { send: exchange, close: () => pool.destroy() }
 }
 
-function emptyOutcome(receivedAt: number): Outcome {
-  return { status: null, headers: noHeaders, body: null, failure: null, reason: '', bytes: 0, receivedAt }
-}
-
 function failed(outcome: Outcome, failure: FailureKind, reason: string): Outcome {
   return { ...outcome, failure, reason }
-}
-
-/** A signal that aborts with another one, or when its time is over. By the machine's own timer, as sockets are not on any other clock. */
-function withDeadline(signal: AbortSignal, ms: number) {
-  const limited = new AbortController()
-  let over = false
-  const abort = () => limited.abort(signal.reason)
-  const timer = setTimeout(() => {
-    over = true
-    limited.abort(new Error('the deadline is over'))
-  }, ms)
-  if (signal.aborted) abort()
-  signal.addEventListener('abort', abort, { once: true })
-  const clear = () => {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', abort)
-  }
-  return { signal: limited.signal, isOver: () => over, clear }
 }
 
 function readBaseUrl(baseUrl: string): { origin: string; prefix: string } {

@@ -23,6 +23,11 @@ export interface WireBody {
   readonly isGzip: boolean
 }
 
+/** The outcome of a request that has brought nothing so far. */
+export function emptyOutcome(receivedAt: number): Outcome {
+  return { status: null, headers: new Map(), body: null, failure: null, reason: '', bytes: 0, receivedAt }
+}
+
 /** What came back, good or bad. Never thrown for what a server or a network may do. */
 export interface Outcome {
   /** Null when no headers came. */

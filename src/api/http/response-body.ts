@@ -2,20 +2,15 @@ import { isUtf8 } from 'node:buffer'
 import { promisify } from 'node:util'
 import { createGunzip, gunzip } from 'node:zlib'
 import { redacted } from '../auth/redact-credential.ts'
+import { parseJson } from '../schemas/form/bodies.ts'
 import { isErrorBody } from './error-body.ts'
-import type { FailureKind, WireBody } from './outcome.ts'
+import type { Outcome, WireBody } from './outcome.ts'
 
 /** A parsed body, or why it cannot be read. */
-export interface ReadBody {
-  readonly body?: unknown
-  readonly failure?: FailureKind
-  readonly reason?: string
-  readonly wire?: WireBody
-  readonly isKnown?: boolean
-}
+type ReadBody = Partial<Pick<Outcome, 'body' | 'failure' | 'reason' | 'wire' | 'isKnown'>>
 
 /** What must be known besides the bytes of a body. */
-export interface BodyContext {
+interface BodyContext {
   readonly status: number
   /** The `Content-Encoding` header, or nothing. */
   readonly encoding: string
@@ -97,14 +92,6 @@ function textOf(bytes: Buffer) {
   const isHtml = bytes.toString('latin1').trimStart().startsWith('<')
   if (isHtml) return { failure: 'html', reason: 'HTML instead of JSON' } as const
   return { failure: 'not utf-8', reason: 'bytes that are not UTF-8' } as const
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 function nestsDeeper(value: unknown, levels: number): boolean {

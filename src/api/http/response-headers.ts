@@ -20,9 +20,9 @@ export function observedAt(headers: Headers, now: number): number {
   const tick = readTick(headers.get('territorylasttick'))
   if (tick !== null) return tick
   const expires = readHttpDate(headers.get('expires'))
-  const age = readMaxAge(headers.get('cache-control'))
+  const age = maxAge(headers)
   // max-age=0 means "do not cache", and comes with an arbitrary Expires in the past.
-  if (expires !== null && age !== null && age > 0) return expires - age
+  if (expires !== null && age !== null && age > 0) return expires - age * 1000
   return readHttpDate(headers.get('date')) ?? now
 }
 
@@ -37,7 +37,7 @@ export function clockError(headers: Headers): string | undefined {
   const sent = readHttpDate(headers.get('date'))
   if (sent === null) return undefined
   const observed = observedAt(headers, sent)
-  const lifetime = readMaxAge(headers.get('cache-control')) ?? 0
+  const lifetime = (maxAge(headers) ?? 0) * 1000
   if (observed <= sent + tolerance && observed >= sent - lifetime - tolerance) return undefined
   return `response speaks for ${new Date(observed).toISOString()}, its own Date header says ${new Date(sent).toISOString()}`
 }
@@ -47,19 +47,14 @@ export function expiresAt(headers: Headers): number | null {
   const expires = readHttpDate(headers.get('expires'))
   if (expires !== null) return expires
   const date = readHttpDate(headers.get('date'))
-  const age = readMaxAge(headers.get('cache-control'))
-  return date === null || age === null ? null : date + age
+  const age = maxAge(headers)
+  return date === null || age === null ? null : date + age * 1000
 }
 
 /** `max-age` of `Cache-Control`, in seconds: the same for every response of a route. Null when absent or malformed. */
 export function maxAge(headers: Headers): number | null {
-  const age = readMaxAge(headers.get('cache-control'))
-  return age === null ? null : age / 1000
-}
-
-function readMaxAge(value: string | undefined): number | null {
-  const seconds = value?.match(/(?:^|[\s,])max-age\s*=\s*"?(\d{1,9})"?/i)?.[1]
-  return seconds === undefined ? null : Number(seconds) * 1000
+  const seconds = headers.get('cache-control')?.match(/(?:^|[\s,])max-age\s*=\s*"?(\d{1,9})"?/i)?.[1]
+  return seconds === undefined ? null : Number(seconds)
 }
 
 const tickForm = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?\s*(?:([Zz])|([+-]\d{2}):?(\d{2})?)?$/

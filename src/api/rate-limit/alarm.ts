@@ -1,16 +1,11 @@
 import type { Clock } from '../../app/clock.ts'
 
-/** At most one sleep at a time. */
-export interface Alarm {
-  /** Sleeps until `at` (ms since the epoch) instead of any earlier setting. Infinity: not at all. */
-  set(at: number): void
-}
-
-/** @param onAlarm called when the instant has come */
-export function createAlarm(clock: Clock, onAlarm: () => void): Alarm {
+/** At most one sleep at a time. @param onAlarm called when the instant has come */
+export function createAlarm(clock: Clock, onAlarm: () => void) {
   let current: { readonly at: number; readonly cancel: AbortController } | null = null
   return {
-    set(at) {
+    /** Sleeps until `at` (ms since the epoch) instead of any earlier setting. Infinity: not at all. */
+    set(at: number): void {
       if (current?.at === at) return
       current?.cancel.abort()
       current = null

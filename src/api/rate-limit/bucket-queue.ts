@@ -2,7 +2,7 @@ import PQueue from 'p-queue'
 import type { Clock } from '../../app/clock.ts'
 import type { Lane } from '../http/request.ts'
 import { type Admissions, admit, LANES, type LaneLoad, roomFor } from './admission.ts'
-import { type Alarm, createAlarm } from './alarm.ts'
+import { createAlarm } from './alarm.ts'
 import { PROBE_LASTS, type ReservationRequest, recheckIn, release, remaining, reserve } from './budget.ts'
 import { type BudgetState, emptyBudget, type Reservation } from './budget-state.ts'
 import type { BudgetStore, Step } from './budget-store.ts'
@@ -37,7 +37,7 @@ export class BucketQueue {
   readonly #clock: Clock
   readonly #slots: PQueue
   readonly #lanes: Readonly<Record<Lane, PQueue>>
-  readonly #alarm: Alarm
+  readonly #alarm: ReturnType<typeof createAlarm>
   readonly #recheckAt: Record<Lane, number> = { live: Infinity, refresh: Infinity, backfill: Infinity }
   /** The requests of this process that hold or request a reservation. */
   readonly #own = new Set<string>()

@@ -86,7 +86,7 @@ export function reserve(
 }
 
 /** What moves with a route from the budget it had while its bucket was unknown. */
-export type Transfer = Pick<BudgetState, 'reservations' | 'cadences'>
+type Transfer = Pick<BudgetState, 'reservations' | 'cadences'>
 
 /**
  * Takes out what belongs to another bucket: one request, or everything that a provisional bucket holds. Of one request the

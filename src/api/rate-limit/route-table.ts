@@ -1,7 +1,7 @@
 import { firstSegment } from './budget-store.ts'
 
 /** Which bucket each route draws from, as far as it is known. */
-export interface RouteTable {
+interface RouteTable {
   readonly buckets: ReadonlyMap<string, string>
   /** Routes filed under the bucket of their neighbours, until a response names theirs. */
   readonly guessed: ReadonlySet<string>

@@ -1,12 +1,12 @@
 import { isUtf8 } from 'node:buffer'
 import { type Api, createClient } from '../client.ts'
 import { classifyResponse, faultError } from '../http/classify-response.ts'
-import type { Outcome } from '../http/outcome.ts'
+import { emptyOutcome, type Outcome } from '../http/outcome.ts'
 import { type ApiRequest, wireRequest } from '../http/request.ts'
 import type { Recorder, Transport } from '../http/transport.ts'
 import { type ApiResponse, toApiResponse } from '../response.ts'
 import { BrokenRecording, placeIn, readBody } from '../schemas/recordings/recording-body.ts'
-import { type Recorded, readIndex, requestName } from '../schemas/recordings/recording-index.ts'
+import { decodedPath, type Recorded, readIndex, requestName } from '../schemas/recordings/recording-index.ts'
 
 /** Where recorded responses come from. */
 export interface RecordingSource {
@@ -19,11 +19,7 @@ export interface RecordingSource {
 }
 
 /** Recorded responses, which stand in for the API. */
-export interface RecordedResponses {
-  /** Oldest first. */
-  readonly lines: readonly Recorded[]
-  /** Where a line is to be found, for messages. */
-  placeOf(line: Recorded): string
+export interface RecordedResponses extends Pick<RecordingSource, 'lines' | 'placeOf'> {
   /** The newest response to a request that was recorded at or before an instant (ms since the epoch). */
   newest(name: string, at: number): Recorded | undefined
   /**
@@ -94,28 +90,20 @@ export function recordedResponses(source: RecordingSource): RecordedResponses {
 
 /** The name of the request of a line; the same as `nameOfRequest` of that request. */
 export function nameOf({ method, path, query, requestBody }: Recorded): string {
-  return requestName(method, decoded(path), new URLSearchParams(query), requestBody)
+  return requestName(method, decodedPath(path), new URLSearchParams(query), requestBody)
 }
 
 /** The name of a request, for `newest`. */
 export function nameOfRequest(request: ApiRequest): string {
   const { method, target } = wireRequest(request)
   const [path = '', query = ''] = target.split('?')
-  return requestName(method, decoded(path), new URLSearchParams(query), request.json)
+  return requestName(method, decodedPath(path), new URLSearchParams(query), request.json)
 }
 
 /** The requests that a call makes of a client: each gets an empty object, and none is sent. */
 export async function requestsOf(call: (api: Api) => Promise<unknown>): Promise<ApiRequest[]> {
   const requests: ApiRequest[] = []
-  const outcome: Outcome = {
-    status: 200,
-    headers: new Map(),
-    body: {},
-    failure: null,
-    reason: '',
-    bytes: 2,
-    receivedAt: 0,
-  }
+  const outcome: Outcome = { ...emptyOutcome(0), status: 200, body: {}, bytes: 2 }
   const transport = offline(async (request) => {
     requests.push(request)
     return toApiResponse(outcome, 1)
@@ -153,16 +141,8 @@ async function outcomeOf(recorded: Recorded, { read, placeOf }: RecordingSource)
   try {
     const parsed: unknown = JSON.parse(text)
     const wire = { bytes: Buffer.from(text), isGzip: false }
-    return { status, headers: lowerCase, body: parsed, failure: null, reason: '', bytes, wire, receivedAt: at }
+    return { ...emptyOutcome(at), status, headers: lowerCase, body: parsed, bytes, wire }
   } catch {
     throw new BrokenRecording(`${placeOf(recorded)} is not JSON, or JSON that ended early`)
-  }
-}
-
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path)
-  } catch {
-    return path
   }
 }

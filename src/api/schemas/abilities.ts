@@ -1,18 +1,15 @@
 import * as z from 'zod'
 import { type Body, recordsOf } from './form/bodies.ts'
-import { known } from './form/field-meta.ts'
+import { known, names, number, text } from './form/field-meta.ts'
 import { recordParser } from './form/record.ts'
 import { fieldsOf } from './form/unknown.ts'
 import { iconSchema, itemVocabulary } from './items.ts'
 
-const text = z.string().nullish()
-const number = z.number().nullish()
-const names = z.array(z.string()).nullish()
 const icon = iconSchema.extend({ name: text })
 const coordinates = z.looseObject({ x: number, y: number })
 
 /** One way of playing a class, in its ability tree. Texts are HTML. */
-export const archetypeSchema = z.looseObject({
+const archetypeSchema = z.looseObject({
   name: text,
   description: text,
   shortDescription: text,
@@ -21,7 +18,7 @@ export const archetypeSchema = z.looseObject({
 })
 
 /** One ability. Texts are HTML. */
-export const abilitySchema = z.looseObject({
+const abilitySchema = z.looseObject({
   name: text,
   icon: icon.nullish(),
   slot: number,
@@ -117,11 +114,8 @@ export const parseClassList: (body: unknown) => ClassList = recordParser('classe
 export const parseAspect: (record: unknown) => Aspect = recordParser('aspect', aspectSchema)
 
 /** @throws RecordError with the JSON pointer of the first thing that does not fit */
-export const parseAbility: (record: unknown) => z.output<typeof abilitySchema> = recordParser('ability', abilitySchema)
-export const parseArchetype: (record: unknown) => z.output<typeof archetypeSchema> = recordParser(
-  'archetype',
-  archetypeSchema,
-)
+export const parseAbility = recordParser('ability', abilitySchema)
+export const parseArchetype = recordParser('archetype', archetypeSchema)
 export const parseAbilityNode: (record: unknown) => AbilityNode = recordParser('ability node', abilityNodeSchema)
 
 const parseNodes = recordParser('ability map', z.array(abilityNodeSchema))

@@ -1,14 +1,11 @@
 import * as z from 'zod'
 import type { Body } from './form/bodies.ts'
-import { known } from './form/field-meta.ts'
+import { flag, known, number, text } from './form/field-meta.ts'
 import { recordParser } from './form/record.ts'
 
 /** The kinds of article the service has so far; others are still accepted. */
 export const articleVocabulary = { type: ['blog', 'event', 'giveaway', 'article', 'poll'] } as const
 
-const text = z.string().nullish()
-const number = z.number().nullish()
-const flag = z.boolean().nullish()
 const type = known(articleVocabulary.type).nullish()
 
 /** An article as it stands in a list: `pk` is its key there and in `articles.fetch`. */

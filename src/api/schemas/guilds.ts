@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { hiddenBy, known } from './form/field-meta.ts'
+import { flag, hiddenBy, known, number, text } from './form/field-meta.ts'
 import { recordParser } from './form/record.ts'
 import { totalsSchema } from './form/totals.ts'
 import { fieldsOf } from './form/unknown.ts'
@@ -15,9 +15,6 @@ export const guildVocabulary = {
   ],
 } as const
 
-const text = z.string().nullish()
-const number = z.number().nullish()
-const flag = z.boolean().nullish()
 const colour = known(guildVocabulary.colour).nullish()
 
 /** One guild. Only `uuid` is always there (API reference 6.1); fields not named here are kept. */

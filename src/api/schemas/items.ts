@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { known } from './form/field-meta.ts'
+import { flag, known, number, text } from './form/field-meta.ts'
 import { recordParser } from './form/record.ts'
 
 /**
@@ -44,9 +44,6 @@ export const itemVocabulary = {
   ],
 } as const
 
-const text = z.string().nullish()
-const number = z.number().nullish()
-const flag = z.boolean().nullish()
 const numbers = z.array(z.number())
 
 /** A fixed value, or a range whose `min` may exceed its `max`: order by value, not by name. */

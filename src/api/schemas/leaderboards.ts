@@ -1,13 +1,11 @@
 import * as z from 'zod'
 import type { Body } from './form/bodies.ts'
+import { number, text } from './form/field-meta.ts'
 import { recordParser } from './form/record.ts'
 import { fieldsOf } from './form/unknown.ts'
 import { guildSchema } from './guilds.ts'
 import { characterSchema } from './people/characters.ts'
 import { identityFields } from './people/identities.ts'
-
-const text = z.string().nullish()
-const number = z.number().nullish()
 
 /**
  * One place on a board, of a guild or of a player (API reference 8). Who hides is there with `restricted: true` and the

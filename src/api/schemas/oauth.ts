@@ -1,8 +1,7 @@
 import * as z from 'zod'
+import { text } from './form/field-meta.ts'
 import { recordParser } from './form/record.ts'
 import { identityFields } from './people/identities.ts'
-
-const text = z.string().nullish()
 
 /** The answer to a code (API reference 3.1). There is no refresh token, and no fixed expiry. */
 export const tokenSchema = z.looseObject({

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { type Body, recordsOf } from './form/bodies.ts'
-import { known } from './form/field-meta.ts'
+import { known, number, text } from './form/field-meta.ts'
 import { recordParser } from './form/record.ts'
 
 /** The names the service has used so far on its map (API reference 8); others are still accepted. */
@@ -12,9 +12,6 @@ export const mapVocabulary = {
   rewardType: ['ITEM', 'ASPECT', 'TOME', 'CURRENCY', 'INGREDIENT', 'WARD'],
   nodeType: ['NODE', 'WALL', 'CORNER'],
 } as const
-
-const text = z.string().nullish()
-const number = z.number().nullish()
 
 /** Block coordinates, with fractions at times. */
 const point = z.looseObject({ x: number, y: number, z: number })
@@ -148,9 +145,6 @@ export const readGatheringNodes: (body: Body) => GatheringNode[] = listReader('g
 export const parseMarker: (record: unknown) => MapMarker = recordParser('map marker', markerSchema)
 export const parseWorldEvent: (record: unknown) => WorldEvent = recordParser('world event', worldEventSchema)
 export const parseMapContent: (record: unknown) => MapContent = recordParser('map content', mapContentSchema)
-export const parseGatheringNode: (record: unknown) => GatheringNode = recordParser(
-  'gathering node',
-  gatheringNodeSchema,
-)
+export const parseGatheringNode = recordParser('gathering node', gatheringNodeSchema)
 /** @throws RecordError when it is no count */
 export const parseQuestCount: (body: unknown) => QuestCount = recordParser('quest count', questCountSchema)

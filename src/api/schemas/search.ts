@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import { mapOf, recordsOf } from './form/bodies.ts'
+import { text } from './form/field-meta.ts'
 import { recordParser } from './form/record.ts'
 import { itemSchema } from './items.ts'
 
-const text = z.string().nullish()
 const guilds = z.record(z.string(), z.looseObject({ name: text, prefix: text }))
 /** Two opposite corners `[x, z]`, in no fixed order. */
 const areas = z.record(

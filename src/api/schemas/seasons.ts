@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { known } from './form/field-meta.ts'
+import { known, number, text } from './form/field-meta.ts'
 import { recordParser } from './form/record.ts'
 
 /** The names the service has used so far (API reference 6.4); others are still accepted. */
@@ -10,9 +10,6 @@ export const seasonVocabulary = {
     ...['GUILD_TOME', 'STRUCTURE'],
   ],
 } as const
-
-const text = z.string().nullish()
-const number = z.number().nullish()
 
 const rewards = z
   .array(

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { known } from './form/field-meta.ts'
+import { known, number, text } from './form/field-meta.ts'
 import { recordParser } from './form/record.ts'
 
 /** The names the service has used so far (API reference 6.3); others are still accepted. */
@@ -8,8 +8,6 @@ export const territoryVocabulary = {
   level: ['VERY_LOW', 'LOW', 'MEDIUM', 'HIGH', 'VERY_HIGH'],
 } as const
 
-const text = z.string().nullish()
-const number = z.number().nullish()
 const corner = z.array(z.number()).nullish()
 const level = known(territoryVocabulary.level).nullish()
 

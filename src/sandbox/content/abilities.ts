@@ -1,8 +1,8 @@
 import { attribute } from '../generator/items/icons.ts'
+import { coloured } from '../generator/text.ts'
 import type { Dialect } from '../http/answer.ts'
 import { type AbilityPlan, type PlannedAbility, planAbilities, rowsPerPage } from './ability-plan.ts'
 import { archetypesOf, type ClassName } from './classes.ts'
-import { coloured } from './draws.ts'
 
 const clicks = ['RIGHT-LEFT-RIGHT', 'LEFT-LEFT-RIGHT', 'RIGHT-RIGHT-LEFT', 'LEFT-RIGHT-LEFT']
 
@@ -22,7 +22,7 @@ export function abilityTreeBody(
       archetypesOf(className).map(({ id, name, colour }, nth) => [
         id,
         {
-          name: coloured(colour, `<span class='font-ascii' style='font-weight:bolder'>${name}</span>`),
+          name: title(colour, name),
           description: coloured('AAAAAA', `Those who follow the ${name} know no other way.`),
           shortDescription: coloured('AAAAAA', `The way of the ${name}`),
           icon: { name: `abilityTree.${id}`, ...attribute(`abilityTree.${id}`) },
@@ -77,7 +77,7 @@ function definition(plan: AbilityPlan, one: PlannedAbility, nth: number, { diale
   const needed =
     archetype && y > 2 * rowsPerPage ? { name: archetype.id, amount: Math.floor(y / rowsPerPage) } : undefined
   return {
-    name: coloured(archetype?.colour ?? 'FFFFFF', `<span class='font-ascii' style='font-weight:bolder'>${name}</span>`),
+    name: title(archetype?.colour ?? 'FFFFFF', name),
     icon: iconOf(one),
     slot: ((y - 1) % rowsPerPage) * 9 + x - 1,
     coordinates: { x, y },
@@ -95,6 +95,10 @@ function definition(plan: AbilityPlan, one: PlannedAbility, nth: number, { diale
     locks: locks.length > 0 ? locks : null,
     page: pageOf(y),
   }
+}
+
+function title(colour: string, name: string): string {
+  return coloured(colour, `<span class='font-ascii' style='font-weight:bolder'>${name}</span>`)
 }
 
 function iconOf({ archetype, points }: PlannedAbility) {

@@ -1,5 +1,5 @@
-import { type Random, seededRandom } from '../../app/clock.ts'
-import { between, chance, drawsFor, pick } from '../generator/draw.ts'
+import { seededRandom } from '../../app/clock.ts'
+import { between, chance, drawsFor, pick, unused } from '../generator/draw.ts'
 import { camelCase } from '../generator/names.ts'
 import { adjectives, nouns, titled } from '../generator/words.ts'
 import { type Archetype, archetypesOf, type ClassName } from './classes.ts'
@@ -46,7 +46,7 @@ export function planAbilities(seed: number, className: ClassName): AbilityPlan {
   const connectors: PlannedConnector[] = []
 
   function add(x: number, y: number, from?: PlannedAbility, archetype?: Archetype, locks: readonly string[] = []) {
-    const name = newName(random, given)
+    const name = unused(given, () => titled(pick(random, adjectives), pick(random, nouns)))
     const points = between(random, 1, 2)
     const one = { id: camelCase(name), name, x, y, points, archetype, parent: from?.id, locks }
     abilities.push(one)
@@ -89,13 +89,4 @@ export function takenAbilities({ abilities }: AbilityPlan, salt: number, level: 
     points -= price
   }
   return taken
-}
-
-function newName(random: Random, given: Set<string>): string {
-  for (;;) {
-    const name = titled(pick(random, adjectives), pick(random, nouns))
-    if (given.has(name)) continue
-    given.add(name)
-    return name
-  }
 }

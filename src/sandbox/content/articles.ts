@@ -4,8 +4,7 @@ import type { Span } from './balance.ts'
 
 /** The kinds of articles there are (API reference 3.6). */
 export const articleTypes = ['blog', 'event', 'giveaway', 'article', 'poll'] as const
-/** One of `articleTypes`. */
-export type ArticleType = (typeof articleTypes)[number]
+type ArticleType = (typeof articleTypes)[number]
 
 const day = 86_400_000
 /** Milliseconds between two articles of a type, without the delay of each. */
@@ -14,7 +13,7 @@ const interval = 6 * day
 const firstOfAll = Date.UTC(2000, 0, 1)
 
 /** An article as the list shows it, and everything else that its own page shows. */
-export type Article = ReturnType<typeof article>
+type Article = ReturnType<typeof article>
 
 /**
  * The articles of one type that are listed at the end of a span, newest first (API reference 8).

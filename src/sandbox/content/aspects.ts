@@ -1,9 +1,9 @@
-import { between, chance, drawsFor, pick } from '../generator/draw.ts'
+import { between, chance, drawsFor, hex, pick } from '../generator/draw.ts'
 import { attribute } from '../generator/items/icons.ts'
+import { coloured } from '../generator/text.ts'
 import { adjectives, nouns, titled } from '../generator/words.ts'
 import { planAbilities } from './ability-plan.ts'
 import type { ClassName } from './classes.ts'
-import { coloured, hexName } from './draws.ts'
 
 const thresholds = [1, 5, 30, 150]
 const rarities = ['legendary', 'fabled', 'mythic']
@@ -24,7 +24,7 @@ export function aspectsBody(seed: number, className: ClassName, balance: Readonl
     const ability = pick(random, abilities).name
     const tiers = chance(random, 0.2) ? 3 : 4
     const name = `Aspect of the ${titled(pick(random, adjectives), pick(random, nouns))}`
-    const internalName = hexName(random)
+    const internalName = hex(random, 8)
     const more = balance.get(internalName) ?? 0
     return {
       name,

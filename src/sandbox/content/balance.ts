@@ -8,17 +8,6 @@ const interval = 14 * 24 * 3_600_000
 /** A Tuesday, ms since the epoch. */
 const anyPatch = Date.UTC(2026, 0, 6, 15)
 
-/** What one patch changed of a class. */
-export interface Balanced {
-  /** Ms since the epoch. */
-  readonly at: number
-  readonly class: ClassName
-  /** By how much the mana of abilities changed, by their ids; never 0. */
-  readonly mana: ReadonlyMap<string, number>
-  /** By how many percent aspects changed, by their internal names; never 0. */
-  readonly percent: ReadonlyMap<string, number>
-}
-
 /** Since when patches count, and until when; ms since the epoch. */
 export interface Span {
   readonly from: number
@@ -34,7 +23,7 @@ export function patchInstants({ from, until }: Span): number[] {
 }
 
 /** Every change of the balance patches of a span, in order. */
-export function balanceChanges(seed: number, span: Span): Balanced[] {
+export function balanceChanges(seed: number, span: Span) {
   return patchInstants(span).flatMap((at) => classNames.map((name) => changesOf(seed, name, at)))
 }
 
@@ -44,7 +33,11 @@ export function questCount(seed: number, span: Span): number {
   return patchInstants(span).reduce((sum, at) => sum + pick(drawsFor(seed, `quests ${at}`), [-1, 1, 2, 3]), first)
 }
 
-function changesOf(seed: number, name: ClassName, at: number): Balanced {
+/**
+ * What one patch changed of a class: the mana of abilities, by their ids, and how many percent aspects do, by their internal
+ * names; never by 0.
+ */
+function changesOf(seed: number, name: ClassName, at: number) {
   const random = drawsFor(seed, `balance ${name} ${at}`)
   const { abilities } = planAbilities(seed, name)
   const three = Array.from({ length: 3 }, () => [pick(random, abilities).id, pick(random, [-5, 5, 10])] as const)
@@ -56,7 +49,7 @@ function changesOf(seed: number, name: ClassName, at: number): Balanced {
 }
 
 /** What all patches of a span changed of a class together. */
-export function balanceOf(seed: number, name: ClassName, span: Span): Pick<Balanced, 'mana' | 'percent'> {
+export function balanceOf(seed: number, name: ClassName, span: Span) {
   const own = balanceChanges(seed, span).filter((one) => one.class === name)
   return { mana: summed(own.map(({ mana }) => mana)), percent: summed(own.map(({ percent }) => percent)) }
 }

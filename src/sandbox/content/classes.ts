@@ -3,7 +3,6 @@ import { titled } from '../generator/words.ts'
 
 /** The five classes; their paths are in lower case (API reference 3.4). */
 export const classNames = ['archer', 'warrior', 'assassin', 'mage', 'shaman'] as const
-/** One of `classNames`. */
 export type ClassName = (typeof classNames)[number]
 
 /** One way of playing a class. */

@@ -1,9 +1,8 @@
 import type { Random } from '../../app/clock.ts'
-import { between, chance, drawsFor, pick } from '../generator/draw.ts'
+import { between, chance, drawsFor, hex, pick } from '../generator/draw.ts'
+import { place } from '../generator/places.ts'
 import type { Item } from '../generator/records.ts'
 import { adjectives, nouns, sentences, titled } from '../generator/words.ts'
-import { hexName } from './draws.ts'
-import { place } from './places.ts'
 
 const week = 7 * 24 * 3_600_000
 const difficulties = ['EASY', 'MEDIUM', 'HARD']
@@ -39,7 +38,7 @@ export function worldEventsBody(seed: number, at: number) {
     const begins = nextStart(seed, nth, at)
     return {
       name: titled(pick(random, adjectives), pick(random, nouns)),
-      internalName: hexName(random),
+      internalName: hex(random, 8),
       lore: pick(random, sentences),
       difficulty: vague ? null : pick(random, difficulties),
       level: vague ? null : level,
@@ -59,7 +58,7 @@ export function worldEventsBody(seed: number, at: number) {
 }
 
 /** What camps and raids have in common. */
-export interface MapContent {
+interface MapContent {
   readonly type: 'CAMP' | 'RAID'
   /** Recomputes the rewards for this level; undefined for the place's own. */
   readonly level: number | undefined

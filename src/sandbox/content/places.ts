@@ -1,4 +1,5 @@
 import { between, chance, drawsFor, pick } from '../generator/draw.ts'
+import { place } from '../generator/places.ts'
 import { adjectives, nouns, titled } from '../generator/words.ts'
 
 const services = 'Blacksmith,Potion Merchant,Item Identifier,Trade Market,Bank,Cave,Boss Altar,Dungeon'.split(',')
@@ -36,9 +37,4 @@ export function discoveries(seed: number) {
     const name = `${titled(pick(random, adjectives), pick(random, nouns))}${chance(random, 0.2) ? ' Ruins' : ''}`
     return { name, start: [x, z] as const, end: [x + between(random, 10, 120), z + between(random, 10, 120)] as const }
   })
-}
-
-/** Somewhere on the map. */
-export function place(random: () => number) {
-  return { x: between(random, -2200, 1400), y: between(random, 8, 160), z: between(random, -5900, -200) }
 }

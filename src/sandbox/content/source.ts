@@ -1,15 +1,8 @@
 import type { Item } from '../generator/records.ts'
-import {
-  type AnswerSource,
-  type ApiRequest,
-  type Dialect,
-  invalidQuery,
-  isRefusal,
-  notFound,
-  type Refusal,
-} from '../http/answer.ts'
+import { type AnswerSource, type ApiRequest, isRefusal, type Refusal, refuse } from '../http/answer.ts'
 import { cachedSource, type Found, shared } from '../http/cached-source.ts'
-import { cutPage, type PageForm, pageNumber } from '../http/paging.ts'
+import { type AnswerForm, cutPage, pageNumber } from '../http/paging.ts'
+import type { WorldSource } from '../world-source.ts'
 import { abilityMapBody, abilityTreeBody } from './abilities.ts'
 import { articleBody, articles, articleTypes, newsBody, videosBody } from './articles.ts'
 import { aspectsBody } from './aspects.ts'
@@ -18,22 +11,23 @@ import { type ClassName, classBody, classesBody, classNames } from './classes.ts
 import { lootPoolsBody, mapContentBody, worldEventsBody } from './happenings.ts'
 import { gatheringNodesBody, markersBody } from './places.ts'
 
-/** What the content is made of. */
-export interface ContentSettings extends PageForm {
-  readonly dialect: Dialect
-  readonly seed: number
-  /** When the sandbox began, ms since the epoch. */
-  readonly now: number
-  /** The items that can be found somewhere. */
-  readonly items: () => readonly Item[]
+const families = /^\/(ability|aspects|classes|publisher|latest-news|map)(\/|$)/
+
+/** Puts the content without a simulation around the items of a world. */
+export function withContent(items: WorldSource, form: AnswerForm): WorldSource {
+  const content = contentSource(form, () => items.itemWorld().items)
+  return {
+    ...items,
+    answer: (request, now) => (families.test(request.path) ? content : items).answer(request, now),
+  }
 }
 
 /** A body to be written when no copy is left, as of an instant in ms. */
 type Write = (at: number) => unknown
 
-/** Serves the content without a simulation: classes and their abilities, articles, places on the map. All of it follows from the seed and the time. */
-export function contentSource(settings: ContentSettings): AnswerSource {
-  const { seed, dialect, items, now: startedAt } = settings
+/** Serves classes and their abilities, articles, places on the map. All of it follows from the seed and the time. */
+function contentSource(form: AnswerForm, items: () => readonly Item[]): AnswerSource {
+  const { seed, dialect, now: startedAt } = form
   const until = (at: number) => ({ from: startedAt, until: at })
   const balance = (name: ClassName, at: number) => balanceOf(seed, name, until(at))
   const plain: Readonly<Record<string, Write>> = {
@@ -59,7 +53,7 @@ export function contentSource(settings: ContentSettings): AnswerSource {
 
   function find({ path, query }: ApiRequest, at: number): Found | Refusal {
     const write = plain[path] ?? ofClass(path) ?? ofLevel(path, query) ?? ofArticles(path, query, at)
-    if (!write) return notFound()
+    if (!write) return refuse.notFound()
     if (isRefusal(write)) return write
     return shared(() => write(at), `${query.get('page') ?? ''} ${query.get('level') ?? ''}`)
   }
@@ -75,23 +69,23 @@ export function contentSource(settings: ContentSettings): AnswerSource {
     const body = perLevel[path]
     if (!body) return undefined
     const level = query.get('level')
-    if (level !== null && !/^\d{1,3}$/.test(level)) return invalidQuery('level must be a number.')
+    if (level !== null && !/^\d{1,3}$/.test(level)) return refuse.invalidQuery('level must be a number.')
     return (at) => body(level === null ? undefined : Number(level), at)
   }
 
   function ofArticles(path: string, query: URLSearchParams, at: number): Write | Refusal | undefined {
-    const [, form, asked, pk] = /^\/publisher\/articles\/(list|fetch)\/([^/]+)(?:\/(\d+))?$/.exec(path) ?? []
+    const [, action, asked, pk] = /^\/publisher\/articles\/(list|fetch)\/([^/]+)(?:\/(\d+))?$/.exec(path) ?? []
     const type = articleTypes.find((one) => one === asked)
-    if (!type || (form === 'fetch') !== (pk !== undefined)) return undefined
+    if (!type || (action === 'fetch') !== (pk !== undefined)) return undefined
     const all = articles(seed, type, until(at))
-    if (form === 'fetch') {
+    if (action === 'fetch') {
       const found = all.find(({ summary }) => String(summary.pk) === pk)
-      return found ? () => articleBody(found) : notFound()
+      return found ? () => articleBody(found) : refuse.notFound()
     }
-    const page = pageNumber(query, all.length, settings)
+    const page = pageNumber(query, all.length, form)
     if (typeof page !== 'number') return page
     return () => {
-      const { controller, results } = cutPage(all, page, settings)
+      const { controller, results } = cutPage(all, page, form)
       // Keyed by the place within the page; the key of an article is its pk (API reference 4.1).
       return { controller, results: Object.fromEntries(results.map(({ summary }, nth) => [String(nth + 1), summary])) }
     }

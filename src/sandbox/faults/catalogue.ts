@@ -2,7 +2,6 @@ import { deliveries } from './deliveries.ts'
 import type { Fault } from './fault.ts'
 import { clocks } from './kinds/clock-faults.ts'
 import { headerFaults } from './kinds/header-faults.ts'
-import { hostileTexts } from './kinds/hostile-text.ts'
 import { incomplete } from './kinds/incomplete.ts'
 import { people } from './kinds/people-faults.ts'
 import { refusals } from './kinds/refusal-faults.ts'
@@ -16,7 +15,6 @@ const all = {
   ...incomplete,
   ...shapes,
   ...people,
-  ...hostileTexts,
   ...values,
   ...clocks,
 }

@@ -14,14 +14,13 @@ export interface Outgoing {
 export interface Occasion {
   /** Below the base path, decoded. */
   readonly path: string
-  readonly query: URLSearchParams
   readonly hasCredential: boolean
   /** Place of this response among those that share the decision, from 0. */
   readonly position: number
   /** Draws the same numbers again for every response of a run. */
   readonly random: Random
   /** Earlier answers to the same request that said something else, oldest first, as they truly were. */
-  readonly earlier: () => readonly Outgoing[]
+  readonly earlier: readonly Outgoing[]
 }
 
 /** One way in which a response goes wrong. */
@@ -30,6 +29,8 @@ export interface Fault {
   readonly about: string
   /** How many responses in a row of one path share a decision (default 1): what lasts for a while. */
   readonly run?: number
+  /** Which paths it spoils (default all). */
+  readonly on?: (path: string) => boolean
   /** The spoilt response, or undefined when there is nothing in this one to spoil. */
   spoil(answer: Outgoing, occasion: Occasion): Outgoing | undefined
 }
@@ -55,12 +56,14 @@ export function withHeaders(answer: Outgoing, changed: Readonly<Record<string, s
   return { ...answer, headers }
 }
 
+/** The headers among `names` that hold a date, each moved by so many ms. */
+export function movedDates(headers: Headers, names: readonly string[], by: number): Record<string, string> {
+  const dates = names.map((name) => [name, Date.parse(headers.get(name) ?? '')] as const)
+  const known = dates.filter(([, instant]) => !Number.isNaN(instant))
+  return Object.fromEntries(known.map(([name, instant]) => [name, new Date(instant + by).toUTCString()]))
+}
+
 /** The same response with another body, sent as it is. */
 export function withBody(answer: Outgoing, body: string, type = 'application/json'): Outgoing {
   return { ...withHeaders(answer, { 'content-type': type }), body: new TextEncoder().encode(body) }
-}
-
-/** One of several. */
-export function oneOf<T>(options: readonly [T, ...T[]], random: Random): T {
-  return options[Math.floor(random() * options.length)] ?? options[0]
 }

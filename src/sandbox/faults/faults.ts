@@ -13,7 +13,7 @@ export interface FaultsDone {
 }
 
 /** One request, as far as faults look at it. */
-export interface FaultedRequest {
+interface FaultedRequest {
   readonly method: string
   readonly path: string
   readonly query: URLSearchParams
@@ -22,25 +22,15 @@ export interface FaultedRequest {
   readonly hasCredential: boolean
 }
 
-/** Spoils responses according to a plan. One response meets one fault at most, so that what is wrong with it has one cause. */
-export interface Faults {
-  readonly rules: () => readonly FaultRule[]
-  readonly seed: () => number
-  readonly done: () => FaultsDone
-  /** Begins anew with another plan; null for none. `seed` stays the same unless another is given. */
-  set(spec: FaultSpec | null, now: number, seed?: number): void
-  /** The spoilt response, or undefined when this one is to go out as it is. */
-  strike(response: Response, request: FaultedRequest, now: number): Promise<Outgoing | undefined>
-}
-
 /** Earlier copies kept of each response, for stale ones. */
 const keptCopies = 3
 
 /**
- * Opens a plan. Whether and how a response is spoilt depends on the seed, the fault, the path and the number of the request
+ * Spoils responses according to a plan. One response meets one fault at most, so that what is wrong with it has one cause.
+ * Whether and how a response is spoilt depends on the seed, the fault, the path and the number of the request
  * on that path, counted from when the plan was set; the clock only says whether a rule is in force.
  */
-export function createFaults(firstSeed: number): Faults {
+export function createFaults(firstSeed: number) {
   let seed = firstSeed
   let rules: readonly FaultRule[] = []
   let byFault: Partial<Record<FaultName, Record<string, number>>> = {}
@@ -48,19 +38,21 @@ export function createFaults(firstSeed: number): Faults {
   const asked = new Map<string, number>()
   const copies = new Map<string, { readonly expires: string | null; readonly answer: Promise<Outgoing> }[]>()
 
+  /** The spoilt response, or undefined when this one is to go out as it is. */
   async function strike(response: Response, request: FaultedRequest, now: number): Promise<Outgoing | undefined> {
     if (rules.length === 0) return undefined
-    const { path, query, hasCredential } = request
+    const { path, hasCredential } = request
     const number = asked.get(path) ?? 0
     asked.set(path, number + 1)
     const before = rules.some(({ fault }) => fault === 'stale') ? await remember(response, request) : []
     for (const { fault, share, from, until, path: prefix } of rules) {
       if (prefix !== undefined && !path.startsWith(prefix)) continue
       if ((from !== undefined && now < from) || (until !== undefined && now >= until)) continue
-      const { run = 1, spoil } = catalogue[fault]
+      const { run = 1, on, spoil } = catalogue[fault]
+      if (on && !on(path)) continue
       const random = drawsOf(`${seed} ${fault} ${path} ${Math.floor(number / run)}`)
       if (random() >= share) continue
-      const occasion = { path, query, hasCredential, position: number % run, random, earlier: () => before }
+      const occasion = { path, hasCredential, position: number % run, random, earlier: before }
       const spoilt = spoil(await outgoing(response), occasion)
       if (spoilt === undefined) continue
       const paths = byFault[fault] ?? {}
@@ -88,9 +80,10 @@ export function createFaults(firstSeed: number): Faults {
   return {
     rules: () => rules,
     seed: () => seed,
-    done: () => ({ total, byFault }),
+    done: (): FaultsDone => ({ total, byFault }),
     strike,
-    set(spec, now, other = seed) {
+    /** Begins anew with another plan; null for none. */
+    set(spec: FaultSpec | null, now: number, other = seed): void {
       // Read first: a plan that cannot be read leaves the old one in force.
       rules = spec === null ? [] : readFaults(spec, now)
       seed = other
@@ -101,6 +94,8 @@ export function createFaults(firstSeed: number): Faults {
     },
   }
 }
+
+export type Faults = ReturnType<typeof createFaults>
 
 /** The response with its body at hand; the response itself can still be sent. */
 async function outgoing(response: Response): Promise<Outgoing> {

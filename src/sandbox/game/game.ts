@@ -6,7 +6,7 @@ import { planMapChanges } from './guilds/map-changes.ts'
 import { createHoldings, createMap, createSheets } from './guilds/territories.ts'
 import { planWars } from './guilds/wars.ts'
 import { type GameHistory, historyBetween } from './history.ts'
-import { emptyLog, type ItemPatched } from './log.ts'
+import { emptyLog, type GameLog } from './log.ts'
 import { counterAt } from './people/counters.ts'
 import { gameNames } from './people/name-changes.ts'
 import { planPersonChanges } from './people/person-changes.ts'
@@ -14,29 +14,35 @@ import { planLogin } from './people/presence.ts'
 import { createQueue } from './queue.ts'
 import type { Realm } from './state.ts'
 import { planStory, storyHoldings } from './story.ts'
-import { day, hour } from './time.ts'
-import { recurring } from './worlds/recurring.ts'
+import { day, hour, recurring } from './time.ts'
 import { planRestarts } from './worlds/restarts.ts'
 import { createWorlds } from './worlds/worlds.ts'
 
-/** What a patch of the items did; null when none could be made. */
-export type PatchItems = (seed: number) => Omit<ItemPatched<number>, 'at'> | null
-
-/** How a game begins. */
-export interface GameSettings {
-  readonly seed: number
-  /** When it begins, ms since the epoch. Some hours before have been played already, so that people are online. */
-  readonly startedAt: number
-  /** How many guilds there are; 60 of them play, the others are small and dormant (default 400). */
+/** How the living world is to be. */
+export interface GameOptions {
+  /** How many guilds: 60 of them play, the others are small and dormant (default 400, up to 20,000). */
   readonly guilds?: number | undefined
   /** How many people play (default 2,000); members of dormant guilds come on top. */
   readonly players?: number | undefined
   /** How many territories the map has, rounded up to twenties (default 400). */
   readonly territories?: number | undefined
+  /** ISO instant at which the game begins (default: the clock when the sandbox starts). */
+  readonly startedAt?: string | undefined
+  /** How often a territory's resources move, seconds (default 600). */
+  readonly resourceSeconds?: number | undefined
   /** Whether one war, one patch and the like happen in three days, as planned, instead of much by chance (default false). */
   readonly isStory?: boolean | undefined
-  /** Called when the game patches its items; absent: never. */
-  readonly patchItems?: PatchItems | undefined
+  /** Whether the game patches the items now and then (default: unless an item world was given). */
+  readonly patches?: boolean | undefined
+}
+
+/** How a game begins. */
+export interface GameSettings extends Pick<GameOptions, 'guilds' | 'players' | 'territories' | 'isStory'> {
+  readonly seed: number
+  /** When it begins, ms since the epoch. Some hours before have been played already, so that people are online. */
+  readonly startedAt: number
+  /** Patches the items and says what that did; null when no patch could be made. Absent: the game patches none. */
+  readonly patchItems?: ((seed: number) => Omit<GameLog['itemPatches'][number], 'at'> | null) | undefined
 }
 
 /** A simulated world that advances by the second on each request. */

@@ -26,7 +26,7 @@ export function historyBetween(log: GameLog, from: number, to: number): GameHist
     from: iso(from),
     to: iso(to),
     ...(Object.fromEntries(happened) as Events),
-    holds: holds.filter((hold) => overlaps(hold.from, hold.until)).map((hold) => ({ ...hold, ...span(hold) })),
+    holds: holds.filter(({ from, until }) => overlaps(from, until)).map((hold) => ({ ...hold, ...span(hold) })),
     sessions: sessions
       .filter(({ login, logout }) => overlaps(login, logout))
       .map((session) => ({

@@ -1,4 +1,5 @@
 import { constants, crc32, deflateRawSync } from 'node:zlib'
+import { once } from '../http/answer.ts'
 
 /** A piece of a body, with its compressed form made when first asked for. */
 export interface Part {
@@ -6,18 +7,12 @@ export interface Part {
   readonly deflated: () => Buffer
 }
 
-/** A piece of a body from its text. */
 export function partOf(text: string): Part {
   const plain = Buffer.from(text)
-  let deflated: Buffer | undefined
-  return {
-    plain,
-    // Ends on a byte boundary without ending the stream, so that pieces can follow each other.
-    deflated: () => (deflated ??= deflateRawSync(plain, { level: 1, finishFlush: constants.Z_FULL_FLUSH })),
-  }
+  // Ends on a byte boundary without ending the stream, so that pieces can follow each other.
+  return { plain, deflated: once(() => deflateRawSync(plain, { level: 1, finishFlush: constants.Z_FULL_FLUSH })) }
 }
 
-/** The whole body. */
 export function joinParts(parts: readonly Part[]): Uint8Array<ArrayBuffer> {
   return Buffer.concat(parts.map((part) => part.plain))
 }

@@ -1,27 +1,23 @@
 /** What happens at an instant (ms since the epoch). */
 export type Happening = (at: number) => void
 
-/** Happenings in the order of their instants; of one instant, in the order in which they were planned. */
-export interface EventQueue {
-  /** Plans a happening; one that would lie in the past happens at once. */
-  plan(at: number, happening: Happening): void
-  /** Lets everything up to and including `until` (ms since the epoch) happen. */
-  playUntil(until: number): void
-}
-
 interface Planned {
   readonly at: number
   readonly happening: Happening
 }
 
-/** An empty queue whose time is `start`, ms since the epoch. */
-export function createQueue(start: number): EventQueue {
+/**
+ * Happenings in the order of their instants; of one instant, in the order in which they were planned.
+ * @param start the queue's time, ms since the epoch
+ */
+export function createQueue(start: number) {
   // The next one is the last, so that taking it moves nothing.
   const planned: Planned[] = []
   let now = start
 
   return {
-    plan: (wanted, happening) => {
+    /** Plans a happening; one that would lie in the past happens at once. */
+    plan: (wanted: number, happening: Happening): void => {
       const at = Math.max(now, Math.round(wanted))
       let low = 0
       let high = planned.length
@@ -32,7 +28,8 @@ export function createQueue(start: number): EventQueue {
       }
       planned.splice(low, 0, { at, happening })
     },
-    playUntil: (until) => {
+    /** Lets everything up to and including `until` (ms since the epoch) happen. */
+    playUntil: (until: number): void => {
       for (let next = planned.at(-1); next && next.at <= until; next = planned.at(-1)) {
         planned.pop()
         now = next.at
@@ -42,3 +39,5 @@ export function createQueue(start: number): EventQueue {
     },
   }
 }
+
+export type EventQueue = ReturnType<typeof createQueue>

@@ -4,13 +4,11 @@ import {
   type AnswerSource,
   type ApiRequest,
   type Dialect,
-  forbidden,
   hasFlag,
-  invalidQuery,
   isRefusal,
-  notFound,
   once,
   type Refusal,
+  refuse,
 } from '../http/answer.ts'
 import { cachedSource, type Found, json, type Produced, shared } from '../http/cached-source.ts'
 import { buildsOf, fullCharacters, lightCharacters } from './bodies/characters.ts'
@@ -57,7 +55,7 @@ export function gameSource(game: Game, dialect: Dialect, resourceSeconds: number
     const [, family, ...rest] = path.split('/')
     const asked = { rest, query, ...identifier, viewer: viewerOf(realm, requester), at }
     if (family === 'guild' && rest.length > 0) return guildRoute(served, asked)
-    return family === 'player' ? playerRoute(served, asked) : notFound()
+    return family === 'player' ? playerRoute(served, asked) : refuse.notFound()
   }
   return cachedSource(find, (now) => game.advanceTo(now))
 }
@@ -70,10 +68,11 @@ function guildRoute(served: Served, { rest, identifier, viewer, at }: Asked): Fo
   if (path === 'seasons') return shared(() => seasonsBody(realm, dialect))
   const [kind, key = ''] = rest
   const by = rest.length === 2 && (kind === 'prefix' || kind === 'uuid') ? kind : 'name'
-  return onlyMatch(findGuilds(realm, by, by === 'name' ? path : key), guildIdentity, (guild) => {
+  const identity = ({ uuid, name, prefix }: Guild) => ({ uuid, name, prefix })
+  return onlyMatch(findGuilds(realm, by, by === 'name' ? path : key), identity, (guild) => {
     const close = viewer && [...guild.members.keys()].some((member) => isClose(viewer, member)) ? viewer : undefined
     return {
-      write: () => json(guildBody(realm, guild, identifier, dialect, at, close)),
+      write: () => json(guildBody(guild, { realm, identifier, dialect, at, viewer: close })),
       audience: audienceOf(close),
     }
   })
@@ -84,7 +83,7 @@ function playerRoute(served: Served, asked: Asked): Found | Refusal {
   const [name = '', family, , part] = rest
   if (rest.length === 0) return shared(() => onlineBody(served.realm, identifier, query.get('server'), at))
   const isCharacter = family === 'characters' && rest.length <= 4 && (part === undefined || part === 'abilities')
-  if (rest.length > 1 && !isCharacter) return notFound()
+  if (rest.length > 1 && !isCharacter) return refuse.notFound()
   return onlyMatch(findPlayers(served.realm, name), lightIdentity, (player) => {
     const viewer = asked.viewer && isClose(asked.viewer, player) ? asked.viewer : undefined
     const write = rest.length === 1 ? profile(served, asked, player, viewer) : characters(served, asked, player, viewer)
@@ -97,7 +96,7 @@ type Body = () => unknown
 function profile({ realm, dialect }: Served, { query }: Asked, player: Player, viewer?: Viewer): Body | Refusal {
   const hidden = hiddenFrom(player, viewer)
   // The documentation says so; the live service answers 200 with groups absent (API reference 7.3).
-  if (dialect === 'documented' && hidden.main) return forbidden('This profile is private.')
+  if (dialect === 'documented' && hidden.main) return refuse.forbidden('This profile is private.')
   return () => playerBody(realm, player, hasFlag(query, 'fullResult'), hidden)
 }
 
@@ -105,14 +104,14 @@ function characters({ seed }: Served, { rest }: Asked, player: Player, viewer?: 
   const hidden = hiddenFrom(player, viewer)
   const [, , asked = '', part] = rest
   const uuid = asked.toLowerCase()
-  if (hidden.characterList) return forbidden('This player limits who sees their characters.')
+  if (hidden.characterList) return refuse.forbidden('This player limits who sees their characters.')
   if (uuid === '' && part === undefined) return () => lightCharacters(player)
   if (!/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(uuid))
     return { status: 400, error: 'InvalidCharacterUUID', detail: 'This is not the uuid of a character.' }
   const build = buildsOf(player).get(uuid)
   if (!build) return { status: 404, error: 'NoCharacterFound', detail: 'No character with this uuid.' }
   if (part === undefined) return () => fullCharacters(player, hidden)[uuid]
-  if (hidden.build) return forbidden('This player limits who sees their builds.')
+  if (hidden.build) return refuse.forbidden('This player limits who sees their builds.')
   const plan = planAbilities(seed, build.className)
   return () => loadoutBody(plan, takenAbilities(plan, build.salt, build.level))
 }
@@ -131,7 +130,7 @@ function onlyMatch<T extends { readonly uuid: string }>(
   find: (match: T) => Found | Refusal,
 ): Found | Refusal {
   const [first] = matches
-  if (!first) return notFound()
+  if (!first) return refuse.notFound()
   if (matches.length === 1) return find(first)
   return {
     status: 300,
@@ -141,15 +140,11 @@ function onlyMatch<T extends { readonly uuid: string }>(
   }
 }
 
-function guildIdentity({ uuid, name, prefix }: Guild) {
-  return { uuid, name, prefix }
-}
-
 function identifierOf(query: URLSearchParams): { readonly identifier: Identifier } | Refusal {
   const asked = query.get('identifier') ?? 'username'
   if (asked === 'uuid') return { identifier: 'uuid' }
   if (asked === 'username' || asked === 'name') return { identifier: 'username' }
-  return invalidQuery('identifier must be username or uuid.')
+  return refuse.invalidQuery('identifier must be username or uuid.')
 }
 
 /** `2026-05-30 12:34:56.417219+00:00`: not the form of the timestamps in bodies (API reference 2.3). */

@@ -11,8 +11,7 @@ const kinds = {
 } as const
 type Kind = keyof typeof kinds
 
-/** Everything that can be found. */
-export interface Searched {
+interface Searched {
   readonly realm: Realm
   readonly items: readonly Item[]
   readonly discoveries: readonly { readonly name: string; readonly start: unknown; readonly end: unknown }[]

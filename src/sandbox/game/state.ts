@@ -1,6 +1,6 @@
 import type { Random } from '../../app/clock.ts'
 import type { Rank } from './guilds/ranks.ts'
-import type { GameLog, Hold, Rise, Session } from './log.ts'
+import type { GameLog, Hold, Session } from './log.ts'
 import type { GameNames } from './people/name-changes.ts'
 import type { EventQueue } from './queue.ts'
 
@@ -15,7 +15,6 @@ export interface Habit {
   readonly drive: number
 }
 
-/** One person. */
 export interface Player {
   readonly uuid: string
   username: string
@@ -34,7 +33,8 @@ export interface Player {
   readonly hidesBuild: boolean
   /** By the order of `counterNames`, as last flushed. */
   readonly counters: Float64Array
-  readonly rises: Rise[]
+  /** The counters from `at` (ms) on. */
+  readonly rises: { readonly at: number; readonly counters: Float64Array }[]
   /** Until when playing is in the counters, ms. */
   flushedAt: number
   /** Wars fought since the last flush. */

@@ -1,5 +1,6 @@
 import type { Random } from '../../app/clock.ts'
 import type { EventQueue, Happening } from './queue.ts'
+import type { Realm } from './state.ts'
 
 /** Lengths of time, ms. */
 export const second = 1000
@@ -18,6 +19,20 @@ export function lastTick(at: number): number {
 /** Plans a happening for the first game tick at or after `at`. */
 export function planTick(events: EventQueue, at: number, happening: Happening): void {
   events.plan(lastTick(at + tickLength - 1), happening)
+}
+
+/** Plans something on game ticks: for the first time at `first` (ms), and then again and again with `mean` ms between. */
+export function repeating(realm: Realm, first: number, mean: number, play: Happening): void {
+  const again = (at: number) => {
+    play(at)
+    planTick(realm.events, at + waiting(realm.random, mean), again)
+  }
+  planTick(realm.events, first, again)
+}
+
+/** The same for something rare: first within `first` ms after the start (not in the first hour), so that every few days show it. */
+export function recurring(realm: Realm, first: number, mean: number, play: Happening): void {
+  repeating(realm, realm.startedAt + hour + first * realm.random(), mean, play)
 }
 
 /** A waiting time with the given mean (ms), as between independent happenings. */

@@ -37,14 +37,25 @@ export function weighted<T extends string>(weightOf: Readonly<Record<T, number>>
   })
   return (random) => {
     const drawn = random() * sum
-    let low = 0
-    let high = bounds.length - 1
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (drawn < (bounds[middle] ?? 0)) high = middle
-      else low = middle + 1
-    }
-    return names[low] as T
+    return names[bounds.findIndex((bound) => drawn < bound)] as T
+  }
+}
+
+/**
+ * The first text that `make` gives, of three letters at least, that is not among those `given`; adds it to them.
+ * @param keyOf what two texts may not have in common (default: all of it)
+ */
+export function unused(
+  given: Set<string>,
+  make: (attempt: number) => string,
+  keyOf = (text: string): string => text,
+): string {
+  for (let attempt = 0; ; attempt++) {
+    const text = make(attempt)
+    const key = keyOf(text)
+    if (text.length < 3 || given.has(key)) continue
+    given.add(key)
+    return text
   }
 }
 

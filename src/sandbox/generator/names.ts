@@ -1,34 +1,13 @@
 import type { Random } from '../../app/clock.ts'
-import { between, chance, pick } from './draw.ts'
+import { between, chance, pick, unused } from './draw.ts'
 import { adjectives, capital, codas, kinds, nouns, onsets, vowels } from './words.ts'
 
-/** Makes names that are never given twice by the same maker. */
-export interface NameMaker {
-  /** A name for gear of a sub-type (or `ingredient`), such as "Misty Grove Helm". */
-  gear(subType: string): string
-  /** One invented word, capitalised. */
-  word(): string
-  /** A person, place or creature. */
-  being(): string
-  /** Two words as a title, such as a major id or a set. */
-  title(): string
-}
-
-/** @param random decides every name */
-export function nameMaker(random: Random): NameMaker {
+/** Makes names that are never given twice by the same maker. @param random decides every name */
+export function nameMaker(random: Random) {
   const given = new Set<string>()
 
-  function unique(make: () => string): string {
-    for (;;) {
-      const name = make()
-      // Names equal but for case would be one set's display and internal name at once.
-      const folded = name.toLowerCase()
-      if (given.has(folded)) continue
-      given.add(folded)
-      return name
-    }
-  }
-
+  // Names equal but for case would be one set's display and internal name at once.
+  const unique = (make: () => string) => unused(given, make, (name) => name.toLowerCase())
   const invented = () => {
     let word = ''
     for (let syllables = between(random, 1, 2); syllables > 0; syllables--)
@@ -50,12 +29,16 @@ export function nameMaker(random: Random): NameMaker {
   ]
 
   return {
-    gear: (subType) => unique(() => pick(random, gearForms)(pick(random, kinds[subType] ?? ['Thing']))),
-    word: () => unique(invented),
+    /** A name for gear of a sub-type (or `ingredient`), such as "Misty Grove Helm". */
+    gear: (subType: string) => unique(() => pick(random, gearForms)(pick(random, kinds[subType] ?? ['Thing']))),
+    /** A person, place or creature. */
     being: () => (chance(random, 0.4) ? `${adjective()} ${invented()}` : `${invented()} ${noun()}`),
+    /** Two words as a title, such as a major id or a set. */
     title: () => unique(() => (chance(random, 0.25) ? noun() : `${adjective()} ${noun()}`)),
   }
 }
+
+export type NameMaker = ReturnType<typeof nameMaker>
 
 /** `Night's Tall Vow` -> `nightsTallVow`: how the API writes a label as an identifier. */
 export function camelCase(label: string): string {

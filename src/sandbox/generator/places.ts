@@ -13,7 +13,7 @@ const drawType = weighted(
 export function dropMeta(random: Random, four: boolean): DropMeta {
   const type = drawType(random)
   const name = titled(pick(random, adjectives), pick(random, nouns))
-  const coordinates = place(random)
+  const coordinates = Object.values(place(random))
   if (type === 'event')
     return { name, type: ['event', 'merchant'], event: pick(random, ['bonfire', 'snowfall']), coordinates }
   return {
@@ -45,9 +45,10 @@ export function droppedBy(random: Random, being: () => string): Source[] {
 }
 
 function area(random: Random): number[] {
-  return [...place(random), between(random, 0, 60)]
+  return [...Object.values(place(random)), between(random, 0, 60)]
 }
 
-function place(random: Random): number[] {
-  return [between(random, -2200, 1400), between(random, 8, 160), between(random, -5900, -200)]
+/** Somewhere on the map. */
+export function place(random: Random) {
+  return { x: between(random, -2200, 1400), y: between(random, 8, 160), z: between(random, -5900, -200) }
 }

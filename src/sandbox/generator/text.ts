@@ -4,13 +4,16 @@ import { codas, onsets, sentences, vowels } from './words.ts'
 
 /** Rich text as the API sends it: nested spans with inline styles and fonts, glyphs in private-use code points. */
 
-const grey = "<span class='font-ascii' style='color:#AAAAAA'>"
+/** Text in a colour of six hex digits. */
+export function coloured(colour: string, text: string): string {
+  return `<span class='font-ascii' style='color:#${colour}'>${text}</span>`
+}
 
 /** One or two sentences of lore; `glyphs` adds a passage in an old script. */
 export function lore(random: Random, glyphs: boolean): string {
   const first = pick(random, sentences)
   const text = chance(random, 0.3) ? `${first}\n${pick(random, sentences)}` : first
-  return glyphs ? `${grey}${text}\n${oldScript(random)}</span>` : `${grey}${text}</span>`
+  return coloured('AAAAAA', glyphs ? `${text}\n${oldScript(random)}` : text)
 }
 
 function oldScript(random: Random): string {
@@ -23,22 +26,18 @@ function oldScript(random: Random): string {
 
 /** What a material is good for, one glyph per profession. */
 export function materialLore(attributes: readonly string[], crafts: readonly string[]): string {
-  const coloured = attributes.map((name) => `<span class='font-ascii' style='color:#bc8f62'>${name}</span>`)
-  const uses = crafts.map(
-    (craft, index) =>
-      "<span class='font-ascii' style='color:#FFFFFF'>" +
-      `<span class='font-profession'>${glyph(0xe000 + index)}</span> ${craft}</span>`,
+  const raised = attributes.map((name) => coloured('bc8f62', name)).join(' and ')
+  const uses = crafts.map((craft, index) =>
+    coloured('FFFFFF', `<span class='font-profession'>${glyph(0xe000 + index)}</span> ${craft}`),
   )
-  return `${grey}Feed to your animal to raise its ${coloured.join(' and ')}\n\nCan be used to craft ${uses.join(', ')}</span>`
+  return coloured('AAAAAA', `Feed to your animal to raise its ${raised}\n\nCan be used to craft ${uses.join(', ')}`)
 }
 
 /** What a major id does. */
 export function majorIdText(random: Random, label: string): string {
   const share = 5 + Math.floor(random() * 16) * 5
-  return (
-    `${grey}<span class='font-ascii' style='color:#55FFFF'>+${label}: </span>` +
-    `Your next spell gains ${share}% <span class='font-common'>${glyph(0xe001)}</span> damage when it follows a dash.</span>`
-  )
+  const gain = `${share}% <span class='font-common'>${glyph(0xe001)}</span> damage`
+  return coloured('AAAAAA', `${coloured('55FFFF', `+${label}: `)}Your next spell gains ${gain} when it follows a dash.`)
 }
 
 function glyph(code: number): string {

@@ -25,6 +25,28 @@ export interface ApiRequest {
   readonly requester?: Requester | undefined
 }
 
+/** One request as a response hook sees it. */
+export interface HookedRequest extends ApiRequest {
+  readonly headers: Readonly<Record<string, string>>
+  /** Sandbox clock, ms since the epoch. */
+  readonly now: number
+}
+
+/**
+ * What a hook answers instead of the route. `body` is sent as it is when it is text or bytes, otherwise as JSON.
+ * With status 200 the usual cache headers are set, produced now; `headers` override them, null leaves one out.
+ */
+export interface HookAnswer {
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string | null>>
+  readonly body: unknown
+}
+
+/** Replaces the responses of one route; null or undefined lets the route answer as usual. */
+export type AnswerHook = (
+  request: HookedRequest,
+) => HookAnswer | null | undefined | Promise<HookAnswer | null | undefined>
+
 /** One produced response, byte-identical until it expires: for everybody, or for one requester when it is personal. */
 export interface Copy {
   readonly plain: () => Uint8Array<ArrayBuffer>
@@ -56,7 +78,6 @@ export interface AnswerSource {
   answer(request: ApiRequest, now: number): Copy | Refusal
 }
 
-/** Tells a refusal from whatever else was found. */
 export function isRefusal(found: object): found is Refusal {
   return 'error' in found
 }
@@ -70,25 +91,24 @@ export function once<T>(make: () => T): () => T {
   }
 }
 
-/** The refusal for a parameter with a value that the route does not take. */
-export function invalidQuery(detail: string): Refusal {
-  return { status: 400, error: 'InvalidQueryParamsError', detail }
-}
-
-/** The refusal for what the caller may not see. */
-export function forbidden(detail: string): Refusal {
-  return { status: 403, error: 'Forbidden', detail }
-}
-
-/** The refusal for an unknown path. */
-export function notFound(detail = 'Resource not found.'): Refusal {
-  return { status: 404, error: 'NotFound', detail }
-}
-
-/** The refusal for a path that is only answered for other methods. */
-export function methodNotAllowed(method: string, allowed = 'GET'): Refusal {
-  const allow = allowed === 'GET' ? 'GET, HEAD' : allowed
-  return { status: 405, error: 'MethodNotAllowed', detail: `Method "${method}" not allowed.`, allow }
+/** What the API says no to, in its own words. */
+export const refuse = {
+  /** A parameter with a value that the route does not take. */
+  invalidQuery: (detail: string): Refusal => ({ status: 400, error: 'InvalidQueryParamsError', detail }),
+  /** A field of a body with a value that the route does not take. */
+  invalidForm: (detail: string): Refusal => ({ status: 400, error: 'InvalidFormError', detail }),
+  malformedPayload: (detail: string): Refusal => ({ status: 400, error: 'MalformedPayload', detail }),
+  invalidToken: (detail: string): Refusal => ({ status: 401, error: 'InvalidTokenError', detail }),
+  /** What the caller may not see. */
+  forbidden: (detail: string): Refusal => ({ status: 403, error: 'Forbidden', detail }),
+  notFound: (detail = 'Resource not found.'): Refusal => ({ status: 404, error: 'NotFound', detail }),
+  /** A path that is only answered for other methods. */
+  methodNotAllowed: (method: string, allowed = 'GET'): Refusal => ({
+    status: 405,
+    error: 'MethodNotAllowed',
+    detail: `Method "${method}" not allowed.`,
+    allow: allowed === 'GET' ? 'GET, HEAD' : allowed,
+  }),
 }
 
 /** A presence flag counts only without a value: `?fullResult=True` is ignored since August 2025 (API reference 4.2). */

@@ -1,13 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import {
-  type AnswerSource,
-  type ApiRequest,
-  type Copy,
-  isRefusal,
-  methodNotAllowed,
-  once,
-  type Refusal,
-} from './answer.ts'
+import { type AnswerSource, type ApiRequest, type Copy, isRefusal, once, type Refusal, refuse } from './answer.ts'
 import { ttlOf } from './ttl.ts'
 
 /** A written body, and further headers. */
@@ -60,7 +52,7 @@ export function cachedSource(
       const found = find(request, at)
       if (isRefusal(found)) return found
       const { write, name = new URLSearchParams([...query].sort()), audience = '', method: allowed = 'GET' } = found
-      if (method !== allowed) return methodNotAllowed(method, allowed)
+      if (method !== allowed) return refuse.methodNotAllowed(method, allowed)
       const key = `${path}?${name} ${audience}`
       const last = kept.get(key)
       if (last && isFresh(last.copy, at)) return last.copy

@@ -1,25 +1,17 @@
-import type { Refusal } from './answer.ts'
-
-/** The API's page controller (API reference 4.1). */
-export interface Controller {
-  readonly count: number
-  readonly current_count: number
-  readonly pages: number
-  readonly prev: number | null
-  readonly current: number
-  readonly next: number | null
-}
-
-/** One page as the API sends it. */
-export interface Page<T> {
-  readonly controller: Controller
-  readonly results: T
-}
+import type { Dialect, Refusal } from './answer.ts'
 
 /** How a collection is cut: `firstPage` is the number of the first page, 0 or 1. */
 export interface PageForm {
   readonly size: number
   readonly firstPage: 0 | 1
+}
+
+/** How a sandbox answers. */
+export interface AnswerForm extends PageForm {
+  readonly dialect: Dialect
+  readonly seed: number
+  /** When the sandbox begins, ms since the epoch. */
+  readonly now: number
 }
 
 /** Reads `?page`: a number of an existing page, the first one when it is missing, otherwise a PaginationError. */
@@ -35,8 +27,8 @@ export function pageNumber(query: URLSearchParams, count: number, form: PageForm
   return { status: 400, error: 'PaginationError', detail }
 }
 
-/** Cuts one page out of a collection. */
-export function cutPage<T>(records: readonly T[], page: number, form: PageForm): Page<T[]> {
+/** One page of a collection as the API sends it (API reference 4.1). */
+export function cutPage<T>(records: readonly T[], page: number, form: PageForm) {
   const from = (page - form.firstPage) * form.size
   const results = records.slice(from, from + form.size)
   const pages = pageCount(records.length, form.size)

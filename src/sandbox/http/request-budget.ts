@@ -12,23 +12,14 @@ export interface Credential {
   readonly kind: 'guest' | 'token' | 'oauth' | 'invalid'
   readonly id: string
   readonly requester?: Requester
+  /** True when the header is not of the form that the API asks for. */
+  readonly malformed?: boolean
 }
 
 /** Requests per window. */
 export interface Limits {
   readonly guest: number
   readonly token: number
-}
-
-/** What the rate-limit headers say after one request. */
-export interface Allowance {
-  readonly bucket: Bucket
-  readonly limit: number
-  readonly remaining: number
-  /** End of the window, ms since the epoch. */
-  readonly resetsAt: number
-  /** True when this request is over the limit and must be answered with 429. */
-  readonly exceeded: boolean
 }
 
 const buckets: Readonly<Record<string, Bucket>> = {
@@ -49,7 +40,7 @@ export function credentialOf(
   authorization: string | undefined,
   address: string,
   use: (token: string) => KnownToken | undefined,
-): Credential & { readonly malformed?: boolean } {
+): Credential {
   if (authorization === undefined) return { kind: 'guest', id: address }
   const token = /^Bearer ([^\s]+)$/i.exec(authorization)?.[1]
   if (token === undefined) return { kind: 'invalid', id: address, malformed: true }
@@ -69,7 +60,7 @@ export function createBudget(limits: Limits, windowSeconds: number) {
   let start = Number.NEGATIVE_INFINITY
   let spent = new Map<string, number>()
 
-  return (credential: Credential, bucket: Bucket, now: number): Allowance => {
+  return (credential: Credential, bucket: Bucket, now: number) => {
     const current = Math.floor(now / length) * length
     if (current !== start) {
       start = current
@@ -83,11 +74,16 @@ export function createBudget(limits: Limits, windowSeconds: number) {
       bucket,
       limit,
       remaining: Math.max(0, limit - count),
+      /** End of the window, ms since the epoch. */
       resetsAt: current + length,
+      /** True when this request is over the limit and must be answered with 429. */
       exceeded: count > limit,
     }
   }
 }
+
+/** What the rate-limit headers say after one request. */
+export type Allowance = ReturnType<ReturnType<typeof createBudget>>
 
 /** How `RateLimit-Reset` is written: seconds left, Unix seconds, or not at all. */
 export type ResetForm = 'delta' | 'epoch' | 'absent'

@@ -14,22 +14,14 @@ export interface LogEntry {
   readonly credentialKind: Credential['kind']
 }
 
-/** The newest requests, and counts of all of them. */
-export interface Journal {
-  readonly entries: readonly LogEntry[]
-  write(entry: LogEntry): void
-  /** `{total, byPath: {path: {status: n}}}` of everything ever written. */
-  counts(): { total: number; byPath: Record<string, Record<string, number>> }
-}
-
-/** @param keep how many entries stay in memory; the counts are kept for ever */
-export function createJournal(keep = 20_000): Journal {
+/** The newest requests, and counts of all of them. @param keep how many entries stay in memory; the counts are kept for ever */
+export function createJournal(keep = 20_000) {
   const entries: LogEntry[] = []
   const byPath = new Map<string, Map<string, number>>()
   let total = 0
   return {
     entries,
-    write(entry) {
+    write(entry: LogEntry): void {
       entries.push(entry)
       // In batches, because removing from the front moves every entry.
       if (entries.length >= keep * 2) entries.splice(0, keep)
@@ -38,9 +30,12 @@ export function createJournal(keep = 20_000): Journal {
       byPath.set(entry.path, counts)
       total += 1
     },
+    /** `{total, byPath: {path: {status: n}}}` of everything ever written. */
     counts: () => ({
       total,
       byPath: Object.fromEntries([...byPath].map(([path, counts]) => [path, Object.fromEntries(counts)])),
     }),
   }
 }
+
+export type Journal = ReturnType<typeof createJournal>

@@ -2,13 +2,24 @@ import type { HttpBindings } from '@hono/node-server'
 import { getConnInfo } from '@hono/node-server/conninfo'
 import { type Context, Hono } from 'hono'
 import type { StatusCode } from 'hono/utils/http-status'
+import { decodedPath } from '../../api/schemas/recordings/recording-index.ts'
 import type { MovableClock } from '../clock.ts'
 import { addFaultControl, deliver, type Faults } from '../faults/index.ts'
-import type { Game } from '../game/game.ts'
-import type { AnswerHook, HookAnswer } from '../hooks.ts'
+import { authorize } from '../oauth/authorize.ts'
 import type { IdentityDesk } from '../oauth/desk.ts'
-import { type AnswerSource, type ApiRequest, type Copy, isRefusal, type Refusal } from './answer.ts'
-import { addControl } from './control.ts'
+import { answerIdentity } from '../oauth/identity.ts'
+import { addTokenControl } from '../oauth/token-control.ts'
+import {
+  type AnswerHook,
+  type AnswerSource,
+  type ApiRequest,
+  type Copy,
+  type HookAnswer,
+  isRefusal,
+  type Refusal,
+  refuse,
+} from './answer.ts'
+import { addControl, type Shown } from './control.ts'
 import {
   type Allowance,
   bucketOf,
@@ -22,25 +33,18 @@ import {
 import type { Journal } from './request-journal.ts'
 import { ttlOf } from './ttl.ts'
 
-/** Everything the sandbox answers with. */
-export interface SandboxParts {
+interface SandboxParts extends Shown {
   readonly clock: MovableClock
   readonly source: AnswerSource
   readonly journal: Journal
-  /** The living world; undefined when there is none. */
-  readonly game: (() => Game) | undefined
-  /** When the recorded response of a path changes next after an instant. */
-  readonly nextInstant: ((path: string, after: number) => number | undefined) | undefined
   /** Replacements of single routes, by path. */
   readonly hooks: ReadonlyMap<string, AnswerHook>
   readonly limits: Limits
   readonly windowSeconds: number
   readonly resetForm: ResetForm
-  /** Issues credentials and knows whose they are. */
   readonly desk: IdentityDesk
   /** How long each API answer takes, ms of the sandbox clock. */
   readonly latencyMs: number
-  /** What goes wrong with the responses. */
   readonly faults: Faults
 }
 
@@ -49,11 +53,12 @@ const release = 'v3.7.2'
 
 /** The routes: the API below `/v3`, the controls of the sandbox itself below `/__sandbox`. */
 export function sandboxApp(parts: SandboxParts): Hono {
-  const { clock, journal, faults } = parts
+  const { clock, journal, faults, desk } = parts
   const spend = createBudget(parts.limits, parts.windowSeconds)
   const app = new Hono()
-  addControl(app, clock, journal, { openGame: parts.game, nextInstant: parts.nextInstant })
-  parts.desk.addRoutes(app)
+  addControl(app, clock, journal, parts)
+  app.get('/authorize', (c) => authorize(c, desk))
+  addTokenControl(app, desk)
   addFaultControl(app, faults, clock)
 
   app.all(`${apiPath}/*`, async (c) => {
@@ -61,11 +66,11 @@ export function sandboxApp(parts: SandboxParts): Hono {
     const { method } = c.req
     const address = getConnInfo(c).remote.address ?? 'unknown'
     const at = clock.now()
-    const credential = credentialOf(c.req.header('authorization'), address, (token) => parts.desk.use(token, at))
+    const credential = credentialOf(c.req.header('authorization'), address, (token) => desk.tokens.use(token, at))
     const request = {
       // A HEAD is a GET whose body is left out at the end.
       method: method === 'HEAD' ? 'GET' : method,
-      path: decoded(url.pathname.slice(apiPath.length)),
+      path: decodedPath(url.pathname.slice(apiPath.length)),
       query: url.searchParams,
       body: (await c.req.text()) || undefined,
       contentType: c.req.header('content-type'),
@@ -96,7 +101,7 @@ export function sandboxApp(parts: SandboxParts): Hono {
   async function respond(
     c: Context,
     request: ApiRequest,
-    credential: ReturnType<typeof credentialOf>,
+    credential: Credential,
     allowance: Allowance,
   ): Promise<Response> {
     if (parts.latencyMs > 0) await clock.sleep(parts.latencyMs)
@@ -106,31 +111,30 @@ export function sandboxApp(parts: SandboxParts): Hono {
     for (const [name, value] of Object.entries(rateLimitHeaders(allowance, parts.resetForm, now))) c.header(name, value)
 
     const refusal = turnedAway(credential, allowance)
-    if (refusal) return refuse(c, refusal)
+    if (refusal) return sendRefusal(c, refusal)
     addIdentity(c, credential)
 
     const hooked = await parts.hooks.get(request.path)?.({ ...request, headers: c.req.header(), now })
     if (hooked) return replace(c, hooked, request.path, now)
-    const personal = parts.desk.answer(request, now)
+    const personal = answerIdentity(request, now, desk)
     if (personal)
-      return isRefusal(personal) ? refuse(c, personal) : c.json(personal, 200, { 'Cache-Control': 'no-store' })
+      return isRefusal(personal) ? sendRefusal(c, personal) : c.json(personal, 200, { 'Cache-Control': 'no-store' })
     const answer = parts.source.answer(request, now)
-    return isRefusal(answer) ? refuse(c, answer) : send(c, answer, now)
+    return isRefusal(answer) ? sendRefusal(c, answer) : send(c, answer, now)
   }
 }
 
 /** Why a request is refused before anybody looks at its path, if it is. */
-function turnedAway(credential: ReturnType<typeof credentialOf>, allowance: Allowance): Refusal | undefined {
+function turnedAway(credential: Credential, allowance: Allowance): Refusal | undefined {
   if (allowance.exceeded)
     return { status: 429, error: 'TooManyRequest', detail: `Request limit of bucket ${allowance.bucket} exceeded.` }
   if (credential.malformed)
     return { status: 401, error: 'MalformedTokenError', detail: 'The Authorization header must be "Bearer <token>".' }
-  if (credential.kind === 'invalid')
-    return { status: 401, error: 'InvalidTokenError', detail: 'The provided token is invalid.' }
+  if (credential.kind === 'invalid') return refuse.invalidToken('The provided token is invalid.')
   return undefined
 }
 
-function refuse(c: Context, { status, error, detail, objects, allow = 'GET, HEAD' }: Refusal): Response {
+function sendRefusal(c: Context, { status, error, detail, objects, allow = 'GET, HEAD' }: Refusal): Response {
   if (status === 405) c.header('Allow', allow)
   return c.json({ error, detail, code: status, ...(objects ? { objects } : {}) }, status)
 }
@@ -168,12 +172,4 @@ function replace(c: Context, hooked: HookAnswer, path: string, now: number): Res
   c.status(status as StatusCode)
   if (typeof body === 'string') return c.body(body)
   return c.body(body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body))
-}
-
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path)
-  } catch {
-    return path
-  }
 }

@@ -1,22 +1,22 @@
 import type { AddressInfo } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
 import { type Clock, systemClock } from '../../app/clock.ts'
-import { clockFrom, fasterClock, type MovableClock, movableClock } from '../clock.ts'
-import { withContent } from '../content/with-content.ts'
+import { type MovableClock, movableClock, shiftedClock } from '../clock.ts'
+import { withContent } from '../content/source.ts'
 import { createFaults, type FaultSpec, type FaultsDone } from '../faults/index.ts'
-import type { Game } from '../game/game.ts'
+import type { GameOptions } from '../game/game.ts'
 import type { GameHistory } from '../game/history.ts'
-import { type GameOptions, openGame } from '../game-source.ts'
+import { openGame } from '../game-source.ts'
 import type { ItemWorld } from '../generator/records.ts'
 import { createItemWorld } from '../generator/world.ts'
-import type { AnswerHook } from '../hooks.ts'
 import { defaultClients, type RegisteredClient } from '../oauth/clients.ts'
 import { openIdentityDesk } from '../oauth/desk.ts'
 import { inventedPeople, type People } from '../oauth/people.ts'
 import { openRecordings } from '../recordings.ts'
 import { worldSource } from '../world-source.ts'
-import { type AnswerSource, type Dialect, once } from './answer.ts'
-import type { PageForm } from './paging.ts'
+import { type AnswerHook, type AnswerSource, type Dialect, once } from './answer.ts'
+import type { Shown } from './control.ts'
+import type { AnswerForm } from './paging.ts'
 import type { Limits, ResetForm } from './request-budget.ts'
 import { createJournal, type LogEntry } from './request-journal.ts'
 import { sandboxApp } from './routes-app.ts'
@@ -95,20 +95,16 @@ export interface Sandbox {
  * @throws FatalError when the recordings cannot be read, UsageError when the faults cannot; the system's error when the port is taken
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const { dialect = 'live', seed = 1, pageSize = 20, clock: own = systemClock } = options
-  const given = options.startAt === undefined ? own : clockFrom(own, options.startAt)
-  const clock = movableClock(options.speed === undefined ? given : fasterClock(given, options.speed))
+  const { dialect = 'live', seed = 1, pageSize = 20, clock: own = systemClock, startAt, speed = 1 } = options
+  const isShifted = startAt !== undefined || speed !== 1
+  const clock = movableClock(isShifted ? shiftedClock(own, startAt ?? own.now(), speed) : own)
   const journal = createJournal()
   const hooks = new Map<string, AnswerHook>()
   const faults = createFaults(seed)
   faults.set(options.faults ?? null, clock.now())
   const pageForm = { size: pageSize, firstPage: options.firstPage ?? (dialect === 'live' ? 1 : 0) } as const
-  const { source, setItemWorld, game, nextInstant, people } = openSource(options, {
-    dialect,
-    seed,
-    now: clock.now(),
-    ...pageForm,
-  })
+  const form = { dialect, seed, now: clock.now(), ...pageForm }
+  const { source, setItemWorld, game, nextInstant, people } = openSource(options, form)
   const app = sandboxApp({
     clock,
     source,
@@ -119,11 +115,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     limits: options.limits ?? { guest: 50, token: 120 },
     windowSeconds: options.windowSeconds ?? 60,
     resetForm: options.resetForm ?? (dialect === 'live' ? 'delta' : 'epoch'),
-    desk: openIdentityDesk({
+    desk: openIdentityDesk(seed, options.tokens ?? [], {
       clock,
-      seed,
       clients: options.clients ?? defaultClients,
-      tokens: options.tokens ?? [],
       people: people ?? once(inventedPeople),
     }),
     latencyMs: options.latencyMs ?? 0,
@@ -163,25 +157,16 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   }
 }
 
-interface Form extends PageForm {
-  readonly dialect: Dialect
-  readonly seed: number
-  /** Start of the game, ms since the epoch. */
-  readonly now: number
-}
-
-interface Source {
+interface Source extends Shown {
   readonly source: AnswerSource
   readonly setItemWorld: Sandbox['setItemWorld']
-  readonly game?: (() => Game) | undefined
   /** Who can own a credential; absent when anybody can. */
   readonly people?: (() => People) | undefined
-  readonly nextInstant?: ((path: string, after: number) => number | undefined) | undefined
 }
 
 /** Recorded answers when a folder of them is named, otherwise a generated world, and the game around it. */
-function openSource(options: SandboxOptions, form: Form): Source {
-  const { dialect, seed, now } = form
+function openSource(options: SandboxOptions, form: AnswerForm): Source {
+  const { dialect, seed } = form
   if (options.recordings !== undefined) {
     const recordings = openRecordings(options.recordings, form)
     return {
@@ -196,5 +181,5 @@ function openSource(options: SandboxOptions, form: Form): Source {
   const world = once(() => options.items ?? createItemWorld(seed))
   const items = withContent(worldSource(world, dialect, seed, form), form)
   if (options.game === false) return { source: items, setItemWorld: items.setItemWorld }
-  return openGame(items, { patches: options.items === undefined, ...options.game }, { dialect, seed, now })
+  return openGame(items, { patches: options.items === undefined, ...options.game }, form)
 }

@@ -1,33 +1,25 @@
-import type { Hono } from 'hono'
-import { acceptsRedirect } from './clients.ts'
-import type { DeskContext } from './context.ts'
-import { parseScopes } from './scopes.ts'
+import type { Context } from 'hono'
+import { acceptsRedirect, parseScopes } from './clients.ts'
+import type { IdentityDesk } from './desk.ts'
 
 /**
  * `GET /authorize`, next to the base path as on the website (API reference 3.1). There is no consent page: it redirects at once.
  * `sandbox_user=<username or uuid>` says who allows it, `sandbox_answer=deny` that it is not allowed. A wrong client or
  * redirect target is a 400 here, because a redirect there is not safe; every other error travels in the redirect.
  */
-export function addAuthorize(app: Hono, parts: DeskContext): void {
-  app.get('/authorize', (c) => {
-    const verdict = authorize(new URL(c.req.url).searchParams, parts)
-    if ('refusal' in verdict) return c.text(`${verdict.refusal}\n`, 400)
-    return c.redirect(verdict.location, 302)
-  })
-}
-
-function authorize(asked: URLSearchParams, parts: DeskContext): { location: string } | { refusal: string } {
+export function authorize(c: Context, parts: IdentityDesk): Response {
+  const asked = new URL(c.req.url).searchParams
   const client = parts.clients.find(({ id }) => id === asked.get('client_id'))
-  if (!client) return { refusal: 'client_id is not a registered application.' }
+  if (!client) return c.text('client_id is not a registered application.\n', 400)
   const redirectUri = asked.get('redirect_uri') ?? ''
   if (!acceptsRedirect(client, redirectUri))
-    return { refusal: 'redirect_uri must be registered, and https unless it is on localhost or 127.0.0.1.' }
+    return c.text('redirect_uri must be registered, and https unless it is on localhost or 127.0.0.1.\n', 400)
   const back = (answer: Record<string, string>) => {
     const target = new URL(redirectUri)
     for (const [name, value] of Object.entries(answer)) target.searchParams.set(name, value)
     const state = asked.get('state')
     if (state !== null) target.searchParams.set('state', state)
-    return { location: target.href }
+    return c.redirect(target.href, 302)
   }
   const denied = (error: string, description: string) => back({ error, error_description: description })
 
@@ -45,7 +37,7 @@ function authorize(asked: URLSearchParams, parts: DeskContext): { location: stri
 
   const user = asked.get('sandbox_user')
   const player = user === null ? parts.people().anyone('') : parts.people().find(user)
-  if (player === undefined) return { refusal: 'sandbox_user is not the name of exactly one player.' }
+  if (player === undefined) return c.text('sandbox_user is not the name of exactly one player.\n', 400)
   return back({
     code: parts.codes.issue({ client: client.id, redirectUri, player, scopes, challenge }, parts.clock.now()),
   })

@@ -2,7 +2,7 @@ import type { Random } from '../../app/clock.ts'
 import { drawSecret } from './tokens.ts'
 
 /** A grant of a player to an application, until the code is exchanged. */
-export interface Permission {
+interface Permission {
   readonly client: string
   readonly redirectUri: string
   readonly player: string
@@ -42,5 +42,4 @@ export function createCodes(random: Random) {
   }
 }
 
-/** The authorization codes of one sandbox. */
 export type Codes = ReturnType<typeof createCodes>

@@ -1,29 +1,23 @@
 import { createHash } from 'node:crypto'
-import type { ApiRequest, Refusal } from '../http/answer.ts'
+import { type ApiRequest, type Refusal, refuse } from '../http/answer.ts'
 import type { RegisteredClient } from './clients.ts'
-import type { DeskContext } from './context.ts'
-
-/** The response to a code that was accepted (API reference 3.1). */
-export interface Exchanged {
-  readonly access_token: string
-  readonly token_type: 'bearer'
-  readonly scope: string
-}
+import type { IdentityDesk } from './desk.ts'
 
 /**
- * `POST /oauth/token`: gives a token for a code. Only the known fields are read; each may be given once.
+ * `POST /oauth/token`: gives a token for a code (API reference 3.1). Only the known fields are read; each may be given once.
  * @param now ms of the sandbox clock
  */
-export function exchange(request: ApiRequest, now: number, { clients, codes, tokens }: DeskContext) {
+export function exchange(request: ApiRequest, now: number, { clients, codes, tokens }: IdentityDesk) {
   const { body, contentType = '' } = request
   if (!/^application\/x-www-form-urlencoded\b/i.test(contentType))
-    return refused('MalformedPayload', 'Send a form: application/x-www-form-urlencoded.')
+    return refuse.malformedPayload('Send a form: application/x-www-form-urlencoded.')
   const form = new URLSearchParams(body ?? '')
   const twice = [...form.keys()].find((name) => form.getAll(name).length > 1)
-  if (twice !== undefined) return invalid(`${twice} was sent twice.`)
-  if (form.get('grant_type') !== 'authorization_code') return invalid('grant_type must be authorization_code.')
+  if (twice !== undefined) return refuse.invalidForm(`${twice} was sent twice.`)
+  if (form.get('grant_type') !== 'authorization_code')
+    return refuse.invalidForm('grant_type must be authorization_code.')
   const client = clients.find(({ id }) => id === form.get('client_id'))
-  if (!client) return invalid('client_id is not a registered application.')
+  if (!client) return refuse.invalidForm('client_id is not a registered application.')
   const unproven = checkSecret(client, form.get('client_secret'))
   if (unproven) return unproven
 
@@ -32,24 +26,25 @@ export function exchange(request: ApiRequest, now: number, { clients, codes, tok
   if (permission?.token !== undefined) {
     // A second use may be a stolen code: both lose their token.
     tokens.revoke(permission.token)
-    return invalid('code was used before.')
+    return refuse.invalidForm('code was used before.')
   }
-  if (!permission || permission.client !== client.id) return invalid('code is unknown or has expired.')
+  if (!permission || permission.client !== client.id) return refuse.invalidForm('code is unknown or has expired.')
   if (permission.redirectUri !== form.get('redirect_uri'))
-    return invalid('redirect_uri is not the one that was authorized.')
+    return refuse.invalidForm('redirect_uri is not the one that was authorized.')
   const verifier = form.get('code_verifier')
-  if (!provesChallenge(verifier, permission.challenge)) return invalid('code_verifier does not match code_challenge.')
+  if (!provesChallenge(verifier, permission.challenge))
+    return refuse.invalidForm('code_verifier does not match code_challenge.')
 
   const token = tokens.issueOAuth(client.id, permission.player, permission.scopes, now)
   codes.spend(code, token)
-  return { access_token: token, token_type: 'bearer', scope: permission.scopes.join(' ') } satisfies Exchanged
+  return { access_token: token, token_type: 'bearer', scope: permission.scopes.join(' ') }
 }
 
 function checkSecret(client: RegisteredClient, sent: string | null): Refusal | undefined {
   if (client.secret === undefined)
-    return sent === null ? undefined : invalid('A public application must not send client_secret.')
+    return sent === null ? undefined : refuse.invalidForm('A public application must not send client_secret.')
   if (sent === client.secret) return undefined
-  return { status: 403, error: 'Forbidden', detail: 'client_secret is missing or wrong.' }
+  return refuse.forbidden('client_secret is missing or wrong.')
 }
 
 /** PKCE with S256 (RFC 7636): a verifier is needed exactly when there was a challenge. */
@@ -57,12 +52,4 @@ function provesChallenge(verifier: string | null, challenge: string | undefined)
   if (verifier === null || challenge === undefined) return verifier === null && challenge === undefined
   if (!/^[\w.~-]{43,128}$/.test(verifier)) return false
   return createHash('sha256').update(verifier).digest('base64url') === challenge
-}
-
-function invalid(detail: string): Refusal {
-  return refused('InvalidFormError', detail)
-}
-
-function refused(error: string, detail: string): Refusal {
-  return { status: 400, error, detail }
 }

@@ -1,5 +1,5 @@
-import { type ApiRequest, forbidden, methodNotAllowed, notFound } from '../http/answer.ts'
-import type { DeskContext } from './context.ts'
+import { type ApiRequest, refuse } from '../http/answer.ts'
+import type { IdentityDesk } from './desk.ts'
 import { exchange } from './exchange.ts'
 
 const methods: Readonly<Record<string, string>> = {
@@ -12,18 +12,17 @@ const methods: Readonly<Record<string, string>> = {
  * Answers `/oauth/token`, `/oauth/me` and `/player/whoami`, which are never cached (API reference 2.3, 3.1, 3.2).
  * @returns a body or a refusal; undefined for every other path
  */
-export function answerIdentity(request: ApiRequest, now: number, parts: DeskContext): object | undefined {
+export function answerIdentity(request: ApiRequest, now: number, parts: IdentityDesk): object | undefined {
   const { path, method, requester } = request
   const expected = methods[path]
-  if (expected === undefined) return path.startsWith('/oauth/') ? notFound() : undefined
-  if (method !== expected) return methodNotAllowed(method, expected)
+  if (expected === undefined) return path.startsWith('/oauth/') ? refuse.notFound() : undefined
+  if (method !== expected) return refuse.methodNotAllowed(method, expected)
   if (path === '/oauth/token') return exchange(request, now, parts)
-  if (!requester)
-    return { status: 401, error: 'InvalidTokenError', detail: 'Authentication credentials were not provided.' }
+  if (!requester) return refuse.invalidToken('Authentication credentials were not provided.')
   if (path === '/oauth/me' && requester.kind !== 'OAUTH')
-    return forbidden('Only an OAuth access token is accepted here.')
+    return refuse.forbidden('Only an OAuth access token is accepted here.')
   const profile = parts.people().profile(requester.player, now)
-  if (!profile) return notFound()
+  if (!profile) return refuse.notFound()
   const { identity, accessRules } = profile
   if (path === '/player/whoami') return { [requester.player]: identity }
   const { online, nickname, ...shown } = identity

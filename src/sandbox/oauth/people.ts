@@ -1,7 +1,7 @@
 import { digestOf } from './tokens.ts'
 
 /** What identity routes tell of a player (API reference 7.5). */
-export interface Identity {
+interface Identity {
   readonly username: string
   readonly online: boolean
   readonly nickname: string | null
@@ -37,7 +37,10 @@ export function inventedPeople(): People {
     return uuid
   }
   return {
-    find: (asked) => (names.has(asked.toLowerCase()) ? asked.toLowerCase() : usable(asked) ? invent(asked) : undefined),
+    find: (asked) => {
+      if (names.has(asked.toLowerCase())) return asked.toLowerCase()
+      return /^\w{3,16}$/.test(asked) ? invent(asked) : undefined
+    },
     anyone: (key) => invent(key === '' ? 'Sandbox_Player' : `Player_${digestOf(key).slice(0, 8)}`),
     profile: (uuid) => {
       const username = names.get(uuid)
@@ -59,11 +62,7 @@ export function inventedPeople(): People {
   }
 }
 
-function usable(name: string): boolean {
-  return /^\w{3,16}$/.test(name)
-}
-
 /** Makes hex digits look like a random uuid (version 4). */
-export function uuidFrom(digits: string): string {
+function uuidFrom(digits: string): string {
   return digits.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-4$3-8$4-$5')
 }

@@ -1,13 +1,13 @@
 import type { Hono } from 'hono'
-import type { DeskContext } from './context.ts'
-import { knownScopes, parseScopes } from './scopes.ts'
+import { knownScopes, parseScopes } from './clients.ts'
+import type { IdentityDesk } from './desk.ts'
 
 /**
  * Routes for the tester: `POST /__sandbox/tokens` with `{kind: 'TOKEN' | 'OAUTH', player?, scopes?, client?}` ->
  * `{token, kind, player}` (kind default TOKEN, player by name or uuid, scopes a list; no scopes: everything);
  * `DELETE` with `{token}` or `{digest}` -> `{revoked}`, 404 when unknown; `GET` -> `{tokens: [...]}` with digests only.
  */
-export function addTokenControl(app: Hono, { clock, tokens, people }: DeskContext): void {
+export function addTokenControl(app: Hono, { clock, tokens, people }: IdentityDesk): void {
   app.get('/__sandbox/tokens', (c) => c.json({ tokens: tokens.list() }))
   app.post('/__sandbox/tokens', async (c) => {
     const body: unknown = await c.req.json().catch(() => ({}))

@@ -14,34 +14,10 @@ interface Issued {
   usedAt: number
 }
 
-/** A token as the control routes list it; instants are ISO. */
-export interface ListedToken {
-  readonly digest: string
-  readonly kind: Requester['kind']
-  readonly player: string
-  readonly client: string | null
-  readonly scopes: readonly string[] | null
-  readonly issuedAt: string
-  readonly usedAt: string
-}
-
 /** What a token says about the caller; `counter` names the budget it draws from. */
 export interface KnownToken {
   readonly requester: Requester
   readonly counter: string
-}
-
-/** Every token of a sandbox. Instants are ms of the sandbox clock. */
-export interface Tokens {
-  /** Issues an API token; with scopes it shows no more than they allow, with none it is in Public Mode. */
-  issueApi(player: string, scopes: readonly string[] | undefined, now: number): string
-  /** Issues an access token; its scopes hold for all tokens of this user and application (API reference 3.1). */
-  issueOAuth(client: string, player: string, scopes: readonly string[], now: number): string
-  /** Looks a token up and notes its use; undefined when unknown, revoked, or dead after 15 days without use. */
-  use(token: string, now: number): KnownToken | undefined
-  /** Revokes a token, given as text or as digest; false when there is none. */
-  revoke(tokenOrDigest: string): boolean
-  list(): ListedToken[]
 }
 
 const day = 86_400_000
@@ -59,6 +35,7 @@ export function digestOf(text: string): string {
 }
 
 /**
+ * Every token of a sandbox. Instants are ms of the sandbox clock.
  * @param random draws the tokens, so that a seed gives the same ones again
  * @param fixed API tokens that are known from the beginning
  * @param playerOf whom a fixed token belongs to, by its digest
@@ -68,7 +45,7 @@ export function createTokens(
   fixed: readonly string[],
   playerOf: (digest: string) => string,
   startedAt: number,
-): Tokens {
+) {
   const issued = new Map<string, Issued>()
   const grants = new Map<string, readonly string[]>()
   const unclaimed = new Set(fixed.map(digestOf))
@@ -80,13 +57,16 @@ export function createTokens(
   }
 
   return {
-    issueApi: (player, scopes, now) =>
+    /** Issues an API token; with scopes it shows no more than they allow, with none it is in Public Mode. */
+    issueApi: (player: string, scopes: readonly string[] | undefined, now: number) =>
       remember(`sandbox_${drawSecret(random)}`, { kind: 'TOKEN', player, scopes, issuedAt: now }),
-    issueOAuth: (client, player, scopes, now) => {
+    /** Issues an access token; its scopes hold for all tokens of this user and application (API reference 3.1). */
+    issueOAuth: (client: string, player: string, scopes: readonly string[], now: number) => {
       grants.set(grantName(client, player), scopes)
       return remember(`wgc_${drawSecret(random)}`, { kind: 'OAUTH', player, client, issuedAt: now })
     },
-    use: (token, now) => {
+    /** Looks a token up and notes its use; undefined when unknown, revoked, or dead after 15 days without use. */
+    use: (token: string, now: number): KnownToken | undefined => {
       const digest = digestOf(token)
       // Whose it is, is only asked when it is used: the game may have to begin for it.
       if (unclaimed.delete(digest))
@@ -103,8 +83,10 @@ export function createTokens(
       const scopes = grants.get(grantName(client, player)) ?? []
       return { requester: { kind, player, client, scopes }, counter: `oauth ${grantName(client, player)}` }
     },
-    revoke: (tokenOrDigest) =>
+    /** Revokes a token, given as text or as digest; false when there is none. */
+    revoke: (tokenOrDigest: string) =>
       [tokenOrDigest, digestOf(tokenOrDigest)].some((digest) => issued.delete(digest) || unclaimed.delete(digest)),
+    /** As the control routes list them; instants are ISO. */
     list: () =>
       [...issued].map(([digest, { kind, player, client, scopes, issuedAt, usedAt }]) => ({
         digest,
@@ -117,3 +99,5 @@ export function createTokens(
       })),
   }
 }
+
+export type Tokens = ReturnType<typeof createTokens>

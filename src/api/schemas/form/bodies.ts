@@ -12,6 +12,15 @@ export function recordsOf(body: unknown, nameField: string | null): unknown[] {
   return readListing(body, nameField).records
 }
 
+/** What a text says as JSON; undefined when it is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** A map that comes as `[]` when it is empty. */
 export function mapOf(body: unknown): Record<string, unknown> {
   return Object.fromEntries(fieldsOf(body))

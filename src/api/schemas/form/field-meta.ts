@@ -1,8 +1,14 @@
 import * as z from 'zod'
 import type { restrictionVocabulary } from '../people/restrictions.ts'
 
+/* Nearly every field may be missing or null. */
+export const text = z.string().nullish()
+export const number = z.number().nullish()
+export const flag = z.boolean().nullish()
+export const names = z.array(z.string()).nullish()
+
 /** What a schema says of a field besides its type. */
-export interface FieldMeta {
+interface FieldMeta {
   /** The names known today; any other text is accepted too. */
   readonly known?: readonly string[]
   /** The privacy rule that hides the field (API reference 7.3). */
@@ -15,6 +21,9 @@ const fieldMeta = z.registry<FieldMeta>()
 
 /** One of the names known today, or any other text: an unknown member is kept, not refused. */
 export type Known<Name extends string> = Name | (string & Record<never, never>)
+
+/** One of some, or any of several. */
+export type AnyOf<Name extends string> = Known<Name> | readonly Known<Name>[]
 
 /** Text that is usually one of `names`; any text passes. */
 export function known<const Names extends readonly string[]>(names: Names): z.ZodType<Known<Names[number]>> {

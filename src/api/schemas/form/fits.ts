@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { isFields } from './unknown.ts'
 
 /** Whether a value fits a schema as it is. */
 type Fits = (value: unknown) => boolean
@@ -63,7 +64,7 @@ function everyElement(fits: Fits): Fits {
 
 function everyField(fits: Fits): Fits {
   return (value) => {
-    if (!isFields(value)) return false
+    if (!isKept(value)) return false
     for (const name of Object.keys(value)) if (!fits(value[name])) return false
     return true
   }
@@ -71,10 +72,10 @@ function everyField(fits: Fits): Fits {
 
 function objectOf(shape: Readonly<Record<string, z.core.$ZodType>>): Fits {
   const fields = Object.entries(shape).map(([name, field]) => ({ name, fits: fitsOf(field) }))
-  return (value) => isFields(value) && fields.every(({ name, fits }) => fits(value[name]))
+  return (value) => isKept(value) && fields.every(({ name, fits }) => fits(value[name]))
 }
 
 /** A schema leaves out what is called `__proto__`. */
-function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !Object.hasOwn(value, '__proto__')
+function isKept(value: unknown): value is Readonly<Record<string, unknown>> {
+  return isFields(value) && !Object.hasOwn(value, '__proto__')
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { RecordError } from '../../../app/errors.ts'
 import { fitsOf } from './fits.ts'
+import { escaped } from './unknown.ts'
 
 /**
  * A parser that throws RecordError for the first thing that does not fit. The error's context has `path` (JSON pointer
@@ -16,7 +17,7 @@ export function recordParser<Schema extends z.ZodType>(name: string, schema: Sch
     const result = schema.safeParse(record)
     if (result.success) return result.data
     const { path, expected } = firstProblem(result.error.issues)
-    const pointer = path.map((key) => `/${escaped(key)}`).join('')
+    const pointer = path.map((key) => `/${escaped(String(key))}`).join('')
     const found = show(valueAt(record, path))
     const place = pointer === '' ? 'the record itself' : pointer
     throw new RecordError(`${name}: ${place} should be ${expected}, found ${found}`, {
@@ -71,15 +72,11 @@ function starred(schema: z.core.$ZodType, path: readonly PropertyKey[]): string 
     return undefined
   }
   const field = schema instanceof z.ZodObject ? schema.shape[String(key)] : undefined
-  return field && prefixed(`/${escaped(key)}`, starred(field, rest))
+  return field && prefixed(`/${escaped(String(key))}`, starred(field, rest))
 }
 
 function prefixed(step: string, rest: string | undefined): string | undefined {
   return rest === undefined ? undefined : step + rest
-}
-
-function escaped(key: PropertyKey): string {
-  return String(key).replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
 type Issue = z.core.$ZodIssue

@@ -1,6 +1,5 @@
 import * as z from 'zod'
-
-const number = z.number().nullish()
+import { number } from './field-meta.ts'
 
 /** A counter with its parts by name, such as raids; null where it is hidden or not known. */
 export const tally = z.looseObject({ total: number, list: z.record(z.string(), number).nullish() })

@@ -79,15 +79,17 @@ function joined(before: UnknownField[] | undefined, more: UnknownField[] | undef
   return before && more ? [...before, ...more] : (before ?? more)
 }
 
-function escaped(name: string): string {
+/** A name as a step of a JSON pointer. */
+export function escaped(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
-function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
+/** Whether a value is an object with fields, and no array. */
+export function isFields(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** The fields of an object; none of anything else, arrays included. */
 export function fieldsOf(value: unknown): [string, unknown][] {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : []
+  return isFields(value) ? Object.entries(value) : []
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { hiddenBy, known } from '../form/field-meta.ts'
+import { flag, hiddenBy, known, names, number, text } from '../form/field-meta.ts'
 import { recordParser } from '../form/record.ts'
 import { duels, tally } from '../form/totals.ts'
 import { restrictionsSchema } from './restrictions.ts'
@@ -14,11 +14,6 @@ export const characterVocabulary = {
   ],
   skillPoint: ['strength', 'dexterity', 'intelligence', 'defence', 'agility'],
 } as const
-
-const text = z.string().nullish()
-const number = z.number().nullish()
-const flag = z.boolean().nullish()
-const names = z.array(z.string()).nullish()
 
 /**
  * One character, light or in full, as the value in a map keyed by its uuid. Every field may be missing or null, and is

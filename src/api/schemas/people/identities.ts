@@ -1,10 +1,7 @@
 import * as z from 'zod'
-import { known } from '../form/field-meta.ts'
+import { flag, known, text } from '../form/field-meta.ts'
 import { recordParser } from '../form/record.ts'
 import { playerVocabulary } from './players.ts'
-
-const text = z.string().nullish()
-const flag = z.boolean().nullish()
 
 /** The public identity of a player: in `/player/whoami`, `/oauth/me`, leaderboards and the matches of a 300. */
 export const identityFields = {

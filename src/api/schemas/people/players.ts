@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { hiddenBy, known } from '../form/field-meta.ts'
+import { flag, hiddenBy, known, number, text } from '../form/field-meta.ts'
 import { recordParser } from '../form/record.ts'
 import { totalsSchema } from '../form/totals.ts'
 import { fieldsOf } from '../form/unknown.ts'
@@ -12,9 +12,6 @@ export const playerVocabulary = {
   guildRank: ['OWNER', 'CHIEF', 'STRATEGIST', 'CAPTAIN', 'RECRUITER', 'RECRUIT'],
 } as const
 
-const text = z.string().nullish()
-const number = z.number().nullish()
-const flag = z.boolean().nullish()
 const positions = z.record(z.string(), number).nullish()
 
 /**

@@ -1,4 +1,4 @@
-import { fieldsOf } from '../form/unknown.ts'
+import { fieldsOf, isFields } from '../form/unknown.ts'
 
 /** What was counted in a body of records that were removed from it later, because a player hides them. */
 export interface RedactedCounts {
@@ -29,14 +29,14 @@ export function addRedacted(body: object, more: Partial<RedactedCounts>): void {
 
 /** Makes what an archived body says of its removed records readable by `redactedIn`, and returns the body. */
 export function revealRedacted(body: unknown): unknown {
-  if (!isObject(body) || !Object.hasOwn(body, redactedField)) return body
+  if (!isFields(body) || !Object.hasOwn(body, redactedField)) return body
   const { [redactedField]: found, ...rest } = body
   return { ...rest, [counts]: countsFrom(found) }
 }
 
 /** What was counted of records that were removed from a body; nothing in one that the API sent. */
 export function redactedIn(body: unknown): RedactedCounts {
-  return isObject(body) && counts in body ? (body[counts] as RedactedCounts) : none
+  return isFields(body) && counts in body ? (body[counts] as RedactedCounts) : none
 }
 
 /** Whether a text may hold the field: then `dropRedacted` must see it before it is archived. */
@@ -46,7 +46,7 @@ export function mayHoldRedacted(text: Uint8Array): boolean {
 
 /** Removes the field from a body that the API sent, in place; true when it was there. */
 export function dropRedacted(body: unknown): boolean {
-  return isObject(body) && Object.hasOwn(body, redactedField) && delete body[redactedField]
+  return isFields(body) && Object.hasOwn(body, redactedField) && delete body[redactedField]
 }
 
 function countsFrom(value: unknown): RedactedCounts {
@@ -58,8 +58,4 @@ function countsFrom(value: unknown): RedactedCounts {
     online: numberOf(found.online),
     hidden: numberOf(found.hidden),
   }
-}
-
-function isObject(value: unknown): value is Record<string | symbol, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

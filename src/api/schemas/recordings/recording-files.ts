@@ -2,7 +2,7 @@ import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { isAbsolute, join, relative, sep } from 'node:path'
 
 /** Why a file was not read, as the end of a sentence about it. */
-export type Unread = { readonly problem: string }
+type Unread = { readonly problem: string }
 
 /**
  * Reads a file of a folder of any origin: only a regular file, and only inside the folder, wherever

@@ -58,6 +58,15 @@ export function requestName(method: string, path: string, query: URLSearchParams
   return `${method} ${path}?${parameters.sort().join('&')} ${JSON.stringify(body) ?? ''}`
 }
 
+/** A path without its percent encoding, or as it is when that is broken. */
+export function decodedPath(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
+}
+
 function parseLine(line: string, number: number, file: string): Recorded {
   try {
     const parsed = lineForm.parse(JSON.parse(line))

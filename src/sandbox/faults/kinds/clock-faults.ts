@@ -1,5 +1,5 @@
 import type { Random } from '../../../app/clock.ts'
-import { type Fault, type Outgoing, withHeaders } from '../fault.ts'
+import { type Fault, movedDates, type Outgoing, withHeaders } from '../fault.ts'
 import { isGuild, jsonFault, membersIn, recordsIn, someOf } from './json.ts'
 
 const day = 86_400_000
@@ -52,16 +52,11 @@ export const clocks = {
 
 /** The same response with the instants of its headers moved; the `Date` that it was sent at is moved or stays. */
 function redated(answer: Outgoing, random: Random, move: (instant: number) => number): Outgoing | undefined {
-  if (answer.status !== 200 || !answer.headers.has('expires')) return undefined
-  const moved = Date.parse(answer.headers.get('expires') ?? '')
-  if (Number.isNaN(moved)) return undefined
-  const by = move(moved) - moved
-  const names = random() < 0.5 ? ['expires', 'date'] : ['expires']
-  const changed = names.flatMap((name) => {
-    const instant = Date.parse(answer.headers.get(name) ?? '')
-    return Number.isNaN(instant) ? [] : [[name, new Date(instant + by).toUTCString()] as const]
-  })
+  const expires = Date.parse(answer.headers.get('expires') ?? '')
+  if (answer.status !== 200 || Number.isNaN(expires)) return undefined
+  const by = move(expires) - expires
+  const changed = movedDates(answer.headers, random() < 0.5 ? ['expires', 'date'] : ['expires'], by)
   const tick = Date.parse((answer.headers.get('territorylasttick') ?? '').replace(' ', 'T'))
-  const ticks = Number.isNaN(tick) ? [] : [['territorylasttick', new Date(tick + by).toISOString()] as const]
-  return withHeaders(answer, Object.fromEntries([...changed, ...ticks]))
+  if (!Number.isNaN(tick)) changed.territorylasttick = new Date(tick + by).toISOString()
+  return withHeaders(answer, changed)
 }

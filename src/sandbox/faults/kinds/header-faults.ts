@@ -1,4 +1,5 @@
-import { type Fault, noLimits, oneOf, withHeaders } from '../fault.ts'
+import { pick } from '../../generator/draw.ts'
+import { type Fault, movedDates, noLimits, withHeaders } from '../fault.ts'
 
 const minute = 60_000
 
@@ -11,18 +12,16 @@ export const headerFaults = {
   'odd-limit-headers': {
     about: 'rate-limit headers that make no sense',
     spoil: (answer, { random }) => {
-      const odd = ['', 'soon', '-1', 'NaN', '1e9', '99999999999999999999', '0x10', '5, 5'] as const
-      const numbers = Object.keys(noLimits)
-        .slice(1)
-        .map((name) => [name, oneOf(odd, random)])
-      return withHeaders(answer, Object.fromEntries(numbers))
+      const odd = ['', 'soon', '-1', 'NaN', '1e9', '99999999999999999999', '0x10', '5, 5']
+      const [, ...numbers] = Object.keys(noLimits)
+      return withHeaders(answer, Object.fromEntries(numbers.map((name) => [name, pick(random, odd)])))
     },
   },
   'far-reset': {
     about: 'a rate-limit window that ends in hours, days or years; at times with nothing left of it',
     spoil: (answer, { random }) => {
       const date = Date.parse(answer.headers.get('date') ?? '')
-      const seconds = oneOf([3600, 86_400, 999_999_999], random)
+      const seconds = pick(random, [3600, 86_400, 999_999_999])
       const forms = [seconds, date / 1000 + seconds, date + seconds * 1000].filter((one) => !Number.isNaN(one))
       return withHeaders(answer, {
         'ratelimit-reset': String(forms[Math.floor(random() * forms.length)]),
@@ -48,9 +47,9 @@ export const headerFaults = {
     spoil: (answer, { random }) => {
       if (answer.status !== 200) return undefined
       return withHeaders(answer, {
-        'cache-control': oneOf(['no-store', 'max-age=-5', 'max-age=soon', 'max-age=0'], random),
-        expires: oneOf(['0', '-1', 'never', 'Thu, 99 Foo 2026 25:61:00 GMT'], random),
-        ...(answer.headers.has('territorylasttick') ? { territorylasttick: oneOf(['', 'now', '0'], random) } : {}),
+        'cache-control': pick(random, ['no-store', 'max-age=-5', 'max-age=soon', 'max-age=0']),
+        expires: pick(random, ['0', '-1', 'never', 'Thu, 99 Foo 2026 25:61:00 GMT']),
+        ...(answer.headers.has('territorylasttick') ? { territorylasttick: pick(random, ['', 'now', '0']) } : {}),
       })
     },
   },
@@ -59,19 +58,15 @@ export const headerFaults = {
     run: 4,
     spoil: (answer, { random }) => {
       const shift = Math.ceil(random() * 9) * (random() < 0.5 ? -minute : minute)
-      const moved = ['date', 'expires'].flatMap((name) => {
-        const instant = Date.parse(answer.headers.get(name) ?? '')
-        return Number.isNaN(instant) ? [] : [[name, new Date(instant + shift).toUTCString()] as const]
-      })
-      return moved.length > 0 ? withHeaders(answer, Object.fromEntries(moved)) : undefined
+      const moved = movedDates(answer.headers, ['date', 'expires'], shift)
+      return Object.keys(moved).length > 0 ? withHeaders(answer, moved) : undefined
     },
   },
   stale: {
     about: 'an older copy again, after newer ones',
     spoil: (answer, { earlier, random }) => {
-      const [first, ...others] = earlier()
-      if (answer.status !== 200 || !first) return undefined
-      const old = oneOf([first, ...others], random)
+      if (answer.status !== 200 || earlier.length === 0) return undefined
+      const old = pick(random, earlier)
       const names = ['cache-control', 'expires', 'territorylasttick', 'content-type']
       return {
         ...withHeaders(answer, Object.fromEntries(names.map((name) => [name, old.headers.get(name)]))),

@@ -1,3 +1,5 @@
+import { parseJson } from '../../../api/schemas/form/bodies.ts'
+import { isFields } from '../../../api/schemas/form/unknown.ts'
 import type { Random } from '../../../app/clock.ts'
 import { type Fault, type Occasion, type Outgoing, withBody } from '../fault.ts'
 
@@ -7,10 +9,6 @@ export type Fields = Record<string, unknown>
 /** The value as an object, or undefined when it is none. */
 export function fieldsIn(value: unknown): Fields | undefined {
   return isFields(value) ? value : undefined
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** The objects among the values of a list or a map. */
@@ -24,39 +22,24 @@ export function objectsIn(value: unknown): Fields[] {
  */
 export function rewritten(answer: Outgoing, change: (body: object) => object | boolean): Outgoing | undefined {
   if (answer.status !== 200) return undefined
-  const body = parsed(answer)
+  const body = parseJson(new TextDecoder().decode(answer.body))
   if (typeof body !== 'object' || body === null) return undefined
   const changed = change(body)
   if (changed === false) return undefined
   return withBody(answer, JSON.stringify(changed === true ? body : changed))
 }
 
-/** A fault that changes the JSON of some routes, as `rewritten` does. @param on which paths (default all) */
+/** A fault that changes the JSON of good responses, as `rewritten` does. */
 export function jsonFault({
-  on = () => true,
   edit,
   ...fault
-}: Omit<Fault, 'spoil'> & {
-  readonly on?: (path: string) => boolean
-  readonly edit: (body: object, occasion: Occasion) => object | boolean
-}): Fault {
-  return {
-    ...fault,
-    spoil: (answer, occasion) => (on(occasion.path) ? rewritten(answer, (body) => edit(body, occasion)) : undefined),
-  }
+}: Omit<Fault, 'spoil'> & { readonly edit: (body: object, occasion: Occasion) => object | boolean }): Fault {
+  return { ...fault, spoil: (answer, occasion) => rewritten(answer, (body) => edit(body, occasion)) }
 }
 
 /** The first of a list, and each of the others with a probability of `share`. */
 export function someOf<T>(list: readonly T[], share: number, random: Random): T[] {
   return list.filter((_, nth) => nth === 0 || random() < share)
-}
-
-function parsed({ body }: Outgoing): unknown {
-  try {
-    return JSON.parse(new TextDecoder().decode(body))
-  } catch {
-    return undefined
-  }
 }
 
 /** The records that a route's body holds, of the kinds that are synced. */

@@ -1,5 +1,6 @@
 import type { Random } from '../../../app/clock.ts'
-import { type Fault, noCache, noLimits, type Outgoing, oneOf, withBody, withHeaders } from '../fault.ts'
+import { pick } from '../../generator/draw.ts'
+import { type Fault, noCache, noLimits, type Outgoing, withBody, withHeaders } from '../fault.ts'
 import { isGuild, isProfile } from './json.ts'
 
 const noSandboxHeaders = { ...noCache, ...noLimits }
@@ -29,25 +30,17 @@ function isPlayer(path: string): boolean {
   return isProfile(path) && !isGuild(path)
 }
 
-/** A fault that replaces good responses of some paths only. */
-function refusalOf(on: (path: string) => boolean, fault: Fault): Fault {
-  return {
-    ...fault,
-    spoil: (answer, occasion) =>
-      on(occasion.path) && answer.status === 200 ? fault.spoil(answer, occasion) : undefined,
-  }
-}
-
 const upstream: Readonly<Record<number, string>> = {
   500: 'An unexpected error occurred',
   502: 'An invalid response was received from the upstream server',
   503: 'failure to get a peer from the ring-balancer',
 }
 
-/** 403 or 404 in the words of what stands before the application: nothing follows from them. */
-function strayRefusal(answer: Outgoing, status: 403 | 404, random: Random): Outgoing {
+/** 403 or 404 instead of a good response, in the words of what stands before the application: nothing follows from them. */
+function strayRefusal(answer: Outgoing, status: 403 | 404, random: Random): Outgoing | undefined {
+  if (answer.status !== 200) return undefined
   const message = status === 403 ? 'You cannot consume this service' : 'no Route matched with those values'
-  const kind = oneOf(['gateway', 'old gateway', 'html', 'empty'], random)
+  const kind = pick(random, ['gateway', 'old gateway', 'html', 'empty'])
   if (kind === 'html') return page(answer, status, status === 403 ? 'Attention Required!' : '404 Not Found')
   if (kind === 'empty') return withBody(page(answer, status, ''), '', 'text/plain')
   return turnedAway(answer, status, message, kind === 'gateway')
@@ -69,7 +62,7 @@ export const refusals = {
   gateway: {
     about: '500, 502, 503 or 524, in the body of the application, of the gateway, or with none',
     spoil: (answer, { random }) => {
-      const status = oneOf([500, 502, 503, 524], random)
+      const status = pick(random, [500, 502, 503, 524])
       if (status === 524) return withBody(page(answer, 524, 'A timeout occurred'), '', 'text/plain')
       if (status === 500 && random() < 0.5) return refused(answer, 500, 'InternalError', 'Something went wrong.')
       return turnedAway(answer, status, upstream[status] ?? '', random() < 0.5)
@@ -78,29 +71,36 @@ export const refusals = {
   html: {
     about: 'HTML instead of JSON, with 200, 502 or 524',
     spoil: (answer, { random }) =>
-      page(answer, oneOf([200, 502, 524], random), oneOf(['Just a moment...', '502: Bad gateway'], random)),
+      page(answer, pick(random, [200, 502, 524]), pick(random, ['Just a moment...', '502: Bad gateway'])),
   },
-  'stray-forbidden': refusalOf(isPlayer, {
+  'stray-forbidden': {
     about: '403 about a player, from the gateway, in HTML or empty: no player hides',
     run: 2,
+    on: isPlayer,
     spoil: (answer, { random }) => strayRefusal(answer, 403, random),
-  }),
-  'stray-not-found': refusalOf(isProfile, {
+  },
+  'stray-not-found': {
     about: '404 about a guild or a player, from the gateway, in HTML or empty: nothing is gone',
     run: 2,
+    on: isProfile,
     spoil: (answer, { random }) => strayRefusal(answer, 404, random),
-  }),
-  forbidden: refusalOf(isPlayer, {
+  },
+  forbidden: {
     about: '403 about a player from the application itself, for one answer',
     run: apart,
+    on: isPlayer,
     spoil: (answer, { position }) =>
-      position === 0 ? refused(answer, 403, 'Forbidden', 'This player limits their visibility.') : undefined,
-  }),
-  'not-found': refusalOf(isProfile, {
+      answer.status === 200 && position === 0
+        ? refused(answer, 403, 'Forbidden', 'This player limits their visibility.')
+        : undefined,
+  },
+  'not-found': {
     about: '404 about a guild or a player from the application itself, for one answer; then the same as before',
     run: apart,
-    spoil: (answer, { position }) => (position === 0 ? refused(answer, 404, 'NotFound', 'Not found.') : undefined),
-  }),
+    on: isProfile,
+    spoil: (answer, { position }) =>
+      answer.status === 200 && position === 0 ? refused(answer, 404, 'NotFound', 'Not found.') : undefined,
+  },
   revoked: {
     about: '401 whenever a credential is sent',
     spoil: (answer, { hasCredential }) =>

@@ -1,4 +1,5 @@
-import { type Fault, oneOf } from '../fault.ts'
+import { pick } from '../../generator/draw.ts'
+import type { Fault } from '../fault.ts'
 import { fieldsIn, isGuild, jsonFault, membersIn, recordsIn, someOf, spoilable } from './json.ts'
 
 /** What tells one record from another never vanishes. */
@@ -12,9 +13,8 @@ export const shapes = {
     edit: (body, { path, random }) => {
       const records = recordsIn(path, body)
       const names = [...new Set(records.slice(0, 50).flatMap(Object.keys))].filter((name) => !identity.has(name))
-      const [first, ...others] = names.sort()
-      if (first === undefined) return false
-      const name = oneOf([first, ...others], random)
+      if (names.length === 0) return false
+      const name = pick(random, names.sort())
       const chosen = records.filter((record) => name in record && random() <= 0.8)
       for (const record of chosen) delete record[name]
       return chosen.length > 0

@@ -1,13 +1,6 @@
 import { discoveries } from '../../content/places.ts'
 import type { Item } from '../../generator/records.ts'
-import {
-  type AnswerSource,
-  type ApiRequest,
-  type Dialect,
-  forbidden,
-  invalidQuery,
-  type Refusal,
-} from '../../http/answer.ts'
+import { type AnswerSource, type ApiRequest, type Dialect, type Refusal, refuse } from '../../http/answer.ts'
 import { cachedSource, type Found, json, shared } from '../../http/cached-source.ts'
 import type { Game } from '../game.ts'
 import { locationsBody } from '../guilds/locations.ts'
@@ -16,7 +9,7 @@ import { kindsOf, searchBody } from '../search.ts'
 import { leaderboardBody, leaderboardTypes } from './leaderboards.ts'
 
 /** What is shown besides the game itself. */
-export interface BoardSettings {
+interface BoardSettings {
   readonly dialect: Dialect
   readonly seed: number
   readonly items: () => readonly Item[]
@@ -45,14 +38,14 @@ export function boardSource(game: Game, { dialect, seed, items }: BoardSettings)
   function leaderboard(type: string, asked: string | null, at: number): Found | Refusal {
     if (type === 'types') return shared(() => leaderboardTypes(realm))
     const limit = asked === null ? 100 : /^\d{1,4}$/.test(asked) ? Number(asked) : 0
-    if (limit < 1 || limit > 1000) return invalidQuery('resultLimit must be a number from 1 to 1000.')
-    if (!leaderboardTypes(realm).includes(type)) return invalidQuery('There is no such leaderboard.')
+    if (limit < 1 || limit > 1000) return refuse.invalidQuery('resultLimit must be a number from 1 to 1000.')
+    if (!leaderboardTypes(realm).includes(type)) return refuse.invalidQuery('There is no such leaderboard.')
     return shared(() => leaderboardBody(realm, type, limit, dialect, at))
   }
 
   function search(text: string, only: string | null): Found | Refusal {
     const kinds = kindsOf(only)
-    if (!kinds) return invalidQuery('only must name a kind of result.')
+    if (!kinds) return refuse.invalidQuery('only must name a kind of result.')
     return shared(() => searchBody({ realm, items: items(), discoveries: found }, text, kinds))
   }
 
@@ -60,7 +53,7 @@ export function boardSource(game: Game, { dialect, seed, items }: BoardSettings)
     const viewer = viewerOf(realm, requester)
     if (viewer) return { write: () => json(locationsBody(realm, viewer, at)), audience: audienceOf(viewer) }
     // Only the documentation says that guests are refused.
-    if (dialect === 'documented') return forbidden('Authentication is required.')
+    if (dialect === 'documented') return refuse.forbidden('Authentication is required.')
     return shared(() => [])
   }
 

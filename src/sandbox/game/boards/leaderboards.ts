@@ -8,7 +8,6 @@ import type { Guild, Player, Realm } from '../state.ts'
 import { stamp } from '../time.ts'
 import { ratingAt } from './seasons.ts'
 
-/** What a guild board ranks by. */
 type GuildScore = (guild: Guild) => number
 
 /** Boards whose entries are of an older form, with the guild's numbers instead of a score. */

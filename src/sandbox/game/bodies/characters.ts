@@ -99,9 +99,7 @@ function full(player: Player, { share, quests, salt }: Nature, hidden: Hidden) {
     deaths: part(counter(player, 'mobsKilled') / 300),
     discoveries: salt % 130,
     pvp: { kills: part(counter(player, 'pvpKills')), deaths: part(counter(player, 'pvpDeaths')) },
-    ...(hidden.build
-      ? { skillPoints: null }
-      : { skillPoints: Object.fromEntries(skills.map((skill, nth) => [skill, mix(salt, nth) % 100])) }),
+    skillPoints: hidden.build ? null : Object.fromEntries(skills.map((skill, nth) => [skill, mix(salt, nth) % 100])),
     professions: Object.fromEntries(
       professions.map((name, nth) => [
         name,

@@ -6,7 +6,7 @@ const raids = ['Vault of Reeds', 'The Drowned Observatory', 'Thorn Cathedral', '
 const dungeons = ['Mossworn Cellars', 'Gullet of Ash', 'Lantern Mine', 'Cold Orchard', 'Broken Aqueduct', 'Silt Palace']
 
 /** A total and what it consists of, spread over names so that no entry ever falls while the total rises. */
-export function listed(total: number, names: readonly string[]) {
+function listed(total: number, names: readonly string[]) {
   const entries = names
     .map((name, nth) => [name, Math.floor((total + nth) / names.length)] as const)
     .filter(([, count]) => count > 0)

@@ -12,28 +12,30 @@ import { countedTogether, listedRaids, playtime } from './counted.ts'
 /** What the member maps are keyed by; the record carries the other one (API reference 6.2). */
 export type Identifier = 'username' | 'uuid'
 
-/**
- * A guild's profile as of an instant in ms (API reference 6.1).
- * @param viewer the caller; undefined for guests
- */
-export function guildBody(
-  realm: Realm,
-  guild: Guild,
-  identifier: Identifier,
-  dialect: Dialect,
-  at: number,
-  viewer?: Viewer | undefined,
-) {
+/** How a guild is shown. */
+interface GuildView {
+  readonly realm: Realm
+  readonly identifier: Identifier
+  readonly dialect: Dialect
+  /** The instant it speaks for, ms. */
+  readonly at: number
+  /** The caller; undefined for guests. */
+  readonly viewer: Viewer | undefined
+}
+
+/** A guild's profile (API reference 6.1). */
+export function guildBody(guild: Guild, view: GuildView) {
+  const { realm, identifier, dialect, at } = view
   const members = [...guild.members.values()]
   const byContribution = [...members].sort(
     (one, other) => counter(other.player, 'contributed') - counter(one.player, 'contributed'),
   )
   const position = new Map(byContribution.map((member, nth) => [member, nth + 1]))
-  const record = (member: Membership) =>
-    memberBody(realm, member, position.get(member) ?? 0, identifier, dialect, guild.glitchUntil > at, viewer)
   const ofRank = (rank: Rank) =>
     Object.fromEntries(
-      members.filter((member) => member.rank === rank).map((member) => [member.player[identifier], record(member)]),
+      members
+        .filter((member) => member.rank === rank)
+        .map((member) => [member.player[identifier], memberBody(member, position.get(member) ?? 0, view)]),
     )
   return {
     uuid: guild.uuid,
@@ -54,22 +56,15 @@ export function guildBody(
   }
 }
 
-function memberBody(
-  realm: Realm,
-  member: Membership,
-  position: number,
-  identifier: Identifier,
-  dialect: Dialect,
-  glitch: boolean,
-  viewer: Viewer | undefined,
-) {
-  const { player } = member
+function memberBody(member: Membership, position: number, view: GuildView) {
+  const { player, guild } = member
+  const { realm, identifier, dialect, at, viewer } = view
   const { uuid, username } = player
   const { online: hidesOnline, main: hidesMain } = hiddenFrom(player, viewer)
   const lastJoin = hidesOnline ? player.shownLastJoin : player.lastJoin
-  const seesWeekly = viewer?.player.membership?.guild === member.guild && maySeeWeekly(viewer)
+  const seesWeekly = viewer?.player.membership?.guild === guild && maySeeWeekly(viewer)
   const guildRaids = (name: 'guildRaids' | 'currentGuildRaids') =>
-    glitch ? { total: 0, list: {} } : listedRaids(counter(player, name))
+    guild.glitchUntil > at ? { total: 0, list: {} } : listedRaids(counter(player, name))
   const identity = dialect === 'documented' ? { uuid, username } : identifier === 'uuid' ? { username } : { uuid }
   return {
     ...identity,

@@ -1,7 +1,7 @@
 import { mix } from '../guilds/economy.ts'
 import { counter } from '../people/counters.ts'
 import { worldOf } from '../people/presence.ts'
-import { type Hidden, hiddenFrom } from '../people/privacy.ts'
+import type { Hidden } from '../people/privacy.ts'
 import type { Player, Realm } from '../state.ts'
 import { stamp } from '../time.ts'
 import { activeCharacter, fullCharacters } from './characters.ts'
@@ -40,14 +40,8 @@ export function nicknameOf({ salt, username }: Player): string | null {
  * A player's profile (API reference 7.1). Groups that are hidden are absent; a hidden online status reads like being
  * offline.
  * @param withCharacters adds `characters`, unless they are hidden
- * @param hidden what is not shown (default: what guests do not see)
  */
-export function playerBody(
-  realm: Realm,
-  player: Player,
-  withCharacters: boolean,
-  hidden: Hidden = hiddenFrom(player, undefined),
-) {
+export function playerBody(realm: Realm, player: Player, withCharacters: boolean, hidden: Hidden) {
   const { username, uuid, membership, salt } = player
   const lastJoin = hidden.online ? player.shownLastJoin : player.lastJoin
   const identity = lightIdentity(player)

@@ -1,15 +1,6 @@
 import { resourceTypes, type Territory } from '../state.ts'
 import { hour } from '../time.ts'
 
-/** One resource of a territory as it stands. */
-export interface Store {
-  readonly type: (typeof resourceTypes)[number]
-  readonly generation: number
-  readonly baseGeneration: number
-  readonly stored: number
-  readonly limit: number
-}
-
 const treasuryAfter = [hour, 24 * hour, 120 * hour, 288 * hour]
 
 /** Index into `levels`: the treasury grows with the time held (after 1 h, 24 h, 120 h, 288 h). */
@@ -41,7 +32,7 @@ const seatInvestment = { factor: 4.8, limits: [400000, 120000] } as const
  * that asking changes nothing. Little is stored in most places; headquarters fill and empty slowly and now and then
  * hold more than their limit.
  */
-export function stores(territory: Territory, tick: number): Store[] {
+export function stores(territory: Territory, tick: number) {
   const { salt, acquired, owner, baseGeneration, produces } = territory
   const isSeat = owner !== null && owner.seat === territory.name
   const run = mix(salt, acquired === null ? 0 : Math.floor(acquired / 1000))

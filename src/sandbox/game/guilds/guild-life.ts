@@ -1,7 +1,6 @@
 import { chance, pick } from '../../generator/draw.ts'
-import type { Guild, Membership, Player, Realm } from '../state.ts'
-import { hour, liveliness, minute, planTick, waiting } from '../time.ts'
-import { recurring } from '../worlds/recurring.ts'
+import type { Guild, Player, Realm } from '../state.ts'
+import { hour, liveliness, minute, planTick, recurring, repeating, waiting } from '../time.ts'
 import { createGuild } from './guilds.ts'
 import { join, leave, remove, shiftRank, transfer } from './membership.ts'
 import { touchHoldings } from './territories.ts'
@@ -9,13 +8,9 @@ import { take } from './wars.ts'
 
 /** Plans what happens in and to guilds, apart from wars. */
 export function planGuildLife(realm: Realm, from: number): void {
-  const { events, random } = realm
-  const change = (at: number) => {
-    if (chance(random, liveliness(at))) changeMembers(realm, at)
-    planTick(events, at + waiting(random, 4.5 * minute), change)
-  }
-  planTick(events, from, change)
-
+  repeating(realm, from, 4.5 * minute, (at) => {
+    if (chance(realm.random, liveliness(at))) changeMembers(realm, at)
+  })
   recurring(realm, 18 * hour, 20 * hour, (at) => found(realm, at))
   recurring(realm, 40 * hour, 40 * hour, (at) => rename(realm, at))
   recurring(realm, 44 * hour, 40 * hour, (at) => retag(realm, at))
@@ -27,8 +22,8 @@ function changeMembers(realm: Realm, at: number): void {
   const { random } = realm
   const active = [...realm.guilds.values()].filter(({ members }) => members.size > 3)
   const [one, other] = [weighty(realm, active), weighty(realm, active)]
-  const member = one && drawMember(realm, one)
-  if (!one || !member) return
+  if (!one) return
+  const member = pick(random, [...one.members.values()])
   const drawn = random()
   if (drawn < 0.5) shiftRank(realm, member, at)
   else if (drawn < 0.73) {
@@ -54,7 +49,7 @@ function found(realm: Realm, at: number): void {
 }
 
 function rename(realm: Realm, at: number): void {
-  const guild = pick(realm.random, [...realm.guilds.values()].slice(0, 60))
+  const guild = pick(realm.random, oldest(realm))
   const former = guild.name
   guild.name = realm.names.guild()
   touchHoldings(guild)
@@ -62,7 +57,7 @@ function rename(realm: Realm, at: number): void {
 }
 
 function retag(realm: Realm, at: number): void {
-  const guild = pick(realm.random, [...realm.guilds.values()].slice(0, 60))
+  const guild = pick(realm.random, oldest(realm))
   const former = guild.prefix
   guild.prefix = realm.names.prefix(guild.name)
   touchHoldings(guild)
@@ -96,7 +91,7 @@ function refound(realm: Realm, former: Guild, owner: Player, at: number): void {
 
 /** For some minutes every member's guild raids are shown as 0, as other clients have met it. */
 function glitch(realm: Realm, at: number): void {
-  const guild = weighty(realm, [...realm.guilds.values()].slice(0, 60))
+  const guild = weighty(realm, oldest(realm))
   if (!guild || guild.glitchUntil > at) return
   guild.glitchUntil = Math.round(at + minute + waiting(realm.random, 5 * minute))
   realm.log.glitches.push({ guild: guild.uuid, from: at, until: guild.glitchUntil })
@@ -109,15 +104,16 @@ function logEvent(realm: Realm, guild: Guild, at: number, event: GuildEventName,
   realm.log.guilds.push({ guild: uuid, at, event, name, prefix, ...(former === undefined ? {} : { former }) })
 }
 
+/** The first 60 guilds, most of which play. */
+function oldest(realm: Realm): Guild[] {
+  return [...realm.guilds.values()].slice(0, 60)
+}
+
 /** The larger of two drawn guilds. */
 function weighty(realm: Realm, guilds: readonly Guild[]): Guild | undefined {
   if (guilds.length === 0) return undefined
   const [one, other] = [pick(realm.random, guilds), pick(realm.random, guilds)]
   return one.members.size >= other.members.size ? one : other
-}
-
-function drawMember(realm: Realm, guild: Guild): Membership | undefined {
-  return guild.members.size === 0 ? undefined : pick(realm.random, [...guild.members.values()])
 }
 
 /** A player without a guild, from a few tries. */

@@ -1,8 +1,7 @@
 import { pick } from '../../generator/draw.ts'
 import { accrue } from '../boards/seasons.ts'
 import type { Realm } from '../state.ts'
-import { day, hour } from '../time.ts'
-import { recurring } from '../worlds/recurring.ts'
+import { day, hour, recurring } from '../time.ts'
 import { createTerritory, link, touch } from './territories.ts'
 import { beginHold, endHold, moveSeat, setSeat } from './wars.ts'
 

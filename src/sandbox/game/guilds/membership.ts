@@ -37,8 +37,7 @@ export function transfer(realm: Realm, membership: Membership, to: Guild, at: nu
   logMembership(realm, player, to, at, { event: 'transferred', ...ranksOf, otherGuild: guild.uuid })
 }
 
-/** Gives a member another rank. */
-export function setRank(realm: Realm, membership: Membership, rank: Rank, at: number): void {
+function setRank(realm: Realm, membership: Membership, rank: Rank, at: number): void {
   const { guild, player, rank: fromRank } = membership
   if (fromRank === rank || player.membership !== membership) return
   membership.rank = rank

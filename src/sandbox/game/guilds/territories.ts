@@ -63,7 +63,6 @@ export function createTerritory(realm: Realm, sheet: Sheet, column: number, row:
   return territory
 }
 
-/** Links two territories both ways. */
 export function link(one: Territory, other: Territory): void {
   one.links.push(other.name)
   other.links.push(one.name)

@@ -1,24 +1,19 @@
 import { between, chance, pick } from '../../generator/draw.ts'
 import { accrue } from '../boards/seasons.ts'
 import type { Guild, Realm, Territory } from '../state.ts'
-import { hour, liveliness, minute, planTick, second, waiting } from '../time.ts'
+import { hour, liveliness, minute, planTick, repeating, second, waiting } from '../time.ts'
 import { touch, touchHoldings } from './territories.ts'
 
 /** Plans campaigns, and now and then a territory that loses its owner. */
 export function planWars(realm: Realm, from: number): void {
-  const { events, random } = realm
-  const campaign = (at: number) => {
+  const { random } = realm
+  repeating(realm, from, 7 * minute, (at) => {
     if (chance(random, liveliness(at, 20))) fight(realm, at)
-    planTick(events, at + waiting(random, 7 * minute), campaign)
-  }
-  planTick(events, from, campaign)
-
-  const lose = (at: number) => {
+  })
+  repeating(realm, from + waiting(random, 5 * hour), 9 * hour, (at) => {
     const held = [...realm.territories].filter((one) => one.owner)
     if (held.length > 0) take(realm, pick(random, held), null, at)
-    planTick(events, at + waiting(random, 9 * hour), lose)
-  }
-  planTick(events, from + waiting(random, 5 * hour), lose)
+  })
 }
 
 /**
@@ -60,7 +55,6 @@ export function take(realm: Realm, territory: Territory, by: Guild | null, at: n
   })
 }
 
-/** Ends a territory's running hold. */
 export function endHold(territory: Territory, at: number): void {
   if (territory.hold) territory.hold.until = at
   territory.hold = null
@@ -83,7 +77,6 @@ export function moveSeat(realm: Realm, guild: Guild, at: number): void {
   setSeat(realm, guild, choice.length > 0 ? pick(realm.random, choice).name : null, at)
 }
 
-/** Makes a territory the headquarters of a guild. */
 export function setSeat(realm: Realm, guild: Guild, seat: string | null, at: number): void {
   guild.seat = seat
   touchHoldings(guild)

@@ -22,7 +22,6 @@ export const counterNames = [
   'pvpKills',
   'pvpDeaths',
 ] as const
-/** One of `counterNames`. */
 export type CounterName = (typeof counterNames)[number]
 
 const places = new Map<string, number>(counterNames.map((name, place) => [name, place]))
@@ -50,15 +49,7 @@ export function keepRise(player: Player, at: number): void {
 /** A counter's value at an instant (ms); undefined before the first and for unknown names. */
 export function counterAt(player: Player, name: string, at: number): number | undefined {
   const place = places.get(name)
-  const { rises } = player
-  let low = 0
-  let high = rises.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((rises[middle]?.at ?? at) <= at) low = middle + 1
-    else high = middle
-  }
-  return place === undefined ? undefined : rises[low - 1]?.counters[place]
+  return place === undefined ? undefined : player.rises.findLast((rise) => rise.at <= at)?.counters[place]
 }
 
 /** Counters of a player with `hours` of playing behind them. */

@@ -1,20 +1,6 @@
 import type { Random } from '../../../app/clock.ts'
-import { between, chance, drawUuid, pick } from '../../generator/draw.ts'
+import { between, chance, drawUuid, pick, unused } from '../../generator/draw.ts'
 import { adjectives, capital, codas, nouns, onsets, vowels } from '../../generator/words.ts'
-
-/** Makes identities that are never given twice. */
-export interface GameNames {
-  /** A random uuid (version 4). */
-  uuid(): string
-  /** 3 to 16 letters, digits and underscores. */
-  username(): string
-  /** A guild's name; a few begin or end with a space (API reference 3.5). */
-  guild(): string
-  /** A guild's prefix for a name: 3 or 4 letters; a few differ only in case. */
-  prefix(name: string): string
-  /** A place; some carry an apostrophe, straight or typographic. */
-  territory(): string
-}
 
 const places = (
   'Crossing Ford Gate Landing Rest Hollow Outpost Plateau Bridge Camp Fields Cove Heights Ruins Lookout Farm Quarry ' +
@@ -22,8 +8,8 @@ const places = (
 ).split(' ')
 const companies = 'Order Circle Company Wardens Children Council Embers Keepers League Lanterns Guard Choir'.split(' ')
 
-/** @param random decides every name */
-export function gameNames(random: Random): GameNames {
+/** Makes identities that are never given twice. @param random decides every name */
+export function gameNames(random: Random) {
   const usernames = new Set<string>()
   const guilds = new Set<string>()
   const prefixes = new Set<string>()
@@ -37,18 +23,18 @@ export function gameNames(random: Random): GameNames {
   const noun = () => capital(pick(random, nouns))
 
   return {
-    uuid: () => {
-      const variant = pick(random, ['8', '9', 'a', 'b'])
-      return drawUuid(random, variant)
-    },
+    /** A random uuid (version 4). */
+    uuid: () => drawUuid(random, pick(random, ['8', '9', 'a', 'b'])),
+    /** 3 to 16 letters, digits and underscores. */
     username: () =>
-      unique(usernames, () => {
+      unused(usernames, () => {
         const name = chance(random, 0.4) ? `${adjective()}${noun()}` : word()
         const tail = chance(random, 0.5) ? '' : pick(random, ['_', '', 'x', '']) + between(random, 1, 9999)
         return (name.slice(0, 16 - tail.length) + tail).padEnd(3, '_')
       }),
+    /** A guild's name; a few begin or end with a space (API reference 3.5). */
     guild: () =>
-      unique(guilds, () => {
+      unused(guilds, () => {
         const name = pick(random, [
           () => `${adjective()} ${noun()}`,
           () => `${pick(random, companies)} of ${word()}`,
@@ -59,9 +45,10 @@ export function gameNames(random: Random): GameNames {
         if (chance(random, 0.004)) return ` ${name}`
         return chance(random, 0.006) ? `${name} ` : name
       }),
-    prefix: (name) => {
+    /** A guild's prefix for a name: 3 or 4 letters; a few differ only in case. */
+    prefix: (name: string) => {
       const letters = name.replaceAll(/[^A-Za-z]/g, '')
-      return unique(prefixes, (attempt) => {
+      return unused(prefixes, (attempt) => {
         if (attempt === 0 && chance(random, 0.7)) return letters.slice(0, 3).toUpperCase()
         const drawn = Array.from({ length: attempt > 40 ? 4 : between(random, 3, 4) }, () =>
           String.fromCodePoint(97 + Math.floor(random() * 26)),
@@ -69,8 +56,9 @@ export function gameNames(random: Random): GameNames {
         return chance(random, 0.5) ? drawn.toUpperCase() : capital(drawn)
       })
     },
+    /** A place; some carry an apostrophe, straight or typographic. */
     territory: () =>
-      unique(territories, () => {
+      unused(territories, () => {
         if (chance(random, 0.05)) return `${word()}’s ${pick(random, places)}`
         if (chance(random, 0.06)) return `${word()}'s ${pick(random, places)}`
         return chance(random, 0.4) ? `${adjective()} ${pick(random, places)}` : `${word()} ${pick(random, places)}`
@@ -78,11 +66,4 @@ export function gameNames(random: Random): GameNames {
   }
 }
 
-function unique(given: Set<string>, make: (attempt: number) => string): string {
-  for (let attempt = 0; ; attempt++) {
-    const name = make(attempt)
-    if (name.length < 3 || given.has(name)) continue
-    given.add(name)
-    return name
-  }
-}
+export type GameNames = ReturnType<typeof gameNames>

@@ -1,7 +1,6 @@
 import { chance, pick } from '../../generator/draw.ts'
 import type { Player, Realm } from '../state.ts'
-import { hour, minute, waiting } from '../time.ts'
-import { recurring } from '../worlds/recurring.ts'
+import { hour, minute, recurring, waiting } from '../time.ts'
 import { setHiding } from './presence.ts'
 
 /** Plans what players do to their own record: hide and show themselves, take another name. */

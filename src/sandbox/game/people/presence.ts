@@ -37,23 +37,15 @@ export function logIn(realm: Realm, player: Player, at: number): void {
     logOut(realm, player, then)
     planLogin(realm, player, then)
   })
-  /** Repeats something while the session lasts. */
-  const repeat = (delay: () => number, play: (then: number) => void, from: number) =>
-    events.plan(from + delay(), (then) => {
+  /** Repeats something while the session lasts, with `least` ms and about `mean` more between. */
+  const repeat = (from: number, least: number, mean: number, play: (then: number) => void) =>
+    events.plan(from + (least + waiting(random, mean)), (then) => {
       if (!here()) return
       play(then)
-      repeat(delay, play, then)
+      repeat(then, least, mean, play)
     })
-  repeat(
-    () => waiting(random, 150 * minute),
-    (then) => hop(realm, player, then),
-    at,
-  )
-  repeat(
-    () => 4 * minute + waiting(random, 18 * minute),
-    (then) => flush(realm, player, then),
-    at,
-  )
+  repeat(at, 0, 150 * minute, (then) => hop(realm, player, then))
+  repeat(at, 4 * minute, 18 * minute, (then) => flush(realm, player, then))
 }
 
 /** Logs a player out; the counters follow at once or some minutes later. */

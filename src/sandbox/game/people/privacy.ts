@@ -3,7 +3,7 @@ import { mix } from '../guilds/economy.ts'
 import type { Player, Realm } from '../state.ts'
 
 /** Who may see something of a player; Guests only see what is public (API reference 7.3). */
-export type Rule = 'public' | 'friend' | 'guild' | 'guild_friend' | 'private'
+type Rule = 'public' | 'friend' | 'guild' | 'guild_friend' | 'private'
 
 /** The caller, as the game knows them. */
 export interface Viewer {
@@ -12,22 +12,20 @@ export interface Viewer {
   readonly scopes: readonly string[] | undefined
 }
 
-/** What one viewer does not see of one player. */
-export interface Hidden {
-  readonly online: boolean
-  readonly main: boolean
-  readonly characterList: boolean
-  readonly characterNumbers: boolean
-  readonly build: boolean
-}
+/** What a player can hide: the scope that may show it, as its rule is named too, and where the player has the choice. */
+const hideable = {
+  main: { scope: 'main_access', field: 'hidesMain' },
+  characterList: { scope: 'character_list_access', field: 'hidesCharacterList' },
+  characterNumbers: { scope: 'character_data_access', field: 'hidesCharacterNumbers' },
+  build: { scope: 'character_build_access', field: 'hidesBuild' },
+  online: { scope: 'online_status', field: 'hidesOnline' },
+} as const
+type Hideable = keyof typeof hideable
+const kinds = Object.keys(hideable) as Hideable[]
 
-const scopeOf: Readonly<Record<keyof Hidden, string>> = {
-  online: 'online_status',
-  main: 'main_access',
-  characterList: 'character_list_access',
-  characterNumbers: 'character_data_access',
-  build: 'character_build_access',
-}
+/** What one viewer does not see of one player. */
+export type Hidden = Readonly<Record<Hideable, boolean>>
+
 const restricted: readonly Rule[] = ['private', 'friend', 'guild', 'guild_friend']
 
 /** The player behind a credential; undefined for guests and for who is no player of this game. */
@@ -59,45 +57,29 @@ export function isClose({ player }: Viewer, other: Player): boolean {
 
 /** What a viewer, or a guest, does not see of a player. */
 export function hiddenFrom(player: Player, viewer: Viewer | undefined): Hidden {
-  const hides = (what: keyof Hidden) => {
+  const hides = (what: Hideable) => {
     const rule = ruleOf(player, what)
     if (rule === 'public') return false
-    if (!viewer || (viewer.scopes && !viewer.scopes.includes(scopeOf[what]))) return true
+    if (!viewer || (viewer.scopes && !viewer.scopes.includes(hideable[what].scope))) return true
     if (viewer.player === player) return false
     const friend = (rule === 'friend' || rule === 'guild_friend') && areFriends(viewer.player, player)
     const guild = (rule === 'guild' || rule === 'guild_friend') && areGuildmates(viewer.player, player)
     return !friend && !guild
   }
-  return {
-    online: hides('online'),
-    main: hides('main'),
-    characterList: hides('characterList'),
-    characterNumbers: hides('characterNumbers'),
-    build: hides('build'),
-  }
+  return Object.fromEntries(kinds.map((what) => [what, hides(what)])) as Hidden
 }
 
 /** Every rule of a player by its name in snake_case, as `/oauth/me` tells the owner (API reference 3.1). */
 export function accessRules(player: Player): Record<string, Rule> {
   return {
-    main_access: ruleOf(player, 'main'),
-    character_list_access: ruleOf(player, 'characterList'),
-    character_data_access: ruleOf(player, 'characterNumbers'),
-    character_build_access: ruleOf(player, 'build'),
-    online_status: ruleOf(player, 'online'),
+    ...Object.fromEntries(kinds.map((what) => [hideable[what].scope, ruleOf(player, what)])),
     hunted_characters_access: 'public',
     guild_history_access: 'public',
   }
 }
 
 /** The game only knows whether something is hidden; how strictly, the player's salt decides. */
-function ruleOf(player: Player, what: keyof Hidden): Rule {
-  const hides = {
-    online: player.hidesOnline,
-    main: player.hidesMain,
-    characterList: player.hidesCharacterList,
-    characterNumbers: player.hidesCharacterNumbers,
-    build: player.hidesBuild,
-  }[what]
-  return hides ? (restricted[mix(player.salt, scopeOf[what].length) % restricted.length] ?? 'private') : 'public'
+function ruleOf(player: Player, what: Hideable): Rule {
+  const { scope, field } = hideable[what]
+  return player[field] ? (restricted[mix(player.salt, scope.length) % restricted.length] ?? 'private') : 'public'
 }

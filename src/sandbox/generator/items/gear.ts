@@ -10,13 +10,13 @@ import { gearIcon } from './icons.ts'
 import { damageRange, drawIdentifications, type StatForm } from './identifications.ts'
 
 /** Weapons, armour and accessories, in the numbers of one live response of May 2026. */
-export const gearCounts = {
+const gearCounts = {
   weapon: { bow: 486, dagger: 482, wand: 466, relik: 429, spear: 478 },
   armour: { helmet: 559, boots: 484, leggings: 486, chestplate: 531 },
   accessory: { bracelet: 286, ring: 344, necklace: 276 },
 } as const
 
-export type GearType = keyof typeof gearCounts
+type GearType = keyof typeof gearCounts
 
 const skillOf = {
   earth: 'strength',
@@ -170,7 +170,7 @@ function wornBase(random: Random, type: GearType, level: number, own: readonly s
 }
 
 /** Damage per second of the base damage, whole; what the API calls the same. */
-export function averageDps(base: Stats, attackSpeed: string): number {
+function averageDps(base: Stats, attackSpeed: string): number {
   const middles = Object.values(base).map((value) => (typeof value === 'number' ? value : (value.min + value.max) / 2))
   return Math.round(middles.reduce((sum, value) => sum + value, 0) * (hitsPerSecond[attackSpeed] ?? 1))
 }

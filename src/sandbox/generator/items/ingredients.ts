@@ -11,11 +11,12 @@ const skills = 'armouring tailoring weaponsmithing woodworking jeweling cooking 
 const drawTier = weighted({ TIER_3: 193, TIER_2: 293, TIER_1: 250, TIER_0: 233 })
 const drawSkillCount = weighted({ 1: 521, 2: 354, 3: 59, 4: 27, 5: 2, 6: 3, 8: 3 })
 const drawStat = weighted({ ...identificationFrequency, gatherXpBonus: 400, gatherSpeed: 200 })
+const attributes = ['strength', 'dexterity', 'intelligence', 'defence', 'agility']
 const positions = ['left', 'right', 'above', 'under', 'touching', 'notTouching'] as const
 
 /** Makes crafting ingredients: a tier, but no sub-type. */
-export function createIngredients(random: Random, names: NameMaker, count = 969): Item[] {
-  return Array.from({ length: count }, (_, nth): Item => {
+export function createIngredients(random: Random, names: NameMaker): Item[] {
+  return Array.from({ length: 969 }, (_, nth): Item => {
     const name = names.gear('ingredient')
     const level = drawLevel(random, 119)
     const stats = ingredientStats(random, level)
@@ -52,16 +53,10 @@ function modifiers(random: Random): Record<string, number> {
 }
 
 function itemOnly(random: Random, level: number): Record<string, number> {
-  const wanted = chance(random, 0.4)
-    ? pick(random, ['strength', 'dexterity', 'intelligence', 'defence', 'agility'])
-    : ''
-  const requirement = (skill: string) => (skill === wanted ? between(random, 1, 4 + Math.floor(level / 5)) : 0)
+  const wanted = chance(random, 0.4) ? pick(random, attributes) : undefined
+  const requirement = (name: string) => (name === wanted ? between(random, 1, 4 + Math.floor(level / 5)) : 0)
   return {
     durabilityModifier: chance(random, 0.6) ? -between(random, 1, 170) * 1000 : 0,
-    strengthRequirement: requirement('strength'),
-    dexterityRequirement: requirement('dexterity'),
-    intelligenceRequirement: requirement('intelligence'),
-    defenceRequirement: requirement('defence'),
-    agilityRequirement: requirement('agility'),
+    ...Object.fromEntries(attributes.map((name) => [`${name}Requirement`, requirement(name)])),
   }
 }

@@ -1,5 +1,5 @@
 import type { Random } from '../../../app/clock.ts'
-import { between, chance, pick, weighted } from '../draw.ts'
+import { between, chance, pick, unused, weighted } from '../draw.ts'
 import { dropMeta } from '../places.ts'
 import type { Item } from '../records.ts'
 import { adjectives, capital } from '../words.ts'
@@ -26,16 +26,8 @@ const renamed = 0.49
 export function createTomes(random: Random): Item[] {
   const tomes: Item[] = []
   const given = new Set<string>()
-  const draw = (subject: string) => {
-    for (;;) {
-      const adjective = pick(random, adjectives)
-      const numeral = pick(random, ['I', 'II', 'III'])
-      const name = `${capital(adjective)} Tome of ${subject} ${numeral}`
-      if (given.has(name)) continue
-      given.add(name)
-      return name
-    }
-  }
+  const draw = (subject: string) =>
+    unused(given, () => `${capital(pick(random, adjectives))} Tome of ${subject} ${pick(random, ['I', 'II', 'III'])}`)
   for (const [subType, [count, subject, raised]] of Object.entries(kinds)) {
     const stats = raised.split(' ')
     for (let nth = 0; nth < count; nth++) {
