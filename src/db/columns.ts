@@ -1,3 +1,4 @@
+import type { NotNull } from 'drizzle-orm'
 import * as pg from 'drizzle-orm/pg-core'
 import { customType, PgColumnBuilder, type PgColumnBuilderBase } from 'drizzle-orm/pg-core'
 import { FatalError } from '../app/errors.ts'
@@ -69,6 +70,9 @@ export function snakeCased<Columns extends ColumnBuilders>(columns: Columns): Co
   }
   return columns
 }
+
+/** What `requireAll` makes of columns. */
+export type NotNullColumns<Columns extends ColumnBuilders> = { [Name in keyof Columns]: NotNull<Columns[Name]> }
 
 /** Marks every column `not null`. */
 export function requireAll(columns: ColumnBuilders): void {
