@@ -102,8 +102,7 @@ async function migrateUntilDone(db: Database, wanted: Wanted): Promise<Migrated>
       return { applied: [], postponed: `the database is read-only (${readOnly})` }
     if (readOnly !== null) throw cannotMigrate(db, readOnly)
     try {
-      const prepare = (sql: Sql) => lockMigrations(sql)
-      return await withLockTimeout(db, 'the migration', (sql) => migrateOnce(sql, wanted), prepare)
+      return await withLockTimeout(db, 'the migration', (sql) => migrateOnce(sql, wanted), lockMigrations)
     } catch (error) {
       if (isSimultaneous(error)) continue
       if (!(error instanceof LockTimeout)) throw error

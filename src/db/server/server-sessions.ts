@@ -9,6 +9,19 @@ export interface Session {
   readonly work: Underway
 }
 
+/** @param open makes a client for one connection that calls `cut` when that connection ends */
+export function openSession(open: (cut: () => void) => postgres.Sql): Session {
+  const session: Session = {
+    lost: false,
+    work: underway(),
+    client: open(() => {
+      session.lost = true
+      session.work.cut()
+    }),
+  }
+  return session
+}
+
 /** Sessions to borrow, opened when they are first needed. */
 export interface Sessions {
   /** Lends a session to `work`, after waiting for a free one. */
@@ -21,8 +34,6 @@ export interface Sessions {
  * A pool of postgres.js clients with one connection each. postgres.js has a pool of its own, but does not report which
  * connection was cut: the next statement of a transaction on it is then written to a socket that is gone, and the
  * exception of that ends the process. Here `lost` can be checked first.
- *
- * @param open makes a client for one connection that calls `cut` when that connection ends
  */
 export function sessionPool(open: (cut: () => void) => postgres.Sql, size: number): Sessions {
   const all = new Set<Session>()
@@ -30,14 +41,7 @@ export function sessionPool(open: (cut: () => void) => postgres.Sql, size: numbe
   const waiting: ((session: Session) => void)[] = []
 
   function create(): Session {
-    const session: Session = {
-      lost: false,
-      work: underway(),
-      client: open(() => {
-        session.lost = true
-        session.work.cut()
-      }),
-    }
+    const session = openSession(open)
     all.add(session)
     return session
   }
