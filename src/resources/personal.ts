@@ -1,4 +1,4 @@
-import { isStorable } from '../api/schemas/form/limits.ts'
+import { isStorable, isUuid } from '../api/schemas/form/limits.ts'
 import type { Person, Personal } from '../sync/resource.ts'
 import { guildListNaming } from './guild-list/tables.ts'
 import { guildResponses, membersIn, memberTables } from './guilds/privacy.ts'
@@ -62,8 +62,6 @@ export const inOnlineList = personal(listedIn)
 /** People on leaderboards. */
 export const onBoards = personal(rankedIn)
 
-const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-
 /** False for what is no name of a privacy rule and does not fit into an index. Real ones have at most 25 characters. */
 function isRuleName(name: string): boolean {
   return isStorable(name) && name.length <= 100
@@ -75,7 +73,7 @@ function merged(people: readonly Person[]): Person[] {
   const union = (before: readonly string[], more: readonly string[]) => [...new Set([...before, ...more])]
   for (const one of people) {
     const playerUuid = one.playerUuid.toLowerCase()
-    if (!uuidForm.test(playerUuid)) continue
+    if (!isUuid(playerUuid)) continue
     const { restricted, shows, fields } = byUuid.get(playerUuid) ?? { restricted: [], shows: [], fields: [] }
     byUuid.set(playerUuid, {
       playerUuid,

@@ -3,7 +3,7 @@ import { renewAt } from '../api/auth/renewal.ts'
 import { clockError } from '../api/http/response-headers.ts'
 import type { ApiResponse } from '../api/response.ts'
 import { vocabularyOf } from '../api/schemas/form/field-meta.ts'
-import { isStorable } from '../api/schemas/form/limits.ts'
+import { isStorable, isUuid } from '../api/schemas/form/limits.ts'
 import { unknownFields } from '../api/schemas/form/unknown.ts'
 
 /** What an answer that holds everything says of itself: its instant, and when asking again may bring something new. */
@@ -63,12 +63,10 @@ export function uuidField(record: unknown, field: string): string | undefined {
   return textField(record, field)?.toLowerCase()
 }
 
-const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-
 /** Why a record is not about the key that was asked for, or undefined: taken, it would change what is known of another. */
 export function aboutAnother(record: unknown, key: string): string | undefined {
   const uuid = uuidField(record, 'uuid')
-  const isOther = uuid !== undefined && uuidForm.test(uuid) && uuid !== key.toLowerCase()
+  const isOther = uuid !== undefined && isUuid(uuid) && uuid !== key.toLowerCase()
   return isOther ? 'the response is about another uuid than the one that was asked for' : undefined
 }
 

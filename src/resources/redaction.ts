@@ -2,9 +2,6 @@ import { fieldsOf } from '../api/schemas/form/unknown.ts'
 import type { Fields } from '../sync/resource.ts'
 import { textField } from './record.ts'
 
-export const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** Whether a record is about the player. @param uuid in lower case */
 export const isAbout = (record: unknown, uuid: string) => textField(record, 'uuid')?.toLowerCase() === uuid
 

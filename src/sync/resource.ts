@@ -18,7 +18,14 @@ export type {
   Row,
   SampleTable,
 } from './entity.ts'
-export type { Fields, KeptTable, Person, Personal, PersonalResponses } from './privacy/personal.ts'
+export {
+  type Fields,
+  isFields,
+  type KeptTable,
+  type Person,
+  type Personal,
+  type PersonalResponses,
+} from './privacy/personal.ts'
 export type { Averages, ExpiringTable, RetainedObservations, RetainedTable } from './retention/retained-tables.ts'
 export { type IgnoredInstant, notAfter, type ResponseContext } from './validate/ignored.ts'
 

@@ -1,4 +1,4 @@
-import { isInstant } from '../../api/schemas/form/limits.ts'
+import { isInstant, isUuid } from '../../api/schemas/form/limits.ts'
 import { misfitOf } from '../../api/schemas/form/record.ts'
 import {
   type Guild,
@@ -84,8 +84,6 @@ export function incompleteReason(record: unknown): string | undefined {
   return came === 0 ? 'a guild without members: at least its owner should be there' : undefined
 }
 
-const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
 /** The map is keyed by username or by uuid; the record carries the other one. A member that cannot be read is quarantined. */
 function placeMembers(
   guild: Guild,
@@ -99,13 +97,13 @@ function placeMembers(
     const path = `/members/${rank}/${key}`
     try {
       const member = parseGuildMember(record)
-      const playerUuid = (member.uuid ?? (uuidForm.test(key) ? key : undefined))?.toLowerCase()
-      if (!playerUuid || !uuidForm.test(playerUuid)) throw unreadable('uuid', 'a member without a uuid')
+      const playerUuid = (member.uuid ?? (isUuid(key) ? key : undefined))?.toLowerCase()
+      if (!playerUuid || !isUuid(playerUuid)) throw unreadable('uuid', 'a member without a uuid')
       if (twice.has(playerUuid)) throw unreadable('uuid', 'a member in two places')
       for (const field of ['joined', 'lastJoin'] as const)
         if ((member[field] ?? null) !== null && !isInstant(member[field]))
           throw unreadable(field, `${field} must be an instant (ISO 8601)`)
-      const username = member.username ?? (uuidForm.test(key) ? null : key)
+      const username = member.username ?? (isUuid(key) ? null : key)
       const joined = notAfter(member.joined, context, ignored, { field: 'joined' })
       const lastJoin = notAfter(member.lastJoin, context, ignored, { field: 'lastJoin' })
       const dated = { ...member, joined, lastJoin }
@@ -127,7 +125,7 @@ function unreadable(field: string, reason: string): RecordError {
 }
 
 function uuidOf(key: string, record: unknown): string | undefined {
-  return [uuidField(record, 'uuid'), key.toLowerCase()].find((one) => one !== undefined && uuidForm.test(one))
+  return [uuidField(record, 'uuid'), key.toLowerCase()].find((one) => one !== undefined && isUuid(one))
 }
 
 /** Those that come more than once: which of their places is the right one cannot be known. */

@@ -1,3 +1,4 @@
+import { isUuid } from '../../api/schemas/form/limits.ts'
 import { misfitOf } from '../../api/schemas/form/record.ts'
 import { fieldsOf } from '../../api/schemas/form/unknown.ts'
 import { type Character, parseCharacter } from '../../api/schemas/people/characters.ts'
@@ -17,8 +18,6 @@ export interface Characters {
 }
 
 const skills = ['strength', 'dexterity', 'intelligence', 'defence', 'agility']
-const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
 /**
  * A player's characters by uuid (API reference 7.2). One that cannot be read is quarantined, the others go on.
  * @param restricted the access rules that hide something of this player
@@ -29,7 +28,7 @@ export function charactersOf(playerUuid: string, characters: unknown, restricted
   const samples = { characterCounters: [] as Row[], professions: [] as Row[], quests: [] as Row[] }
   for (const [uuid, record] of fieldsOf(characters)) {
     const key = `${playerUuid}/${uuid.toLowerCase()}`
-    const known = uuidForm.test(uuid)
+    const known = isUuid(uuid)
     try {
       if (!known) throw new RecordError('a character without a uuid', { context: { path: '' } })
       const character = parseCharacter(record)

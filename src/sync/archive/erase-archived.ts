@@ -5,7 +5,7 @@ import { FOREVER } from '../../db/bulk/values.ts'
 import type { Sql } from '../../db/database.ts'
 import { anyOf, typed } from '../../db/typed.ts'
 import { sha256 } from '../normalize/hash.ts'
-import { everything, type Fields, type Personal, type PersonalResponses } from '../privacy/personal.ts'
+import { everything, isFields, type Personal, type PersonalResponses } from '../privacy/personal.ts'
 import { privacyAction, privacyRestriction } from '../privacy/tables.ts'
 import { replaceNames } from './archived-names.ts'
 import { type BodyReference, parsed, rewriteBody } from './bodies.ts'
@@ -19,11 +19,11 @@ export interface Target {
   readonly until?: Date
 }
 
-/** From how many archived responses something of a player was removed. */
-export interface ErasedRaw {
+/** How many rows of one table went or were blanked. */
+export interface Removed {
   readonly playerUuid: string
   readonly fieldGroup: string
-  readonly table: 'sync.raw_body'
+  readonly table: string
   readonly rows: number
 }
 
@@ -44,7 +44,7 @@ const observedAt = 'coalesce(raw.observed_at, raw.received_at)'
  * hashes. To be called before the rows of the same people are removed: the tables say which responses to search.
  * @returns what was removed; nothing of those of whom there was nothing
  */
-export async function eraseRaw(sql: Sql, personal: Personal, targets: readonly Target[]): Promise<ErasedRaw[]> {
+export async function eraseRaw(sql: Sql, personal: Personal, targets: readonly Target[]): Promise<Removed[]> {
   const rows = new Map<Target, number>()
   const names = await namesOf(
     sql,
@@ -149,10 +149,6 @@ export function redact(body: unknown, responses: PersonalResponses, target: Targ
 
 function concerns({ fieldGroup }: Target, { rules }: PersonalResponses): boolean {
   return fieldGroup === everything || rules.includes(fieldGroup)
-}
-
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** What players were called, by uuid. */

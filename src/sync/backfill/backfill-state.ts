@@ -1,3 +1,5 @@
+import { messageOf } from '../../app/errors.ts'
+
 /** What a backfill knows between two steps. Pure data: `nextStep` says what to do, `reduce` what came of it. */
 export interface BackfillState {
   /** At most that many keys in this call. */
@@ -135,7 +137,7 @@ function failed(
     return { ...state, failuresInARow, failure: { error } }
   const times = (state.tries.get(key) ?? 0) + 1
   const next = { ...state, failuresInARow, tries: new Map(state.tries).set(key, times) }
-  const failedKey = { key, reason: error instanceof Error ? error.message : String(error) }
+  const failedKey = { key, reason: messageOf(error) }
   if (cause === 'refused') return { ...next, givenUp: [...state.givenUp, failedKey] }
   if (times < maxTries) return { ...next, retries: [...state.retries, key] }
   return { ...next, suspects: [...state.suspects, failedKey] }

@@ -4,6 +4,7 @@ import { RetryableError } from '../../app/errors.ts'
 import type { Sql } from '../../db/database.ts'
 import { typed } from '../../db/typed.ts'
 import type { Loaded } from '../load/load.ts'
+import { isObject, pointerStep } from '../normalize/changed-fields.ts'
 import type { Json } from '../normalize/hash.ts'
 import type { Preparation, Prepared } from '../normalize/prepare.ts'
 import { appendDrift } from '../record/ledger.ts'
@@ -66,22 +67,16 @@ function holdsAt(value: Json | undefined, [step, ...rest]: readonly string[]): b
 
 /** Fields that one document had and the next one has not; of what is nested, only the outermost. Nothing inside of lists. */
 export function lostFields(before: Json | undefined, after: Json | undefined, path = ''): string[] {
-  const [had, has] = [fieldsIn(before), fieldsIn(after)]
-  if (!had || !has) return []
+  if (!isObject(before) || !isObject(after)) return []
   const lost: string[] = []
-  for (const name of Object.keys(had)) {
-    if (had[name] === undefined || had[name] === null) continue
-    const there = Object.hasOwn(has, name) ? has[name] : null
-    const place = () => `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+  for (const [name, had] of Object.entries(before)) {
+    if (had === undefined || had === null) continue
+    const there = Object.hasOwn(after, name) ? after[name] : null
+    const place = () => path + pointerStep(name)
     if (there === undefined || there === null) lost.push(place())
-    else if (typeof there === 'object') lost.push(...lostFields(had[name], there, place()))
+    else if (typeof there === 'object') lost.push(...lostFields(had, there, place()))
   }
   return lost
-}
-
-function fieldsIn(value: Json | undefined): { readonly [name: string]: Json | undefined } | undefined {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-  return isObject ? (value as { readonly [name: string]: Json | undefined }) : undefined
 }
 
 /** Counts, over responses, which fields go missing at once. */

@@ -1,4 +1,4 @@
-import { RecordError } from '../../app/errors.ts'
+import { messageOf, RecordError } from '../../app/errors.ts'
 import { byteaText } from '../../db/bulk/values.ts'
 import type { CopyValue, Database, Sql } from '../../db/database.ts'
 import { sqlState } from '../../db/sql-errors.ts'
@@ -107,7 +107,7 @@ async function tryAll<T extends object>(
     await sql.query('rollback to savepoint part; release savepoint part')
     const [only] = all
     if (only && all.length === 1) {
-      refused.set(only, error instanceof Error ? error.message : String(error))
+      refused.set(only, messageOf(error))
       return
     }
   }

@@ -2,15 +2,11 @@ import { and, eq } from 'drizzle-orm'
 import type { Sql } from '../../db/database.ts'
 import { anyOf, typed } from '../../db/typed.ts'
 import { type BodyReference, rewriteBody } from '../archive/bodies.ts'
-import { isFields, redact } from '../archive/erase-archived.ts'
+import { type Removed, redact } from '../archive/erase-archived.ts'
 import { rawAnswer } from '../archive/tables.ts'
-import { everything, type Fields, type Person, type Personal, type PersonalResponses } from './personal.ts'
+import { everything, type Fields, isFields, type Person, type Personal, type PersonalResponses } from './personal.ts'
 
-interface Rewritten {
-  readonly playerUuid: string
-  readonly table: string
-  readonly rows: number
-}
+type Rewritten = Omit<Removed, 'fieldGroup'>
 
 /**
  * Removes from the raw responses about a key the unknown fields that its latest response does not have any more of those

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { messageOf } from '../../app/errors.ts'
 import type { Sql } from '../../db/database.ts'
 import { type RecordingClient, successfulExchanges } from '../archive/archive.ts'
 import { reshaped } from '../drift/shape-changes.ts'
@@ -153,7 +154,7 @@ export async function refusalOutcome(
 /** Describes a request, or a load, that failed. */
 export function failureOutcome(context: IngestContext, client: RecordingClient, error: unknown): IngestResult {
   const at = new Date(context.engine.clock.now())
-  const message = error instanceof Error ? error.message : String(error)
+  const message = messageOf(error)
   return {
     ...headingOf(context),
     status: 'failed',

@@ -1,4 +1,4 @@
-import { RetryableError } from '../../app/errors.ts'
+import { messageOf, RetryableError } from '../../app/errors.ts'
 import type { Engine } from '../engine.ts'
 import type { ExtractOptions, Worklist } from '../resource.ts'
 import { addKeys, claimKey, claimNamed, postponeKey, releaseKey } from '../worklist/work-items.ts'
@@ -130,7 +130,7 @@ class Driver {
   /** Something ended the run. */
   fail(error: unknown): void {
     this.#advance({ type: 'fatal', error })
-    this.#run.log.error({ err: error }, `failed: ${error instanceof Error ? error.message : String(error)}`)
+    this.#run.log.error({ err: error }, `failed: ${messageOf(error)}`)
   }
 
   async close(): Promise<RunResult> {

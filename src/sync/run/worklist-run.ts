@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { messageOf } from '../../app/errors.ts'
 import { countLosses } from '../drift/shape-changes.ts'
 import type { Engine, RunLog } from '../engine.ts'
 import { isAccepted, noCounts } from '../record/ledger.ts'
@@ -144,8 +145,4 @@ export class WorklistRun {
       if (outcome) this.#summary = addOutcome(this.#summary, outcome)
     }
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

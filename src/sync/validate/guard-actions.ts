@@ -1,5 +1,5 @@
 import { RetryableError } from '../../app/errors.ts'
-import type { Json } from '../normalize/hash.ts'
+import type { Loaded } from '../load/load.ts'
 import type { Extraction } from '../resource.ts'
 import type { IgnoredInstant } from './ignored.ts'
 
@@ -61,18 +61,10 @@ export function absenceActions(lacking: readonly Lacking[], absences: number): G
   return actions
 }
 
-/** What became of entities that are older than what is stored. */
-interface OlderEntities {
-  readonly older: number
-  /** How many replaced it nevertheless; in some of them it was withdrawn for that. */
-  readonly confirmedOlder: number
-  readonly withdrawn: readonly { readonly key: string; readonly document: Json }[]
-}
-
 /** Entities that are older than what is stored: ignored until enough responses repeat it. */
 export function olderActions(
   what: string,
-  { older, confirmedOlder, withdrawn }: OlderEntities,
+  { older, confirmedOlder, withdrawn }: Pick<Loaded, 'older' | 'confirmedOlder' | 'withdrawn'>,
   responses: number,
 ): GuardAction[] {
   const waiting = older - confirmedOlder
