@@ -87,9 +87,7 @@ export function mapContent({ request, ...declared }: Declaration): Resource {
   const hasPlace = 'requirements' in declared.history.parts
   return defineResource({
     ...declared,
-    lane: 'refresh',
     rawCost: 'a few kB a response',
-    changeLog: false,
     byLevel: true,
     extract: async (api, { signal, lane, levels = [] }) => {
       const asked = [ownLevel, ...levels]

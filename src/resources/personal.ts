@@ -53,13 +53,10 @@ function personal(peopleIn: Personal['peopleIn'], refusalHides: readonly string[
 /** People in profiles: the player. A refused profile is one whose main part is hidden (API reference 2.5, 7.3). */
 export const inProfiles = personal(playersIn, ['mainAccess'])
 
-/** People in guilds: the members. */
 export const inGuilds = personal(membersIn)
 
-/** People in the list of who is online. */
 export const inOnlineList = personal(listedIn)
 
-/** People on leaderboards. */
 export const onBoards = personal(rankedIn)
 
 /** False for what is no name of a privacy rule and does not fit into an index. Real ones have at most 25 characters. */

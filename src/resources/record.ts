@@ -1,16 +1,34 @@
 import type { z } from 'zod'
 import { renewAt } from '../api/auth/renewal.ts'
+import type { CallOptions } from '../api/call.ts'
+import type { Api } from '../api/client.ts'
 import { clockError } from '../api/http/response-headers.ts'
 import type { ApiResponse } from '../api/response.ts'
 import { vocabularyOf } from '../api/schemas/form/field-meta.ts'
 import { isStorable, isUuid } from '../api/schemas/form/limits.ts'
 import { unknownFields } from '../api/schemas/form/unknown.ts'
+import { RecordError } from '../app/errors.ts'
+import type { Resource } from '../sync/resource.ts'
 
 /** What an answer that holds everything says of itself: its instant, and when asking again may bring something new. */
 export function oneAnswer(answer: Pick<ApiResponse<unknown>, 'observedAt' | 'receivedAt' | 'expiresAt' | 'headers'>) {
   const { observedAt } = answer
   const instants = { observedFrom: observedAt, observedAt, clockError: clockError(answer.headers) }
   return { complete: true, ...instants, pages: 1, renewAt: renewAt(answer) }
+}
+
+/** Extracts a resource whose records are all in one answer. */
+export function oneRequest<Value>({
+  ask,
+  records,
+}: {
+  readonly ask: (api: Api, call: CallOptions) => Promise<ApiResponse<Value>>
+  readonly records: (body: Value) => readonly unknown[]
+}): Resource['extract'] {
+  return async (api, { signal, lane }) => {
+    const answer = await ask(api, { signal, lane })
+    return { records: records(answer.body), ...oneAnswer(answer) }
+  }
 }
 
 /** The same of several answers that hold everything together: the oldest and the newest instant, and what was unsound. */
@@ -45,6 +63,11 @@ export function plainText(html: string): string {
 /** What the schema of a resource's documents knows: their fields, and members of their enums. */
 export function knownBy(schema: z.ZodType) {
   return { unknownFields: unknownFields(schema), vocabulary: vocabularyOf(schema) }
+}
+
+/** The error of a record that cannot be understood at a JSON pointer. */
+export function recordError(path: string, reason: string): RecordError {
+  return new RecordError(reason, { context: { path } })
 }
 
 /** A field of a record of unknown shape, or undefined when it is not there. */

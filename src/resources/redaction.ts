@@ -22,7 +22,6 @@ export function rulesShown(record: unknown, rules: Readonly<Record<string, reado
   return Object.entries(rules).flatMap(([rule, names]) => (names.some((name) => hasValue(record, name)) ? [rule] : []))
 }
 
-/** Whether a field has a value that says something. */
 export function hasValue(record: unknown, name: string): boolean {
   const value = fieldsOf(record).find(([field]) => field === name)?.[1]
   if (value === undefined || value === null || value === false || value === '') return false

@@ -55,7 +55,7 @@ export interface Extraction {
   /** Why its instants cannot be right: they do not agree with its own `Date` header. */
   readonly clockError?: string | undefined
   /** Why the response is not credible, such as a list that is shorter than its own total. */
-  readonly validationError?: string
+  readonly validationError?: string | undefined
 }
 
 export interface ExtractOptions {
@@ -120,8 +120,8 @@ export interface ResourceBase {
   readonly samples?: Readonly<Record<string, SampleTable>>
   /** Whether the API reckons its records for the combat level that one asks for. */
   readonly byLevel?: boolean
-  /** Whether what changed is also written down field by field, for `*_change`. Needs a document column. */
-  readonly changeLog: boolean
+  /** Whether what changed is also written down field by field, for `*_change`. Needs a document column. Default: no. */
+  readonly changeLog?: boolean
   /** Its tables that are partitioned by month. Other samples grow with what there is, not with time. */
   readonly retained?: readonly RetainedTable[]
   /** Its tables of daily events, of which no coarser numbers are kept. */
@@ -210,14 +210,16 @@ export interface Worklist extends ResourceBase {
   extractOne(api: Api, key: string, options: ExtractOptions): Promise<Extraction>
 }
 
-/** Declares a resource; exists so that a declaration is checked where it is written. */
-export function defineResource(resource: Resource): Resource {
-  return resource
+/** A resource as it declares itself; without a lane, its requests are refreshes. */
+type Declared<R extends ResourceBase> = Omit<R, 'lane'> & Partial<Pick<R, 'lane'>>
+
+export function defineResource(declared: Declared<Resource>): Resource {
+  return { lane: 'refresh', ...declared }
 }
 
 /** Declares a resource that is requested key by key. */
-export function defineWorklist(resource: Worklist): Worklist {
-  return resource
+export function defineWorklist(declared: Declared<Worklist>): Worklist {
+  return { lane: 'refresh', ...declared }
 }
 
 export function isWorklist(resource: Resource | Worklist): resource is Worklist {

@@ -20,7 +20,7 @@ import {
   type ResponseContext,
   type Row,
 } from '../../sync/resource.ts'
-import { numbersIn, uuidField } from '../record.ts'
+import { numbersIn, recordError, uuidField } from '../record.ts'
 import type { guildHistory } from './tables.ts'
 
 /** A member with the key and rank that its place in the answer gives it. */
@@ -98,11 +98,11 @@ function placeMembers(
     try {
       const member = parseGuildMember(record)
       const playerUuid = (member.uuid ?? (isUuid(key) ? key : undefined))?.toLowerCase()
-      if (!playerUuid || !isUuid(playerUuid)) throw unreadable('uuid', 'a member without a uuid')
-      if (twice.has(playerUuid)) throw unreadable('uuid', 'a member in two places')
+      if (!playerUuid || !isUuid(playerUuid)) throw recordError('/uuid', 'a member without a uuid')
+      if (twice.has(playerUuid)) throw recordError('/uuid', 'a member in two places')
       for (const field of ['joined', 'lastJoin'] as const)
         if ((member[field] ?? null) !== null && !isInstant(member[field]))
-          throw unreadable(field, `${field} must be an instant (ISO 8601)`)
+          throw recordError(`/${field}`, `${field} must be an instant (ISO 8601)`)
       const username = member.username ?? (isUuid(key) ? null : key)
       const joined = notAfter(member.joined, context, ignored, { field: 'joined' })
       const lastJoin = notAfter(member.lastJoin, context, ignored, { field: 'lastJoin' })
@@ -118,10 +118,6 @@ function placeMembers(
     }
   }
   return { placed, quarantined }
-}
-
-function unreadable(field: string, reason: string): RecordError {
-  return new RecordError(reason, { context: { path: `/${field}` } })
 }
 
 function uuidOf(key: string, record: unknown): string | undefined {

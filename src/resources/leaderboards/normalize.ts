@@ -3,7 +3,7 @@ import { fieldsOf } from '../../api/schemas/form/unknown.ts'
 import { leaderboardEntrySchema, parseRank, type Rank } from '../../api/schemas/leaderboards.ts'
 import { RecordError } from '../../app/errors.ts'
 import type { Normalized, QuarantinedPart, Row } from '../../sync/resource.ts'
-import { fieldOf, uuidField } from '../record.ts'
+import { fieldOf, recordError, uuidField } from '../record.ts'
 import type { leaderboardHistory } from './tables.ts'
 
 /** A board under its name. */
@@ -74,10 +74,11 @@ function readEntry(raw: unknown, type: string, refuse: (path: string, reason: st
     if (isHidden(entry)) return { ...numbers, reason: redacted }
     const uuid = entry.uuid?.toLowerCase() ?? ''
     const name = entry.name ?? entry.username ?? null
-    if (!isUuid(uuid)) throw unfit('/uuid', 'is no uuid')
-    if (name !== null && (!isStorable(name) || name.length > longestKey)) throw unfit('/name', 'cannot be stored')
+    if (!isUuid(uuid)) throw recordError('/uuid', 'is no uuid')
+    if (name !== null && (!isStorable(name) || name.length > longestKey)) throw recordError('/name', 'cannot be stored')
     for (const [field, value] of Object.entries(numbers))
-      if (typeof value === 'number' && Math.abs(value) >= highestScore) throw unfit(`/${field}`, 'is out of range')
+      if (typeof value === 'number' && Math.abs(value) >= highestScore)
+        throw recordError(`/${field}`, 'is out of range')
     const character = entry.characterUuid?.toLowerCase() ?? ''
     const whose = isGuild(raw, type) ? { guildUuid: uuid } : { playerUuid: uuid }
     return { ...numbers, ...whose, name, ...(isUuid(character) ? { characterUuid: character } : {}) }
@@ -86,10 +87,6 @@ function readEntry(raw: unknown, type: string, refuse: (path: string, reason: st
     refuse(String(error.context.path ?? ''), error.message)
     return { reason: 'unreadable' }
   }
-}
-
-function unfit(path: string, reason: string): RecordError {
-  return new RecordError(reason, { context: { path } })
 }
 
 /** Whether an entry does not say whose it is, because the player does not want it. */

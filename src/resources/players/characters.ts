@@ -6,7 +6,7 @@ import { restrictionsOf } from '../../api/schemas/people/restrictions.ts'
 import { RecordError } from '../../app/errors.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
 import type { Entity, QuarantinedPart, Row } from '../../sync/resource.ts'
-import { numbersIn } from '../record.ts'
+import { numbersIn, recordError } from '../record.ts'
 
 /** What an answer says of a player's characters. */
 export interface Characters {
@@ -30,7 +30,7 @@ export function charactersOf(playerUuid: string, characters: unknown, restricted
     const key = `${playerUuid}/${uuid.toLowerCase()}`
     const known = isUuid(uuid)
     try {
-      if (!known) throw new RecordError('a character without a uuid', { context: { path: '' } })
+      if (!known) throw recordError('', 'a character without a uuid')
       const character = parseCharacter(record)
       entities.push(traits(key, character))
       const owner = { playerUuid, characterUuid: uuid.toLowerCase() }
