@@ -24,7 +24,6 @@ const textInstantType = customType<{ data: string; driverData: string }>({ dataT
 const bytesType = customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => 'bytea' })
 
 export const text = (comment: string) => commented(comment, pg.text())
-/** A `text[]` column. */
 export const texts = (comment: string) => commented(comment, pg.text().array())
 export const uuid = (comment: string) => commented(comment, pg.uuid())
 export const boolean = (comment: string) => commented(comment, pg.boolean())

@@ -255,7 +255,6 @@ export function sampleTable(
   return withComments(table, comment, all)
 }
 
-/** Columns of a table by their property names. */
 function columnsOf(columns: object, properties: readonly string[]): [PgColumn, ...PgColumn[]] {
   const [first, ...rest] = properties.map((property): PgColumn => {
     const found: unknown = Reflect.get(columns, property)

@@ -1,5 +1,5 @@
+import { quoted } from '../db/bulk/copy-columns.ts'
 import type { Sql } from '../db/database.ts'
-import { quoted } from '../db/move/copied-table.ts'
 import type { LakeFile } from './index-file.ts'
 import type { LakeTable } from './tables.ts'
 

@@ -20,8 +20,7 @@ import {
   readScript,
   type Script,
 } from './migration-files.ts'
-import { lockMigrations } from './migration-lock.ts'
-import { replaceEarlierEdition, runMigrations } from './run-migrations.ts'
+import { lockMigrations, replaceEarlierEdition, runMigrations } from './run-migrations.ts'
 import { runScripts } from './run-scripts.ts'
 
 export type { RepeatableSql } from './migration-files.ts'
@@ -40,7 +39,6 @@ export interface MigrateOptions {
   readonly duringMove?: boolean
 }
 
-/** What a migration did. */
 export interface Migrated {
   /** Migrations as `0001_name.sql`, then repeatable SQL by name; empty when there was nothing to do. */
   readonly applied: readonly string[]

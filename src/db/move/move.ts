@@ -1,9 +1,9 @@
 import { FatalError } from '../../app/errors.ts'
+import { quoted } from '../bulk/copy-columns.ts'
 import type { Database, Sql } from '../database.ts'
-import { type CopiedTable, listTables, MOVE_PROGRESS, quoted, withReferring } from './copied-table.ts'
-import { copyTable } from './copy-table.ts'
+import { type CopiedTable, listTables, MOVE_PROGRESS, withReferring } from './copied-table.ts'
+import { copySequences, copyTable } from './copy-table.ts'
 import { beginProgress, endProgress, isMoveUnfinished, readProgress } from './move-progress.ts'
-import { copySequences } from './sequences.ts'
 import { countRows, digestOf, isSame, setTextForm, type TableDigest } from './table-digest.ts'
 import { refuseOtherTables, refuseRows } from './target.ts'
 
@@ -23,7 +23,6 @@ export interface MoveOptions {
   readonly onCopied: (table: string, rows: number) => void
 }
 
-/** What a move did. */
 export interface Moved {
   readonly tables: readonly { readonly table: string; readonly rows: number; readonly digest: string }[]
   readonly rows: number
@@ -40,19 +39,15 @@ export async function inSnapshot<T>(db: Database, work: (sql: Sql) => Promise<T>
   })
 }
 
-/** What there is to move. */
 export async function measure(sql: Sql): Promise<TableSize[]> {
   const sizes: TableSize[] = []
   for (const { name } of await listTables(sql)) {
     const [size] = await sql.query<{ bytes: number }>(
-      `select coalesce(sum(pg_total_relation_size(relid)), 0)::bigint as bytes from pg_partition_tree(to_regclass($1))`,
+      `select greatest((select sum(pg_total_relation_size(relid)) from pg_partition_tree(to_regclass($1)))::bigint,
+                       pg_total_relation_size(to_regclass($1))) as bytes`,
       [name],
     )
-    const [whole] = await sql.query<{ bytes: number }>('select pg_total_relation_size(to_regclass($1)) as bytes', [
-      name,
-    ])
-    const bytes = Math.max(size?.bytes ?? 0, whole?.bytes ?? 0)
-    sizes.push({ table: name, rows: await countRows(sql, name), bytes })
+    sizes.push({ table: name, rows: await countRows(sql, name), bytes: size?.bytes ?? 0 })
   }
   return sizes
 }

@@ -1,6 +1,7 @@
 import { FatalError } from '../../app/errors.ts'
+import { quoted } from '../bulk/copy-columns.ts'
 import type { Database } from '../database.ts'
-import { type CopiedTable, listTables, quoted } from './copied-table.ts'
+import { type CopiedTable, listTables } from './copied-table.ts'
 
 /** @throws FatalError when a database has other tables or columns than the source */
 export async function refuseOtherTables(target: Database, tables: readonly CopiedTable[]): Promise<void> {

@@ -49,7 +49,6 @@ export class MessageReader {
   }
 }
 
-/** Reads the first message of a connection. */
 export function readOpening(message: Buffer): Opening {
   const code = message.length >= 8 ? message.readInt32BE(4) : 0
   const kind = CODES[code]
@@ -80,7 +79,6 @@ export function messageOf(letter: string, ...parts: readonly (string | number | 
   return Buffer.concat([head, body])
 }
 
-/** An error as a client expects it. */
 export function errorMessage(severity: 'ERROR' | 'FATAL', sqlState: string, message: string): Buffer {
   return messageOf('E', `S${severity}`, `V${severity}`, `C${sqlState}`, `M${message}`, new Uint8Array(1))
 }

@@ -14,7 +14,6 @@ export interface ClientConnection {
   /** Settings of the session, kept while others have it. */
   settings: ReadonlyMap<string, string>
   send(bytes: Uint8Array): void
-  /** Ends the connection with a last message. */
   disconnect(message: Buffer): void
 }
 
@@ -34,7 +33,6 @@ export interface SessionMultiplexer {
 /** How long an open transaction may be idle while others wait, in ms. */
 const IDLE_TIMEOUT = 30_000
 
-/** A statement was cancelled before its turn came. */
 export class Cancelled extends Error {}
 
 interface Turn {

@@ -2,7 +2,6 @@
 export interface Underway {
   /** Runs work; it fails at the latest when the connection ends. */
   use<T>(work: () => Promise<T>): Promise<T>
-  /** The connection has ended. */
   cut(): void
 }
 

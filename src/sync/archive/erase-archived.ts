@@ -46,25 +46,20 @@ const observedAt = 'coalesce(raw.observed_at, raw.received_at)'
  */
 export async function eraseRaw(sql: Sql, personal: Personal, targets: readonly Target[]): Promise<Removed[]> {
   const rows = new Map<Target, number>()
-  const names = await namesOf(
-    sql,
-    targets.map((one) => one.playerUuid),
-  )
+  const uuids = targets.map((one) => one.playerUuid)
+  const names = await namesOf(sql, uuids)
   for (const responses of Object.values(personal.responses)) {
     if (!targets.some((target) => concerns(target, responses))) continue
+    const selects = responses.archived.map(
+      (from) => `select raw.answer_id as "answerId", raw.position, raw.resource, raw.key, raw.status, raw.hash, who.n
+        from ${wanted} ${from} where ${observedAt} <= who.until and who.field_group = any($4::text[])`,
+    )
     const found = await sql.query<Place>(
       `select "answerId", position, resource, key, status, hash, array_agg(distinct n)::int[] as targets
-         from (${responses.archived
-           .map(
-             (
-               from,
-             ) => `select raw.answer_id as "answerId", raw.position, raw.resource, raw.key, raw.status, raw.hash, who.n
-                          from ${wanted} ${from} where ${observedAt} <= who.until and who.field_group = any($4::text[])`,
-           )
-           .join(' union all ')}) place
+         from (${selects.join(' union all ')}) place
         group by 1, 2, 3, 4, 5, 6`,
       [
-        targets.map((one) => one.playerUuid),
+        uuids,
         targets.map((one) => one.until ?? FOREVER),
         targets.map((one) => one.fieldGroup),
         [...responses.rules, everything],

@@ -36,7 +36,6 @@ const noCounts = {
 /** What came of the recorded responses of one resource. */
 export type LoadedAnswers = { readonly resource: string } & Readonly<typeof noCounts>
 
-/** What came of a folder of recorded responses. */
 export interface LoadedFolder {
   readonly resources: readonly LoadedAnswers[]
   /** Responses that could not be read, with file and line. */
@@ -97,7 +96,6 @@ interface OpenRun {
   readonly requested: number
 }
 
-/** A recorded response that cannot be extracted. */
 class UnreadableResponse extends RecordError {}
 
 type Counted = Omit<typeof noCounts, 'answers' | 'stale' | 'unchanged'> & { readonly status: string }

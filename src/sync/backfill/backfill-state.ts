@@ -14,7 +14,6 @@ export interface BackfillState {
   /** Keys that failed too often; whether the service or the key is at fault is not known yet. */
   readonly suspects: readonly FailedKey[]
   readonly givenUp: readonly FailedKey[]
-  /** How often each key failed. */
   readonly tries: ReadonlyMap<string, number>
   readonly failuresInARow: number
   /** Different keys that were requested. */
@@ -24,7 +23,6 @@ export interface BackfillState {
   readonly isExhausted: boolean
   /** A step failed because the API or the database is away. */
   readonly isInterrupted: boolean
-  /** What ends the backfill early. */
   readonly failure?: { readonly error: unknown }
 }
 
@@ -54,7 +52,6 @@ export type BackfillEvent =
 export type BackfillStep =
   | { readonly type: 'claim'; readonly limit: number; readonly except: readonly string[] }
   | { readonly type: 'request'; readonly key: string; readonly isRetry: boolean }
-  /** Wait for one of the requests in flight. */
   | { readonly type: 'wait' }
   /** Find out whether the service is away or the keys are at fault. */
   | { readonly type: 'recover' }
@@ -75,7 +72,6 @@ export function initialState({ limit, concurrency }: Pick<BackfillState, 'limit'
   return { limit, concurrency, ...none, ...counts, isExhausted: false, isInterrupted: false }
 }
 
-/** What to do next. */
 export function nextStep(state: BackfillState): BackfillStep {
   const { limit, ready, running, retries, suspects, givenUp, requested } = state
   if (state.failure) return { type: 'end' }
@@ -90,7 +86,6 @@ export function nextStep(state: BackfillState): BackfillStep {
   return requested >= limit ? { type: 'end' } : { type: 'count', except: dead }
 }
 
-/** The state after something happened. */
 export function reduce(state: BackfillState, event: BackfillEvent): BackfillState {
   switch (event.type) {
     case 'claimed':

@@ -40,7 +40,6 @@ export interface BackfillOptions extends Pick<ExtractOptions, 'signal' | 'onProg
   relock(): Promise<boolean>
 }
 
-/** What a backfill came to. */
 export interface BackfillResult {
   readonly run: RunResult
   /** Keys of the campaign that are still open; null when the database could not say. */

@@ -18,7 +18,6 @@ export interface Campaign {
   readonly startedAt: Date
 }
 
-/** Which keys of a campaign are meant. */
 export interface OpenKeys {
   readonly resource: string
   readonly since: Date

@@ -7,7 +7,6 @@ import type { BackfillEstimate, ResourceBase } from '../resource.ts'
 /** What a backfill will take, before it begins. */
 export interface Price {
   readonly resource: string
-  /** Keys to request. */
   readonly keys: number
   readonly requests: number
   /** At the limit per minute, when nothing else sends requests. */
@@ -19,7 +18,6 @@ export interface Price {
   readonly assumptions: readonly string[]
 }
 
-/** What there is to request. */
 export interface Demand {
   readonly keys: number
   /** Keys that never had a response. */

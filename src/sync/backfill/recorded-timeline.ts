@@ -22,7 +22,6 @@ export async function onlyRequest(resource: Resource | Worklist): Promise<ApiReq
   return request?.route === resource.route && others.length === 0 ? request : undefined
 }
 
-/** One recorded response of a resource. */
 export interface RecordedResponse {
   /** Ms since the epoch. */
   readonly at: number
@@ -31,7 +30,6 @@ export interface RecordedResponse {
   readonly key?: string
 }
 
-/** Which requests a resource makes. */
 interface ResourceRequests {
   readonly resource: Resource | Worklist
   /** Names of its requests; of a worklist none, for each key has its own. */

@@ -15,7 +15,6 @@ import { documentOf, noveltiesOf } from './novelties.ts'
 
 type Found = Novelty & { readonly key: string }
 
-/** A response that was loaded. */
 interface LoadedResponse {
   readonly preparation: Preparation
   readonly loaded: Loaded

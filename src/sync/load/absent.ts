@@ -25,7 +25,6 @@ export async function pendingAbsences(sql: Sql, resource: string, scope?: string
     .where(and(eq(absence.resource, resource), isInScope))
 }
 
-/** Forgets the absence of keys that are back. */
 export async function forgetAbsences(sql: Sql, resource: string, keys: readonly string[]): Promise<void> {
   if (keys.length === 0) return
   await typed(sql)
@@ -73,11 +72,8 @@ export async function confirmMissing(
   const back = (await pendingAbsences(sql, resource, scope)).filter(({ key }) => !isMissing.has(key))
   const counted = missing.length === 0 ? [] : await countAbsences(sql, resource, missing, at)
   const gone = counted.filter(({ times }) => times >= responses)
-  await forgetAbsences(
-    sql,
-    resource,
-    [...back, ...gone].map(({ key }) => key),
-  )
+  const over = [...back, ...gone].map(({ key }) => key)
+  await forgetAbsences(sql, resource, over)
   return gone
 }
 

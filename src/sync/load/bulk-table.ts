@@ -28,9 +28,6 @@ export async function copyRows(sql: Sql, table: BulkTable, rows: Iterable<Row>, 
     for (const row of rows)
       yield properties.map(({ property, isFilled }) => (isFilled ? filled : row)[property] as CopyValue)
   }
-  await sql.copy(
-    table.name,
-    columns.map(([, column]) => column.name),
-    values(),
-  )
+  const names = columns.map(([, column]) => column.name)
+  await sql.copy(table.name, names, values())
 }

@@ -1,7 +1,6 @@
 import type { Sql } from '../../db/database.ts'
 import { documentOf } from '../drift/novelties.ts'
 import { lostBy, recordDrift } from '../drift/shape-changes.ts'
-import type { Json } from '../normalize/hash.ts'
 import type { Prepared } from '../normalize/prepare.ts'
 import { addTouched, type Touched } from '../outbox/touched.ts'
 import { appendQuarantine } from '../record/ledger.ts'
@@ -37,12 +36,8 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
     sampled.push(await appendSamples(sql, sample, rows, at))
   }
   const samples = sampled.reduce((sum, { written }) => sum + written, 0)
-  const roots = {
-    what: 'records',
-    waiting: waiting.length,
-    named: waiting.toSorted().slice(0, 3),
-    ended: closed.length,
-  }
+  const named = waiting.toSorted().slice(0, 3)
+  const roots = { what: 'records', waiting: waiting.length, named, ended: closed.length }
   const guarded = [
     ...related.guarded,
     ...absenceActions([roots, ...lacking], guards.absences),
@@ -157,14 +152,8 @@ async function loadRelated(
 }
 
 function documentChanges(loaded: Loaded, at: Date): DocumentChange[] {
-  const change = (before: Json | undefined, entity: Loaded['inserted'][number]) => ({
-    key: entity.key,
-    at,
-    before,
-    after: documentOf(entity),
+  const appeared = loaded.inserted.map((entity) => ({ entity, before: undefined }))
+  return [...appeared, ...loaded.changed].map(({ entity, before }) => {
+    return { key: entity.key, at, before, after: documentOf(entity) }
   })
-  return [
-    ...loaded.inserted.map((entity) => change(undefined, entity)),
-    ...loaded.changed.map(({ entity, before }) => change(before, entity)),
-  ]
 }

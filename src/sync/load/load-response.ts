@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/database.ts'
-import { fingerprintOf } from '../normalize/fingerprint.ts'
 import { sha256 } from '../normalize/hash.ts'
+import { fingerprintOf } from '../normalize/prepare.ts'
 import type { Touched } from '../outbox/touched.ts'
 import type { Target } from '../privacy/erase-person.ts'
 import { applyPrivacyRules, hiddenIn } from '../privacy/privacy.ts'
@@ -13,7 +13,6 @@ import { type Validation, validateResponse } from '../validate/validate-response
 import { pendingAbsences } from './absent.ts'
 import { loadAccepted } from './load-accepted.ts'
 
-/** What became of a response. */
 export interface LoadResult extends Counts {
   readonly status: RunStatus
   readonly reason: string | null
@@ -69,17 +68,8 @@ async function loadUnlessKnown(
   const statusOf = (otherwise: 'ok' | 'unchanged'): RunStatus => (partial ? 'partial' : otherwise)
   const { hidden, isNews, eraseHidden } = await applyPrivacyRules(sql, resource, response)
   if (verdict === 'unchanged' && !isNews && !(await confirmsPendingDeletion(sql, resource, response))) {
-    const unchanged = preparation.entities.length
-    const currentKeys = last?.currentKeys ?? null
-    return {
-      status: statusOf('unchanged'),
-      reason: partial,
-      hidden,
-      unchanged,
-      currentKeys,
-      guarded: [],
-      hash: contentHash,
-    }
+    const known = { unchanged: preparation.entities.length, currentKeys: last?.currentKeys ?? null, guarded: [] }
+    return { ...known, status: statusOf('unchanged'), reason: partial, hidden, hash: contentHash }
   }
   const { hasChanged, guarded, ...loaded } = await loadAccepted(sql, resource, response)
   await eraseHidden()

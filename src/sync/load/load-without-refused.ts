@@ -2,9 +2,8 @@ import { messageOf, RecordError } from '../../app/errors.ts'
 import { byteaText } from '../../db/bulk/values.ts'
 import type { CopyValue, Database, Sql } from '../../db/database.ts'
 import { sqlState } from '../../db/sql-errors.ts'
-import { canonicalJson, type Json, sha256 } from '../normalize/hash.ts'
+import { canonicalJson, type Json, sha256, storable } from '../normalize/hash.ts'
 import type { Preparation, Prepared, Quarantined } from '../normalize/prepare.ts'
-import { storable } from '../normalize/storable.ts'
 import type { ResourceBase, Row } from '../resource.ts'
 import { loadVersions } from './load.ts'
 import { appendSamples } from './samples.ts'
@@ -132,13 +131,8 @@ function without(refused: Refused, preparation: Preparation): Preparation {
   const entities = preparation.entities.flatMap((entity) => {
     if (!isGood(entity.key)(entity)) return []
     const relatedEntities = filtered(entity.relatedEntities, isGood(entity.key))
-    return [
-      {
-        ...entity,
-        relatedEntities,
-        ...(entity.samples ? { samples: filtered(entity.samples, isGood(entity.key)) } : {}),
-      },
-    ]
+    const samples = entity.samples && filtered(entity.samples, isGood(entity.key))
+    return [{ ...entity, relatedEntities, samples }]
   })
   return { ...preparation, entities, quarantined }
 }

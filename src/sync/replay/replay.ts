@@ -1,7 +1,7 @@
 import { ApiError, Forbidden, NotFound, Unavailable } from '../../api/errors.ts'
 import { FatalError, messageOf, RetryableError } from '../../app/errors.ts'
 import type { Database, Sql } from '../../db/database.ts'
-import { lockForTransaction } from '../../db/locks/transaction-locks.ts'
+import { lockForTransaction } from '../../db/locks/held-locks.ts'
 import {
   type ArchivedResponse,
   clientOf,
@@ -35,7 +35,6 @@ export interface ReplayOptions {
   readonly onProgress?: (done: number, of: number) => void
 }
 
-/** What a replay did. */
 export interface Replayed {
   /** `skipped`: another replay is running. */
   readonly status: 'ok' | 'skipped'

@@ -28,7 +28,6 @@ export interface TableNames {
   readonly stem: string
   /** Columns of the key; `true` when there is but one series. */
   readonly key: readonly string[]
-  /** All columns. */
   readonly columns: readonly string[]
 }
 
@@ -46,7 +45,6 @@ export async function partsOf(sql: Sql, table: string): Promise<Part[]> {
   )
 }
 
-/** The names of a retained table. */
 export function namesOf({ table, key }: RetainedTable): TableNames {
   const { name, columns } = bulkTable(table)
   const named = key.flatMap((property) => columns.get(property)?.name ?? [])

@@ -1,6 +1,6 @@
 import { and, eq, gt, isNotNull } from 'drizzle-orm'
 import type { Database, Sql } from '../../db/database.ts'
-import { lockForTransaction } from '../../db/locks/transaction-locks.ts'
+import { lockForTransaction } from '../../db/locks/held-locks.ts'
 import { anyOf, typed } from '../../db/typed.ts'
 import { bulkTable } from '../load/bulk-table.ts'
 import type { Averages, ResourceBase, RetainedTable } from '../resource.ts'
@@ -8,11 +8,9 @@ import { instant, namesOf, type Part, partsOf, type TableNames } from './partiti
 import { tier } from './tables.ts'
 import { deleteRows, setTier } from './tiers.ts'
 
-/** What a rollup removed. */
 export interface RolledUp {
   /** The months, by the name of their partition. */
   readonly months: string[]
-  /** Rows that were removed. */
   readonly removed: number
 }
 

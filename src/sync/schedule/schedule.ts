@@ -9,14 +9,12 @@ import { failedResult, type RunResult, skippedResult } from '../run/run-result.t
 import { createBackoff } from './backoff.ts'
 import { nextTick, periodSeconds, type Ticker } from './ticker.ts'
 
-/** A resource and when it is due. */
 export interface Scheduled {
   readonly resource: Resource | Worklist
   /** Cron expression in UTC. */
   readonly expression: string
 }
 
-/** What the scheduler needs besides the engine. */
 export interface ScheduleOptions {
   readonly scheduled: readonly Scheduled[]
   readonly ticker: Ticker
@@ -27,7 +25,6 @@ export interface ScheduleOptions {
   readonly stopping: AbortSignal
   /** Ends requests that are under way. */
   readonly signal: AbortSignal
-  /** Called with the result of each run. */
   readonly onRun?: (result: RunResult) => void
 }
 

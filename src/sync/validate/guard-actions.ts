@@ -3,7 +3,6 @@ import type { Loaded } from '../load/load.ts'
 import type { Extraction } from '../resource.ts'
 import type { IgnoredInstant } from './ignored.ts'
 
-/** One action of a guard about a response. */
 export interface GuardAction {
   readonly guard: 'staleness' | 'plausibility' | 'clock' | 'absence' | 'zero-glitch' | 'walk' | 'mass-refusal'
   /** What the guard did. `pending`: it waits for another response before it concludes anything. */
