@@ -93,6 +93,14 @@ export function aboutAnother(record: unknown, key: string): string | undefined {
   return isOther ? 'the response is about another uuid than the one that was asked for' : undefined
 }
 
+/** A record without some of its fields. */
+export function omit<Fields extends object, Name extends keyof Fields>(fields: Fields, ...names: readonly Name[]) {
+  const isKept = ([name]: [string, unknown]) => !names.some((one) => one === name)
+  return Object.fromEntries(Object.entries(fields).filter(isKept)) as {
+    [Field in keyof Fields as Field extends Name ? never : Field]: Fields[Field]
+  }
+}
+
 /** Every number in a record of any depth, under the names that lead to it: `raids.list.Some Raid`. */
 export function numbersIn(value: unknown, path = ''): [string, number][] {
   if (typeof value === 'number') return [[path, value]]

@@ -9,15 +9,7 @@ import type { Personal } from './privacy/personal.ts'
 import type { ExpiringTable, RetainedObservations, RetainedTable } from './retention/retained-tables.ts'
 import type { ResponseContext } from './validate/ignored.ts'
 
-export type {
-  Entity,
-  History,
-  Normalized,
-  QuarantinedPart,
-  RelatedHistory,
-  Row,
-  SampleTable,
-} from './entity.ts'
+export type * from './entity.ts'
 export {
   type Fields,
   isFields,
@@ -26,7 +18,7 @@ export {
   type Personal,
   type PersonalResponses,
 } from './privacy/personal.ts'
-export type { Averages, ExpiringTable, RetainedObservations, RetainedTable } from './retention/retained-tables.ts'
+export type * from './retention/retained-tables.ts'
 export { type IgnoredInstant, notAfter, type ResponseContext } from './validate/ignored.ts'
 
 /** Priority class of a resource's requests: live polls go before refreshes, refreshes before a backfill. */

@@ -17,19 +17,16 @@ export async function arrayColumns(
   table: string,
   place: string,
 ): Promise<ReadonlySet<string>> {
-  const name = `${place} ${table}`
-  const arrays = known.get(name) ?? (await findArrayColumns(sql, table))
-  known.set(name, arrays)
-  return arrays
-}
-
-async function findArrayColumns(sql: Pick<Sql, 'query'>, table: string): Promise<ReadonlySet<string>> {
+  const found = known.get(`${place} ${table}`)
+  if (found) return found
   const rows = await sql.query<{ name: string }>(
     `select attname::text as name from pg_attribute join pg_type on pg_type.oid = atttypid
      where attrelid = $1::regclass and attnum > 0 and typcategory = 'A'`,
     [quoted(table)],
   )
-  return new Set(rows.map((row) => row.name))
+  const arrays = new Set(rows.map((row) => row.name))
+  known.set(`${place} ${table}`, arrays)
+  return arrays
 }
 
 /** The name in SQL of a table, also with its schema, or of a column. */

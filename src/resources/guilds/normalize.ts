@@ -20,7 +20,7 @@ import {
   type ResponseContext,
   type Row,
 } from '../../sync/resource.ts'
-import { numbersIn, recordError, uuidField } from '../record.ts'
+import { numbersIn, omit, recordError, uuidField } from '../record.ts'
 import type { guildHistory } from './tables.ts'
 
 /** A member with the key and rank that its place in the answer gives it. */
@@ -35,7 +35,7 @@ interface PlacedMember {
 /** One guild's whole answer into rows: its profile and each membership as history, everything counted as samples. */
 export function normalizeGuild(record: unknown, context?: ResponseContext): Normalized<typeof guildHistory> {
   const guild = parseGuild(record)
-  const { members: _m, level: _l, xpPercent: _x, territories: _t, wars: _w, raids: _r, online: _o, ...rest } = guild
+  const rest = omit(guild, 'members', 'level', 'xpPercent', 'territories', 'wars', 'raids', 'online')
   const { seasonRanks, ranking, ...profile } = rest
   const ignored: IgnoredInstant[] = []
   const guildUuid = guild.uuid.toLowerCase()
@@ -131,16 +131,8 @@ function repeated(uuids: readonly (string | undefined)[]): ReadonlySet<string | 
 
 /** What makes a membership this one: who, under which rank and name, since when, and what is hidden. */
 function membership(guildUuid: string, { playerUuid, username, rank, hides, member }: PlacedMember): Entity {
-  const {
-    online: _o,
-    lastJoin: _l,
-    server: _s,
-    contributed: _c,
-    contributionRank: _r,
-    weekly: _w,
-    globalData: _g,
-    ...rest
-  } = member
+  const lasting = omit(member, 'online', 'lastJoin', 'server')
+  const rest = omit(lasting, 'contributed', 'contributionRank', 'weekly', 'globalData')
   return {
     key: `${guildUuid}/${playerUuid}`,
     document: { ...rest, uuid: playerUuid, username, rank, restrictions: hides } as Entity['document'],
@@ -152,14 +144,9 @@ function membership(guildUuid: string, { playerUuid, username, rank, hides, memb
 /** @param redacted what was counted of members who were removed from an archived response later */
 function guildNumbers(guild: Guild, placed: readonly PlacedMember[], redacted: RedactedCounts): Row {
   const { uuid: guildUuid, level, xpPercent, territories, wars, raids, online } = guild
+  const sent = { guildUuid, level, xpPercent, territories, wars, raids, online }
   return {
-    guildUuid,
-    level,
-    xpPercent,
-    territories,
-    wars,
-    raids,
-    online,
+    ...sent,
     members: (memberTotal(guild) ?? placed.length) + redacted.members,
     onlineListed: placed.filter(({ member }) => member.online === true).length + redacted.online,
     hidden: placed.filter(({ hides }) => hides.includes('onlineStatus')).length + redacted.hidden,

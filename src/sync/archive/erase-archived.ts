@@ -8,7 +8,7 @@ import { sha256 } from '../normalize/hash.ts'
 import { everything, isFields, type Personal, type PersonalResponses } from '../privacy/personal.ts'
 import { privacyAction, privacyRestriction } from '../privacy/tables.ts'
 import { replaceNames } from './archived-names.ts'
-import { type BodyReference, parsed, rewriteBody } from './bodies.ts'
+import { type BodyReference, grouped, parsed, rewriteBody } from './bodies.ts'
 
 /** What of a player is to be removed. */
 export interface Target {
@@ -65,7 +65,7 @@ export async function eraseRaw(sql: Sql, personal: Personal, targets: readonly T
         [...responses.rules, everything],
       ],
     )
-    for (const alike of grouped(found)) {
+    for (const alike of grouped(found, ({ key, status, targets: ns }) => [key, status === 'failed', ...ns].join(' '))) {
       const met = alike[0]?.targets.flatMap((n) => targets[n - 1] ?? []) ?? []
       for (const target of await eraseFrom(sql, responses, alike, met, names))
         rows.set(target, (rows.get(target) ?? 0) + alike.length)
@@ -77,18 +77,6 @@ export async function eraseRaw(sql: Sql, personal: Personal, targets: readonly T
     table: 'sync.raw_body',
     rows: n,
   }))
-}
-
-/** Archived responses with the same body and the same targets. */
-function grouped(places: readonly Place[]): Place[][] {
-  const groups = new Map<string, Place[]>()
-  for (const one of places) {
-    const name = [Buffer.from(one.hash).toString('base64'), one.key, one.status === 'failed', ...one.targets].join(' ')
-    const group = groups.get(name)
-    if (group) group.push(one)
-    else groups.set(name, [one])
-  }
-  return [...groups.values()]
 }
 
 /** Returns the targets of which there was something. */

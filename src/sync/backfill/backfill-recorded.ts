@@ -148,12 +148,8 @@ async function check(resource: Resource | Worklist, { api, clock }: Engine, key?
 }
 
 async function listAll({ db }: Loading, responses: readonly RecordedResponse[]): Promise<void> {
-  const keys = new Map<string, string[]>()
-  for (const { resource, key } of responses) {
-    if (key === undefined) continue
-    const listed = keys.get(resource.name)
-    if (listed) listed.push(key)
-    else keys.set(resource.name, [key])
+  for (const resource of new Set(responses.map((response) => response.resource))) {
+    const keys = responses.flatMap((response) => (response.resource === resource ? (response.key ?? []) : []))
+    if (keys.length > 0) await addKeys(db, resource.name, keys)
   }
-  for (const [resource, listed] of keys) await addKeys(db, resource, listed)
 }

@@ -66,7 +66,7 @@ export async function confirmMissing(
   sql: Sql,
   resource: string,
   missing: readonly string[],
-  { scope, responses, at }: { readonly scope: string; readonly responses: number; readonly at: Date },
+  { scope, responses, at }: { readonly scope?: string; readonly responses: number; readonly at: Date },
 ): Promise<Absence[]> {
   const isMissing = new Set(missing)
   const back = (await pendingAbsences(sql, resource, scope)).filter(({ key }) => !isMissing.has(key))
@@ -109,12 +109,6 @@ export async function confirmOlder(
   { responses, at }: { readonly responses: number; readonly at: Date },
 ): Promise<ReadonlySet<Prepared>> {
   const byName = new Map(older.map((entity) => [`${entity.key} ${entity.hash.toString('hex').slice(0, 16)}`, entity]))
-  const pending = await pendingAbsences(sql, counted)
-  const over = pending.filter(({ key }) => !byName.has(key)).map(({ key }) => key)
-  await forgetAbsences(sql, counted, over)
-  if (byName.size === 0) return new Set()
-  const repeated = await countAbsences(sql, counted, [...byName.keys()], at)
-  const enough = repeated.filter(({ times }) => times >= responses).map(({ key }) => key)
-  await forgetAbsences(sql, counted, enough)
-  return new Set(enough.flatMap((name) => byName.get(name) ?? []))
+  const enough = await confirmMissing(sql, counted, [...byName.keys()], { responses, at })
+  return new Set(enough.flatMap(({ key }) => byName.get(key) ?? []))
 }

@@ -25,7 +25,7 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
   const found = { resource: resource.name, at, runId }
   const loaded = await loadVersions(sql, resource.history, entities, at)
   const { closed, waiting } =
-    response.scope === undefined ? await reconcileMissingRoots(sql, resource, response, loaded, at) : nothingAbsent
+    response.scope === undefined ? await reconcileMissingRoots(sql, resource, response, loaded) : nothingAbsent
   const touched: Touched = { keys: new Set(closed.map(({ key }) => key)), concerns: new Set() }
   addTouched(touched, resource.history, loaded)
   const related = await loadRelated(sql, resource, response, { goneRoots: closed, at, touched })
@@ -77,13 +77,7 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
 }
 
 /** Tombstones the records that enough responses have lacked. */
-async function reconcileMissingRoots(
-  sql: Sql,
-  resource: ResourceBase,
-  response: IncomingResponse,
-  loaded: Loaded,
-  at: Date,
-) {
+async function reconcileMissingRoots(sql: Sql, resource: ResourceBase, response: IncomingResponse, loaded: Loaded) {
   const { extraction, preparation, last, guards } = response
   const { entities, quarantined, seen } = preparation
   const unreadable = quarantined.some(({ key }) => key === undefined)
@@ -91,6 +85,7 @@ async function reconcileMissingRoots(
   // When all current keys are there, none is missing, and a search would only read the table.
   const isFull = quarantined.length === 0 && entities.length - loaded.inserted.length === last?.currentKeys
   const among = { counted: resource.name, history: resource.history, seen, covers: extraction.covers }
+  const at = new Date(extraction.observedAt)
   return await reconcileMissingKeys(sql, among, { complete: complete && !isFull, absences: guards.absences, at })
 }
 

@@ -58,7 +58,7 @@ export async function notifyChannel(sql: Sql, notification: Notification): Promi
 /** What change files say of a notification: no names of players, but what was touched where that is no player. */
 function changeOf(notification: Notification, payload: Payload, common: object): object {
   const { people, isLate, touched, observedAt, at } = notification
-  const isNameless = ([field]: [string, unknown]) => people === 'none' || namelessFields.includes(field)
+  const isNameless = ([field]: [string, unknown]) => people === 'none' || plain.includes(field)
   const nameless = Object.fromEntries(Object.entries(payload).filter(isNameless))
   const source = people === 'key is a player' ? { ...common, key: undefined } : common
   const wasLate = isLate || (observedAt != null && at.getTime() - observedAt.getTime() > late)
@@ -77,18 +77,7 @@ function changeOf(notification: Notification, payload: Payload, common: object):
 type Payload = { readonly event: string } & Record<string, unknown>
 
 /** Fields without free text. */
-const namelessFields = [
-  'event',
-  'status',
-  'observedAt',
-  'inserted',
-  'changed',
-  'closed',
-  'events',
-  'guard',
-  'action',
-  'kind',
-]
+const plain = ['event', 'status', 'observedAt', 'inserted', 'changed', 'closed', 'events', 'guard', 'action', 'kind']
 
 function notificationsOf(notification: Notification): Payload[] {
   const { status, observedAt, guarded = [], drift = [], error } = notification

@@ -95,9 +95,7 @@ export async function repairPartitions(db: Database, retained: RetainedTable, no
   const starts = [monthOf(now), ...waiting, ...parts.flatMap(({ from }) => from ?? [])].map((at) => at.getTime())
   const first = monthOf(early ?? before?.to ?? new Date(Math.min(...starts)))
   if (!before) {
-    const name = `${names.stem}_before`
-    await db.query(`create table ${name} partition of ${names.table} for values from (minvalue) to (${instant(first)})`)
-    created.push(name)
+    created.push(await createPartition(db, names, `${names.stem}_before`, ['minvalue', instant(first)]))
   }
   for (let month = first; month <= monthOf(now, monthsAhead); month = monthOf(month, 1)) {
     if (parts.some(({ from, to }) => from && to && from < monthOf(month, 1) && to > month)) continue
@@ -133,20 +131,25 @@ function splitBefore(db: Database, names: TableNames, before: Part, first: Date)
     await sql.query(`lock table ${before.name} in access exclusive mode`)
     const taken = await takeRows(sql, names, before.name, 'true')
     await sql.query(`drop table ${before.name}`)
-    await sql.query(
-      `create table ${names.stem}_before partition of ${names.table} for values from (minvalue) to (${instant(first)})`,
-    )
+    await createPartition(sql, names, `${names.stem}_before`, ['minvalue', instant(first)])
     for (let month = first; before.to && month < before.to; month = monthOf(month, 1)) {
-      const name = monthName(names, month)
-      await sql.query(
-        `create table ${name} partition of ${names.table}
-           for values from (${instant(month)}) to (${instant(monthOf(month, 1))})`,
-      )
-      created.push(name)
+      const bounds = [instant(month), instant(monthOf(month, 1))] as const
+      created.push(await createPartition(sql, names, monthName(names, month), bounds))
     }
     await putRows(sql, names, taken)
     return created
   })
+}
+
+/** Returns its name. */
+async function createPartition(
+  sql: Sql,
+  { table }: TableNames,
+  name: string,
+  [from, to]: readonly [string, string],
+): Promise<string> {
+  await sql.query(`create table ${name} partition of ${table} for values from (${from}) to (${to})`)
+  return name
 }
 
 async function createMonth(

@@ -163,8 +163,7 @@ export function ignoredActions(ignored: readonly IgnoredInstant[]): GuardAction[
   return fields.map((field) => {
     const all = ignored.filter((one) => one.field === field)
     const named = all.flatMap(({ of }) => of ?? []).toSorted()
-    const some = named.slice(0, 3).join(', ') + (named.length > 3 ? ' ...' : '')
-    const records = `${all.length} ${all.length === 1 ? 'record' : 'records'}${some && ` (${some})`}`
+    const records = counted(all.length, 'records') + examples(named.slice(0, 3), named.length)
     return { guard: 'clock', action: 'ignored', reason: `${field} lies in the future in ${records}; ignored` }
   })
 }
