@@ -39,8 +39,6 @@ export interface PartShape<Key extends string = string> {
   readonly role: 'part'
   /** The root's key; together with `validFrom` it names the version that the part belongs to. */
   readonly key: readonly Key[]
-  /** The key of a part within its version. */
-  readonly partKey: readonly string[]
 }
 
 type EngineColumns = ReturnType<typeof engineColumns>
@@ -128,8 +126,6 @@ interface HistoryOptions<Name extends string, Columns extends ColumnBuilders> {
  * One transaction must be free to load versions in any order, so `<table>_chain` is `DEFERRABLE INITIALLY DEFERRED`.
  * drizzle has no such option: `npm run db:generate` adds it.
  *
- * @param name SQL name of the table, without schema
- * @param comment the table's comment in Postgres
  * @param key the natural key's columns; they become `not null`
  * @param columns everything else that `normalize` gives; SQL names are the snake_case of the property names
  */
@@ -182,8 +178,6 @@ export function historyTable(
  * Declares a table of parts in schema `game`: rows that belong to one version of a root, written with it and gone with
  * it, never changed on their own. Primary key: root key, `valid_from`, part key.
  *
- * @param root the root as `historyTable` made it
- * @param comment the table's comment in Postgres
  * @param partKey key columns of a part within its version; they become `not null`
  */
 export function partTable<
@@ -218,8 +212,7 @@ export function partTable(
     ]
   })
   const ofKey = Object.fromEntries(key.map((property) => [property, `Key of the version in ${owner}.`]))
-  const shape = { role: 'part' as const, key, partKey: Object.keys(partKey) }
-  return Object.assign(withComments(table, comment, all, ofKey), { [historyShape]: shape })
+  return Object.assign(withComments(table, comment, all, ofKey), { [historyShape]: { role: 'part' as const, key } })
 }
 
 type SampleColumns<Key extends ColumnBuilders, Columns extends ColumnBuilders> = NotNullColumns<Key> & {
@@ -229,7 +222,6 @@ type SampleColumns<Key extends ColumnBuilders, Columns extends ColumnBuilders> =
 /**
  * Declares a table of samples in schema `game` that grows for ever. Primary key: the key columns, which become `not null`,
  * and `observed_at`, on which there is a BRIN index too.
- * @param columns the values
  */
 export function sampleTable<Name extends string, Key extends ColumnBuilders, Columns extends ColumnBuilders>(
   name: Name,

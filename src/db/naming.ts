@@ -18,8 +18,7 @@ export interface NamingTable {
   readonly columns: readonly { readonly name: string; readonly naming: Naming; readonly type: string }[]
   /** Columns that cannot, with the reason. */
   readonly exempt: Readonly<Record<string, string>>
-  /** Whether it has the columns `key` and `resource`, the subject of a row. */
-  readonly hasKey: boolean
+  /** Whether a row has a resource that it is about. */
   readonly hasResource: boolean
 }
 
@@ -48,7 +47,6 @@ export function namesPeople<Table extends AnyPgTable>(
         properties.map((property) => [byProperty[property]?.name, reason]),
       ),
     ),
-    hasKey: config.columns.some(({ name }) => name === 'key'),
     hasResource: config.columns.some(({ name }) => name === 'resource'),
   }
 }

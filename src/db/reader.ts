@@ -13,10 +13,7 @@ export async function hasReader(sql: Sql): Promise<boolean> {
   return row?.there === true
 }
 
-/**
- * Grants the role its rights to what is installed.
- * @param path of the SQL with the grants
- */
+/** Grants the role its rights to what is installed. */
 export async function admitReader(db: Database, path: string): Promise<void> {
   const grants = await readFile(path, 'utf8')
   await withLockTimeout(db, 'the grant to readers', (sql) => sql.query(grants), lockMigrations)

@@ -89,7 +89,6 @@ export const READY = messageOf('Z', Buffer.from('I'))
 /**
  * The message with the name of its prepared statement made one of this client's own, since all share one session. Portals
  * need none: they end with the transaction, and no other client is served during one.
- * @param prefix of this client
  */
 export function withOwnNames(message: Buffer, prefix: string): Buffer {
   const letter = String.fromCharCode(message[0] ?? 0)

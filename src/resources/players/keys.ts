@@ -25,7 +25,6 @@ export async function countNamelessPlayers(sql: Sql): Promise<number> {
  * are those who are there and have no name yet, since the online list has none. Then those who left the list and may be
  * hidden: only their profile tells whether they logged out, and the sooner the closer. Then those who came, whose profile
  * tells when exactly; then those who are there; the rest by staleness alone.
- * @param at now
  */
 export async function planPlayers(sql: Sql, at: Date): Promise<void> {
   await sql.query(

@@ -79,24 +79,19 @@ export function lostFields(before: Json | undefined, after: Json | undefined, pa
 }
 
 /** Counts, over responses, which fields go missing at once. */
-export interface Losses {
-  /** A record came, and lost these fields. */
-  add(key: string, lost: readonly string[]): void
-  /** Fields that a large share of the records lost. */
-  found(): Found[]
-}
-
-export function countLosses(): Losses {
+export function countLosses() {
   const fields = new Map<string, { readonly times: number; readonly key: string }>()
   let records = 0
   return {
-    add(key, lost) {
+    /** A record came, and lost these fields. */
+    add(key: string, lost: readonly string[]): void {
       records += 1
       for (const path of lost) {
         const first = fields.get(path) ?? { key, times: 0 }
         fields.set(path, { ...first, times: first.times + 1 })
       }
     },
+    /** Fields that a large share of the records lost. */
     found: () =>
       [...fields].flatMap(([path, { times, key }]) =>
         times >= MANY && times >= LARGE * records ? [missing(path, key)] : [],

@@ -9,7 +9,6 @@ const ofVersion = new Set(['validFrom', 'validUntil', 'previousUntil', 'hash', '
 /**
  * What a response leaves out where the current version has it is no change: entities without a value in a column get that
  * of their current version. Where nothing else differs, they count as unchanged.
- * @param property of the column
  */
 export async function carryForward(
   sql: Sql,

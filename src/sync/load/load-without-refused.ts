@@ -23,7 +23,6 @@ type Refused = Map<object, string>
  * Loads a response in one transaction; where the database refuses it for its data, once more without the records, the entities
  * of further histories and the samples that it refuses, which go to quarantine. The checks before the transaction should find
  * them all: this is for what they do not know.
- * @param load the whole transaction
  */
 export async function loadWithoutRefused<T>(
   db: Database,

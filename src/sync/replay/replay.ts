@@ -102,25 +102,21 @@ async function swap({ db }: Omit<Engine, 'api'>, resources: readonly (Resource |
   })
 }
 
-/** A walk over the archive that can be continued. */
-interface Walk {
-  /** Loads, through this database, all archived responses of the source that were not loaded yet. */
-  on(db: Database, source: Sql): Promise<void>
-  answers(): number
-  readonly lost: string[]
-}
+type Walk = ReturnType<typeof openWalk>
 
+/** A walk over the archive that can be continued. */
 function openWalk(
   engine: Omit<Engine, 'api'>,
   resources: readonly (Resource | Worklist)[],
   { signal, onProgress }: ReplayOptions,
-): Walk {
+) {
   const byName = new Map(resources.map((one) => [one.name, one]))
   const names = [...byName.keys()]
   const lost: string[] = []
   let last = -1
   let done = 0
 
+  /** Loads, through this database, all archived responses of the source that were not loaded yet. */
   async function on(db: Database, source: Sql): Promise<void> {
     const of = done + (await countArchived(source, names, last))
     for (;;) {

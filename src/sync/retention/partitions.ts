@@ -21,15 +21,7 @@ export interface Part {
 }
 
 /** A retained table with its names in SQL. */
-export interface TableNames {
-  /** `game.world_sample` */
-  readonly table: string
-  /** `partitions.world_sample`, to which the rest of a partition's name is added. */
-  readonly stem: string
-  /** Columns of the key; `true` when there is but one series. */
-  readonly key: readonly string[]
-  readonly columns: readonly string[]
-}
+export type TableNames = ReturnType<typeof namesOf>
 
 /** The partitions of a table in order of time; the rest comes last. */
 export async function partsOf(sql: Sql, table: string): Promise<Part[]> {
@@ -45,12 +37,15 @@ export async function partsOf(sql: Sql, table: string): Promise<Part[]> {
   )
 }
 
-export function namesOf({ table, key }: RetainedTable): TableNames {
+export function namesOf({ table, key }: RetainedTable) {
   const { name, columns } = bulkTable(table)
   const named = key.flatMap((property) => columns.get(property)?.name ?? [])
   return {
+    /** `game.world_sample` */
     table: name,
+    /** `partitions.world_sample`, to which the rest of a partition's name is added. */
     stem: name.replace(/^.*\./, 'partitions.'),
+    /** Columns of the key; `true` when there is but one series. */
     key: named.length > 0 ? named : ['true'],
     columns: [...columns.values()].map((column) => column.name),
   }
@@ -168,25 +163,17 @@ async function createMonth(
 }
 
 /** Rows on their way from one partition to another. */
-interface TakenRows {
-  /** Where they are; unlogged, so that no replication sends it. */
-  readonly table: string
-  readonly rows: number
-}
+type TakenRows = Awaited<ReturnType<typeof takeRows>>
 
 /*
  * Rows are deleted from a partition, and inserted through the table: logical replication sends both. What is inserted into
  * a partition before it is attached, or detached with its rows, a subscriber would lose or have twice.
  */
 
-async function takeRows(
-  sql: Sql,
-  { stem, table, columns }: TableNames,
-  from: string,
-  where: string,
-): Promise<TakenRows> {
+async function takeRows(sql: Sql, { stem, table, columns }: TableNames, from: string, where: string) {
   const taken = `${stem}_taken`
   const names = columns.join(', ')
+  // Unlogged, so that no replication sends it.
   await sql.query(`create unlogged table ${taken} (like ${table})`)
   const [moved] = await sql.query<{ rows: number }>(
     `with moved as (delete from ${from} where ${where} returning ${names}),

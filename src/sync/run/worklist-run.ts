@@ -91,7 +91,6 @@ export class WorklistRun {
 
   /**
    * Writes the ledger row of the run.
-   * @param requested keys that were requested
    * @param failure what ended the run early; undefined when nothing did
    * @throws what the database throws
    */

@@ -1,7 +1,7 @@
 import type { Sql } from '../../db/database.ts'
 import { accepted } from '../record/accepted.ts'
 import type { ResourceBase } from '../resource.ts'
-import type { ReceivedResponse } from './incoming-response.ts'
+import type { ReceivedResponse } from './validate-snapshot.ts'
 
 /** A response in time, ms since the epoch: the instant that it speaks for, and when it came by the clock of this machine. */
 export interface Dated {

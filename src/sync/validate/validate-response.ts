@@ -5,8 +5,8 @@ import { lastOfKey } from '../worklist/work-items.ts'
 import { judgeClock } from './clock-guard.ts'
 import { giveUp } from './give-up.ts'
 import type { GuardAction } from './guard-actions.ts'
-import type { IncomingResponse } from './incoming-response.ts'
 import { agreesWithRejected, agreesWithRejectedKey, countRecords } from './plausibility.ts'
+import type { IncomingResponse } from './validate-snapshot.ts'
 import { type Verdict, validateSnapshot } from './validate-snapshot.ts'
 
 /** What becomes of a response, and what the guards did about it. */
