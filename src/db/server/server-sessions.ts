@@ -23,9 +23,9 @@ export function openSession(open: (cut: () => void) => postgres.Sql): Session {
 }
 
 /**
- * A pool of postgres.js clients with one connection each, opened when they are first needed. postgres.js has a pool of its own, but does not report which
- * connection was cut: the next statement of a transaction on it is then written to a socket that is gone, and the
- * exception of that ends the process. Here `lost` can be checked first.
+ * A pool of postgres.js clients with one connection each, opened when they are first needed. postgres.js has a pool of its
+ * own, but does not report which connection was cut: the next statement of a transaction on it is then written to a socket
+ * that is gone, and the exception of that ends the process. Here `lost` can be checked first.
  */
 export function sessionPool(open: (cut: () => void) => postgres.Sql, size: number) {
   const all = new Set<Session>()

@@ -8,21 +8,12 @@ import type { Json } from '../../sync/normalize/hash.ts'
 import type { Entity, QuarantinedPart, Row } from '../../sync/resource.ts'
 import { numbersIn, recordError } from '../record.ts'
 
-/** What an answer says of a player's characters. */
-export interface Characters {
-  readonly entities: readonly Entity[]
-  /** False when there may be others: the list, or some kind of character, is hidden. */
-  readonly complete: boolean
-  readonly samples: Readonly<Record<string, readonly Row[]>>
-  readonly quarantined: readonly QuarantinedPart[]
-}
-
 const skills = ['strength', 'dexterity', 'intelligence', 'defence', 'agility']
 /**
  * A player's characters by uuid (API reference 7.2). One that cannot be read is quarantined, the others go on.
  * @param restricted the access rules that hide something of this player
  */
-export function charactersOf(playerUuid: string, characters: unknown, restricted: readonly string[]): Characters {
+export function charactersOf(playerUuid: string, characters: unknown, restricted: readonly string[]) {
   const entities: Entity[] = []
   const quarantined: QuarantinedPart[] = []
   const samples = { characterCounters: [] as Row[], professions: [] as Row[], quests: [] as Row[] }
@@ -46,6 +37,7 @@ export function charactersOf(playerUuid: string, characters: unknown, restricted
   }
   const isMap = typeof characters === 'object' && characters !== null && !Array.isArray(characters)
   const hidden = restricted.includes('characterListAccess') || restricted.includes('huntedCharacterAccess')
+  // Otherwise there may be others: the list, or some kind of character, is hidden.
   return { entities, complete: isMap && !hidden, samples, quarantined }
 }
 

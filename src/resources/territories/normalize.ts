@@ -10,15 +10,12 @@ import {
 } from '../../sync/resource.ts'
 import type { territoryHistory } from './tables.ts'
 
-/** What the answer's map is taken apart into: one territory under its exact name. */
-export interface NamedTerritory {
-  readonly territory: string
-  readonly record: unknown
-}
-
-/** One territory into rows (API reference 6.3): its standing as history, its holder as another, its resources as samples. */
+/**
+ * One territory under its exact name into rows (API reference 6.3): its standing as history, its holder as another, its
+ * resources as samples.
+ */
 export function normalizeTerritory(named: unknown, context?: ResponseContext): Normalized<typeof territoryHistory> {
-  const { territory, record } = named as NamedTerritory
+  const { territory, record } = named as { readonly territory: string; readonly record: unknown }
   const parsed = parseTerritory(record)
   // Who holds it, since when, and what is stored have tables of their own: they are no version of the place.
   const { guild, acquired: sent, resources, ...standing } = parsed

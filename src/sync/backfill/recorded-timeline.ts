@@ -30,13 +30,6 @@ export interface RecordedResponse {
   readonly key?: string
 }
 
-interface ResourceRequests {
-  readonly resource: Resource | Worklist
-  /** Names of its requests; of a worklist none, for each key has its own. */
-  readonly names: readonly string[]
-  keyOf(line: RecordedLine): string | undefined
-}
-
 /**
  * The recorded responses without those that cannot have been recorded then: before the game began, or after now. Each of
  * these is named by its line.
@@ -91,7 +84,8 @@ export async function timelineOf(recorded: RecordedResponses, resources: readonl
   return { responses: [...responses.values()], unknown }
 }
 
-async function requestsOfResource(resource: Resource | Worklist): Promise<ResourceRequests> {
+/** Names of the requests of a resource; of a worklist none, for each key has its own. */
+async function requestsOfResource(resource: Resource | Worklist) {
   const names = (await requestsOf((api) => extractWith(resource, api))).map(nameOfRequest)
   if (!isWorklist(resource)) return { resource, names, keyOf: () => undefined }
   const [before = '', after = ''] = names.join('\n').split(sampleKey)
@@ -100,7 +94,8 @@ async function requestsOfResource(resource: Resource | Worklist): Promise<Resour
     const key = name.slice(before.length, name.length - after.length)
     return name === before + key + after && /^[^/?]+$/.test(key) ? key.toLowerCase() : undefined
   }
-  return { resource, names: [], keyOf }
+  const none: string[] = []
+  return { resource, names: none, keyOf }
 }
 
 function requestText({ method, path, query }: RecordedLine): string {

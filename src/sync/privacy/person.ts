@@ -21,18 +21,6 @@ export interface KeptRows {
   readonly last: Date | null
 }
 
-export interface PersonKept {
-  readonly tables: readonly KeptRows[]
-  readonly restrictions: readonly { readonly fieldGroup: string; readonly toldBy: string; readonly since: Date }[]
-  readonly removals: readonly {
-    readonly at: Date
-    readonly fieldGroup: string
-    readonly policy: string
-    readonly rows: number
-    readonly reason: string
-  }[]
-}
-
 /** Records that were not understood, and archived responses that are all about the player; lists and guilds mention others too. */
 const ofEngine = [
   [
@@ -50,7 +38,7 @@ const ofEngine = [
 ] as const
 
 /** What is kept of a player, what is restricted, and what was removed because of it; tables with nothing are left out. */
-export async function personKept(sql: Sql, personal: Personal, playerUuid: string): Promise<PersonKept> {
+export async function personKept(sql: Sql, personal: Personal, playerUuid: string) {
   const found: KeptRows[] = []
   for (const table of personal.tables) {
     const [row] = await sql.query<Omit<KeptRows, 'table'>>(

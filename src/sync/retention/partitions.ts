@@ -56,20 +56,13 @@ export function monthOf(at: Date, months = 0): Date {
   return new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + months, 1))
 }
 
-/** What was done so that every row has its partition. */
-export interface Repaired {
-  /** Names of the partitions that are new. */
-  readonly created: string[]
-  /** Rows that had no month before. */
-  readonly moved: number
-}
-
 /**
  * Creates the partitions that a table should have: for every month from its first row to some months ahead. Rows of the
  * default partition move there. Each partition is created in a transaction of its own. A table that never had a row gets
  * none, so that a database of one small resource has no hundred empty tables.
+ * @returns names of the partitions that are new, and how many rows had no month before
  */
-export async function repairPartitions(db: Database, retained: RetainedTable, now: Date): Promise<Repaired> {
+export async function repairPartitions(db: Database, retained: RetainedTable, now: Date) {
   const names = namesOf(retained)
   const created: string[] = []
   let moved = 0
