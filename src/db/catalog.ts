@@ -6,7 +6,6 @@ export async function serverVersion(sql: Sql): Promise<string> {
   return row?.version ?? 'unknown'
 }
 
-/** Size of the database, in bytes. */
 export async function databaseSize(sql: Sql): Promise<number | undefined> {
   const [row] = await sql.query<{ bytes: number }>('select pg_database_size(current_database()) as bytes')
   return row?.bytes

@@ -1,3 +1,4 @@
+import type { NotNull } from 'drizzle-orm'
 import * as pg from 'drizzle-orm/pg-core'
 import { customType, PgColumnBuilder, type PgColumnBuilderBase } from 'drizzle-orm/pg-core'
 import { FatalError } from '../app/errors.ts'
@@ -23,7 +24,6 @@ const textInstantType = customType<{ data: string; driverData: string }>({ dataT
 const bytesType = customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => 'bytea' })
 
 export const text = (comment: string) => commented(comment, pg.text())
-/** A `text[]` column. */
 export const texts = (comment: string) => commented(comment, pg.text().array())
 export const uuid = (comment: string) => commented(comment, pg.uuid())
 export const boolean = (comment: string) => commented(comment, pg.boolean())
@@ -69,6 +69,9 @@ export function snakeCased<Columns extends ColumnBuilders>(columns: Columns): Co
   }
   return columns
 }
+
+/** What `requireAll` makes of columns. */
+export type NotNullColumns<Columns extends ColumnBuilders> = { [Name in keyof Columns]: NotNull<Columns[Name]> }
 
 /** Marks every column `not null`. */
 export function requireAll(columns: ColumnBuilders): void {

@@ -1,24 +1,12 @@
-import type { Clock } from '../app/clock.ts'
 import type { Database } from './database.ts'
-import type { Template } from './embedded/embedded-create.ts'
+import type { EmbeddedOptions } from './embedded/embedded.ts'
 import { enableLowMemoryMode, withOptimizingCompiler } from './low-memory.ts'
 
 /** Where the database is, and how it is opened. */
-export interface ConnectOptions {
+export interface ConnectOptions extends Omit<EmbeddedOptions, 'readOnly'> {
   /** A PostgreSQL server. Without it the embedded database in `dataDir` is opened. */
   readonly databaseUrl?: string | undefined
   readonly dataDir: string
-  readonly clock: Clock
-  /** What this process does (`sync items`), shown to a process that finds the embedded database in use. */
-  readonly holds?: readonly string[]
-  /** How long to wait for another process that has the embedded database open, in milliseconds. */
-  readonly waitMs?: number
-  /** Whether the embedded database survives a power cut (the default); one that is thrown away need not. */
-  readonly durable?: boolean
-  /** Called with what was lost when the embedded database had to be restored from a copy, and why there is no new copy. */
-  readonly report?: (message: string) => void
-  /** What a new embedded database is made from; without it, it is empty. */
-  readonly template?: Template
   /** Whether the embedded database trades speed for memory: right for a job on a small server. */
   readonly lowMemory?: boolean
   /** Whether the process ends after some statements. */

@@ -2,7 +2,7 @@
 export type SqlValue = string | number | bigint | boolean | null | Date | Uint8Array | object
 
 /** One column value of a bulk row: `null` is NULL, an object or array becomes JSON, a Date an ISO instant, bytes a bytea. */
-export type CopyValue = string | number | bigint | boolean | null | undefined | Date | Uint8Array | object
+export type CopyValue = SqlValue | undefined
 
 /** Something that runs SQL: a database, or one transaction of it. Parameters only, never text pasted into SQL. */
 export interface Sql {

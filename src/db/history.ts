@@ -1,9 +1,27 @@
-import { type BuildExtraConfigColumns, is, type NotNull, type SQL, sql } from 'drizzle-orm'
-import type { AnyPgTable, PgTableExtraConfigValue } from 'drizzle-orm/pg-core'
-import { check, foreignKey, getTableConfig, PgColumn, primaryKey, unique } from 'drizzle-orm/pg-core'
+import { is, sql } from 'drizzle-orm'
+import {
+  type AnyPgTable,
+  check,
+  foreignKey,
+  getTableConfig,
+  index,
+  PgColumn,
+  primaryKey,
+  unique,
+} from 'drizzle-orm/pg-core'
 import { FatalError } from '../app/errors.ts'
-import { bytes, type ColumnBuilders, instant, jsonb, requireAll, snakeCased, withComments } from './columns.ts'
-import { game, type SchemaTable } from './schemas.ts'
+import {
+  bytes,
+  type ColumnBuilders,
+  instant,
+  jsonb,
+  type NotNullColumns,
+  requireAll,
+  sampledAt,
+  snakeCased,
+  withComments,
+} from './columns.ts'
+import { game, type SchemaTable, type TableExtra } from './schemas.ts'
 
 /** Under this symbol a history table carries its shape: at run time for the engine, in its type for `RowOf`. */
 export const historyShape = Symbol('history shape')
@@ -21,11 +39,7 @@ export interface PartShape<Key extends string = string> {
   readonly role: 'part'
   /** The root's key; together with `validFrom` it names the version that the part belongs to. */
   readonly key: readonly Key[]
-  /** The key of a part within its version. */
-  readonly partKey: readonly string[]
 }
-
-type NotNullColumns<Columns extends ColumnBuilders> = { [Name in keyof Columns]: NotNull<Columns[Name]> }
 
 type EngineColumns = ReturnType<typeof engineColumns>
 type DocumentColumn = ReturnType<typeof documentColumn>
@@ -85,13 +99,18 @@ const engineColumns = () => ({
 
 const documentColumn = () => ({ document: jsonb('The whole record in the shape of the API.').notNull() })
 
+/** A root as `partTable` needs it. */
+export type KeyedRoot<Key extends ColumnBuilders = ColumnBuilders> = AnyPgTable & {
+  readonly [historyShape]: RootShape<Key>
+}
+
 interface HistoryOptions<Name extends string, Columns extends ColumnBuilders> {
   /** Keeps the whole normalized entity as jsonb too, for questions that come later. */
   readonly document?: boolean
   /** Comments of columns that the engine fills, where the usual ones do not say enough; by property name. */
   readonly comments?: Partial<Record<EngineColumn | 'extra' | 'document', string>>
   /** Further indexes and checks, from the table's columns. */
-  readonly indexes?: (columns: BuildExtraConfigColumns<Name, Columns, 'pg'>) => PgTableExtraConfigValue[]
+  readonly indexes?: TableExtra<Name, Columns>
 }
 
 /**
@@ -107,8 +126,6 @@ interface HistoryOptions<Name extends string, Columns extends ColumnBuilders> {
  * One transaction must be free to load versions in any order, so `<table>_chain` is `DEFERRABLE INITIALLY DEFERRED`.
  * drizzle has no such option: `npm run db:generate` adds it.
  *
- * @param name SQL name of the table, without schema
- * @param comment the table's comment in Postgres
  * @param key the natural key's columns; they become `not null`
  * @param columns everything else that `normalize` gives; SQL names are the snake_case of the property names
  */
@@ -139,25 +156,17 @@ export function historyTable(
   requireAll(key)
   const all = { ...key, ...columns, ...(options.document ? documentColumn() : {}), ...engineColumns() }
   const table = game.table(name, snakeCased<ColumnBuilders>(all), (self) => {
-    const [from, until, previous] = [
-      column(self, 'validFrom'),
-      column(self, 'validUntil'),
-      column(self, 'previousUntil'),
-    ]
-    const ofKey = keyNames.map((property) => column(self, property))
+    const withKey = (property: EngineColumn) => columnsOf(self, [...keyNames, property])
+    const [from, until, previous] = [withKey('validFrom'), withKey('validUntil'), withKey('previousUntil')]
     return [
-      primaryKey({ name: `${name}_pkey`, columns: startingWith([...ofKey, from]) }),
-      unique(`${name}_end`).on(...startingWith([...ofKey, until])),
+      primaryKey({ name: `${name}_pkey`, columns: from }),
+      unique(`${name}_end`).on(...until),
       unique(`${name}_start`)
-        .on(...startingWith([...ofKey, previous]))
+        .on(...previous)
         .nullsNotDistinct(),
-      foreignKey({
-        name: `${name}_chain`,
-        columns: startingWith([...ofKey, previous]),
-        foreignColumns: startingWith([...ofKey, until]),
-      }),
-      check(`${name}_order`, less(from, '<', until)),
-      check(`${name}_after`, less(previous, '<=', from)),
+      foreignKey({ name: `${name}_chain`, columns: previous, foreignColumns: until }),
+      check(`${name}_order`, sql`"valid_from" < "valid_until"`),
+      check(`${name}_after`, sql`"previous_until" <= "valid_from"`),
       ...(options.indexes?.(self) ?? []),
     ]
   })
@@ -169,8 +178,6 @@ export function historyTable(
  * Declares a table of parts in schema `game`: rows that belong to one version of a root, written with it and gone with
  * it, never changed on their own. Primary key: root key, `valid_from`, part key.
  *
- * @param root the root as `historyTable` made it
- * @param comment the table's comment in Postgres
  * @param partKey key columns of a part within its version; they become `not null`
  */
 export function partTable<
@@ -179,14 +186,14 @@ export function partTable<
   PartKey extends ColumnBuilders,
   Columns extends ColumnBuilders,
 >(
-  root: AnyPgTable & { readonly [historyShape]: RootShape<Key> },
+  root: KeyedRoot<Key>,
   name: Name,
   comment: string,
   partKey: PartKey,
   columns: Columns,
 ): PartTable<Name, Key, PartKey, Columns>
 export function partTable(
-  root: AnyPgTable & { readonly [historyShape]: RootShape },
+  root: KeyedRoot,
   name: string,
   comment: string,
   partKey: ColumnBuilders,
@@ -198,36 +205,54 @@ export function partTable(
   const all = { ...keyColumns, ...startColumn(`valid_from of the version in ${owner}.`), ...partKey, ...columns }
   const table = game.table(name, snakeCased<ColumnBuilders>(all), (self) => {
     const version = [...key, 'validFrom']
-    const own = startingWith(version.map((property) => column(self, property)))
+    const [columns, foreignColumns] = [columnsOf(self, version), columnsOf(root, version)]
     return [
-      primaryKey({
-        name: `${name}_pkey`,
-        columns: startingWith([...own, ...Object.keys(partKey).map((property) => column(self, property))]),
-      }),
-      foreignKey({
-        name: `${name}_root`,
-        columns: own,
-        foreignColumns: startingWith(version.map((property) => column(root, property))),
-      }).onDelete('cascade'),
+      primaryKey({ name: `${name}_pkey`, columns: columnsOf(self, [...version, ...Object.keys(partKey)]) }),
+      foreignKey({ name: `${name}_root`, columns, foreignColumns }).onDelete('cascade'),
     ]
   })
   const ofKey = Object.fromEntries(key.map((property) => [property, `Key of the version in ${owner}.`]))
-  const shape = { role: 'part' as const, key, partKey: Object.keys(partKey) }
-  return Object.assign(withComments(table, comment, all, ofKey), { [historyShape]: shape })
+  return Object.assign(withComments(table, comment, all, ofKey), { [historyShape]: { role: 'part' as const, key } })
 }
 
-function column(columns: object, property: string): PgColumn {
-  const found: unknown = new Map(Object.entries(columns)).get(property)
-  if (!is(found, PgColumn)) throw new FatalError(`history table has no column ${property}`)
-  return found
+type SampleColumns<Key extends ColumnBuilders, Columns extends ColumnBuilders> = NotNullColumns<Key> & {
+  readonly observedAt: ReturnType<typeof sampledAt>
+} & Columns
+
+/**
+ * Declares a table of samples in schema `game` that grows for ever. Primary key: the key columns, which become `not null`,
+ * and `observed_at`, on which there is a BRIN index too.
+ */
+export function sampleTable<Name extends string, Key extends ColumnBuilders, Columns extends ColumnBuilders>(
+  name: Name,
+  comment: string,
+  key: Key,
+  columns: Columns,
+  extra?: TableExtra<Name, SampleColumns<Key, Columns>>,
+): SchemaTable<'game', Name, SampleColumns<Key, Columns>>
+export function sampleTable(
+  name: string,
+  comment: string,
+  key: ColumnBuilders,
+  columns: ColumnBuilders,
+  extra: TableExtra<string, ColumnBuilders> = () => [],
+) {
+  requireAll(key)
+  const all = { ...key, observedAt: sampledAt(), ...columns }
+  const table = game.table(name, snakeCased<ColumnBuilders>(all), (self) => [
+    primaryKey({ name: `${name}_pkey`, columns: columnsOf(self, [...Object.keys(key), 'observedAt']) }),
+    index(`${name}_time`).using('brin', ...columnsOf(self, ['observedAt'])),
+    ...extra(self),
+  ])
+  return withComments(table, comment, all)
 }
 
-function startingWith(columns: readonly PgColumn[]): [PgColumn, ...PgColumn[]] {
-  const [first, ...rest] = columns
+function columnsOf(columns: object, properties: readonly string[]): [PgColumn, ...PgColumn[]] {
+  const [first, ...rest] = properties.map((property): PgColumn => {
+    const found: unknown = Reflect.get(columns, property)
+    if (!is(found, PgColumn)) throw new FatalError(`history table has no column ${property}`)
+    return found
+  })
   if (!first) throw new FatalError('history table without a key')
   return [first, ...rest]
-}
-
-function less(left: PgColumn, operator: '<' | '<=', right: PgColumn): SQL {
-  return sql`${sql.identifier(left.name)} ${sql.raw(operator)} ${sql.identifier(right.name)}`
 }

@@ -1,4 +1,5 @@
-import { type AnyPgTable, getTableConfig } from 'drizzle-orm/pg-core'
+import { getTableColumns } from 'drizzle-orm'
+import { type AnyPgColumn, type AnyPgTable, getTableConfig } from 'drizzle-orm/pg-core'
 
 /**
  * How a column can name a player.
@@ -17,8 +18,7 @@ export interface NamingTable {
   readonly columns: readonly { readonly name: string; readonly naming: Naming; readonly type: string }[]
   /** Columns that cannot, with the reason. */
   readonly exempt: Readonly<Record<string, string>>
-  /** Whether it has the columns `key` and `resource`, the subject of a row. */
-  readonly hasKey: boolean
+  /** Whether a row has a resource that it is about. */
   readonly hasResource: boolean
 }
 
@@ -35,21 +35,18 @@ export function namesPeople<Table extends AnyPgTable>(
   exempt: Readonly<Record<string, readonly ColumnOf<Table>[]>> = {},
 ): NamingTable {
   const config = getTableConfig(table)
-  const byProperty = new Map(Object.entries(table))
-  const sqlName = (property: string): string => String(Reflect.get(Object(byProperty.get(property)), 'name'))
+  const byProperty: Readonly<Record<string, AnyPgColumn>> = getTableColumns(table)
   return {
     table: `${config.schema ?? 'public'}.${config.name}`,
     columns: Object.entries<Naming | undefined>(columns).flatMap(([property, naming]) => {
-      const name = sqlName(property)
-      const type = config.columns.find((column) => column.name === name)?.getSQLType() ?? 'text'
-      return naming === undefined ? [] : [{ name, naming, type }]
+      const column = byProperty[property]
+      return column && naming ? [{ name: column.name, naming, type: column.getSQLType() }] : []
     }),
     exempt: Object.fromEntries(
       Object.entries(exempt).flatMap(([reason, properties]) =>
-        properties.map((property) => [sqlName(property), reason]),
+        properties.map((property) => [byProperty[property]?.name, reason]),
       ),
     ),
-    hasKey: config.columns.some(({ name }) => name === 'key'),
     hasResource: config.columns.some(({ name }) => name === 'resource'),
   }
 }

@@ -20,13 +20,18 @@ export type SchemaTable<
   dialect: 'pg'
 }>
 
+/** Further indexes and checks of a table, from its columns. */
+export type TableExtra<Name extends string, Columns extends ColumnBuilders> = (
+  self: BuildExtraConfigColumns<Name, Columns, 'pg'>,
+) => PgTableExtraConfigValue[]
+
 const tableOf =
   <Schema extends string>(schema: PgSchema<Schema>) =>
   <Name extends string, Columns extends ColumnBuilders>(
     name: Name,
     comment: string,
     columns: Columns,
-    extra?: (self: BuildExtraConfigColumns<Name, Columns, 'pg'>) => PgTableExtraConfigValue[],
+    extra?: TableExtra<Name, Columns>,
   ): SchemaTable<Schema, Name, Columns> => {
     const named = snakeCased(columns)
     return withComments(extra ? schema.table(name, named, extra) : schema.table(name, named), comment, named)

@@ -1,4 +1,4 @@
-import { FatalError, RetryableError } from '../app/errors.ts'
+import { codeOf, FatalError, RetryableError } from '../app/errors.ts'
 
 /** Reasons of connections that were refused or lost; see errno(3) and the errors of postgres.js. */
 const UNREACHABLE: Readonly<Record<string, string>> = {
@@ -66,12 +66,11 @@ export function sqlState(error: unknown): string | undefined {
  */
 export function toAppError(error: unknown, place: string): unknown {
   if (isFromPostgres(error)) return fromPostgres(error, place)
-  const reason = error instanceof Error && 'code' in error ? UNREACHABLE[String(error.code)] : undefined
+  const code = String(codeOf(error))
+  const reason = UNREACHABLE[code]
   // A missing file has a code too, and a path; a socket or the driver has none.
   if (reason === undefined || (error instanceof Error && 'path' in error)) return error
-  return new RetryableError(`database ${place} cannot be reached: ${reason}`, {
-    context: { place, reason: String(error instanceof Error && 'code' in error ? error.code : '') },
-  })
+  return new RetryableError(`database ${place} cannot be reached: ${reason}`, { context: { place, reason: code } })
 }
 
 /** The error of a transaction whose work resolved although one of its statements had failed. */

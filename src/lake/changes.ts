@@ -1,5 +1,5 @@
+import { quoted } from '../db/bulk/copy-columns.ts'
 import type { Sql } from '../db/database.ts'
-import { quoted } from '../db/move/copied-table.ts'
 import { resources } from '../resources/index.ts'
 import type { LakeFile, LakeIndex } from './index-file.ts'
 import type { LakeTable } from './tables.ts'

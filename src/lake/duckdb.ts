@@ -1,5 +1,5 @@
 import { codeOf, UsageError } from '../app/errors.ts'
-import { quoted } from '../db/move/copied-table.ts'
+import { quoted } from '../db/bulk/copy-columns.ts'
 import type { LakeFile } from './index-file.ts'
 import { NULL } from './read-rows.ts'
 import type { LakeTable } from './tables.ts'

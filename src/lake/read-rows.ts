@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import { setImmediate as immediate } from 'node:timers/promises'
+import { quoted } from '../db/bulk/copy-columns.ts'
 import type { Sql } from '../db/database.ts'
-import { quoted } from '../db/move/copied-table.ts'
 import type { LakeTable } from './tables.ts'
 
 /** What stands for NULL in the CSV. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
+import { quoted } from '../db/bulk/copy-columns.ts'
 import type { Sql } from '../db/database.ts'
-import { listTables, quoted } from '../db/move/copied-table.ts'
+import { listTables } from '../db/move/copied-table.ts'
 import { inProfiles } from '../resources/personal.ts'
 import { engineNaming } from '../sync/privacy/named-columns.ts'
 

@@ -2,7 +2,7 @@ import type { RequestEvent } from '../api/http/request-event.ts'
 import { version } from '../app/app.ts'
 import type { Clock } from '../app/clock.ts'
 import { isAccepted } from '../sync/record/ledger.ts'
-import type { Measures } from '../sync/record/measures.ts'
+import type { Measures } from '../sync/record/recent-runs.ts'
 import type { RunResult } from '../sync/run/run-result.ts'
 import { counter, gauge, histogram, type Metric, type Sample } from './metrics-text.ts'
 

@@ -3,7 +3,8 @@ import type { RewardCall } from '../api/endpoints/map.ts'
 import type { ApiResponse } from '../api/response.ts'
 import { type Body, recordsOf } from '../api/schemas/form/bodies.ts'
 import { type MapContent, mapContentSchema, parseMapContent } from '../api/schemas/places.ts'
-import { bigint, boolean, doublePrecision, integer, text } from '../db/columns.ts'
+import { bigint, boolean, type ColumnBuilders, doublePrecision, integer, text } from '../db/columns.ts'
+import { historyTable, type KeyedRoot, partTable } from '../db/history.ts'
 import type { Json } from '../sync/normalize/hash.ts'
 import { defineResource, type Entity, type Resource } from '../sync/resource.ts'
 import { fieldOf, knownBy, severalAnswers, textField } from './record.ts'
@@ -12,16 +13,6 @@ import { fieldOf, knownBy, severalAnswers, textField } from './record.ts'
  * Camps, raids and loot pools have one shape (API reference 8); a pool has the fields of its rewards only. Their rewards
  * change every week.
  */
-
-export const contentKey = () => ({
-  internalName: text('Natural key: the name that the game uses itself, such as nameless.'),
-  level: integer('The combat level that the rewards are computed for; 0: the own level of the place.'),
-})
-
-export const contentColumns = () => ({
-  name: text('Name as players see it. NULL: the API did not send it.'),
-  kind: text('CAMP, RAID, or what else the API sends.'),
-})
 
 export const placeColumns = () => ({
   lore: text('Text that describes it.'),
@@ -33,21 +24,58 @@ export const placeColumns = () => ({
   z: doublePrecision('South of the centre of the map, in blocks.'),
 })
 
-export const rewardKey = () => ({ position: integer('Place in the list sorted by type, name and tier, from 0.') })
-export const rewardColumns = () => ({
-  rewardType: text('ITEM, ASPECT, TOME, CURRENCY, INGREDIENT, WARD, or what else the API sends.'),
-  reward: text('Name of the reward as players see it.'),
-  tier: text('Tier of the reward. NULL: it has none.'),
-  amount: bigint('How many.'),
-  shiny: boolean('True: the shiny form of the item.'),
-  always: boolean('True: everybody gets it.'),
-})
+/** Declares the table of camps, raids or pools, with columns of its own. */
+export const contentTable = <Name extends string, Columns extends ColumnBuilders>(
+  name: Name,
+  comment: string,
+  columns: Columns,
+) => {
+  const key = {
+    internalName: text('Natural key: the name that the game uses itself, such as nameless.'),
+    level: integer('The combat level that the rewards are computed for; 0: the own level of the place.'),
+  }
+  const common = {
+    name: text('Name as players see it. NULL: the API did not send it.'),
+    kind: text('CAMP, RAID, or what else the API sends.'),
+  }
+  return historyTable(name, comment, key, { ...common, ...columns }, { document: true })
+}
 
-export const requirementKey = () => ({ position: integer('Place in the list of the API, from 0.') })
-export const requirementColumns = () => ({
-  requirementType: text('COMBAT_LEVEL, QUEST, GLOBAL_QUEST, CAVE, SCRIPT_DATA, or what else the API sends.'),
-  value: text('What is required, as text: a level or a name.'),
-})
+export const rewardTable = <Name extends string, Key extends ColumnBuilders>(
+  root: KeyedRoot<Key>,
+  name: Name,
+  comment: string,
+) =>
+  partTable(
+    root,
+    name,
+    comment,
+    { position: integer('Place in the list sorted by type, name and tier, from 0.') },
+    {
+      rewardType: text('ITEM, ASPECT, TOME, CURRENCY, INGREDIENT, WARD, or what else the API sends.'),
+      reward: text('Name of the reward as players see it.'),
+      tier: text('Tier of the reward. NULL: it has none.'),
+      amount: bigint('How many.'),
+      shiny: boolean('True: the shiny form of the item.'),
+      always: boolean('True: everybody gets it.'),
+    },
+  )
+
+export const requirementTable = <Name extends string, Key extends ColumnBuilders>(
+  root: KeyedRoot<Key>,
+  name: Name,
+  comment: string,
+) =>
+  partTable(
+    root,
+    name,
+    comment,
+    { position: integer('Place in the list of the API, from 0.') },
+    {
+      requirementType: text('COMBAT_LEVEL, QUEST, GLOBAL_QUEST, CAVE, SCRIPT_DATA, or what else the API sends.'),
+      value: text('What is required, as text: a level or a name.'),
+    },
+  )
 
 /** What differs between camps, raids and loot pools. */
 interface Declaration extends Pick<Resource, 'name' | 'schedule' | 'cacheSeconds' | 'route' | 'history'> {
@@ -59,9 +87,7 @@ export function mapContent({ request, ...declared }: Declaration): Resource {
   const hasPlace = 'requirements' in declared.history.parts
   return defineResource({
     ...declared,
-    lane: 'refresh',
     rawCost: 'a few kB a response',
-    changeLog: false,
     byLevel: true,
     extract: async (api, { signal, lane, levels = [] }) => {
       const asked = [ownLevel, ...levels]

@@ -32,6 +32,6 @@ export async function perClass<Answer extends ApiResponse<unknown>>(
     records.push(...own)
   }
   // What there is of the others may be enough to be plausible, and what belongs to the class would count as gone.
-  const validationError = emptyClass === undefined ? {} : { validationError: `the class ${emptyClass} has no records` }
-  return { records, ...severalAnswers(answers), ...validationError }
+  const validationError = emptyClass && `the class ${emptyClass} has no records`
+  return { records, ...severalAnswers(answers), validationError }
 }

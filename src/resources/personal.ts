@@ -1,4 +1,4 @@
-import { isStorable } from '../api/schemas/form/limits.ts'
+import { isStorable, isUuid } from '../api/schemas/form/limits.ts'
 import type { Person, Personal } from '../sync/resource.ts'
 import { guildListNaming } from './guild-list/tables.ts'
 import { guildResponses, membersIn, memberTables } from './guilds/privacy.ts'
@@ -53,16 +53,11 @@ function personal(peopleIn: Personal['peopleIn'], refusalHides: readonly string[
 /** People in profiles: the player. A refused profile is one whose main part is hidden (API reference 2.5, 7.3). */
 export const inProfiles = personal(playersIn, ['mainAccess'])
 
-/** People in guilds: the members. */
 export const inGuilds = personal(membersIn)
 
-/** People in the list of who is online. */
 export const inOnlineList = personal(listedIn)
 
-/** People on leaderboards. */
 export const onBoards = personal(rankedIn)
-
-const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** False for what is no name of a privacy rule and does not fit into an index. Real ones have at most 25 characters. */
 function isRuleName(name: string): boolean {
@@ -75,7 +70,7 @@ function merged(people: readonly Person[]): Person[] {
   const union = (before: readonly string[], more: readonly string[]) => [...new Set([...before, ...more])]
   for (const one of people) {
     const playerUuid = one.playerUuid.toLowerCase()
-    if (!uuidForm.test(playerUuid)) continue
+    if (!isUuid(playerUuid)) continue
     const { restricted, shows, fields } = byUuid.get(playerUuid) ?? { restricted: [], shows: [], fields: [] }
     byUuid.set(playerUuid, {
       playerUuid,

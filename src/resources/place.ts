@@ -1,5 +1,4 @@
-import { RecordError } from '../app/errors.ts'
-import { fieldOf } from './record.ts'
+import { fieldOf, recordError } from './record.ts'
 
 /*
  * Coordinates that are part of a natural key. Within these bounds JavaScript and Postgres write a number as the same text,
@@ -27,9 +26,7 @@ export function placeOf(record: unknown): Place {
     const blocks = blocksOf(fieldOf(record, axis))
     if (Math.abs(blocks) <= BORDER) return Math.abs(blocks) < NOISE ? 0 : blocks
     const found = JSON.stringify(fieldOf(record, axis))?.slice(0, 40)
-    throw new RecordError(`/${axis} should be a coordinate of the world, found ${found}`, {
-      context: { path: `/${axis}` },
-    })
+    throw recordError(`/${axis}`, `/${axis} should be a coordinate of the world, found ${found}`)
   }) as [number, number, number]
   return { x, y, z }
 }

@@ -1,16 +1,34 @@
 import type { z } from 'zod'
 import { renewAt } from '../api/auth/renewal.ts'
+import type { CallOptions } from '../api/call.ts'
+import type { Api } from '../api/client.ts'
 import { clockError } from '../api/http/response-headers.ts'
 import type { ApiResponse } from '../api/response.ts'
 import { vocabularyOf } from '../api/schemas/form/field-meta.ts'
-import { isStorable } from '../api/schemas/form/limits.ts'
+import { isStorable, isUuid } from '../api/schemas/form/limits.ts'
 import { unknownFields } from '../api/schemas/form/unknown.ts'
+import { RecordError } from '../app/errors.ts'
+import type { Resource } from '../sync/resource.ts'
 
 /** What an answer that holds everything says of itself: its instant, and when asking again may bring something new. */
 export function oneAnswer(answer: Pick<ApiResponse<unknown>, 'observedAt' | 'receivedAt' | 'expiresAt' | 'headers'>) {
   const { observedAt } = answer
   const instants = { observedFrom: observedAt, observedAt, clockError: clockError(answer.headers) }
   return { complete: true, ...instants, pages: 1, renewAt: renewAt(answer) }
+}
+
+/** Extracts a resource whose records are all in one answer. */
+export function oneRequest<Value>({
+  ask,
+  records,
+}: {
+  readonly ask: (api: Api, call: CallOptions) => Promise<ApiResponse<Value>>
+  readonly records: (body: Value) => readonly unknown[]
+}): Resource['extract'] {
+  return async (api, { signal, lane }) => {
+    const answer = await ask(api, { signal, lane })
+    return { records: records(answer.body), ...oneAnswer(answer) }
+  }
 }
 
 /** The same of several answers that hold everything together: the oldest and the newest instant, and what was unsound. */
@@ -47,6 +65,11 @@ export function knownBy(schema: z.ZodType) {
   return { unknownFields: unknownFields(schema), vocabulary: vocabularyOf(schema) }
 }
 
+/** The error of a record that cannot be understood at a JSON pointer. */
+export function recordError(path: string, reason: string): RecordError {
+  return new RecordError(reason, { context: { path } })
+}
+
 /** A field of a record of unknown shape, or undefined when it is not there. */
 export function fieldOf(record: unknown, field: string): unknown {
   return typeof record === 'object' && record !== null ? Reflect.get(record, field) : undefined
@@ -63,13 +86,19 @@ export function uuidField(record: unknown, field: string): string | undefined {
   return textField(record, field)?.toLowerCase()
 }
 
-const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-
 /** Why a record is not about the key that was asked for, or undefined: taken, it would change what is known of another. */
 export function aboutAnother(record: unknown, key: string): string | undefined {
   const uuid = uuidField(record, 'uuid')
-  const isOther = uuid !== undefined && uuidForm.test(uuid) && uuid !== key.toLowerCase()
+  const isOther = uuid !== undefined && isUuid(uuid) && uuid !== key.toLowerCase()
   return isOther ? 'the response is about another uuid than the one that was asked for' : undefined
+}
+
+/** A record without some of its fields. */
+export function omit<Fields extends object, Name extends keyof Fields>(fields: Fields, ...names: readonly Name[]) {
+  const isKept = ([name]: [string, unknown]) => !names.some((one) => one === name)
+  return Object.fromEntries(Object.entries(fields).filter(isKept)) as {
+    [Field in keyof Fields as Field extends Name ? never : Field]: Fields[Field]
+  }
 }
 
 /** Every number in a record of any depth, under the names that lead to it: `raids.list.Some Raid`. */

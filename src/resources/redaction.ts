@@ -2,9 +2,6 @@ import { fieldsOf } from '../api/schemas/form/unknown.ts'
 import type { Fields } from '../sync/resource.ts'
 import { textField } from './record.ts'
 
-export const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** Whether a record is about the player. @param uuid in lower case */
 export const isAbout = (record: unknown, uuid: string) => textField(record, 'uuid')?.toLowerCase() === uuid
 
@@ -25,7 +22,6 @@ export function rulesShown(record: unknown, rules: Readonly<Record<string, reado
   return Object.entries(rules).flatMap(([rule, names]) => (names.some((name) => hasValue(record, name)) ? [rule] : []))
 }
 
-/** Whether a field has a value that says something. */
 export function hasValue(record: unknown, name: string): boolean {
   const value = fieldsOf(record).find(([field]) => field === name)?.[1]
   if (value === undefined || value === null || value === false || value === '') return false

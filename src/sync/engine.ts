@@ -6,12 +6,7 @@ import type { Outages } from './run/outages.ts'
 import type { Guards } from './validate/validate-snapshot.ts'
 
 /** The part of a logger that the engine uses (pino has it). */
-export interface RunLog {
-  debug(fields: object, message: string): void
-  info(fields: object, message: string): void
-  warn(fields: object, message: string): void
-  error(fields: object, message: string): void
-}
+export type RunLog = Readonly<Record<'debug' | 'info' | 'warn' | 'error', (fields: object, message: string) => void>>
 
 /** What a run needs from outside: everything that can be slow, fail, or differ from day to day. */
 export interface Engine {

@@ -9,17 +9,16 @@ import type { Personal } from './privacy/personal.ts'
 import type { ExpiringTable, RetainedObservations, RetainedTable } from './retention/retained-tables.ts'
 import type { ResponseContext } from './validate/ignored.ts'
 
-export type {
-  Entity,
-  History,
-  Normalized,
-  QuarantinedPart,
-  RelatedHistory,
-  Row,
-  SampleTable,
-} from './entity.ts'
-export type { Fields, KeptTable, Person, Personal, PersonalResponses } from './privacy/personal.ts'
-export type { Averages, ExpiringTable, RetainedObservations, RetainedTable } from './retention/retained-tables.ts'
+export type * from './entity.ts'
+export {
+  type Fields,
+  isFields,
+  type KeptTable,
+  type Person,
+  type Personal,
+  type PersonalResponses,
+} from './privacy/personal.ts'
+export type * from './retention/retained-tables.ts'
 export { type IgnoredInstant, notAfter, type ResponseContext } from './validate/ignored.ts'
 
 /** Priority class of a resource's requests: live polls go before refreshes, refreshes before a backfill. */
@@ -48,7 +47,7 @@ export interface Extraction {
   /** Why its instants cannot be right: they do not agree with its own `Date` header. */
   readonly clockError?: string | undefined
   /** Why the response is not credible, such as a list that is shorter than its own total. */
-  readonly validationError?: string
+  readonly validationError?: string | undefined
 }
 
 export interface ExtractOptions {
@@ -113,8 +112,8 @@ export interface ResourceBase {
   readonly samples?: Readonly<Record<string, SampleTable>>
   /** Whether the API reckons its records for the combat level that one asks for. */
   readonly byLevel?: boolean
-  /** Whether what changed is also written down field by field, for `*_change`. Needs a document column. */
-  readonly changeLog: boolean
+  /** Whether what changed is also written down field by field, for `*_change`. Needs a document column. Default: no. */
+  readonly changeLog?: boolean
   /** Its tables that are partitioned by month. Other samples grow with what there is, not with time. */
   readonly retained?: readonly RetainedTable[]
   /** Its tables of daily events, of which no coarser numbers are kept. */
@@ -203,14 +202,16 @@ export interface Worklist extends ResourceBase {
   extractOne(api: Api, key: string, options: ExtractOptions): Promise<Extraction>
 }
 
-/** Declares a resource; exists so that a declaration is checked where it is written. */
-export function defineResource(resource: Resource): Resource {
-  return resource
+/** A resource as it declares itself; without a lane, its requests are refreshes. */
+type Declared<R extends ResourceBase> = Omit<R, 'lane'> & Partial<Pick<R, 'lane'>>
+
+export function defineResource(declared: Declared<Resource>): Resource {
+  return { lane: 'refresh', ...declared }
 }
 
 /** Declares a resource that is requested key by key. */
-export function defineWorklist(resource: Worklist): Worklist {
-  return resource
+export function defineWorklist(declared: Declared<Worklist>): Worklist {
+  return { lane: 'refresh', ...declared }
 }
 
 export function isWorklist(resource: Resource | Worklist): resource is Worklist {

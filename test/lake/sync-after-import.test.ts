@@ -7,9 +7,9 @@ import { openPlace } from '../../src/lake/import/place.ts'
 import { guilds } from '../../src/resources/guilds/index.ts'
 import { resources } from '../../src/resources/index.ts'
 import { players } from '../../src/resources/players/index.ts'
-import { listKeys } from '../../src/sync/backfill/campaign.ts'
 import { isWorklist } from '../../src/sync/resource.ts'
 import { runResource } from '../../src/sync/run/run-resource.ts'
+import { addKeys } from '../../src/sync/worklist/work-items.ts'
 import { takeKey } from '../analytics/true-game/play.ts'
 import { everyAnswer, givenOf } from '../support/every-question.ts'
 import { smallItemWorld } from '../support/item-world.ts'
@@ -41,7 +41,7 @@ test('syncs after an import go on as in the database of the lake', { timeout: 30
       [guilds, members],
       [players, people],
     ] as const) {
-      await listKeys(of, resource.name, keys)
+      await addKeys(of, resource.name, keys)
       for (const key of keys) {
         const engine = { db: of, api, clock, program: 'test', guards, log, raw: false, notifies: false }
         const taken = await takeKey(resource, engine, key)

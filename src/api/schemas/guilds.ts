@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { flag, hiddenBy, known, number, text } from './form/field-meta.ts'
+import { isUuid } from './form/limits.ts'
 import { recordParser } from './form/record.ts'
 import { totalsSchema } from './form/totals.ts'
 import { fieldsOf } from './form/unknown.ts'
@@ -107,8 +108,6 @@ export interface GuildListEntry {
   readonly prefix: string | null
 }
 
-const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
 /**
  * Reads the answer of `/guild/list/guild`, whether it is keyed by name or by uuid (API reference 3.5); each entry tells
  * for itself. No entry is left out.
@@ -116,7 +115,7 @@ const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 export function readGuildList(body: unknown): GuildListEntry[] {
   return fieldsOf(body).map(([key, entry]) => {
     const { uuid, name, prefix } = Object.fromEntries(fieldsOf(entry))
-    const keyIsUuid = uuidForm.test(key)
+    const keyIsUuid = isUuid(key)
     return {
       uuid: textOf(uuid) || (keyIsUuid ? key : undefined),
       name: textOf(name) ?? (keyIsUuid ? null : key),

@@ -2,8 +2,7 @@ import type { Sql } from '../database.ts'
 
 /** The statement that begins a COPY into `columns` of `table`, reading from `source` (`stdin`, or a quoted file). */
 export function copyStatement(table: string, columns: readonly string[], source: string): string {
-  const quoted = table.split('.').map(quote).join('.')
-  return `copy ${quoted} (${columns.map(quote).join(', ')}) from ${source}`
+  return `copy ${quoted(table)} (${columns.map(quoted).join(', ')}) from ${source}`
 }
 
 /** By database and table. What is an array is one from the migration that creates it on. */
@@ -18,21 +17,19 @@ export async function arrayColumns(
   table: string,
   place: string,
 ): Promise<ReadonlySet<string>> {
-  const name = `${place} ${table}`
-  const arrays = known.get(name) ?? (await findArrayColumns(sql, table))
-  known.set(name, arrays)
-  return arrays
-}
-
-async function findArrayColumns(sql: Pick<Sql, 'query'>, table: string): Promise<ReadonlySet<string>> {
+  const found = known.get(`${place} ${table}`)
+  if (found) return found
   const rows = await sql.query<{ name: string }>(
     `select attname::text as name from pg_attribute join pg_type on pg_type.oid = atttypid
      where attrelid = $1::regclass and attnum > 0 and typcategory = 'A'`,
-    [table.split('.').map(quote).join('.')],
+    [quoted(table)],
   )
-  return new Set(rows.map((row) => row.name))
+  const arrays = new Set(rows.map((row) => row.name))
+  known.set(`${place} ${table}`, arrays)
+  return arrays
 }
 
-function quote(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`
+/** The name in SQL of a table, also with its schema, or of a column. */
+export function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""').replaceAll('.', '"."')}"`
 }

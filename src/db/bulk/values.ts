@@ -1,4 +1,4 @@
-import type { CopyValue, SqlValue } from '../database.ts'
+import type { SqlValue } from '../database.ts'
 
 /** What `infinity` of a timestamptz is in this program: the last instant a Date can hold. It goes back as infinity. */
 export const FOREVER = new Date(8_640_000_000_000_000)
@@ -41,7 +41,7 @@ function plainText(value: unknown): string {
 }
 
 /** A value in Postgres' text format for a column or parameter of type `oid`. Strings for json are JSON text already. */
-export function toText(value: Exclude<SqlValue | CopyValue, null | undefined>, oid: number): string {
+export function toText(value: Exclude<SqlValue, null>, oid: number): string {
   if (JSON_TYPES.has(oid)) return typeof value === 'string' ? value : JSON.stringify(value)
   return Array.isArray(value) ? arrayText(value) : plainText(value)
 }

@@ -98,12 +98,7 @@ async function duplicate(folder: string, to: string, { logFile }: ClusterState):
   }
 }
 
-export interface DailyCopy {
-  /** Call it when no transaction is open: begins a copy when one is due. */
-  afterTransaction(): Promise<void>
-  /** Makes a copy when one is due and something was written; waits for one that is under way. */
-  finish(): Promise<void>
-}
+export type DailyCopy = Awaited<ReturnType<typeof dailyCopies>>
 
 interface CopyOptions {
   readonly clock: Clock
@@ -118,11 +113,7 @@ interface CopyOptions {
  * comes and goes makes it when it ends. Transactions wait only while files are duplicated; packing runs beside them.
  * A cluster with a damaged page is not copied, so that the copies stay good.
  */
-export async function dailyCopies(
-  engine: PGlite,
-  dataDir: string,
-  { clock, report, isFromTemplate }: CopyOptions,
-): Promise<DailyCopy> {
+export async function dailyCopies(engine: PGlite, dataDir: string, { clock, report, isFromTemplate }: CopyOptions) {
   const folder = join(dataDir, 'postgres')
   const openedAt = clock.now()
   const start = await writtenTo(engine)
@@ -161,10 +152,12 @@ export async function dailyCopies(
   }
 
   return {
+    /** Call it when no transaction is open: begins a copy when one is due. */
     afterTransaction: async () => {
       const isDue = triedAt === undefined ? isOld(openedAt, HOUR) : isOld(triedAt, DAY)
       if (isDue && !packing) await begin()
     },
+    /** Makes a copy when one is due and something was written; waits for one that is under way. */
     finish: async () => {
       await packing
       const isDue = triedAt === undefined || isOld(triedAt, DAY)

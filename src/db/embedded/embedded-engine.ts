@@ -1,6 +1,6 @@
 import { PGlite, type PGliteOptions } from '@electric-sql/pglite'
 import { FatalError } from '../../app/errors.ts'
-import { DURABLE, SyncedFiles, withFsync } from './embedded-files.ts'
+import { DURABLE, SyncedFiles } from './embedded-files.ts'
 
 /**
  * The whole configuration: PGlite writes it anew at each start. The defaults are for a server with memory of its own;
@@ -43,7 +43,8 @@ export async function openEngine(folder: string, { durable, parameters = [] }: E
   const files: PGliteOptions = durable
     ? {
         fs: new SyncedFiles(folder),
-        startParams: withFsync(startParams),
+        // Without the -F of PGlite, which leaves fsync out.
+        startParams: startParams.filter((parameter) => parameter !== '-F'),
         postgresqlconf: [...CONFIGURATION, ...DURABLE],
       }
     : { dataDir: folder, startParams, postgresqlconf: CONFIGURATION }

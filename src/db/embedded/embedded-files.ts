@@ -18,11 +18,6 @@ import { FatalError, messageOf } from '../../app/errors.ts'
 /** Settings that belong to it. The others it needs are defaults: full_page_writes, synchronous_commit, data_checksums. */
 export const DURABLE = ['wal_sync_method = fsync']
 
-/** Without the -F of PGlite. */
-export function withFsync(startParams: readonly string[]): string[] {
-  return startParams.filter((parameter) => parameter !== '-F')
-}
-
 type Initialize = NodeFS['init']
 type EmscriptenOptions = Parameters<Initialize>[1]
 type Emscripten = Parameters<NonNullable<EmscriptenOptions['preRun']>[number]>[0]

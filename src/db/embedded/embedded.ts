@@ -29,7 +29,7 @@ export interface EmbeddedOptions {
   readonly clock: Clock
   /** How long to wait for another process that has the folder open, in milliseconds. Default 0. */
   readonly waitMs?: number
-  /** What this process does, shown to a process that finds the folder in use. */
+  /** What this process does (`sync items`), shown to a process that finds the folder in use. */
   readonly holds?: readonly string[]
   /**
    * Whether a commit waits for the disk, and copies are kept: the default. False for a database that is thrown away: it

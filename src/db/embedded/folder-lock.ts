@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { link, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
@@ -104,7 +104,7 @@ async function claim(dataDir: string, mine: Holder): Promise<boolean> {
  * the next number counts. The process that gets a marker reads the lock again before it removes anything.
  */
 async function removeStale(dataDir: string, stale: string, me: Holder): Promise<void> {
-  const marker = join(dataDir, `lock.recovery.${createHash('sha256').update(stale).digest('hex').slice(0, 16)}`)
+  const marker = join(dataDir, `lock.recovery.${hash('sha256', stale).slice(0, 16)}`)
   for (let turn = 0; ; turn++) {
     try {
       // A symbolic link appears with its content complete; it points at nothing.

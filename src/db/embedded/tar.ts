@@ -82,18 +82,13 @@ export async function unpack(archive: Readable, folder: string, decompress: Tran
   await pipeline(archive, decompress, (source) => writeEntries(reader(source), folder))
 }
 
-interface Reader {
-  /** The next `bytes` bytes. */
-  take(bytes: number): Promise<Buffer>
-  /** Reads on to the end, where the checksum is compared. */
-  finish(): Promise<void>
-}
+type Reader = ReturnType<typeof reader>
 
-function reader(source: AsyncIterable<Buffer>): Reader {
+function reader(source: AsyncIterable<Buffer>) {
   const chunks = source[Symbol.asyncIterator]()
   let rest: Buffer = Buffer.alloc(0)
   return {
-    take: async (bytes) => {
+    take: async (bytes: number): Promise<Buffer> => {
       while (rest.length < bytes) {
         const { value, done } = await chunks.next()
         if (done) throw new DamagedArchive('the archive is cut off')
@@ -103,7 +98,8 @@ function reader(source: AsyncIterable<Buffer>): Reader {
       rest = rest.subarray(bytes)
       return taken
     },
-    finish: async () => {
+    /** Reads on to the end, where the checksum is compared. */
+    finish: async (): Promise<void> => {
       while (!(await chunks.next()).done);
     },
   }

@@ -23,7 +23,6 @@ export class LockTimeout extends RetryableError {}
 /**
  * Runs a transaction that changes tables as a whole. Behind a long query of a dashboard it gives up after some seconds, so
  * that no writer has to wait longer.
- * @param what it is, for the message
  * @param prepare run first, while it may wait as long as it must
  * @throws LockTimeout
  */

@@ -3,21 +3,19 @@ import { hostname } from 'node:os'
 import type postgres from 'postgres'
 import { RetryableError } from '../../app/errors.ts'
 import type { Lock } from '../database.ts'
-import { type Underway, underway } from '../server/server-cut.ts'
+import { openSession, type Session } from '../server/server-sessions.ts'
 import { isHeld } from './held-locks.ts'
 
 /** The connection that locks live on, and what it holds. */
 interface Keeper {
-  readonly client: postgres.Sql
+  /** Its locks end with it. */
+  readonly session: Session
   /** Postgres would give the same session the same lock twice. */
   readonly held: Set<string>
   /** Key of the advisory lock that proves that this connection exists; as text, because it has 64 bits. */
   readonly key: string
   /** Resolves when the connection has that lock. */
   ready?: Promise<void>
-  /** The connection has ended, and its locks with it. */
-  lost: boolean
-  readonly work: Underway
 }
 
 const TAKE = `
@@ -46,26 +44,17 @@ export function sessionLocks(open: (cut: () => void) => postgres.Sql): {
   let current: Keeper | undefined
 
   function keeper(): Keeper {
-    if (current && !current.lost) return current
-    void current?.client.end({ timeout: 0 })
-    const fresh: Keeper = {
-      held: new Set(),
-      key: String(randomBytes(8).readBigInt64BE()),
-      lost: false,
-      work: underway(),
-      client: open(() => {
-        fresh.lost = true
-        fresh.work.cut()
-      }),
-    }
-    current = fresh
-    return fresh
+    if (current && !current.session.lost) return current
+    void current?.session.client.end({ timeout: 0 })
+    current = { session: openSession(open), held: new Set(), key: String(randomBytes(8).readBigInt64BE()) }
+    return current
   }
 
   return {
     async tryLock(name) {
       const mine = keeper()
-      const { held, client, work } = mine
+      const { held, session } = mine
+      const { client, work } = session
       if (held.has(name)) return null
       held.add(name)
       try {
@@ -87,7 +76,7 @@ export function sessionLocks(open: (cut: () => void) => postgres.Sql): {
       return {
         async release() {
           // A lock that was lost may be another's by now.
-          if (held.delete(name) && !mine.lost)
+          if (held.delete(name) && !session.lost)
             await work.use(async () =>
               client.unsafe('delete from sync.lock where name = $1 and session_key = $2::bigint', [name, mine.key]),
             )
@@ -96,13 +85,13 @@ export function sessionLocks(open: (cut: () => void) => postgres.Sql): {
     },
     async close() {
       current?.held.clear()
-      await current?.client.end({ timeout: 5 })
+      await current?.session.client.end({ timeout: 5 })
     },
   }
 }
 
 /** Takes the advisory lock that proves that this connection exists. A lock row may be lost in a crash of the server. */
-async function beginSession({ client, key, work }: Keeper): Promise<void> {
+async function beginSession({ session: { client, work }, key }: Keeper): Promise<void> {
   const [row] = await work.use(async () =>
     client.unsafe(`select pg_try_advisory_lock($1::bigint) as taken, set_config('synchronous_commit', 'off', false)`, [
       key,

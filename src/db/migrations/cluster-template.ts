@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
@@ -38,7 +38,7 @@ export async function readTemplate(folder: string, installed: Installed): Promis
   try {
     const { madeFor, sha256 } = label.parse(JSON.parse(await readFile(files(folder).label, 'utf8')))
     const archive = await readFile(files(folder).archive)
-    return madeFor === (await dependencies(installed)) && sha256 === hashOf(archive) ? archive : undefined
+    return madeFor === (await dependencies(installed)) && sha256 === hash('sha256', archive) ? archive : undefined
   } catch {
     return undefined
   }
@@ -56,7 +56,7 @@ export async function makeTemplate(folder: string, installed: Installed, clock: 
     await shrink(join(draft, 'postgres'))
     const compress = createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: 9 } })
     await pack(join(draft, 'postgres'), files(draft).archive, compress)
-    const sha256 = hashOf(await readFile(files(draft).archive))
+    const sha256 = hash('sha256', await readFile(files(draft).archive))
     await writeFile(files(draft).label, JSON.stringify({ madeFor: await dependencies(installed), sha256 }))
     // It may be installed by one user and run by another.
     await chmod(files(draft).archive, 0o644)
@@ -93,9 +93,5 @@ async function dependencies({ folder, repeatable, version }: Installed): Promise
     .object({ version: z.string() })
     .parse(JSON.parse(await readFile(join(engine, '../../package.json'), 'utf8')))
   const statements = [INSTALLED_SQL, INSTALLED_PROGRAM, CREATE]
-  return hashOf(Buffer.from(JSON.stringify([FORMAT, version, engineVersion, hashOfAll(scripts), ...statements])))
-}
-
-function hashOf(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex')
+  return hash('sha256', JSON.stringify([FORMAT, version, engineVersion, hashOfAll(scripts), ...statements]))
 }

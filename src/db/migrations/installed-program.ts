@@ -2,7 +2,6 @@ import type { Sql } from '../database.ts'
 
 /** The repeatable SQL of one program, as the database remembers it. */
 export interface InstalledProgram {
-  /** Version of the program. */
   readonly version: string
   /** SHA-256 over all of its repeatable SQL. */
   readonly sqlHash: string

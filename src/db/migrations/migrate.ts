@@ -20,8 +20,7 @@ import {
   readScript,
   type Script,
 } from './migration-files.ts'
-import { lockMigrations } from './migration-lock.ts'
-import { replaceEarlierEdition, runMigrations } from './run-migrations.ts'
+import { lockMigrations, replaceEarlierEdition, runMigrations } from './run-migrations.ts'
 import { runScripts } from './run-scripts.ts'
 
 export type { RepeatableSql } from './migration-files.ts'
@@ -40,7 +39,6 @@ export interface MigrateOptions {
   readonly duringMove?: boolean
 }
 
-/** What a migration did. */
 export interface Migrated {
   /** Migrations as `0001_name.sql`, then repeatable SQL by name; empty when there was nothing to do. */
   readonly applied: readonly string[]
@@ -102,8 +100,7 @@ async function migrateUntilDone(db: Database, wanted: Wanted): Promise<Migrated>
       return { applied: [], postponed: `the database is read-only (${readOnly})` }
     if (readOnly !== null) throw cannotMigrate(db, readOnly)
     try {
-      const prepare = (sql: Sql) => lockMigrations(sql)
-      return await withLockTimeout(db, 'the migration', (sql) => migrateOnce(sql, wanted), prepare)
+      return await withLockTimeout(db, 'the migration', (sql) => migrateOnce(sql, wanted), lockMigrations)
     } catch (error) {
       if (isSimultaneous(error)) continue
       if (!(error instanceof LockTimeout)) throw error

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { FatalError, messageOf, RetryableError } from '../../app/errors.ts'
@@ -10,7 +10,6 @@ export interface RepeatableSql {
   readonly path: string
 }
 
-/** A migration of the journal. */
 export interface Migration {
   readonly tag: string
   /** Milliseconds since the epoch; drizzle runs what is later than the newest one applied. */
@@ -46,13 +45,12 @@ function isJournal(value: unknown): value is { entries: Migration[] } {
 /** @throws FatalError as `readText` */
 export async function readScript(file: RepeatableSql): Promise<Script> {
   const text = await readText(file.path)
-  return { ...file, text, sha256: createHash('sha256').update(text).digest('hex') }
+  return { ...file, text, sha256: hash('sha256', text) }
 }
 
 /** SHA-256 over all of them, in hexadecimal. */
 export function hashOfAll(scripts: readonly Script[]): string {
-  const all = scripts.map(({ name, sha256 }) => `${name} ${sha256}\n`).join('')
-  return createHash('sha256').update(all).digest('hex')
+  return hash('sha256', scripts.map(({ name, sha256 }) => `${name} ${sha256}\n`).join(''))
 }
 
 /** @throws FatalError when the file cannot be read */

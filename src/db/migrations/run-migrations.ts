@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { tableExists } from '../catalog.ts'
@@ -27,12 +27,9 @@ export async function replaceEarlierEdition(
   if (file === undefined || !present) return []
   const text = await readText(join(earlier, file))
   await naming(`migration earlier/${file}`, () => sql.query(text))
-  const hash = createHash('sha256').update(await readText(join(folder, `${present.tag}.sql`)))
-  await sql.query('update drizzle.__drizzle_migrations set created_at = $2, hash = $3 where id = $1', [
-    newest.id,
-    present.when,
-    hash.digest('hex'),
-  ])
+  const sha256 = hash('sha256', await readText(join(folder, `${present.tag}.sql`)))
+  const replace = 'update drizzle.__drizzle_migrations set created_at = $2, hash = $3 where id = $1'
+  await sql.query(replace, [newest.id, present.when, sha256])
   return [`earlier/${file}`]
 }
 
@@ -61,4 +58,20 @@ export async function runMigrations(sql: Sql, folder: string, migrations: readon
 
 function endsMigration(statement: string): boolean {
   return statement.startsWith('INSERT INTO "drizzle"."__drizzle_migrations"')
+}
+
+/**
+ * Lets one process at a time change what is installed, until the end of its transaction. The lock is that of drizzle's own
+ * table, which a read-only role cannot take; in an empty database, making the table is.
+ * @throws the error of Postgres to the second of two processes that make it at once (23505, 42P06, 42P07)
+ */
+export async function lockMigrations(sql: Sql): Promise<void> {
+  if (!(await tableExists(sql, 'drizzle.__drizzle_migrations'))) {
+    await sql.query('create schema if not exists drizzle')
+    // As drizzle would make it.
+    await sql.query(
+      'create table drizzle.__drizzle_migrations (id serial primary key, hash text not null, created_at bigint)',
+    )
+  }
+  await sql.query('lock table drizzle.__drizzle_migrations in share row exclusive mode')
 }

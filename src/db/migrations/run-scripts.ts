@@ -8,7 +8,6 @@ import { naming, type Script } from './migration-files.ts'
 /** PostgreSQL manual, appendix A: dependent_objects_still_exist. */
 const IS_NEEDED = '2BP01'
 
-/** What installing views and functions did. */
 export interface InstalledScripts {
   readonly applied: readonly string[]
   /** Why they could not be replaced; the present ones stay. */

@@ -1,6 +1,5 @@
 import type { Sql } from '../database.ts'
 
-/** A table whose rows are copied. */
 export interface CopiedTable {
   /** Schema-qualified SQL name. */
   readonly name: string
@@ -64,12 +63,4 @@ export async function withReferring(sql: Sql, names: readonly string[]): Promise
     [[...names]],
   )
   return rows.map(({ name }) => name)
-}
-
-/** The name in SQL of a table or of a column. */
-export function quoted(name: string): string {
-  return name
-    .split('.')
-    .map((part) => `"${part.replaceAll('"', '""')}"`)
-    .join('.')
 }

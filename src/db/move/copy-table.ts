@@ -1,7 +1,8 @@
 import { setImmediate as immediate } from 'node:timers/promises'
 import { FatalError } from '../../app/errors.ts'
+import { quoted } from '../bulk/copy-columns.ts'
 import type { Database, Sql } from '../database.ts'
-import { type CopiedTable, quoted } from './copied-table.ts'
+import type { CopiedTable } from './copied-table.ts'
 import { recordCopied } from './move-progress.ts'
 import { rowDigest, setTextForm, type TableDigest } from './table-digest.ts'
 
@@ -102,4 +103,14 @@ async function partitionsOf(sql: Sql, table: string): Promise<Partition[]> {
       where inhparent = to_regclass($1) order by 1, 2`,
     [table],
   )
+}
+
+/** Lets the numbers that tables give go on in the target where they are in the source. */
+export async function copySequences(source: Sql, target: Sql): Promise<void> {
+  const sequences = await source.query<{ name: string; last: string }>(
+    `select quote_ident(schemaname) || '.' || quote_ident(sequencename) as name, last_value::text as last
+       from pg_sequences where schemaname in ('game', 'sync') and last_value is not null`,
+  )
+  for (const { name, last } of sequences)
+    await target.query('select setval(to_regclass($1), $2::text::bigint)', [name, last])
 }

@@ -1,3 +1,4 @@
+import { tableExists } from '../catalog.ts'
 import type { Sql } from '../database.ts'
 import { MOVE_PROGRESS } from './copied-table.ts'
 import type { TableDigest } from './table-digest.ts'
@@ -8,10 +9,7 @@ import type { TableDigest } from './table-digest.ts'
  */
 
 /** Whether a move into this database is unfinished. */
-export async function isMoveUnfinished(sql: Sql): Promise<boolean> {
-  const [row] = await sql.query<{ there: boolean }>('select to_regclass($1) is not null as there', [MOVE_PROGRESS])
-  return row?.there === true
-}
+export const isMoveUnfinished = (sql: Sql): Promise<boolean> => tableExists(sql, MOVE_PROGRESS)
 
 export async function beginProgress(sql: Sql): Promise<void> {
   await sql.query(

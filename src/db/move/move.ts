@@ -1,11 +1,10 @@
 import { FatalError } from '../../app/errors.ts'
+import { quoted } from '../bulk/copy-columns.ts'
 import type { Database, Sql } from '../database.ts'
-import { type CopiedTable, listTables, MOVE_PROGRESS, quoted, withReferring } from './copied-table.ts'
-import { copyTable } from './copy-table.ts'
+import { type CopiedTable, listTables, MOVE_PROGRESS, withReferring } from './copied-table.ts'
+import { copySequences, copyTable } from './copy-table.ts'
 import { beginProgress, endProgress, isMoveUnfinished, readProgress } from './move-progress.ts'
-import { copySequences } from './sequences.ts'
 import { countRows, digestOf, isSame, setTextForm, type TableDigest } from './table-digest.ts'
-import { refuseOtherTables, refuseRows } from './target.ts'
 
 /** How many rows a table has, and how much room they take. */
 export interface TableSize {
@@ -23,7 +22,6 @@ export interface MoveOptions {
   readonly onCopied: (table: string, rows: number) => void
 }
 
-/** What a move did. */
 export interface Moved {
   readonly tables: readonly { readonly table: string; readonly rows: number; readonly digest: string }[]
   readonly rows: number
@@ -40,19 +38,15 @@ export async function inSnapshot<T>(db: Database, work: (sql: Sql) => Promise<T>
   })
 }
 
-/** What there is to move. */
 export async function measure(sql: Sql): Promise<TableSize[]> {
   const sizes: TableSize[] = []
   for (const { name } of await listTables(sql)) {
     const [size] = await sql.query<{ bytes: number }>(
-      `select coalesce(sum(pg_total_relation_size(relid)), 0)::bigint as bytes from pg_partition_tree(to_regclass($1))`,
+      `select greatest((select sum(pg_total_relation_size(relid)) from pg_partition_tree(to_regclass($1)))::bigint,
+                       pg_total_relation_size(to_regclass($1))) as bytes`,
       [name],
     )
-    const [whole] = await sql.query<{ bytes: number }>('select pg_total_relation_size(to_regclass($1)) as bytes', [
-      name,
-    ])
-    const bytes = Math.max(size?.bytes ?? 0, whole?.bytes ?? 0)
-    sizes.push({ table: name, rows: await countRows(sql, name), bytes })
+    sizes.push({ table: name, rows: await countRows(sql, name), bytes: size?.bytes ?? 0 })
   }
   return sizes
 }
@@ -163,4 +157,33 @@ async function compare(
 
 function digestIn(digests: ReadonlyMap<string, TableDigest>, name: string): TableDigest {
   return digests.get(name) ?? { rows: 0, digest: '0' }
+}
+
+/** @throws FatalError when a database has other tables or columns than the source */
+export async function refuseOtherTables(target: Database, tables: readonly CopiedTable[]): Promise<void> {
+  const textOf = ({ name, columns }: CopiedTable) => `${name} (${[...columns].sort().join(', ')})`
+  const [wanted, present] = [tables.map(textOf), (await listTables(target)).map(textOf)]
+  const different = [
+    ...wanted.filter((table) => !present.includes(table)),
+    ...present.filter((table) => !wanted.includes(table)),
+  ]
+  if (different.length > 0)
+    throw new FatalError(
+      `${target.place} does not have the tables of the source: ${different.slice(0, 3).join('; ')}; run wynnsync migrate of the same version on both`,
+    )
+}
+
+/** @throws FatalError when one of the tables has a row */
+export async function refuseRows(target: Database, tables: readonly CopiedTable[]): Promise<void> {
+  const filled: string[] = []
+  for (const { name } of tables) {
+    const [row] = await target.query<{ filled: boolean }>(`select exists (select from ${quoted(name)}) as filled`)
+    if (row?.filled) filled.push(name)
+  }
+  if (filled.length === 0) return
+  const more = filled.length > 3 ? ` and ${filled.length - 3} more tables` : ''
+  throw new FatalError(
+    `${target.place} has data of its own, in ${filled.slice(0, 3).join(', ')}${more}: a move needs an empty database; --merge adds the history to one that has some`,
+    { context: { place: target.place } },
+  )
 }

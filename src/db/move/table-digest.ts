@@ -1,5 +1,6 @@
-import type { Sql } from '../database.ts'
-import { type CopiedTable, quoted } from './copied-table.ts'
+import { quoted } from '../bulk/copy-columns.ts'
+import type { Database, Sql } from '../database.ts'
+import type { CopiedTable } from './copied-table.ts'
 
 /** What tells whether two tables have the same rows, in whatever order. */
 export interface TableDigest {
@@ -22,7 +23,6 @@ export async function digestOf(sql: Sql, table: CopiedTable): Promise<TableDiges
   return row ?? { rows: 0, digest: '0' }
 }
 
-/** How many rows a table has. */
 export async function countRows(sql: Sql, name: string): Promise<number> {
   const [row] = await sql.query<{ rows: number }>(`select count(*) as rows from ${quoted(name)}`)
   return row?.rows ?? 0
@@ -43,4 +43,17 @@ export async function setTextForm(sql: Sql): Promise<void> {
      set local statement_timeout = 0;
      set local idle_in_transaction_session_timeout = 0`,
   )
+}
+
+/**
+ * How many rows were written into the tables of a server so far, as its statistics count them; 0 for the embedded database,
+ * which one process has. A sync of a worklist takes no lock that could keep it out of a move.
+ */
+export async function countWrites(db: Database): Promise<number> {
+  if (db.kind === 'embedded') return 0
+  const [row] = await db.query<{ rows: number }>(
+    `select coalesce(sum(n_tup_ins + n_tup_upd + n_tup_del), 0)::bigint as rows from pg_stat_user_tables
+      where schemaname in ('game', 'sync', 'partitions') and relname <> 'lock'`,
+  )
+  return row?.rows ?? 0
 }

@@ -56,12 +56,7 @@ async function* handleMessages(
 ): AsyncGenerator<void, void> {
   const { multiplexer } = connections
   for (let isOpen = false; !isOpen; ) {
-    const first = reader.opening()
-    if (!first) {
-      yield
-      continue
-    }
-    const opening = readOpening(first)
+    const opening = readOpening(yield* received(() => reader.opening()))
     if (opening.kind === 'encrypt') client.send(Buffer.from('N'))
     else if (opening.kind === 'start') {
       if (connections.verifier && !(yield* authenticate(client, reader, connections.verifier))) return
@@ -74,11 +69,7 @@ async function* handleMessages(
   }
   let skipping = false
   for (;;) {
-    const message = reader.message()
-    if (!message) {
-      yield
-      continue
-    }
+    const message = yield* received(() => reader.message())
     const letter = String.fromCharCode(message[0] ?? 0)
     if (letter === 'X') return
     if (skipping) {
@@ -97,26 +88,29 @@ async function* handleMessages(
   }
 }
 
+/** Yields until a whole message has arrived. */
+async function* received(read: () => Buffer | undefined): AsyncGenerator<void, Buffer> {
+  for (;;) {
+    const message = read()
+    if (message) return message
+    yield
+  }
+}
+
 /** Authenticates the client by password. Returns false when it failed; the client has received the error. */
 async function* authenticate(
   client: ClientConnection,
   reader: MessageReader,
   verifier: Verifier,
 ): AsyncGenerator<void, boolean> {
-  async function* nextMessage(): AsyncGenerator<void, Buffer> {
-    for (;;) {
-      const message = reader.message()
-      if (message) return message.subarray(5)
-      yield
-    }
-  }
+  const message = () => reader.message()?.subarray(5)
   client.send(messageOf('R', 10, MECHANISM, new Uint8Array(1)))
   // The mechanism and its zero, the length of the rest, the rest.
-  const initial = yield* nextMessage()
+  const initial = yield* received(message)
   const begun = challenge(verifier, initial.toString('utf8', initial.indexOf(0) + 5))
   if (begun) {
     client.send(messageOf('R', 11, Buffer.from(begun.first)))
-    const last = begun.finish((yield* nextMessage()).toString('utf8'))
+    const last = begun.finish((yield* received(message)).toString('utf8'))
     if (last !== null) {
       client.send(messageOf('R', 12, Buffer.from(last)))
       return true

@@ -49,7 +49,6 @@ export class MessageReader {
   }
 }
 
-/** Reads the first message of a connection. */
 export function readOpening(message: Buffer): Opening {
   const code = message.length >= 8 ? message.readInt32BE(4) : 0
   const kind = CODES[code]
@@ -80,7 +79,6 @@ export function messageOf(letter: string, ...parts: readonly (string | number | 
   return Buffer.concat([head, body])
 }
 
-/** An error as a client expects it. */
 export function errorMessage(severity: 'ERROR' | 'FATAL', sqlState: string, message: string): Buffer {
   return messageOf('E', `S${severity}`, `V${severity}`, `C${sqlState}`, `M${message}`, new Uint8Array(1))
 }
@@ -91,7 +89,6 @@ export const READY = messageOf('Z', Buffer.from('I'))
 /**
  * The message with the name of its prepared statement made one of this client's own, since all share one session. Portals
  * need none: they end with the transaction, and no other client is served during one.
- * @param prefix of this client
  */
 export function withOwnNames(message: Buffer, prefix: string): Buffer {
   const letter = String.fromCharCode(message[0] ?? 0)

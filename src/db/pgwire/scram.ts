@@ -24,24 +24,18 @@ export function verifierOf(password: string): Verifier {
   return { salt, storedKey: hash(hmac(salted, 'Client Key')), serverKey: hmac(salted, 'Server Key') }
 }
 
-/** One client's log-in, after its first message. */
-export interface Challenge {
-  /** The server's response to the client's first message. */
-  readonly first: string
-  /** Its response to the client's last message; null when the password is wrong. */
-  finish(clientFinal: string): string | null
-}
-
-/** Null when the client's first message is not one. */
-export function challenge(verifier: Verifier, clientFirst: string): Challenge | null {
+/** One client's log-in, after its first message; null when that is not one. */
+export function challenge(verifier: Verifier, clientFirst: string) {
   const [, header = '', bare = '', clientNonce = ''] =
     /^([ny],[^,]*,)(n=[^,]*,r=([!-+\--~]+).*)$/.exec(clientFirst) ?? []
   if (clientNonce === '') return null
   const nonce = clientNonce + randomBytes(18).toString('base64')
   const first = `r=${nonce},s=${verifier.salt.toString('base64')},i=${ITERATIONS}`
   return {
+    /** The server's response to the client's first message. */
     first,
-    finish(clientFinal) {
+    /** Its response to the client's last message; null when the password is wrong. */
+    finish(clientFinal: string): string | null {
       const [, withoutProof = '', proof = ''] = /^(.*),p=([A-Za-z0-9+/=]+)$/.exec(clientFinal) ?? []
       if (withoutProof !== `c=${Buffer.from(header).toString('base64')},r=${nonce}`) return null
       const all = `${bare},${first},${withoutProof}`

@@ -14,27 +14,15 @@ export interface ClientConnection {
   /** Settings of the session, kept while others have it. */
   settings: ReadonlyMap<string, string>
   send(bytes: Uint8Array): void
-  /** Ends the connection with a last message. */
   disconnect(message: Buffer): void
 }
 
 /** Lets many clients take turns on one session. */
-export interface SessionMultiplexer {
-  /**
-   * Passes a message to the session when it is this client's turn, and sends the response.
-   * @throws Cancelled when `cancel` came before
-   */
-  pass(client: ClientConnection, message: Buffer): Promise<void>
-  /** Drops what waits, and rolls back what is open. */
-  leave(client: ClientConnection): Promise<void>
-  /** Cancels the waiting statement of a client. A running one cannot be cancelled: it blocks the process. */
-  cancel(client: ClientConnection): void
-}
+export type SessionMultiplexer = ReturnType<typeof multiplexSession>
 
 /** How long an open transaction may be idle while others wait, in ms. */
 const IDLE_TIMEOUT = 30_000
 
-/** A statement was cancelled before its turn came. */
 export class Cancelled extends Error {}
 
 interface Turn {
@@ -47,7 +35,7 @@ interface Turn {
  * One client has the session from the first message of a statement until its response is complete and no transaction is
  * open. The client that waits longest is next, with its own settings.
  */
-export function multiplexSession(engine: ProtocolSession, clock: Clock): SessionMultiplexer {
+export function multiplexSession(engine: ProtocolSession, clock: Clock) {
   const waiting: Turn[] = []
   let owner: ClientConnection | undefined
   let last: ClientConnection | undefined
@@ -101,6 +89,10 @@ export function multiplexSession(engine: ProtocolSession, clock: Clock): Session
   }
   idle.abort()
 
+  /**
+   * Passes a message to the session when it is this client's turn, and sends the response.
+   * @throws Cancelled when `cancel` came before
+   */
   async function pass(client: ClientConnection, message: Buffer): Promise<void> {
     await enter(client)
     idle.abort()
@@ -112,11 +104,13 @@ export function multiplexSession(engine: ProtocolSession, clock: Clock): Session
 
   return {
     pass,
-    cancel(client) {
+    /** Cancels the waiting statement of a client. A running one cannot be cancelled: it blocks the process. */
+    cancel(client: ClientConnection): void {
       const at = waiting.findIndex((turn) => turn.client === client)
       if (at >= 0) waiting.splice(at, 1)[0]?.cancel()
     },
-    async leave(client) {
+    /** Drops what waits, and rolls back what is open. */
+    async leave(client: ClientConnection): Promise<void> {
       for (let at = waiting.length - 1; at >= 0; at--) if (waiting[at]?.client === client) waiting.splice(at, 1)
       if (owner === client) {
         // Sync ends a statement of which not everything came.

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { quoted } from '../../db/move/copied-table.ts'
+import { quoted } from '../../db/bulk/copy-columns.ts'
 import { type DuckDb, literal } from '../duckdb.ts'
 import type { LakeFile } from '../index-file.ts'
 import { type LakeStore, WRITING } from '../lake-store.ts'

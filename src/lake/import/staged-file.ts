@@ -1,6 +1,6 @@
 import { FatalError } from '../../app/errors.ts'
+import { quoted } from '../../db/bulk/copy-columns.ts'
 import type { CopyValue, Sql } from '../../db/database.ts'
-import { quoted } from '../../db/move/copied-table.ts'
 import { type DuckDb, literal } from '../duckdb.ts'
 import type { LakeTable } from '../tables.ts'
 

@@ -11,7 +11,6 @@ import { abilityHistory } from './tables.ts'
 export const abilityTrees = defineResource({
   name: 'ability-trees',
   schedule: '14 */3 * * *',
-  lane: 'refresh',
   cacheSeconds: 3600,
   route: '/ability/tree/{class}',
   rawCost: '250 kB a response',

@@ -8,7 +8,6 @@ import { articleHistory } from './tables.ts'
 export const articles = defineResource({
   name: 'articles',
   schedule: '7,37 * * * *',
-  lane: 'refresh',
   cacheSeconds: 120,
   route: '/publisher/articles/list/{type}',
   rawCost: '60 kB a response',

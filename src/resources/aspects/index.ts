@@ -10,7 +10,6 @@ import { aspectHistory } from './tables.ts'
 export const aspects = defineResource({
   name: 'aspects',
   schedule: '4 */3 * * *',
-  lane: 'refresh',
   cacheSeconds: 3600,
   route: '/aspects/{class}',
   rawCost: '25 kB a response',

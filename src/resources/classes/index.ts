@@ -9,7 +9,6 @@ import { classHistory } from './tables.ts'
 export const classes = defineResource({
   name: 'classes',
   schedule: '2 */6 * * *',
-  lane: 'refresh',
   cacheSeconds: 3600,
   route: '/classes/{class}',
   rawCost: 'a few kB a response',

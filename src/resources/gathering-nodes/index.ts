@@ -3,24 +3,19 @@ import { gatheringNodeSchema, parseGatheringNode } from '../../api/schemas/place
 import type { Json } from '../../sync/normalize/hash.ts'
 import { defineResource, type Normalized } from '../../sync/resource.ts'
 import { placeOf, placeText } from '../place.ts'
-import { fieldOf, knownBy, oneAnswer } from '../record.ts'
+import { fieldOf, knownBy, oneRequest } from '../record.ts'
 import { gatheringNodeHistory } from './tables.ts'
 
 /** Where something can be gathered: `GET /map/gathering-nodes`, about 17,000 (API reference 3.6, 11). */
 export const gatheringNodes = defineResource({
   name: 'gathering-nodes',
   schedule: '57 * * * *',
-  lane: 'refresh',
   cacheSeconds: 3600,
   route: '/map/gathering-nodes',
   rawDays: 30,
   rawCost: '150 kB a response',
-  changeLog: false,
   history: gatheringNodeHistory,
-  extract: async (api, { signal, lane }) => {
-    const answer = await api.map.gatheringNodes({ signal, lane })
-    return { records: recordsOf(answer.body, null), ...oneAnswer(answer) }
-  },
+  extract: oneRequest({ ask: (api, call) => api.map.gatheringNodes(call), records: (body) => recordsOf(body, null) }),
   keyOf: (record) => keyOf(placeText(record), fieldOf(record, 'resource')),
   normalize: normalizeGatheringNode,
   ...knownBy(gatheringNodeSchema),

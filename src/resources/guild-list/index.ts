@@ -1,8 +1,7 @@
 import * as z from 'zod'
 import { type GuildListEntry, readGuildList } from '../../api/schemas/guilds.ts'
-import { RecordError } from '../../app/errors.ts'
 import { defineResource, type Normalized } from '../../sync/resource.ts'
-import { knownBy, oneAnswer, uuidField } from '../record.ts'
+import { knownBy, oneAnswer, recordError, uuidField } from '../record.ts'
 import { guildListHistory } from './tables.ts'
 
 /**
@@ -12,11 +11,9 @@ import { guildListHistory } from './tables.ts'
 export const guildList = defineResource({
   name: 'guild-list',
   schedule: '27 * * * *',
-  lane: 'refresh',
   cacheSeconds: 3600,
   route: '/guild/list/guild',
   rawCost: '0.5 MB a response',
-  changeLog: false,
   history: guildListHistory,
   extract: async (api, { signal, lane }) => {
     // Keyed by uuid, guilds with an empty name are distinct; readers accept either key.
@@ -32,6 +29,6 @@ export const guildList = defineResource({
 export function normalizeListing(record: unknown): Normalized<typeof guildListHistory> {
   const { name, prefix } = record as GuildListEntry
   const uuid = uuidField(record, 'uuid')
-  if (!uuid) throw new RecordError(`guild ${JSON.stringify(name)} has no uuid`, { context: { path: '/uuid' } })
+  if (!uuid) throw recordError('/uuid', `guild ${JSON.stringify(name)} has no uuid`)
   return { key: uuid, document: { name, prefix }, root: { guildUuid: uuid, name, prefix }, parts: {} }
 }

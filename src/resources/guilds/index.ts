@@ -20,7 +20,6 @@ import {
 export const guilds = defineWorklist({
   name: 'guilds',
   schedule: '*/2 * * * *',
-  lane: 'refresh',
   cacheSeconds: 120,
   route: '/guild/uuid/{uuid}',
   rawDays: 7,
@@ -28,7 +27,6 @@ export const guilds = defineWorklist({
   backfill: { keys: 15_500, rowsPerKey: 100 },
   keyFlag: 'guild',
   keySource: 'guild-list',
-  changeLog: false,
   evidence: { days: guildHours },
   retained: guildGrowth,
   history: guildHistory,
@@ -56,8 +54,7 @@ export const guilds = defineWorklist({
   extractOne: async (api, uuid, { signal, lane }) => {
     const answer = await api.guilds.byUuid(uuid, { signal, lane })
     const validationError = aboutAnother(answer.body, uuid) ?? incompleteReason(answer.body)
-    const extraction = { records: [answer.body], ...oneAnswer(answer) }
-    return validationError === undefined ? extraction : { ...extraction, validationError }
+    return { records: [answer.body], ...oneAnswer(answer), validationError }
   },
   keyOf: (record) => uuidField(record, 'uuid'),
   normalize: normalizeGuild,

@@ -1,10 +1,9 @@
+import type { Api } from '../../api/client.ts'
 import { BadRequest, MultipleObjectsReturned, NotFound } from '../../api/errors.ts'
 import { nearest } from '../../app/text/nearest.ts'
-import type { Named, NameHolder, Worklist } from '../../sync/resource.ts'
+import type { Sql } from '../../db/database.ts'
+import type { Named, NameHolder } from '../../sync/resource.ts'
 import { textField } from '../record.ts'
-
-type Sql = Parameters<Worklist['plan']>[0]
-type Api = Parameters<Worklist['lookUp']>[0]
 
 /**
  * Puts every listed guild on the worklist. A guild counts the more the more of its members were online when it was last

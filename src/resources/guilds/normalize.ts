@@ -1,4 +1,4 @@
-import { isInstant } from '../../api/schemas/form/limits.ts'
+import { isInstant, isUuid } from '../../api/schemas/form/limits.ts'
 import { misfitOf } from '../../api/schemas/form/record.ts'
 import {
   type Guild,
@@ -20,7 +20,7 @@ import {
   type ResponseContext,
   type Row,
 } from '../../sync/resource.ts'
-import { numbersIn, uuidField } from '../record.ts'
+import { numbersIn, omit, recordError, uuidField } from '../record.ts'
 import type { guildHistory } from './tables.ts'
 
 /** A member with the key and rank that its place in the answer gives it. */
@@ -35,7 +35,7 @@ interface PlacedMember {
 /** One guild's whole answer into rows: its profile and each membership as history, everything counted as samples. */
 export function normalizeGuild(record: unknown, context?: ResponseContext): Normalized<typeof guildHistory> {
   const guild = parseGuild(record)
-  const { members: _m, level: _l, xpPercent: _x, territories: _t, wars: _w, raids: _r, online: _o, ...rest } = guild
+  const rest = omit(guild, 'members', 'level', 'xpPercent', 'territories', 'wars', 'raids', 'online')
   const { seasonRanks, ranking, ...profile } = rest
   const ignored: IgnoredInstant[] = []
   const guildUuid = guild.uuid.toLowerCase()
@@ -84,8 +84,6 @@ export function incompleteReason(record: unknown): string | undefined {
   return came === 0 ? 'a guild without members: at least its owner should be there' : undefined
 }
 
-const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
 /** The map is keyed by username or by uuid; the record carries the other one. A member that cannot be read is quarantined. */
 function placeMembers(
   guild: Guild,
@@ -99,13 +97,13 @@ function placeMembers(
     const path = `/members/${rank}/${key}`
     try {
       const member = parseGuildMember(record)
-      const playerUuid = (member.uuid ?? (uuidForm.test(key) ? key : undefined))?.toLowerCase()
-      if (!playerUuid || !uuidForm.test(playerUuid)) throw unreadable('uuid', 'a member without a uuid')
-      if (twice.has(playerUuid)) throw unreadable('uuid', 'a member in two places')
+      const playerUuid = (member.uuid ?? (isUuid(key) ? key : undefined))?.toLowerCase()
+      if (!playerUuid || !isUuid(playerUuid)) throw recordError('/uuid', 'a member without a uuid')
+      if (twice.has(playerUuid)) throw recordError('/uuid', 'a member in two places')
       for (const field of ['joined', 'lastJoin'] as const)
         if ((member[field] ?? null) !== null && !isInstant(member[field]))
-          throw unreadable(field, `${field} must be an instant (ISO 8601)`)
-      const username = member.username ?? (uuidForm.test(key) ? null : key)
+          throw recordError(`/${field}`, `${field} must be an instant (ISO 8601)`)
+      const username = member.username ?? (isUuid(key) ? null : key)
       const joined = notAfter(member.joined, context, ignored, { field: 'joined' })
       const lastJoin = notAfter(member.lastJoin, context, ignored, { field: 'lastJoin' })
       const dated = { ...member, joined, lastJoin }
@@ -122,12 +120,8 @@ function placeMembers(
   return { placed, quarantined }
 }
 
-function unreadable(field: string, reason: string): RecordError {
-  return new RecordError(reason, { context: { path: `/${field}` } })
-}
-
 function uuidOf(key: string, record: unknown): string | undefined {
-  return [uuidField(record, 'uuid'), key.toLowerCase()].find((one) => one !== undefined && uuidForm.test(one))
+  return [uuidField(record, 'uuid'), key.toLowerCase()].find((one) => one !== undefined && isUuid(one))
 }
 
 /** Those that come more than once: which of their places is the right one cannot be known. */
@@ -137,16 +131,8 @@ function repeated(uuids: readonly (string | undefined)[]): ReadonlySet<string | 
 
 /** What makes a membership this one: who, under which rank and name, since when, and what is hidden. */
 function membership(guildUuid: string, { playerUuid, username, rank, hides, member }: PlacedMember): Entity {
-  const {
-    online: _o,
-    lastJoin: _l,
-    server: _s,
-    contributed: _c,
-    contributionRank: _r,
-    weekly: _w,
-    globalData: _g,
-    ...rest
-  } = member
+  const lasting = omit(member, 'online', 'lastJoin', 'server')
+  const rest = omit(lasting, 'contributed', 'contributionRank', 'weekly', 'globalData')
   return {
     key: `${guildUuid}/${playerUuid}`,
     document: { ...rest, uuid: playerUuid, username, rank, restrictions: hides } as Entity['document'],
@@ -158,14 +144,9 @@ function membership(guildUuid: string, { playerUuid, username, rank, hides, memb
 /** @param redacted what was counted of members who were removed from an archived response later */
 function guildNumbers(guild: Guild, placed: readonly PlacedMember[], redacted: RedactedCounts): Row {
   const { uuid: guildUuid, level, xpPercent, territories, wars, raids, online } = guild
+  const sent = { guildUuid, level, xpPercent, territories, wars, raids, online }
   return {
-    guildUuid,
-    level,
-    xpPercent,
-    territories,
-    wars,
-    raids,
-    online,
+    ...sent,
     members: (memberTotal(guild) ?? placed.length) + redacted.members,
     onlineListed: placed.filter(({ member }) => member.online === true).length + redacted.online,
     hidden: placed.filter(({ hides }) => hides.includes('onlineStatus')).length + redacted.hidden,

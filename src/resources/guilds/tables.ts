@@ -13,7 +13,7 @@ import {
   texts,
   uuid,
 } from '../../db/columns.ts'
-import { historyTable, partTable } from '../../db/history.ts'
+import { historyTable, partTable, sampleTable } from '../../db/history.ts'
 import { namesPeople } from '../../db/naming.ts'
 import { gameTable } from '../../db/schemas.ts'
 
@@ -66,12 +66,11 @@ export const guildMember = historyTable(
   },
 )
 
-export const guildSample = gameTable(
+export const guildSample = sampleTable(
   'guild_sample',
   "A guild's numbers, a row whenever one of them changed.",
+  { guildUuid: uuid('The guild.') },
   {
-    guildUuid: uuid('The guild.').notNull(),
-    observedAt: sampledAt(),
     level: integer('Level.'),
     xpPercent: real('Percent of the way to the next level.'),
     territories: integer("Territories by the guild's own count."),
@@ -82,10 +81,6 @@ export const guildSample = gameTable(
     onlineListed: integer('Members whose own record has online: true.'),
     hidden: integer('Members who hide whether they are online.'),
   },
-  (self) => [
-    primaryKey({ name: 'guild_sample_pkey', columns: [self.guildUuid, self.observedAt] }),
-    index('guild_sample_time').using('brin', self.observedAt),
-  ],
 )
 
 export const guildHour = gameTable(
@@ -118,19 +113,11 @@ export const guildSeason = gameTable(
   ],
 )
 
-export const guildRanking = gameTable(
+export const guildRanking = sampleTable(
   'guild_ranking',
   "A guild's place on a leaderboard, a row whenever it changed. Leaving the board gives no row.",
-  {
-    guildUuid: uuid('The guild.').notNull(),
-    board: text('Name of the leaderboard in the API.').notNull(),
-    observedAt: sampledAt(),
-    position: integer('Place, from 1.'),
-  },
-  (self) => [
-    primaryKey({ name: 'guild_ranking_pkey', columns: [self.guildUuid, self.board, self.observedAt] }),
-    index('guild_ranking_time').using('brin', self.observedAt),
-  ],
+  { guildUuid: uuid('The guild.'), board: text('Name of the leaderboard in the API.') },
+  { position: integer('Place, from 1.') },
 )
 
 export const memberCounter = gameTable(
@@ -172,22 +159,18 @@ export const memberCounterDip = gameTable(
   ],
 )
 
-export const memberPresence = gameTable(
+export const memberPresence = sampleTable(
   'member_presence',
   'Whether a member was online, a row whenever that or the world changed.',
+  { guildUuid: uuid('The guild whose response had it.'), playerUuid: uuid('The member.') },
   {
-    guildUuid: uuid('The guild whose response had it.').notNull(),
-    playerUuid: uuid('The member.').notNull(),
-    observedAt: sampledAt(),
     online: boolean('Online then. NULL: the member hides it, so that offline would be a guess.'),
     server: text('World. NULL: offline or hidden.'),
     lastJoin: textInstant('Last login. NULL: hidden, or the API never sent it.'),
   },
   (self) => [
-    primaryKey({ name: 'member_presence_pkey', columns: [self.guildUuid, self.playerUuid, self.observedAt] }),
     index('member_presence_player').on(self.playerUuid, self.observedAt),
     index('member_presence_login').on(self.playerUuid, self.lastJoin),
-    index('member_presence_time').using('brin', self.observedAt),
   ],
 )
 

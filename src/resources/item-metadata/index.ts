@@ -1,9 +1,8 @@
 import * as z from 'zod'
 import { deepestNesting } from '../../api/schemas/form/limits.ts'
-import { RecordError } from '../../app/errors.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
 import { defineResource, type Normalized } from '../../sync/resource.ts'
-import { knownBy, severalAnswers, textField } from '../record.ts'
+import { knownBy, recordError, severalAnswers, textField } from '../record.ts'
 import { enumerationHistory } from './tables.ts'
 
 /** One member of an enumeration on its way from the wire. */
@@ -21,7 +20,6 @@ interface Member {
 export const itemMetadata = defineResource({
   name: 'item-metadata',
   schedule: '22 * * * *',
-  lane: 'refresh',
   cacheSeconds: 180,
   route: '/item/metadata',
   rawCost: 'a few kB a response',
@@ -32,12 +30,10 @@ export const itemMetadata = defineResource({
     const ids = await api.items.metadata({ static: true, signal, lane })
     const { static: _, ...named } = lists.body
     const halves = [[...membersOf(named, '')], [...membersOf(ids.body, 'static')]]
-    return {
-      records: halves.flat(),
-      // Either half alone may be enough to be plausible, and the other would count as gone.
-      ...(halves.some((half) => half.length === 0) ? { validationError: 'one of the two answers holds nothing' } : {}),
-      ...severalAnswers([lists, ids]),
-    }
+    // Either half alone may be enough to be plausible, and the other would count as gone.
+    const isHalf = halves.some((half) => half.length === 0)
+    const validationError = isHalf ? 'one of the two answers holds nothing' : undefined
+    return { records: halves.flat(), ...severalAnswers([lists, ids]), validationError }
   },
   keyOf: (record) => textField(record, 'path'),
   normalize: normalizeMember,
@@ -69,9 +65,8 @@ function* membersOf(value: unknown, list: string, levels = deepestNesting): Gene
 /** @throws RecordError when a member is neither text nor numbered */
 export function normalizeMember(record: unknown): Normalized<typeof enumerationHistory> {
   const { path, list, member, number } = record as Member
-  if (typeof member !== 'string') throw new RecordError(`${list} has a member that is not text`, { context: { path } })
-  if (number !== null && typeof number !== 'number') {
-    throw new RecordError(`${path} should be numbered, found ${JSON.stringify(number)}`, { context: { path } })
-  }
+  if (typeof member !== 'string') throw recordError(path, `${list} has a member that is not text`)
+  if (number !== null && typeof number !== 'number')
+    throw recordError(path, `${path} should be numbered, found ${JSON.stringify(number)}`)
   return { key: path, document: { list, member, number } as Json, root: { path, list, member, number }, parts: {} }
 }

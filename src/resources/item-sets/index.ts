@@ -1,24 +1,22 @@
 import { itemSetSchema, parseItemSet } from '../../api/schemas/items.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
 import { defineResource, type Normalized } from '../../sync/resource.ts'
-import { fieldOf, knownBy, oneAnswer, textField } from '../record.ts'
+import { fieldOf, knownBy, oneRequest, textField } from '../record.ts'
 import { itemSetHistory } from './tables.ts'
 
 /** Every item set: `GET /item/sets`, an object keyed by the set's name (API reference 3.3, 5.4). */
 export const itemSets = defineResource({
   name: 'item-sets',
   schedule: '17 * * * *',
-  lane: 'refresh',
   cacheSeconds: 120,
   route: '/item/sets',
   rawCost: 'a few kB a response',
   changeLog: true,
   history: itemSetHistory,
-  extract: async (api, { signal, lane }) => {
-    const answer = await api.items.sets({ signal, lane })
-    const records = Object.entries(answer.body).map(([name, set]) => ({ name, set }))
-    return { records, ...oneAnswer(answer) }
-  },
+  extract: oneRequest({
+    ask: (api, call) => api.items.sets(call),
+    records: (body) => Object.entries(body).map(([name, set]) => ({ name, set })),
+  }),
   keyOf: (record) => textField(record, 'name'),
   bodyOf: (record) => fieldOf(record, 'set'),
   normalize: normalizeItemSet,

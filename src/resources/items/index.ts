@@ -8,7 +8,6 @@ import { itemHistory } from './tables.ts'
 export const items = defineResource({
   name: 'items',
   schedule: '7 * * * *',
-  lane: 'refresh',
   cacheSeconds: 3600,
   route: '/item/database',
   rawCost: '0.55 MB for a new state of all items, 0.6 kB for an unchanged response',

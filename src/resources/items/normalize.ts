@@ -9,7 +9,12 @@ type Rows = Normalized<typeof itemHistory>
 /** One item as the API sends it, in its form since April 2026 or before, into rows (API reference 5.2). */
 export function normalizeItem(record: unknown): Rows {
   const item = withoutModelNumbers(parseItem(record))
-  const { icon, requirements, dropMeta } = item
+  const { icon, dropMeta } = item
+  const { level, classRequirement, quest, skills, ...points } = item.requirements ?? {}
+  const { strength, dexterity, intelligence, defence, agility } = points
+  const required = { level, classRequirement, quest, strength, dexterity, intelligence, defence, agility }
+  const { attackSpeed, averageDps, powderSlots, gatheringSpeed, durability } = item
+  const ofGear = { attackSpeed, averageDps, powderSlots, gatheringSpeed, durability }
   const iconValue = typeof icon?.value === 'string' ? { name: icon.value } : icon?.value
   return {
     key: item.internalName,
@@ -20,19 +25,8 @@ export function normalizeItem(record: unknown): Rows {
       type: item.type,
       subType: item.subType ?? olderSubType(item),
       tier: tierName(item.tier) ?? textField(item, 'rarity'),
-      level: requirements?.level,
-      classRequirement: requirements?.classRequirement,
-      quest: requirements?.quest,
-      strength: requirements?.strength,
-      dexterity: requirements?.dexterity,
-      intelligence: requirements?.intelligence,
-      defence: requirements?.defence,
-      agility: requirements?.agility,
-      attackSpeed: item.attackSpeed,
-      averageDps: item.averageDps,
-      powderSlots: item.powderSlots,
-      gatheringSpeed: item.gatheringSpeed,
-      durability: item.durability,
+      ...required,
+      ...ofGear,
       restriction: item.restriction ?? textField(item, 'restrictions'),
       dropRestriction: item.dropRestriction,
       identified: item.identified,
@@ -59,7 +53,7 @@ export function normalizeItem(record: unknown): Rows {
         ),
       ],
       ingredient: ingredientOf(item),
-      skills: (requirements?.skills ?? []).map((skill, position) => ({ position, skill })),
+      skills: (skills ?? []).map((skill, position) => ({ position, skill })),
       materialChances: Object.entries(item.chances ?? {}).map(([tier, percent]) => ({ tier, percent })),
     },
   }

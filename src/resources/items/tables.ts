@@ -103,9 +103,7 @@ export const itemMajorId = partTable(
   item,
   'item_major_id',
   'Major identifications of a version of an item.',
-  {
-    majorId: text('Label that players see, such as Tidal Drift; the enumerations spell it in camel case.'),
-  },
+  { majorId: text('Label that players see, such as Tidal Drift; the enumerations spell it in camel case.') },
   { description: text('What it does, as HTML text.').notNull() },
 )
 

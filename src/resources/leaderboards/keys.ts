@@ -1,7 +1,6 @@
-import type { Named, Worklist } from '../../sync/resource.ts'
-
-type Sql = Parameters<Worklist['plan']>[0]
-type Api = Parameters<Worklist['lookUp']>[0]
+import type { Api } from '../../api/client.ts'
+import type { Sql } from '../../db/database.ts'
+import type { Named } from '../../sync/resource.ts'
 
 /** The board of that name, if it is on the worklist. */
 export async function findBoards(sql: Sql, name: string): Promise<Named[]> {

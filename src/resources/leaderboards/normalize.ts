@@ -1,9 +1,9 @@
-import { isStorable, longestKey } from '../../api/schemas/form/limits.ts'
+import { isStorable, isUuid, longestKey } from '../../api/schemas/form/limits.ts'
 import { fieldsOf } from '../../api/schemas/form/unknown.ts'
 import { leaderboardEntrySchema, parseRank, type Rank } from '../../api/schemas/leaderboards.ts'
 import { RecordError } from '../../app/errors.ts'
 import type { Normalized, QuarantinedPart, Row } from '../../sync/resource.ts'
-import { fieldOf, uuidField } from '../record.ts'
+import { fieldOf, recordError, uuidField } from '../record.ts'
 import type { leaderboardHistory } from './tables.ts'
 
 /** A board under its name. */
@@ -15,7 +15,6 @@ export interface NamedBoard {
 /** What the text of a hidden player's name and uuid is. */
 export const redacted = 'redacted'
 
-const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const knownFields = new Set(Object.keys(leaderboardEntrySchema.shape))
 /** More than any board has; an integer of Postgres goes further. */
 const lastPlace = 9_999_999
@@ -75,22 +74,19 @@ function readEntry(raw: unknown, type: string, refuse: (path: string, reason: st
     if (isHidden(entry)) return { ...numbers, reason: redacted }
     const uuid = entry.uuid?.toLowerCase() ?? ''
     const name = entry.name ?? entry.username ?? null
-    if (!uuidForm.test(uuid)) throw unfit('/uuid', 'is no uuid')
-    if (name !== null && (!isStorable(name) || name.length > longestKey)) throw unfit('/name', 'cannot be stored')
+    if (!isUuid(uuid)) throw recordError('/uuid', 'is no uuid')
+    if (name !== null && (!isStorable(name) || name.length > longestKey)) throw recordError('/name', 'cannot be stored')
     for (const [field, value] of Object.entries(numbers))
-      if (typeof value === 'number' && Math.abs(value) >= highestScore) throw unfit(`/${field}`, 'is out of range')
+      if (typeof value === 'number' && Math.abs(value) >= highestScore)
+        throw recordError(`/${field}`, 'is out of range')
     const character = entry.characterUuid?.toLowerCase() ?? ''
     const whose = isGuild(raw, type) ? { guildUuid: uuid } : { playerUuid: uuid }
-    return { ...numbers, ...whose, name, ...(uuidForm.test(character) ? { characterUuid: character } : {}) }
+    return { ...numbers, ...whose, name, ...(isUuid(character) ? { characterUuid: character } : {}) }
   } catch (error) {
     if (!(error instanceof RecordError)) throw error
     refuse(String(error.context.path ?? ''), error.message)
     return { reason: 'unreadable' }
   }
-}
-
-function unfit(path: string, reason: string): RecordError {
-  return new RecordError(reason, { context: { path } })
 }
 
 /** Whether an entry does not say whose it is, because the player does not want it. */

@@ -1,7 +1,7 @@
 import { leaderboardEntrySchema } from '../../api/schemas/leaderboards.ts'
-import type { Fields, KeptTable, Personal, PersonalResponses } from '../../sync/resource.ts'
+import { type Fields, isFields, type KeptTable, type Personal, type PersonalResponses } from '../../sync/resource.ts'
 import { uuidField } from '../record.ts'
-import { hasValue, isAbout, isFields, removeFields } from '../redaction.ts'
+import { hasValue, isAbout, removeFields } from '../redaction.ts'
 import { entriesOf, isGuild, isHidden, type NamedBoard, redacted } from './normalize.ts'
 
 /** Players on boards, which show their names and numbers. */

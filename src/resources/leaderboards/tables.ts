@@ -1,9 +1,8 @@
 import { isNotNull } from 'drizzle-orm'
-import { index, primaryKey } from 'drizzle-orm/pg-core'
-import { doublePrecision, integer, sampledAt, text, uuid } from '../../db/columns.ts'
-import { historyTable } from '../../db/history.ts'
+import { index } from 'drizzle-orm/pg-core'
+import { doublePrecision, integer, text, uuid } from '../../db/columns.ts'
+import { historyTable, sampleTable } from '../../db/history.ts'
 import { namesPeople } from '../../db/naming.ts'
-import { gameTable } from '../../db/schemas.ts'
 
 /** API reference 3.6, 8. */
 export const leaderboard = historyTable(
@@ -17,13 +16,11 @@ export const leaderboard = historyTable(
   },
 )
 
-export const leaderboardPlace = gameTable(
+export const leaderboardPlace = sampleTable(
   'leaderboard_place',
   'Who was on a place of a leaderboard, a row whenever one of the values changed.',
+  { type: text('The board in leaderboard.'), place: integer('Place, from 1.') },
   {
-    type: text('The board in leaderboard.').notNull(),
-    place: integer('Place, from 1.').notNull(),
-    observedAt: sampledAt(),
     guildUuid: uuid('The guild. NULL: not a board of guilds, or the reason says why.'),
     playerUuid: uuid('The player. NULL: not a board of players, or the reason says why.'),
     characterUuid: uuid(
@@ -41,11 +38,9 @@ export const leaderboardPlace = gameTable(
     ),
   },
   (self) => [
-    primaryKey({ name: 'leaderboard_place_pkey', columns: [self.type, self.place, self.observedAt] }),
     index('leaderboard_place_player').on(self.playerUuid, self.type, self.observedAt).where(isNotNull(self.playerUuid)),
     index('leaderboard_place_guild').on(self.guildUuid, self.type, self.observedAt).where(isNotNull(self.guildUuid)),
     index('leaderboard_place_name').on(self.name, self.type),
-    index('leaderboard_place_time').using('brin', self.observedAt),
   ],
 )
 

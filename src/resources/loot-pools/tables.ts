@@ -1,21 +1,11 @@
-import { historyTable, partTable } from '../../db/history.ts'
-import { contentColumns, contentKey, rewardColumns, rewardKey } from '../map-content.ts'
+import { contentTable, rewardTable } from '../map-content.ts'
 
 /** API reference 8. */
-export const lootPool = historyTable(
+export const lootPool = contentTable(
   'loot_pool',
   'Versions of loot pools: the rewards of a camp or raid, which change every week.',
-  contentKey(),
-  contentColumns(),
-  { document: true },
+  {},
 )
-
-export const lootPoolReward = partTable(
-  lootPool,
-  'loot_pool_reward',
-  'Rewards of a version of a loot pool.',
-  rewardKey(),
-  rewardColumns(),
-)
+export const lootPoolReward = rewardTable(lootPool, 'loot_pool_reward', 'Rewards of a version of a loot pool.')
 
 export const lootPoolHistory = { root: lootPool, parts: { rewards: lootPoolReward } }

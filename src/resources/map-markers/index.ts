@@ -3,23 +3,18 @@ import { markerSchema, parseMarker } from '../../api/schemas/places.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
 import { defineResource, type Normalized } from '../../sync/resource.ts'
 import { placeOf, placeText } from '../place.ts'
-import { fieldOf, knownBy, oneAnswer } from '../record.ts'
+import { fieldOf, knownBy, oneRequest } from '../record.ts'
 import { mapMarkerHistory } from './tables.ts'
 
 /** Markers of the web map: `GET /map/locations/markers` (API reference 3.6). They have no id: name and place are the key. */
 export const mapMarkers = defineResource({
   name: 'map-markers',
   schedule: '52 * * * *',
-  lane: 'refresh',
   cacheSeconds: 3600,
   route: '/map/locations/markers',
   rawCost: '40 kB a response',
-  changeLog: false,
   history: mapMarkerHistory,
-  extract: async (api, { signal, lane }) => {
-    const answer = await api.map.markers({ signal, lane })
-    return { records: recordsOf(answer.body, 'name'), ...oneAnswer(answer) }
-  },
+  extract: oneRequest({ ask: (api, call) => api.map.markers(call), records: (body) => recordsOf(body, 'name') }),
   keyOf: (record) => keyOf(fieldOf(record, 'name'), placeText(record)),
   normalize: normalizeMarker,
   ...knownBy(markerSchema),

@@ -4,8 +4,7 @@ import { redactedIn } from '../../api/schemas/people/redacted.ts'
 import { defineResource } from '../../sync/resource.ts'
 import { inOnlineList } from '../personal.ts'
 import { knownBy, oneAnswer, textField } from '../record.ts'
-import { deriveListings } from './derive.ts'
-import { giveUpListings } from './give-up.ts'
+import { deriveListings, giveUpListings } from './derive.ts'
 import { onlineGrowth, onlinePassing } from './growth.ts'
 import { normalizeWorld, recordsOf } from './normalize.ts'
 import { onlineSample, playerHop, playerListing, worldHistory, worldSample } from './tables.ts'
@@ -22,7 +21,6 @@ export const onlinePlayers = defineResource({
   route: '/player',
   rawDays: 3,
   rawCost: '15 kB a response of 660 players: 44 MB a day when polled every 30 seconds',
-  changeLog: false,
   // From one poll to the next little changes; but after an hour away a sixth of the worlds may be down, and stay so.
   plausibleShare: 0.25,
   // Answers that are further apart say nothing of the time between them: see analytics.online_watched.

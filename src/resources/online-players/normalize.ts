@@ -1,8 +1,8 @@
-import { isStorable, longestKey } from '../../api/schemas/form/limits.ts'
+import { isStorable, isUuid, longestKey } from '../../api/schemas/form/limits.ts'
 import type { OnlineList } from '../../api/schemas/people/players.ts'
 import type { RedactedCounts } from '../../api/schemas/people/redacted.ts'
-import { RecordError } from '../../app/errors.ts'
 import type { Extraction, Normalized } from '../../sync/resource.ts'
+import { recordError } from '../record.ts'
 import type { worldHistory } from './tables.ts'
 
 /** What `derive` must know of an answer. */
@@ -17,8 +17,6 @@ export type OnlineFacts = {
   readonly unnamed?: readonly (string | null)[]
 }
 
-const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-
 /** Splits the list: worlds as records, players as facts. A player without a uuid is a record that cannot be read. */
 export function recordsOf(
   { total, players }: OnlineList,
@@ -28,7 +26,7 @@ export function recordsOf(
   const records: object[] = []
   for (const { key, world } of players) {
     const uuid = key.toLowerCase()
-    if (uuidForm.test(uuid)) worldOf.set(uuid, world)
+    if (isUuid(uuid)) worldOf.set(uuid, world)
     else records.push({ player: key, on: world })
   }
   const online = new Map<string, number>()
@@ -60,8 +58,6 @@ function isWorldName(world: string): boolean {
 /** @throws RecordError for a player without a uuid: a name is no key */
 export function normalizeWorld(record: unknown): Normalized<typeof worldHistory> {
   const { world, online, player } = record as { world?: string; online?: number; player?: string }
-  if (world === undefined) {
-    throw new RecordError(`${JSON.stringify(player)} is no uuid of a player`, { context: { path: '' } })
-  }
+  if (world === undefined) throw recordError('', `${JSON.stringify(player)} is no uuid of a player`)
   return { key: world, document: {}, root: { world }, parts: {}, samples: { worlds: [{ world, online }] } }
 }

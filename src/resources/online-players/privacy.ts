@@ -1,9 +1,9 @@
 import { fieldsOf } from '../../api/schemas/form/unknown.ts'
 import { worldName } from '../../api/schemas/people/players.ts'
 import { addRedacted } from '../../api/schemas/people/redacted.ts'
-import type { Fields, KeptTable, Personal, PersonalResponses } from '../../sync/resource.ts'
+import { type Fields, isFields, type KeptTable, type Personal, type PersonalResponses } from '../../sync/resource.ts'
 import { fieldOf } from '../record.ts'
-import { isFields, removeFields } from '../redaction.ts'
+import { removeFields } from '../redaction.ts'
 
 /** Who is listed, which shows just that. */
 export const listedIn: Personal['peopleIn'] = ({ facts }) => {

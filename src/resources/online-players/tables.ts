@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { index, primaryKey, uniqueIndex } from 'drizzle-orm/pg-core'
 import { doublePrecision, instant, integer, sampledAt, text, uuid } from '../../db/columns.ts'
-import { historyTable } from '../../db/history.ts'
+import { historyTable, sampleTable } from '../../db/history.ts'
 import { gameTable } from '../../db/schemas.ts'
 
 /** API reference 7.4. */
@@ -13,20 +13,15 @@ export const world = historyTable(
   { comments: { hash: 'Content hash; the same for all worlds, because only their presence counts.' } },
 )
 
-export const worldSample = gameTable(
+export const worldSample = sampleTable(
   'world_sample',
   'How many players were listed on a world, whenever that changed.',
+  { world: text('Name of the world.') },
   {
-    world: text('Name of the world.').notNull(),
-    observedAt: sampledAt(),
     online: integer(
       "Players listed there. Those who hide are on no world's list. 0: absent from the response while its tombstone was not yet confirmed.",
     ).notNull(),
   },
-  (self) => [
-    primaryKey({ name: 'world_sample_pkey', columns: [self.world, self.observedAt] }),
-    index('world_sample_time').using('brin', self.observedAt),
-  ],
 )
 
 export const worldHour = gameTable(

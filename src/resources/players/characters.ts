@@ -1,3 +1,4 @@
+import { isUuid } from '../../api/schemas/form/limits.ts'
 import { misfitOf } from '../../api/schemas/form/record.ts'
 import { fieldsOf } from '../../api/schemas/form/unknown.ts'
 import { type Character, parseCharacter } from '../../api/schemas/people/characters.ts'
@@ -5,33 +6,22 @@ import { restrictionsOf } from '../../api/schemas/people/restrictions.ts'
 import { RecordError } from '../../app/errors.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
 import type { Entity, QuarantinedPart, Row } from '../../sync/resource.ts'
-import { numbersIn } from '../record.ts'
-
-/** What an answer says of a player's characters. */
-export interface Characters {
-  readonly entities: readonly Entity[]
-  /** False when there may be others: the list, or some kind of character, is hidden. */
-  readonly complete: boolean
-  readonly samples: Readonly<Record<string, readonly Row[]>>
-  readonly quarantined: readonly QuarantinedPart[]
-}
+import { numbersIn, recordError } from '../record.ts'
 
 const skills = ['strength', 'dexterity', 'intelligence', 'defence', 'agility']
-const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
 /**
  * A player's characters by uuid (API reference 7.2). One that cannot be read is quarantined, the others go on.
  * @param restricted the access rules that hide something of this player
  */
-export function charactersOf(playerUuid: string, characters: unknown, restricted: readonly string[]): Characters {
+export function charactersOf(playerUuid: string, characters: unknown, restricted: readonly string[]) {
   const entities: Entity[] = []
   const quarantined: QuarantinedPart[] = []
   const samples = { characterCounters: [] as Row[], professions: [] as Row[], quests: [] as Row[] }
   for (const [uuid, record] of fieldsOf(characters)) {
     const key = `${playerUuid}/${uuid.toLowerCase()}`
-    const known = uuidForm.test(uuid)
+    const known = isUuid(uuid)
     try {
-      if (!known) throw new RecordError('a character without a uuid', { context: { path: '' } })
+      if (!known) throw recordError('', 'a character without a uuid')
       const character = parseCharacter(record)
       entities.push(traits(key, character))
       const owner = { playerUuid, characterUuid: uuid.toLowerCase() }
@@ -47,6 +37,7 @@ export function charactersOf(playerUuid: string, characters: unknown, restricted
   }
   const isMap = typeof characters === 'object' && characters !== null && !Array.isArray(characters)
   const hidden = restricted.includes('characterListAccess') || restricted.includes('huntedCharacterAccess')
+  // Otherwise there may be others: the list, or some kind of character, is hidden.
   return { entities, complete: isMap && !hidden, samples, quarantined }
 }
 

@@ -3,7 +3,6 @@ import { playerSchema } from '../../api/schemas/people/players.ts'
 import { defineWorklist } from '../../sync/resource.ts'
 import { inProfiles } from '../personal.ts'
 import { aboutAnother, knownBy, oneAnswer, uuidField } from '../record.ts'
-import { playerGrowth } from './growth.ts'
 import { countNamelessPlayers, findPlayers, lookUpPlayers, planPlayers, playersCalled, playersLike } from './keys.ts'
 import { normalizePlayer } from './normalize.ts'
 import {
@@ -26,7 +25,6 @@ const ofCharacterKey = ['playerUuid', 'characterUuid']
 export const players = defineWorklist({
   name: 'players',
   schedule: '*/2 * * * *',
-  lane: 'refresh',
   cacheSeconds: 120,
   route: '/player/{nameOrUuid}',
   rawDays: 7,
@@ -34,8 +32,14 @@ export const players = defineWorklist({
   backfill: { keys: 1_000, rowsPerKey: 130 },
   keyFlag: 'player',
   keySource: 'online-players',
-  changeLog: false,
-  retained: playerGrowth,
+  // A day is often enough for what is long ago. A quest is done once, so their table grows no more than there are quests.
+  retained: [
+    { table: playerStatus, key: ['playerUuid'], cell: 'day', last: ['online', 'last_join is not null'] },
+    { table: playerCounter, key: ['playerUuid', 'counter'], cell: 'day' },
+    { table: playerRanking, key: ['playerUuid', 'board'], cell: 'day' },
+    { table: characterCounter, key: [...ofCharacterKey, 'counter'], cell: 'day' },
+    { table: characterProfession, key: [...ofCharacterKey, 'profession'], cell: 'day' },
+  ],
   history: playerHistory,
   relatedHistories: {
     characters: { ...characterHistory, absence: 'own', ...knownBy(characterSchema) },
@@ -56,9 +60,7 @@ export const players = defineWorklist({
   countNameless: countNamelessPlayers,
   extractOne: async (api, uuid, { signal, lane }) => {
     const answer = await api.players.profile(uuid, { fullResult: true, signal, lane })
-    const validationError = aboutAnother(answer.body, uuid)
-    const extraction = { records: [answer.body], ...oneAnswer(answer) }
-    return validationError === undefined ? extraction : { ...extraction, validationError }
+    return { records: [answer.body], ...oneAnswer(answer), validationError: aboutAnother(answer.body, uuid) }
   },
   keyOf: (record) => uuidField(record, 'uuid'),
   normalize: normalizePlayer,

@@ -1,10 +1,9 @@
+import type { Api } from '../../api/client.ts'
 import { BadRequest, MultipleObjectsReturned, NotFound } from '../../api/errors.ts'
 import { nearest } from '../../app/text/nearest.ts'
-import type { Named, NameHolder, Worklist } from '../../sync/resource.ts'
+import type { Sql } from '../../db/database.ts'
+import type { Named, NameHolder } from '../../sync/resource.ts'
 import { textField } from '../record.ts'
-
-type Sql = Parameters<Worklist['plan']>[0]
-type Api = Parameters<Worklist['lookUp']>[0]
 
 /** Whether neither a profile nor a guild ever gave the player of a `listing` a name. */
 const nameless = `not exists (select from game.player named where named.player_uuid = listing.player_uuid and username is not null)
@@ -26,7 +25,6 @@ export async function countNamelessPlayers(sql: Sql): Promise<number> {
  * are those who are there and have no name yet, since the online list has none. Then those who left the list and may be
  * hidden: only their profile tells whether they logged out, and the sooner the closer. Then those who came, whose profile
  * tells when exactly; then those who are there; the rest by staleness alone.
- * @param at now
  */
 export async function planPlayers(sql: Sql, at: Date): Promise<void> {
   await sql.query(

@@ -2,7 +2,7 @@ import { type Player, parsePlayer } from '../../api/schemas/people/players.ts'
 import { restrictionsOf } from '../../api/schemas/people/restrictions.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
 import { type IgnoredInstant, type Normalized, notAfter, type ResponseContext, type Row } from '../../sync/resource.ts'
-import { numbersIn } from '../record.ts'
+import { numbersIn, omit } from '../record.ts'
 import { charactersOf } from './characters.ts'
 import type { playerHistory } from './tables.ts'
 
@@ -14,17 +14,10 @@ export function normalizePlayer(record: unknown, context?: ResponseContext): Nor
   const player = parsePlayer(record)
   const ignored: IgnoredInstant[] = []
   const lastJoin = notAfter(player.lastJoin, context, ignored, { field: 'lastJoin' })
-  const { online: _o, server: _s, activeCharacter: _a, lastJoin: _l, characters: _c, ...lasting } = player
+  const lasting = omit(player, 'online', 'server', 'activeCharacter', 'lastJoin', 'characters')
   // Numbers that move, and what a player shows of them, are no version of the player.
-  const {
-    ranking,
-    previousRanking: _p,
-    playtime,
-    globalData,
-    featuredStats: _f,
-    restrictions: _r,
-    ...profile
-  } = lasting
+  const shown = omit(lasting, 'previousRanking', 'featuredStats', 'restrictions')
+  const { ranking, playtime, globalData, ...profile } = shown
   const playerUuid = player.uuid.toLowerCase()
   const restricted = restrictionsOf(player)
   const characters = charactersOf(playerUuid, player.characters, restricted)
@@ -34,6 +27,8 @@ export function normalizePlayer(record: unknown, context?: ResponseContext): Nor
     ...(player.guild.uuid ? { uuid: player.guild.uuid.toLowerCase() } : {}),
   }
   const colour = player.legacyRankColour
+  const { username, nickname, rank, rankBadge, shortenedRank, supportRank } = player
+  const named = { username, nickname, rank, rankBadge, shortenedRank, supportRank }
   return {
     key: playerUuid,
     document: {
@@ -44,12 +39,7 @@ export function normalizePlayer(record: unknown, context?: ResponseContext): Nor
     } as Json,
     root: {
       playerUuid,
-      username: player.username,
-      nickname: player.nickname,
-      rank: player.rank,
-      rankBadge: player.rankBadge,
-      shortenedRank: player.shortenedRank,
-      supportRank: player.supportRank,
+      ...named,
       rankColour: typeof colour === 'string' ? colour : colour?.main,
       rankColourSub: typeof colour === 'string' ? null : colour?.sub,
       veteran: player.veteran,

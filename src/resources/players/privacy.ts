@@ -3,9 +3,9 @@ import { fieldsOf } from '../../api/schemas/form/unknown.ts'
 import { characterSchema } from '../../api/schemas/people/characters.ts'
 import { playerSchema } from '../../api/schemas/people/players.ts'
 import { restrictionsOf } from '../../api/schemas/people/restrictions.ts'
-import type { Fields, KeptTable, Personal, PersonalResponses } from '../../sync/resource.ts'
+import { type Fields, isFields, type KeptTable, type Personal, type PersonalResponses } from '../../sync/resource.ts'
 import { fieldOf, textField } from '../record.ts'
-import { fieldsUnder, hasValue, isAbout, isFields, removeFields, ruleName, rulesShown } from '../redaction.ts'
+import { fieldsUnder, hasValue, isAbout, removeFields, ruleName, rulesShown } from '../redaction.ts'
 
 const rules = fieldsByRule(playerSchema)
 const profileFields = new Set(Object.keys(playerSchema.shape))

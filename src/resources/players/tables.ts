@@ -1,16 +1,6 @@
 import { index, primaryKey } from 'drizzle-orm/pg-core'
-import {
-  boolean,
-  doublePrecision,
-  instant,
-  integer,
-  sampledAt,
-  text,
-  textInstant,
-  texts,
-  uuid,
-} from '../../db/columns.ts'
-import { historyTable } from '../../db/history.ts'
+import { boolean, doublePrecision, instant, integer, text, textInstant, texts, uuid } from '../../db/columns.ts'
+import { historyTable, sampleTable } from '../../db/history.ts'
 import { gameTable } from '../../db/schemas.ts'
 
 /** API reference 7.1. */
@@ -66,12 +56,11 @@ export const playerCharacter = historyTable(
   },
 )
 
-export const playerStatus = gameTable(
+export const playerStatus = sampleTable(
   'player_status',
   "Whether a player was online and when the latest login was, by the player's own profile, whenever that changed.",
+  { playerUuid: uuid('The player.') },
   {
-    playerUuid: uuid('The player.').notNull(),
-    observedAt: sampledAt(),
     online: boolean('NULL: hidden. False: offline, of a player who does not hide it.'),
     world: text('Where. NULL: offline or hidden.'),
     lastJoin: textInstant(
@@ -79,83 +68,47 @@ export const playerStatus = gameTable(
     ),
     activeCharacter: uuid('Uuid of the character in play, or played last. NULL: the API did not send it.'),
   },
-  (self) => [
-    primaryKey({ name: 'player_status_pkey', columns: [self.playerUuid, self.observedAt] }),
-    index('player_status_time').using('brin', self.observedAt),
-  ],
 )
 
-export const playerCounter = gameTable(
+export const playerCounter = sampleTable(
   'player_counter',
   "A player's counters over all characters, each whenever it changed. They may fall. One that is hidden has no row: it is not 0.",
   {
-    playerUuid: uuid('The player.').notNull(),
-    counter: text(
-      'Name as in the API, nested ones with dots: playtime (hours), wars, raids.total, raids.list.<raid>.',
-    ).notNull(),
-    observedAt: sampledAt(),
-    value: doublePrecision('The counter.').notNull(),
+    playerUuid: uuid('The player.'),
+    counter: text('Name as in the API, nested ones with dots: playtime (hours), wars, raids.total, raids.list.<raid>.'),
   },
-  (self) => [
-    primaryKey({ name: 'player_counter_pkey', columns: [self.playerUuid, self.counter, self.observedAt] }),
-    index('player_counter_time').using('brin', self.observedAt),
-  ],
+  { value: doublePrecision('The counter.').notNull() },
 )
 
-export const playerRanking = gameTable(
+export const playerRanking = sampleTable(
   'player_ranking',
   "A player's place on a leaderboard whenever it changed.",
-  {
-    playerUuid: uuid('The player.').notNull(),
-    board: text('Name of the leaderboard.').notNull(),
-    observedAt: sampledAt(),
-    position: integer('Place; 1 is the first.').notNull(),
-  },
-  (self) => [
-    primaryKey({ name: 'player_ranking_pkey', columns: [self.playerUuid, self.board, self.observedAt] }),
-    index('player_ranking_time').using('brin', self.observedAt),
-  ],
+  { playerUuid: uuid('The player.'), board: text('Name of the leaderboard.') },
+  { position: integer('Place; 1 is the first.').notNull() },
 )
 
-export const characterCounter = gameTable(
+export const characterCounter = sampleTable(
   'character_counter',
   "A character's numbers, each whenever it changed. One that is hidden has no row: it is not 0.",
   {
-    playerUuid: uuid('Whose character it is.').notNull(),
-    characterUuid: uuid('The character.').notNull(),
+    playerUuid: uuid('Whose character it is.'),
+    characterUuid: uuid('The character.'),
     counter: text(
       'Name as in the API, nested ones with dots: xp, playtime (hours), skillPoints.strength, dungeons.list.<dungeon>. blocksWalked overflows and may be negative.',
-    ).notNull(),
-    observedAt: sampledAt(),
-    value: doublePrecision('The number.').notNull(),
+    ),
   },
-  (self) => [
-    primaryKey({
-      name: 'character_counter_pkey',
-      columns: [self.playerUuid, self.characterUuid, self.counter, self.observedAt],
-    }),
-    index('character_counter_time').using('brin', self.observedAt),
-  ],
+  { value: doublePrecision('The number.').notNull() },
 )
 
-export const characterProfession = gameTable(
+export const characterProfession = sampleTable(
   'character_profession',
   "A character's standing in a profession whenever it changed.",
   {
-    playerUuid: uuid('Whose character it is.').notNull(),
-    characterUuid: uuid('The character.').notNull(),
-    profession: text('Name of the profession, such as fishing.').notNull(),
-    observedAt: sampledAt(),
-    level: integer('Level in it.'),
-    xpPercent: doublePrecision('Way to the next level, 0..100.'),
+    playerUuid: uuid('Whose character it is.'),
+    characterUuid: uuid('The character.'),
+    profession: text('Name of the profession, such as fishing.'),
   },
-  (self) => [
-    primaryKey({
-      name: 'character_profession_pkey',
-      columns: [self.playerUuid, self.characterUuid, self.profession, self.observedAt],
-    }),
-    index('character_profession_time').using('brin', self.observedAt),
-  ],
+  { level: integer('Level in it.'), xpPercent: doublePrecision('Way to the next level, 0..100.') },
 )
 
 export const characterQuest = gameTable(

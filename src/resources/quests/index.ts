@@ -1,23 +1,19 @@
 import { parseQuestCount, questCountSchema } from '../../api/schemas/places.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
 import { defineResource, type Normalized } from '../../sync/resource.ts'
-import { knownBy, oneAnswer } from '../record.ts'
+import { knownBy, oneRequest } from '../record.ts'
 import { questCountHistory } from './tables.ts'
 
 /** How many quests there are: `GET /map/quests` (API reference 3.6). */
 export const quests = defineResource({
   name: 'quests',
   schedule: '47 * * * *',
-  lane: 'refresh',
   cacheSeconds: 3600,
   route: '/map/quests',
   rawCost: 'a few bytes a response',
   changeLog: true,
   history: questCountHistory,
-  extract: async (api, { signal, lane }) => {
-    const answer = await api.map.quests({ signal, lane })
-    return { records: [answer.body], ...oneAnswer(answer) }
-  },
+  extract: oneRequest({ ask: (api, call) => api.map.quests(call), records: (body) => [body] }),
   keyOf: () => 'quests',
   normalize: normalizeQuestCount,
   ...knownBy(questCountSchema),

@@ -1,37 +1,12 @@
-import { historyTable, partTable } from '../../db/history.ts'
-import {
-  contentColumns,
-  contentKey,
-  placeColumns,
-  requirementColumns,
-  requirementKey,
-  rewardColumns,
-  rewardKey,
-} from '../map-content.ts'
+import { contentTable, placeColumns, requirementTable, rewardTable } from '../map-content.ts'
 
 /** API reference 8. */
-export const raid = historyTable(
-  'raid',
-  'Versions of raids: place, requirements and rewards.',
-  contentKey(),
-  { ...contentColumns(), ...placeColumns() },
-  { document: true },
-)
-
-export const raidReward = partTable(
-  raid,
-  'raid_reward',
-  'Rewards of a version of a raid.',
-  rewardKey(),
-  rewardColumns(),
-)
-
-export const raidRequirement = partTable(
+export const raid = contentTable('raid', 'Versions of raids: place, requirements and rewards.', placeColumns())
+export const raidReward = rewardTable(raid, 'raid_reward', 'Rewards of a version of a raid.')
+export const raidRequirement = requirementTable(
   raid,
   'raid_requirement',
   'What a version of a raid requires of players.',
-  requirementKey(),
-  requirementColumns(),
 )
 
 export const raidHistory = { root: raid, parts: { rewards: raidReward, requirements: raidRequirement } }

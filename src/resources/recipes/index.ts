@@ -8,7 +8,6 @@ import { recipeHistory } from './tables.ts'
 export const recipes = defineResource({
   name: 'recipes',
   schedule: '12 * * * *',
-  lane: 'refresh',
   cacheSeconds: 3600,
   route: '/item/recipe/database',
   rawCost: '13 kB for a new state of all recipes',

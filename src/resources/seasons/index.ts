@@ -1,25 +1,21 @@
 import { parseSeason, type Season, seasonSchema } from '../../api/schemas/seasons.ts'
-import { RecordError } from '../../app/errors.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
 import { defineResource, type Normalized } from '../../sync/resource.ts'
-import { fieldOf, knownBy, oneAnswer, textField } from '../record.ts'
+import { fieldOf, knownBy, oneRequest, recordError, textField } from '../record.ts'
 import { seasonHistory } from './tables.ts'
 
 /** Definitions of the guild seasons: `GET /guild/seasons`, an object by season number (API reference 6.4). */
 export const seasons = defineResource({
   name: 'seasons',
   schedule: '32 * * * *',
-  lane: 'refresh',
   cacheSeconds: 600,
   route: '/guild/seasons',
   rawCost: 'a few kB a response',
-  changeLog: false,
   history: seasonHistory,
-  extract: async (api, { signal, lane }) => {
-    const answer = await api.guilds.seasons({ signal, lane })
-    const records = Object.entries(answer.body).map(([season, record]) => ({ season, record }))
-    return { records, ...oneAnswer(answer) }
-  },
+  extract: oneRequest({
+    ask: (api, call) => api.guilds.seasons(call),
+    records: (body) => Object.entries(body).map(([season, record]) => ({ season, record })),
+  }),
   keyOf: (record) => textField(record, 'season')?.replace(/^0+(?=\d)/, ''),
   bodyOf: (record) => fieldOf(record, 'record'),
   normalize: normalizeSeason,
@@ -28,7 +24,7 @@ export const seasons = defineResource({
 
 export function normalizeSeason(numbered: unknown): Normalized<typeof seasonHistory> {
   const { season, record } = numbered as { readonly season: string; readonly record: unknown }
-  if (!/^\d{1,6}$/.test(season)) throw new RecordError(`season ${season} is no number`, { context: { path: '' } })
+  if (!/^\d{1,6}$/.test(season)) throw recordError('', `season ${season} is no number`)
   const parsed = parseSeason(record)
   return {
     key: season,

@@ -14,7 +14,6 @@ export const territories = defineResource({
   route: '/guild/list/territory',
   rawDays: 3,
   rawCost: '13 kB a response: 116 MB a day when polled every ten seconds, 19 MB every minute',
-  changeLog: false,
   history: territoryHistory,
   relatedHistories: {
     holds: { root: territoryHold, parts: {}, absence: 'with-root', compare: compareHolds, concerns: holdersOf },

@@ -1,6 +1,4 @@
-import type { Worklist } from '../../sync/resource.ts'
-
-type Sql = Parameters<Worklist['plan']>[0]
+import type { Sql } from '../../db/database.ts'
 
 /** Exact names of all territories that were ever listed. */
 export async function territoryNames(sql: Sql): Promise<string[]> {
@@ -13,7 +11,6 @@ export async function territoryNames(sql: Sql): Promise<string[]> {
   return rows.map(({ territory }) => territory)
 }
 
-/** Names of territories that begin with a text. */
 export async function territoriesStarting(sql: Sql, start: string, limit: number) {
   const names = (await territoryNames(sql)).filter((name) => name.startsWith(start)).sort()
   return names.slice(0, limit).map((value) => ({ value, about: 'territory' }))

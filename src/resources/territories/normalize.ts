@@ -10,15 +10,12 @@ import {
 } from '../../sync/resource.ts'
 import type { territoryHistory } from './tables.ts'
 
-/** What the answer's map is taken apart into: one territory under its exact name. */
-export interface NamedTerritory {
-  readonly territory: string
-  readonly record: unknown
-}
-
-/** One territory into rows (API reference 6.3): its standing as history, its holder as another, its resources as samples. */
+/**
+ * One territory under its exact name into rows (API reference 6.3): its standing as history, its holder as another, its
+ * resources as samples.
+ */
 export function normalizeTerritory(named: unknown, context?: ResponseContext): Normalized<typeof territoryHistory> {
-  const { territory, record } = named as NamedTerritory
+  const { territory, record } = named as { readonly territory: string; readonly record: unknown }
   const parsed = parseTerritory(record)
   // Who holds it, since when, and what is stored have tables of their own: they are no version of the place.
   const { guild, acquired: sent, resources, ...standing } = parsed
@@ -28,24 +25,18 @@ export function normalizeTerritory(named: unknown, context?: ResponseContext): N
   const { start, end } = parsed.location ?? {}
   const [minX, maxX] = ends(start?.[0], end?.[0])
   const [minZ, maxZ] = ends(start?.[1], end?.[1])
+  // With its corners in order: turned round it is the same place.
+  const corners = minX === undefined || minZ === undefined ? {} : { start: [minX, minZ], end: [maxX, maxZ] }
+  const location = parsed.location && { ...parsed.location, ...corners }
   return {
     key: territory,
-    document: { ...standing, ...sortedPlace(parsed.location), links } as Entity['document'],
+    document: { ...standing, location, links } as Entity['document'],
     root: { territory, minX, minZ, maxX, maxZ, isHq: parsed.hq, treasury: parsed.treasury, defences: parsed.defences },
     parts: { links: links.map((linksTo, position) => ({ position, linksTo })) },
     relatedEntities: { holds: namesHolder(guild, sent) ? [holdOf(territory, guild, acquired)] : [] },
     samples: { resources: resourceRows(territory, resources) },
     ignored,
   }
-}
-
-/** The location with its corners in order: turned round it is the same place. */
-function sortedPlace(location: Territory['location']): Pick<Territory, 'location'> {
-  const { start, end } = location ?? {}
-  const [minX, maxX] = ends(start?.[0], end?.[0])
-  const [minZ, maxZ] = ends(start?.[1], end?.[1])
-  if (minX === undefined || minZ === undefined) return { location }
-  return { location: { ...location, start: [minX, minZ], end: [maxX, maxZ] } }
 }
 
 /** Corners come in any order. */

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { index, primaryKey } from 'drizzle-orm/pg-core'
-import { bigint, boolean, instant, integer, sampledAt, text, textInstant, uuid } from '../../db/columns.ts'
-import { historyTable, partTable } from '../../db/history.ts'
+import { bigint, boolean, instant, integer, text, textInstant, uuid } from '../../db/columns.ts'
+import { historyTable, partTable, sampleTable } from '../../db/history.ts'
 import { namesPeople } from '../../db/naming.ts'
 import { gameTable } from '../../db/schemas.ts'
 
@@ -93,13 +93,14 @@ export const territoryCapture = gameTable(
   ],
 )
 
-export const territoryResource = gameTable(
+export const territoryResource = sampleTable(
   'territory_resource',
   'What a territory stored and produced of a resource, a row whenever one of the values changed.',
   {
-    territory: text('Exact name of the territory.').notNull(),
-    resource: text('EMERALD, ORE, WOOD, FISH, CROP, or what else the API sends.').notNull(),
-    observedAt: sampledAt(),
+    territory: text('Exact name of the territory.'),
+    resource: text('EMERALD, ORE, WOOD, FISH, CROP, or what else the API sends.'),
+  },
+  {
     generation: bigint('Produced per hour, in emeralds or pieces. 0: not produced here.'),
     baseGeneration: bigint(
       'Produced per hour before bonuses; filled for every resource, also where nothing is produced. NULL: the API did not send it.',
@@ -107,10 +108,6 @@ export const territoryResource = gameTable(
     stored: bigint('In the storage then; may exceed the limit.'),
     storageLimit: bigint('What the storage has room for.'),
   },
-  (self) => [
-    primaryKey({ name: 'territory_resource_pkey', columns: [self.territory, self.resource, self.observedAt] }),
-    index('territory_resource_time').using('brin', self.observedAt),
-  ],
 )
 
 export const territoryHistory = { root: territory, parts: { links: territoryLink } }

@@ -4,7 +4,7 @@ import { parseWorldEvent, worldEventSchema } from '../../api/schemas/places.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
 import { defineResource, type Normalized } from '../../sync/resource.ts'
 import { requirementRows } from '../map-content.ts'
-import { knownBy, oneAnswer, textField } from '../record.ts'
+import { knownBy, oneRequest, textField } from '../record.ts'
 import { deriveOccurrences, giveUpOccurrences } from './derive.ts'
 import { worldEventHistory, worldEventOccurrence } from './tables.ts'
 
@@ -12,17 +12,12 @@ import { worldEventHistory, worldEventOccurrence } from './tables.ts'
 export const worldEvents = defineResource({
   name: 'world-events',
   schedule: '*/5 * * * *',
-  lane: 'refresh',
   cacheSeconds: 120,
   route: '/map/world-events',
   rawDays: 3,
   rawCost: '15 kB a response: 4 MB a day',
-  changeLog: false,
   history: worldEventHistory,
-  extract: async (api, { signal, lane }) => {
-    const answer = await api.map.worldEvents({ signal, lane })
-    return { records: recordsOf(answer.body, 'name'), ...oneAnswer(answer) }
-  },
+  extract: oneRequest({ ask: (api, call) => api.map.worldEvents(call), records: (body) => recordsOf(body, 'name') }),
   keyOf: (record) => textField(record, 'internalName'),
   normalize: normalizeWorldEvent,
   ...knownBy(worldEventSchema),

@@ -2,7 +2,7 @@ import { index, primaryKey } from 'drizzle-orm/pg-core'
 import { doublePrecision, instant, integer, text } from '../../db/columns.ts'
 import { historyTable, partTable } from '../../db/history.ts'
 import { gameTable } from '../../db/schemas.ts'
-import { requirementColumns, requirementKey } from '../map-content.ts'
+import { requirementTable } from '../map-content.ts'
 
 /** API reference 8. */
 export const worldEvent = historyTable(
@@ -36,12 +36,10 @@ export const worldEventLocation = partTable(
   },
 )
 
-export const worldEventRequirement = partTable(
+export const worldEventRequirement = requirementTable(
   worldEvent,
   'world_event_requirement',
   'What a version of a world event requires of players.',
-  requirementKey(),
-  requirementColumns(),
 )
 
 export const worldEventOccurrence = gameTable(

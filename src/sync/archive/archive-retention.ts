@@ -57,10 +57,8 @@ async function expireSome(db: Database, resource: string, before: Date): Promise
       .delete(rawAnswer)
       .where(text`(${answerId}, ${position}) in ${oldest}`)
       .returning({ hash: rawAnswer.hash })
-    await deleteUnusedBodies(
-      sql,
-      removed.map(({ hash }) => hash),
-    )
+    const hashes = removed.map(({ hash }) => hash)
+    await deleteUnusedBodies(sql, hashes)
     return removed.length
   })
 }

@@ -31,7 +31,7 @@ export interface ArchiveEntry {
   /** Of a resource whose responses are about people. */
   readonly personal: Personal | undefined
   /** Of a worklist. */
-  readonly key?: string
+  readonly key?: string | undefined
   readonly runId: string
   readonly takenAt: Date
   /** The instant it speaks for; null when it was refused or could not be read. */

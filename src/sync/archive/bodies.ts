@@ -84,6 +84,19 @@ export async function rewriteBody(
   return true
 }
 
+/** Archived responses that share a body, and whatever else the name says. */
+export function grouped<Reference extends BodyReference>(
+  references: readonly Reference[],
+  nameOf: (reference: Reference) => unknown = () => '',
+): Reference[][] {
+  const groups = new Map<string, Reference[]>()
+  for (const one of references) {
+    const name = `${Buffer.from(one.hash).toString('base64')} ${nameOf(one)}`
+    groups.set(name, [...(groups.get(name) ?? []), one])
+  }
+  return [...groups.values()]
+}
+
 /** The JSON of a text, or undefined where it is none. */
 export function parsed(json: string): unknown {
   try {

@@ -5,10 +5,10 @@ import { FOREVER } from '../../db/bulk/values.ts'
 import type { Sql } from '../../db/database.ts'
 import { anyOf, typed } from '../../db/typed.ts'
 import { sha256 } from '../normalize/hash.ts'
-import { everything, type Fields, type Personal, type PersonalResponses } from '../privacy/personal.ts'
+import { everything, isFields, type Personal, type PersonalResponses } from '../privacy/personal.ts'
 import { privacyAction, privacyRestriction } from '../privacy/tables.ts'
 import { replaceNames } from './archived-names.ts'
-import { type BodyReference, parsed, rewriteBody } from './bodies.ts'
+import { type BodyReference, grouped, parsed, rewriteBody } from './bodies.ts'
 
 /** What of a player is to be removed. */
 export interface Target {
@@ -19,11 +19,11 @@ export interface Target {
   readonly until?: Date
 }
 
-/** From how many archived responses something of a player was removed. */
-export interface ErasedRaw {
+/** How many rows of one table went or were blanked. */
+export interface Removed {
   readonly playerUuid: string
   readonly fieldGroup: string
-  readonly table: 'sync.raw_body'
+  readonly table: string
   readonly rows: number
 }
 
@@ -44,33 +44,28 @@ const observedAt = 'coalesce(raw.observed_at, raw.received_at)'
  * hashes. To be called before the rows of the same people are removed: the tables say which responses to search.
  * @returns what was removed; nothing of those of whom there was nothing
  */
-export async function eraseRaw(sql: Sql, personal: Personal, targets: readonly Target[]): Promise<ErasedRaw[]> {
+export async function eraseRaw(sql: Sql, personal: Personal, targets: readonly Target[]): Promise<Removed[]> {
   const rows = new Map<Target, number>()
-  const names = await namesOf(
-    sql,
-    targets.map((one) => one.playerUuid),
-  )
+  const uuids = targets.map((one) => one.playerUuid)
+  const names = await namesOf(sql, uuids)
   for (const responses of Object.values(personal.responses)) {
     if (!targets.some((target) => concerns(target, responses))) continue
+    const selects = responses.archived.map(
+      (from) => `select raw.answer_id as "answerId", raw.position, raw.resource, raw.key, raw.status, raw.hash, who.n
+        from ${wanted} ${from} where ${observedAt} <= who.until and who.field_group = any($4::text[])`,
+    )
     const found = await sql.query<Place>(
       `select "answerId", position, resource, key, status, hash, array_agg(distinct n)::int[] as targets
-         from (${responses.archived
-           .map(
-             (
-               from,
-             ) => `select raw.answer_id as "answerId", raw.position, raw.resource, raw.key, raw.status, raw.hash, who.n
-                          from ${wanted} ${from} where ${observedAt} <= who.until and who.field_group = any($4::text[])`,
-           )
-           .join(' union all ')}) place
+         from (${selects.join(' union all ')}) place
         group by 1, 2, 3, 4, 5, 6`,
       [
-        targets.map((one) => one.playerUuid),
+        uuids,
         targets.map((one) => one.until ?? FOREVER),
         targets.map((one) => one.fieldGroup),
         [...responses.rules, everything],
       ],
     )
-    for (const alike of grouped(found)) {
+    for (const alike of grouped(found, ({ key, status, targets: ns }) => [key, status === 'failed', ...ns].join(' '))) {
       const met = alike[0]?.targets.flatMap((n) => targets[n - 1] ?? []) ?? []
       for (const target of await eraseFrom(sql, responses, alike, met, names))
         rows.set(target, (rows.get(target) ?? 0) + alike.length)
@@ -82,18 +77,6 @@ export async function eraseRaw(sql: Sql, personal: Personal, targets: readonly T
     table: 'sync.raw_body',
     rows: n,
   }))
-}
-
-/** Archived responses with the same body and the same targets. */
-function grouped(places: readonly Place[]): Place[][] {
-  const groups = new Map<string, Place[]>()
-  for (const one of places) {
-    const name = [Buffer.from(one.hash).toString('base64'), one.key, one.status === 'failed', ...one.targets].join(' ')
-    const group = groups.get(name)
-    if (group) group.push(one)
-    else groups.set(name, [one])
-  }
-  return [...groups.values()]
 }
 
 /** Returns the targets of which there was something. */
@@ -149,10 +132,6 @@ export function redact(body: unknown, responses: PersonalResponses, target: Targ
 
 function concerns({ fieldGroup }: Target, { rules }: PersonalResponses): boolean {
   return fieldGroup === everything || rules.includes(fieldGroup)
-}
-
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** What players were called, by uuid. */

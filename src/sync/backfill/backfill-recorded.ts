@@ -1,14 +1,14 @@
 import { Forbidden, NotFound } from '../../api/errors.ts'
 import { BrokenRecording, type RecordedResponses } from '../../api/recordings/recorded.ts'
-import { FatalError, RecordError, RetryableError } from '../../app/errors.ts'
+import { FatalError, messageOf, RecordError, RetryableError } from '../../app/errors.ts'
 import type { Engine } from '../engine.ts'
-import { type Extraction, type ExtractOptions, isWorklist, type Resource, type Worklist } from '../resource.ts'
+import { type ExtractOptions, isWorklist, type Resource, type Worklist } from '../resource.ts'
 import { ingest } from '../run/ingest.ts'
 import { runResource } from '../run/run-resource.ts'
 import type { RunResult } from '../run/run-result.ts'
 import { WorklistRun } from '../run/worklist-run.ts'
-import { listKeys } from './campaign.ts'
-import { type RecordedResponse, timelineOf, withinTime } from './recorded-timeline.ts'
+import { addKeys } from '../worklist/work-items.ts'
+import { extractWith, type RecordedResponse, timelineOf, withinTime } from './recorded-timeline.ts'
 
 /** The engine without the API: no request is sent, and time is that of the recordings. */
 export type Loading = Omit<Engine, 'api'>
@@ -36,7 +36,6 @@ const noCounts = {
 /** What came of the recorded responses of one resource. */
 export type LoadedAnswers = { readonly resource: string } & Readonly<typeof noCounts>
 
-/** What came of a folder of recorded responses. */
 export interface LoadedFolder {
   readonly resources: readonly LoadedAnswers[]
   /** Responses that could not be read, with file and line. */
@@ -97,7 +96,6 @@ interface OpenRun {
   readonly requested: number
 }
 
-/** A recorded response that cannot be extracted. */
 class UnreadableResponse extends RecordError {}
 
 type Counted = Omit<typeof noCounts, 'answers' | 'stale' | 'unchanged'> & { readonly status: string }
@@ -111,7 +109,7 @@ function add(sum: typeof noCounts | undefined, result: Counted): void {
 }
 
 async function loadWhole(resource: Resource, engine: Engine): Promise<RunResult> {
-  await check(resource, engine, () => resource.extract(engine.api, {}))
+  await check(resource, engine)
   for (;;) {
     const run = await runResource(resource, engine)
     const message = `${resource.name}: ${run.error}`
@@ -128,7 +126,7 @@ async function loadKey(
   { key = '' }: RecordedResponse,
   runs: Map<string, OpenRun>,
 ): Promise<Counted> {
-  await check(resource, engine, () => resource.extractOne(engine.api, key, {}))
+  await check(resource, engine, key)
   const { run, requested } = runs.get(resource.name) ?? {
     // The next recording may be of years later: no conclusion is held back.
     run: new WorklistRun(resource, engine, 0),
@@ -139,28 +137,19 @@ async function loadKey(
 }
 
 /** Extracts a recorded response before it is loaded: an error here is the recording's. A refusal is a response too. */
-async function check(
-  { name }: Resource | Worklist,
-  { clock }: Engine,
-  extract: () => Promise<Extraction>,
-): Promise<void> {
+async function check(resource: Resource | Worklist, { api, clock }: Engine, key?: string): Promise<void> {
   try {
-    await extract()
+    await extractWith(resource, api, key)
   } catch (error) {
     if (error instanceof NotFound || error instanceof Forbidden) return
-    const what = error instanceof Error ? error.message : String(error)
     const place = error instanceof BrokenRecording ? '' : ` of ${new Date(clock.now()).toISOString()}`
-    throw new UnreadableResponse(`${name}${place}: ${what}`)
+    throw new UnreadableResponse(`${resource.name}${place}: ${messageOf(error)}`)
   }
 }
 
 async function listAll({ db }: Loading, responses: readonly RecordedResponse[]): Promise<void> {
-  const keys = new Map<string, string[]>()
-  for (const { resource, key } of responses) {
-    if (key === undefined) continue
-    const listed = keys.get(resource.name)
-    if (listed) listed.push(key)
-    else keys.set(resource.name, [key])
+  for (const resource of new Set(responses.map((response) => response.resource))) {
+    const keys = responses.flatMap((response) => (response.resource === resource ? (response.key ?? []) : []))
+    if (keys.length > 0) await addKeys(db, resource.name, keys)
   }
-  for (const [resource, listed] of keys) await listKeys(db, resource, listed)
 }

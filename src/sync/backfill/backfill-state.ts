@@ -1,3 +1,5 @@
+import { messageOf } from '../../app/errors.ts'
+
 /** What a backfill knows between two steps. Pure data: `nextStep` says what to do, `reduce` what came of it. */
 export interface BackfillState {
   /** At most that many keys in this call. */
@@ -12,7 +14,6 @@ export interface BackfillState {
   /** Keys that failed too often; whether the service or the key is at fault is not known yet. */
   readonly suspects: readonly FailedKey[]
   readonly givenUp: readonly FailedKey[]
-  /** How often each key failed. */
   readonly tries: ReadonlyMap<string, number>
   readonly failuresInARow: number
   /** Different keys that were requested. */
@@ -22,7 +23,6 @@ export interface BackfillState {
   readonly isExhausted: boolean
   /** A step failed because the API or the database is away. */
   readonly isInterrupted: boolean
-  /** What ends the backfill early. */
   readonly failure?: { readonly error: unknown }
 }
 
@@ -52,7 +52,6 @@ export type BackfillEvent =
 export type BackfillStep =
   | { readonly type: 'claim'; readonly limit: number; readonly except: readonly string[] }
   | { readonly type: 'request'; readonly key: string; readonly isRetry: boolean }
-  /** Wait for one of the requests in flight. */
   | { readonly type: 'wait' }
   /** Find out whether the service is away or the keys are at fault. */
   | { readonly type: 'recover' }
@@ -73,7 +72,6 @@ export function initialState({ limit, concurrency }: Pick<BackfillState, 'limit'
   return { limit, concurrency, ...none, ...counts, isExhausted: false, isInterrupted: false }
 }
 
-/** What to do next. */
 export function nextStep(state: BackfillState): BackfillStep {
   const { limit, ready, running, retries, suspects, givenUp, requested } = state
   if (state.failure) return { type: 'end' }
@@ -88,7 +86,6 @@ export function nextStep(state: BackfillState): BackfillStep {
   return requested >= limit ? { type: 'end' } : { type: 'count', except: dead }
 }
 
-/** The state after something happened. */
 export function reduce(state: BackfillState, event: BackfillEvent): BackfillState {
   switch (event.type) {
     case 'claimed':
@@ -135,7 +132,7 @@ function failed(
     return { ...state, failuresInARow, failure: { error } }
   const times = (state.tries.get(key) ?? 0) + 1
   const next = { ...state, failuresInARow, tries: new Map(state.tries).set(key, times) }
-  const failedKey = { key, reason: error instanceof Error ? error.message : String(error) }
+  const failedKey = { key, reason: messageOf(error) }
   if (cause === 'refused') return { ...next, givenUp: [...state.givenUp, failedKey] }
   if (times < maxTries) return { ...next, retries: [...state.retries, key] }
   return { ...next, suspects: [...state.suspects, failedKey] }

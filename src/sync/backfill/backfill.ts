@@ -1,6 +1,6 @@
 import { ApiError, Unauthorized } from '../../api/errors.ts'
 import type { Random } from '../../app/clock.ts'
-import { RetryableError } from '../../app/errors.ts'
+import { messageOf, RetryableError } from '../../app/errors.ts'
 import type { Engine } from '../engine.ts'
 import type { ExtractOptions, Worklist } from '../resource.ts'
 import { ingest } from '../run/ingest.ts'
@@ -40,7 +40,6 @@ export interface BackfillOptions extends Pick<ExtractOptions, 'signal' | 'onProg
   relock(): Promise<boolean>
 }
 
-/** What a backfill came to. */
 export interface BackfillResult {
   readonly run: RunResult
   /** Keys of the campaign that are still open; null when the database could not say. */
@@ -174,7 +173,7 @@ async function request(walk: Walk, key: string): Promise<void> {
     await releaseKey(engine.db, resource.name, key).catch(() => undefined)
     const cause = error instanceof RetryableError ? 'temporary' : isRefusal(error) ? 'refused' : 'fatal'
     dispatch(walk, { type: 'failed', key, cause, error })
-    if (!walk.state.failure) run.log.warn({ key, err: error }, error instanceof Error ? error.message : String(error))
+    if (!walk.state.failure) run.log.warn({ key, err: error }, messageOf(error))
   }
 }
 

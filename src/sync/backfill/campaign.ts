@@ -18,7 +18,6 @@ export interface Campaign {
   readonly startedAt: Date
 }
 
-/** Which keys of a campaign are meant. */
 export interface OpenKeys {
   readonly resource: string
   readonly since: Date
@@ -123,15 +122,6 @@ export async function freeLeases(sql: Sql, resource: string): Promise<void> {
     .update(workItem)
     .set({ leasedUntil: null, leasedBy: null })
     .where(and(eq(workItem.resource, resource), eq(workItem.leasedBy, holder)))
-}
-
-/** Puts keys on the worklist that are not there yet. */
-export async function listKeys(sql: Sql, resource: string, keys: readonly string[]): Promise<void> {
-  await sql.query(
-    `insert into sync.work_item (resource, key) select distinct $1, key from unnest($2::text[]) as named(key)
-     on conflict do nothing`,
-    [resource, keys],
-  )
 }
 
 /** The key whose response is the latest: a request for it shows whether the API responds at all. */

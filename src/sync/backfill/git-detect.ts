@@ -1,12 +1,13 @@
 import { posix } from 'node:path'
-import { type Api, createClient } from '../../api/client.ts'
+import { createClient } from '../../api/client.ts'
 import { type GitBlobs, gitOutput, openBlobs } from '../../api/recordings/git-history.ts'
-import { offline, requestsOf } from '../../api/recordings/recorded.ts'
+import { offline } from '../../api/recordings/recorded.ts'
 import { toApiResponse } from '../../api/response.ts'
 import { MAX_BODY_BYTES } from '../../api/schemas/recordings/body-limit.ts'
 import type { Json } from '../normalize/hash.ts'
 import { prepare } from '../normalize/prepare.ts'
 import { isWorklist, type Resource, type Worklist } from '../resource.ts'
+import { extractWith, onlyRequest } from './recorded-timeline.ts'
 
 /** Files of a repository that look like responses of a resource. */
 export interface DetectedFiles {
@@ -33,7 +34,7 @@ const MOST_NAMED = 40
  */
 export async function detectResponses(repository: string, resources: readonly Known[]): Promise<DetectedFiles[]> {
   const candidates: Known[] = []
-  for (const resource of resources) if (await hasOneRequest(resource)) candidates.push(resource)
+  for (const resource of resources) if (await onlyRequest(resource)) candidates.push(resource)
   const blobs = openBlobs(repository)
   try {
     const detected: DetectedFiles[] = []
@@ -73,15 +74,6 @@ async function jsonFiles(repository: string): Promise<Map<string, { path: string
     folders.set(folder, [...(folders.get(folder) ?? []), { path, blob }])
   }
   return folders
-}
-
-async function hasOneRequest(resource: Known): Promise<boolean> {
-  const [request, ...others] = await requestsOf((api) => extractWith(resource, api))
-  return request?.route === resource.route && others.length === 0
-}
-
-async function extractWith(resource: Known, api: Api, key = '00000000-0000-4000-8000-000000000000') {
-  return isWorklist(resource) ? await resource.extractOne(api, key, {}) : await resource.extract(api, {})
 }
 
 async function contentOf(blobs: GitBlobs, blob: string): Promise<unknown> {

@@ -1,12 +1,14 @@
 import { wireRequest } from '../../api/http/request.ts'
 import { type GitBlobs, type GitVersion, listVersions, openBlobs } from '../../api/recordings/git-history.ts'
-import { BrokenRecording, type RecordingSource, requestsOf } from '../../api/recordings/recorded.ts'
+import { BrokenRecording, type RecordingSource } from '../../api/recordings/recorded.ts'
+import { isUuid } from '../../api/schemas/form/limits.ts'
 import { MAX_BODY_BYTES } from '../../api/schemas/recordings/body-limit.ts'
 import type { Recorded } from '../../api/schemas/recordings/recording-index.ts'
 import { UsageError } from '../../app/errors.ts'
 import type { Database } from '../../db/database.ts'
 import { accepted } from '../record/accepted.ts'
 import { isWorklist, type Resource, type Worklist } from '../resource.ts'
+import { onlyRequest, sampleKey } from './recorded-timeline.ts'
 
 /** Which files of a repository are responses of which resource. */
 export interface GitMapping {
@@ -79,22 +81,17 @@ function placeText(version: GitVersion | undefined): string {
   return `${version?.path} of commit ${version?.commit.slice(0, 10)}`
 }
 
-/** Stands for a key in a request. */
-const anyKey = '00000000-0000-4000-8000-000000000000'
-
 /** Makes lines that name the request of a resource for a key. */
 async function requestOf(resource: Resource | Worklist) {
-  const [request, ...others] = await requestsOf((api) =>
-    isWorklist(resource) ? resource.extractOne(api, anyKey, {}) : resource.extract(api, {}),
-  )
-  if (request?.route !== resource.route || others.length > 0)
+  const request = await onlyRequest(resource)
+  if (!request)
     throw new UsageError(`${resource.name} has several requests for one response, which a file of git cannot hold`)
   const { method, target } = wireRequest(request)
   const [path = '', query = ''] = target.split('?')
   return (key: string, line: Pick<Recorded, 'at' | 'body' | 'line'>): Recorded => ({
     ...line,
     method,
-    path: path.replace(anyKey, encodeURIComponent(key)),
+    path: path.replace(sampleKey, encodeURIComponent(key)),
     query,
     status: 200,
     headers: {},
@@ -104,7 +101,7 @@ async function requestOf(resource: Resource | Worklist) {
 /** The key of a file: its name where that is a uuid, or what its content says, or its name. */
 async function keyOf(resource: Worklist, { path, blob }: GitVersion, blobs: GitBlobs): Promise<string> {
   const name = path.replace(/^.*\//, '').replace(/\.[a-z]+$/, '')
-  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(name)) return name.toLowerCase()
+  if (isUuid(name)) return name.toLowerCase()
   const body = await blobs.read(blob, MAX_BODY_BYTES)
   try {
     return resource.keyOf(JSON.parse(String(body))) ?? name

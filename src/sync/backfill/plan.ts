@@ -2,12 +2,11 @@ import type { Sql } from '../../db/database.ts'
 import { typed } from '../../db/typed.ts'
 import { bulkTable } from '../load/bulk-table.ts'
 import { accepted } from '../record/accepted.ts'
-import type { ResourceBase } from '../resource.ts'
+import type { BackfillEstimate, ResourceBase } from '../resource.ts'
 
 /** What a backfill will take, before it begins. */
 export interface Price {
   readonly resource: string
-  /** Keys to request. */
   readonly keys: number
   readonly requests: number
   /** At the limit per minute, when nothing else sends requests. */
@@ -19,13 +18,6 @@ export interface Price {
   readonly assumptions: readonly string[]
 }
 
-/** What is assumed of a resource of which the database has too little to measure. */
-export interface Assumed {
-  readonly keys: number
-  readonly rowsPerKey: number
-}
-
-/** What there is to request. */
 export interface Demand {
   readonly keys: number
   /** Keys that never had a response. */
@@ -45,7 +37,12 @@ const assumedRowBytes = 250
 const countUpTo = 50_000_000
 
 /** Prices a backfill by what the keys known so far have brought. */
-export async function priceOf(sql: Sql, resource: ResourceBase, demand: Demand, assumed: Assumed): Promise<Price> {
+export async function priceOf(
+  sql: Sql,
+  resource: ResourceBase,
+  demand: Demand,
+  assumed: BackfillEstimate,
+): Promise<Price> {
   const { keys, fresh, again, requests, perMinute } = demand
   const assumptions = [...demand.assumptions]
   const size = await sizeOf(sql, resource)

@@ -1,29 +1,33 @@
+import type { Api } from '../../api/client.ts'
+import type { ApiRequest } from '../../api/http/request.ts'
 import { nameOf, nameOfRequest, type RecordedResponses, requestsOf } from '../../api/recordings/recorded.ts'
 import type { Recorded as RecordedLine } from '../../api/schemas/recordings/recording-index.ts'
-import { isWorklist, type Resource, type Worklist } from '../resource.ts'
+import { type Extraction, isWorklist, type Resource, type Worklist } from '../resource.ts'
 import { earliest } from '../validate/clock-guard.ts'
 
 /** The clock of the machine that recorded may be ahead of this one by so much, ms. */
 const tolerance = 15 * 60_000
 
 /** A key that no resource has, to see what a worklist requests. */
-const sampleKey = '00000000-0000-4000-8000-000000000000'
+export const sampleKey = '00000000-0000-4000-8000-000000000000'
 
-/** One recorded response of a resource. */
+/** Extracts a resource, of a worklist one key, by a client of recordings. */
+export async function extractWith(resource: Resource | Worklist, api: Api, key = sampleKey): Promise<Extraction> {
+  return isWorklist(resource) ? await resource.extractOne(api, key, {}) : await resource.extract(api, {})
+}
+
+/** The request of a resource; undefined where a response takes several. */
+export async function onlyRequest(resource: Resource | Worklist): Promise<ApiRequest | undefined> {
+  const [request, ...others] = await requestsOf((api) => extractWith(resource, api))
+  return request?.route === resource.route && others.length === 0 ? request : undefined
+}
+
 export interface RecordedResponse {
   /** Ms since the epoch. */
   readonly at: number
   readonly resource: Resource | Worklist
   /** Of a worklist. */
   readonly key?: string
-}
-
-/** Which requests a resource makes. */
-interface ResourceRequests {
-  readonly resource: Resource | Worklist
-  /** Names of its requests; of a worklist none, for each key has its own. */
-  readonly names: readonly string[]
-  keyOf(line: RecordedLine): string | undefined
 }
 
 /**
@@ -80,19 +84,18 @@ export async function timelineOf(recorded: RecordedResponses, resources: readonl
   return { responses: [...responses.values()], unknown }
 }
 
-async function requestsOfResource(resource: Resource | Worklist): Promise<ResourceRequests> {
-  if (!isWorklist(resource)) {
-    const requests = await requestsOf((api) => resource.extract(api, {}))
-    return { resource, names: requests.map(nameOfRequest), keyOf: () => undefined }
-  }
-  const requests = await requestsOf((api) => resource.extractOne(api, sampleKey, {}))
-  const [before = '', after = ''] = requests.map(nameOfRequest).join('\n').split(sampleKey)
+/** Names of the requests of a resource; of a worklist none, for each key has its own. */
+async function requestsOfResource(resource: Resource | Worklist) {
+  const names = (await requestsOf((api) => extractWith(resource, api))).map(nameOfRequest)
+  if (!isWorklist(resource)) return { resource, names, keyOf: () => undefined }
+  const [before = '', after = ''] = names.join('\n').split(sampleKey)
   const keyOf = (line: RecordedLine) => {
     const name = nameOf(line)
     const key = name.slice(before.length, name.length - after.length)
     return name === before + key + after && /^[^/?]+$/.test(key) ? key.toLowerCase() : undefined
   }
-  return { resource, names: [], keyOf }
+  const none: string[] = []
+  return { resource, names: none, keyOf }
 }
 
 function requestText({ method, path, query }: RecordedLine): string {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { and, eq, sql as sqlText } from 'drizzle-orm'
 import { expireAllReservations } from '../../api/rate-limit/budget.ts'
 import { type BudgetState, readBudgetState } from '../../api/rate-limit/budget-state.ts'
@@ -26,7 +26,7 @@ const takenOver = new WeakMap<Database, Set<string>>()
  * @param token null or undefined: a guest, who is counted by address
  */
 export function accountOf(baseUrl: string, token: string | null | undefined): string {
-  const who = token ? createHash('sha256').update(token).digest('hex').slice(0, 16) : 'guest'
+  const who = token ? hash('sha256', token).slice(0, 16) : 'guest'
   return `${new URL(baseUrl).origin} ${who}`
 }
 

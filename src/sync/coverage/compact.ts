@@ -8,7 +8,6 @@ import { compactObservations, recordUnarchived, unnamed } from '../retention/com
 import { deleteRows } from '../retention/tiers.ts'
 import { countHours } from './count.ts'
 
-/** What compacting did. */
 export interface Compacted {
   /** Hours that are counted now. */
   readonly hours: number

@@ -1,5 +1,5 @@
 import type { Database, Sql } from '../../db/database.ts'
-import { lockForTransaction } from '../../db/locks/transaction-locks.ts'
+import { lockForTransaction } from '../../db/locks/held-locks.ts'
 import { typed } from '../../db/typed.ts'
 import { accepted } from '../record/accepted.ts'
 import { coverageReach } from '../record/watch-tables.ts'

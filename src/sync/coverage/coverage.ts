@@ -5,7 +5,7 @@ import { accepted } from '../record/accepted.ts'
 import { run } from '../record/tables.ts'
 import { expectation, gap } from '../record/watch-tables.ts'
 import { invalidateCoverage } from './count.ts'
-import { type Expected, gapsBetween } from './gap.ts'
+import { type Between, type Expected, gapsBetween } from './gap.ts'
 
 /** How often a resource is to be observed from an instant on. */
 export interface Expectation {
@@ -90,14 +90,8 @@ export async function recordGap(
   // How far apart two responses speak depends on how old their copies were; whether they were requested in time does not.
   const isSameTime = Math.abs(ended - began - apart) <= 1000 * cacheSeconds + imprecision
   const distance = isSameTime ? apart : ended - began
-  await writeGaps(sql, resource, {
-    began,
-    ended,
-    distance,
-    expected: last.expected,
-    since: last.latest,
-    waitedSince,
-  })
+  const between = { began, ended, distance, expected: last.expected, since: last.latest }
+  await writeGaps(sql, resource, { ...between, waitedSince })
 }
 
 /** The same for a worklist, of which a response about any key is an observation. Before the observation row. */
@@ -116,11 +110,7 @@ const expectations = `(select jsonb_agg(jsonb_build_object('from', 1000 * extrac
                       order by expected.valid_from)
          from sync.expectation expected where expected.resource = $1) as expected`
 
-interface Between {
-  readonly began: number
-  readonly ended: number
-  readonly distance: number
-  readonly expected: readonly Expected[]
+interface BetweenResponses extends Between {
   /** When the last response before came, by the clock of this machine. */
   readonly since: Date
   readonly waitedSince?: Date | null
@@ -129,7 +119,7 @@ interface Between {
 async function writeGaps(
   sql: Sql,
   resource: string,
-  { since, waitedSince = null, ...between }: Between,
+  { since, waitedSince = null, ...between }: BetweenResponses,
 ): Promise<void> {
   const gaps = gapsBetween(between)
   if (gaps.length === 0) return

@@ -13,24 +13,21 @@ export interface Gap {
   readonly missed: number
 }
 
+/** Two observations; ms since the epoch. */
+export interface Between {
+  readonly began: number
+  readonly ended: number
+  /** How far apart they are for the purpose of being on time, ms. */
+  readonly distance: number
+  /** All expectations there are, at least one; the first holds for the time before it, too. */
+  readonly expected: readonly Expected[]
+}
+
 /**
  * What was missed between two observations. The next one is on time until half its time has passed again, so that
  * neither drift nor a retry is a gap. Where the expectation changed in between, each part is a gap of its own.
- * @param began @param ended the instants of the two observations, ms since the epoch
- * @param distance how far apart they are for the purpose of being on time, ms
- * @param expected all expectations there are, at least one; the first holds for the time before it, too
  */
-export function gapsBetween({
-  began,
-  ended,
-  distance,
-  expected,
-}: {
-  began: number
-  ended: number
-  distance: number
-  expected: readonly Expected[]
-}): Gap[] {
+export function gapsBetween({ began, ended, distance, expected }: Between): Gap[] {
   if (ended <= began || distance <= 0) return []
   return expected.flatMap(({ from, every }, nth) => {
     const begins = nth === 0 ? began : Math.max(from, began)

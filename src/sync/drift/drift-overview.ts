@@ -34,16 +34,11 @@ export async function readDrift(sql: Sql): Promise<DriftOverview[]> {
     .from(drift)
     .orderBy(resource, at, id)
   const things = new Map<string, DriftOverview & { readonly seen: { what: string; at: Date; key: string }[] }>()
-  for (const { resource, kind, path, member, key, example, at } of rows) {
-    const name = JSON.stringify([resource, path, kind === 'unknown_member' ? member : null])
-    const thing = things.get(name) ?? {
-      resource,
-      path,
-      member: kind === 'unknown_member' ? member : null,
-      seen: [],
-      example,
-    }
-    thing.seen.push({ what: words[kind] ?? `of type ${member}`, at, key })
+  for (const { resource, kind, path, key, example, at, ...row } of rows) {
+    const member = kind === 'unknown_member' ? row.member : null
+    const name = JSON.stringify([resource, path, member])
+    const thing = things.get(name) ?? { resource, path, member, seen: [], example }
+    thing.seen.push({ what: words[kind] ?? `of type ${row.member}`, at, key })
     things.set(name, thing)
   }
   return [...things.values()]

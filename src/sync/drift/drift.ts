@@ -11,10 +11,6 @@ export interface Novelty {
   readonly example: Json
 }
 
-export function unknownFieldNovelties(fields: readonly UnknownField[]): Novelty[] {
-  return fields.map(({ path, value }) => ({ kind: 'unknown_field', path, member: '', example: value as Json }))
-}
-
 /** The enum members of a document that its vocabulary does not list. */
 export function unknownMembers(document: Json, vocabulary: Readonly<Record<string, readonly string[]>>): Novelty[] {
   return Object.entries(vocabulary).flatMap(([path, known]) =>

@@ -1,7 +1,7 @@
 import type { Json } from '../normalize/hash.ts'
 import type { Prepared } from '../normalize/prepare.ts'
 import type { ResourceBase } from '../resource.ts'
-import { type Novelty, unknownFieldNovelties, unknownMembers } from './drift.ts'
+import { type Novelty, unknownMembers } from './drift.ts'
 
 type Found = Novelty & { readonly key: string }
 
@@ -30,7 +30,10 @@ function unknownIn(
   document: Json,
   { unknownFields = () => [], vocabulary = {} }: Partial<Pick<ResourceBase, 'unknownFields' | 'vocabulary'>>,
 ): Novelty[] {
-  return [...unknownFieldNovelties(unknownFields(document)), ...unknownMembers(document, vocabulary)]
+  const fields = unknownFields(document).map(({ path, value }) => {
+    return { kind: 'unknown_field' as const, path, member: '', example: value as Json }
+  })
+  return [...fields, ...unknownMembers(document, vocabulary)]
 }
 
 export function documentOf(entity: Prepared): Json {

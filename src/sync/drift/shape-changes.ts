@@ -4,6 +4,7 @@ import { RetryableError } from '../../app/errors.ts'
 import type { Sql } from '../../db/database.ts'
 import { typed } from '../../db/typed.ts'
 import type { Loaded } from '../load/load.ts'
+import { isObject, pointerStep } from '../normalize/changed-fields.ts'
 import type { Json } from '../normalize/hash.ts'
 import type { Preparation, Prepared } from '../normalize/prepare.ts'
 import { appendDrift } from '../record/ledger.ts'
@@ -14,7 +15,6 @@ import { documentOf, noveltiesOf } from './novelties.ts'
 
 type Found = Novelty & { readonly key: string }
 
-/** A response that was loaded. */
 interface LoadedResponse {
   readonly preparation: Preparation
   readonly loaded: Loaded
@@ -66,43 +66,32 @@ function holdsAt(value: Json | undefined, [step, ...rest]: readonly string[]): b
 
 /** Fields that one document had and the next one has not; of what is nested, only the outermost. Nothing inside of lists. */
 export function lostFields(before: Json | undefined, after: Json | undefined, path = ''): string[] {
-  const [had, has] = [fieldsIn(before), fieldsIn(after)]
-  if (!had || !has) return []
+  if (!isObject(before) || !isObject(after)) return []
   const lost: string[] = []
-  for (const name of Object.keys(had)) {
-    if (had[name] === undefined || had[name] === null) continue
-    const there = Object.hasOwn(has, name) ? has[name] : null
-    const place = () => `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+  for (const [name, had] of Object.entries(before)) {
+    if (had === undefined || had === null) continue
+    const there = Object.hasOwn(after, name) ? after[name] : null
+    const place = () => path + pointerStep(name)
     if (there === undefined || there === null) lost.push(place())
-    else if (typeof there === 'object') lost.push(...lostFields(had[name], there, place()))
+    else if (typeof there === 'object') lost.push(...lostFields(had, there, place()))
   }
   return lost
 }
 
-function fieldsIn(value: Json | undefined): { readonly [name: string]: Json | undefined } | undefined {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-  return isObject ? (value as { readonly [name: string]: Json | undefined }) : undefined
-}
-
 /** Counts, over responses, which fields go missing at once. */
-export interface Losses {
-  /** A record came, and lost these fields. */
-  add(key: string, lost: readonly string[]): void
-  /** Fields that a large share of the records lost. */
-  found(): Found[]
-}
-
-export function countLosses(): Losses {
+export function countLosses() {
   const fields = new Map<string, { readonly times: number; readonly key: string }>()
   let records = 0
   return {
-    add(key, lost) {
+    /** A record came, and lost these fields. */
+    add(key: string, lost: readonly string[]): void {
       records += 1
       for (const path of lost) {
         const first = fields.get(path) ?? { key, times: 0 }
         fields.set(path, { ...first, times: first.times + 1 })
       }
     },
+    /** Fields that a large share of the records lost. */
     found: () =>
       [...fields].flatMap(([path, { times, key }]) =>
         times >= MANY && times >= LARGE * records ? [missing(path, key)] : [],

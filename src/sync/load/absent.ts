@@ -25,7 +25,6 @@ export async function pendingAbsences(sql: Sql, resource: string, scope?: string
     .where(and(eq(absence.resource, resource), isInScope))
 }
 
-/** Forgets the absence of keys that are back. */
 export async function forgetAbsences(sql: Sql, resource: string, keys: readonly string[]): Promise<void> {
   if (keys.length === 0) return
   await typed(sql)
@@ -67,17 +66,14 @@ export async function confirmMissing(
   sql: Sql,
   resource: string,
   missing: readonly string[],
-  { scope, responses, at }: { readonly scope: string; readonly responses: number; readonly at: Date },
+  { scope, responses, at }: { readonly scope?: string; readonly responses: number; readonly at: Date },
 ): Promise<Absence[]> {
   const isMissing = new Set(missing)
   const back = (await pendingAbsences(sql, resource, scope)).filter(({ key }) => !isMissing.has(key))
   const counted = missing.length === 0 ? [] : await countAbsences(sql, resource, missing, at)
   const gone = counted.filter(({ times }) => times >= responses)
-  await forgetAbsences(
-    sql,
-    resource,
-    [...back, ...gone].map(({ key }) => key),
-  )
+  const over = [...back, ...gone].map(({ key }) => key)
+  await forgetAbsences(sql, resource, over)
   return gone
 }
 
@@ -113,12 +109,6 @@ export async function confirmOlder(
   { responses, at }: { readonly responses: number; readonly at: Date },
 ): Promise<ReadonlySet<Prepared>> {
   const byName = new Map(older.map((entity) => [`${entity.key} ${entity.hash.toString('hex').slice(0, 16)}`, entity]))
-  const pending = await pendingAbsences(sql, counted)
-  const over = pending.filter(({ key }) => !byName.has(key)).map(({ key }) => key)
-  await forgetAbsences(sql, counted, over)
-  if (byName.size === 0) return new Set()
-  const repeated = await countAbsences(sql, counted, [...byName.keys()], at)
-  const enough = repeated.filter(({ times }) => times >= responses).map(({ key }) => key)
-  await forgetAbsences(sql, counted, enough)
-  return new Set(enough.flatMap((name) => byName.get(name) ?? []))
+  const enough = await confirmMissing(sql, counted, [...byName.keys()], { responses, at })
+  return new Set(enough.flatMap(({ key }) => byName.get(key) ?? []))
 }

@@ -1,7 +1,6 @@
 import type { Sql } from '../../db/database.ts'
 import type { Prepared } from '../normalize/prepare.ts'
 import type { History } from '../resource.ts'
-import { bulkTable } from './bulk-table.ts'
 import { historySql } from './history-sql.ts'
 
 /** Columns that tell one version from another, but are not of the record. */
@@ -10,7 +9,6 @@ const ofVersion = new Set(['validFrom', 'validUntil', 'previousUntil', 'hash', '
 /**
  * What a response leaves out where the current version has it is no change: entities without a value in a column get that
  * of their current version. Where nothing else differs, they count as unchanged.
- * @param property of the column
  */
 export async function carryForward(
   sql: Sql,
@@ -20,8 +18,8 @@ export async function carryForward(
 ): Promise<readonly Prepared[]> {
   const without = entities.filter(({ root }) => root[property] === null || root[property] === undefined)
   if (without.length === 0) return entities
-  const { keyText } = historySql(history)
-  const { name, columns } = bulkTable(history.root)
+  const { keyText, table } = historySql(history)
+  const { name, columns } = table
   const column = columns.get(property)
   if (!column) return entities
   const rows = await sql.query<{ key: string; carried: string; hash: Buffer; row: Record<string, unknown> }>(

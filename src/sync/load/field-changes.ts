@@ -1,7 +1,6 @@
 import type { Sql } from '../../db/database.ts'
 import { type Change, changesBetween } from '../normalize/changed-fields.ts'
-import { canonicalJson, type Json } from '../normalize/hash.ts'
-import { indexable } from '../normalize/storable.ts'
+import { canonicalJson, indexable, type Json } from '../normalize/hash.ts'
 import { fieldChange } from '../record/tables.ts'
 import { bulkTable, copyRows } from './bulk-table.ts'
 
@@ -20,11 +19,8 @@ export async function appendFieldChanges(
   documents: readonly DocumentChange[],
 ): Promise<void> {
   if (documents.length === 0) return
-  const replaced = await lastReplacedValues(
-    sql,
-    resource,
-    Array.from(documents, ({ key }) => key),
-  )
+  const keys = documents.map(({ key }) => key)
+  const replaced = await lastReplacedValues(sql, resource, keys)
   const rows = function* () {
     for (const { key, at, before, after } of documents) {
       for (const change of changesBetween(before, after)) yield toRow(resource, key, at, change, replaced)
@@ -40,16 +36,9 @@ function toRow(
   change: Change,
   replaced: ReadonlyMap<string, string | null>,
 ) {
-  const newValue = jsonText(change.after)
-  return {
-    resource,
-    key,
-    changedAt,
-    path: indexable(change.path),
-    oldValue: jsonText(change.before),
-    newValue,
-    isRevert: replaced.get(placeOf(key, indexable(change.path))) === newValue,
-  }
+  const path = indexable(change.path)
+  const [oldValue, newValue] = [jsonText(change.before), jsonText(change.after)]
+  return { resource, key, changedAt, path, oldValue, newValue, isRevert: replaced.get(placeOf(key, path)) === newValue }
 }
 
 /** JSON text, or null where there was nothing: in the table SQL NULL is absence and the jsonb value `null` is a null. */

@@ -1,13 +1,12 @@
 import type { Sql } from '../../db/database.ts'
 import { documentOf } from '../drift/novelties.ts'
 import { lostBy, recordDrift } from '../drift/shape-changes.ts'
-import type { Json } from '../normalize/hash.ts'
 import type { Prepared } from '../normalize/prepare.ts'
 import { addTouched, type Touched } from '../outbox/touched.ts'
 import { appendQuarantine } from '../record/ledger.ts'
 import type { ResourceBase } from '../resource.ts'
 import { absenceActions, type GuardAction, type Lacking, olderActions, zeroActions } from '../validate/guard-actions.ts'
-import type { IncomingResponse } from '../validate/incoming-response.ts'
+import type { IncomingResponse } from '../validate/validate-snapshot.ts'
 import { closeAbsent, confirmMissing, confirmOlder } from './absent.ts'
 import { carryForward } from './carry.ts'
 import { appendFieldChanges, type DocumentChange } from './field-changes.ts'
@@ -26,7 +25,7 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
   const found = { resource: resource.name, at, runId }
   const loaded = await loadVersions(sql, resource.history, entities, at)
   const { closed, waiting } =
-    response.scope === undefined ? await reconcileMissingRoots(sql, resource, response, loaded, at) : nothingAbsent
+    response.scope === undefined ? await reconcileMissingRoots(sql, resource, response, loaded) : nothingAbsent
   const touched: Touched = { keys: new Set(closed.map(({ key }) => key)), concerns: new Set() }
   addTouched(touched, resource.history, loaded)
   const related = await loadRelated(sql, resource, response, { goneRoots: closed, at, touched })
@@ -37,12 +36,8 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
     sampled.push(await appendSamples(sql, sample, rows, at))
   }
   const samples = sampled.reduce((sum, { written }) => sum + written, 0)
-  const roots = {
-    what: 'records',
-    waiting: waiting.length,
-    named: waiting.toSorted().slice(0, 3),
-    ended: closed.length,
-  }
+  const named = waiting.toSorted().slice(0, 3)
+  const roots = { what: 'records', waiting: waiting.length, named, ended: closed.length }
   const guarded = [
     ...related.guarded,
     ...absenceActions([roots, ...lacking], guards.absences),
@@ -82,13 +77,7 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
 }
 
 /** Tombstones the records that enough responses have lacked. */
-async function reconcileMissingRoots(
-  sql: Sql,
-  resource: ResourceBase,
-  response: IncomingResponse,
-  loaded: Loaded,
-  at: Date,
-) {
+async function reconcileMissingRoots(sql: Sql, resource: ResourceBase, response: IncomingResponse, loaded: Loaded) {
   const { extraction, preparation, last, guards } = response
   const { entities, quarantined, seen } = preparation
   const unreadable = quarantined.some(({ key }) => key === undefined)
@@ -96,6 +85,7 @@ async function reconcileMissingRoots(
   // When all current keys are there, none is missing, and a search would only read the table.
   const isFull = quarantined.length === 0 && entities.length - loaded.inserted.length === last?.currentKeys
   const among = { counted: resource.name, history: resource.history, seen, covers: extraction.covers }
+  const at = new Date(extraction.observedAt)
   return await reconcileMissingKeys(sql, among, { complete: complete && !isFull, absences: guards.absences, at })
 }
 
@@ -157,14 +147,8 @@ async function loadRelated(
 }
 
 function documentChanges(loaded: Loaded, at: Date): DocumentChange[] {
-  const change = (before: Json | undefined, entity: Loaded['inserted'][number]) => ({
-    key: entity.key,
-    at,
-    before,
-    after: documentOf(entity),
+  const appeared = loaded.inserted.map((entity) => ({ entity, before: undefined }))
+  return [...appeared, ...loaded.changed].map(({ entity, before }) => {
+    return { key: entity.key, at, before, after: documentOf(entity) }
   })
-  return [
-    ...loaded.inserted.map((entity) => change(undefined, entity)),
-    ...loaded.changed.map(({ entity, before }) => change(before, entity)),
-  ]
 }

@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/database.ts'
-import { fingerprintOf } from '../normalize/fingerprint.ts'
 import { sha256 } from '../normalize/hash.ts'
+import { fingerprintOf } from '../normalize/prepare.ts'
 import type { Touched } from '../outbox/touched.ts'
 import type { Target } from '../privacy/erase-person.ts'
 import { applyPrivacyRules, hiddenIn } from '../privacy/privacy.ts'
@@ -8,12 +8,11 @@ import { type Counts, noCounts, type RunStatus } from '../record/ledger.ts'
 import type { ResourceBase } from '../resource.ts'
 import { averageAgain } from '../retention/rollup.ts'
 import { type GuardAction, ignoredActions, walkActions } from '../validate/guard-actions.ts'
-import type { IncomingResponse, ReceivedResponse } from '../validate/incoming-response.ts'
 import { type Validation, validateResponse } from '../validate/validate-response.ts'
+import type { IncomingResponse, ReceivedResponse } from '../validate/validate-snapshot.ts'
 import { pendingAbsences } from './absent.ts'
 import { loadAccepted } from './load-accepted.ts'
 
-/** What became of a response. */
 export interface LoadResult extends Counts {
   readonly status: RunStatus
   readonly reason: string | null
@@ -69,17 +68,8 @@ async function loadUnlessKnown(
   const statusOf = (otherwise: 'ok' | 'unchanged'): RunStatus => (partial ? 'partial' : otherwise)
   const { hidden, isNews, eraseHidden } = await applyPrivacyRules(sql, resource, response)
   if (verdict === 'unchanged' && !isNews && !(await confirmsPendingDeletion(sql, resource, response))) {
-    const unchanged = preparation.entities.length
-    const currentKeys = last?.currentKeys ?? null
-    return {
-      status: statusOf('unchanged'),
-      reason: partial,
-      hidden,
-      unchanged,
-      currentKeys,
-      guarded: [],
-      hash: contentHash,
-    }
+    const known = { unchanged: preparation.entities.length, currentKeys: last?.currentKeys ?? null, guarded: [] }
+    return { ...known, status: statusOf('unchanged'), reason: partial, hidden, hash: contentHash }
   }
   const { hasChanged, guarded, ...loaded } = await loadAccepted(sql, resource, response)
   await eraseHidden()

@@ -1,10 +1,9 @@
-import { RecordError } from '../../app/errors.ts'
+import { messageOf, RecordError } from '../../app/errors.ts'
 import { byteaText } from '../../db/bulk/values.ts'
 import type { CopyValue, Database, Sql } from '../../db/database.ts'
 import { sqlState } from '../../db/sql-errors.ts'
-import { canonicalJson, type Json, sha256 } from '../normalize/hash.ts'
+import { canonicalJson, type Json, sha256, storable } from '../normalize/hash.ts'
 import type { Preparation, Prepared, Quarantined } from '../normalize/prepare.ts'
-import { storable } from '../normalize/storable.ts'
 import type { ResourceBase, Row } from '../resource.ts'
 import { loadVersions } from './load.ts'
 import { appendSamples } from './samples.ts'
@@ -24,7 +23,6 @@ type Refused = Map<object, string>
  * Loads a response in one transaction; where the database refuses it for its data, once more without the records, the entities
  * of further histories and the samples that it refuses, which go to quarantine. The checks before the transaction should find
  * them all: this is for what they do not know.
- * @param load the whole transaction
  */
 export async function loadWithoutRefused<T>(
   db: Database,
@@ -107,7 +105,7 @@ async function tryAll<T extends object>(
     await sql.query('rollback to savepoint part; release savepoint part')
     const [only] = all
     if (only && all.length === 1) {
-      refused.set(only, error instanceof Error ? error.message : String(error))
+      refused.set(only, messageOf(error))
       return
     }
   }
@@ -132,13 +130,8 @@ function without(refused: Refused, preparation: Preparation): Preparation {
   const entities = preparation.entities.flatMap((entity) => {
     if (!isGood(entity.key)(entity)) return []
     const relatedEntities = filtered(entity.relatedEntities, isGood(entity.key))
-    return [
-      {
-        ...entity,
-        relatedEntities,
-        ...(entity.samples ? { samples: filtered(entity.samples, isGood(entity.key)) } : {}),
-      },
-    ]
+    const samples = entity.samples && filtered(entity.samples, isGood(entity.key))
+    return [{ ...entity, relatedEntities, samples }]
   })
   return { ...preparation, entities, quarantined }
 }

@@ -22,7 +22,6 @@ export interface Loaded {
   readonly withdrawn: readonly Withdrawn[]
 }
 
-/** What a history with an order needs to know. */
 export interface Order {
   /** The instant that the last accepted response speaks for. */
   readonly lastSeen: Date | null
@@ -32,7 +31,6 @@ export interface Order {
 
 const noneOlder: JudgedOlder = { replacing: new Set(), withdrawn: [] }
 
-/** A new version on its way into the table. */
 interface Version {
   readonly entity: Prepared
   /** End of the version before it; null for the first of its key. */

@@ -10,7 +10,6 @@ export interface Among {
   /** Name under which absences are counted: the resource, or `resource/history` for a further history. */
   readonly counted: string
   readonly history: History
-  /** Keys that the response holds. */
   readonly seen: ReadonlySet<string>
   /** Only keys that begin with this one. */
   readonly scope?: string | undefined
@@ -18,7 +17,6 @@ export interface Among {
   readonly covers?: ((key: string) => boolean) | undefined
 }
 
-/** What a response lacks. */
 export interface MissingKeys {
   /** What ended, and when. */
   readonly closed: readonly DocumentChange[]

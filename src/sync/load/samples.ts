@@ -3,7 +3,6 @@ import type { Row, SampleTable } from '../resource.ts'
 import type { Fall } from '../validate/guard-actions.ts'
 import { bulkTable } from './bulk-table.ts'
 
-/** What became of the samples of a response. */
 export interface Sampled extends Fall {
   /** Samples that differed from the latest of their key. */
   readonly written: number
@@ -21,12 +20,12 @@ export async function appendSamples(sql: Sql, sample: SampleTable, rows: readonl
   if (rows.length === 0) return { written: 0, above: 0, fell: 0 }
   const { name, columns } = bulkTable(sample.table)
   const measured = [...columns].filter(([property]) => property !== 'observedAt')
-  const names = measured.map(([, column]) => column.name)
-  const isKey = new Set(sample.key)
-  const keys = measured.filter(([property]) => isKey.has(property)).map(([, column]) => column.name)
-  const values = measured.filter(([property]) => !isKey.has(property)).map(([, column]) => column.name)
-  const isCounter = new Set(sample.counters ?? [])
-  const counters = measured.filter(([property]) => isCounter.has(property)).map(([, column]) => column.name)
+  const namesOf = (which: (property: string) => boolean) =>
+    measured.filter(([property]) => which(property)).map(([, column]) => column.name)
+  const keys = namesOf((property) => sample.key.includes(property))
+  const values = namesOf((property) => !sample.key.includes(property))
+  const counters = namesOf((property) => sample.counters?.includes(property) === true)
+  const names = namesOf(() => true).join(', ')
   const record = (row: Row) =>
     Object.fromEntries(measured.map(([property, column]) => [column.name, row[property] ?? null]))
   const counted = (when: (counter: string) => string) =>
@@ -40,8 +39,8 @@ export async function appendSamples(sql: Sql, sample: SampleTable, rows: readonl
                                and sample.observed_at <= $2::timestamptz
                              order by sample.observed_at desc limit 1) latest on true),
      written as (
-       insert into ${name} (${names.join(', ')}, observed_at)
-       select ${names.join(', ')}, $2::timestamptz from compared
+       insert into ${name} (${names}, observed_at)
+       select ${names}, $2::timestamptz from compared
         where "latest at" is null
            or (${values.map((column) => `"latest ${column}"`).join(', ')}) is distinct from (${values.join(', ')})
        on conflict do nothing

@@ -5,7 +5,6 @@ import { accepted } from '../record/accepted.ts'
 import type { History } from '../resource.ts'
 import { historySql } from './history-sql.ts'
 
-/** A version that was taken out of its table. */
 export interface Withdrawn {
   readonly key: string
   /** Its start as text, with the microseconds. */

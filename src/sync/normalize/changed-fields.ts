@@ -12,7 +12,7 @@ export interface Change {
 
 type JsonObject = { readonly [key: string]: Json | undefined }
 
-function isObject(value: Json | undefined): value is JsonObject {
+export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 

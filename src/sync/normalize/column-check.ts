@@ -1,5 +1,5 @@
 import type { AnyPgColumn } from 'drizzle-orm/pg-core'
-import { isInstant, isStorable } from '../../api/schemas/form/limits.ts'
+import { isInstant, isStorable, isUuid } from '../../api/schemas/form/limits.ts'
 import { FatalError } from '../../app/errors.ts'
 
 /** Why Postgres would refuse a value, or undefined when it takes it. */
@@ -39,7 +39,7 @@ function checkOf(column: AnyPgColumn, longest: number): ValueCheck {
     case 'PgBoolean':
       return requiring('true or false', (value) => typeof value === 'boolean')
     case 'PgUUID':
-      return requiring('a uuid', (value) => typeof value === 'string' && uuidForm.test(value))
+      return requiring('a uuid', (value) => typeof value === 'string' && isUuid(value))
     case 'PgCustomColumn':
       if (column.getSQLType() === 'timestamp with time zone') return requiring('an instant (ISO 8601)', isInstant)
       break
@@ -86,5 +86,3 @@ function isReal(value: unknown): boolean {
   const rounded = Math.fround(value)
   return Number.isFinite(rounded) && (rounded !== 0 || value === 0)
 }
-
-const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i

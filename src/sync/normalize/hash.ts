@@ -1,4 +1,5 @@
 import { hash as digest } from 'node:crypto'
+import { isStorable } from '../../api/schemas/form/limits.ts'
 
 /** Any JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined }
@@ -36,4 +37,19 @@ export function sha256(text: string | Uint8Array): Buffer {
 export function contentHash(fingerprints: Iterable<Uint8Array>): Buffer {
   const sorted = Array.from(fingerprints, (bytes) => Buffer.from(bytes).toString('base64')).sort()
   return sha256(sorted.join('\n'))
+}
+
+/** In characters: the longest JSON pointer that is stored in an index next to a key. */
+const longestPath = 250
+
+/** The text with a replacement character for whatever Postgres refuses. */
+export function storable(text: string): string {
+  return isStorable(text) ? text : text.toWellFormed().replaceAll('\0', '\uFFFD')
+}
+
+/** A JSON pointer or a name that fits into an index: what is longer ends in its hash. */
+export function indexable(path: string): string {
+  const text = storable(path)
+  if (text.length <= longestPath) return text
+  return `${storable(text.slice(0, 200))}...${sha256(text).toString('hex').slice(0, 16)}`
 }

@@ -6,7 +6,7 @@ import type { IgnoredInstant, ResponseContext } from '../validate/ignored.ts'
 import { canonicalJson, type Json, sha256 } from './hash.ts'
 import { placeOf, unstorablePlace } from './json-path.ts'
 import { tooDeep } from './nesting.ts'
-import { type BadValue, keyOfRow, type RowCheck, rowCheck } from './row-check.ts'
+import { type BadValue, keyOfRow, rowCheck } from './row-check.ts'
 
 /** An entity ready to load: fingerprinted, its document as JSON text. */
 export interface Prepared extends Pick<Entity, 'key' | 'root' | 'parts'> {
@@ -26,11 +26,7 @@ export interface Prepared extends Pick<Entity, 'key' | 'root' | 'parts'> {
 const unstorable = /(?<!\\)(?:\\\\)*(\\u0000|\\ud[89a-f][0-9a-f]{2})/
 
 /** What is checked of the entities of one history. */
-interface HistoryChecks {
-  readonly root: RowCheck
-  readonly parts: ReadonlyMap<string, RowCheck>
-  readonly keyOf: (root: Row) => string
-}
+type HistoryChecks = ReturnType<typeof checksOf>
 
 /** Where findings beside the entities go, and the response. */
 interface Findings {
@@ -40,9 +36,7 @@ interface Findings {
   readonly context: ResponseContext | undefined
 }
 
-/**
- * The function that makes one record ready. Its checks are compiled once for all records.
- */
+/** The function that makes one record ready. Its checks are compiled once for all records. */
 export function preparerOf(resource: ResourceBase, findings: Findings): (record: unknown) => Prepared {
   const { quarantine, ignored, context } = findings
   const checks = checksOf(resource.history)
@@ -92,7 +86,7 @@ function relatedPreparer(resource: ResourceBase, quarantine: (bad: QuarantinedPa
   }
 }
 
-function checksOf(history: History): HistoryChecks {
+function checksOf(history: History) {
   const parts = new Map(Object.entries(history.parts).map(([name, table]) => [name, rowCheck(table)]))
   return { root: rowCheck(history.root), parts, keyOf: keyOfRow(history) }
 }

@@ -1,11 +1,10 @@
 import { type Misfit, misfitOf } from '../../api/schemas/form/record.ts'
 import { RecordError } from '../../app/errors.ts'
-import type { QuarantinedPart, ResourceBase } from '../resource.ts'
+import type { Extraction, QuarantinedPart, ResourceBase } from '../resource.ts'
 import type { IgnoredInstant, ResponseContext } from '../validate/ignored.ts'
-import { canonicalJson, type Json, sha256 } from './hash.ts'
+import { canonicalJson, contentHash, type Json, sha256, storable } from './hash.ts'
 import { deepJson, tooDeep } from './nesting.ts'
 import { type Prepared, preparerOf } from './prepare-entity.ts'
-import { storable } from './storable.ts'
 
 export type { Prepared } from './prepare-entity.ts'
 
@@ -117,4 +116,17 @@ function toQuarantine({ key, raw, path, reason, misfit }: QuarantinedPart): Quar
   const rawText = tooDeep(raw) === undefined ? canonicalJson((raw ?? null) as Json) : JSON.stringify(deepJson(raw))
   const texts = { key: key === undefined ? undefined : storable(key), path: storable(path), reason: storable(reason) }
   return { ...texts, rawText, hash: sha256(rawText), misfit }
+}
+
+/** Content hash of a whole response. */
+export function fingerprintOf(extraction: Extraction, preparation: Preparation): Buffer {
+  // With its key: the same document under another key is another response.
+  const parts: Uint8Array[] = preparation.entities.map(({ fingerprint, key }) =>
+    Buffer.concat([fingerprint, Buffer.from(key)]),
+  )
+  parts.push(...preparation.quarantined.map(({ hash }) => hash))
+  // Completeness is part of it: only a complete response shows what is missing.
+  if (!extraction.complete) parts.push(Buffer.from('incomplete'))
+  if (extraction.facts !== undefined) parts.push(sha256(JSON.stringify(extraction.facts)))
+  return contentHash(parts)
 }

@@ -10,19 +10,13 @@ export interface Touched {
   readonly concerns: Set<string>
 }
 
-/** Adds what a load changed. */
 export function addTouched(touched: Touched, history: History | RelatedHistory, loaded: Loaded): void {
-  const concerns = 'concerns' in history ? (history.concerns ?? none) : none
-  for (const { key, documentText } of loaded.inserted) {
-    touched.keys.add(key)
-    if (concerns !== none) for (const one of concerns(JSON.parse(documentText) as Json)) touched.concerns.add(one)
-  }
-  for (const { entity, before } of loaded.changed) {
+  const concerns = 'concerns' in history ? history.concerns : undefined
+  const appeared = loaded.inserted.map((entity) => ({ entity, before: undefined }))
+  for (const { entity, before } of [...appeared, ...loaded.changed]) {
     touched.keys.add(entity.key)
-    if (concerns === none) continue
+    if (!concerns) continue
     for (const document of [before, JSON.parse(entity.documentText) as Json])
-      for (const one of concerns(document)) touched.concerns.add(one)
+      if (document !== undefined) for (const one of concerns(document)) touched.concerns.add(one)
   }
 }
-
-const none = (): readonly string[] => []

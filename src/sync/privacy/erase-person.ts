@@ -1,19 +1,11 @@
 import { FOREVER } from '../../db/bulk/values.ts'
 import type { Sql } from '../../db/database.ts'
-import { eraseRaw, type Target } from '../archive/erase-archived.ts'
+import { eraseRaw, type Removed, type Target } from '../archive/erase-archived.ts'
 import { everything, type KeptTable, type Person, type Personal } from './personal.ts'
 import { absenceStatement, engineStatements } from './privacy-engine.ts'
 import { eraseFormerGuilds, eraseVanishedRaw } from './purge-archive.ts'
 
-export type { Target } from '../archive/erase-archived.ts'
-
-/** How many rows of one table went or were blanked. */
-export interface Removed {
-  readonly playerUuid: string
-  readonly fieldGroup: string
-  readonly table: string
-  readonly rows: number
-}
+export type { Removed, Target } from '../archive/erase-archived.ts'
 
 /** Rows of one player. */
 export interface Gone {

@@ -1,4 +1,4 @@
-import { eq, or } from 'drizzle-orm'
+import { eq, getTableColumns, or } from 'drizzle-orm'
 import { FOREVER } from '../../db/bulk/values.ts'
 import type { Sql } from '../../db/database.ts'
 import { typed } from '../../db/typed.ts'
@@ -10,29 +10,15 @@ import { everything, type KeptTable, type Personal, type PersonalResponses } fro
 import { lockPrivacy } from './privacy.ts'
 import { recordActions } from './privacy-actions.ts'
 import { anonymizingStatement } from './privacy-engine.ts'
-import { invalidateHashes } from './reopen.ts'
+import { invalidateHashes } from './restrictions.ts'
 import { privacyAction, privacyRestriction } from './tables.ts'
 
-/** What is kept of a player in one table. */
 export interface KeptRows {
   readonly table: string
   readonly rows: number
   /** The oldest and the youngest of them. */
   readonly first: Date | null
   readonly last: Date | null
-}
-
-/** What is known of a player's privacy. */
-export interface PersonKept {
-  readonly tables: readonly KeptRows[]
-  readonly restrictions: readonly { readonly fieldGroup: string; readonly toldBy: string; readonly since: Date }[]
-  readonly removals: readonly {
-    readonly at: Date
-    readonly fieldGroup: string
-    readonly policy: string
-    readonly rows: number
-    readonly reason: string
-  }[]
 }
 
 /** Records that were not understood, and archived responses that are all about the player; lists and guilds mention others too. */
@@ -52,7 +38,7 @@ const ofEngine = [
 ] as const
 
 /** What is kept of a player, what is restricted, and what was removed because of it; tables with nothing are left out. */
-export async function personKept(sql: Sql, personal: Personal, playerUuid: string): Promise<PersonKept> {
+export async function personKept(sql: Sql, personal: Personal, playerUuid: string) {
   const found: KeptRows[] = []
   for (const table of personal.tables) {
     const [row] = await sql.query<Omit<KeptRows, 'table'>>(
@@ -72,14 +58,11 @@ export async function personKept(sql: Sql, personal: Personal, playerUuid: strin
     if (!isShown) found.push({ ...one, first: null, last: null })
   }
   const { at, fieldGroup, policy, rows, reason } = privacyAction
+  const { playerUuid: _, ...restriction } = getTableColumns(privacyRestriction)
   return {
     tables: found,
     restrictions: await typed(sql)
-      .select({
-        fieldGroup: privacyRestriction.fieldGroup,
-        toldBy: privacyRestriction.toldBy,
-        since: privacyRestriction.since,
-      })
+      .select(restriction)
       .from(privacyRestriction)
       .where(eq(privacyRestriction.playerUuid, playerUuid))
       .orderBy(privacyRestriction.fieldGroup, privacyRestriction.toldBy),
@@ -126,12 +109,7 @@ export async function purge(
   }
   // Also of a player who was never recorded: a lake that is imported later may name one.
   const actions = removed.length > 0 ? removed : [{ playerUuid, fieldGroup, table: 'sync.privacy_action', rows: 0 }]
-  await recordActions(sql, actions, {
-    at,
-    policy: 'purge',
-    reason: 'a person asked for it',
-    runId: null,
-    isNamed: false,
-  })
+  const reason = 'a person asked for it'
+  await recordActions(sql, actions, { at, policy: 'purge', reason, runId: null, isNamed: false })
   return removed
 }

@@ -43,6 +43,10 @@ export const everything = 'everything'
 /** A JSON object whose shape is not known. */
 export type Fields = Record<string, unknown>
 
+export function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 /** How the responses of one resource name players, and how they are removed from archived ones. */
 export interface PersonalResponses {
   /** True where each response is about the one player who is its key. */

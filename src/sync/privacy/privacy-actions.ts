@@ -6,16 +6,6 @@ import type { Removed } from './erase-person.ts'
 import type { Person } from './personal.ts'
 import { privacyAction } from './tables.ts'
 
-/** That something was removed: of whom, when, what kind of thing. */
-export interface Action {
-  /** Null where the player is not named; then there is `hash`. */
-  readonly player: string | null
-  /** SHA-256 of the uuid, in hex. */
-  readonly hash: string | null
-  readonly group: string
-  readonly at: Date
-}
-
 /** What led to a removal. */
 export interface Cause {
   /** What was observed until then is not restored. */
@@ -54,12 +44,13 @@ export async function recordActions(sql: Sql, removed: readonly Removed[], cause
 /**
  * Removals at the instant of a response or later, but for those that the response itself caused: what it says of these people
  * is older than what was removed, and must not restore it.
+ * @returns `hash` is the SHA-256 of the uuid, in hex, where the player is not named
  */
 export async function actionsSince(
   sql: Sql,
   people: readonly Person[],
   { at, runId }: { readonly at: Date; readonly runId: string },
-): Promise<Action[]> {
+) {
   const { playerUuid, playerHash, fieldGroup } = privacyAction
   const isLate = and(
     gte(privacyAction.at, at),

@@ -1,13 +1,21 @@
 import type { Sql } from '../../db/database.ts'
-import { lockForTransaction } from '../../db/locks/transaction-locks.ts'
+import { lockForTransaction } from '../../db/locks/held-locks.ts'
 import { typed } from '../../db/typed.ts'
 import type { Extraction, ResourceBase } from '../resource.ts'
 import { erase, eraseVanished, type Target } from './erase-person.ts'
 import { namedPlayers, removeNames } from './named-columns.ts'
 import { everything, type Person, type Personal } from './personal.ts'
 import { actionsSince, hashOf, recordActions } from './privacy-actions.ts'
-import { invalidateHashes, reopen } from './reopen.ts'
-import { areRestricted, nameOf, notYet, ownOf, type Restriction, restrictionsOf } from './restrictions.ts'
+import {
+  areRestricted,
+  invalidateHashes,
+  nameOf,
+  notYet,
+  ownOf,
+  type Restriction,
+  reopen,
+  restrictionsOf,
+} from './restrictions.ts'
 import { privacyRestriction } from './tables.ts'
 
 /**
@@ -121,12 +129,8 @@ async function restrict(
   source: RuleSource,
 ): Promise<void> {
   if (fresh.length === 0) return
-  const rows = fresh.map(({ playerUuid, group }) => ({
-    playerUuid,
-    fieldGroup: group,
-    toldBy: nameOf(source),
-    since: source.at,
-  }))
+  const toldBy = nameOf(source)
+  const rows = fresh.map(({ playerUuid, group }) => ({ playerUuid, fieldGroup: group, toldBy, since: source.at }))
   await typed(sql).insert(privacyRestriction).values(rows).onConflictDoNothing()
   const forgets = source.policy === 'delete'
   const restricted = [...new Map(fresh.map((person) => [person.playerUuid, person])).values()]
@@ -144,11 +148,7 @@ async function restrict(
   // Of several rules at once, the first one counts as the one that hides what no rule is known for.
   const groupOf = new Map([...fresh].reverse().map((one) => [one.playerUuid, one.group]))
   const actions = [...removed, ...extra.map((one) => ({ ...one, fieldGroup: groupOf.get(one.playerUuid) ?? '' }))]
-  await recordActions(sql, actions, {
-    ...source,
-    reason: reasonOf(source),
-    isNamed: !forgets,
-  })
+  await recordActions(sql, actions, { ...source, reason: reasonOf(source), isNamed: !forgets })
 }
 
 /** Removes what falls under rules whose rows grow by themselves, also when the rules are not new. */

@@ -1,16 +1,12 @@
 import { and, eq } from 'drizzle-orm'
 import type { Sql } from '../../db/database.ts'
 import { anyOf, typed } from '../../db/typed.ts'
-import { type BodyReference, rewriteBody } from '../archive/bodies.ts'
-import { isFields, redact } from '../archive/erase-archived.ts'
+import { grouped, rewriteBody } from '../archive/bodies.ts'
+import { type Removed, redact } from '../archive/erase-archived.ts'
 import { rawAnswer } from '../archive/tables.ts'
-import { everything, type Fields, type Person, type Personal, type PersonalResponses } from './personal.ts'
+import { everything, type Fields, isFields, type Person, type Personal, type PersonalResponses } from './personal.ts'
 
-interface Rewritten {
-  readonly playerUuid: string
-  readonly table: string
-  readonly rows: number
-}
+type Rewritten = Omit<Removed, 'fieldGroup'>
 
 /**
  * Removes from the raw responses about a key the unknown fields that its latest response does not have any more of those
@@ -75,13 +71,8 @@ async function rewriteAbout(
     .select({ answerId, position, hash })
     .from(rawAnswer)
     .where(and(eq(rawAnswer.resource, resource), anyOf(rawAnswer.key, keys)))
-  const alike = new Map<string, BodyReference[]>()
-  for (const reference of references) {
-    const name = Buffer.from(reference.hash).toString('base64')
-    alike.set(name, [...(alike.get(name) ?? []), reference])
-  }
   let rows = 0
-  for (const same of alike.values()) {
+  for (const same of grouped(references)) {
     const changed = await rewriteBody(sql, same, (body) =>
       isFields(body) && change(body, same.length) ? 'other' : 'same',
     )

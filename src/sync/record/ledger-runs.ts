@@ -7,7 +7,6 @@ import { guardAction } from './watch-tables.ts'
 
 const { contentHash: _c, bodyHash: _b, normalized: _n, living, ...shownColumns } = getTableColumns(run)
 
-/** Which runs are wanted. */
 export interface WantedRuns {
   /** Names; none for all. */
   readonly resources: readonly string[]
@@ -20,7 +19,6 @@ export interface WantedRuns {
 /** One row of the ledger, without what only the engine needs. */
 export type LedgerRun = Awaited<ReturnType<typeof readRuns>>[number]
 
-/** Rows of the ledger, the newest first. */
 export async function readRuns(sql: Sql, { resources, failed, since, limit }: WantedRuns) {
   const chosen = typed(sql)
     .select({ ...shownColumns, currentKeys: living })
@@ -45,50 +43,41 @@ export async function runsCalled(sql: Sql, id: string): Promise<LedgerRun[]> {
     .limit(2)
 }
 
+function columnsOf<Table, Name extends keyof Table>(table: Table, ...names: readonly Name[]): Pick<Table, Name> {
+  return Object.fromEntries(names.map((name) => [name, table[name]])) as Pick<Table, Name>
+}
+
 /** Everything that a run left: its requests as far as they are archived, responses by key, guards, quarantine, drift. */
 export async function readTraces(sql: Sql, { runId, resource, startedAt, finishedAt }: LedgerRun) {
   const db = typed(sql)
   // The clocks of request and ledger are one machine's; the margin is for the end of a request after that of its run.
   const span = [new Date(startedAt.getTime() - 60_000), new Date(finishedAt.getTime() + 60_000)] as const
-  const { request, httpStatus, receivedAt, key, status } = rawAnswer
   const requests = await db
-    .select({ request, key, httpStatus, receivedAt, status })
+    .select(columnsOf(rawAnswer, 'request', 'key', 'httpStatus', 'receivedAt', 'status'))
     .from(rawAnswer)
     .where(and(eq(rawAnswer.resource, resource), between(rawAnswer.takenAt, ...span), eq(rawAnswer.runId, runId)))
     .orderBy(rawAnswer.answerId, rawAnswer.position)
   const responses = await db
-    .select({
-      key: observation.key,
-      status: observation.status,
-      observedAt: observation.observedAt,
-      reason: observation.reason,
-    })
+    .select(columnsOf(observation, 'key', 'status', 'observedAt', 'reason'))
     .from(observation)
     .where(
       and(eq(observation.resource, resource), between(observation.receivedAt, ...span), eq(observation.runId, runId)),
     )
     .orderBy(observation.receivedAt)
   const guards = await db
-    .select({
-      at: guardAction.at,
-      key: guardAction.key,
-      guard: guardAction.guard,
-      action: guardAction.action,
-      reason: guardAction.reason,
-    })
+    .select(columnsOf(guardAction, 'at', 'key', 'guard', 'action', 'reason'))
     .from(guardAction)
     .where(and(eq(guardAction.resource, resource), between(guardAction.at, ...span), eq(guardAction.runId, runId)))
     .orderBy(guardAction.at)
-  const { id, path, reason } = quarantine
   // As text: a rising number may be too long for JSON.
-  const number = text<string>`${id}::text`
+  const id = text<string>`${quarantine.id}::text`
   const quarantined = await db
-    .select({ id: number, key: quarantine.key, path, reason })
+    .select({ id, ...columnsOf(quarantine, 'key', 'path', 'reason') })
     .from(quarantine)
     .where(and(eq(quarantine.resource, resource), eq(quarantine.runId, runId)))
-    .orderBy(id)
+    .orderBy(quarantine.id)
   const drifted = await db
-    .select({ kind: drift.kind, path: drift.path, member: drift.member, key: drift.key })
+    .select(columnsOf(drift, 'kind', 'path', 'member', 'key'))
     .from(drift)
     .where(and(eq(drift.resource, resource), eq(drift.runId, runId)))
     .orderBy(drift.id)

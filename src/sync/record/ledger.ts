@@ -3,13 +3,11 @@ import { typed } from '../../db/typed.ts'
 import { invalidateCoverage } from '../coverage/count.ts'
 import { recordWorklistGap } from '../coverage/coverage.ts'
 import type { Novelty } from '../drift/drift.ts'
-import { canonicalJson } from '../normalize/hash.ts'
+import { canonicalJson, indexable } from '../normalize/hash.ts'
 import type { Quarantined } from '../normalize/prepare.ts'
-import { indexable } from '../normalize/storable.ts'
 import type { LastAccepted } from '../validate/validate-snapshot.ts'
 import { observation, run } from './tables.ts'
 
-/** One row of the ledger. */
 export type RunRow = typeof run.$inferInsert
 
 export type RunStatus = 'ok' | 'unchanged' | 'stale' | 'rejected' | 'partial' | 'skipped' | 'failed'

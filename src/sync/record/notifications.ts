@@ -17,7 +17,6 @@ export interface Notification extends Partial<Counts> {
   readonly observedAt?: Date | null | undefined
   readonly guarded?: readonly GuardAction[]
   readonly drift?: readonly { readonly kind: string; readonly path: string; readonly member: string }[]
-  /** What a run failed with. */
   readonly error?: string | null | undefined
   readonly people: NamesInResponses
   /** Whether the response was no news when it came, such as a recording. */
@@ -28,7 +27,6 @@ export interface Notification extends Partial<Counts> {
 /** Whether responses of a resource name people, or each is about the one who is its key. */
 export type NamesInResponses = 'none' | 'people' | 'key is a player'
 
-/** What a resource's responses name. */
 export function namesInResponses({ name, personal }: Pick<ResourceBase, 'name' | 'personal'>): NamesInResponses {
   if (!personal) return 'none'
   return personal.responses[name]?.isOfOne === false ? 'people' : 'key is a player'
@@ -60,7 +58,8 @@ export async function notifyChannel(sql: Sql, notification: Notification): Promi
 /** What change files say of a notification: no names of players, but what was touched where that is no player. */
 function changeOf(notification: Notification, payload: Payload, common: object): object {
   const { people, isLate, touched, observedAt, at } = notification
-  const nameless = people === 'none' ? payload : pick(payload, namelessFields)
+  const isNameless = ([field]: [string, unknown]) => people === 'none' || plain.includes(field)
+  const nameless = Object.fromEntries(Object.entries(payload).filter(isNameless))
   const source = people === 'key is a player' ? { ...common, key: undefined } : common
   const wasLate = isLate || (observedAt != null && at.getTime() - observedAt.getTime() > late)
   const named = payload.event === 'change' && touched
@@ -78,22 +77,7 @@ function changeOf(notification: Notification, payload: Payload, common: object):
 type Payload = { readonly event: string } & Record<string, unknown>
 
 /** Fields without free text. */
-const namelessFields = [
-  'event',
-  'status',
-  'observedAt',
-  'inserted',
-  'changed',
-  'closed',
-  'events',
-  'guard',
-  'action',
-  'kind',
-]
-
-function pick(payload: Payload, fields: readonly string[]): object {
-  return Object.fromEntries(Object.entries(payload).filter(([name]) => fields.includes(name)))
-}
+const plain = ['event', 'status', 'observedAt', 'inserted', 'changed', 'closed', 'events', 'guard', 'action', 'kind']
 
 function notificationsOf(notification: Notification): Payload[] {
   const { status, observedAt, guarded = [], drift = [], error } = notification

@@ -1,6 +1,7 @@
 import { and, desc, gt, isNotNull, notLike, or } from 'drizzle-orm'
 import { remaining } from '../../api/rate-limit/budget.ts'
 import { readBudgetState } from '../../api/rate-limit/budget-state.ts'
+import { databaseSize } from '../../db/catalog.ts'
 import type { Sql } from '../../db/database.ts'
 import { typed } from '../../db/typed.ts'
 import { tier } from '../retention/tables.ts'
@@ -47,13 +48,7 @@ export async function readBudgets(sql: Sql, now: number): Promise<BudgetOverview
 }
 
 /** A stretch of time in which expected observations are missing. */
-export interface GapOverview {
-  readonly resource: string
-  readonly beganAt: Date
-  readonly endedAt: Date
-  readonly missed: number
-  readonly reason: string
-}
+export type GapOverview = typeof gap.$inferSelect
 
 /** The gaps that ended after an instant, the newest first. */
 export async function readGaps(sql: Sql, since: Date, limit: number): Promise<GapOverview[]> {
@@ -70,7 +65,6 @@ export interface TableSize {
 
 /** The size of the database, and of its largest tables; a partitioned one counts as one. */
 export async function readSizes(sql: Sql, limit: number): Promise<{ bytes: number; tables: TableSize[] }> {
-  const [whole] = await sql.query<{ bytes: number }>('select pg_database_size(current_database()) as bytes')
   const tables = await sql.query<TableSize>(
     `select owner.relnamespace::regnamespace || '.' || owner.relname as "table",
             sum(pg_total_relation_size(part.oid)) as bytes, sum(greatest(part.reltuples, 0)) as rows
@@ -81,7 +75,7 @@ export async function readSizes(sql: Sql, limit: number): Promise<{ bytes: numbe
       group by owner.relnamespace, owner.relname order by bytes desc, 1 limit $1`,
     [limit],
   )
-  return { bytes: whole?.bytes ?? 0, tables }
+  return { bytes: (await databaseSize(sql)) ?? 0, tables }
 }
 
 /** Since when a table, or the ledger of a resource, has everything; and since when anything. Null: from the beginning. */

@@ -1,7 +1,6 @@
 import type { Sql } from '../../db/database.ts'
 import type { Json } from '../normalize/hash.ts'
 
-/** A record in quarantine. */
 export interface QuarantinedRecord {
   /** Digits. */
   readonly id: string
@@ -16,7 +15,6 @@ export interface QuarantinedRecord {
   readonly isOver: boolean
 }
 
-/** Which records are wanted. */
 export interface WantedRecords {
   /** Names; none for all. */
   readonly resources: readonly string[]

@@ -11,15 +11,8 @@ import type { Touched } from '../outbox/touched.ts'
 import type { GuardAction } from '../validate/guard-actions.ts'
 import type { RefusalKind } from '../worklist/refusals.ts'
 import { type Checked, forgetRefusals, recordChecked } from '../worklist/work-items.ts'
-import {
-  appendDrift,
-  appendObservation,
-  appendRun,
-  type Counts,
-  isAccepted,
-  type RunRow,
-  type RunStatus,
-} from './ledger.ts'
+import type { RunRow, RunStatus } from './ledger.ts'
+import { appendDrift, appendObservation, appendRun, type Counts, isAccepted } from './ledger.ts'
 import { type NamesInResponses, notifyChannel } from './notifications.ts'
 import { guardAction } from './watch-tables.ts'
 
@@ -81,14 +74,7 @@ export async function recordOutcome(sql: Sql, outcome: Outcome, notifies = false
   await appendGuardActions(sql, outcome, guarded)
   if (archive) {
     const { exchanges, ...entry } = archive
-    await archiveResponse(sql, exchanges, {
-      resource,
-      ...(key === undefined ? {} : { key }),
-      runId,
-      takenAt: at,
-      observedAt,
-      ...entry,
-    })
+    await archiveResponse(sql, exchanges, { resource, key, runId, takenAt: at, observedAt, ...entry })
   }
   const recorded = { ...outcome, drift }
   if (notifies) await notifyChannel(sql, { ...recorded, error: outcome.run?.error })
@@ -139,14 +125,6 @@ async function appendGuardActions(
   actions: readonly GuardAction[],
 ): Promise<void> {
   if (actions.length === 0) return
-  const rows = actions.map(({ guard, action, reason, key = null }) => ({
-    at,
-    resource,
-    key,
-    guard,
-    action,
-    reason,
-    runId,
-  }))
+  const rows = actions.map((action) => ({ key: null, ...action, at, resource, runId }))
   await typed(sql).insert(guardAction).values(rows)
 }

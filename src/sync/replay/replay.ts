@@ -1,7 +1,7 @@
 import { ApiError, Forbidden, NotFound, Unavailable } from '../../api/errors.ts'
-import { FatalError, RetryableError } from '../../app/errors.ts'
+import { FatalError, messageOf, RetryableError } from '../../app/errors.ts'
 import type { Database, Sql } from '../../db/database.ts'
-import { lockForTransaction } from '../../db/locks/transaction-locks.ts'
+import { lockForTransaction } from '../../db/locks/held-locks.ts'
 import {
   type ArchivedResponse,
   clientOf,
@@ -10,7 +10,6 @@ import {
   NotArchived,
   nextArchived,
 } from '../archive/archive-source.ts'
-import { listKeys } from '../backfill/campaign.ts'
 import type { Engine } from '../engine.ts'
 import { historySql } from '../load/history-sql.ts'
 import { prepare } from '../normalize/prepare.ts'
@@ -20,6 +19,7 @@ import { ingest } from '../run/ingest.ts'
 import { startRun } from '../run/outcomes.ts'
 import { runResource } from '../run/run-resource.ts'
 import { concludeRefusal } from '../worklist/conclude.ts'
+import { addKeys } from '../worklist/work-items.ts'
 import { type Reach, reachOf } from './reach.ts'
 import { differences, keepDrift, swapTables, type TableDifference } from './replayed-tables.ts'
 import { createShadow, dropShadow, shadowOf } from './shadow.ts'
@@ -35,7 +35,6 @@ export interface ReplayOptions {
   readonly onProgress?: (done: number, of: number) => void
 }
 
-/** What a replay did. */
 export interface Replayed {
   /** `skipped`: another replay is running. */
   readonly status: 'ok' | 'skipped'
@@ -103,25 +102,21 @@ async function swap({ db }: Omit<Engine, 'api'>, resources: readonly (Resource |
   })
 }
 
-/** A walk over the archive that can be continued. */
-interface Walk {
-  /** Loads, through this database, all archived responses of the source that were not loaded yet. */
-  on(db: Database, source: Sql): Promise<void>
-  answers(): number
-  readonly lost: string[]
-}
+type Walk = ReturnType<typeof openWalk>
 
+/** A walk over the archive that can be continued. */
 function openWalk(
   engine: Omit<Engine, 'api'>,
   resources: readonly (Resource | Worklist)[],
   { signal, onProgress }: ReplayOptions,
-): Walk {
+) {
   const byName = new Map(resources.map((one) => [one.name, one]))
   const names = [...byName.keys()]
   const lost: string[] = []
   let last = -1
   let done = 0
 
+  /** Loads, through this database, all archived responses of the source that were not loaded yet. */
   async function on(db: Database, source: Sql): Promise<void> {
     const of = done + (await countArchived(source, names, last))
     for (;;) {
@@ -187,7 +182,7 @@ async function loadAgain(
     return extraction
   }
   if (isWorklist(resource)) {
-    await listKeys(db, resource.name, [key ?? ''])
+    await addKeys(db, resource.name, [key ?? ''])
     const context = startRun({ resource: { ...resource, extractOne: extract }, key: key ?? '' }, engine)
     const loaded = await ingest(context)
     if (loaded.status === 'failed') throw loaded.error
@@ -228,8 +223,4 @@ async function extractAgain(resource: Resource | Worklist, response: ArchivedRes
     if (!(error instanceof NotArchived)) throw error
     return resource.extract(clientOf(response), { levels, walk: true })
   })
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

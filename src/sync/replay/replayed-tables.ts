@@ -3,6 +3,7 @@ import type { Sql } from '../../db/database.ts'
 import { anyOf, typed } from '../../db/typed.ts'
 import { invalidateCoverage } from '../coverage/count.ts'
 import { bulkTable } from '../load/bulk-table.ts'
+import { noCounts } from '../record/ledger.ts'
 import { isWorklist, type Resource, type ResourceBase, type Worklist } from '../resource.ts'
 import { tier } from '../retention/tables.ts'
 import { shadowName } from './shadow.ts'
@@ -119,28 +120,8 @@ export async function swapTables(sql: Sql, resources: readonly ResourceBase[]): 
   for (const statement of [ledgerOfRuns, ledgerOfCopies, ledgerOfKeys, keys]) await sql.query(statement, [names])
 }
 
-const counts = [
-  'records',
-  'normalized',
-  'inserted',
-  'changed',
-  'closed',
-  'unchanged',
-  'events',
-  'rejected',
-  'quarantined',
-]
-const said = [
-  'status',
-  'reason',
-  'observed_from',
-  'observed_at',
-  'complete',
-  'pages',
-  ...counts,
-  'living',
-  'content_hash',
-]
+const counts = [...Object.keys(noCounts), 'normalized', 'living']
+const said = ['status', 'reason', 'observed_from', 'observed_at', 'complete', 'pages', ...counts, 'content_hash']
 
 /** The ledger keeps its runs and their times; the outcome of their responses is what the replay found. */
 const ledgerOfRuns = `

@@ -6,7 +6,6 @@ const shadowSchemas = ['game_replay', 'sync_replay']
 /** `game.item` and `"sync"."run"` where a statement names a table. */
 const qualifier = /(?<![\w.$])("?)(game|sync)\1(?=\."?\w)/g
 
-/** The name of the table's shadow. */
 export function shadowName(table: string): string {
   return table.replace(qualifier, '$1$2_replay$1')
 }

@@ -17,15 +17,12 @@ export interface MaintenanceInput {
   readonly retention: Retention
 }
 
-/** What a maintenance did. */
 export interface Maintained {
-  /** Partitions that are new. */
   readonly created: string[]
   /** Rows that moved into their month. */
   readonly moved: number
   /** Months that were replaced by their coarser tier. */
   readonly rolledUp: string[]
-  /** Rows that were removed. */
   readonly removed: number
 }
 

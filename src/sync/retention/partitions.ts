@@ -21,16 +21,7 @@ export interface Part {
 }
 
 /** A retained table with its names in SQL. */
-export interface TableNames {
-  /** `game.world_sample` */
-  readonly table: string
-  /** `partitions.world_sample`, to which the rest of a partition's name is added. */
-  readonly stem: string
-  /** Columns of the key; `true` when there is but one series. */
-  readonly key: readonly string[]
-  /** All columns. */
-  readonly columns: readonly string[]
-}
+export type TableNames = ReturnType<typeof namesOf>
 
 /** The partitions of a table in order of time; the rest comes last. */
 export async function partsOf(sql: Sql, table: string): Promise<Part[]> {
@@ -46,13 +37,15 @@ export async function partsOf(sql: Sql, table: string): Promise<Part[]> {
   )
 }
 
-/** The names of a retained table. */
-export function namesOf({ table, key }: RetainedTable): TableNames {
+export function namesOf({ table, key }: RetainedTable) {
   const { name, columns } = bulkTable(table)
   const named = key.flatMap((property) => columns.get(property)?.name ?? [])
   return {
+    /** `game.world_sample` */
     table: name,
+    /** `partitions.world_sample`, to which the rest of a partition's name is added. */
     stem: name.replace(/^.*\./, 'partitions.'),
+    /** Columns of the key; `true` when there is but one series. */
     key: named.length > 0 ? named : ['true'],
     columns: [...columns.values()].map((column) => column.name),
   }
@@ -63,20 +56,13 @@ export function monthOf(at: Date, months = 0): Date {
   return new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + months, 1))
 }
 
-/** What was done so that every row has its partition. */
-export interface Repaired {
-  /** Names of the partitions that are new. */
-  readonly created: string[]
-  /** Rows that had no month before. */
-  readonly moved: number
-}
-
 /**
  * Creates the partitions that a table should have: for every month from its first row to some months ahead. Rows of the
  * default partition move there. Each partition is created in a transaction of its own. A table that never had a row gets
  * none, so that a database of one small resource has no hundred empty tables.
+ * @returns names of the partitions that are new, and how many rows had no month before
  */
-export async function repairPartitions(db: Database, retained: RetainedTable, now: Date): Promise<Repaired> {
+export async function repairPartitions(db: Database, retained: RetainedTable, now: Date) {
   const names = namesOf(retained)
   const created: string[] = []
   let moved = 0
@@ -97,9 +83,7 @@ export async function repairPartitions(db: Database, retained: RetainedTable, no
   const starts = [monthOf(now), ...waiting, ...parts.flatMap(({ from }) => from ?? [])].map((at) => at.getTime())
   const first = monthOf(early ?? before?.to ?? new Date(Math.min(...starts)))
   if (!before) {
-    const name = `${names.stem}_before`
-    await db.query(`create table ${name} partition of ${names.table} for values from (minvalue) to (${instant(first)})`)
-    created.push(name)
+    created.push(await createPartition(db, names, `${names.stem}_before`, ['minvalue', instant(first)]))
   }
   for (let month = first; month <= monthOf(now, monthsAhead); month = monthOf(month, 1)) {
     if (parts.some(({ from, to }) => from && to && from < monthOf(month, 1) && to > month)) continue
@@ -135,20 +119,25 @@ function splitBefore(db: Database, names: TableNames, before: Part, first: Date)
     await sql.query(`lock table ${before.name} in access exclusive mode`)
     const taken = await takeRows(sql, names, before.name, 'true')
     await sql.query(`drop table ${before.name}`)
-    await sql.query(
-      `create table ${names.stem}_before partition of ${names.table} for values from (minvalue) to (${instant(first)})`,
-    )
+    await createPartition(sql, names, `${names.stem}_before`, ['minvalue', instant(first)])
     for (let month = first; before.to && month < before.to; month = monthOf(month, 1)) {
-      const name = monthName(names, month)
-      await sql.query(
-        `create table ${name} partition of ${names.table}
-           for values from (${instant(month)}) to (${instant(monthOf(month, 1))})`,
-      )
-      created.push(name)
+      const bounds = [instant(month), instant(monthOf(month, 1))] as const
+      created.push(await createPartition(sql, names, monthName(names, month), bounds))
     }
     await putRows(sql, names, taken)
     return created
   })
+}
+
+/** Returns its name. */
+async function createPartition(
+  sql: Sql,
+  { table }: TableNames,
+  name: string,
+  [from, to]: readonly [string, string],
+): Promise<string> {
+  await sql.query(`create table ${name} partition of ${table} for values from (${from}) to (${to})`)
+  return name
 }
 
 async function createMonth(
@@ -167,25 +156,17 @@ async function createMonth(
 }
 
 /** Rows on their way from one partition to another. */
-interface TakenRows {
-  /** Where they are; unlogged, so that no replication sends it. */
-  readonly table: string
-  readonly rows: number
-}
+type TakenRows = Awaited<ReturnType<typeof takeRows>>
 
 /*
  * Rows are deleted from a partition, and inserted through the table: logical replication sends both. What is inserted into
  * a partition before it is attached, or detached with its rows, a subscriber would lose or have twice.
  */
 
-async function takeRows(
-  sql: Sql,
-  { stem, table, columns }: TableNames,
-  from: string,
-  where: string,
-): Promise<TakenRows> {
+async function takeRows(sql: Sql, { stem, table, columns }: TableNames, from: string, where: string) {
   const taken = `${stem}_taken`
   const names = columns.join(', ')
+  // Unlogged, so that no replication sends it.
   await sql.query(`create unlogged table ${taken} (like ${table})`)
   const [moved] = await sql.query<{ rows: number }>(
     `with moved as (delete from ${from} where ${where} returning ${names}),

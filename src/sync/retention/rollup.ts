@@ -1,6 +1,6 @@
 import { and, eq, gt, isNotNull } from 'drizzle-orm'
 import type { Database, Sql } from '../../db/database.ts'
-import { lockForTransaction } from '../../db/locks/transaction-locks.ts'
+import { lockForTransaction } from '../../db/locks/held-locks.ts'
 import { anyOf, typed } from '../../db/typed.ts'
 import { bulkTable } from '../load/bulk-table.ts'
 import type { Averages, ResourceBase, RetainedTable } from '../resource.ts'
@@ -8,20 +8,12 @@ import { instant, namesOf, type Part, partsOf, type TableNames } from './partiti
 import { tier } from './tables.ts'
 import { deleteRows, setTier } from './tiers.ts'
 
-/** What a rollup removed. */
-export interface RolledUp {
-  /** The months, by the name of their partition. */
-  readonly months: string[]
-  /** Rows that were removed. */
-  readonly removed: number
-}
-
 /**
  * Replaces the months that end at or before an instant by their coarser tier: the rows that the table's declaration retains
  * move to its oldest partition, so that the value of each key before the first whole month is still there, and
  * averages by the hour go to a table of their own. Each month goes in one transaction.
  */
-export async function rollUp(db: Database, retained: RetainedTable, before: Date, now: Date): Promise<RolledUp> {
+export async function rollUp(db: Database, retained: RetainedTable, before: Date, now: Date) {
   const names = namesOf(retained)
   const months: string[] = []
   let removed = 0

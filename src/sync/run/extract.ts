@@ -19,8 +19,14 @@ export type Extracted =
   | { readonly kind: 'response'; readonly extraction: Extraction; readonly preparation: Preparation }
   /** `parsed` responds with the same body again, and sends no request. */
   | { readonly kind: 'known'; readonly extraction: Extraction; readonly parsed: Api }
-  | { readonly kind: RefusalKind; readonly reason: string; readonly respondedAt: number | null }
+  | RefusedTarget
   | { readonly kind: 'failed'; readonly error: unknown }
+
+export interface RefusedTarget {
+  readonly kind: RefusalKind
+  readonly reason: string
+  readonly respondedAt: number | null
+}
 
 /** Requests a target and normalizes its records. Uses no database, and never throws. */
 export async function extract({ resource, key }: Target, api: Api, options: ExtractOptions): Promise<Extracted> {

@@ -1,3 +1,4 @@
+import { messageOf } from '../../app/errors.ts'
 import type { Sql } from '../../db/database.ts'
 import { lockArchive, type RecordingClient, recordResponses } from '../archive/archive.ts'
 import { watchBodies } from '../archive/seen-bodies.ts'
@@ -102,8 +103,4 @@ async function recordFailure(context: IngestContext, client: RecordingClient, er
     log.warn({ err: cause }, 'the failure could not be recorded')
   }
   return outcome
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

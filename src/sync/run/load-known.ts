@@ -3,7 +3,7 @@ import { confirmsPendingDeletion, type LoadResult } from '../load/load-response.
 import { type LastRun, noCounts } from '../record/ledger.ts'
 import type { ResourceBase } from '../resource.ts'
 import { judgeClock } from '../validate/clock-guard.ts'
-import type { ReceivedResponse } from '../validate/incoming-response.ts'
+import type { ReceivedResponse } from '../validate/validate-snapshot.ts'
 
 /** What becomes of a response depends on its records. */
 export class MustParse extends Error {}

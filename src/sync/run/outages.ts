@@ -6,7 +6,6 @@ import { appendRun } from '../record/ledger.ts'
 export interface Outage {
   readonly from: number
   readonly to: number
-  /** Error of the last attempt. */
   readonly message: string
 }
 

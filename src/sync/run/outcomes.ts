@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { messageOf } from '../../app/errors.ts'
 import type { Sql } from '../../db/database.ts'
 import { type RecordingClient, successfulExchanges } from '../archive/archive.ts'
 import { reshaped } from '../drift/shape-changes.ts'
@@ -9,10 +10,10 @@ import { namesInResponses } from '../record/notifications.ts'
 import type { Outcome } from '../record/record-outcome.ts'
 import type { ResourceBase } from '../resource.ts'
 import { type LastReasons, missingAction, movedActions, newActions } from '../validate/guard-actions.ts'
-import type { IncomingResponse } from '../validate/incoming-response.ts'
-import { noteRefusal, type Refusal, type RefusalKind, type RefusalState } from '../worklist/refusals.ts'
+import type { IncomingResponse } from '../validate/validate-snapshot.ts'
+import { noteRefusal, type Refusal, type RefusalState } from '../worklist/refusals.ts'
 import { lastOfKey } from '../worklist/work-items.ts'
-import type { Target } from './extract.ts'
+import type { RefusedTarget, Target } from './extract.ts'
 import { loadKnown } from './load-known.ts'
 
 /** A target within a run. */
@@ -29,13 +30,11 @@ export function startRun<T extends { readonly resource: ResourceBase }>(target: 
   return { ...target, engine, runId: engine.runId ?? randomUUID(), startedAt: new Date(engine.clock.now()) }
 }
 
-/** What became of a target. */
 export interface IngestResult extends Outcome {
   /** Of a refused key: how far its refusals have come. What follows from them, the run decides. */
   readonly refusal?: Refusal & RefusalState
   /** Fields that the record of a key had before and has not any more. */
   readonly lost?: readonly string[]
-  /** Why it failed. */
   readonly error?: unknown
   /** When another request may bring something new, ms since the epoch. */
   readonly renewAt?: number
@@ -113,17 +112,7 @@ export async function refusalOutcome(
   sql: Sql,
   context: IngestContext,
   client: RecordingClient,
-  {
-    kind,
-    reason,
-    respondedAt,
-    receivedAt,
-  }: {
-    readonly kind: RefusalKind
-    readonly reason: string
-    readonly respondedAt: number | null
-    readonly receivedAt: number
-  },
+  { kind, reason, respondedAt, receivedAt }: RefusedTarget & { readonly receivedAt: number },
 ): Promise<IngestResult> {
   const { resource, key, engine, lastReasons } = context
   if (key === undefined) throw new Error(`${resource.name} has no keys`)
@@ -153,7 +142,7 @@ export async function refusalOutcome(
 /** Describes a request, or a load, that failed. */
 export function failureOutcome(context: IngestContext, client: RecordingClient, error: unknown): IngestResult {
   const at = new Date(context.engine.clock.now())
-  const message = error instanceof Error ? error.message : String(error)
+  const message = messageOf(error)
   return {
     ...headingOf(context),
     status: 'failed',

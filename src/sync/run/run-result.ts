@@ -1,4 +1,4 @@
-import { RetryableError } from '../../app/errors.ts'
+import { messageOf, RetryableError } from '../../app/errors.ts'
 import { type Counts, noCounts, type RunRow, type RunStatus } from '../record/ledger.ts'
 import type { GuardAction } from '../validate/guard-actions.ts'
 
@@ -35,7 +35,7 @@ export function skippedResult(resource: string, reason?: string): RunResult {
 
 /** The result of a run that could not even start, such as without a database. */
 export function failedResult(resource: string, error: unknown): RunResult {
-  const message = error instanceof Error ? error.message : String(error)
+  const message = messageOf(error)
   return { ...emptyResult(resource, 'failed'), error: message, temporary: error instanceof RetryableError }
 }
 

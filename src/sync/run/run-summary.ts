@@ -29,7 +29,6 @@ export const emptySummary: RunSummary = {
 /** So many reasons stand in the ledger row. */
 const mostReasons = 5
 
-/** Adds the outcome of a key. */
 export function addOutcome(summary: RunSummary, outcome: Outcome & { readonly refusal?: unknown }): RunSummary {
   const { key, status, observedAt, guarded, reason, refusal } = outcome
   const counts = Object.entries(summary.counts).map(([name, sum]) => [name, sum + outcome[name as keyof Counts]])
@@ -44,7 +43,6 @@ export function addOutcome(summary: RunSummary, outcome: Outcome & { readonly re
   return reason && !refusal ? withReason(added, `${key}: ${reason}`) : added
 }
 
-/** Adds a key whose request failed. */
 export function addMissed(summary: RunSummary, key: string, reason: string): RunSummary {
   return withReason({ ...summary, missed: summary.missed + 1 }, `${key}: ${reason}`)
 }

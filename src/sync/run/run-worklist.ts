@@ -1,7 +1,7 @@
-import { RetryableError } from '../../app/errors.ts'
+import { messageOf, RetryableError } from '../../app/errors.ts'
 import type { Engine } from '../engine.ts'
 import type { ExtractOptions, Worklist } from '../resource.ts'
-import { addKeys, claimKey, claimNamed, postponeKey, releaseKey } from '../worklist/work-items.ts'
+import { addKeys, claimKey, claimNamed, releaseKey } from '../worklist/work-items.ts'
 import { ingest } from './ingest.ts'
 import { recordOutage } from './outages.ts'
 import type { RunResult } from './run-result.ts'
@@ -11,7 +11,6 @@ import { WorklistRun } from './worklist-run.ts'
 export interface WorklistOptions extends ExtractOptions {
   /** Request that many keys instead of what the current budget window allows. */
   readonly limit?: number
-  /** Request just these keys. */
   readonly keys?: readonly string[]
   /** Go on until this instant (ms since the epoch), as fast as the budget allows; waits when no key is due. */
   readonly until?: number
@@ -121,16 +120,15 @@ class Driver {
       return await releaseKey(db, name, key)
     }
     this.#advance({ type: 'failure', error })
-    await postponeKey(db, name, key, clock.now())
+    await releaseKey(db, name, key, clock.now())
     if (!(error instanceof RetryableError)) throw error
     this.#run.miss(key, error.message)
     this.#run.log.warn({ key, err: error }, error.message)
   }
 
-  /** Something ended the run. */
   fail(error: unknown): void {
     this.#advance({ type: 'fatal', error })
-    this.#run.log.error({ err: error }, `failed: ${error instanceof Error ? error.message : String(error)}`)
+    this.#run.log.error({ err: error }, `failed: ${messageOf(error)}`)
   }
 
   async close(): Promise<RunResult> {

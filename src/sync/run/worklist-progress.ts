@@ -1,13 +1,11 @@
 /** How far a run over a worklist has come. */
 export interface Progress {
-  /** Keys that were requested. */
   readonly requested: number
   /** Keys whose request is under way. */
   readonly inFlight: number
   /** Keys in a row whose request failed. */
   readonly failures: number
   readonly lastFailure?: unknown
-  /** What ends the run. */
   readonly failure?: unknown
 }
 
@@ -30,7 +28,6 @@ const patience = 5
 /** Requests that one window has for guests (API reference 2.2); for servers that send no budget. */
 const assumedWindow = 50
 
-/** The progress after an event. */
 export function advance(progress: Progress, event: ProgressEvent): Progress {
   const { requested, inFlight, failures, failure } = progress
   switch (event.type) {
@@ -51,7 +48,6 @@ export function advance(progress: Progress, event: ProgressEvent): Progress {
   }
 }
 
-/** What bounds a run. */
 export interface Bounds {
   /** Keys that are named. */
   readonly named?: number | undefined

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { messageOf } from '../../app/errors.ts'
 import { countLosses } from '../drift/shape-changes.ts'
 import type { Engine, RunLog } from '../engine.ts'
 import { isAccepted, noCounts } from '../record/ledger.ts'
@@ -6,9 +7,8 @@ import { namesInResponses } from '../record/notifications.ts'
 import { recordOutcome } from '../record/record-outcome.ts'
 import type { Worklist } from '../resource.ts'
 import type { LastReasons } from '../validate/guard-actions.ts'
-import { refusalWindow } from '../validate/mass-refusal.ts'
 import { concludeRefusal, rejectRefusals } from '../worklist/conclude.ts'
-import { addKey, endOfKeys, noRefusals, takeReady } from '../worklist/run-refusals.ts'
+import { addKey, endOfKeys, noRefusals, refusalWindow, takeReady } from '../worklist/run-refusals.ts'
 import type { IngestContext, IngestResult } from './outcomes.ts'
 import { logDrift, logOfRun } from './run-log.ts'
 import { type RunResult, resultOf } from './run-result.ts'
@@ -63,7 +63,6 @@ export class WorklistRun {
     this.#summary = addOutcome(this.#summary, result)
   }
 
-  /** Counts a key whose request failed. */
   miss(key: string, reason: string): void {
     this.#summary = addMissed(this.#summary, key, reason)
   }
@@ -92,7 +91,6 @@ export class WorklistRun {
 
   /**
    * Writes the ledger row of the run.
-   * @param requested keys that were requested
    * @param failure what ended the run early; undefined when nothing did
    * @throws what the database throws
    */
@@ -101,34 +99,21 @@ export class WorklistRun {
     const { counts, observedAt, rejection, guarded } = this.#summary
     const { runId, startedAt } = this
     const status = statusOf(this.#summary, failure !== undefined)
-    const [resource, at, reason] = [this.#resource.name, new Date(clock.now()), reasonOf(this.#summary)]
+    const at = new Date(clock.now())
+    const [reason, latest] = [reasonOf(this.#summary), observedAt > 0 ? new Date(observedAt) : null]
+    const run = { runId, resource: this.#resource.name, status, reason, observedAt: latest }
     const row = {
+      ...run,
       ...counts,
-      runId,
-      resource,
-      status,
-      reason,
       error: failure === undefined ? null : messageOf(failure),
       startedAt,
       finishedAt: at,
-      observedAt: observedAt > 0 ? new Date(observedAt) : null,
       pages: requested,
       requests: api.requestsSent() - this.#requestsBefore,
       program,
     }
     // The counts were notified with each key.
-    const outcome = {
-      ...noCounts,
-      people: namesInResponses(this.#resource),
-      resource,
-      runId,
-      status,
-      reason,
-      at,
-      observedAt: row.observedAt,
-      drift: [],
-      run: row,
-    }
+    const outcome = { ...run, ...noCounts, at, people: namesInResponses(this.#resource), drift: [], run: row }
     const recorded = { ...outcome, guarded: rejection ? [rejection] : [], novelties: this.#losses.found() }
     const { drift } = await db.transaction((sql) => recordOutcome(sql, recorded, notifies))
     logDrift(this.log, drift)
@@ -144,8 +129,4 @@ export class WorklistRun {
       if (outcome) this.#summary = addOutcome(this.#summary, outcome)
     }
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -19,7 +19,7 @@ export function schedulesOf(
   const wrong: string[] = []
   for (const part of (text ?? '').split(';').map((one) => one.trim())) {
     if (part === '') continue
-    const [name = '', expression = ''] = splitOnce(part)
+    const [, name = '', expression = ''] = /^([^=]*?)(?:\s*=\s*(.*))?$/s.exec(part) ?? []
     const error = scheduleError(name, expression, resources, now)
     if (error === undefined) configured.set(name, expression)
     else wrong.push(`  ${part}: ${error}`)
@@ -34,11 +34,6 @@ export function schedulesOf(
     .filter(({ name }) => !off.includes(name))
     .map((resource) => ({ resource, expression: configured.get(resource.name) ?? resource.schedule }))
   return { scheduled, off }
-}
-
-function splitOnce(part: string): [string, string] {
-  const at = part.indexOf('=')
-  return at < 0 ? [part, ''] : [part.slice(0, at).trim(), part.slice(at + 1).trim()]
 }
 
 function scheduleError(

@@ -1,6 +1,7 @@
+import { once } from 'node:events'
 import PQueue from 'p-queue'
 import type { Random } from '../../app/clock.ts'
-import { RetryableError } from '../../app/errors.ts'
+import { messageOf, RetryableError } from '../../app/errors.ts'
 import type { Engine } from '../engine.ts'
 import { isWorklist, type Resource, type Worklist } from '../resource.ts'
 import { type RunOptions, runResource } from '../run/run-resource.ts'
@@ -8,14 +9,12 @@ import { failedResult, type RunResult, skippedResult } from '../run/run-result.t
 import { createBackoff } from './backoff.ts'
 import { nextTick, periodSeconds, type Ticker } from './ticker.ts'
 
-/** A resource and when it is due. */
 export interface Scheduled {
   readonly resource: Resource | Worklist
   /** Cron expression in UTC. */
   readonly expression: string
 }
 
-/** What the scheduler needs besides the engine. */
 export interface ScheduleOptions {
   readonly scheduled: readonly Scheduled[]
   readonly ticker: Ticker
@@ -26,7 +25,6 @@ export interface ScheduleOptions {
   readonly stopping: AbortSignal
   /** Ends requests that are under way. */
   readonly signal: AbortSignal
-  /** Called with the result of each run. */
   readonly onRun?: (result: RunResult) => void
 }
 
@@ -81,15 +79,16 @@ async function runWhenDue(
     { first: FIRST_WAIT * 1000, longest: (live ? LONGEST_LIVE_WAIT : LONGEST_WAIT) * 1000 },
     random,
   )
-  const ticks = createTickSignal()
-  const stop = options.ticker.start(resource.name, expression, ticks.notify, (at) =>
-    log.warn({ resource: resource.name, due: at.toISOString() }, 'a run was missed: the machine slept or was busy'),
-  )
+  // A tick during a run makes the next run due at once.
+  let tick = new AbortController()
+  const onMissed = (at: Date) =>
+    log.warn({ resource: resource.name, due: at.toISOString() }, 'a run was missed: the machine slept or was busy')
+  const stop = options.ticker.start(resource.name, expression, () => tick.abort(), onMissed)
   try {
     while (!stopping.aborted) {
-      ticks.reset()
+      tick = new AbortController()
       const result = await run().catch((error: unknown) => {
-        const message = error instanceof Error ? error.message : String(error)
+        const message = messageOf(error)
         log.error({ resource: resource.name, err: error }, message)
         // What a run throws comes of the database; all else is in its result.
         if (error instanceof RetryableError) engine.outages?.note(resource.name, clock.now(), message)
@@ -102,8 +101,8 @@ async function runWhenDue(
       }
       backoff.worked()
       const wait = restOf(one, result, clock.now(), random)
-      if (wait === 'until the next tick') await pause(ticks.wait(stopping))
-      else await pause(clock.sleep(wait, stopping))
+      if (wait !== 'until the next tick') await pause(clock.sleep(wait, stopping))
+      else if (!tick.signal.aborted) await pause(once(tick.signal, 'abort', { signal: stopping }))
     }
   } finally {
     stop()
@@ -146,32 +145,6 @@ function restOf({ resource, expression }: Scheduled, result: RunResult, now: num
 }
 
 /** Waits for the promise; an aborted wait is no failure. */
-async function pause(rest: Promise<void>): Promise<void> {
+async function pause(rest: Promise<unknown>): Promise<void> {
   await rest.catch(() => undefined)
-}
-
-/** Remembers a tick that came during a run: it makes the next run due at once. */
-function createTickSignal() {
-  let hasTicked = false
-  let wake: (() => void) | null = null
-  return {
-    notify: () => {
-      hasTicked = true
-      wake?.()
-    },
-    reset: () => {
-      hasTicked = false
-    },
-    wait: (signal: AbortSignal) =>
-      new Promise<void>((resolve) => {
-        if (hasTicked || signal.aborted) return resolve()
-        const done = () => {
-          wake = null
-          signal.removeEventListener('abort', done)
-          resolve()
-        }
-        wake = done
-        signal.addEventListener('abort', done, { once: true })
-      }),
-  }
 }

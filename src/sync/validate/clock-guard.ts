@@ -1,6 +1,7 @@
 import type { Sql } from '../../db/database.ts'
+import { accepted } from '../record/accepted.ts'
 import type { ResourceBase } from '../resource.ts'
-import type { ReceivedResponse } from './incoming-response.ts'
+import type { ReceivedResponse } from './validate-snapshot.ts'
 
 /** A response in time, ms since the epoch: the instant that it speaks for, and when it came by the clock of this machine. */
 export interface Dated {
@@ -163,8 +164,6 @@ function goesOn(before: Dated, response: Dated, { trail, slack }: Pick<Known, 't
 function isApart(point: Dated, other: Dated, apart: number): boolean {
   return Math.abs(point.observedAt - other.observedAt) >= apart
 }
-
-const accepted = `status in ('ok', 'unchanged', 'partial')`
 
 /** The latest responses of a resource, of any key, that came before this one by this machine's clock. */
 async function readTrail(sql: Sql, resource: string, { scope, receivedAt }: ReceivedResponse): Promise<Point[]> {

@@ -4,6 +4,7 @@ import { typed } from '../../db/typed.ts'
 import { invalidateCoverage } from '../coverage/count.ts'
 import { bulkTable } from '../load/bulk-table.ts'
 import { historySql } from '../load/history-sql.ts'
+import { accepted, acceptedStatuses } from '../record/accepted.ts'
 import { observation, run } from '../record/tables.ts'
 import { gap } from '../record/watch-tables.ts'
 import type { History, ResourceBase } from '../resource.ts'
@@ -72,9 +73,6 @@ async function removeVersions(sql: Sql, history: History, { after, scope }: Give
     began,
   )
 }
-
-const acceptedStatuses = ['ok', 'unchanged', 'partial']
-const accepted = `status in ('ok', 'unchanged', 'partial')`
 
 /** No response after the instant counts as accepted any more, and what was counted and noted because of it is gone. */
 async function correctLedger(sql: Sql, resource: ResourceBase, given: GivenUp): Promise<void> {

@@ -1,9 +1,8 @@
 import { RetryableError } from '../../app/errors.ts'
-import type { Json } from '../normalize/hash.ts'
+import type { Loaded } from '../load/load.ts'
 import type { Extraction } from '../resource.ts'
 import type { IgnoredInstant } from './ignored.ts'
 
-/** One action of a guard about a response. */
 export interface GuardAction {
   readonly guard: 'staleness' | 'plausibility' | 'clock' | 'absence' | 'zero-glitch' | 'walk' | 'mass-refusal'
   /** What the guard did. `pending`: it waits for another response before it concludes anything. */
@@ -61,18 +60,10 @@ export function absenceActions(lacking: readonly Lacking[], absences: number): G
   return actions
 }
 
-/** What became of entities that are older than what is stored. */
-interface OlderEntities {
-  readonly older: number
-  /** How many replaced it nevertheless; in some of them it was withdrawn for that. */
-  readonly confirmedOlder: number
-  readonly withdrawn: readonly { readonly key: string; readonly document: Json }[]
-}
-
 /** Entities that are older than what is stored: ignored until enough responses repeat it. */
 export function olderActions(
   what: string,
-  { older, confirmedOlder, withdrawn }: OlderEntities,
+  { older, confirmedOlder, withdrawn }: Pick<Loaded, 'older' | 'confirmedOlder' | 'withdrawn'>,
   responses: number,
 ): GuardAction[] {
   const waiting = older - confirmedOlder
@@ -172,8 +163,7 @@ export function ignoredActions(ignored: readonly IgnoredInstant[]): GuardAction[
   return fields.map((field) => {
     const all = ignored.filter((one) => one.field === field)
     const named = all.flatMap(({ of }) => of ?? []).toSorted()
-    const some = named.slice(0, 3).join(', ') + (named.length > 3 ? ' ...' : '')
-    const records = `${all.length} ${all.length === 1 ? 'record' : 'records'}${some && ` (${some})`}`
+    const records = counted(all.length, 'records') + examples(named.slice(0, 3), named.length)
     return { guard: 'clock', action: 'ignored', reason: `${field} lies in the future in ${records}; ignored` }
   })
 }

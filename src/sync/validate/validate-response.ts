@@ -5,8 +5,8 @@ import { lastOfKey } from '../worklist/work-items.ts'
 import { judgeClock } from './clock-guard.ts'
 import { giveUp } from './give-up.ts'
 import type { GuardAction } from './guard-actions.ts'
-import type { IncomingResponse } from './incoming-response.ts'
 import { agreesWithRejected, agreesWithRejectedKey, countRecords } from './plausibility.ts'
+import type { IncomingResponse } from './validate-snapshot.ts'
 import { type Verdict, validateSnapshot } from './validate-snapshot.ts'
 
 /** What becomes of a response, and what the guards did about it. */
@@ -71,7 +71,10 @@ async function judgePlausibility(
   const { extraction, preparation, last, guards, scope } = response
   const { accept = false, plausibleShares = {} } = guards
   const plausibleShare = plausibleShares[resource.name] ?? resource.plausibleShare ?? guards.plausibleShare
-  const { normalized, came } = scope === undefined ? await countRecords(sql, resource, preparation) : ofOneKey(records)
+  // A response about one key is one record, however many pieces of it are in quarantine.
+  const one = Math.min(records, 1)
+  const counted = scope === undefined ? await countRecords(sql, resource, preparation) : { normalized: one, came: one }
+  const { normalized, came } = counted
   const candidate = { ...extraction, records, counted: came, contentHash }
   const verdict = validateSnapshot(candidate, last, { plausibleShare, accept })
   const isNewer = last === undefined || extraction.observedAt > last.observedAt
@@ -104,12 +107,6 @@ function withoutAbsences({ relatedHistories = {} }: ResourceBase, response: Inco
   const incomplete = Object.keys(relatedHistories)
   const entities = response.preparation.entities.map((entity) => ({ ...entity, incomplete }))
   return { ...response, preparation: { ...response.preparation, entities } }
-}
-
-/** A response about one key is one record, however many pieces of it are in quarantine. */
-function ofOneKey(records: number): { readonly normalized: number; readonly came: number } {
-  const count = Math.min(records, 1)
-  return { normalized: count, came: count }
 }
 
 function accepted(reason: string, by: 'agreement' | 'person' = 'person'): GuardAction {

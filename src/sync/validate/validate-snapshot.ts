@@ -1,3 +1,6 @@
+import type { Preparation } from '../normalize/prepare.ts'
+import type { PrivacyInput } from '../privacy/privacy.ts'
+
 /** What a person may set about the guards. */
 export interface Guards {
   /** A response with fewer records than this share (0..1) of the last good one is rejected. */
@@ -86,4 +89,17 @@ function implausibility(
 
 function iso(instant: number): string {
   return new Date(instant).toISOString()
+}
+
+/** A normalized response, and the last accepted one. */
+export interface IncomingResponse extends ReceivedResponse {
+  readonly preparation: Preparation
+}
+
+/** A response whose records may not have been parsed. */
+export interface ReceivedResponse extends PrivacyInput {
+  readonly last: (LastAccepted & { readonly currentKeys: number }) | undefined
+  /** By the clock of this machine, ms since the epoch. */
+  readonly receivedAt: number
+  readonly guards: Guards
 }

@@ -38,19 +38,10 @@ export async function concludeRefusal(
       kind === 'hidden'
         ? await redact(sql, resource, engine, { key, runId, at: after(refusal.at) })
         : await tombstone(sql, resource, key, after(since.getTime()))
-    const people = namesInResponses(resource)
-    const outcome = {
-      ...noCounts,
-      people,
-      resource: resource.name,
-      key,
-      runId,
-      status: kind,
-      concludes: kind,
-      reason: null,
-    }
-    const described = { ...outcome, at: new Date(receivedAt), observedAt: null, guarded: [], drift: [], ...concluded }
-    return await recordOutcome(sql, described, engine.notifies)
+    const subject = { resource: resource.name, people: namesInResponses(resource), key, runId, status: kind }
+    const nothing = { ...noCounts, reason: null, observedAt: null, guarded: [], drift: [] }
+    const outcome = { ...subject, ...nothing, concludes: kind, at: new Date(receivedAt), ...concluded }
+    return await recordOutcome(sql, outcome, engine.notifies)
   })
 }
 

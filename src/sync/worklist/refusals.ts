@@ -19,7 +19,6 @@ export interface Refusal {
   readonly receivedAt: number
 }
 
-/** How far a key's refusals have come. */
 export interface RefusalState {
   /**
    * `pending`: another one is needed. `confirmed`: it may be concluded. `concluded`: it was before, and nothing

@@ -98,7 +98,6 @@ export async function lastOfKey(
   }
 }
 
-/** What became of the request of a key. */
 export interface Checked {
   readonly key: string
   /** Ms since the epoch. */
@@ -126,18 +125,16 @@ export async function recordChecked(sql: Sql, resource: string, { key, now, acce
     .where(isKey(resource, key))
 }
 
-/** Releases a key whose request failed. It keeps its turn, but waits: at the head it would keep all others waiting. */
-export async function postponeKey(sql: Sql, resource: string, key: string, now: number): Promise<void> {
-  const until = new Date(now + shortestInterval)
+/**
+ * Releases a claimed key without a response: it keeps its turn.
+ * @param failedAt of a request that failed: the key waits a while, for at the head it would keep all others waiting
+ */
+export async function releaseKey(sql: Sql, resource: string, key: string, failedAt?: number): Promise<void> {
+  const leasedUntil = failedAt === undefined ? null : new Date(failedAt + shortestInterval)
   await typed(sql)
     .update(workItem)
-    .set({ ...free, leasedUntil: until })
+    .set({ ...free, leasedUntil })
     .where(isKey(resource, key))
-}
-
-/** Releases a claimed key that was not requested after all: it keeps its turn. */
-export async function releaseKey(sql: Sql, resource: string, key: string): Promise<void> {
-  await typed(sql).update(workItem).set(free).where(isKey(resource, key))
 }
 
 /** Since when a key is refused like this, while that is not concluded. */
@@ -154,7 +151,6 @@ export async function refusedSince(
   return item?.since ?? undefined
 }
 
-/** Forgets that these keys were refused. */
 export async function forgetRefusals(sql: Sql, resource: string, keys: readonly string[]): Promise<void> {
   await typed(sql)
     .update(workItem)

@@ -6,7 +6,6 @@ import { gameSource } from '../../../src/sandbox/game/routes.ts'
 import type { AnswerSource } from '../../../src/sandbox/http/answer.ts'
 import { patchItems } from '../../../src/sandbox/index.ts'
 import { worldSource } from '../../../src/sandbox/world-source.ts'
-import { listKeys } from '../../../src/sync/backfill/campaign.ts'
 import { setExpectedInterval as expectEvery } from '../../../src/sync/coverage/coverage.ts'
 import type { Engine } from '../../../src/sync/engine.ts'
 import { isAccepted } from '../../../src/sync/record/ledger.ts'
@@ -14,6 +13,7 @@ import { isWorklist, type Resource, type Worklist } from '../../../src/sync/reso
 import { ingest } from '../../../src/sync/run/ingest.ts'
 import { runResource } from '../../../src/sync/run/run-resource.ts'
 import { WorklistRun } from '../../../src/sync/run/worklist-run.ts'
+import { addKeys } from '../../../src/sync/worklist/work-items.ts'
 import { apiOf } from './api-of-game.ts'
 import { retuned, smallItemWorld } from './item-world.ts'
 import { type Accepted, hour, type PlaceAnswer, type Played } from './played.ts'
@@ -77,8 +77,8 @@ export async function play(db: Database, seed: number, hours: number, skipped: n
   const slots = timetable(from, until, paces)
   for (const resource of polled)
     await expectEvery(db, { resource, everySeconds: paces[resource], setBy: 'start', at: new Date(from - hour) })
-  await listKeys(db, 'guilds', guilds)
-  await listKeys(db, 'players', players)
+  await addKeys(db, 'guilds', guilds)
+  await addKeys(db, 'players', players)
 
   const accepted = Object.fromEntries(polled.map((name) => [name, [] as Accepted[]])) as Record<Polled, Accepted[]>
   const gone: Required<Accepted>[] = []

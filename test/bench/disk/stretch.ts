@@ -4,9 +4,9 @@ import { createGame } from '../../../src/sandbox/game/game.ts'
 import { gameSource } from '../../../src/sandbox/game/routes.ts'
 import { createItemWorld } from '../../../src/sandbox/index.ts'
 import { worldSource } from '../../../src/sandbox/world-source.ts'
-import { listKeys } from '../../../src/sync/backfill/campaign.ts'
 import type { Engine } from '../../../src/sync/engine.ts'
 import { isWorklist } from '../../../src/sync/resource.ts'
+import { addKeys } from '../../../src/sync/worklist/work-items.ts'
 import { apiOf } from '../../analytics/true-game/api-of-game.ts'
 import { takeKey, takeWhole } from '../../analytics/true-game/play.ts'
 
@@ -55,7 +55,7 @@ export async function openStretch(db: Database, seed: number) {
     guilds: [...game.realm.guilds.values()].slice(0, 60).map(({ uuid }) => uuid),
     players: [...game.realm.people].slice(0, 100).map(({ uuid }) => uuid),
   }
-  for (const [name, listed] of Object.entries(keys)) await listKeys(db, name, listed)
+  for (const [name, listed] of Object.entries(keys)) await addKeys(db, name, listed)
   const request = async (name: string, nth: number) => {
     const resource = resources.find((one) => one.name === name)
     if (!resource) throw new Error(`no resource ${name}`)

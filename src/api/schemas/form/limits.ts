@@ -11,6 +11,11 @@ export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')
 }
 
+/** Whether a text is a uuid, in capitals or not. */
+export function isUuid(text: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
+}
+
 /**
  * A Date, or ISO 8601 as Postgres reads it, which is stricter than `Date.parse`: real days, offsets below 16 hours. An offset
  * moves the first and the last year of four digits to where no Date can be read back.

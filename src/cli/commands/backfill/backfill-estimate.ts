@@ -6,11 +6,12 @@ import { chooseCredential } from '../../../app/stored-credential.ts'
 import type { Sql } from '../../../db/database.ts'
 import { anyOf, typed } from '../../../db/typed.ts'
 import { resources } from '../../../resources/index.ts'
-import { countOpen, listKeys } from '../../../sync/backfill/campaign.ts'
+import { countOpen } from '../../../sync/backfill/campaign.ts'
 import { lastLimit, type Price, priceOf } from '../../../sync/backfill/plan.ts'
 import { lastAccepted } from '../../../sync/record/ledger.ts'
 import { workItem } from '../../../sync/record/tables.ts'
 import { isWorklist, type Resource, type Worklist } from '../../../sync/resource.ts'
+import { addKeys } from '../../../sync/worklist/work-items.ts'
 import { type Context, writeResult } from '../../context.ts'
 import { bytesText, durationText } from '../../output/units.ts'
 
@@ -55,7 +56,7 @@ export async function estimateWorklist(
     const whyReadOnly = 'the worklist is empty, and this database is read-only'
     assumptions.push(`${guess.keys} ${resource.name}: ${isReadOnly ? whyReadOnly : why}`)
   } else if (isReadOnly) assumptions.push('the worklist is as the last sync left it: the database is read-only')
-  if (only && !isReadOnly) await listKeys(sql, resource.name, only)
+  if (only && !isReadOnly) await addKeys(sql, resource.name, only)
   const unlisted = only && isReadOnly ? await countUnlisted(sql, resource.name, only) : 0
   const open = isEmpty
     ? { keys: guess.keys, fresh: guess.keys }

@@ -7,7 +7,6 @@ import {
   finishCampaign,
   freeLeases,
   latestCampaign,
-  listKeys,
   setSince,
   unfinishedCampaign,
 } from '../../../sync/backfill/campaign.ts'
@@ -18,6 +17,7 @@ import type { Resource, Worklist } from '../../../sync/resource.ts'
 import { runResource } from '../../../sync/run/run-resource.ts'
 import { failedResult, type RunResult } from '../../../sync/run/run-result.ts'
 import { createBackoff } from '../../../sync/schedule/backoff.ts'
+import { addKeys } from '../../../sync/worklist/work-items.ts'
 import type { Context } from '../../context.ts'
 import { keysNamed } from '../../named-keys.ts'
 import { estimatePages, estimateWorklist, keyCount, showPrice, sourceOf, type Wanted } from './backfill-estimate.ts'
@@ -50,7 +50,7 @@ export async function backfillKeys(
   await freeLeases(db, resource.name)
   await fillWorklist(resource, engine, context)
   const only = wanted.names.length > 0 ? await keysNamed(resource, engine, wanted.names) : undefined
-  if (only) await listKeys(db, resource.name, only)
+  if (only) await addKeys(db, resource.name, only)
   const campaign = await campaignOf(resource, engine, wanted)
   const price = await estimateWorklist(db, resource, { ...wanted, since: campaign.since, only, unknown: [] }, app)
   showPrice(price, context)
