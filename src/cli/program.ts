@@ -82,8 +82,9 @@ async function addCommand(
   command.addHelpText('after', helpOf(examples, notes)).action(async (...given) => {
     const args: unknown[] = given.slice(0, -2)
     const flags = command.opts()
-    const run = (await load(flags)) as (context: Context, ...rest: unknown[]) => Promise<number>
-    onEnd(await run(await createContext(command.optsWithGlobals<CommonFlags>(), terminal), flags, ...args))
+    const run = (await load(flags)) as (context: Context, ...rest: unknown[]) => Promise<number | undefined>
+    const ended = await run(await createContext(command.optsWithGlobals<CommonFlags>(), terminal), flags, ...args)
+    onEnd(ended ?? exitCode.done)
   })
 }
 

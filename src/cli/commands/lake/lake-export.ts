@@ -6,7 +6,6 @@ import { exportLake } from '../../../lake/export.ts'
 import { storeSettings } from '../../../lake/lake-store.ts'
 import { type Context, writeSummary } from '../../context.ts'
 import { withDatabase } from '../../database.ts'
-import { exitCode } from '../../exit-codes.ts'
 import { bytesText, durationText } from '../../output/units.ts'
 
 interface ExportFlags {
@@ -14,7 +13,7 @@ interface ExportFlags {
   readonly keep?: string
 }
 
-/** `lake export PLACE`: makes a folder or bucket of Parquet files equal to the database. Returns the exit code. */
+/** `lake export PLACE`: makes a folder or bucket of Parquet files equal to the database. */
 export async function lakeExport(context: Context, { people = false, keep = '24h' }: ExportFlags, place: string) {
   const { app, progress, signal } = context
   const keepMs = durationOf(keep)
@@ -35,7 +34,6 @@ export async function lakeExport(context: Context, { people = false, keep = '24h
         { place: lake, people, ...done, seconds },
         `${done.writtenRows.toLocaleString('en-US')} rows in ${done.written} files written in ${durationText(seconds)}; ${lake} has ${done.rows.toLocaleString('en-US')} rows in ${done.files} files, ${bytesText(done.bytes)}\n`,
       )
-      return exitCode.done
     } finally {
       await lock.release()
     }

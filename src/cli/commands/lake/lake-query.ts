@@ -1,11 +1,10 @@
 import { wholeNumber } from '../../../app/whole-number.ts'
 import { askLake } from '../../../lake/query.ts'
 import { type Context, showResult, tableWidth } from '../../context.ts'
-import { exitCode } from '../../exit-codes.ts'
 import { formatTable } from '../../output/table.ts'
 import { folderOf } from './lake-export.ts'
 
-/** `lake query PLACE NAME`: answers a question about a lake. Returns the exit code. */
+/** `lake query PLACE NAME`: answers a question about a lake. */
 export async function lakeQuery(
   context: Context,
   { limit = '100' }: { readonly limit?: string },
@@ -16,5 +15,4 @@ export async function lakeQuery(
   const columns = Object.keys(rows[0] ?? {})
   const text = rows.length === 0 ? 'no rows\n' : formatTable(columns, rows, { width: tableWidth(context) })
   await showResult(context, rows, text)
-  return exitCode.done
 }

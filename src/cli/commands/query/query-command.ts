@@ -16,7 +16,6 @@ import type { Database } from '../../../db/database.ts'
 import { nameFinders } from '../../../resources/key-names.ts'
 import { type CommonFlags, type Context, showResult, tableWidth } from '../../context.ts'
 import { withDatabase } from '../../database.ts'
-import { exitCode } from '../../exit-codes.ts'
 import { refuseWith, refuseWithout } from '../../options.ts'
 import { boldFirstLine } from '../../output/style.ts'
 import { formatTable } from '../../output/table.ts'
@@ -27,13 +26,13 @@ import { withHolders } from './query-names.ts'
 /** Default limit of rows in a table; CSV and JSON have none. */
 const tableLimit = 50
 
-/** `query [question] [args...]`: queries one view or function of schema `analytics`. Returns the exit code. */
+/** `query [question] [args...]`: queries one view or function of schema `analytics`. */
 export async function queryCommand(
   context: Context,
   flags: QueryFlags,
   name: string | undefined,
   given: readonly string[],
-): Promise<number> {
+): Promise<void> {
   refuseFlags(given)
   refuseIdle(flags, name, context.flags)
   const work = async (db: Database): Promise<() => Promise<void>> => {
@@ -56,7 +55,6 @@ export async function queryCommand(
   const show = await withDatabase(context, 'query', work, { isInterruptible: true })
   // The database is closed by now: a reader may take hours, and the embedded one has one process.
   await show()
-  return exitCode.done
 }
 
 /** Flags that do not exist come as arguments, because `-7d` is one. */

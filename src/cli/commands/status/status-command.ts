@@ -4,7 +4,6 @@ import { storeSettings } from '../../../lake/lake-store.ts'
 import { readDrift } from '../../../sync/drift/drift-overview.ts'
 import { type Context, showResult, tableWidth, writeResult } from '../../context.ts'
 import { withDatabase } from '../../database.ts'
-import { exitCode } from '../../exit-codes.ts'
 import { driftText } from './status-drift.ts'
 import { readOverview } from './status-overview.ts'
 import { statusColors, statusText } from './status-text.ts'
@@ -17,15 +16,14 @@ export interface StatusFlags {
 /** How often `--watch` reads everything again, ms. */
 const REFRESH = 5000
 
-/** `status`: freshness, budgets, gaps, failures, sizes. Returns the exit code. */
-export async function statusCommand(context: Context, { watch = false, drift = false }: StatusFlags): Promise<number> {
+/** `status`: freshness, budgets, gaps, failures, sizes. */
+export async function statusCommand(context: Context, { watch = false, drift = false }: StatusFlags): Promise<void> {
   const { app, out, flags, signal } = context
   const width = tableWidth(context)
   const read = async (db: Database) => (drift ? await driftOf(db, width) : await overviewOf(db, app, width))
   if (!watch) {
     const [json, text] = await withDatabase(context, 'status', read, { isInterruptible: true })
-    await showResult(context, json, text, statusColors)
-    return exitCode.done
+    return await showResult(context, json, text, statusColors)
   }
   const show = async (db: Database) => {
     while (!signal.aborted) {
@@ -35,7 +33,6 @@ export async function statusCommand(context: Context, { watch = false, drift = f
       await app.clock.sleep(REFRESH, signal).catch(() => undefined)
       if (!out.isTTY && !flags.json) out.write('\n')
     }
-    return exitCode.done
   }
   return await withDatabase(context, 'status', show, { isInterruptible: true })
 }
