@@ -1,7 +1,6 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { readFileSync } from 'node:fs'
 import type { Clock } from '../app/clock.ts'
-import { createFolder } from '../app/private-folder.ts'
+import { replaceFile } from '../app/private-folder.ts'
 import { visibleText } from '../app/terminal-text.ts'
 import { noMentions, slackText } from './chat-text.ts'
 import { openDelivery } from './webhook-delivery.ts'
@@ -134,9 +133,7 @@ function openMemory(file: string, clock: Clock, warn: WebhookOptions['warn']) {
     save(): void {
       for (const [name, at] of sentAt) if (!isRecent(at)) sentAt.delete(name)
       try {
-        createFolder(dirname(file))
-        writeFileSync(`${file}.new`, JSON.stringify({ sentAt: Object.fromEntries(sentAt), failing: [...failing] }))
-        renameSync(`${file}.new`, file)
+        replaceFile(file, JSON.stringify({ sentAt: Object.fromEntries(sentAt), failing: [...failing] }))
       } catch {
         if (!hasWarned) warn('the file of sent webhook notices cannot be written: later processes may repeat them')
         hasWarned = true
