@@ -1,5 +1,5 @@
 import type { Period } from '../period.ts'
-import type { OnlineStep } from './online.ts'
+import type { OnlineStep } from './online-total.ts'
 
 /** One world in one hour, as `analytics.world_peak` has it. */
 export interface Hour {

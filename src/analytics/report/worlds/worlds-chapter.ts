@@ -7,7 +7,7 @@ import { heat, heatLegend } from '../drawing/swatch.ts'
 import { coverageStrip, seriesStep, stepSpan, timeAxis, timeMargins } from '../drawing/time-axis.ts'
 import { stepsOf } from '../period.ts'
 import { every, moment, number } from '../words.ts'
-import { type OnlineStep, readOnline } from './online.ts'
+import { type OnlineStep, readOnline } from './online-total.ts'
 import { type Cell, cellsOf, type Hour } from './world-cells.ts'
 
 /** c. Who is online where: a heat map of worlds and time. */

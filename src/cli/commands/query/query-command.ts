@@ -1,5 +1,5 @@
 import { readArguments, rowsOf, WrongArgument } from '../../../analytics/asking/ask.ts'
-import { checkNamed } from '../../../analytics/asking/names.ts'
+import { AmbiguousName, checkNamed } from '../../../analytics/asking/names.ts'
 import { formatCsv, formatJson } from '../../../analytics/asking/rows-text.ts'
 import {
   type Argument,
@@ -21,7 +21,6 @@ import { boldFirstLine } from '../../output/style.ts'
 import { formatTable } from '../../output/table.ts'
 import { flagNames, type QueryFlags } from './query-flags.ts'
 import { asked, explained, explanation, questionList } from './query-list.ts'
-import { withHolders } from './query-names.ts'
 
 /** Default limit of rows in a table; CSV and JSON have none. */
 const tableLimit = 50
@@ -115,4 +114,14 @@ async function runQuestion(
 async function hasRuns(db: Database): Promise<boolean> {
   const [row] = await db.query<{ some: boolean }>('select exists (select from sync.run) as some')
   return row?.some === true
+}
+
+/** The same result; the error about a name that several have lists them in a table. */
+export async function withHolders<T>(reading: Promise<T>): Promise<T> {
+  return await reading.catch((error: unknown) => {
+    if (!(error instanceof AmbiguousName)) throw error
+    const hasPrefix = error.holders.some(({ prefix }) => prefix !== null)
+    const columns = ['uuid', 'name', ...(hasPrefix ? ['prefix'] : []), 'since', 'until']
+    throw new UsageError(`${error.message}:\n${formatTable(columns, error.holders)}`.trimEnd())
+  })
 }

@@ -4,9 +4,8 @@ import { storeSettings } from '../../../lake/lake-store.ts'
 import { readDrift } from '../../../sync/drift/drift-overview.ts'
 import { type Context, showResult, tableWidth, writeResult } from '../../context.ts'
 import { withDatabase } from '../../database.ts'
-import { driftText } from './status-drift.ts'
 import { readOverview } from './status-overview.ts'
-import { statusColors, statusText } from './status-text.ts'
+import { driftText, statusColors, statusText } from './status-text.ts'
 
 export interface StatusFlags {
   readonly watch?: boolean
