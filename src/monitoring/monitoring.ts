@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { RequestEvent } from '../api/http/request-event.ts'
 import type { App } from '../app/app.ts'
-import type { Clock } from '../app/clock.ts'
+import { type Clock, within } from '../app/clock.ts'
 import { wholeNumber } from '../app/whole-number.ts'
 import type { Database } from '../db/database.ts'
 import { lastAcceptedRuns, readMeasures } from '../sync/record/measures.ts'
@@ -113,16 +113,7 @@ function problemText({ resource, since, last }: Stuck): string {
 
 /** Null when the work fails or takes too long. */
 async function inTime<T>(work: Promise<T>, clock: Clock): Promise<T | null> {
-  const over = new AbortController()
-  const late = clock.sleep(DATABASE_TIMEOUT, over.signal).then(
-    () => null,
-    () => null,
-  )
-  try {
-    return await Promise.race([work.catch(() => null), late])
-  } finally {
-    over.abort()
-  }
+  return (await within(clock, DATABASE_TIMEOUT, work).catch(() => null)) ?? null
 }
 
 /** Several callers at once share one result, so that frequent scrapes do not pile up work. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../app/clock.ts'
+import { type Clock, within } from '../app/clock.ts'
 import { codeOf } from '../app/errors.ts'
 
 /** How long the receiver may take, and how long to wait before the only retry, ms. */
@@ -26,9 +26,7 @@ export function openDelivery(url: string, clock: Clock): Delivery {
       pending.add(sending)
     },
     async close(ms) {
-      const over = new AbortController()
-      await Promise.race([Promise.all(pending), clock.sleep(ms, over.signal).catch(() => undefined)])
-      over.abort()
+      await within(clock, ms, Promise.all(pending))
       ending.abort()
     },
   }

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import type { Clock } from '../../app/clock.ts'
+import { type Clock, within } from '../../app/clock.ts'
 import { messageOf } from '../../app/errors.ts'
 import type { Database, Lock } from '../../db/database.ts'
 import { publish } from '../../sync/outbox/outbox.ts'
@@ -85,9 +85,7 @@ export function openWatching({ db, file, clock, warn }: WatchingOptions): Watchi
       }
     },
     close: async (ms) => {
-      const over = new AbortController()
-      await Promise.race([looking, clock.sleep(ms, over.signal).catch(() => undefined)])
-      over.abort()
+      await within(clock, ms, Promise.resolve(looking))
       ending.abort()
       await looking
       await lock?.release().catch(() => undefined)
