@@ -78,6 +78,20 @@ export function writeSummary(context: Context, json: unknown, text: string): voi
   writeResult(context, json, context.flags.quiet ? '' : text)
 }
 
+/** Runs work that counts rows of tables; shows its progress, and says how many seconds it took. */
+export async function withProgress<T>(
+  { app, progress }: Context,
+  name: string,
+  work: (onProgress: (table: string, rows: number, of: number) => void) => Promise<T>,
+): Promise<{ readonly done: T; readonly seconds: number }> {
+  const began = app.clock.now()
+  progress.begin(name)
+  const done = await work((table, records, count) => progress.seen(table, { records, count }, 'rows')).finally(() =>
+    progress.end(),
+  )
+  return { done, seconds: Math.round((app.clock.now() - began) / 1000) }
+}
+
 /** Resolves when the command is to end. */
 export async function untilAborted({ signal }: Terminal): Promise<void> {
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))

@@ -40,9 +40,9 @@ type Flags = Readonly<Record<string, unknown>>
 
 /** Whether a flag, such as `--web-host` or `--no-people`, is on the command line. */
 function isGiven(flags: Flags, flag: string): boolean {
-  const [word = '', ...more] = flag.replace(/^--(no-)?/, '').split('-')
-  const value = flags[word + more.map((part) => part.charAt(0).toUpperCase() + part.slice(1)).join('')]
-  return flag.startsWith('--no-') ? value === false : value !== undefined && value !== false
+  const known = new Option(flag)
+  const value = flags[known.attributeName()]
+  return known.negate ? value === false : value !== undefined && value !== false
 }
 
 /** @throws UsageError when one of these flags is given without the one that gives them something to do */

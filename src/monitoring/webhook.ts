@@ -67,17 +67,14 @@ export function openWebhook({ url, clock, memory: file, warn }: WebhookOptions):
 
   /** A failure or recovery; the resource counts as failing or not only when the notice is delivered. */
   function sendChange(event: 'failure' | 'recovery', resource: string, rest: Pick<Notice, 'message' | 'more'>) {
-    const mark = (isFailing: boolean) => {
-      if (isFailing) memory.failing.add(resource)
-      else memory.failing.delete(resource)
-    }
+    const [now, before] = event === 'failure' ? (['add', 'delete'] as const) : (['delete', 'add'] as const)
     const undo = () => {
-      mark(event !== 'failure')
+      memory.failing[before](resource)
       memory.save()
     }
-    if (!send({ event, resource, ...rest }, undo)) return false
-    mark(event === 'failure')
-    return true
+    const isSent = send({ event, resource, ...rest }, undo)
+    if (isSent) memory.failing[now](resource)
+    return isSent
   }
 
   return {

@@ -106,8 +106,7 @@ async function load(
   return await loadRecorded(recorded, loading, {
     resources,
     signal,
-    onProgress: (done, of) =>
-      progress.seen('recordings', { page: done, pages: of, records: done, count: of }, 'responses'),
+    onProgress: (records, count) => progress.seen('recordings', { records, count }, 'responses'),
   })
 }
 

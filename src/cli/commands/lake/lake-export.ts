@@ -4,7 +4,7 @@ import { RetryableError, UsageError } from '../../../app/errors.ts'
 import { holderText } from '../../../db/locks/held-locks.ts'
 import { exportLake } from '../../../lake/export.ts'
 import { storeSettings } from '../../../lake/lake-store.ts'
-import { type Context, writeSummary } from '../../context.ts'
+import { type Context, withProgress, writeSummary } from '../../context.ts'
 import { withDatabase } from '../../database.ts'
 import { bytesText, durationText } from '../../output/units.ts'
 
@@ -15,20 +15,17 @@ interface ExportFlags {
 
 /** `lake export PLACE`: makes a folder or bucket of Parquet files equal to the database. */
 export async function lakeExport(context: Context, { people = false, keep = '24h' }: ExportFlags, place: string) {
-  const { app, progress, signal } = context
+  const { app, signal } = context
   const keepMs = durationOf(keep)
   const lake = /^s3:\/\//i.test(place) ? place : folderOf(place)
   return await withDatabase(context, 'lake export', async (db) => {
     const lock = await db.tryLock('wynnsync lake')
     if (!lock) throw new RetryableError(`another export runs: ${await holderText(db, 'wynnsync lake')}`)
-    const began = app.clock.now()
-    progress.begin('lake')
+    const options = { clock: app.clock, program: version, people, keepMs, signal, settings: storeSettings(app) }
     try {
-      const done = await exportLake(db, lake, {
-        ...{ clock: app.clock, program: version, people, keepMs, signal, settings: storeSettings(app) },
-        onProgress: (table, records, count) => progress.seen(table, { page: 1, pages: null, records, count }, 'rows'),
-      }).finally(() => progress.end())
-      const seconds = Math.round((app.clock.now() - began) / 1000)
+      const { done, seconds } = await withProgress(context, 'lake', (onProgress) =>
+        exportLake(db, lake, { ...options, onProgress }),
+      )
       writeSummary(
         context,
         { place: lake, people, ...done, seconds },

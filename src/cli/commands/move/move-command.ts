@@ -11,7 +11,7 @@ import { isMoveUnfinished } from '../../../db/move/move-progress.ts'
 import { countWrites } from '../../../db/move/source-writes.ts'
 import { refuseRows } from '../../../db/move/target.ts'
 import { resources } from '../../../resources/index.ts'
-import { type Context, writeResult, writeSummary } from '../../context.ts'
+import { type Context, withProgress, writeResult, writeSummary } from '../../context.ts'
 import { withDatabase } from '../../database.ts'
 import { exitCode } from '../../exit-codes.ts'
 import { formatTable } from '../../output/table.ts'
@@ -51,20 +51,17 @@ export async function moveCommand(context: Context, { to, dryRun = false, merge 
 }
 
 async function run(context: Context, source: Database, target: Database): Promise<number> {
-  const { app, progress, signal } = context
-  const began = app.clock.now()
+  const { app, signal } = context
   const writes = await countWrites(source)
-  progress.begin('move')
-  const moved = await moveDatabase(source, target, {
-    signal,
-    onProgress: (table, records, count) => progress.seen(table, { page: 1, pages: null, records, count }, 'rows'),
-    onCopied: (table, rows) => app.log.debug({ table, rows }, 'copied'),
-  }).finally(() => progress.end())
-  if (target.kind === 'server') await target.query('analyze')
+  const onCopied = (table: string, rows: number) => app.log.debug({ table, rows }, 'copied')
+  const { done: moved, seconds } = await withProgress(context, 'move', async (onProgress) => {
+    const copied = await moveDatabase(source, target, { signal, onProgress, onCopied })
+    if (target.kind === 'server') await target.query('analyze')
+    return copied
+  })
   const missed = (await countWrites(source)) - writes
   if (missed > 0)
     app.log.warn({ rows: missed }, `${source.place} was written to during the move; that is not in ${target.place}`)
-  const seconds = Math.round((app.clock.now() - began) / 1000)
   const environment = environmentOf(target)
   const json = { source: source.place, target: target.place, ...moved, seconds, writtenMeanwhile: missed, environment }
   writeSummary(context, json, textOf(moved, { source, target, seconds }))

@@ -33,8 +33,7 @@ export async function replayCommand(context: Context, flags: ReplayFlags, names:
         swap: flags.yes ?? false,
         keep: flags.keep ?? false,
         signal,
-        onProgress: (done, of) =>
-          progress.seen('replay', { page: done, pages: of, records: done, count: of }, 'responses'),
+        onProgress: (records, count) => progress.seen('replay', { records, count }, 'responses'),
       },
     )
   }

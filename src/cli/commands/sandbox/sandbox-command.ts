@@ -1,4 +1,4 @@
-import { cannotListen, codeOf, UsageError } from '../../../app/errors.ts'
+import { cannotListen, codeOf } from '../../../app/errors.ts'
 import { wholeNumber } from '../../../app/whole-number.ts'
 import { openRecordings, type Sandbox, startSandbox } from '../../../sandbox/index.ts'
 import { type Context, untilAborted, writeResult } from '../../context.ts'
@@ -6,7 +6,7 @@ import { instantOf } from '../../options.ts'
 
 export interface SandboxFlags {
   readonly port?: string
-  readonly dialect?: string
+  readonly dialect?: 'live' | 'documented'
   readonly seed?: string
   readonly recordings?: string
   readonly at?: string
@@ -19,9 +19,6 @@ export interface SandboxFlags {
 export async function sandboxCommand(context: Context, flags: SandboxFlags): Promise<void> {
   const { clock, config } = context.app
   const { dialect = 'live', port = '8080', recordings, faults, seed, pageSize, speed } = flags
-  if (dialect !== 'live' && dialect !== 'documented') {
-    throw new UsageError(`--dialect must be live or documented, got ${dialect}`)
-  }
   const sandbox = await startSandbox({
     clock,
     dialect,
