@@ -5,27 +5,21 @@ import { codeOf } from '../app/errors.ts'
 const TIMEOUT = 5000
 const RETRY_AFTER = 1000
 
-/** Sends JSON to one URL in the background. */
-export interface Delivery {
-  /** @param onFailure called with the reason when the body could not be delivered; the reason never holds the URL */
-  send(body: string, onFailure: (reason: string) => void): void
-  /** Resolves when everything was delivered; aborts what was not after `ms`. */
-  close(ms: number): Promise<void>
-}
-
-/** @param url secret */
-export function openDelivery(url: string, clock: Clock): Delivery {
+/** Sends JSON to one URL in the background. @param url secret */
+export function openDelivery(url: string, clock: Clock) {
   const pending = new Set<Promise<void>>()
   const ending = new AbortController()
   return {
-    send(body, onFailure) {
+    /** @param onFailure called with the reason when the body could not be delivered; the reason never holds the URL */
+    send(body: string, onFailure: (reason: string) => void): void {
       const sending = post({ url, body, clock, signal: ending.signal }).then((failure) => {
         pending.delete(sending)
         if (failure !== null) onFailure(failure)
       })
       pending.add(sending)
     },
-    async close(ms) {
+    /** Resolves when everything was delivered; aborts what was not after `ms`. */
+    async close(ms: number): Promise<void> {
       await within(clock, ms, Promise.all(pending))
       ending.abort()
     },

@@ -6,7 +6,7 @@ import { noMentions, slackText } from './chat-text.ts'
 import { openDelivery } from './webhook-delivery.ts'
 
 /** One message to the webhook. */
-export interface Notice {
+interface Notice {
   readonly event: 'failure' | 'recovery' | 'guard' | 'start' | 'stop'
   /** Null: it is about the program. */
   readonly resource: string | null
@@ -16,7 +16,7 @@ export interface Notice {
 }
 
 /** A run that ended, as far as the webhook needs it. */
-export interface EndedRun {
+interface EndedRun {
   readonly resource: string
   readonly status: string
   readonly error?: string

@@ -15,17 +15,7 @@ export interface WatchingOptions {
   readonly warn: (message: string) => void
 }
 
-/** Delivers what watches have to send. Nothing here throws; one process delivers at a time. */
-export interface Watching {
-  /** Lets new watches begin with what comes next. */
-  begin(): Promise<void>
-  /** Sends what is due, each message once. @param isLast whether nothing is waited for to be grouped */
-  look(isLast?: boolean): Promise<void>
-  /** Looks again and again, until the signal. */
-  run(stopping: AbortSignal): Promise<void>
-  /** Ends attempts that are under way after `ms`, and lets another process deliver. */
-  close(ms: number): Promise<void>
-}
+export type Watching = ReturnType<typeof openWatching>
 
 /** How often a running process looks: when there are watches, when there are none, and for resources that are late, ms. */
 const [EVERY, IDLE_EVERY, FRESHNESS_EVERY] = [1000, 30_000, 60_000]
@@ -33,7 +23,8 @@ const [EVERY, IDLE_EVERY, FRESHNESS_EVERY] = [1000, 30_000, 60_000]
 /** Held by the process that delivers. */
 const lockName = 'watches'
 
-export function openWatching({ db, file, clock, warn }: WatchingOptions): Watching {
+/** Delivers what watches have to send. Nothing here throws; one process delivers at a time. */
+export function openWatching({ db, file, clock, warn }: WatchingOptions) {
   const ending = new AbortController()
   setMaxListeners(0, ending.signal)
   const looks = createLooks({ db, clock, signal: ending.signal, pauses: new Map(), warn })
@@ -67,6 +58,7 @@ export function openWatching({ db, file, clock, warn }: WatchingOptions): Watchi
     problem = said
   }
 
+  /** Sends what is due, each message once. @param isLast whether nothing is waited for to be grouped */
   async function look(isLast = false): Promise<void> {
     looking = guarded(async () => {
       const content = await current()
@@ -76,15 +68,18 @@ export function openWatching({ db, file, clock, warn }: WatchingOptions): Watchi
   }
 
   return {
+    /** Lets new watches begin with what comes next. */
     begin: () => guarded(current),
     look,
-    run: async (stopping) => {
+    /** Looks again and again, until the signal. */
+    run: async (stopping: AbortSignal): Promise<void> => {
       while (!stopping.aborted) {
         await look()
         await clock.sleep(known === '' ? IDLE_EVERY : EVERY, stopping).catch(() => undefined)
       }
     },
-    close: async (ms) => {
+    /** Ends attempts that are under way after `ms`, and lets another process deliver. */
+    close: async (ms: number): Promise<void> => {
       await within(clock, ms, Promise.resolve(looking))
       ending.abort()
       await looking
