@@ -95,8 +95,8 @@ export interface SettingInUse {
 }
 
 /** Every setting with its value and where that comes from. */
-export function settingsInUse(flags: ConfigFlags = {}, environment: Variables = process.env): SettingInUse[] {
-  const layers = Object.entries(layersOf(flags, environment, process.cwd()))
+export function settingsInUse(flags: ConfigFlags): SettingInUse[] {
+  const layers = Object.entries(layersOf(flags, process.env, process.cwd()))
   return Object.keys(settings.shape).map((key) => {
     const name = nameOf(key)
     const [source, values] = layers.find(([, given]) => given[name] !== undefined) ?? ['default', undefined]
