@@ -2,6 +2,7 @@ import CliTable from 'cli-table3'
 import stringWidth from 'string-width'
 import { type Cells, cellOf, plainText } from '../../analytics/asking/rows-text.ts'
 import { visibleText } from '../../app/terminal-text.ts'
+import { bold, type Style } from './output.ts'
 import { numberText, shortened } from './units.ts'
 
 const edges = ['top', 'bottom', 'left', 'right', 'mid']
@@ -44,6 +45,9 @@ export function formatTable(columns: readonly string[], rows: readonly Cells[], 
     .join('\n')
   return `${text}\n${leftOut(columns.slice(shown), width)}`
 }
+
+/** The names of the columns of a table that the text begins with. */
+export const boldFirstLine: Style = (text) => text.replace(/^.+/, bold)
 
 function naturalWidths(lines: readonly (readonly string[])[]): number[] {
   return (lines[0] ?? []).map((_, index) => Math.max(...lines.map((line) => stringWidth(line[index] ?? ''))))

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { ApiError, authorizeEndpoint, authorizeUrl, createPkce, createState, Unauthorized } from '../../../api/index.ts'
 import { openApi } from '../../../app/app-api.ts'
 import { FatalError, messageOf, UsageError } from '../../../app/errors.ts'
@@ -14,7 +15,6 @@ import { wholeNumber } from '../../../app/whole-number.ts'
 import { type Context, writeSummary } from '../../context.ts'
 import { fetchGrant, nameOf, primaryOf } from './auth-identity.ts'
 import { awaitCode, listenForCode, oneLine } from './auth-listener.ts'
-import { openBrowser } from './open-browser.ts'
 
 export interface LoginFlags {
   readonly clientId: string
@@ -192,4 +192,18 @@ The token is kept in ${file}; sync uses it from now on.
   if (app.config.token !== undefined) {
     app.log.warn('WYNNSYNC_TOKEN is set and goes before the stored token: unset it to use what you logged in for')
   }
+}
+
+/** The program that opens an address in the user's browser, without a shell that would read the address its own way. */
+const openers: Partial<Record<NodeJS.Platform, readonly string[]>> = {
+  darwin: ['open'],
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
+}
+
+/** Opens the address in the user's browser, if there is one. */
+function openBrowser(url: string): void {
+  const [command = 'xdg-open', ...args] = openers[process.platform] ?? []
+  const child = spawn(command, [...args, url], { detached: true, stdio: 'ignore', windowsHide: true })
+  child.once('error', () => {})
+  child.unref()
 }

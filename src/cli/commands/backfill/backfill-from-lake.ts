@@ -1,13 +1,13 @@
 import { UsageError } from '../../../app/errors.ts'
+import { visibleLine } from '../../../app/terminal-text.ts'
 import { wholeNumber } from '../../../app/whole-number.ts'
-import { importLake, priceOf } from '../../../lake/import/import.ts'
+import { type Imported, importLake, priceOf } from '../../../lake/import/import.ts'
 import { openPlace } from '../../../lake/import/place.ts'
 import { storeSettings } from '../../../lake/lake-store.ts'
-import { type Context, withProgress, writeSummary } from '../../context.ts'
-import { withDatabase } from '../../database.ts'
+import { type Context, withDatabase, withProgress, writeSummary } from '../../context.ts'
 import { exitCode } from '../../exit-codes.ts'
+import { formatTable } from '../../output/table.ts'
 import { bytesText, durationText } from '../../output/units.ts'
-import { importedText, linesOf } from './imported-text.ts'
 
 interface FromLakeFlags {
   readonly fromLake?: string
@@ -52,4 +52,21 @@ export async function backfillFromLake(
     writeSummary(context, { place: fromLake, ...done, seconds }, importedText(done, seconds))
     return done.refused.length > 0 || done.tables.some(({ refused }) => refused > 0) ? exitCode.rejected : exitCode.done
   })
+}
+
+const columns = ['table', 'rows', 'taken', 'refused', 'restricted', 'conflicts'] as const
+
+/** What was imported from a lake, for a person. */
+export function importedText(done: Imported, seconds: number): string {
+  const { tables, files, bytes, known } = done
+  const table = tables.length > 0 ? formatTable(columns, tables) : ''
+  const before = known > 0 ? `; ${known} files were imported before` : ''
+  return `${table}${files} files, ${bytesText(bytes)}, in ${durationText(seconds)}${before}\n${linesOf(done)}`
+}
+
+/** What was not imported, and why. */
+function linesOf({ refused, notTaken }: Pick<Imported, 'refused' | 'notTaken'>): string {
+  const lines = refused.map(({ what, reason }) => `refused: ${what}: ${reason}`)
+  if (notTaken.length > 0) lines.push(`not imported: ${notTaken.join(', ')}`)
+  return lines.map((line) => `${visibleLine(line)}\n`).join('')
 }

@@ -11,8 +11,7 @@ import { type LoadedFolder, loadRecorded } from '../../../sync/backfill/backfill
 import { detectResponses } from '../../../sync/backfill/git-detect.ts'
 import { type GitMapping, openGitSource } from '../../../sync/backfill/git-source.ts'
 import type { Resource, Worklist } from '../../../sync/resource.ts'
-import { type Context, writeSummary } from '../../context.ts'
-import { withDatabase } from '../../database.ts'
+import { type Context, withDatabase, writeSummary } from '../../context.ts'
 import { exitCode } from '../../exit-codes.ts'
 import { formatTable } from '../../output/table.ts'
 

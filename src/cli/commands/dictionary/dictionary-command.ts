@@ -4,8 +4,7 @@ import { htmlOf } from '../../../analytics/dictionary-html.ts'
 import { markdownOf } from '../../../analytics/dictionary-markdown.ts'
 import { pageOf } from '../../../analytics/dictionary-page.ts'
 import { messageOf, UsageError } from '../../../app/errors.ts'
-import type { Context } from '../../context.ts'
-import { withDatabase } from '../../database.ts'
+import { type Context, withDatabase } from '../../context.ts'
 import { refuseWith } from '../../options.ts'
 
 export interface DictionaryFlags {

@@ -10,8 +10,8 @@ import type { Database } from '../../../db/database.ts'
 import { readFreshness } from '../../../sync/record/recent-runs.ts'
 import { type Context, writeResult } from '../../context.ts'
 import { exitCode } from '../../exit-codes.ts'
-import { boldFirstLine, red, type Style, yellow } from '../../output/style.ts'
-import { formatTable } from '../../output/table.ts'
+import { red, type Style, yellow } from '../../output/output.ts'
+import { boldFirstLine, formatTable } from '../../output/table.ts'
 import { databaseAdvice, readOnlyAdvice } from './doctor-advice.ts'
 import {
   checkCredential,

@@ -2,8 +2,7 @@ import { version } from '../../../app/app.ts'
 import { codeOf, UsageError } from '../../../app/errors.ts'
 import type { Database } from '../../../db/database.ts'
 import { nameFinders as finders } from '../../../resources/key-names.ts'
-import { type Context, untilAborted } from '../../context.ts'
-import { withDatabase } from '../../database.ts'
+import { type Context, untilAborted, withDatabase } from '../../context.ts'
 
 /** How long a statement may take, ms. */
 const TIMEOUT = 30_000

@@ -2,8 +2,7 @@ import { admitReaders, migrateDatabase, olderText } from '../../../app/app.ts'
 import { RetryableError } from '../../../app/errors.ts'
 import { readOnlyReason } from '../../../db/access.ts'
 import type { Database } from '../../../db/database.ts'
-import { type Context, writeSummary } from '../../context.ts'
-import { withDatabase } from '../../database.ts'
+import { type Context, withDatabase, writeSummary } from '../../context.ts'
 
 /** `migrate`: brings the database up to date. */
 export async function migrateCommand(context: Context): Promise<void> {

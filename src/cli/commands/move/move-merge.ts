@@ -10,7 +10,7 @@ import { openPlace } from '../../../lake/import/place.ts'
 import { type Context, withProgress, writeSummary } from '../../context.ts'
 import { exitCode } from '../../exit-codes.ts'
 import { durationText } from '../../output/units.ts'
-import { importedText } from '../backfill/imported-text.ts'
+import { importedText } from '../backfill/backfill-from-lake.ts'
 
 /**
  * `move --to PLACE --merge`: the history of one database into another that has some, by the rules for a lake, through a lake in the

@@ -3,10 +3,8 @@ import { visibleLine } from '../../../app/terminal-text.ts'
 import type { Sql } from '../../../db/database.ts'
 import { resourcesNamed, worklists } from '../../../resources/index.ts'
 import { type QuarantinedRecord, rawRecord, readQuarantine } from '../../../sync/record/quarantined.ts'
-import { type Context, showResult, tableWidth } from '../../context.ts'
-import { withDatabase } from '../../database.ts'
-import { boldFirstLine } from '../../output/style.ts'
-import { formatTable } from '../../output/table.ts'
+import { type Context, showResult, tableWidth, withDatabase } from '../../context.ts'
+import { boldFirstLine, formatTable } from '../../output/table.ts'
 import { minuteText, shortened } from '../../output/units.ts'
 
 const worklistNames = worklists.map(({ name }) => name)

@@ -4,10 +4,9 @@ import { wholeNumber } from '../../../app/whole-number.ts'
 import type { Sql } from '../../../db/database.ts'
 import { resourcesNamed } from '../../../resources/index.ts'
 import { type LedgerRun, readRuns, readTraces, runsCalled } from '../../../sync/record/ledger-runs.ts'
-import { type Context, showResult, tableWidth } from '../../context.ts'
-import { withDatabase } from '../../database.ts'
+import { type Context, showResult, tableWidth, withDatabase } from '../../context.ts'
 import { instantOf } from '../../options.ts'
-import { boldFirstLine } from '../../output/style.ts'
+import { boldFirstLine } from '../../output/table.ts'
 import { runsText, runText } from './runs-text.ts'
 
 export interface RunsFlags {

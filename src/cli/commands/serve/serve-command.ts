@@ -1,6 +1,5 @@
 import type { Database } from '../../../db/database.ts'
-import { type Context, untilAborted, writeResult } from '../../context.ts'
-import { withDatabase } from '../../database.ts'
+import { type Context, untilAborted, withDatabase, writeResult } from '../../context.ts'
 import { openWeb, type WebFlags, webOptionsOf } from './open-web.ts'
 
 export interface ServeFlags extends WebFlags {
@@ -10,7 +9,7 @@ export interface ServeFlags extends WebFlags {
 
 /** `serve`: serves pages and the read API until SIGTERM or Ctrl-C. */
 export async function serveCommand(context: Context, { port = '8080', host, ...flags }: ServeFlags): Promise<void> {
-  const options = webOptionsOf({ flag: '--port', port, hostFlag: '--host', host }, flags)
+  const options = webOptionsOf('--', port, host, flags)
   const work = async (db: Database) => {
     const server = await openWeb(context, db, options)
     try {

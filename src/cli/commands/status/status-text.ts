@@ -1,6 +1,6 @@
 import { visibleLine } from '../../../app/terminal-text.ts'
 import type { DriftOverview } from '../../../sync/drift/drift-overview.ts'
-import { bold, red, type Style } from '../../output/style.ts'
+import { bold, red, type Style } from '../../output/output.ts'
 import { formatTable } from '../../output/table.ts'
 import { bytesText, durationText, minuteText, shortened } from '../../output/units.ts'
 import type { Overview } from './status-overview.ts'

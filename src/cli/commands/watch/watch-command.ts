@@ -12,8 +12,7 @@ import {
   writeWatches,
 } from '../../../monitoring/watches/watch-file.ts'
 import { type Context, writeResult, writeSummary } from '../../context.ts'
-import { boldFirstLine } from '../../output/style.ts'
-import { formatTable } from '../../output/table.ts'
+import { boldFirstLine, formatTable } from '../../output/table.ts'
 
 export interface WatchFlags {
   readonly event?: readonly string[]

@@ -1,10 +1,8 @@
 import { UsageError } from '../../../app/errors.ts'
 import type { Sql } from '../../../db/database.ts'
 import { addWebKey, readWebKeys, removeWebKey } from '../../../web/http/key-store.ts'
-import { type Context, writeResult, writeSummary } from '../../context.ts'
-import { withDatabase } from '../../database.ts'
-import { boldFirstLine } from '../../output/style.ts'
-import { formatTable } from '../../output/table.ts'
+import { type Context, withDatabase, writeResult, writeSummary } from '../../context.ts'
+import { boldFirstLine, formatTable } from '../../output/table.ts'
 
 /** `web-key add <name>`: prints a new key. @throws UsageError when the name cannot be taken */
 export async function webKeyAdd(context: Context, _flags: object, name: string): Promise<void> {

@@ -1,11 +1,13 @@
 import { resolve } from 'node:path'
 import { version } from '../../../app/app.ts'
 import { RetryableError, UsageError } from '../../../app/errors.ts'
+import { wholeNumber } from '../../../app/whole-number.ts'
 import { holderText } from '../../../db/locks/held-locks.ts'
 import { exportLake } from '../../../lake/export.ts'
 import { storeSettings } from '../../../lake/lake-store.ts'
-import { type Context, withProgress, writeSummary } from '../../context.ts'
-import { withDatabase } from '../../database.ts'
+import { askLake } from '../../../lake/query.ts'
+import { type Context, showResult, tableWidth, withDatabase, withProgress, writeSummary } from '../../context.ts'
+import { formatTable } from '../../output/table.ts'
 import { bytesText, durationText } from '../../output/units.ts'
 
 interface ExportFlags {
@@ -38,7 +40,7 @@ export async function lakeExport(context: Context, { people = false, keep = '24h
 }
 
 /** @throws UsageError when a place is no folder */
-export function folderOf(place: string): string {
+function folderOf(place: string): string {
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(place)) throw new UsageError(`the place of a lake must be a folder, not ${place}`)
   return resolve(place)
 }
@@ -50,4 +52,17 @@ function durationOf(text: string): number {
   const [, number, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? (text === '0' ? ['', '0', 'h'] : [])
   if (number === undefined) throw new UsageError(`--keep must be a time such as 90m, 24h or 7d, got ${text}`)
   return Number(number) * UNITS[unit as keyof typeof UNITS]
+}
+
+/** `lake query PLACE NAME`: answers a question about a lake. */
+export async function lakeQuery(
+  context: Context,
+  { limit = '100' }: { readonly limit?: string },
+  place: string,
+  name: string,
+) {
+  const rows = await askLake(folderOf(place), name, wholeNumber('--limit', limit))
+  const columns = Object.keys(rows[0] ?? {})
+  const text = rows.length === 0 ? 'no rows\n' : formatTable(columns, rows, { width: tableWidth(context) })
+  await showResult(context, rows, text)
 }
