@@ -7,42 +7,31 @@ import { type App, version } from './app.ts'
 import { messageOf } from './errors.ts'
 import { type Credential, chooseCredential, NOTE_EVERY_MS, noteUse } from './stored-credential.ts'
 
+type OnRequest = (event: RequestEvent) => void
+
 /**
  * A client of the configured API. It logs every request, and stores when a stored credential was last used.
  * @param credential sent with every request; by default the configured or stored one, null for none
  * @param onRequest called for every request, besides the log
  */
-export function openApi(
-  app: App,
-  credential: Credential | null = credentialOf(app),
-  onRequest: (event: RequestEvent) => void = () => {},
-): Api {
-  const options = clientOptions(app, credential)
-  return createClient({ ...options, onRequest: both(options.onRequest, onRequest) })
+export function openApi(app: App, credential: Credential | null = credentialOf(app), onRequest?: OnRequest): Api {
+  return createClient(clientOptions(app, credential, onRequest))
 }
 
 /**
  * The same client, with a budget that all processes with the same database and credential share.
  * @param onRequest called for every request, besides the log
  */
-export function openSharedApi(app: App, db: Database, onRequest: (event: RequestEvent) => void = () => {}): Api {
+export function openSharedApi(app: App, db: Database, onRequest?: OnRequest): Api {
   const { clock } = app
   const { baseUrl } = app.config
   const credential = credentialOf(app)
   const budget = databaseBudget(db, { account: accountOf(baseUrl, credential?.token()), clock })
   const guestBudget = databaseBudget(db, { account: accountOf(baseUrl, null), clock })
-  const options = clientOptions(app, credential)
-  return createClient({ ...options, onRequest: both(options.onRequest, onRequest), budget, guestBudget })
+  return createClient({ ...clientOptions(app, credential, onRequest), budget, guestBudget })
 }
 
-function both<T>(first: ((event: T) => void) | undefined, second: (event: T) => void): (event: T) => void {
-  return (event) => {
-    first?.(event)
-    second(event)
-  }
-}
-
-function clientOptions(app: App, credential: Credential | null): ClientOptions {
+function clientOptions(app: App, credential: Credential | null, onRequest?: OnRequest): ClientOptions {
   const { config, clock, random, log } = app
   const usage = trackUse(app, credential)
   return {
@@ -55,6 +44,7 @@ function clientOptions(app: App, credential: Credential | null): ClientOptions {
     onRequest: (event) => {
       log.debug(event, 'request')
       usage.ended(event.status)
+      onRequest?.(event)
     },
     onCredentialRefused: (refusal) => {
       usage.refused()

@@ -95,8 +95,8 @@ export interface SettingInUse {
 }
 
 /** Every setting with its value and where that comes from. */
-export function settingsInUse(flags: ConfigFlags = {}, environment: Variables = process.env): SettingInUse[] {
-  const layers = Object.entries(layersOf(flags, environment, process.cwd()))
+export function settingsInUse(flags: ConfigFlags): SettingInUse[] {
+  const layers = Object.entries(layersOf(flags, process.env, process.cwd()))
   return Object.keys(settings.shape).map((key) => {
     const name = nameOf(key)
     const [source, values] = layers.find(([, given]) => given[name] !== undefined) ?? ['default', undefined]
@@ -169,8 +169,8 @@ function configOf(values: z.infer<typeof settings>, folder: string) {
 export function secretsIn({ databaseUrl, token, clientSecret, webhookUrl, s3 }: Config): string[] {
   // The bare password may be a word such as the program's own name, which would then vanish from every line.
   const password = databaseUrl === undefined ? '' : new URL(databaseUrl).password
-  const ofBucket = [s3.secret ?? [], s3.sessionToken ?? []]
-  return [token ?? [], clientSecret ?? [], webhookUrl ?? [], ofBucket, password ? `:${password}@` : []].flat(2)
+  const secrets = [token, clientSecret, webhookUrl, s3.secret, s3.sessionToken, password && `:${password}@`]
+  return secrets.flatMap((secret) => secret || [])
 }
 
 /** Hides the secrets when the configuration is printed, in a log line or while debugging. */

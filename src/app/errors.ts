@@ -6,15 +6,10 @@
 /** Where it happened: resource, key, JSON path, URL, attempt ... Never a credential. */
 export type ErrorContext = Readonly<Record<string, string | number | boolean | null | undefined>>
 
-interface ErrorOptionsWithContext {
-  readonly context?: ErrorContext
-  readonly cause?: unknown
-}
-
 class ContextError extends Error {
   readonly context: ErrorContext
 
-  constructor(message: string, options: ErrorOptionsWithContext = {}) {
+  constructor(message: string, options: { readonly context?: ErrorContext; readonly cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = new.target.name
     this.context = options.context ?? {}

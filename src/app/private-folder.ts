@@ -1,4 +1,5 @@
-import { mkdirSync, statSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
@@ -20,4 +21,21 @@ export function createFolder(path: string): void {
 
 function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+}
+
+/**
+ * Replaces a file as a whole, readable by its owner only: another process sees the old one or the new one. Creates its folder.
+ * @throws the system's error, with its code
+ */
+export function replaceFile(file: string, text: string): void {
+  createFolder(dirname(file))
+  const draft = `${file}.${randomBytes(6).toString('hex')}`
+  try {
+    // `wx`: never into a file that another user has put there.
+    writeFileSync(draft, text, { mode: 0o600, flag: 'wx', flush: true })
+    renameSync(draft, file)
+  } catch (error) {
+    rmSync(draft, { force: true })
+    throw error
+  }
 }

@@ -3,60 +3,48 @@ import envPaths from 'env-paths'
 import * as z from 'zod'
 import { readHostNames, readLevels, readRawDays, readShares, share } from './config-values.ts'
 
-export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
 
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' })
 const postgresUrl = z.url({
   protocol: /^postgres(ql)?$/,
   error: 'must look like postgres://user:password@host:5432/database',
 })
+// Empty values count as absent, so no text is empty.
+const text = z.string()
+const optionalText = text.optional()
+const hostNames = text.default('').transform(readHostNames)
+const either = <const Values extends readonly [string, string]>(...values: Values) =>
+  z.enum(values, { error: `must be ${values.join(' or ')}` })
 const folders = envPaths('wynnsync', { suffix: '' })
 
 /** Every setting: its type, its default, and what it means. */
 export const settings = z.object({
   DATABASE_URL: postgresUrl.optional().describe('PostgreSQL server; without it the embedded database is used'),
-  PGPASSWORD: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('its password, where the URL has none (there, special characters must be percent-encoded)'),
+  PGPASSWORD: optionalText.describe(
+    'its password, where the URL has none (there, special characters must be percent-encoded)',
+  ),
   WYNNSYNC_BASE_URL: httpUrl.default('https://api.wynncraft.com/v3').describe('the API'),
-  WYNNSYNC_TOKEN: z
-    .string()
-    .min(1)
-    .optional()
-    .describe(
-      'API token, for 120 requests a minute instead of 50; sent in the Authorization header, shown nowhere. Without it, the token that `auth login` stored for this API is used',
-    ),
-  WYNNSYNC_CREDENTIALS: z
-    .string()
-    .min(1)
+  WYNNSYNC_TOKEN: optionalText.describe(
+    'API token, for 120 requests a minute instead of 50; sent in the Authorization header, shown nowhere. Without it, the token that `auth login` stored for this API is used',
+  ),
+  WYNNSYNC_CREDENTIALS: text
     .default(join(folders.config, 'credentials.json'))
     .describe(
       'the file that `auth login` keeps its token in, for your eyes only (default `credentials.json` in your user configuration folder)',
     ),
-  WYNNSYNC_CLIENT_SECRET: z
-    .string()
-    .min(1)
-    .optional()
-    .describe(
-      'secret of a private OAuth application; also `--client-secret` of `auth login`, but every user of the machine can read a command line',
-    ),
-  WYNNSYNC_DATA_DIR: z
-    .string()
-    .min(1)
+  WYNNSYNC_CLIENT_SECRET: optionalText.describe(
+    'secret of a private OAuth application; also `--client-secret` of `auth login`, but every user of the machine can read a command line',
+  ),
+  WYNNSYNC_DATA_DIR: text
     .default(folders.data)
     .describe('folder of the embedded database (default: your user data folder)'),
   WYNNSYNC_LOG_LEVEL: z
     .enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` })
     .default('info')
     .describe('trace, debug, info, warn, error, silent; on a terminal the default is warn'),
-  WYNNSYNC_LOG_FORMAT: z
-    .enum(['text', 'json'], { error: 'must be text or json' })
-    .default('text')
-    .describe('`json` for a JSON object per line'),
-  WYNNSYNC_USER_AGENT: z
-    .string()
+  WYNNSYNC_LOG_FORMAT: either('text', 'json').default('text').describe('`json` for a JSON object per line'),
+  WYNNSYNC_USER_AGENT: text
     .regex(/^[\x20-\x7e]+$/, { error: 'must be printable ASCII' })
     .optional()
     .describe("who you are, for the API's operators"),
@@ -64,39 +52,26 @@ export const settings = z.object({
     .refine(hasNoUser, { error: 'must be a URL without user and password: put the secret into its path' })
     .optional()
     .describe('receives failures, recoveries and guard actions by POST; secret'),
-  WYNNSYNC_METRICS_HOSTS: z
-    .string()
-    .default('')
-    .transform(readHostNames)
-    .describe('host names, besides addresses and `localhost`, under which metrics and health are served'),
-  WYNNSYNC_WEB_HOSTS: z
-    .string()
-    .default('')
-    .transform(readHostNames)
-    .describe('host names, besides addresses and `localhost`, under which pages and the read API are served'),
-  WYNNSYNC_SCHEDULE: z
-    .string()
-    .optional()
-    .describe("schedules that differ from the resources' own: `territories=*/5 * * * *; players=off`"),
-  WYNNSYNC_RAW: z
-    .enum(['on', 'off'], { error: 'must be on or off' })
-    .default('on')
-    .describe('`off` archives no raw responses'),
-  WYNNSYNC_RAW_DAYS: z
-    .string()
+  WYNNSYNC_METRICS_HOSTS: hostNames.describe(
+    'host names, besides addresses and `localhost`, under which metrics and health are served',
+  ),
+  WYNNSYNC_WEB_HOSTS: hostNames.describe(
+    'host names, besides addresses and `localhost`, under which pages and the read API are served',
+  ),
+  WYNNSYNC_SCHEDULE: optionalText.describe(
+    "schedules that differ from the resources' own: `territories=*/5 * * * *; players=off`",
+  ),
+  WYNNSYNC_RAW: either('on', 'off').default('on').describe('`off` archives no raw responses'),
+  WYNNSYNC_RAW_DAYS: text
     .default('')
     .transform(readRawDays)
     .describe(
       'for how many days raw responses are kept, where that differs from the defaults: `territories=7,guilds=forever`',
     ),
-  WYNNSYNC_RETENTION: z
-    .string()
-    .optional()
-    .describe(
-      'how long samples are kept, such as `all=1y; territory_resource=30d/2y; ledger=90d/2y` (default: for ever); see [retention](retention.md)',
-    ),
-  WYNNSYNC_PLAUSIBLE_SHARE: z
-    .string()
+  WYNNSYNC_RETENTION: optionalText.describe(
+    'how long samples are kept, such as `all=1y; territory_resource=30d/2y; ledger=90d/2y` (default: for ever); see [retention](retention.md)',
+  ),
+  WYNNSYNC_PLAUSIBLE_SHARE: text
     .default('0.9')
     .transform(readShares)
     .describe(
@@ -113,36 +88,30 @@ export const settings = z.object({
     .min(1, { error: 'must be a whole number from 1 up' })
     .default(2)
     .describe('in how many complete responses in a row a key must be missing before it gets a tombstone'),
-  WYNNSYNC_LEVELS: z
-    .string()
+  WYNNSYNC_LEVELS: text
     .default('')
     .transform(readLevels)
     .describe(
       'combat levels for which the rewards of loot pools, raids and camps are asked for, besides the own level of each: `106`; each is one more request',
     ),
-  WYNNSYNC_PRIVACY: z
-    .enum(['anonymize', 'delete'], { error: 'must be anonymize or delete' })
+  WYNNSYNC_PRIVACY: either('anonymize', 'delete')
     .default('anonymize')
     .describe(
       'what is removed when a player restricts something: `anonymize` that, `delete` everything kept of the player so far',
     ),
-  WYNNSYNC_LAKE: z
-    .string()
-    .min(1)
+  WYNNSYNC_LAKE: text
     .regex(/^(?:s3:\/\/|(?![a-z][a-z0-9+.-]+:\/\/))/i, { error: 'must be a folder or s3://bucket/prefix' })
     .optional()
     .describe(
       'a folder, or `s3://bucket/prefix`, that `start` keeps up to date as a [lake](../how-to/lake.md) of Parquet files',
     ),
-  WYNNSYNC_LAKE_SCHEDULE: z
-    .string()
+  WYNNSYNC_LAKE_SCHEDULE: text
     .default('17 * * * *')
     .describe('when `start` exports into that lake, besides at its start: a cron expression in UTC'),
-  AWS_ACCESS_KEY_ID: z.string().min(1).optional().describe('key of the bucket of a lake, where that is `s3://`'),
-  AWS_SECRET_ACCESS_KEY: z.string().min(1).optional().describe('the secret of that key'),
-  AWS_SESSION_TOKEN: z.string().min(1).optional().describe('its token, where the key is for a time only'),
-  AWS_REGION: z
-    .string()
+  AWS_ACCESS_KEY_ID: optionalText.describe('key of the bucket of a lake, where that is `s3://`'),
+  AWS_SECRET_ACCESS_KEY: optionalText.describe('the secret of that key'),
+  AWS_SESSION_TOKEN: optionalText.describe('its token, where the key is for a time only'),
+  AWS_REGION: text
     .regex(/^[a-z0-9-]+$/, { error: 'must be a region such as eu-central-1' })
     .default('us-east-1')
     .describe('region of the bucket'),

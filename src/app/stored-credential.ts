@@ -1,20 +1,8 @@
-import { randomBytes } from 'node:crypto'
-import {
-  accessSync,
-  closeSync,
-  constants,
-  fstatSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs'
+import { accessSync, closeSync, constants, fstatSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import * as z from 'zod'
 import { codeOf, FatalError, messageOf } from './errors.ts'
-import { createFolder } from './private-folder.ts'
+import { createFolder, replaceFile } from './private-folder.ts'
 
 /** The player of a credential. */
 export interface Who {
@@ -113,21 +101,10 @@ export function prepareToStore(file: string): void {
  * @throws FatalError when it cannot be written
  */
 export function storeCredential(file: string, credential: StoredCredential): void {
-  prepareToStore(file)
   const { token, ...rest } = credential
-  const draft = `${file}.${randomBytes(6).toString('hex')}`
   try {
-    // `wx`: never into a file that another user has put there.
-    const descriptor = openSync(draft, 'wx', 0o600)
-    try {
-      writeSync(descriptor, `${JSON.stringify({ ...rest, token: token() }, null, 2)}\n`)
-      fsyncSync(descriptor)
-    } finally {
-      closeSync(descriptor)
-    }
-    renameSync(draft, file)
+    replaceFile(file, `${JSON.stringify({ ...rest, token: token() }, null, 2)}\n`)
   } catch (error) {
-    rmSync(draft, { force: true })
     throw storeError(file, error)
   }
 }

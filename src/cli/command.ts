@@ -1,8 +1,8 @@
 import type { Option } from 'commander'
 import type { Context } from './context.ts'
 
-/** What a command does. @param flags by their names in camel case @returns the exit code */
-type Implementation = (context: Context, flags: never, ...args: never[]) => Promise<number>
+/** What a command does. @param flags by their names in camel case @returns the exit code; nothing: done */
+type Implementation = (context: Context, flags: never, ...args: never[]) => Promise<number> | Promise<void>
 
 /** Everything about a command but its implementation, which is loaded when the command is run. */
 export interface CommandDeclaration {

@@ -1,9 +1,9 @@
-import { type App, createApp } from '../app/app.ts'
+import { type App, createApp, migrateDatabase, openDatabase } from '../app/app.ts'
 import { type ConfigFlags, givenSettings, readConfig, type SettingChecks } from '../app/config.ts'
 import { RetryableError } from '../app/errors.ts'
-import type { Output } from './output/output.ts'
+import type { Database, Sql } from '../db/database.ts'
+import type { Output, Style } from './output/output.ts'
 import { noProgress, type Progress, progressBar, progressLines } from './output/progress.ts'
-import type { Style } from './output/style.ts'
 
 /** Flags that every command has. */
 export interface CommonFlags extends ConfigFlags {
@@ -78,7 +78,60 @@ export function writeSummary(context: Context, json: unknown, text: string): voi
   writeResult(context, json, context.flags.quiet ? '' : text)
 }
 
+/** Runs work that counts rows of tables; shows its progress, and says how many seconds it took. */
+export async function withProgress<T>(
+  { app, progress }: Context,
+  name: string,
+  work: (onProgress: (table: string, rows: number, of: number) => void) => Promise<T>,
+): Promise<{ readonly done: T; readonly seconds: number }> {
+  const began = app.clock.now()
+  progress.begin(name)
+  const done = await work((table, records, count) => progress.seen(table, { records, count }, 'rows')).finally(() =>
+    progress.end(),
+  )
+  return { done, seconds: Math.round((app.clock.now() - began) / 1000) }
+}
+
 /** Resolves when the command is to end. */
 export async function untilAborted({ signal }: Terminal): Promise<void> {
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+}
+
+/**
+ * Runs work with an open, migrated database, and closes it.
+ * @param holds what the command does, shown to a process that finds the embedded database in use
+ * @param options.isInterruptible whether the first SIGINT or SIGTERM ends the command; for commands that only read
+ * @param options.migrates whether the database is brought up to date first
+ */
+export async function withDatabase<T>(
+  context: Context,
+  holds: string,
+  work: (db: Database) => Promise<T>,
+  { isInterruptible = false, migrates = true } = {},
+): Promise<T> {
+  const { app, signal, restoreSignals } = context
+  // A server cancels the statement. The embedded database blocks this thread, where no handler of a signal could run.
+  if (isInterruptible && app.config.databaseUrl === undefined) restoreSignals?.()
+  const db = await openDatabase(app, [holds], isInterruptible ? { signal, isBrief: true } : {})
+  try {
+    if (migrates) await migrateDatabase(db, app)
+    return await work(db)
+  } finally {
+    await db.close()
+  }
+}
+
+/** Runs work in a transaction that is rolled back, and returns its result. */
+export async function rolledBack<T>(db: Database, work: (sql: Sql) => Promise<T>): Promise<T> {
+  const rollback = new Error('rolled back')
+  const done: { result?: T } = {}
+  await db
+    .transaction(async (sql) => {
+      done.result = await work(sql)
+      throw rollback
+    })
+    .catch((error: unknown) => {
+      if (error !== rollback) throw error
+    })
+  return done.result as T
 }

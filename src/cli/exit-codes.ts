@@ -1,39 +1,33 @@
 import { RetryableError, UsageError } from '../app/errors.ts'
 import type { RunResult } from '../sync/run/run-result.ts'
 
+/** The exit codes by name. */
+export const exitCode = { done: 0, failed: 1, usage: 2, rejected: 3, tryLater: 75 } as const
+
 /** Every exit code of the public contract: what it means, and what to do. `docs/reference/exit-codes.md` lists the same. */
 export const exitCodes = {
   done: {
-    code: 0,
+    code: exitCode.done,
     meaning: 'done; also when nothing changed, or another process already runs it (status `skipped`)',
     advice: 'nothing',
   },
-  failed: { code: 1, meaning: 'failed', advice: 'read the message; `wynnsync doctor`' },
+  failed: { code: exitCode.failed, meaning: 'failed', advice: 'read the message; `wynnsync doctor`' },
   usage: {
-    code: 2,
+    code: exitCode.usage,
     meaning: 'wrong usage or configuration; a name that several have',
     advice: 'correct the command or the setting',
   },
   rejected: {
-    code: 3,
+    code: exitCode.rejected,
     meaning: 'done, but something was rejected or quarantined',
     advice: '`wynnsync status`; the next good response usually puts it right',
   },
   tryLater: {
-    code: 75,
+    code: exitCode.tryLater,
     meaning:
       'temporary: the API or the database could not be reached, or `start` found another `start` on this database',
     advice: 'try later',
   },
-} as const
-
-/** The codes by name. */
-export const exitCode = {
-  done: exitCodes.done.code,
-  failed: exitCodes.failed.code,
-  usage: exitCodes.usage.code,
-  rejected: exitCodes.rejected.code,
-  tryLater: exitCodes.tryLater.code,
 } as const
 
 /** The exit code of a command that threw. */

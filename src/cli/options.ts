@@ -27,6 +27,16 @@ export const wide = option('--wide', 'tables as wide as they are, instead of cut
 /** The flag of every command that sends requests to the API. */
 export const concurrency = option('--concurrency <number>', 'requests in flight per rate-limit bucket (default: 4)')
 
+/** The flags of every command that serves over HTTP. */
+export const webOptions = [
+  option('--public', 'let other machines connect; says what they can read of people'),
+  option('--no-people', 'leave out every answer about a single player'),
+  option(
+    '--rate-limit <requests>',
+    'requests a minute and address, ten times as many with a key, 0 for no limit (default: 60)',
+  ),
+]
+
 /** The instant that a flag names. @throws UsageError when its text is none */
 export function instantOf(flag: string, text: string | undefined): Date | undefined {
   if (text === undefined) return undefined
@@ -40,9 +50,9 @@ type Flags = Readonly<Record<string, unknown>>
 
 /** Whether a flag, such as `--web-host` or `--no-people`, is on the command line. */
 function isGiven(flags: Flags, flag: string): boolean {
-  const [word = '', ...more] = flag.replace(/^--(no-)?/, '').split('-')
-  const value = flags[word + more.map((part) => part.charAt(0).toUpperCase() + part.slice(1)).join('')]
-  return flag.startsWith('--no-') ? value === false : value !== undefined && value !== false
+  const known = new Option(flag)
+  const value = flags[known.attributeName()]
+  return known.negate ? value === false : value !== undefined && value !== false
 }
 
 /** @throws UsageError when one of these flags is given without the one that gives them something to do */

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
 import type { App } from '../app/app.ts'
+import { replaceFile } from '../app/private-folder.ts'
 import { extended, type Outage, type Outages } from '../sync/run/outages.ts'
 
 /**
@@ -19,9 +20,7 @@ export function openOutages({ config }: Pick<App, 'config'>): Outages {
   const write = () => {
     try {
       if (Object.keys(known).length === 0) return rmSync(file, { force: true })
-      mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
-      writeFileSync(`${file}.new`, JSON.stringify(known), { mode: 0o600 })
-      renameSync(`${file}.new`, file)
+      replaceFile(file, JSON.stringify(known))
     } catch {
       // It stays in memory.
     }

@@ -59,31 +59,22 @@ async function createProgram(terminal: Terminal, argv: readonly string[], onEnd:
 
 async function addCommand(
   parent: Command,
-  {
-    usage,
-    summary,
-    isDefault = false,
-    isHidden = false,
-    options = [],
-    loadOptions,
-    notes,
-    examples,
-    allowUnknownOptions = false,
-    load,
-  }: CommandDeclaration,
+  declared: CommandDeclaration,
   { terminal, argv, onEnd }: { terminal: Terminal; argv: readonly string[]; onEnd: OnEnd },
 ): Promise<void> {
+  const { usage, summary, options = [], loadOptions, notes, examples, load } = declared
   const command = parent
-    .command(usage, { isDefault, hidden: isHidden })
+    .command(usage, { isDefault: declared.isDefault === true, hidden: declared.isHidden === true })
     .description(summary)
-    .allowUnknownOption(allowUnknownOptions)
+    .allowUnknownOption(declared.allowUnknownOptions === true)
   const late = argv.includes(command.name()) ? await loadOptions?.() : undefined
   for (const option of [...commonOptions, ...options, ...(late ?? [])]) command.addOption(option)
   command.addHelpText('after', helpOf(examples, notes)).action(async (...given) => {
     const args: unknown[] = given.slice(0, -2)
     const flags = command.opts()
-    const run = (await load(flags)) as (context: Context, ...rest: unknown[]) => Promise<number>
-    onEnd(await run(await createContext(command.optsWithGlobals<CommonFlags>(), terminal), flags, ...args))
+    const run = (await load(flags)) as (context: Context, ...rest: unknown[]) => Promise<number | undefined>
+    const ended = await run(await createContext(command.optsWithGlobals<CommonFlags>(), terminal), flags, ...args)
+    onEnd(ended ?? exitCode.done)
   })
 }
 

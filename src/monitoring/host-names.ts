@@ -1,14 +1,11 @@
 import { isIP, isIPv4 } from 'node:net'
 
-/** Whether a request is allowed, by its `Host` header. */
-export type HostFilter = (host: string | undefined) => boolean
-
 /**
- * Allows only known host names. A page of any website can make its own name point to this machine (DNS
+ * Allows requests, by their `Host` header, for known host names only. A page of any website can make its own name point to this machine (DNS
  * rebinding) and read what is served here; its name is then in the `Host` header. Addresses cannot be pointed elsewhere.
  * @param names that are allowed besides addresses and `localhost`
  */
-export function hostFilter(names: readonly string[]): HostFilter {
+export function hostFilter(names: readonly string[]): (host: string | undefined) => boolean {
   const allowed = new Set(['localhost', ...names.map((name) => name.toLowerCase())])
   return (host) => {
     const name = nameIn(host ?? '')

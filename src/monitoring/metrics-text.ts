@@ -47,14 +47,11 @@ export function gauge(name: string, help: string, samples: readonly Sample[]): M
   return { name, type: 'gauge', help, samples }
 }
 
-/** A Prometheus counter: a number per set of labels, which only rises. */
-export interface Counter {
-  add(labels: Labels, by?: number): void
-  samples(): Sample[]
-}
-
-/** @param first sets of labels that begin with 0, so that their first rise is seen as one */
-export function counter(first: readonly Labels[] = []): Counter {
+/**
+ * A Prometheus counter: a number per set of labels, which only rises.
+ * @param first sets of labels that begin with 0, so that their first rise is seen as one
+ */
+export function counter(first: readonly Labels[] = []) {
   const counts = new Map<string, { readonly labels: Labels; value: number }>()
   const add = (labels: Labels, by = 1) => {
     const name = JSON.stringify(labels)
@@ -63,20 +60,14 @@ export function counter(first: readonly Labels[] = []): Counter {
     else counts.set(name, { labels, value: by })
   }
   for (const labels of first) add(labels, 0)
-  return { add, samples: () => [...counts.values()].map((count) => ({ ...count })) }
+  return { add, samples: (): Sample[] => [...counts.values()].map((count) => ({ ...count })) }
 }
 
-/** A Prometheus histogram. */
-export interface Histogram {
-  observe(labels: Labels, value: number): void
-  samples(): Sample[]
-}
-
-/** @param bounds upper bounds of the buckets, rising */
-export function histogram(bounds: readonly number[]): Histogram {
+/** A Prometheus histogram. @param bounds upper bounds of the buckets, rising */
+export function histogram(bounds: readonly number[]) {
   const series = new Map<string, { readonly labels: Labels; readonly counts: number[]; sum: number; count: number }>()
   return {
-    observe(labels, value) {
+    observe(labels: Labels, value: number): void {
       const name = JSON.stringify(labels)
       const entry = series.get(name) ?? { labels, counts: bounds.map(() => 0), sum: 0, count: 0 }
       series.set(name, entry)
@@ -85,7 +76,7 @@ export function histogram(bounds: readonly number[]): Histogram {
       entry.sum += value
       entry.count += 1
     },
-    samples: () =>
+    samples: (): Sample[] =>
       [...series.values()].flatMap(({ labels, counts, sum, count }) => [
         ...bounds.map((bound, index) => ({
           suffix: '_bucket',

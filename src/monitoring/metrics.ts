@@ -6,20 +6,7 @@ import type { Measures } from '../sync/record/recent-runs.ts'
 import type { RunResult } from '../sync/run/run-result.ts'
 import { counter, gauge, histogram, type Metric, type Sample } from './metrics-text.ts'
 
-/** Counts what one `start` does. */
-export interface Meter {
-  /** A request was sent. */
-  request(event: RequestEvent): void
-  /** A run ended. */
-  run(result: RunResult): void
-  /** All metrics. @param measures of the database; null when it is unreachable */
-  metrics(measures: Measures | null): Metric[]
-  /**
-   * Resources without an accepted response for longer than their schedule explains.
-   * @param accepted when other processes last accepted one
-   */
-  stuck(accepted?: ReadonlyMap<string, Date>): Stuck[]
-}
+export type Meter = ReturnType<typeof createMeter>
 
 /** A resource without an accepted response. */
 export interface Stuck {
@@ -43,28 +30,33 @@ const durations = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
 /** Seconds without an accepted response, beyond twice its schedule, after which a resource counts as stuck. */
 const GRACE = 1800
 
-/** Starts counting. */
-export function createMeter(watched: readonly Watched[], clock: Clock): Meter {
+/** Starts counting what one `start` does. */
+export function createMeter(watched: readonly Watched[], clock: Clock) {
   const startedAt = clock.now()
   const counts = openCounts(watched.map(({ resource }) => resource))
   const lastAccepted = new Map<string, number>()
   const lastRun = new Map<string, string>()
   return {
-    request: ({ bucket, status }) =>
+    request: ({ bucket, status }: RequestEvent): void =>
       counts.requests.add({ bucket: bucket ?? 'unknown', status: String(status ?? 'none') }),
-    run: (result) => {
+    run: (result: RunResult): void => {
       const { resource, status, error } = result
       countRun(counts, result)
       if (isAccepted(status)) lastAccepted.set(resource, clock.now())
       lastRun.set(resource, error ? `${status}: ${error}` : status)
     },
-    metrics: (measures) => [
+    /** All metrics. @param measures of the database; null when it is unreachable */
+    metrics: (measures: Measures | null): Metric[] => [
       ...processMetrics(startedAt),
       ...countMetrics(counts),
       gauge('wynnsync_database_up', 'Whether the database is reachable.', [{ value: measures ? 1 : 0 }]),
       ...(measures ? databaseMetrics(measures, clock.now()) : []),
     ],
-    stuck: (accepted) =>
+    /**
+     * Resources without an accepted response for longer than their schedule explains.
+     * @param accepted when other processes last accepted one
+     */
+    stuck: (accepted?: ReadonlyMap<string, Date>): Stuck[] =>
       watched.flatMap(({ resource, everySeconds }) => {
         const since = Math.max(lastAccepted.get(resource) ?? startedAt, accepted?.get(resource)?.getTime() ?? 0)
         const isLate = clock.now() - since > 1000 * (2 * everySeconds + GRACE)

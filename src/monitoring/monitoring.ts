@@ -1,7 +1,6 @@
 import { join } from 'node:path'
-import type { RequestEvent } from '../api/http/request-event.ts'
 import type { App } from '../app/app.ts'
-import type { Clock } from '../app/clock.ts'
+import { type Clock, within } from '../app/clock.ts'
 import { wholeNumber } from '../app/whole-number.ts'
 import type { Database } from '../db/database.ts'
 import { lastAcceptedRuns, readMeasures } from '../sync/record/recent-runs.ts'
@@ -37,14 +36,7 @@ export async function watchingOf({ config, clock, log }: App, db: Database): Pro
 }
 
 /** The monitoring of one `start`. */
-export interface Monitoring {
-  request(event: RequestEvent): void
-  run(result: RunResult): void
-  /** The process begins to shut down. */
-  stopping(): void
-  /** Stops serving, and waits a moment for the webhook. */
-  close(): Promise<void>
-}
+export type Monitoring = Awaited<ReturnType<typeof openMonitoring>>
 
 /** How long a query for metrics and health may take, ms. */
 const DATABASE_TIMEOUT = 3000
@@ -62,7 +54,7 @@ export async function openMonitoring(
   watched: readonly Watched[],
   { metricsPort, metricsHost = '127.0.0.1' }: MonitoringFlags,
   others: () => Promise<readonly Metric[]> = async () => [],
-): Promise<Monitoring> {
+) {
   const { clock, log } = app
   const meter = createMeter(watched, clock)
   const names = watched.map(({ resource }) => resource)
@@ -88,12 +80,14 @@ export async function openMonitoring(
   webhook.notify({ event: 'start', resource: null, message: `started with ${names.length} resources` })
   return {
     request: meter.request,
-    run: (result) => {
+    run: (result: RunResult): void => {
       meter.run(result)
       webhook.ran(result)
     },
-    stopping: () => webhook.notify({ event: 'stop', resource: null, message: 'shutting down' }),
-    close: async () => {
+    /** The process begins to shut down. */
+    stopping: (): void => webhook.notify({ event: 'stop', resource: null, message: 'shutting down' }),
+    /** Stops serving, and waits a moment for the webhook. */
+    close: async (): Promise<void> => {
       await server?.close()
       await webhook.close(WEBHOOK_TIMEOUT)
     },
@@ -113,16 +107,7 @@ function problemText({ resource, since, last }: Stuck): string {
 
 /** Null when the work fails or takes too long. */
 async function inTime<T>(work: Promise<T>, clock: Clock): Promise<T | null> {
-  const over = new AbortController()
-  const late = clock.sleep(DATABASE_TIMEOUT, over.signal).then(
-    () => null,
-    () => null,
-  )
-  try {
-    return await Promise.race([work.catch(() => null), late])
-  } finally {
-    over.abort()
-  }
+  return (await within(clock, DATABASE_TIMEOUT, work).catch(() => null)) ?? null
 }
 
 /** Several callers at once share one result, so that frequent scrapes do not pile up work. */

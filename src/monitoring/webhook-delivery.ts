@@ -1,34 +1,26 @@
-import type { Clock } from '../app/clock.ts'
+import { type Clock, within } from '../app/clock.ts'
 import { codeOf } from '../app/errors.ts'
 
 /** How long the receiver may take, and how long to wait before the only retry, ms. */
 const TIMEOUT = 5000
 const RETRY_AFTER = 1000
 
-/** Sends JSON to one URL in the background. */
-export interface Delivery {
-  /** @param onFailure called with the reason when the body could not be delivered; the reason never holds the URL */
-  send(body: string, onFailure: (reason: string) => void): void
-  /** Resolves when everything was delivered; aborts what was not after `ms`. */
-  close(ms: number): Promise<void>
-}
-
-/** @param url secret */
-export function openDelivery(url: string, clock: Clock): Delivery {
+/** Sends JSON to one URL in the background. @param url secret */
+export function openDelivery(url: string, clock: Clock) {
   const pending = new Set<Promise<void>>()
   const ending = new AbortController()
   return {
-    send(body, onFailure) {
+    /** @param onFailure called with the reason when the body could not be delivered; the reason never holds the URL */
+    send(body: string, onFailure: (reason: string) => void): void {
       const sending = post({ url, body, clock, signal: ending.signal }).then((failure) => {
         pending.delete(sending)
         if (failure !== null) onFailure(failure)
       })
       pending.add(sending)
     },
-    async close(ms) {
-      const over = new AbortController()
-      await Promise.race([Promise.all(pending), clock.sleep(ms, over.signal).catch(() => undefined)])
-      over.abort()
+    /** Resolves when everything was delivered; aborts what was not after `ms`. */
+    async close(ms: number): Promise<void> {
+      await within(clock, ms, Promise.all(pending))
       ending.abort()
     },
   }

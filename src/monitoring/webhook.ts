@@ -1,13 +1,12 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { readFileSync } from 'node:fs'
 import type { Clock } from '../app/clock.ts'
-import { createFolder } from '../app/private-folder.ts'
+import { replaceFile } from '../app/private-folder.ts'
 import { visibleText } from '../app/terminal-text.ts'
 import { noMentions, slackText } from './chat-text.ts'
 import { openDelivery } from './webhook-delivery.ts'
 
 /** One message to the webhook. */
-export interface Notice {
+interface Notice {
   readonly event: 'failure' | 'recovery' | 'guard' | 'start' | 'stop'
   /** Null: it is about the program. */
   readonly resource: string | null
@@ -17,7 +16,7 @@ export interface Notice {
 }
 
 /** A run that ended, as far as the webhook needs it. */
-export interface EndedRun {
+interface EndedRun {
   readonly resource: string
   readonly status: string
   readonly error?: string
@@ -68,17 +67,14 @@ export function openWebhook({ url, clock, memory: file, warn }: WebhookOptions):
 
   /** A failure or recovery; the resource counts as failing or not only when the notice is delivered. */
   function sendChange(event: 'failure' | 'recovery', resource: string, rest: Pick<Notice, 'message' | 'more'>) {
-    const mark = (isFailing: boolean) => {
-      if (isFailing) memory.failing.add(resource)
-      else memory.failing.delete(resource)
-    }
+    const [now, before] = event === 'failure' ? (['add', 'delete'] as const) : (['delete', 'add'] as const)
     const undo = () => {
-      mark(event !== 'failure')
+      memory.failing[before](resource)
       memory.save()
     }
-    if (!send({ event, resource, ...rest }, undo)) return false
-    mark(event === 'failure')
-    return true
+    const isSent = send({ event, resource, ...rest }, undo)
+    if (isSent) memory.failing[now](resource)
+    return isSent
   }
 
   return {
@@ -134,9 +130,7 @@ function openMemory(file: string, clock: Clock, warn: WebhookOptions['warn']) {
     save(): void {
       for (const [name, at] of sentAt) if (!isRecent(at)) sentAt.delete(name)
       try {
-        createFolder(dirname(file))
-        writeFileSync(`${file}.new`, JSON.stringify({ sentAt: Object.fromEntries(sentAt), failing: [...failing] }))
-        renameSync(`${file}.new`, file)
+        replaceFile(file, JSON.stringify({ sentAt: Object.fromEntries(sentAt), failing: [...failing] }))
       } catch {
         if (!hasWarned) warn('the file of sent webhook notices cannot be written: later processes may repeat them')
         hasWarned = true

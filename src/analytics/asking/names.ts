@@ -17,7 +17,7 @@ export interface Holder {
 }
 
 /** How uuids are found by name, from the database alone. */
-export interface NameFinder {
+interface NameFinder {
   holders(sql: Sql, name: string): Promise<readonly Holder[]>
   /** Names that are like the given one; three at most. */
   similar(sql: Sql, name: string): Promise<readonly string[]>

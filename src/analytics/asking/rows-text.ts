@@ -6,20 +6,11 @@ export type Cells = object
 /** What a row has in a column. */
 export const cellOf = (row: Cells, column: string): unknown => Reflect.get(row, column)
 
-export interface CsvOptions {
-  /** Text exactly as it is, also where a spreadsheet would run it as a formula. */
-  readonly raw?: boolean
-}
-
 /**
  * Rows as CSV (RFC 4180) with a header line. NULL is nothing, an empty text is `""`, as COPY writes it. Text that a
- * spreadsheet would take for a formula gets a leading apostrophe.
+ * spreadsheet would take for a formula gets a leading apostrophe, unless all is wanted exactly as it is.
  */
-export function formatCsv(
-  columns: readonly string[],
-  rows: readonly Cells[],
-  { raw = false }: CsvOptions = {},
-): string {
+export function formatCsv(columns: readonly string[], rows: readonly Cells[], { raw = false } = {}): string {
   const line = (cells: readonly string[]) => `${cells.join(',')}\r\n`
   const cell = (value: unknown) => csvCell(!raw && typeof value === 'string' && isFormula(value) ? `'${value}` : value)
   return line(columns) + rows.map((row) => line(columns.map((column) => cell(cellOf(row, column))))).join('')

@@ -1,7 +1,11 @@
+import { html, raw } from 'hono/html'
 import type { Sql } from '../../db/database.ts'
 import { balanceFigure } from './content/balance.ts'
 import { poolsFigure } from './content/pools.ts'
-import type { Chapter } from './drawing/figure.ts'
+import { documentText, policyOf } from './document.ts'
+import { type Chapter, chapterMarkup } from './drawing/figure.ts'
+import type { Frame } from './drawing/frame.ts'
+import type { Markup } from './drawing/html-table.ts'
 import { freshnessFigure } from './freshness/freshness.ts'
 import { gapsFigure } from './freshness/gaps.ts'
 import { biggestGuild, guildChapter } from './guild/guild-chapter.ts'
@@ -10,9 +14,9 @@ import { capturesFigure } from './map/captures.ts'
 import { empiresFigure } from './map/empires.ts'
 import { mapFigure } from './map/map.ts'
 import { mapFrameOf } from './map/map-frame.ts'
-import { pageOf } from './page.ts'
 import { patchFigure } from './patch/patch-chapter.ts'
 import { type Period, periodOf } from './period.ts'
+import { instant, moment } from './words.ts'
 import { onlineTotalFigure } from './worlds/online-total.ts'
 import { worldsFigure } from './worlds/worlds-chapter.ts'
 
@@ -70,4 +74,31 @@ async function each<In, Out>(items: readonly In[], work: (item: In) => Promise<O
   const results: Out[] = []
   for (const item of items) results.push(await work(item))
   return results
+}
+
+const policy = [...policyOf(), `form-action 'none'`].join('; ')
+
+/** The whole page, of one file that needs no other. */
+async function pageOf(
+  chapters: readonly Chapter[],
+  { from, to, writtenAt }: Frame,
+  { version, tables }: { readonly version: string; readonly tables: boolean },
+): Promise<string> {
+  const period = `${moment(from)} to ${moment(to)}`
+  return await documentText({
+    title: `wynnsync: ${period}`,
+    version,
+    head: html`<meta http-equiv="Content-Security-Policy" content="${raw(policy)}">`,
+    body: html`<header><h1>What happened, ${period}</h1>
+<p class="soft">Written ${instant(writtenAt)}. All times are UTC. Hatched (on paper, dashed) is unknown, not zero.</p>
+<nav aria-label="Findings"><dl>${chapters.map(contents)}</dl></nav></header>
+<main class="${tables ? '' : 'brief'}">${chapters.map(chapterMarkup)}</main>
+<footer>wynnsync ${version}, from the schema <code>analytics</code>; <code>wynnsync query --list</code> shows what else can be
+asked. Not affiliated with the makers of the game or of its API.</footer>`,
+  })
+}
+
+function contents({ id, heading, figures }: Chapter): Markup {
+  const findings = figures.map((one) => html`<a href="#${one.id}">${one.title}</a>`)
+  return html`<div><dt><a href="#${id}">${heading}</a></dt><dd>${findings}</dd></div>`
 }

@@ -1,18 +1,13 @@
 import * as z from 'zod'
 import { watchSchemas } from '../../monitoring/watches/watch-schemas.ts'
 import { configuredLake, ledgerSchemas } from './ledger-schemas.ts'
-import { setupSchemas } from './setup-schemas.ts'
+import { count, instant, listOf, maybeInstant, maybeText, text } from './schema-parts.ts'
 
 /*
  * The documents that `--json` prints, the notifications and the webhook. `npm run generate` writes them as JSON Schema into
  * docs/reference/json; a test holds the program's output to them. Fields may be added, and keep their names.
  */
 
-const count = z.int().min(0)
-const instant = z.iso.datetime().describe('ISO 8601, UTC')
-const maybeInstant = instant.nullable()
-const text = z.string()
-const maybeText = text.nullable()
 const uuid = z.uuid()
 
 const counts = { inserted: count, changed: count, closed: count, events: count }
@@ -44,75 +39,67 @@ const plan = z.looseObject({
 
 const status = z.looseObject({
   database: text,
-  resources: z.array(
-    z.looseObject({
-      resource: text,
-      status: maybeText,
-      finishedAt: maybeInstant,
-      observedAt: maybeInstant,
-      changedAt: maybeInstant,
-      living: count.nullable(),
-      keys: z
-        .looseObject({ listed: count, observed: count.describe('with a current version') })
-        .optional()
-        .describe('of a worklist'),
-      nameless: count.optional().describe('keys online that have no name, since they were never requested'),
-      quarantined: count,
-      error: maybeText,
-      lastObservedAt: maybeInstant.optional(),
-      everySeconds: z.number().nullish(),
-      isLate: z.boolean().optional(),
-      pending: z
-        .looseObject({
-          redactions: count,
-          tombstones: count,
-          oldest: z.array(z.looseObject({ key: text, pending: z.enum(['redaction', 'tombstone']), since: instant })),
-        })
-        .optional(),
-    }),
-  ),
-  budgets: z.array(
-    z.looseObject({
-      account: text,
-      who: text.describe('the account for a person: guest, or token of NAME'),
-      bucket: text,
-      limit: count.nullable(),
-      remaining: count.nullable(),
-      live: count,
-      refresh: count,
-      backfill: count,
-      endsAt: maybeInstant,
-    }),
-  ),
-  gaps: z.array(z.looseObject({ resource: text, beganAt: instant, endedAt: instant, missed: count, reason: text })),
-  failures: z.array(z.looseObject({ resource: text, at: instant, error: text, times: count })),
+  resources: listOf({
+    resource: text,
+    status: maybeText,
+    finishedAt: maybeInstant,
+    observedAt: maybeInstant,
+    changedAt: maybeInstant,
+    living: count.nullable(),
+    keys: z
+      .looseObject({ listed: count, observed: count.describe('with a current version') })
+      .optional()
+      .describe('of a worklist'),
+    nameless: count.optional().describe('keys online that have no name, since they were never requested'),
+    quarantined: count,
+    error: maybeText,
+    lastObservedAt: maybeInstant.optional(),
+    everySeconds: z.number().nullish(),
+    isLate: z.boolean().optional(),
+    pending: z
+      .looseObject({
+        redactions: count,
+        tombstones: count,
+        oldest: listOf({ key: text, pending: z.enum(['redaction', 'tombstone']), since: instant }),
+      })
+      .optional(),
+  }),
+  budgets: listOf({
+    account: text,
+    who: text.describe('the account for a person: guest, or token of NAME'),
+    bucket: text,
+    limit: count.nullable(),
+    remaining: count.nullable(),
+    live: count,
+    refresh: count,
+    backfill: count,
+    endsAt: maybeInstant,
+  }),
+  gaps: listOf({ resource: text, beganAt: instant, endedAt: instant, missed: count, reason: text }),
+  failures: listOf({ resource: text, at: instant, error: text, times: count }),
   size: z.looseObject({
     bytes: count,
-    tables: z.array(z.looseObject({ table: text, bytes: count, rows: z.number() })),
+    tables: listOf({ table: text, bytes: count, rows: z.number() }),
   }),
-  tiers: z.array(z.looseObject({ table: text, fineSince: maybeInstant, coarseSince: maybeInstant })),
-  locks: z.array(z.looseObject({ name: text, pid: count, host: text, application: text, since: instant })),
-  watches: z.array(
-    z.looseObject({
-      watch: text,
-      error: maybeText.describe('why the last attempt failed'),
-      failingSince: maybeInstant.describe('the first failed attempt since the last message that arrived'),
-      deliveredAt: maybeInstant,
-    }),
-  ),
+  tiers: listOf({ table: text, fineSince: maybeInstant, coarseSince: maybeInstant }),
+  locks: listOf({ name: text, pid: count, host: text, application: text, since: instant }),
+  watches: listOf({
+    watch: text,
+    error: maybeText.describe('why the last attempt failed'),
+    failingSince: maybeInstant.describe('the first failed attempt since the last message that arrived'),
+    deliveredAt: maybeInstant,
+  }),
   lake: configuredLake,
 })
 
 const drift = z.looseObject({
-  drift: z.array(
-    z.looseObject({
-      resource: text,
-      path: text.describe('JSON pointer; empty: the response or the record as a whole'),
-      member: maybeText.describe('unknown member of an enumeration; null for a field'),
-      seen: z.array(z.looseObject({ what: text, at: instant, key: text })),
-      example: z.unknown(),
-    }),
-  ),
+  drift: listOf({
+    resource: text,
+    path: text.describe('JSON pointer; empty: the response or the record as a whole'),
+    member: maybeText.describe('unknown member of an enumeration; null for a field'),
+    seen: listOf({ what: text, at: instant, key: text }),
+    example: z.unknown(),
+  }),
 })
 
 const finding = z.looseObject({
@@ -126,8 +113,8 @@ const question = z.looseObject({
   name: text,
   kind: z.enum(['view', 'function']),
   comment: maybeText,
-  parameters: z.array(z.looseObject({ name: text, type: text, optional: z.boolean() })),
-  columns: z.array(z.looseObject({ name: text, type: text, comment: maybeText })),
+  parameters: listOf({ name: text, type: text, optional: z.boolean() }),
+  columns: listOf({ name: text, type: text, comment: maybeText }),
 })
 
 const rowsOfTable = { table: text, rows: count }
@@ -146,12 +133,27 @@ export const jsonSchemas = {
   'backfill-dry-run': plan,
   'backfill-detect': z.looseObject({
     from: text,
-    detected: z.array(z.looseObject({ glob: text, resource: text, files: count, commits: count })),
+    detected: listOf({ glob: text, resource: text, files: count, commits: count }),
   }),
   status,
   'status-drift': drift,
   doctor: z.looseObject({ findings: z.array(finding) }),
-  ...setupSchemas(finding),
+  'config-show': z.looseObject({
+    settings: listOf({
+      name: text,
+      value: text.nullable().describe('null: not set; of a secret `[hidden]`'),
+      source: z.enum(['flag', 'environment', '.env', 'default']).nullable(),
+    }),
+  }),
+  init: z.looseObject({
+    file: text.describe('path of the .env'),
+    written: z.array(text).describe('names of the settings in it that were asked for or given'),
+    way: z.enum(['systemd', 'cron', 'compose', 'start']),
+    run: text.describe('what to install or run'),
+    findings: z.array(finding),
+  }),
+  'web-key-add': z.looseObject({ name: text, key: text.describe('kept nowhere') }),
+  'web-key-list': z.looseObject({ keys: listOf({ name: text, createdAt: z.iso.datetime() }) }),
   ...ledgerSchemas(run),
   'query-list': z.looseObject({ questions: z.array(question) }),
   'query-explain': question.extend({
@@ -162,9 +164,7 @@ export const jsonSchemas = {
   move: z.looseObject({
     source: text.describe('host and database, or folder'),
     target: text,
-    tables: z.array(
-      z.looseObject({ ...rowsOfTable, digest: text.describe('sum of 64 bits of the SHA-256 of each row') }),
-    ),
+    tables: listOf({ ...rowsOfTable, digest: text.describe('sum of 64 bits of the SHA-256 of each row') }),
     rows: count,
     resumed: count.describe('tables that an earlier call had copied'),
     seconds: count,
@@ -176,7 +176,7 @@ export const jsonSchemas = {
   'move-dry-run': z.looseObject({
     source: text,
     target: text,
-    tables: z.array(z.looseObject({ ...rowsOfTable, bytes: count })),
+    tables: listOf({ ...rowsOfTable, bytes: count }),
     rows: count,
     bytes: count,
     minutes: count,
@@ -196,9 +196,9 @@ export const jsonSchemas = {
   report: z.looseObject({ path: text, from: instant, to: instant, guild: uuid.nullable(), bytes: count }),
   'privacy-show': z.looseObject({
     player: uuid,
-    tables: z.array(z.looseObject({ ...rowsOfTable, first: maybeInstant, last: maybeInstant })),
-    restrictions: z.array(z.looseObject({ fieldGroup: text, toldBy: text, since: instant })),
-    removals: z.array(z.looseObject({ at: instant, fieldGroup: text, policy: text, rows: count, reason: text })),
+    tables: listOf({ ...rowsOfTable, first: maybeInstant, last: maybeInstant }),
+    restrictions: listOf({ fieldGroup: text, toldBy: text, since: instant }),
+    removals: listOf({ at: instant, fieldGroup: text, policy: text, rows: count, reason: text }),
   }),
   'privacy-purge': z.looseObject({
     player: uuid,

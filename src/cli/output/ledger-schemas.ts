@@ -1,10 +1,6 @@
 import * as z from 'zod'
+import { count, instant, listOf, maybeInstant, maybeText, text } from './schema-parts.ts'
 
-const count = z.int().min(0)
-const instant = z.iso.datetime().describe('ISO 8601, UTC')
-const maybeInstant = instant.nullable()
-const text = z.string()
-const maybeText = text.nullable()
 const path = text.describe('JSON pointer; empty: the record as a whole')
 const rowId = text.describe('digits')
 
@@ -60,19 +56,15 @@ export const configuredLake = z
 
 /** What is said of an import from a lake. */
 const imported = {
-  tables: z.array(
-    z.looseObject({
-      table: text,
-      rows: count,
-      taken: count.describe('rows that are in the table now and were not before; of versions those from the lake'),
-      refused: count.describe('rows that cannot be right'),
-      restricted: count.describe(
-        'rows about people who hide something here, were removed, or are not named in the lake',
-      ),
-      conflicts: count.describe('versions that contradict what this database observed'),
-    }),
-  ),
-  refused: z.array(z.looseObject({ what: text.describe('a file or a table'), reason: text })),
+  tables: listOf({
+    table: text,
+    rows: count,
+    taken: count.describe('rows that are in the table now and were not before; of versions those from the lake'),
+    refused: count.describe('rows that cannot be right'),
+    restricted: count.describe('rows about people who hide something here, were removed, or are not named in the lake'),
+    conflicts: count.describe('versions that contradict what this database observed'),
+  }),
+  refused: listOf({ what: text.describe('a file or a table'), reason: text }),
   notTaken: z.array(text).describe('tables of the lake that are not imported'),
   known: count.describe('files that were imported before'),
   files: count,
@@ -88,19 +80,17 @@ export function ledgerSchemas<Run extends z.ZodType>(run: Run) {
     runs: z.looseObject({ runs: z.array(ledgerRun) }),
     'runs-show': z.looseObject({
       run: ledgerRun,
-      requests: z.array(
-        z.looseObject({
-          request: text,
-          key: maybeText,
-          httpStatus: count,
-          receivedAt: instant,
-          status: text,
-        }),
-      ),
-      responses: z.array(z.looseObject({ key: text, status: text, observedAt: maybeInstant, reason: maybeText })),
-      guards: z.array(z.looseObject({ at: instant, key: maybeText, guard: text, action: maybeText, reason: text })),
-      quarantine: z.array(z.looseObject({ id: rowId, key: maybeText, path, reason: text })),
-      drift: z.array(z.looseObject({ kind: text, path: text, member: text, key: text })),
+      requests: listOf({
+        request: text,
+        key: maybeText,
+        httpStatus: count,
+        receivedAt: instant,
+        status: text,
+      }),
+      responses: listOf({ key: text, status: text, observedAt: maybeInstant, reason: maybeText }),
+      guards: listOf({ at: instant, key: maybeText, guard: text, action: maybeText, reason: text }),
+      quarantine: listOf({ id: rowId, key: maybeText, path, reason: text }),
+      drift: listOf({ kind: text, path: text, member: text, key: text }),
     }),
     quarantine: z.looseObject({ quarantine: z.array(quarantined) }),
     'quarantine-show': quarantined.extend({ raw: z.unknown() }),

@@ -1,5 +1,4 @@
 import { visibleText } from '../../app/terminal-text.ts'
-import type { Style } from './style.ts'
 import { showsColors, terminalSettings } from './terminal-settings.ts'
 
 /** Where a command writes: stdout or stderr, with nothing in it that a terminal would act upon. */
@@ -46,3 +45,12 @@ export function openOutput(stream: NodeJS.WriteStream): Output {
     },
   }
 }
+
+/** Changes of a text that the terminal shows in colour. They are made after its control characters are escaped. */
+export type Style = (safe: string) => string
+
+const sgr = (on: number, off: number) => (text: string) => `\u001b[${on}m${text}\u001b[${off}m`
+
+export const bold = sgr(1, 22)
+export const red = sgr(31, 39)
+export const yellow = sgr(33, 39)

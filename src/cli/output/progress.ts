@@ -6,13 +6,16 @@ import { visibleLine } from '../../app/terminal-text.ts'
 import { durationText } from './units.ts'
 
 /** What is counted. */
-export type Unit = 'records' | 'keys' | 'responses' | 'hours' | 'rows'
+type Unit = 'records' | 'keys' | 'responses' | 'hours' | 'rows'
+
+/** How much is done, and of how much; what has no pages says nothing of them. */
+type Done = Pick<WalkProgress, 'records' | 'count'> & Partial<WalkProgress>
 
 /** Shows the progress of long work. */
 export interface Progress {
   /** Shows what begins, before there is anything to count. */
   begin(resource: string): void
-  seen(resource: string, progress: WalkProgress, unit?: Unit): void
+  seen(resource: string, done: Done, unit?: Unit): void
   end(): void
 }
 

@@ -2,7 +2,7 @@ import CliTable from 'cli-table3'
 import stringWidth from 'string-width'
 import { type Cells, cellOf, plainText } from '../../analytics/asking/rows-text.ts'
 import { visibleText } from '../../app/terminal-text.ts'
-import { fitColumns, gap } from './fit.ts'
+import { bold, type Style } from './output.ts'
 import { numberText, shortened } from './units.ts'
 
 const edges = ['top', 'bottom', 'left', 'right', 'mid']
@@ -46,6 +46,9 @@ export function formatTable(columns: readonly string[], rows: readonly Cells[], 
   return `${text}\n${leftOut(columns.slice(shown), width)}`
 }
 
+/** The names of the columns of a table that the text begins with. */
+export const boldFirstLine: Style = (text) => text.replace(/^.+/, bold)
+
 function naturalWidths(lines: readonly (readonly string[])[]): number[] {
   return (lines[0] ?? []).map((_, index) => Math.max(...lines.map((line) => stringWidth(line[index] ?? ''))))
 }
@@ -67,4 +70,26 @@ function cellText(value: unknown, readable: boolean): string {
   if (value === null || value === undefined) return ''
   if (readable && typeof value === 'number') return numberText(value)
   return visibleText(plainText(value).replace(/[\t\r\n]/g, ' '))
+}
+
+/** Blanks between two columns. */
+const gap = 2
+/** Columns are not cut below this; then the last ones are left out. */
+const narrowest = 10
+
+/**
+ * The widths of the columns that fit a terminal: the widest are cut first, and the last left out when that is not enough. The
+ * first always stays.
+ * @param natural widths that show everything
+ * @param isCuttable whether a column may be cut: half a number is another number
+ */
+function fitColumns(natural: readonly number[], isCuttable: readonly boolean[], width: number): number[] {
+  const cutTo = (most: number, count: number) =>
+    natural.slice(0, count).map((one, index) => (isCuttable[index] ? Math.min(one, most) : one))
+  const total = (widths: readonly number[]) => widths.reduce((sum, one) => sum + one + gap, -gap)
+  let count = natural.length
+  while (count > 1 && total(cutTo(narrowest, count)) > width) count--
+  let most = width
+  while (most > narrowest && total(cutTo(most, count)) > width) most--
+  return cutTo(most, count)
 }

@@ -1,13 +1,5 @@
-/** What the terminal, not the program, is set to by the environment. */
-export interface TerminalSettings {
-  /** `$COLUMNS`. */
-  readonly columns: number | undefined
-  /** `$PAGER`; empty for none. */
-  readonly pager: string | undefined
-}
-
-/** Reads them anew: a terminal may be resized. */
-export function terminalSettings({ COLUMNS = '', PAGER } = process.env): TerminalSettings {
+/** `$COLUMNS`, and `$PAGER`, which is empty for none. Reads them anew: a terminal may be resized. */
+export function terminalSettings({ COLUMNS = '', PAGER } = process.env) {
   return { columns: /^[1-9]\d{0,4}$/.test(COLUMNS) ? Number(COLUMNS) : undefined, pager: PAGER }
 }
 

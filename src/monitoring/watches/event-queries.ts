@@ -83,11 +83,9 @@ select changed.number, changed."writtenAt", event.at, event.event, event.guild_u
  where changed.resource = 'guilds' and ($2::text[] is null or changed.key = any($2))`
 
 function moveOf({ event, guild, name, player, username, from, to }: EventRow) {
-  const what =
-    event === 'joined' || event === 'left' ? `${event} ${name ?? 'the guild'}` : `${event} from ${from} to ${to}`
-  const where = event === 'joined' || event === 'left' ? '' : ` in ${name ?? 'the guild'}`
+  const what = event === 'joined' || event === 'left' ? event : `${event} from ${from} to ${to} in`
   return {
-    text: `${username ?? player} ${what}${where}`,
+    text: `${username ?? player} ${what} ${name ?? 'the guild'}`,
     path: page('guilds', guild),
     guild: String(guild),
     player: String(player),

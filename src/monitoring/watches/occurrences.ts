@@ -2,14 +2,8 @@ import type { Sql } from '../../db/database.ts'
 import { type EventQuery, type EventRow, eventQueries, type Occurrence } from './event-queries.ts'
 import type { Watch, WatchEvent } from './watch-file.ts'
 
-/** The filters of a watch, by uuid where names can change. */
-export interface Filters {
-  readonly guilds?: readonly string[]
-  readonly players?: readonly string[]
-}
-
-/** Resolves the names that filters have; a name that is not known yet matches nothing. */
-export async function filtersOf(sql: Sql, { guild: guilds, player: players }: Watch): Promise<Filters> {
+/** The filters of a watch, by uuid where names can change; undefined: there is none. A name that is not known yet matches nothing. */
+async function filtersOf(sql: Sql, { guild: guilds, player: players }: Watch) {
   const uuidsOf = async (table: string, names: readonly string[]) => {
     const rows = await sql.query<{ uuid: string }>(
       `select distinct uuid::text from (${table}) known where name = any($1)`,
@@ -18,8 +12,8 @@ export async function filtersOf(sql: Sql, { guild: guilds, player: players }: Wa
     return [...rows.map(({ uuid }) => uuid), ...names.map((name) => name.toLowerCase())]
   }
   return {
-    ...(guilds ? { guilds: await uuidsOf(guildNames, guilds) } : {}),
-    ...(players ? { players: await uuidsOf(playerNames, players) } : {}),
+    guilds: guilds && (await uuidsOf(guildNames, guilds)),
+    players: players && (await uuidsOf(playerNames, players)),
   }
 }
 
@@ -65,7 +59,7 @@ export async function readOccurrences(sql: Sql, watch: Watch, numbers: readonly 
 function isWanted(
   occurrence: Occurrence,
   { territory: territories, item: items }: Watch,
-  { guilds, players }: Filters,
+  { guilds, players }: Awaited<ReturnType<typeof filtersOf>>,
 ): boolean {
   const { guild, player, territory, item, text } = occurrence
   if (guilds && guild !== undefined && !guilds.includes(String(guild))) return false

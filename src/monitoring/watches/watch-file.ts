@@ -1,9 +1,7 @@
-import { randomBytes } from 'node:crypto'
-import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { readFileSync, statSync } from 'node:fs'
 import * as z from 'zod'
 import { codeOf, messageOf, UsageError } from '../../app/errors.ts'
-import { createFolder } from '../../app/private-folder.ts'
+import { replaceFile } from '../../app/private-folder.ts'
 import { parseQuietHours } from './quiet-hours.ts'
 
 /** Everything a watch can send a message about. */
@@ -103,10 +101,7 @@ export function parseWatches(file: string, content: unknown): WatchFile {
 
 /** Replaces the file, readable by its owner only: URLs of webhooks are secrets. */
 export function writeWatches(file: string, content: WatchFile): void {
-  createFolder(dirname(file))
-  const draft = `${file}.${randomBytes(6).toString('hex')}`
-  writeFileSync(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
-  renameSync(draft, file)
+  replaceFile(file, `${JSON.stringify(content, null, 2)}\n`)
 }
 
 /** Whether other users of this machine can read the file. */

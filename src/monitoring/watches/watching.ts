@@ -1,10 +1,11 @@
 import { setMaxListeners } from 'node:events'
-import type { Clock } from '../../app/clock.ts'
+import { type Clock, within } from '../../app/clock.ts'
 import { messageOf } from '../../app/errors.ts'
 import type { Database, Lock } from '../../db/database.ts'
+import { publish } from '../../sync/outbox/outbox.ts'
+import { readFreshness } from '../../sync/record/recent-runs.ts'
 import { type Delivering, deliver } from './deliver.ts'
 import { matchDeliveries, readDeliveries } from './delivery-state.ts'
-import { noteFreshness } from './freshness.ts'
 import { readWatches, type Watch, type WatchFile } from './watch-file.ts'
 
 export interface WatchingOptions {
@@ -14,17 +15,7 @@ export interface WatchingOptions {
   readonly warn: (message: string) => void
 }
 
-/** Delivers what watches have to send. Nothing here throws; one process delivers at a time. */
-export interface Watching {
-  /** Lets new watches begin with what comes next. */
-  begin(): Promise<void>
-  /** Sends what is due, each message once. @param isLast whether nothing is waited for to be grouped */
-  look(isLast?: boolean): Promise<void>
-  /** Looks again and again, until the signal. */
-  run(stopping: AbortSignal): Promise<void>
-  /** Ends attempts that are under way after `ms`, and lets another process deliver. */
-  close(ms: number): Promise<void>
-}
+export type Watching = ReturnType<typeof openWatching>
 
 /** How often a running process looks: when there are watches, when there are none, and for resources that are late, ms. */
 const [EVERY, IDLE_EVERY, FRESHNESS_EVERY] = [1000, 30_000, 60_000]
@@ -32,7 +23,8 @@ const [EVERY, IDLE_EVERY, FRESHNESS_EVERY] = [1000, 30_000, 60_000]
 /** Held by the process that delivers. */
 const lockName = 'watches'
 
-export function openWatching({ db, file, clock, warn }: WatchingOptions): Watching {
+/** Delivers what watches have to send. Nothing here throws; one process delivers at a time. */
+export function openWatching({ db, file, clock, warn }: WatchingOptions) {
   const ending = new AbortController()
   setMaxListeners(0, ending.signal)
   const looks = createLooks({ db, clock, signal: ending.signal, pauses: new Map(), warn })
@@ -66,6 +58,7 @@ export function openWatching({ db, file, clock, warn }: WatchingOptions): Watchi
     problem = said
   }
 
+  /** Sends what is due, each message once. @param isLast whether nothing is waited for to be grouped */
   async function look(isLast = false): Promise<void> {
     looking = guarded(async () => {
       const content = await current()
@@ -75,18 +68,19 @@ export function openWatching({ db, file, clock, warn }: WatchingOptions): Watchi
   }
 
   return {
+    /** Lets new watches begin with what comes next. */
     begin: () => guarded(current),
     look,
-    run: async (stopping) => {
+    /** Looks again and again, until the signal. */
+    run: async (stopping: AbortSignal): Promise<void> => {
       while (!stopping.aborted) {
         await look()
         await clock.sleep(known === '' ? IDLE_EVERY : EVERY, stopping).catch(() => undefined)
       }
     },
-    close: async (ms) => {
-      const over = new AbortController()
-      await Promise.race([looking, clock.sleep(ms, over.signal).catch(() => undefined)])
-      over.abort()
+    /** Ends attempts that are under way after `ms`, and lets another process deliver. */
+    close: async (ms: number): Promise<void> => {
+      await within(clock, ms, Promise.resolve(looking))
       ending.abort()
       await looking
       await lock?.release().catch(() => undefined)
@@ -126,4 +120,21 @@ function createLooks(context: Delivering) {
   }
 
   return { look, forget: () => seen.clear() }
+}
+
+/**
+ * Writes a change for every resource that became late, or is no longer, since the last look. What the outbox does not keep any
+ * more counts as not late.
+ */
+async function noteFreshness(db: Database, now: Date): Promise<void> {
+  const freshness = await readFreshness(db)
+  const rows = await db.query<{ resource: string; isLate: boolean }>(
+    `select distinct on (change->>'resource') change->>'resource' as resource, (change->>'isLate')::boolean as "isLate"
+       from sync.outbox where change->>'event' = 'freshness' order by change->>'resource', number desc`,
+  )
+  const before = new Map(rows.map(({ resource, isLate }) => [resource, isLate]))
+  const changes = [...freshness]
+    .filter(([resource, { isLate }]) => isLate !== (before.get(resource) ?? false))
+    .map(([resource, { isLate }]) => JSON.stringify({ event: 'freshness', resource, at: now.toISOString(), isLate }))
+  if (changes.length > 0) await db.query(publish, [[], changes, now])
 }

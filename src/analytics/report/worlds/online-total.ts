@@ -6,8 +6,8 @@ import { expectedEvery, type Frame } from '../drawing/frame.ts'
 import { rowsOf } from '../drawing/html-table.ts'
 import { legendLine } from '../drawing/swatch.ts'
 import { coverageStrip, seriesStep, stepSpan, timeAxis, timeMargins } from '../drawing/time-axis.ts'
+import type { Period } from '../period.ts'
 import { every, moment, number, percent } from '../words.ts'
-import { type OnlineStep, readOnline } from './online.ts'
 
 /** c. How many are online in all over time, and how many of them hide. */
 export async function onlineTotalFigure(sql: Sql, frame: Frame): Promise<Figure> {
@@ -71,4 +71,22 @@ export async function onlineTotalFigure(sql: Sql, frame: Frame): Promise<Figure>
 function described({ at, total, peak, hidden }: OnlineStep): string {
   if (total === null) return `${moment(at)}: not known`
   return `${moment(at)}: ${number(total)} online, ${number(peak)} at most, ${number(hidden)} hidden`
+}
+
+/** Players online in one step; NULL without an observation, or where the API sent no count. */
+export interface OnlineStep {
+  readonly at: Date
+  readonly total: number | null
+  readonly peak: number | null
+  readonly hidden: number | null
+  readonly coverage: number | null
+}
+
+/** Totals in every step of the period; `step` in seconds. */
+export async function readOnline(sql: Sql, { from, to }: Period, step: number): Promise<OnlineStep[]> {
+  return await sql.query<OnlineStep>(
+    `select at, total_avg as total, total_max as peak, hidden_avg as hidden, coverage
+       from analytics.online_total($1, $2, make_interval(secs => $3))`,
+    [from, to, step],
+  )
 }

@@ -5,10 +5,9 @@ import { type Figure, missing } from '../drawing/figure.ts'
 import { expectedEvery, type Frame } from '../drawing/frame.ts'
 import { heat, heatLegend } from '../drawing/swatch.ts'
 import { coverageStrip, seriesStep, stepSpan, timeAxis, timeMargins } from '../drawing/time-axis.ts'
-import { stepsOf } from '../period.ts'
+import { type Period, stepsOf } from '../period.ts'
 import { every, moment, number } from '../words.ts'
-import { type OnlineStep, readOnline } from './online.ts'
-import { type Cell, cellsOf, type Hour } from './world-cells.ts'
+import { type OnlineStep, readOnline } from './online-total.ts'
 
 /** c. Who is online where: a heat map of worlds and time. */
 export async function worldsFigure(sql: Sql, frame: Frame): Promise<Figure> {
@@ -21,25 +20,25 @@ export async function worldsFigure(sql: Sql, frame: Frame): Promise<Figure> {
   const fullest = rest.reduce((a, b) => ((b.most ?? 0) > (a.most ?? 0) ? b : a), first)
   const poll = Math.max(2400, await expectedEvery(sql, 'online-players'))
   const fine = seriesStep(frame, poll)
-  const gridOf = async (step: number) => ({ step, watched: await readOnline(sql, frame, step) })
-  const grids = { wide: await gridOf(fine), narrow: await gridOf(seriesStep(frame, poll, 40)) }
+  const gridOf = async (step: number) => cellsOf(hours, await readOnline(sql, frame, step), frame, step)
+  const wide = await gridOf(fine)
+  const narrow = await gridOf(seriesStep(frame, poll, 40))
   const worlds = [...new Set(hours.map(({ world }) => world))].sort((a, b) =>
     a.localeCompare(b, 'en', { numeric: true }),
   )
   const most = Math.max(...hours.map(({ average }) => average ?? 0))
-  const cells = cellsOf(hours, grids.wide.watched, frame, fine)
   return {
     id: 'worlds',
     title: `${fullest.world} was the fullest world: ${number(fullest.most)} players on ${moment(fullest.hour)}`,
     lead: `Listed players per world and ${every(fine)}, averages of the time that was watched. Blank: the world was not up. Half hatched: less than nine tenths were watched.`,
     legend: heatLegend(most, 'players'),
-    picture: picture(hours, grids, worlds, most, frame),
+    picture: picture({ wide, narrow }, worlds, most, frame),
     table: {
       columns: ['From (UTC)', ...worlds],
       rows: stepsOf(frame, fine).map((at) => [
         at,
         ...worlds.map(
-          (world) => cells.averages.get(`${at.getTime()} ${world}`) ?? (cells.known.has(at.getTime()) ? '' : null),
+          (world) => wide.cells.get(`${at.getTime()} ${world}`)?.average ?? (wide.known.has(at.getTime()) ? '' : null),
         ),
       ]),
       note: 'Averages; blank: the world was not up; ?: not observed.',
@@ -47,27 +46,16 @@ export async function worldsFigure(sql: Sql, frame: Frame): Promise<Figure> {
   }
 }
 
-interface Steps {
-  readonly step: number
-  readonly watched: readonly OnlineStep[]
-}
-
 function picture(
-  hours: readonly Hour[],
-  grids: { readonly wide: Steps; readonly narrow: Steps },
+  grids: { readonly wide: Grid; readonly narrow: Grid },
   worlds: readonly string[],
   most: number,
   frame: Frame,
 ): Picture {
   return draw('Players per world over time, as a grid.', (sheet) => {
-    const { step, watched } = sheet.isNarrow ? grids.narrow : grids.wide
-    const drawn = cellsOf(hours, watched, frame, step)
-    const span = {
-      ...stepSpan(step, frame),
-      y: 'world',
-      insetTop: 0.5,
-      insetRight: 0.5,
-    }
+    const { step, watched, known, ...grid } = sheet.isNarrow ? grids.narrow : grids.wide
+    const cells = [...grid.cells.values()]
+    const span = { ...stepSpan(step, frame), y: 'world', insetTop: 0.5, insetRight: 0.5 }
     return [
       {
         height: worlds.length * (sheet.isNarrow ? 13 : 15) + 24,
@@ -79,18 +67,18 @@ function picture(
         marks: [
           Plot.barX(
             watched
-              .filter(({ at }) => !drawn.known.has(at.getTime()))
+              .filter(({ at }) => !known.has(at.getTime()))
               .flatMap(({ at }) => worlds.map((world) => ({ at, world }))),
             { ...stepSpan(step, frame), y: 'world', fill: 'url(#unknown)' },
           ),
-          Plot.barX(drawn.cells, {
+          Plot.barX(cells, {
             ...span,
             fill: 'var(--heat)',
             fillOpacity: (one: Cell) => heat(one.average, most),
             title: described,
           }),
           Plot.barX(
-            drawn.cells.filter(({ coverage }) => coverage !== null && coverage < 0.9),
+            cells.filter(({ coverage }) => coverage !== null && coverage < 0.9),
             { ...span, fill: 'url(#unknown)', fillOpacity: 0.5 },
           ),
         ],
@@ -104,4 +92,58 @@ function picture(
 function described({ world, at, average, coverage }: Cell): string {
   const watched = coverage === null ? '' : `, ${number(coverage * 100)} % watched`
   return `${world}, ${moment(at)}: ${number(average, 1)}${watched}`
+}
+
+/** One world in one hour, as `analytics.world_peak` has it. */
+interface Hour {
+  readonly world: string
+  readonly hour: Date
+  readonly average: number | null
+  readonly most: number | null
+  readonly coverage: number | null
+}
+
+/** One world in one step of the picture. */
+interface Cell {
+  readonly world: string
+  readonly at: Date
+  readonly average: number
+  readonly coverage: number | null
+}
+
+/** The cells of a grid. */
+interface Grid {
+  /** In seconds. */
+  readonly step: number
+  readonly watched: readonly OnlineStep[]
+  /** By `step world`. */
+  readonly cells: ReadonlyMap<string, Cell>
+  /** The steps (ms since the epoch) of which anything is known. */
+  readonly known: ReadonlySet<number>
+}
+
+/** Puts hours together into steps: the average of the known hours, and of their coverage. */
+function cellsOf(hours: readonly Hour[], watched: readonly OnlineStep[], { from }: Period, step: number): Grid {
+  const known = new Set(watched.filter(({ total }) => total !== null).map(({ at }) => at.getTime()))
+  const groups = new Map<string, { world: string; at: Date; hours: Hour[] }>()
+  for (const hour of hours) {
+    if (hour.average === null) continue
+    const place = Math.max(0, Math.floor((hour.hour.getTime() - from.getTime()) / (step * 1000)))
+    const at = from.getTime() + place * step * 1000
+    known.add(at)
+    const key = `${at} ${hour.world}`
+    const group = groups.get(key) ?? { world: hour.world, at: new Date(at), hours: [] }
+    group.hours.push(hour)
+    groups.set(key, group)
+  }
+  const cells = [...groups].map(([key, { world, at, hours: own }]) => {
+    const isKnown = own.every(({ coverage }) => coverage !== null)
+    const coverage = isKnown ? mean(own.map((one) => one.coverage ?? 0)) : null
+    return [key, { world, at, average: mean(own.map(({ average }) => average ?? 0)), coverage }] as const
+  })
+  return { step, watched, cells: new Map(cells), known }
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
 }

@@ -3,32 +3,13 @@ import { RetryableError } from '../../../app/errors.ts'
 import type { Who } from '../../../app/stored-credential.ts'
 
 /** A player as `whoami` gives it (API reference 7.5). */
-export interface OwnIdentity extends Who {
-  readonly online: boolean | null
-  readonly nickname: string | null
-  readonly rank: string | null
-  readonly supportRank: string | null
-}
+export type OwnIdentity = Awaited<ReturnType<typeof fetchWhoami>>
 
-/** A player as the application may see him (API reference 3.1). */
-export interface Profile extends Who {
-  /** The profile that the account plays as. */
-  readonly primary: boolean
-  readonly rank: string | null
-  readonly supportRank: string | null
-  /** Who may see what: rule to `public`, `friend` ... */
-  readonly accessRules: Readonly<Record<string, string | null | undefined>>
-}
-
-/** Scopes and profiles of an OAuth token. */
-export interface OwnGrant {
-  readonly clientId: string | null
-  readonly scopes: readonly string[]
-  readonly profiles: readonly Profile[]
-}
+/** Scopes of an OAuth token, and its profiles: players as the application may see them (API reference 3.1). */
+export type OwnGrant = Awaited<ReturnType<typeof fetchGrant>>
 
 /** @throws RetryableError when the response has no player */
-export async function fetchWhoami(api: Api, signal: AbortSignal): Promise<OwnIdentity> {
+export async function fetchWhoami(api: Api, signal: AbortSignal) {
   const response = await api.players.whoami({ signal })
   const [entry] = Object.entries(parseIdentities(response.body))
   if (!entry) throw new RetryableError('unexpected shape: /player/whoami has no player')
@@ -38,7 +19,7 @@ export async function fetchWhoami(api: Api, signal: AbortSignal): Promise<OwnIde
 }
 
 /** @throws Unauthorized or Forbidden for a credential that is no valid OAuth token */
-export async function fetchGrant(api: Api, signal: AbortSignal): Promise<OwnGrant> {
+export async function fetchGrant(api: Api, signal: AbortSignal) {
   const { application, profiles } = (await api.oauth.me({ signal })).read()
   return {
     clientId: application?.client_id ?? null,
@@ -46,9 +27,11 @@ export async function fetchGrant(api: Api, signal: AbortSignal): Promise<OwnGran
     profiles: Object.entries(profiles).map(([uuid, { username, primary, rank, supportRank, accessRules }]) => ({
       uuid,
       username: username ?? null,
+      /** The account plays as this one. */
       primary: primary === true,
       rank: rank ?? null,
       supportRank: supportRank ?? null,
+      /** Who may see what: rule to `public`, `friend` ... */
       accessRules: accessRules ?? {},
     })),
   }

@@ -5,7 +5,7 @@ import type { Clock } from '../../../app/clock.ts'
 import { FatalError, UsageError } from '../../../app/errors.ts'
 
 /** What the browser shows at the end. */
-export interface Page {
+interface Page {
   readonly status: number
   readonly text: string
 }

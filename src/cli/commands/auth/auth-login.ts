@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { ApiError, authorizeEndpoint, authorizeUrl, createPkce, createState, Unauthorized } from '../../../api/index.ts'
 import { openApi } from '../../../app/app-api.ts'
 import { FatalError, messageOf, UsageError } from '../../../app/errors.ts'
@@ -12,10 +13,8 @@ import {
 } from '../../../app/stored-credential.ts'
 import { wholeNumber } from '../../../app/whole-number.ts'
 import { type Context, writeSummary } from '../../context.ts'
-import { exitCode } from '../../exit-codes.ts'
 import { fetchGrant, nameOf, primaryOf } from './auth-identity.ts'
 import { awaitCode, listenForCode, oneLine } from './auth-listener.ts'
-import { openBrowser } from './open-browser.ts'
 
 export interface LoginFlags {
   readonly clientId: string
@@ -35,8 +34,8 @@ export interface ExchangeFlags {
   readonly codeVerifier?: string
 }
 
-/** `auth login`: OAuth in the browser, with PKCE and a redirect to this machine. Returns the exit code. */
-export async function authLogin(context: Context, flags: LoginFlags): Promise<number> {
+/** `auth login`: OAuth in the browser, with PKCE and a redirect to this machine. */
+export async function authLogin(context: Context, flags: LoginFlags): Promise<void> {
   const { app, out, err, signal } = context
   const { clientId, browser = true, clientSecret = app.config.clientSecret } = flags
   const port = wholeNumber('--port', flags.port ?? '0', 65_535)
@@ -66,7 +65,6 @@ export async function authLogin(context: Context, flags: LoginFlags): Promise<nu
     )
     page = { status: 200, text: `wynnsync is logged in as ${oneLine(nameOf(stored.who))}. You can close this tab.` }
     reportLogin(stored, context)
-    return exitCode.done
   } catch (error) {
     if (error instanceof FatalError) {
       page = { status: 400, text: `The login failed: ${oneLine(error.message)}\nYou can close this tab.` }
@@ -77,8 +75,8 @@ export async function authLogin(context: Context, flags: LoginFlags): Promise<nu
   }
 }
 
-/** `auth exchange`: a code that was obtained by hand. Returns the exit code. */
-export async function authExchange(context: Context, flags: ExchangeFlags): Promise<number> {
+/** `auth exchange`: a code that was obtained by hand. */
+export async function authExchange(context: Context, flags: ExchangeFlags): Promise<void> {
   const { config } = context.app
   const { code, clientId, redirectUri, codeVerifier, clientSecret = config.clientSecret } = flags
   if (!URL.canParse(redirectUri)) throw new UsageError('--redirect-uri must be the address that the code was sent to')
@@ -89,7 +87,6 @@ export async function authExchange(context: Context, flags: ExchangeFlags): Prom
   }
   prepareToStore(config.credentialsFile)
   reportLogin(await obtainToken({ code, clientId, redirectUri, clientSecret, codeVerifier }, context), context)
-  return exitCode.done
 }
 
 /** The parameters of `POST /oauth/token`. */
@@ -195,4 +192,18 @@ The token is kept in ${file}; sync uses it from now on.
   if (app.config.token !== undefined) {
     app.log.warn('WYNNSYNC_TOKEN is set and goes before the stored token: unset it to use what you logged in for')
   }
+}
+
+/** The program that opens an address in the user's browser, without a shell that would read the address its own way. */
+const openers: Partial<Record<NodeJS.Platform, readonly string[]>> = {
+  darwin: ['open'],
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
+}
+
+/** Opens the address in the user's browser, if there is one. */
+function openBrowser(url: string): void {
+  const [command = 'xdg-open', ...args] = openers[process.platform] ?? []
+  const child = spawn(command, [...args, url], { detached: true, stdio: 'ignore', windowsHide: true })
+  child.once('error', () => {})
+  child.unref()
 }

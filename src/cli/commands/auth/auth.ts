@@ -4,24 +4,22 @@ import { openApi } from '../../../app/app-api.ts'
 import { FatalError } from '../../../app/errors.ts'
 import { type Credential, chooseCredential, forgetCredential, readCredential } from '../../../app/stored-credential.ts'
 import { type Context, writeResult, writeSummary } from '../../context.ts'
-import { exitCode } from '../../exit-codes.ts'
 import { formatTable } from '../../output/table.ts'
 import { fetchGrant, fetchWhoami, type OwnGrant, type OwnIdentity } from './auth-identity.ts'
 import { oneLine } from './auth-listener.ts'
 
-/** `auth whoami`: the player of the credential. Returns the exit code. */
-export async function authWhoami(context: Context): Promise<number> {
+/** `auth whoami`: the player of the credential. */
+export async function authWhoami(context: Context): Promise<void> {
   const { app, signal } = context
   const credential = requireCredential(app)
   const identity = await withCredential(app, credential, (api) => fetchWhoami(api, signal))
   const { baseUrl } = app.config
   const text = lines({ ...identityLines(identity), ...credentialLines(app, credential) })
   writeResult(context, { ...identity, baseUrl, from: credential.from }, text)
-  return exitCode.done
 }
 
-/** `auth me`: scopes and profiles of the credential, and when it was last used before now. Returns the exit code. */
-export async function authMe(context: Context): Promise<number> {
+/** `auth me`: scopes and profiles of the credential, and when it was last used before now. */
+export async function authMe(context: Context): Promise<void> {
   const { app, signal } = context
   const credential = requireCredential(app)
   const { from, stored } = credential
@@ -39,11 +37,10 @@ export async function authMe(context: Context): Promise<number> {
   const facts = { ...kindLines(grant), ...identityLines(identity), ...credentialLines(app, credential) }
   const text = lines(facts) + profileTables(profiles)
   writeResult(context, { kind, clientId, scopes, profiles, identity, ...times, baseUrl, from }, text)
-  return exitCode.done
 }
 
-/** `auth logout`: deletes the stored credential. Returns the exit code. */
-export async function authLogout(context: Context): Promise<number> {
+/** `auth logout`: deletes the stored credential. */
+export async function authLogout(context: Context): Promise<void> {
   const { app } = context
   const { credentialsFile: file, token } = app.config
   const forgotten = forgetCredential(file)
@@ -52,7 +49,6 @@ export async function authLogout(context: Context): Promise<number> {
     : `Nothing was stored in ${file}.\n`
   writeSummary(context, { forgotten, file }, text)
   if (token !== undefined) app.log.warn('WYNNSYNC_TOKEN is still set, and is used')
-  return exitCode.done
 }
 
 /** Runs requests with the credential. @throws FatalError with what to do when it is refused */

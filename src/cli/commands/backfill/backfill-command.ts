@@ -12,8 +12,7 @@ import { type Context, writeSummary } from '../../context.ts'
 import { exitCode, exitCodeOfRuns } from '../../exit-codes.ts'
 import { instantOf, refuseWithout } from '../../options.ts'
 import { publicResult, runSummary } from '../../output/run-summary.ts'
-import { dryRun } from './backfill-dry-run.ts'
-import type { Wanted } from './backfill-estimate.ts'
+import { dryRun, type Wanted } from './backfill-estimate.ts'
 import { type Backfilled, backfillKeys, backfillPages } from './backfill-walk.ts'
 
 /** Flags of `backfill`. */

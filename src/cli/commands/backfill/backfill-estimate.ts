@@ -3,16 +3,19 @@ import { ASSUMED_LIMIT } from '../../../api/http/response-headers.ts'
 import type { App } from '../../../app/app.ts'
 import { FatalError } from '../../../app/errors.ts'
 import { chooseCredential } from '../../../app/stored-credential.ts'
-import type { Sql } from '../../../db/database.ts'
+import { readOnlyReason } from '../../../db/access.ts'
+import type { Database, Sql } from '../../../db/database.ts'
 import { anyOf, typed } from '../../../db/typed.ts'
 import { resources } from '../../../resources/index.ts'
-import { countOpen } from '../../../sync/backfill/campaign.ts'
+import { countOpen, unfinishedCampaign } from '../../../sync/backfill/campaign.ts'
 import { lastLimit, type Price, priceOf } from '../../../sync/backfill/plan.ts'
 import { lastAccepted } from '../../../sync/record/ledger.ts'
 import { workItem } from '../../../sync/record/tables.ts'
 import { isWorklist, type Resource, type Worklist } from '../../../sync/resource.ts'
 import { addKeys } from '../../../sync/worklist/work-items.ts'
-import { type Context, writeResult } from '../../context.ts'
+import { type Context, rolledBack, writeResult } from '../../context.ts'
+import { exitCode } from '../../exit-codes.ts'
+import { keysKnown } from '../../named-keys.ts'
 import { bytesText, durationText } from '../../output/units.ts'
 
 /** The flags of a backfill, read. */
@@ -130,4 +133,38 @@ function isGuest(config: App['config']): boolean {
 function estimateOf({ name, backfill }: Resource | Worklist) {
   if (!backfill) throw new FatalError(`${name} declares no backfill`)
   return backfill
+}
+
+/** `backfill --dry-run`: prints the estimate and changes nothing. Returns the exit code. */
+export async function dryRun(
+  resource: Resource | Worklist,
+  wanted: Wanted,
+  db: Database,
+  context: Context,
+): Promise<number> {
+  // Planning writes; a read-only database is estimated by the worklist of the last sync.
+  const isReadOnly = (await readOnlyReason(db)) !== null
+  const price = !isWorklist(resource)
+    ? await estimatePages(db, resource, context.app)
+    : isReadOnly
+      ? await estimateWanted(db, resource, { ...wanted, isReadOnly }, context.app)
+      : await rolledBack(db, async (sql) => {
+          await resource.plan(sql, new Date(context.app.clock.now()))
+          return await estimateWanted(sql, resource, wanted, context.app)
+        })
+  showPrice(price, context, true)
+  return exitCode.done
+}
+
+async function estimateWanted(
+  sql: Sql,
+  resource: Worklist,
+  wanted: Wanted & { readonly isReadOnly?: boolean },
+  app: App,
+): Promise<Price> {
+  const { keys, unknown } = await keysKnown(resource, sql, wanted.names)
+  const unfinished = wanted.restart ? undefined : await unfinishedCampaign(sql, resource.name)
+  const since = wanted.since ?? unfinished?.since ?? new Date(app.clock.now())
+  const only = wanted.names.length > 0 ? keys : undefined
+  return await estimateWorklist(sql, resource, { ...wanted, since, only, unknown }, app)
 }

@@ -1,13 +1,13 @@
 import { UsageError } from '../../../app/errors.ts'
+import { visibleLine } from '../../../app/terminal-text.ts'
 import { wholeNumber } from '../../../app/whole-number.ts'
-import { importLake, priceOf } from '../../../lake/import/import.ts'
+import { type Imported, importLake, priceOf } from '../../../lake/import/import.ts'
 import { openPlace } from '../../../lake/import/place.ts'
 import { storeSettings } from '../../../lake/lake-store.ts'
-import { type Context, writeSummary } from '../../context.ts'
-import { withDatabase } from '../../database.ts'
+import { type Context, withDatabase, withProgress, writeSummary } from '../../context.ts'
 import { exitCode } from '../../exit-codes.ts'
+import { formatTable } from '../../output/table.ts'
 import { bytesText, durationText } from '../../output/units.ts'
-import { importedText, linesOf } from './imported-text.ts'
 
 interface FromLakeFlags {
   readonly fromLake?: string
@@ -31,7 +31,7 @@ export async function backfillFromLake(
   for (const other of ['limit', 'only', 'since', 'restart', 'from', 'fromGit', 'map', 'detect'])
     if (flags[other] !== undefined) throw new UsageError('--from-lake takes --dry-run and --max-bytes only')
   if (name !== undefined) throw new UsageError('--from-lake imports all resources of a lake')
-  const { app, progress, signal } = context
+  const { app, signal } = context
   const place = openPlace(fromLake, storeSettings(app))
   const limits = { clock: app.clock, maxBytes: wholeNumber('--max-bytes', maxBytes, Number.MAX_SAFE_INTEGER) }
   return await withDatabase(context, 'backfill from a lake', async (db) => {
@@ -44,15 +44,29 @@ export async function backfillFromLake(
       writeSummary(context, price, text + linesOf({ refused, notTaken }))
       return exitCode.done
     }
-    progress.begin('lake')
-    const began = app.clock.now()
-    const done = await importLake(db, place, {
-      ...{ ...limits, signal },
-      onProgress: (table, records, count) => progress.seen(table, { page: 1, pages: null, records, count }, 'rows'),
-    }).finally(() => progress.end())
-    if (db.kind === 'server' && done.files > 0) await db.query('analyze')
-    const seconds = Math.round((app.clock.now() - began) / 1000)
+    const { done, seconds } = await withProgress(context, 'lake', async (onProgress) => {
+      const imported = await importLake(db, place, { ...limits, signal, onProgress })
+      if (db.kind === 'server' && imported.files > 0) await db.query('analyze')
+      return imported
+    })
     writeSummary(context, { place: fromLake, ...done, seconds }, importedText(done, seconds))
     return done.refused.length > 0 || done.tables.some(({ refused }) => refused > 0) ? exitCode.rejected : exitCode.done
   })
+}
+
+const columns = ['table', 'rows', 'taken', 'refused', 'restricted', 'conflicts'] as const
+
+/** What was imported from a lake, for a person. */
+export function importedText(done: Imported, seconds: number): string {
+  const { tables, files, bytes, known } = done
+  const table = tables.length > 0 ? formatTable(columns, tables) : ''
+  const before = known > 0 ? `; ${known} files were imported before` : ''
+  return `${table}${files} files, ${bytesText(bytes)}, in ${durationText(seconds)}${before}\n${linesOf(done)}`
+}
+
+/** What was not imported, and why. */
+function linesOf({ refused, notTaken }: Pick<Imported, 'refused' | 'notTaken'>): string {
+  const lines = refused.map(({ what, reason }) => `refused: ${what}: ${reason}`)
+  if (notTaken.length > 0) lines.push(`not imported: ${notTaken.join(', ')}`)
+  return lines.map((line) => `${visibleLine(line)}\n`).join('')
 }

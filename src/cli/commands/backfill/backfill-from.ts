@@ -6,15 +6,14 @@ import { engineOf } from '../../../app/app-api.ts'
 import { UsageError } from '../../../app/errors.ts'
 import { visibleLine } from '../../../app/terminal-text.ts'
 import type { Database } from '../../../db/database.ts'
-import { resourcesNamed } from '../../../resources/index.ts'
+import { resources, resourcesNamed } from '../../../resources/index.ts'
 import { type LoadedFolder, loadRecorded } from '../../../sync/backfill/backfill-recorded.ts'
+import { detectResponses } from '../../../sync/backfill/git-detect.ts'
 import { type GitMapping, openGitSource } from '../../../sync/backfill/git-source.ts'
 import type { Resource, Worklist } from '../../../sync/resource.ts'
-import { type Context, writeSummary } from '../../context.ts'
-import { withDatabase } from '../../database.ts'
+import { type Context, withDatabase, writeSummary } from '../../context.ts'
 import { exitCode } from '../../exit-codes.ts'
 import { formatTable } from '../../output/table.ts'
-import { detectCommand } from './backfill-detect.ts'
 
 /** Flags of `backfill --from` and `--from-git`. */
 export interface BackfillFromFlags {
@@ -106,8 +105,7 @@ async function load(
   return await loadRecorded(recorded, loading, {
     resources,
     signal,
-    onProgress: (done, of) =>
-      progress.seen('recordings', { page: done, pages: of, records: done, count: of }, 'responses'),
+    onProgress: (records, count) => progress.seen('recordings', { records, count }, 'responses'),
   })
 }
 
@@ -152,4 +150,18 @@ function textOf(
   const before = known > 0 ? [`${known} responses are not after what is known, and were left alone`] : []
   const lines = [...left.slice(0, MOST_LINES), ...more, ...before].map((line) => `${visibleLine(line)}\n`)
   return formatTable(columns, rows) + lines.join('')
+}
+
+/** `backfill --from-git REPOSITORY --detect`: lists what looks like responses, and loads nothing. Returns the exit code. */
+async function detectCommand(context: Context, repository: string): Promise<number> {
+  const detected = await detectResponses(repository, resources)
+  const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`
+  const maps = detected.map(({ glob, resource }) => ` --map ${quoted(`${glob}=${resource}`)}`)
+  const command = `wynnsync backfill --from-git ${quoted(repository)}${maps.join('')}`
+  const text =
+    detected.length === 0
+      ? `${repository}: no file of the last commit looks like a response of the API\n`
+      : `${formatTable(['glob', 'resource', 'files', 'commits'], detected)}\n${visibleLine(command)}\n`
+  writeSummary(context, { from: repository, detected }, text)
+  return exitCode.done
 }

@@ -30,18 +30,15 @@ export interface Backfilled {
   readonly price: Price
 }
 
-/** The lock that keeps other backfills of the same resource out, and how to take it again. */
-interface BackfillLock {
-  readonly lock: Lock
-  readonly takeLock: () => Promise<Lock | null>
-}
-
-/** Fetches all keys of a worklist, or the named ones. */
+/**
+ * Fetches all keys of a worklist, or the named ones.
+ * @param locking the lock that keeps other backfills of the same resource out, and how to take it again
+ */
 export async function backfillKeys(
   resource: Worklist,
   engine: Engine,
   wanted: Wanted,
-  { lock, takeLock }: BackfillLock,
+  locking: { readonly lock: Lock; readonly takeLock: () => Promise<Lock | null> },
   context: Context,
 ): Promise<Backfilled> {
   const { db, clock } = engine
@@ -55,7 +52,7 @@ export async function backfillKeys(
   const price = await estimateWorklist(db, resource, { ...wanted, since: campaign.since, only, unknown: [] }, app)
   showPrice(price, context)
   progress.begin(resource.name)
-  let held: Lock | null = lock
+  let held: Lock | null = locking.lock
   const { run, left } = await walkBackfill(resource, engine, {
     campaign,
     only,
@@ -66,7 +63,7 @@ export async function backfillKeys(
     onProgress: (seen) => progress.seen(resource.name, seen, 'keys'),
     relock: async () => {
       await held?.release()
-      held = await takeLock()
+      held = await locking.takeLock()
       return held !== null
     },
   })

@@ -3,7 +3,6 @@ import { visibleLine } from '../../../app/terminal-text.ts'
 import type { Sql } from '../../../db/database.ts'
 import type { CommandDeclaration, CommandGroup } from '../../command.ts'
 import { type Context, createContext } from '../../context.ts'
-import { exitCode } from '../../exit-codes.ts'
 import { type Candidate, optionsOf, readLine } from './command-line.ts'
 import { operandsOf, valuesOf } from './known-words.ts'
 
@@ -14,14 +13,13 @@ type Commands = readonly (CommandDeclaration | CommandGroup)[]
 
 /** `__complete -- <words>`: prints what may stand in place of the last word, with what it means. The exit code is 0. */
 export function completeCommand(commands: Commands) {
-  return async (context: Context, _flags: object, words: readonly string[]): Promise<number> => {
+  return async (context: Context, _flags: object, words: readonly string[]): Promise<void> => {
     const line = readLine(words, commands)
     const withSql = <T>(none: T, read: (sql: Sql) => Promise<T>) => onServer(context, line.flags, none, read)
     const found = await candidates(commands, line, withSql)
     // A name that cannot be typed as it is has no place in a command line.
     for (const { value, about = '' } of found.filter((one) => one.value.startsWith(line.word)))
       if (value === visibleLine(value)) context.out.write(`${value}\t${visibleLine(about)}\n`)
-    return exitCode.done
   }
 }
 

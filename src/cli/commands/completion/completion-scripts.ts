@@ -1,6 +1,5 @@
 import { UsageError } from '../../../app/errors.ts'
 import type { Context } from '../../context.ts'
-import { exitCode } from '../../exit-codes.ts'
 
 /*
  * Short scripts of our own: those of libraries hand the candidates to `compgen -W` or `eval`, which run what stands in a name.
@@ -42,10 +41,9 @@ const scripts: Readonly<Record<string, string>> = { bash, zsh, fish }
 /** The shells that have a script. */
 export const shells = Object.keys(scripts)
 
-/** `completion <shell>`: prints its script. Returns the exit code. */
-export async function completionCommand({ out }: Context, _flags: object, shell: string): Promise<number> {
+/** `completion <shell>`: prints its script. */
+export async function completionCommand({ out }: Context, _flags: object, shell: string): Promise<void> {
   const script = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined
   if (script === undefined) throw new UsageError(`the shell must be ${shells.join(', ')}, got ${shell}`)
   out.write(script)
-  return exitCode.done
 }

@@ -8,7 +8,6 @@ import { wholeNumber } from '../../../app/whole-number.ts'
 import type { Database } from '../../../db/database.ts'
 import { startSandbox, storyWorld } from '../../../sandbox/index.ts'
 import type { Context } from '../../context.ts'
-import { exitCode } from '../../exit-codes.ts'
 import { formatTable } from '../../output/table.ts'
 import { writeReport } from '../report/report-command.ts'
 import { playDays, withDots } from './demo-days.ts'
@@ -18,8 +17,8 @@ export interface DemoFlags {
   readonly seed?: string
 }
 
-/** `demo`: a simulated API, an embedded database in a temporary folder, and three days in five paragraphs, with a report. Returns the exit code. */
-export async function demoCommand(context: Context, { seed: seedText = '1' }: DemoFlags): Promise<number> {
+/** `demo`: a simulated API, an embedded database in a temporary folder, and three days in five paragraphs, with a report. */
+export async function demoCommand(context: Context, { seed: seedText = '1' }: DemoFlags): Promise<void> {
   const { out } = context
   // Nothing of it is kept, so Ctrl-C may end it anywhere.
   context.restoreSignals?.()
@@ -55,7 +54,6 @@ export async function demoCommand(context: Context, { seed: seedText = '1' }: De
     await sandbox.close()
   }
   out.write(nextSteps(folder, report))
-  return exitCode.done
 }
 
 /** What happened, the command that shows it, and what it shows. */

@@ -16,7 +16,7 @@ export interface Paragraph {
 }
 
 /** What a paragraph is made from: what is in the database, and what truly happened. */
-export interface Played {
+interface Played {
   readonly db: Database
   /** The instant of the simulated world, ms. */
   readonly now: number

@@ -4,9 +4,7 @@ import { htmlOf } from '../../../analytics/dictionary-html.ts'
 import { markdownOf } from '../../../analytics/dictionary-markdown.ts'
 import { pageOf } from '../../../analytics/dictionary-page.ts'
 import { messageOf, UsageError } from '../../../app/errors.ts'
-import type { Context } from '../../context.ts'
-import { withDatabase } from '../../database.ts'
-import { exitCode } from '../../exit-codes.ts'
+import { type Context, withDatabase } from '../../context.ts'
 import { refuseWith } from '../../options.ts'
 
 export interface DictionaryFlags {
@@ -14,8 +12,8 @@ export interface DictionaryFlags {
   readonly out?: string
 }
 
-/** `dictionary`: every view, function, table and column, as Markdown, HTML or JSON. Returns the exit code. */
-export async function dictionaryCommand(context: Context, { html, out: path }: DictionaryFlags): Promise<number> {
+/** `dictionary`: every view, function, table and column, as Markdown, HTML or JSON. */
+export async function dictionaryCommand(context: Context, { html, out: path }: DictionaryFlags): Promise<void> {
   refuseWith({ html, ...context.flags }, '--json', ['--html'])
   const dictionary = await withDatabase(context, 'dictionary', readDictionary)
   const page = pageOf(dictionary)
@@ -25,5 +23,4 @@ export async function dictionaryCommand(context: Context, { html, out: path }: D
     await writeFile(path, text).catch((error: unknown) => {
       throw new UsageError(`--out ${path}: ${messageOf(error)}`)
     })
-  return exitCode.done
 }

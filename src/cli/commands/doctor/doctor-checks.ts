@@ -1,4 +1,4 @@
-import { statfs } from 'node:fs/promises'
+import { access, constants, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Api } from '../../../api/client.ts'
 import { Forbidden, Unauthorized } from '../../../api/errors.ts'
@@ -7,11 +7,18 @@ import { readHttpDate } from '../../../api/http/response-headers.ts'
 import type { ApiResponse } from '../../../api/response.ts'
 import type { App } from '../../../app/app.ts'
 import type { Config } from '../../../app/config.ts'
-import { messageOf, RetryableError } from '../../../app/errors.ts'
+import { codeOf, messageOf, RetryableError } from '../../../app/errors.ts'
 import { chooseCredential } from '../../../app/stored-credential.ts'
 import { databaseSize } from '../../../db/catalog.ts'
 import type { Database } from '../../../db/database.ts'
-import { bytesText } from '../../output/units.ts'
+import { readReplication, type Slot } from '../../../db/server/replication.ts'
+import { loadDuckDb } from '../../../lake/duckdb.ts'
+import { lakeState } from '../../../lake/index-file.ts'
+import { storeSettings } from '../../../lake/lake-store.ts'
+import { watchFileOf } from '../../../monitoring/watch-place.ts'
+import { isShared, readWatches } from '../../../monitoring/watches/watch-file.ts'
+import { periodSeconds } from '../../../sync/schedule/ticker.ts'
+import { bytesText, durationText } from '../../output/units.ts'
 
 /** The result of one check. */
 export interface Finding {
@@ -137,4 +144,89 @@ async function roomAt(folder: string): Promise<{ bavail: number; bsize: number }
     if (dirname(folder) === folder) throw error
     return await roomAt(dirname(folder))
   }
+}
+
+/** Whether watches.json can be used; nothing where there is none. */
+export function checkWatches(config: { readonly dataDir: string }): Finding[] {
+  const check = 'watches'
+  const file = watchFileOf(config)
+  try {
+    const { watches } = readWatches(file)
+    if (watches.length === 0) return []
+    const seen = `${watches.length} in ${file}`
+    if (!isShared(file)) return [{ check, verdict: 'fine', seen }]
+    const todo = `its URLs are secrets: chmod 600 ${file}`
+    return [{ check, verdict: 'warning', seen: `${seen}, which other users can read`, todo }]
+  } catch (error) {
+    return [{ check, verdict: 'problem', seen: messageOf(error), todo: `correct ${file}, or use wynnsync watch` }]
+  }
+}
+
+/** Whether the lake that `start` keeps can be written, and is up to date; nothing where none is configured. */
+export async function checkLake(app: App): Promise<Finding[]> {
+  const { config, clock } = app
+  const { lake: place, lakeSchedule } = config
+  if (place === undefined) return []
+  const check = 'lake'
+  try {
+    await loadDuckDb()
+    if (!place.startsWith('s3://')) await access(await nearestFolder(place), constants.W_OK)
+    const state = await lakeState(place, storeSettings(app), AbortSignal.timeout(10_000))
+    if (!state) return [{ check, verdict: 'fine', seen: `nothing was exported into ${place} yet` }]
+    const age = (clock.now() - Date.parse(state.at)) / 1000
+    // One export may take long.
+    const isLate = age > 2.5 * periodSeconds(lakeSchedule, clock.now())
+    const seen = `${place} was exported ${durationText(age)} ago`
+    if (!isLate) return [{ check, verdict: 'fine', seen }]
+    const todo = 'is `wynnsync start` running? its log says why an export fails; try one: wynnsync lake export PLACE'
+    return [{ check, verdict: 'warning', seen, todo }]
+  } catch (error) {
+    const todo = 'correct WYNNSYNC_LAKE, or do what is said; syncs go on without a lake'
+    return [{ check, verdict: 'problem', seen: `${place}: ${messageOf(error)}`, todo }]
+  }
+}
+
+/** The folder, or the nearest one above it that exists: the others are created. */
+async function nearestFolder(place: string): Promise<string> {
+  const isThere = await access(place).then(
+    () => true,
+    (error: unknown) => codeOf(error) !== 'ENOENT',
+  )
+  return isThere || dirname(place) === place ? place : nearestFolder(dirname(place))
+}
+
+/** More log than this, in bytes, is kept for a reader that does not keep up. */
+const MUCH_LOG = 1e9
+
+/** Whether changes can be followed, and whether a slot fills the disk. The embedded database has no replication. */
+export async function checkReplication(db: Database): Promise<Finding[]> {
+  if (db.kind === 'embedded') return []
+  const check = 'replication'
+  const { walLevel, slots, unnamed } = await readReplication(db)
+  const late = slots.filter(({ bytes, state }) => bytes >= MUCH_LOG || state === 'lost' || state === 'unreserved')
+  const level = `wal_level is ${walLevel}${walLevel === 'logical' ? '' : '; change data capture needs logical'}`
+  const seen = `${level}; ${slots.length === 0 ? 'no slots' : slots.map(slotText).join(', ')}`
+  if (unnamed.length > 0)
+    return [
+      {
+        check,
+        verdict: 'warning',
+        seen: `${level}; without primary key or replica identity: ${unnamed.join(', ')}`,
+        todo: '`wynnsync migrate`; updates and deletes of these tables fail when a publication has them. For your own tables: alter table ... replica identity full',
+      },
+    ]
+  if (late.length === 0) return [{ check, verdict: 'fine', seen }]
+  return [
+    {
+      check,
+      verdict: 'warning',
+      seen,
+      todo: `the log is kept for ${late.map(({ name }) => name).join(', ')}, until the disk is full: let its reader read, or select pg_drop_replication_slot('name'); max_slot_wal_keep_size limits it`,
+    },
+  ]
+}
+
+function slotText({ name, active, bytes, state }: Slot): string {
+  if (state === 'lost') return `slot ${name} has lost what it needs`
+  return `slot ${name} ${active ? 'keeps' : 'is inactive and keeps'} ${bytesText(Math.max(0, bytes))}`
 }

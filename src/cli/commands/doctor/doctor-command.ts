@@ -10,13 +10,18 @@ import type { Database } from '../../../db/database.ts'
 import { readFreshness } from '../../../sync/record/recent-runs.ts'
 import { type Context, writeResult } from '../../context.ts'
 import { exitCode } from '../../exit-codes.ts'
-import { boldFirstLine, red, type Style, yellow } from '../../output/style.ts'
-import { formatTable } from '../../output/table.ts'
+import { red, type Style, yellow } from '../../output/output.ts'
+import { boldFirstLine, formatTable } from '../../output/table.ts'
 import { databaseAdvice, readOnlyAdvice } from './doctor-advice.ts'
-import { checkCredential, checkDisk, checkResponse, type Finding } from './doctor-checks.ts'
-import { checkLake } from './doctor-lake.ts'
-import { checkReplication } from './doctor-replication.ts'
-import { checkWatches } from './doctor-watches.ts'
+import {
+  checkCredential,
+  checkDisk,
+  checkLake,
+  checkReplication,
+  checkResponse,
+  checkWatches,
+  type Finding,
+} from './doctor-checks.ts'
 
 /** `doctor`: database, disk, API, clock, headers, credential, freshness; what is wrong and what to do. Returns the exit code. */
 export async function doctorCommand(context: Context): Promise<number> {

@@ -1,5 +1,6 @@
-import { chmodSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { codeOf, FatalError, messageOf } from '../../../app/errors.ts'
+import { replaceFile } from '../../../app/private-folder.ts'
 
 /**
  * Sets variables in a `.env` and leaves every other line as it is; undefined removes one. The file is replaced as a whole, and
@@ -12,10 +13,7 @@ export function setInEnvFile(path: string, values: Readonly<Record<string, strin
     const own = Object.entries(values).flatMap(([name, value]) =>
       value === undefined ? [] : [`${name}=${quoted(value)}`],
     )
-    const temporary = `${path}.${process.pid}`
-    writeFileSync(temporary, `${[...others, ...own].join('\n')}\n`, { mode: 0o600, flag: 'wx' })
-    chmodSync(temporary, 0o600)
-    renameSync(temporary, path)
+    replaceFile(path, `${[...others, ...own].join('\n')}\n`)
   } catch (error) {
     throw new FatalError(`${path} cannot be written: ${messageOf(error)}`, { cause: error })
   }

@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { resources } from '../../../resources/index.ts'
 
 /** Ways to run the program. */
-export type Way = 'systemd' | 'cron' | 'compose' | 'start'
+export const ways = ['systemd', 'cron', 'compose', 'start'] as const
+
+export type Way = (typeof ways)[number]
 
 /** Where the program and its `.env` are. */
 export interface Place {

@@ -7,7 +7,7 @@ import { type Context, createContext, writeResult } from '../../context.ts'
 import { diagnose, exitCodeOfFindings, findingsText, publicFinding } from '../doctor/doctor-command.ts'
 import { type Questions, questionsOn } from './ask.ts'
 import { setInEnvFile } from './env-file.ts'
-import { howToRun, usualWay, type Way } from './how-to-run.ts'
+import { howToRun, usualWay, type Way, ways } from './how-to-run.ts'
 
 export interface InitFlags {
   readonly yes?: boolean
@@ -74,12 +74,10 @@ function placeOf(where: string): Chosen {
   return { DATABASE_URL: where }
 }
 
-const ways: Readonly<Record<string, Way>> = { systemd: 'systemd', cron: 'cron', compose: 'compose', start: 'start' }
-
 async function wayOf(asked: Questions): Promise<Way> {
   for (;;) {
     const said = await asked.ask('3. How is it to run? systemd, cron, compose or start', usualWay())
-    const way = ways[said]
+    const way = ways.find((one) => one === said)
     if (way) return way
   }
 }

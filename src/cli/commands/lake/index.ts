@@ -23,7 +23,7 @@ which nothing changed is not read again. What was removed from the database is r
 files after --keep. Interrupted at any instant, the same call goes on. A bucket needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY,
 and AWS_REGION or AWS_ENDPOINT_URL_S3 where they are not the defaults.`,
       examples: ['wynnsync lake export ./lake', 'wynnsync lake export ./lake --people --keep 1h'],
-      load: async () => (await import('./lake-export.ts')).lakeExport,
+      load: async () => (await import('./lake-command.ts')).lakeExport,
     },
     {
       usage: 'query <place> <name>',
@@ -32,7 +32,7 @@ and AWS_REGION or AWS_ENDPOINT_URL_S3 where they are not the defaults.`,
       notes: `Questions: captures, economy, holds, item-changes, members-rises, online-totals, who-takes-from-whom, worlds-by-hour.
 Their SQL, in src/lake/sql of the package, is the same for DuckDB and Spark.`,
       examples: ['wynnsync lake query ./lake who-takes-from-whom', 'wynnsync lake query ./lake holds --json --limit 5'],
-      load: async () => (await import('./lake-query.ts')).lakeQuery,
+      load: async () => (await import('./lake-command.ts')).lakeQuery,
     },
   ],
 }

@@ -2,15 +2,13 @@ import { version } from '../../../app/app.ts'
 import { codeOf, UsageError } from '../../../app/errors.ts'
 import type { Database } from '../../../db/database.ts'
 import { nameFinders as finders } from '../../../resources/key-names.ts'
-import { type Context, untilAborted } from '../../context.ts'
-import { withDatabase } from '../../database.ts'
-import { exitCode } from '../../exit-codes.ts'
+import { type Context, untilAborted, withDatabase } from '../../context.ts'
 
 /** How long a statement may take, ms. */
 const TIMEOUT = 30_000
 
-/** `mcp`: serves the questions as tools until stdin ends, SIGTERM or Ctrl-C. Returns the exit code. */
-export async function mcpCommand(context: Context, { people = true }: { readonly people?: boolean }): Promise<number> {
+/** `mcp`: serves the questions as tools until stdin ends, SIGTERM or Ctrl-C. */
+export async function mcpCommand(context: Context, { people = true }: { readonly people?: boolean }): Promise<void> {
   const { serveMcp } = await import('../../../web/mcp/mcp-server.ts').catch((error: unknown) => {
     if (!/MODULE_NOT_FOUND$/.test(String(codeOf(error)))) throw error
     throw new UsageError('mcp needs a package that is not installed: npm install @modelcontextprotocol/sdk')
@@ -20,7 +18,6 @@ export async function mcpCommand(context: Context, { people = true }: { readonly
     const server = await serveMcp({ db, finders, clock, version, people, timeoutMs: TIMEOUT })
     await Promise.race([server.ended, untilAborted(context)])
     await server.close()
-    return exitCode.done
   }
   return await withDatabase(context, 'mcp', work)
 }

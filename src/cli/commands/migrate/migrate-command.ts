@@ -2,12 +2,10 @@ import { admitReaders, migrateDatabase, olderText } from '../../../app/app.ts'
 import { RetryableError } from '../../../app/errors.ts'
 import { readOnlyReason } from '../../../db/access.ts'
 import type { Database } from '../../../db/database.ts'
-import { type Context, writeSummary } from '../../context.ts'
-import { withDatabase } from '../../database.ts'
-import { exitCode } from '../../exit-codes.ts'
+import { type Context, withDatabase, writeSummary } from '../../context.ts'
 
-/** `migrate`: brings the database up to date. Returns the exit code. */
-export async function migrateCommand(context: Context): Promise<number> {
+/** `migrate`: brings the database up to date. */
+export async function migrateCommand(context: Context): Promise<void> {
   const work = async (db: Database) => {
     const { applied, newer, postponed } = await migrateDatabase(db, context.app, { again: true })
     if (postponed) throw new RetryableError(postponed)
@@ -18,7 +16,6 @@ export async function migrateCommand(context: Context): Promise<number> {
       `${db.place}: ${applied.length > 0 ? 'up to date' : 'was up to date already'}`,
     ]
     writeSummary(context, { database: db.place, applied }, `${lines.join('\n')}\n`)
-    return exitCode.done
   }
   return await withDatabase(context, 'migrate', work, { isInterruptible: true, migrates: false })
 }

@@ -1,19 +1,19 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type App, migrateDatabase, openDatabase } from '../../../app/app.ts'
-import { UsageError } from '../../../app/errors.ts'
+import { RetryableError, UsageError } from '../../../app/errors.ts'
 import { tableExists } from '../../../db/catalog.ts'
-import type { Database } from '../../../db/database.ts'
+import type { Database, Lock } from '../../../db/database.ts'
+import { holderText } from '../../../db/locks/held-locks.ts'
 import { listTables } from '../../../db/move/copied-table.ts'
 import { inSnapshot, type Moved, measure, moveDatabase, refuseRows, type TableSize } from '../../../db/move/move.ts'
 import { isMoveUnfinished } from '../../../db/move/move-progress.ts'
 import { countWrites } from '../../../db/move/table-digest.ts'
-import { type Context, writeResult, writeSummary } from '../../context.ts'
-import { withDatabase } from '../../database.ts'
+import { resources } from '../../../resources/index.ts'
+import { type Context, withDatabase, withProgress, writeResult, writeSummary } from '../../context.ts'
 import { exitCode } from '../../exit-codes.ts'
 import { formatTable } from '../../output/table.ts'
 import { bytesText, durationText } from '../../output/units.ts'
-import { withoutSyncs } from './move-locks.ts'
 
 interface MoveFlags {
   readonly to?: string
@@ -49,20 +49,17 @@ export async function moveCommand(context: Context, { to, dryRun = false, merge 
 }
 
 async function run(context: Context, source: Database, target: Database): Promise<number> {
-  const { app, progress, signal } = context
-  const began = app.clock.now()
+  const { app, signal } = context
   const writes = await countWrites(source)
-  progress.begin('move')
-  const moved = await moveDatabase(source, target, {
-    signal,
-    onProgress: (table, records, count) => progress.seen(table, { page: 1, pages: null, records, count }, 'rows'),
-    onCopied: (table, rows) => app.log.debug({ table, rows }, 'copied'),
-  }).finally(() => progress.end())
-  if (target.kind === 'server') await target.query('analyze')
+  const onCopied = (table: string, rows: number) => app.log.debug({ table, rows }, 'copied')
+  const { done: moved, seconds } = await withProgress(context, 'move', async (onProgress) => {
+    const copied = await moveDatabase(source, target, { signal, onProgress, onCopied })
+    if (target.kind === 'server') await target.query('analyze')
+    return copied
+  })
   const missed = (await countWrites(source)) - writes
   if (missed > 0)
     app.log.warn({ rows: missed }, `${source.place} was written to during the move; that is not in ${target.place}`)
-  const seconds = Math.round((app.clock.now() - began) / 1000)
   const environment = environmentOf(target)
   const json = { source: source.place, target: target.place, ...moved, seconds, writtenMeanwhile: missed, environment }
   writeSummary(context, json, textOf(moved, { source, target, seconds }))
@@ -148,4 +145,28 @@ function samePlace({ place }: Pick<Database, 'place'>): UsageError {
 
 function nothingToMove({ place }: Database): UsageError {
   return new UsageError(`${place} is empty: there is nothing to move; see --data-dir and --database-url`)
+}
+
+/** Everything that takes a lock before it writes into a database. */
+const names = [
+  ...['move', 'start', 'maintain', 'replay'],
+  ...resources.flatMap(({ name }) => [name, `backfill ${name}`]),
+].map((name) => `wynnsync ${name}`)
+
+/**
+ * Runs work while no sync, backfill, replay or maintenance can begin on a database.
+ * @throws RetryableError when one of them runs
+ */
+async function withoutSyncs<T>(db: Database, work: () => Promise<T>): Promise<T> {
+  const locks: Lock[] = []
+  try {
+    for (const name of names) {
+      const lock = await db.tryLock(name)
+      if (!lock) throw new RetryableError(`${db.place} is in use: ${await holderText(db, name)}; stop it and try again`)
+      locks.push(lock)
+    }
+    return await work()
+  } finally {
+    for (const lock of locks) await lock.release().catch(() => undefined)
+  }
 }

@@ -5,12 +5,12 @@ import { UsageError } from '../../../app/errors.ts'
 import type { Database } from '../../../db/database.ts'
 import { inSnapshot, measure } from '../../../db/move/move.ts'
 import { exportLake } from '../../../lake/export.ts'
-import { type Imported, importLake } from '../../../lake/import/import.ts'
+import { importLake } from '../../../lake/import/import.ts'
 import { openPlace } from '../../../lake/import/place.ts'
-import { type Context, writeSummary } from '../../context.ts'
+import { type Context, withProgress, writeSummary } from '../../context.ts'
 import { exitCode } from '../../exit-codes.ts'
 import { durationText } from '../../output/units.ts'
-import { importedText } from '../backfill/imported-text.ts'
+import { importedText } from '../backfill/backfill-from-lake.ts'
 
 /**
  * `move --to PLACE --merge`: the history of one database into another that has some, by the rules for a lake, through a lake in the
@@ -18,21 +18,11 @@ import { importedText } from '../backfill/imported-text.ts'
  * @throws UsageError when the target is empty: everything is copied there
  */
 export async function mergeDatabases(context: Context, source: Database, target: Database): Promise<number> {
-  const { app, progress, signal } = context
+  const { app, signal } = context
   if ((await inSnapshot(target, measure)).every(({ rows }) => rows === 0))
     throw new UsageError(`${target.place} is empty: leave out --merge, and everything is copied`)
-  const began = app.clock.now()
   const folder = join(app.config.dataDir, 'lakes', 'merge')
-  const onProgress = (table: string, records: number, count: number) =>
-    progress.seen(table, { page: 1, pages: null, records, count }, 'rows')
-  progress.begin('move')
-  const done = await merged().finally(() => progress.end())
-  const seconds = Math.round((app.clock.now() - began) / 1000)
-  const text = `${importedText(done, seconds)}${source.place} -> ${target.place}, in ${durationText(seconds)}; ${source.place} is as it was\n`
-  writeSummary(context, { source: source.place, target: target.place, ...done, seconds }, text)
-  return done.refused.length > 0 || done.tables.some(({ refused }) => refused > 0) ? exitCode.rejected : exitCode.done
-
-  async function merged(): Promise<Imported> {
+  const { done, seconds } = await withProgress(context, 'move', async (onProgress) => {
     const { clock } = app
     await exportLake(source, folder, { clock, program: version, people: true, keepMs: 0, signal, onProgress })
     const limits = { clock, maxBytes: Number.MAX_SAFE_INTEGER, signal }
@@ -40,5 +30,8 @@ export async function mergeDatabases(context: Context, source: Database, target:
     if (target.kind === 'server') await target.query('analyze')
     await rm(folder, { recursive: true, force: true })
     return imported
-  }
+  })
+  const text = `${importedText(done, seconds)}${source.place} -> ${target.place}, in ${durationText(seconds)}; ${source.place} is as it was\n`
+  writeSummary(context, { source: source.place, target: target.place, ...done, seconds }, text)
+  return done.refused.length > 0 || done.tables.some(({ refused }) => refused > 0) ? exitCode.rejected : exitCode.done
 }

@@ -4,9 +4,7 @@ import { worklistOf } from '../../../resources/index.ts'
 import type { Removed } from '../../../sync/privacy/erase-person.ts'
 import { knownGroups, personKept, purge } from '../../../sync/privacy/person.ts'
 import type { Personal } from '../../../sync/privacy/personal.ts'
-import { type Context, writeResult } from '../../context.ts'
-import { rolledBack, withDatabase } from '../../database.ts'
-import { exitCode } from '../../exit-codes.ts'
+import { type Context, rolledBack, withDatabase, writeResult } from '../../context.ts'
 import { keysKnown, notFound } from '../../named-keys.ts'
 import { formatTable } from '../../output/table.ts'
 
@@ -15,8 +13,8 @@ const people = worklistOf('player')
 
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** `privacy show <player>`: what is kept of a player, what is restricted, what was removed. Returns the exit code. */
-export async function privacyShow(context: Context, _flags: object, name: string): Promise<number> {
+/** `privacy show <player>`: what is kept of a player, what is restricted, what was removed. */
+export async function privacyShow(context: Context, _flags: object, name: string): Promise<void> {
   return await withDatabase(context, 'privacy show', async (db) => {
     const player = await uuidOf(db, name)
     const { tables, restrictions, removals } = await personKept(db, personal(), player)
@@ -27,7 +25,6 @@ export async function privacyShow(context: Context, _flags: object, name: string
     ]
     const text = parts.map(([title, table]) => `\n${title}\n${table}`).join('')
     writeResult(context, { player, tables, restrictions, removals }, `player ${player}\n${text}`)
-    return exitCode.done
   })
 }
 
@@ -36,8 +33,8 @@ export interface PurgeFlags {
   readonly dryRun?: boolean
 }
 
-/** `privacy purge <player>`: removes what is kept of a player and prints the counts. Returns the exit code. */
-export async function privacyPurge(context: Context, flags: PurgeFlags, name: string): Promise<number> {
+/** `privacy purge <player>`: removes what is kept of a player and prints the counts. */
+export async function privacyPurge(context: Context, flags: PurgeFlags, name: string): Promise<void> {
   const { group, dryRun = false } = flags
   const groups = knownGroups(personal().tables)
   if (group !== undefined && !groups.includes(group))
@@ -52,7 +49,6 @@ export async function privacyPurge(context: Context, flags: PurgeFlags, name: st
     const total = dryRun ? `${rows} rows would be removed; nothing was changed` : `${rows} rows are removed`
     const text = `${formatTable(['table', 'rows'], tables)}\n${total}\n`
     writeResult(context, { player, group: group ?? null, dryRun, tables }, text)
-    return exitCode.done
   })
 }
 

@@ -3,21 +3,18 @@ import { visibleLine } from '../../../app/terminal-text.ts'
 import type { Sql } from '../../../db/database.ts'
 import { resourcesNamed, worklists } from '../../../resources/index.ts'
 import { type QuarantinedRecord, rawRecord, readQuarantine } from '../../../sync/record/quarantined.ts'
-import { type Context, showResult, tableWidth } from '../../context.ts'
-import { withDatabase } from '../../database.ts'
-import { exitCode } from '../../exit-codes.ts'
-import { boldFirstLine } from '../../output/style.ts'
-import { formatTable } from '../../output/table.ts'
+import { type Context, showResult, tableWidth, withDatabase } from '../../context.ts'
+import { boldFirstLine, formatTable } from '../../output/table.ts'
 import { minuteText, shortened } from '../../output/units.ts'
 
 const worklistNames = worklists.map(({ name }) => name)
 
-/** `quarantine list [resource...]`: records that could not be read. Returns the exit code. */
+/** `quarantine list [resource...]`: records that could not be read. */
 export async function quarantineList(
   context: Context,
   { all = false }: { readonly all?: boolean },
   names: readonly string[],
-): Promise<number> {
+): Promise<void> {
   const resources = names.length === 0 ? [] : resourcesNamed(names).map(({ name }) => name)
   const read = (db: Sql) => readQuarantine(db, { resources, ids: [], worklists: worklistNames })
   const found = await withDatabase(context, 'quarantine', read, { isInterruptible: true })
@@ -26,7 +23,6 @@ export async function quarantineList(
   const more = over > 0 ? `${over} more are over; --all shows them\n` : ''
   const table = quarantine.length === 0 ? 'Nothing is in quarantine.\n' : tableOf(quarantine, tableWidth(context))
   await showResult(context, { quarantine }, `${table}${more}`, boldFirstLine)
-  return exitCode.done
 }
 
 function tableOf(records: readonly QuarantinedRecord[], width?: number): string {
@@ -44,8 +40,8 @@ function tableOf(records: readonly QuarantinedRecord[], width?: number): string 
   )
 }
 
-/** `quarantine show <id>`: one record with its raw value. Returns the exit code. */
-export async function quarantineShow(context: Context, _flags: object, id: string): Promise<number> {
+/** `quarantine show <id>`: one record with its raw value. */
+export async function quarantineShow(context: Context, _flags: object, id: string): Promise<void> {
   const work = async (db: Sql) => {
     const [record] = await recordsOf(db, [id])
     if (!record) throw new UsageError(`nothing in quarantine has the id ${id}; wynnsync quarantine --all lists it all`)
@@ -54,7 +50,6 @@ export async function quarantineShow(context: Context, _flags: object, id: strin
   const { record, raw } = await withDatabase(context, 'quarantine', work, { isInterruptible: true })
   const text = `${tableOf([record], tableWidth(context))}\n${JSON.stringify(raw, null, 2)}\n`
   await showResult(context, { ...record, raw }, text, boldFirstLine)
-  return exitCode.done
 }
 
 /**

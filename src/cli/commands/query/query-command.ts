@@ -1,5 +1,5 @@
 import { readArguments, rowsOf, WrongArgument } from '../../../analytics/asking/ask.ts'
-import { checkNamed } from '../../../analytics/asking/names.ts'
+import { AmbiguousName, checkNamed } from '../../../analytics/asking/names.ts'
 import { formatCsv, formatJson } from '../../../analytics/asking/rows-text.ts'
 import {
   type Argument,
@@ -14,26 +14,22 @@ import { didYouMean, nearest, unknownName } from '../../../app/text/nearest.ts'
 import { wholeNumber } from '../../../app/whole-number.ts'
 import type { Database } from '../../../db/database.ts'
 import { nameFinders } from '../../../resources/key-names.ts'
-import { type CommonFlags, type Context, showResult, tableWidth } from '../../context.ts'
-import { withDatabase } from '../../database.ts'
-import { exitCode } from '../../exit-codes.ts'
+import { type CommonFlags, type Context, showResult, tableWidth, withDatabase } from '../../context.ts'
 import { refuseWith, refuseWithout } from '../../options.ts'
-import { boldFirstLine } from '../../output/style.ts'
-import { formatTable } from '../../output/table.ts'
+import { boldFirstLine, formatTable } from '../../output/table.ts'
 import { flagNames, type QueryFlags } from './query-flags.ts'
 import { asked, explained, explanation, questionList } from './query-list.ts'
-import { withHolders } from './query-names.ts'
 
 /** Default limit of rows in a table; CSV and JSON have none. */
 const tableLimit = 50
 
-/** `query [question] [args...]`: queries one view or function of schema `analytics`. Returns the exit code. */
+/** `query [question] [args...]`: queries one view or function of schema `analytics`. */
 export async function queryCommand(
   context: Context,
   flags: QueryFlags,
   name: string | undefined,
   given: readonly string[],
-): Promise<number> {
+): Promise<void> {
   refuseFlags(given)
   refuseIdle(flags, name, context.flags)
   const work = async (db: Database): Promise<() => Promise<void>> => {
@@ -56,7 +52,6 @@ export async function queryCommand(
   const show = await withDatabase(context, 'query', work, { isInterruptible: true })
   // The database is closed by now: a reader may take hours, and the embedded one has one process.
   await show()
-  return exitCode.done
 }
 
 /** Flags that do not exist come as arguments, because `-7d` is one. */
@@ -117,4 +112,14 @@ async function runQuestion(
 async function hasRuns(db: Database): Promise<boolean> {
   const [row] = await db.query<{ some: boolean }>('select exists (select from sync.run) as some')
   return row?.some === true
+}
+
+/** The same result; the error about a name that several have lists them in a table. */
+export async function withHolders<T>(reading: Promise<T>): Promise<T> {
+  return await reading.catch((error: unknown) => {
+    if (!(error instanceof AmbiguousName)) throw error
+    const hasPrefix = error.holders.some(({ prefix }) => prefix !== null)
+    const columns = ['uuid', 'name', ...(hasPrefix ? ['prefix'] : []), 'since', 'until']
+    throw new UsageError(`${error.message}:\n${formatTable(columns, error.holders)}`.trimEnd())
+  })
 }

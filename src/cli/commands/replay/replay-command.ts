@@ -6,8 +6,7 @@ import { visibleLine } from '../../../app/terminal-text.ts'
 import type { Database } from '../../../db/database.ts'
 import { resourcesNamed } from '../../../resources/index.ts'
 import { type Replayed, replay } from '../../../sync/replay/replay.ts'
-import { type Context, writeSummary } from '../../context.ts'
-import { withDatabase } from '../../database.ts'
+import { type Context, withDatabase, writeSummary } from '../../context.ts'
 import { exitCode } from '../../exit-codes.ts'
 import { formatTable } from '../../output/table.ts'
 
@@ -33,8 +32,7 @@ export async function replayCommand(context: Context, flags: ReplayFlags, names:
         swap: flags.yes ?? false,
         keep: flags.keep ?? false,
         signal,
-        onProgress: (done, of) =>
-          progress.seen('replay', { page: done, pages: of, records: done, count: of }, 'responses'),
+        onProgress: (records, count) => progress.seen('replay', { records, count }, 'responses'),
       },
     )
   }

@@ -5,9 +5,7 @@ import { version } from '../../../app/app.ts'
 import { FatalError, UsageError } from '../../../app/errors.ts'
 import type { Database, Sql } from '../../../db/database.ts'
 import { worklistOf } from '../../../resources/index.ts'
-import { type Context, writeResult } from '../../context.ts'
-import { withDatabase } from '../../database.ts'
-import { exitCode } from '../../exit-codes.ts'
+import { type Context, withDatabase, writeResult } from '../../context.ts'
 import { keysKnown, notFound } from '../../named-keys.ts'
 import { instantOf } from '../../options.ts'
 
@@ -19,8 +17,8 @@ export interface ReportFlags {
   readonly tables?: boolean
 }
 
-/** `report`: what happened in a period as one HTML file, its path on stdout. Returns the exit code. */
-export async function reportCommand(context: Context, flags: ReportFlags): Promise<number> {
+/** `report`: what happened in a period as one HTML file, its path on stdout. */
+export async function reportCommand(context: Context, flags: ReportFlags): Promise<void> {
   const [from, to] = [instantOf('--from', flags.from), instantOf('--to', flags.to)]
   if (from && to && from >= to) throw new UsageError('--from must be an instant before --to')
   const write = async (db: Database) => {
@@ -34,7 +32,6 @@ export async function reportCommand(context: Context, flags: ReportFlags): Promi
     }
     const report = await writeReport(db, wanted, flags.out ?? 'report.html')
     writeResult(context, report, `${report.path}\n`)
-    return exitCode.done
   }
   return await withDatabase(context, 'report', write, { isInterruptible: true })
 }

@@ -4,11 +4,9 @@ import { wholeNumber } from '../../../app/whole-number.ts'
 import type { Sql } from '../../../db/database.ts'
 import { resourcesNamed } from '../../../resources/index.ts'
 import { type LedgerRun, readRuns, readTraces, runsCalled } from '../../../sync/record/ledger-runs.ts'
-import { type Context, showResult, tableWidth } from '../../context.ts'
-import { withDatabase } from '../../database.ts'
-import { exitCode } from '../../exit-codes.ts'
+import { type Context, showResult, tableWidth, withDatabase } from '../../context.ts'
 import { instantOf } from '../../options.ts'
-import { boldFirstLine } from '../../output/style.ts'
+import { boldFirstLine } from '../../output/table.ts'
 import { runsText, runText } from './runs-text.ts'
 
 export interface RunsFlags {
@@ -20,8 +18,8 @@ export interface RunsFlags {
 /** Runs that are listed without `--limit`. */
 const usualLimit = 30
 
-/** `runs list [resource...]`: rows of the ledger, the newest first. Returns the exit code. */
-export async function runsList(context: Context, flags: RunsFlags, names: readonly string[]): Promise<number> {
+/** `runs list [resource...]`: rows of the ledger, the newest first. */
+export async function runsList(context: Context, flags: RunsFlags, names: readonly string[]): Promise<void> {
   const now = context.app.clock.now()
   const limit = flags.limit === undefined ? usualLimit : wholeNumber('--limit', flags.limit)
   const wanted = {
@@ -36,18 +34,16 @@ export async function runsList(context: Context, flags: RunsFlags, names: readon
   await showResult(context, { runs }, runsText(runs, tableWidth(context)), boldFirstLine)
   if (found.length > runs.length && !context.flags.quiet)
     context.err.write(`the latest ${limit} runs; --limit 0 for all\n`)
-  return exitCode.done
 }
 
-/** `runs show <id>`: everything that one run left. Returns the exit code. */
-export async function runsShow(context: Context, _flags: object, id: string): Promise<number> {
+/** `runs show <id>`: everything that one run left. */
+export async function runsShow(context: Context, _flags: object, id: string): Promise<void> {
   const work = async (db: Sql) => {
     const run = await runCalled(db, id)
     return { run, traces: await readTraces(db, run) }
   }
   const { run, traces } = await withDatabase(context, 'runs', work, { isInterruptible: true })
   await showResult(context, { run, ...traces }, runText(run, traces, tableWidth(context)))
-  return exitCode.done
 }
 
 async function runCalled(db: Sql, id: string): Promise<LedgerRun> {

@@ -1,13 +1,12 @@
-import { cannotListen, codeOf, UsageError } from '../../../app/errors.ts'
+import { cannotListen, codeOf } from '../../../app/errors.ts'
 import { wholeNumber } from '../../../app/whole-number.ts'
 import { openRecordings, type Sandbox, startSandbox } from '../../../sandbox/index.ts'
 import { type Context, untilAborted, writeResult } from '../../context.ts'
-import { exitCode } from '../../exit-codes.ts'
 import { instantOf } from '../../options.ts'
 
 export interface SandboxFlags {
   readonly port?: string
-  readonly dialect?: string
+  readonly dialect?: 'live' | 'documented'
   readonly seed?: string
   readonly recordings?: string
   readonly at?: string
@@ -16,13 +15,10 @@ export interface SandboxFlags {
   readonly faults?: string
 }
 
-/** `sandbox`: serves the simulated API until SIGTERM or Ctrl-C. Returns the exit code. */
-export async function sandboxCommand(context: Context, flags: SandboxFlags): Promise<number> {
+/** `sandbox`: serves the simulated API until SIGTERM or Ctrl-C. */
+export async function sandboxCommand(context: Context, flags: SandboxFlags): Promise<void> {
   const { clock, config } = context.app
   const { dialect = 'live', port = '8080', recordings, faults, seed, pageSize, speed } = flags
-  if (dialect !== 'live' && dialect !== 'documented') {
-    throw new UsageError(`--dialect must be live or documented, got ${dialect}`)
-  }
   const sandbox = await startSandbox({
     clock,
     dialect,
@@ -41,7 +37,6 @@ export async function sandboxCommand(context: Context, flags: SandboxFlags): Pro
   writeResult(context, { url: sandbox.url }, welcome(sandbox, flags))
   await untilAborted(context)
   await sandbox.close()
-  return exitCode.done
 }
 
 /** When its time begins, ms since the epoch: `--at`, the first recorded item database, or undefined for now. */

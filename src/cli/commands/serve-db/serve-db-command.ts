@@ -5,7 +5,6 @@ import { serveWire } from '../../../db/pgwire/pgwire-server.ts'
 import { READER } from '../../../db/reader.ts'
 import { isLoopback } from '../../../monitoring/host-names.ts'
 import { type Context, untilAborted, writeResult } from '../../context.ts'
-import { exitCode } from '../../exit-codes.ts'
 
 export interface ServeFlags {
   readonly port?: string
@@ -13,8 +12,8 @@ export interface ServeFlags {
   readonly password?: string
 }
 
-/** `serve-db`: serves the embedded database over the Postgres protocol until SIGTERM or Ctrl-C. Returns the exit code. */
-export async function serveDbCommand(context: Context, flags: ServeFlags): Promise<number> {
+/** `serve-db`: serves the embedded database over the Postgres protocol until SIGTERM or Ctrl-C. */
+export async function serveDbCommand(context: Context, flags: ServeFlags): Promise<void> {
   const { app } = context
   if (app.config.databaseUrl) {
     throw new UsageError('a PostgreSQL server (DATABASE_URL) speaks the protocol itself: connect to it, as a reader')
@@ -32,7 +31,6 @@ export async function serveDbCommand(context: Context, flags: ServeFlags): Promi
     writeResult(context, { url }, welcome(url, db.place))
     await untilAborted(context)
     await server.close()
-    return exitCode.done
   } finally {
     await db.close()
   }

@@ -1,6 +1,5 @@
 import type { CommandDeclaration } from '../../command.ts'
-import { option } from '../../options.ts'
-import { webOptions } from './web-options.ts'
+import { option, webOptions } from '../../options.ts'
 
 export const serve: CommandDeclaration = {
   usage: 'serve',

@@ -17,31 +17,23 @@ export interface WebFlags {
   readonly rateLimit?: string
 }
 
-/** Where to listen, by the flags' names. */
-export interface Place {
-  readonly flag: string
-  readonly port: string
-  readonly hostFlag: string
-  readonly host?: string | undefined
-}
-
 /** How long a statement may take, ms. */
 const TIMEOUT = 5000
 const usualLimit = 60
 
 /**
- * Where to listen, checked before anything is opened.
+ * Where to listen, checked before anything is opened. @param prefix of the flags of port and host
  * @throws UsageError when a number is none, or other machines would reach the address without `--public`
  */
-export function webOptionsOf({ flag, port, hostFlag, host: wanted }: Place, flags: WebFlags) {
-  const host = wanted ?? (flags.public ? '0.0.0.0' : '127.0.0.1')
+export function webOptionsOf(prefix: '--' | '--web-', port: string, address: string | undefined, flags: WebFlags) {
+  const host = address ?? (flags.public ? '0.0.0.0' : '127.0.0.1')
   if (!flags.public && !isLoopback(host)) {
-    throw new UsageError(`${hostFlag} ${host} lets other machines connect: add --public. ${peopleNotice}`.trimEnd())
+    throw new UsageError(`${prefix}host ${host} lets other machines connect: add --public. ${peopleNotice}`.trimEnd())
   }
   return {
     host,
-    flag,
-    port: wholeNumber(flag, port, 65_535),
+    flag: `${prefix}port`,
+    port: wholeNumber(`${prefix}port`, port, 65_535),
     people: flags.people !== false,
     requestsPerMinute: flags.rateLimit === undefined ? usualLimit : wholeNumber('--rate-limit', flags.rateLimit),
     timeoutMs: TIMEOUT,

@@ -1,7 +1,5 @@
 import type { Database } from '../../../db/database.ts'
-import { type Context, untilAborted, writeResult } from '../../context.ts'
-import { withDatabase } from '../../database.ts'
-import { exitCode } from '../../exit-codes.ts'
+import { type Context, untilAborted, withDatabase, writeResult } from '../../context.ts'
 import { openWeb, type WebFlags, webOptionsOf } from './open-web.ts'
 
 export interface ServeFlags extends WebFlags {
@@ -9,9 +7,9 @@ export interface ServeFlags extends WebFlags {
   readonly host?: string
 }
 
-/** `serve`: serves pages and the read API until SIGTERM or Ctrl-C. Returns the exit code. */
-export async function serveCommand(context: Context, { port = '8080', host, ...flags }: ServeFlags): Promise<number> {
-  const options = webOptionsOf({ flag: '--port', port, hostFlag: '--host', host }, flags)
+/** `serve`: serves pages and the read API until SIGTERM or Ctrl-C. */
+export async function serveCommand(context: Context, { port = '8080', host, ...flags }: ServeFlags): Promise<void> {
+  const options = webOptionsOf('--', port, host, flags)
   const work = async (db: Database) => {
     const server = await openWeb(context, db, options)
     try {
@@ -20,7 +18,6 @@ export async function serveCommand(context: Context, { port = '8080', host, ...f
     } finally {
       await server.close()
     }
-    return exitCode.done
   }
   return await withDatabase(context, 'serve', work)
 }

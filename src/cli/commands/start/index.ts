@@ -1,6 +1,5 @@
 import type { CommandDeclaration } from '../../command.ts'
-import { concurrency, option } from '../../options.ts'
-import { webOptions } from '../serve/web-options.ts'
+import { concurrency, option, webOptions } from '../../options.ts'
 
 export const start: CommandDeclaration = {
   usage: 'start',

@@ -17,6 +17,7 @@ import {
 import { resources, resourcesNamed } from '../../../resources/index.ts'
 import { setExpectedInterval } from '../../../sync/coverage/coverage.ts'
 import type { Outages } from '../../../sync/run/outages.ts'
+import type { RunResult } from '../../../sync/run/run-result.ts'
 import { createBackoff } from '../../../sync/schedule/backoff.ts'
 import { schedulesOf } from '../../../sync/schedule/configured-schedules.ts'
 import { expectedSeconds, runSchedule, type Scheduled } from '../../../sync/schedule/schedule.ts'
@@ -26,7 +27,6 @@ import { exitCode } from '../../exit-codes.ts'
 import { maintainDatabase, retentionOf } from '../../maintenance.ts'
 import { refuseWithout } from '../../options.ts'
 import { openOutages } from '../../outage-file.ts'
-import { hourlySummary } from './hourly-summary.ts'
 import { folderHolder, serverHolder, skipStart, startHold, startLock, stopHolder } from './start-holder.ts'
 import { checkLake, keepLake, lakeMetrics } from './start-lake.ts'
 import { openStartWeb, type StartWebFlags, startWebOptions } from './start-web.ts'
@@ -36,7 +36,7 @@ const GRACE = 5000
 /** How long another `start` may take to end, and how often it is looked at, ms. */
 const END_WITHIN = 30_000
 const LOOK_EVERY = 200
-/** How often maintenance runs, ms. */
+/** How often maintenance runs and the log has sums, ms. */
 const HOUR = 3_600_000
 
 export interface StartFlags extends MonitoringFlags, StartWebFlags {
@@ -212,4 +212,22 @@ async function untilReached<T>(
     }
   }
   return undefined
+}
+
+const summed = ['requests', 'inserted', 'changed', 'events'] as const
+
+/** Logs the sums of the last hour: a line per poll would hide what matters. */
+function hourlySummary({ clock, log }: Pick<App, 'clock' | 'log'>): (result: RunResult) => void {
+  const none = { runs: 0, failed: 0, requests: 0, inserted: 0, changed: 0, events: 0 }
+  let since = clock.now()
+  let total = { ...none }
+  return (result) => {
+    total.runs += 1
+    total.failed += result.status === 'failed' ? 1 : 0
+    for (const name of summed) total[name] += result[name]
+    if (clock.now() - since < HOUR) return
+    log.info(total, 'the last hour')
+    since = clock.now()
+    total = { ...none }
+  }
 }

@@ -19,7 +19,7 @@ export async function startWebOptions(given: StartWebFlags) {
   const { webPort: port, webHost: host, ...flags } = given
   if (port === undefined) return undefined
   const { webOptionsOf } = await import('../serve/open-web.ts')
-  return webOptionsOf({ flag: '--web-port', port, hostFlag: '--web-host', host }, flags)
+  return webOptionsOf('--web-', port, host, flags)
 }
 
 /** Serves beside the sync: from connections of its own, so that no poll waits for a reader; the embedded database has one. */

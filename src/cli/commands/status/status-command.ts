@@ -2,12 +2,9 @@ import type { App } from '../../../app/app.ts'
 import type { Database } from '../../../db/database.ts'
 import { storeSettings } from '../../../lake/lake-store.ts'
 import { readDrift } from '../../../sync/drift/drift-overview.ts'
-import { type Context, showResult, tableWidth, writeResult } from '../../context.ts'
-import { withDatabase } from '../../database.ts'
-import { exitCode } from '../../exit-codes.ts'
-import { driftText } from './status-drift.ts'
+import { type Context, showResult, tableWidth, withDatabase, writeResult } from '../../context.ts'
 import { readOverview } from './status-overview.ts'
-import { statusColors, statusText } from './status-text.ts'
+import { driftText, statusColors, statusText } from './status-text.ts'
 
 export interface StatusFlags {
   readonly watch?: boolean
@@ -17,15 +14,14 @@ export interface StatusFlags {
 /** How often `--watch` reads everything again, ms. */
 const REFRESH = 5000
 
-/** `status`: freshness, budgets, gaps, failures, sizes. Returns the exit code. */
-export async function statusCommand(context: Context, { watch = false, drift = false }: StatusFlags): Promise<number> {
+/** `status`: freshness, budgets, gaps, failures, sizes. */
+export async function statusCommand(context: Context, { watch = false, drift = false }: StatusFlags): Promise<void> {
   const { app, out, flags, signal } = context
   const width = tableWidth(context)
   const read = async (db: Database) => (drift ? await driftOf(db, width) : await overviewOf(db, app, width))
   if (!watch) {
     const [json, text] = await withDatabase(context, 'status', read, { isInterruptible: true })
-    await showResult(context, json, text, statusColors)
-    return exitCode.done
+    return await showResult(context, json, text, statusColors)
   }
   const show = async (db: Database) => {
     while (!signal.aborted) {
@@ -35,7 +31,6 @@ export async function statusCommand(context: Context, { watch = false, drift = f
       await app.clock.sleep(REFRESH, signal).catch(() => undefined)
       if (!out.isTTY && !flags.json) out.write('\n')
     }
-    return exitCode.done
   }
   return await withDatabase(context, 'status', show, { isInterruptible: true })
 }

@@ -1,5 +1,6 @@
 import { visibleLine } from '../../../app/terminal-text.ts'
-import { bold, red, type Style } from '../../output/style.ts'
+import type { DriftOverview } from '../../../sync/drift/drift-overview.ts'
+import { bold, red, type Style } from '../../output/output.ts'
 import { formatTable } from '../../output/table.ts'
 import { bytesText, durationText, minuteText, shortened } from '../../output/units.ts'
 import type { Overview } from './status-overview.ts'
@@ -151,4 +152,22 @@ function ago(instant: Date | null | undefined, now: number): string {
   if (!instant) return 'never'
   const seconds = Math.round((now - instant.getTime()) / 1000)
   return seconds < 0 ? minuteText(instant) : `${durationText(seconds)} ago`
+}
+
+/** Drift for a person: each thing once, with where and when. */
+export function driftText(things: readonly DriftOverview[], width?: number): string {
+  if (things.length === 0) return 'No drift: the API sends nothing unknown.\n'
+  return formatTable(
+    ['resource', 'where', 'what', 'first in', 'example'],
+    things.map(({ resource, path, member, seen, example }) => ({
+      resource,
+      where: path || '(the whole)',
+      what:
+        (member === null ? '' : `${JSON.stringify(member)} `) +
+        seen.map(({ what, at }) => `${what} ${minuteText(at)}`).join(', '),
+      'first in': seen[0]?.key ?? '',
+      example: example === null || member !== null ? '' : shortened(JSON.stringify(example), 40),
+    })),
+    { width },
+  )
 }

@@ -12,9 +12,7 @@ import {
   writeWatches,
 } from '../../../monitoring/watches/watch-file.ts'
 import { type Context, writeResult, writeSummary } from '../../context.ts'
-import { exitCode } from '../../exit-codes.ts'
-import { boldFirstLine } from '../../output/style.ts'
-import { formatTable } from '../../output/table.ts'
+import { boldFirstLine, formatTable } from '../../output/table.ts'
 
 export interface WatchFlags {
   readonly event?: readonly string[]
@@ -33,8 +31,8 @@ export interface WatchFlags {
   readonly site?: string
 }
 
-/** `watch add <name>`: adds or replaces a rule. Returns the exit code. */
-export async function watchAdd(context: Context, flags: WatchFlags, name: string): Promise<number> {
+/** `watch add <name>`: adds or replaces a rule. */
+export async function watchAdd(context: Context, flags: WatchFlags, name: string): Promise<void> {
   const { event, guild, territory, player, item, quietHours: quiet } = flags
   const file = watchFileOf(context.app.config)
   const before = readWatches(file)
@@ -52,11 +50,11 @@ export async function watchAdd(context: Context, flags: WatchFlags, name: string
     JSON.parse(JSON.stringify({ ...before, site, watches: [...others, given] })),
   )
   writeWatches(file, content)
-  return shown(context, content, `${others.length < before.watches.length ? 'replaced' : 'added'} ${name} in ${file}\n`)
+  shown(context, content, `${others.length < before.watches.length ? 'replaced' : 'added'} ${name} in ${file}\n`)
 }
 
-/** `watch list`. Returns the exit code. */
-export async function watchList(context: Context): Promise<number> {
+/** `watch list`. */
+export async function watchList(context: Context): Promise<void> {
   const content = readWatches(watchFileOf(context.app.config))
   const rows = listed(content).map(({ events, target, name, ...filters }) => ({
     ...{ name, events: events.join(', '), target },
@@ -67,11 +65,10 @@ export async function watchList(context: Context): Promise<number> {
   const table = formatTable(['name', 'events', 'only', 'target'], rows, { width: context.out.width, wraps: true })
   const none = 'no watches; add one: wynnsync watch add mine --event captured --discord https://...\n'
   writeResult(context, documentOf(context, content), rows.length > 0 ? table : none, boldFirstLine)
-  return exitCode.done
 }
 
-/** `watch test <name>`: sends a message that says that it is a test. Returns the exit code. @throws FatalError when it was refused */
-export async function watchTest(context: Context, _flags: WatchFlags, name: string): Promise<number> {
+/** `watch test <name>`: sends a message that says that it is a test. @throws FatalError when it was refused */
+export async function watchTest(context: Context, _flags: WatchFlags, name: string): Promise<void> {
   const { clock } = context.app
   const content = readWatches(watchFileOf(context.app.config))
   const { target } = watchNamed(content, name)
@@ -80,22 +77,21 @@ export async function watchTest(context: Context, _flags: WatchFlags, name: stri
   const message = { id: `test_${at.getTime()}`, watch: name, occurrences: [test], site: content.site }
   const { failure } = await sendMessage(target, message, { clock, signal: context.signal })
   if (failure !== null) throw new FatalError(`the ${targetText(target)} did not take the message: ${failure}`)
-  return shown(context, content, `sent to the ${targetText(target)}\n`)
+  shown(context, content, `sent to the ${targetText(target)}\n`)
 }
 
-/** `watch remove <name>`. Returns the exit code. */
-export async function watchRemove(context: Context, _flags: WatchFlags, name: string): Promise<number> {
+/** `watch remove <name>`. */
+export async function watchRemove(context: Context, _flags: WatchFlags, name: string): Promise<void> {
   const file = watchFileOf(context.app.config)
   const before = readWatches(file)
   const removed = watchNamed(before, name)
   const content = { ...before, watches: before.watches.filter((one) => one !== removed) }
   writeWatches(file, content)
-  return shown(context, content, `removed ${name} from ${file}\n`)
+  shown(context, content, `removed ${name} from ${file}\n`)
 }
 
-function shown(context: Context, content: WatchFile, text: string): number {
+function shown(context: Context, content: WatchFile, text: string): void {
   writeSummary(context, documentOf(context, content), text)
-  return exitCode.done
 }
 
 function documentOf({ app }: Context, content: WatchFile) {

@@ -1,14 +1,11 @@
 import { UsageError } from '../../../app/errors.ts'
 import type { Sql } from '../../../db/database.ts'
 import { addWebKey, readWebKeys, removeWebKey } from '../../../web/http/key-store.ts'
-import { type Context, writeResult, writeSummary } from '../../context.ts'
-import { withDatabase } from '../../database.ts'
-import { exitCode } from '../../exit-codes.ts'
-import { boldFirstLine } from '../../output/style.ts'
-import { formatTable } from '../../output/table.ts'
+import { type Context, withDatabase, writeResult, writeSummary } from '../../context.ts'
+import { boldFirstLine, formatTable } from '../../output/table.ts'
 
-/** `web-key add <name>`: prints a new key. Returns the exit code. @throws UsageError when the name cannot be taken */
-export async function webKeyAdd(context: Context, _flags: object, name: string): Promise<number> {
+/** `web-key add <name>`: prints a new key. @throws UsageError when the name cannot be taken */
+export async function webKeyAdd(context: Context, _flags: object, name: string): Promise<void> {
   if (!/^[\w.@ -]{1,60}$/.test(name))
     throw new UsageError('the name must be 1 to 60 letters, digits, blanks and any of . _ - @')
   return await withDatabase(context, 'web-key add', async (db) => {
@@ -16,12 +13,11 @@ export async function webKeyAdd(context: Context, _flags: object, name: string):
     if (key === undefined) throw new UsageError(`there is a key ${name} already; wynnsync web-key remove it first`)
     const said = `\nkept is only its hash: note it now. Requests name it as "Authorization: Bearer KEY" or "X-API-Key: KEY".\n`
     writeResult(context, { name, key }, `${key}\n${context.flags.quiet ? '' : said}`)
-    return exitCode.done
   })
 }
 
-/** `web-key list`. Returns the exit code. */
-export async function webKeyList(context: Context): Promise<number> {
+/** `web-key list`. */
+export async function webKeyList(context: Context): Promise<void> {
   return await withDatabase(context, 'web-key list', async (db) => {
     const keys = await readWebKeys(db)
     const table = formatTable(['name', 'createdAt'], keys, { width: context.out.width })
@@ -31,16 +27,14 @@ export async function webKeyList(context: Context): Promise<number> {
       keys.length > 0 ? table : 'no keys; make one: wynnsync web-key add NAME\n',
       boldFirstLine,
     )
-    return exitCode.done
   })
 }
 
-/** `web-key remove <name>`. Returns the exit code. @throws UsageError when there is no such key */
-export async function webKeyRemove(context: Context, _flags: object, name: string): Promise<number> {
+/** `web-key remove <name>`. @throws UsageError when there is no such key */
+export async function webKeyRemove(context: Context, _flags: object, name: string): Promise<void> {
   return await withDatabase(context, 'web-key remove', async (db) => {
     if (!(await removeWebKey(db, name))) throw new UsageError(`key not found: ${name}; ${await namesOf(db)}`)
     writeSummary(context, { keys: await readWebKeys(db) }, `removed ${name}\n`)
-    return exitCode.done
   })
 }
 

@@ -1,15 +1,16 @@
 import { resolve } from 'node:path'
 import { version } from '../../../app/app.ts'
 import { RetryableError, UsageError } from '../../../app/errors.ts'
+import { wholeNumber } from '../../../app/whole-number.ts'
 import { NO_RIGHT, READ_ONLY } from '../../../db/access.ts'
 import type { Database } from '../../../db/database.ts'
 import { holderText } from '../../../db/locks/held-locks.ts'
 import { sqlState } from '../../../db/sql-errors.ts'
 import { exportLake } from '../../../lake/export.ts'
 import { storeSettings } from '../../../lake/lake-store.ts'
-import { type Context, writeSummary } from '../../context.ts'
-import { withDatabase } from '../../database.ts'
-import { exitCode } from '../../exit-codes.ts'
+import { askLake } from '../../../lake/query.ts'
+import { type Context, showResult, tableWidth, withDatabase, withProgress, writeSummary } from '../../context.ts'
+import { formatTable } from '../../output/table.ts'
 import { bytesText, durationText } from '../../output/units.ts'
 
 interface ExportFlags {
@@ -18,33 +19,30 @@ interface ExportFlags {
   readonly replace?: boolean
 }
 
-/** `lake export PLACE`: makes a folder or bucket of Parquet files equal to the database. Returns the exit code. */
+/** `lake export PLACE`: makes a folder or bucket of Parquet files equal to the database. */
 export async function lakeExport(
   context: Context,
   { people = false, keep = '24h', replace = false }: ExportFlags,
   place: string,
 ) {
-  const { app, progress, signal } = context
+  const { app, signal } = context
   const keepMs = durationOf(keep)
   const lake = /^s3:\/\//i.test(place) ? place : folderOf(place)
   return await withDatabase(context, 'lake export', async (db) => {
     const lock = await takeLock(db)
     if (!lock)
       throw new RetryableError(`${await holderText(db, 'wynnsync lake', 'has been exporting')}; try again later`)
-    const began = app.clock.now()
-    progress.begin('lake')
+    const settings = storeSettings(app)
+    const options = { clock: app.clock, program: version, people, keepMs, replace, signal, settings }
     try {
-      const done = await exportLake(db, lake, {
-        ...{ clock: app.clock, program: version, people, keepMs, replace, signal, settings: storeSettings(app) },
-        onProgress: (table, records, count) => progress.seen(table, { page: 1, pages: null, records, count }, 'rows'),
-      }).finally(() => progress.end())
-      const seconds = Math.round((app.clock.now() - began) / 1000)
+      const { done, seconds } = await withProgress(context, 'lake', (onProgress) =>
+        exportLake(db, lake, { ...options, onProgress }),
+      )
       writeSummary(
         context,
         { place: lake, people, ...done, seconds },
         `${done.writtenRows.toLocaleString('en-US')} rows in ${done.written} files written in ${durationText(seconds)}; ${lake} has ${done.rows.toLocaleString('en-US')} rows in ${done.files} files, ${bytesText(done.bytes)}\n`,
       )
-      return exitCode.done
     } finally {
       await lock.release()
     }
@@ -60,7 +58,7 @@ async function takeLock(db: Database) {
 }
 
 /** @throws UsageError when a place is no folder */
-export function folderOf(place: string): string {
+function folderOf(place: string): string {
   if (place.trim() === '') throw new UsageError('the place of a lake is empty: name a folder')
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(place)) throw new UsageError(`the place of a lake must be a folder, not ${place}`)
   return resolve(place)
@@ -73,4 +71,17 @@ function durationOf(text: string): number {
   const [, number, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? (text === '0' ? ['', '0', 'h'] : [])
   if (number === undefined) throw new UsageError(`--keep must be a time such as 90m, 24h or 7d, got ${text}`)
   return Number(number) * UNITS[unit as keyof typeof UNITS]
+}
+
+/** `lake query PLACE NAME`: answers a question about a lake. */
+export async function lakeQuery(
+  context: Context,
+  { limit = '100' }: { readonly limit?: string },
+  place: string,
+  name: string,
+) {
+  const rows = await askLake(folderOf(place), name, wholeNumber('--limit', limit))
+  const columns = Object.keys(rows[0] ?? {})
+  const text = rows.length === 0 ? 'no rows\n' : formatTable(columns, rows, { width: tableWidth(context) })
+  await showResult(context, rows, text)
 }
