@@ -6,10 +6,14 @@ import { readHostNames, readLevels, readRawDays, readShares, share } from './con
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
 
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' })
-const postgresUrl = z.url({
-  protocol: /^postgres(ql)?$/,
-  error: 'must look like postgres://user:password@host:5432/database',
-})
+const postgresUrl = z
+  .url({
+    protocol: /^postgres(ql)?$/,
+    error: 'must look like postgres://user:password@host:5432/database',
+  })
+  .refine(isDecodable, {
+    error: 'must have special characters of user, password and database percent-encoded: %25 for %',
+  })
 // Empty values count as absent, so no text is empty.
 const text = z.string()
 const optionalText = text.optional()
@@ -156,6 +160,15 @@ export const flagNames: Partial<Record<keyof typeof settings.shape, string>> = {
   WYNNSYNC_DATA_DIR: '--data-dir',
   WYNNSYNC_LOG_LEVEL: '--log-level',
   WYNNSYNC_CONCURRENCY: '--concurrency',
+}
+
+function isDecodable(url: string): boolean {
+  try {
+    decodeURIComponent(url)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function hasNoUser(url: string): boolean {

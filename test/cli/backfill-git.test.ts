@@ -121,6 +121,9 @@ describe('responses that somebody kept in git', () => {
       commit('08:00', { 'data/items.json': [item('Older')] }),
       commit('12:10', { 'map.json': map('a', '12:05'), 'guilds/\u202e\u001b[31m.json': '<html>' }),
       { at: instantOf('12:20'), files: { 'map.json': null } },
+      // A wrong clock hides nothing that comes after it.
+      { ...commit('12:25', { 'map.json': map('b', '12:25') }), at: Date.UTC(2230, 0, 1) },
+      commit('12:30', { 'map.json': map('c', '12:25') }),
     ])
     const { code, loaded } = await load(repository, DATABASE_URL)
     expect(code).toBe(3)
@@ -130,7 +133,10 @@ describe('responses that somebody kept in git', () => {
     ])
     expect(loaded.skipped).toEqual([
       expect.stringMatching(/^data\/items.json of commit .* is not loaded: it was committed before/),
+      expect.stringMatching(/^map.json of commit .* is not loaded: it was committed at 2230-01-01T00:00:00.000Z$/),
     ])
+    const held = await runProgram(['query', 'territory', '--json'], { DATABASE_URL })
+    expect(held.out).toContain('"Guild c"')
     const shown = await runProgram(['backfill', '--from-git', repository, ...maps], { DATABASE_URL })
     // biome-ignore lint/suspicious/noControlCharactersInRegex: what must not be printed
     expect(shown.out).not.toMatch(/[\u001b\u202e]/)
@@ -148,6 +154,7 @@ describe('responses that somebody kept in git', () => {
     ])
     const { loaded } = await load(repository, DATABASE_URL, ['--map', 'map.json=territories'])
     expect(loaded.resources).toMatchObject([{ resource: 'territories', answers: 2 }])
+    expect(loaded.skipped).toEqual([expect.stringMatching(/^commits of merged branches are left out, 1 of them/)])
   })
 
   test('run nothing that a repository of any origin asks for', async () => {

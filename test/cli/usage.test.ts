@@ -21,6 +21,8 @@ describe('wynnsync', () => {
     [['sync', '--concurrency', '0'], '--concurrency'],
     [['sync', '--accept'], 'name it, as in wynnsync sync items --accept'],
     [['status', '--log-level', 'loud'], 'must be one of trace, debug, info, warn, error, silent'],
+    [['status', '--database-url', 'postgres://u:PG%ZZ@127.0.0.1/x'], 'percent-encoded'],
+    [['sync', 'territories', '--guild', 'GLD'], '--guild does nothing without guilds'],
     [['migrate', '--database-url', 'sqlite://x'], 'must look like postgres://'],
     [['sandbox', '--port', 'many'], '--port must be a whole number'],
     [['sandbox', '--dialect', 'klingon'], 'Allowed choices are live, documented'],
@@ -147,6 +149,12 @@ describe('wynnsync', () => {
       expect(out + err).not.toContain(password)
       expect(out + err).not.toContain(decodeURIComponent(new URL(await testDatabaseUrl()).password))
     }
+  })
+
+  test('a base URL that cannot be used ends a sync into a server, too', { timeout: 60_000 }, async () => {
+    const base = ['--base-url', 'http://127.0.0.1:1/v3?a=b', '--database-url', await testDatabaseUrl()]
+    const { code, err } = await runProgram(['sync', 'territories', ...base])
+    expect([code, err]).toEqual([2, expect.stringContaining('the base URL must hold no')])
   })
 
   test('stops soon after SIGTERM, with a ledger row that says so', async () => {

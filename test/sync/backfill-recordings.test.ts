@@ -146,7 +146,7 @@ else
       const [glob = '', name = ''] = map.split('=')
       return resourcesNamed([name]).map((resource) => ({ glob, resource }))
     })
-    const source = await openGitSource(ofGit, repository, mappings)
+    const source = await openGitSource(ofGit, repository, mappings, Date.now())
     const result = await loadRecorded(recordedResponses(source), { ...loading, db: ofGit }, { resources })
     source.close()
     expect([result.broken, source.skipped]).toEqual([[], []])

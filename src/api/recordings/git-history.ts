@@ -79,6 +79,11 @@ export async function countMerged(repository: string): Promise<number> {
   return (await count()) - (await count('--first-parent'))
 }
 
+/** Whether the clone has only the latest commits. */
+export async function isShallow(repository: string): Promise<boolean> {
+  return (await gitOutput(repository, ['rev-parse', '--is-shallow-repository'])).trim() === 'true'
+}
+
 /** Opens the contents of a repository; https://git-scm.com/docs/git-cat-file#_batch_output */
 export function openBlobs(repository: string): GitBlobs {
   const child = git(repository, ['cat-file', '--batch'])

@@ -1,5 +1,12 @@
 import { wireRequest } from '../../api/http/request.ts'
-import { type GitBlobs, type GitVersion, listVersions, openBlobs } from '../../api/recordings/git-history.ts'
+import {
+  countMerged,
+  type GitBlobs,
+  type GitVersion,
+  isShallow,
+  listVersions,
+  openBlobs,
+} from '../../api/recordings/git-history.ts'
 import { BrokenRecording, type RecordingSource } from '../../api/recordings/recorded.ts'
 import { isUuid } from '../../api/schemas/form/limits.ts'
 import { MAX_BODY_BYTES } from '../../api/schemas/recordings/body-limit.ts'
@@ -8,6 +15,7 @@ import { UsageError } from '../../app/errors.ts'
 import type { Database } from '../../db/database.ts'
 import { accepted } from '../record/accepted.ts'
 import { isWorklist, type Resource, type Worklist } from '../resource.ts'
+import { earliest } from '../validate/clock-guard.ts'
 import { onlyRequest, sampleKey } from './recorded-timeline.ts'
 
 /** Which files of a repository are responses of which resource. */
@@ -28,16 +36,18 @@ export interface GitSource extends RecordingSource {
 
 /**
  * Opens the history of a repository; bodies are read when they are wanted.
+ * @param now ms since the epoch; a commit from later is left out, and hides none after it
  * @throws UsageError when a glob matches nothing, or a resource has several requests; FatalError without a repository or git
  */
 export async function openGitSource(
   db: Database,
   repository: string,
   mappings: readonly GitMapping[],
+  now: number,
 ): Promise<GitSource> {
   const blobs = openBlobs(repository)
   try {
-    const skipped: string[] = []
+    const skipped = await cutsOf(repository)
     const versions: GitVersion[] = []
     const lines: Recorded[] = []
     let known = 0
@@ -48,6 +58,10 @@ export async function openGitSource(
       const found = await listVersions(repository, glob)
       if (found.length === 0) throw new UsageError(`no commit of ${repository} has a file that matches ${glob}`)
       for (const version of found) {
+        if (version.at < earliest || version.at > now) {
+          skipped.push(`${placeText(version)} is not loaded: it was committed at ${new Date(version.at).toISOString()}`)
+          continue
+        }
         if (version.at < latest) {
           skipped.push(`${placeText(version)} is not loaded: it was committed before the commit that it follows`)
           continue
@@ -75,6 +89,17 @@ export async function openGitSource(
     blobs.close()
     throw error
   }
+}
+
+/** What a repository has not, or has beside the first parents. */
+async function cutsOf(repository: string): Promise<string[]> {
+  const merged = await countMerged(repository)
+  return [
+    ...(merged > 0
+      ? [`commits of merged branches are left out, ${merged} of them: the merges have what came of them`]
+      : []),
+    ...((await isShallow(repository)) ? ['the clone is shallow: what was before its first commit is missing'] : []),
+  ]
 }
 
 function placeText(version: GitVersion | undefined): string {

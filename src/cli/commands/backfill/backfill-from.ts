@@ -65,7 +65,10 @@ export async function backfillFromCommand(
       : [...new Set(mappings.map((mapping) => mapping.resource))]
   const work = async (db: Database) => {
     context.progress.begin('recordings')
-    const source = fromGit === undefined ? openFolder(from ?? '') : await openRepository(db, fromGit, mappings)
+    const source =
+      fromGit === undefined
+        ? openFolder(from ?? '')
+        : await openRepository(db, fromGit, mappings, context.app.clock.now())
     try {
       return { ...(await load(context, db, source.recorded, resources)), skipped: source.skipped, known: source.known }
     } finally {
@@ -121,8 +124,13 @@ function mappingsOf(maps: readonly string[] | undefined, name: string | undefine
   })
 }
 
-async function openRepository(db: Database, repository: string, mappings: readonly GitMapping[]): Promise<Source> {
-  const source = await openGitSource(db, repository, mappings)
+async function openRepository(
+  db: Database,
+  repository: string,
+  mappings: readonly GitMapping[],
+  now: number,
+): Promise<Source> {
+  const source = await openGitSource(db, repository, mappings, now)
   return { ...source, recorded: recordedResponses(source) }
 }
 

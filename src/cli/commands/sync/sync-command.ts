@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import type { Api } from '../../../api/client.ts'
 import type { WalkProgress } from '../../../api/pages.ts'
 import { type App, migrateDatabase, openDatabase } from '../../../app/app.ts'
 import { engineOf, openSharedApi } from '../../../app/app-api.ts'
@@ -8,6 +9,7 @@ import { readHolder } from '../../../db/embedded/folder-lock.ts'
 import { expectScheduled } from '../../../monitoring/expectations.ts'
 import { watchingOf, webhookOf } from '../../../monitoring/monitoring.ts'
 import { watchFileOf } from '../../../monitoring/watch-place.ts'
+import type { Watching } from '../../../monitoring/watches/watching.ts'
 import { resourcesNamed, worklists } from '../../../resources/index.ts'
 import type { Engine } from '../../../sync/engine.ts'
 import { isWorklist, type Resource, type Worklist } from '../../../sync/resource.ts'
@@ -45,6 +47,8 @@ export async function syncCommand(context: Context, flags: SyncFlags, names: rea
     )
   }
   const chosen = resourcesNamed(wanted)
+  for (const { name, keyFlag } of ofKeys)
+    if (!chosen.some((one) => one.name === name)) throw new UsageError(`--${keyFlag} does nothing without ${name}`)
   // Wrong names and numbers fail before anything is opened.
   resourcesNamed(Object.keys(context.app.config.plausibleShares))
   retentionOf(context.app)
@@ -88,11 +92,13 @@ async function syncInto(
   { app, signal, progress }: Context,
 ): Promise<void> {
   const db = await openDatabase(app, chosen.map(holdOf), { lowMemory: true })
-  const api = openSharedApi(app, db)
-  const engine = { ...engineOf(app, db, api, { accept: flags.accept === true }), outages: openOutages(app) }
-  const watching = existsSync(watchFileOf(app.config)) ? await watchingOf(app, db) : undefined
-  const namesKeys = worklists.some(({ keyFlag }) => namesOf(flags, keyFlag).length > 0)
+  let api: Api | undefined
+  let watching: Watching | undefined
   try {
+    api = openSharedApi(app, db)
+    const engine = { ...engineOf(app, db, api, { accept: flags.accept === true }), outages: openOutages(app) }
+    watching = existsSync(watchFileOf(app.config)) ? await watchingOf(app, db) : undefined
+    const namesKeys = worklists.some(({ keyFlag }) => namesOf(flags, keyFlag).length > 0)
     await migrateDatabase(db, app)
     await watching?.begin()
     for (const resource of chosen) {
@@ -112,7 +118,7 @@ async function syncInto(
     )
   } finally {
     await watching?.close(0)
-    await api.close()
+    await api?.close()
     await db.close()
   }
 }
