@@ -99,7 +99,7 @@ describe.each(kindsOfPart)('watches on the %s database', (kind) => {
     expect(warnings).toEqual([])
   })
 
-  test('tell of members, items, worlds, news and who is online, but of nobody who restricts something', async () => {
+  test('report members, items, worlds, news and who is online, but nothing that a player hides, and nobody who was purged', async () => {
     const receiver = await openReceiver()
     const target = { type: 'webhook', url: receiver.url }
     const members = async (players: Readonly<Record<number, MemberFields>>, at: string) => {
@@ -109,35 +109,40 @@ describe.each(kindsOfPart)('watches on the %s database', (kind) => {
     const online = (worlds: Parameters<typeof onlineBody>[0], at: string) =>
       world.sync(onlinePlayers, onlineBody(worlds), at, notifies)
     const article = (number: number) => ({ title: `Article ${number}`, forumThread: `https://example.org/${number}` })
-    await members({ 1: {}, 2: {}, 3: { rank: 'chief' }, 4: {} }, '10:00')
-    await online({ A1: [1], A2: [2, 4] }, '10:00')
+    // As the API answers guests: it hides the weekly counters of every member.
+    const usual = { restrictions: { guild_high_ranked_access: true } }
+    const hidden = { online: false, restrictions: { guild_high_ranked_access: true, online_status: true } }
+    await members({ 1: usual, 2: usual, 3: { ...usual, rank: 'chief' }, 4: hidden, 8: usual }, '10:00')
+    await online({ A1: [1], A2: [2] }, '10:00')
     await world.sync(items, [item('Oak Bow', { lore: 'old' })], '10:00', notifies)
     await world.sync(latestNews, [article(1)], '10:00', notifies)
     const { watching, warnings } = await watched([
       { name: 'guild', events: ['joined', 'left', 'rank'], guild: ['aaa'], groupSeconds: 0, target },
       { name: 'items', events: ['item changed', 'patch'], item: ['Oak Bow'], groupSeconds: 0, target },
       { name: 'worlds', events: ['world down'], groupSeconds: 0, target },
-      { name: 'friends', events: ['online'], player: ['Player3', playerId(5), playerId(6)], groupSeconds: 0, target },
+      { name: 'friends', events: ['online'], player: ['Player3', ...[5, 6, 7].map(playerId)], groupSeconds: 0, target },
       { name: 'news', events: ['news'], groupSeconds: 0, target },
     ])
-    await world.db.query(`insert into sync.privacy_restriction values ($1, 'onlineStatus', 'players/x', now());`, [
-      playerId(5),
-    ])
+    await world.db.query(
+      `insert into sync.privacy_restriction values ($1, 'onlineStatus', 'players/x', now()),
+                                                   ($2, 'guildHistoryAccess', 'players/y', now())`,
+      [playerId(5), playerId(8)],
+    )
     await world.db.query(
       `insert into sync.privacy_action (at, player_hash, field_group, policy, rows, reason)
        values (now(), sha256($1::bytea), 'everything', 'purge', 1, 'asked')`,
       [playerId(6)],
     )
     const later = {
-      1: {},
-      3: { rank: 'owner' },
-      5: { joined: '10:30' },
-      6: { joined: '10:30' },
-      7: { joined: '10:30' },
+      1: usual,
+      3: { ...usual, rank: 'owner' },
+      5: { ...usual, joined: '10:30' },
+      6: { ...usual, joined: '10:30' },
+      7: { ...hidden, joined: '10:30' },
     }
     for (const at of ['11:00', '12:00']) {
       await members(later, at)
-      await online({ A1: [1, 3, 5, 6] }, at)
+      await online({ A1: [1, 3, 5, 6, 7] }, at)
     }
     await world.sync(items, [item('Oak Bow', { lore: 'new' }), item('Elm Bow')], '12:00', notifies)
     await world.sync(latestNews, [article(1), article(2)], '12:00', notifies)
@@ -149,6 +154,7 @@ describe.each(kindsOfPart)('watches on the %s database', (kind) => {
       byWatch.set(String(body.watch), [...(byWatch.get(String(body.watch)) ?? []), ...textsOf(body)])
     expect(Object.fromEntries(byWatch)).toEqual({
       guild: expect.arrayContaining([
+        'joined: Player5 joined Guild a',
         'joined: Player7 joined Guild a',
         'left: Player2 left Guild a',
         'left: Player4 left Guild a',
@@ -159,8 +165,8 @@ describe.each(kindsOfPart)('watches on the %s database', (kind) => {
       friends: ['online: Player3 is online on A1'],
       news: ['news: Article 2'],
     })
-    expect(byWatch.get('guild')).toHaveLength(4)
-    expect(JSON.stringify(receiver.got)).not.toMatch(/Player5|Player6|000000000005|000000000006/)
+    expect(byWatch.get('guild')).toHaveLength(5)
+    expect(JSON.stringify(receiver.got)).not.toMatch(/Player6|Player8|000000000006|000000000008/)
   })
 
   test('repeat what failed with the same key until the receiver takes it, or for a day', async () => {

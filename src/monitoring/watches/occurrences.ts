@@ -41,7 +41,7 @@ export function sourcesOf(events: readonly WatchEvent[]): string[] {
 }
 
 /**
- * Everything that a watch sends of some changes, in order. Players who restricted anything, or were purged, are left out.
+ * Everything that a watch sends of some changes, in order, without what its players hide and without players who were removed.
  * @param numbers of changes in sync.outbox
  */
 export async function readOccurrences(sql: Sql, watch: Watch, numbers: readonly number[]): Promise<Occurrence[]> {
