@@ -279,6 +279,32 @@ describe.each(kindsOfPart)('watches on the %s database', (kind) => {
     expect(got.events[0].text).toBe(`${hostile} took Oak from Guild`)
   })
 
+  test('give every resource its interval after the process began before it counts as late, and send that once', async () => {
+    const receiver = await openReceiver()
+    const target = { type: 'webhook', url: receiver.url }
+    await world.db.query(
+      `insert into sync.expectation values ('territories', '2026-01-01', 60, 'start'), ('items', '2026-01-01', 3600, 'start')`,
+    )
+    const late = [{ name: 'late', events: ['freshness late'], groupSeconds: 0, target }]
+    const { watching } = await watched(late)
+    const began = world.clock.now()
+    const lookAfter = async (seconds: number, one = watching) => {
+      await world.clock.advanceTo(began + seconds * 1000)
+      for (let times = 0; times < 3; times++) await one.look()
+      return receiver.got.map(textsOf)
+    }
+    expect(await lookAfter(1)).toEqual([])
+    expect(await lookAfter(61)).toEqual([])
+    expect(await lookAfter(121)).toEqual([['freshness late: territories is late']])
+    expect((await lookAfter(3721)).slice(1)).toEqual([['freshness late: items is late']])
+    // The outbox forgets after a day.
+    await world.db.query('delete from sync.outbox')
+    expect(await lookAfter(90_000)).toHaveLength(2)
+    await watching.close(1000)
+    const again = await watched(late)
+    expect(await lookAfter(90_001, again.watching)).toHaveLength(2)
+  })
+
   test('leave it to one process at a time, and send what is late as soon as it is known', async () => {
     const receiver = await openReceiver()
     const target = { type: 'webhook', url: receiver.url }
