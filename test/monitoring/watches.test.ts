@@ -59,11 +59,14 @@ describe.each(kindsOfPart)('watches on the %s database', (kind) => {
     const receiver = await openReceiver()
     await oak('a', '09:00', '10:00')
     const target = { type: 'webhook', url: receiver.url, secret: 'of two' }
+    const all = await openReceiver()
+    const elsewhere = { type: 'webhook', url: all.url }
     const { watching, warnings } = await watched(
       [
         { name: 'mine', events: ['captured', 'lost'], guild: ['aaa'], target },
         { name: 'elm', events: ['captured'], territory: ['Elm'], target },
         { name: 'other', events: ['captured'], guild: [guildId('c')], target },
+        { name: 'all', events: ['lost', 'captured'], atLeast: { events: 2, minutes: 10 }, target: elsewhere },
       ],
       { site: 'https://example.org/' },
     )
@@ -74,13 +77,18 @@ describe.each(kindsOfPart)('watches on the %s database', (kind) => {
     await world.clock.advanceTo(instantOf('11:01'))
     await watching.look()
     expect(receiver.got).toHaveLength(1)
+    // Each capture is seen from the side of the new holder alone.
+    expect(all.got.map(textsOf)).toEqual([
+      ['captured: Guild b took Oak from Guild a', 'captured: Guild a took Oak from Guild b'],
+    ])
     const [message] = receiver.got as Body[]
     expect(jsonSchemas['watch-message'].safeParse(message).error).toBeUndefined()
-    expect(textsOf(message)).toEqual(['lost: Guild b took Oak from Guild a', 'captured: Guild a took Oak from Guild b'])
+    expect(textsOf(message)).toEqual(['lost: Guild a lost Oak to Guild b', 'captured: Guild a took Oak from Guild b'])
     expect(message).toMatchObject({ watch: 'mine', title: 'mine: lost, captured', count: 2 })
     expect(message.events[0]).toMatchObject({ change: 2, url: 'https://example.org/territories/Oak' })
     const { 'webhook-id': id, 'webhook-timestamp': at, ...headers } = receiver.headers[0] ?? {}
     expect([headers['idempotency-key'], message.id]).toEqual([id, id])
+    expect(headers['user-agent']).toMatch(/^wynnsync\/\d/)
     const signed = createHmac('sha256', 'of two')
       .update(`${id}.${at}.${JSON.stringify(message)}`)
       .digest('base64')
@@ -92,9 +100,7 @@ describe.each(kindsOfPart)('watches on the %s database', (kind) => {
     await watching.look()
     expect(receiver.got).toHaveLength(1)
     expect((await readDeliveries(world.db)).map(({ number, sending }) => [number, sending])).toEqual([
-      [4, null],
-      [4, null],
-      [4, null],
+      ...Array(4).fill([4, null]),
     ])
     expect(warnings).toEqual([])
   })

@@ -64,11 +64,21 @@ select changed.number, changed."writtenAt", capture.captured_at as at, capture.t
    and capture.captured_at > changed.observed - interval '7 days'
  where changed.resource = 'territories'`
 
-function captureOf({ territory, again, from, to }: EventRow) {
+function capturedOf({ territory, again, from, to, toUuid }: EventRow) {
   return {
     text: again ? `${to} took ${territory} again` : `${to} took ${territory} from ${from ?? 'no owner'}`,
     path: page('territories', territory),
     territory: String(territory),
+    guild: String(toUuid),
+  }
+}
+
+function lostOf({ territory, from, to, fromUuid }: EventRow) {
+  return {
+    text: `${from ?? fromUuid} lost ${territory} to ${to}`,
+    path: page('territories', territory),
+    territory: String(territory),
+    guild: String(fromUuid),
   }
 }
 
@@ -122,12 +132,12 @@ export const eventQueries: Readonly<Record<WatchEvent, EventQuery>> = {
   captured: {
     sources: ['territories'],
     sql: captures,
-    occurrence: (row) => ({ ...captureOf(row), guild: String(row.toUuid) }),
+    occurrence: capturedOf,
   },
   lost: {
     sources: ['territories'],
     sql: `${captures} and capture.from_guild_uuid is not null and not capture.is_recapture`,
-    occurrence: (row) => ({ ...captureOf(row), guild: String(row.fromUuid) }),
+    occurrence: lostOf,
   },
   joined: movesOf('joined'),
   left: movesOf('left'),

@@ -9,7 +9,10 @@ export interface Filters {
 }
 
 /** Resolves the names that filters have; a name that is not known yet matches nothing. */
-export async function filtersOf(sql: Sql, { guild: guilds, player: players }: Watch): Promise<Filters> {
+export async function filtersOf(
+  sql: Sql,
+  { guild: guilds, player: players }: Pick<Watch, 'guild' | 'player'>,
+): Promise<Filters> {
   const uuidsOf = async (table: string, names: readonly string[]) => {
     const rows = await sql.query<{ uuid: string }>(
       `select distinct uuid::text from (${table}) known where name = any($1)`,
@@ -58,7 +61,14 @@ export async function readOccurrences(sql: Sql, watch: Watch, numbers: readonly 
       if (isWanted(occurrence, watch, filters)) found.push(occurrence)
     }
   }
-  return found.sort((one, other) => one.number - other.number || one.at.getTime() - other.at.getTime())
+  return withoutMirrors(found).sort((one, other) => one.number - other.number || one.at.getTime() - other.at.getTime())
+}
+
+/** A loss whose capture is sent too says nothing more. */
+function withoutMirrors(found: readonly Occurrence[]): Occurrence[] {
+  const keyOf = ({ number, territory, at }: Occurrence) => JSON.stringify([number, territory, at])
+  const captured = new Set(found.filter(({ event }) => event === 'captured').map(keyOf))
+  return found.filter((one) => one.event !== 'lost' || !captured.has(keyOf(one)))
 }
 
 /** A filter holds for the events that have what it names. */
