@@ -68,3 +68,9 @@ export function refuseWith(flags: object, first: string, idle: readonly string[]
   const flag = idle.find((one) => isGiven(flags as Flags, one))
   if (flag !== undefined) throw new UsageError(`${flag} does nothing with ${first}`)
 }
+
+/** @throws UsageError when one of these flags is given, which all commands have but which this one has no use for */
+export function refuseIn(command: string, flags: object, idle: readonly string[]): void {
+  const flag = idle.find((one) => isGiven(flags as Flags, one))
+  if (flag !== undefined) throw new UsageError(`${flag} does nothing in ${command}`)
+}

@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, expect, test } from 'vitest'
-import { buildProgram, runProgram } from '../support/cli.ts'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { systemClock } from '../../src/app/clock.ts'
+import { buildProgram, runProgram, startProgram } from '../support/cli.ts'
 import { temporaryFolder } from '../support/postgres.ts'
 
 const lines = (text: string) => text.split('\n').map((line) => line.trim().replace(/ {2,}/g, '  '))
@@ -44,3 +45,40 @@ test('the demo shows its days in five paragraphs, whose commands show the same, 
   expect(wanted.length).toBeGreaterThan(5)
   expect(wanted.filter((line) => !said.includes(line))).toEqual([])
 })
+
+test('a demo takes an empty folder or that of an earlier demo, and leaves every other one alone', async () => {
+  const [folder, foreign, temporary] = [await temporaryFolder(), await temporaryFolder(), await temporaryFolder()]
+  const start = (...args: string[]) => {
+    const running = startProgram(['demo', ...args], { TMPDIR: temporary }, folder)
+    onTestFinished(() => void running.child.kill('SIGKILL'))
+    return running
+  }
+  const begun = async ({ child }: ReturnType<typeof start>) =>
+    String(await new Promise((resolve) => child.stdout?.once('data', resolve)))
+  writeFileSync(join(foreign, 'history'), 'of years')
+  const refused = await start('--data-dir', foreign).finished
+  expect(refused).toMatchObject({ code: 2, err: expect.stringContaining("holds something that is not a demo's") })
+  expect(readdirSync(foreign)).toEqual(['history'])
+
+  const place = join(folder, 'here')
+  const first = start('--data-dir', place)
+  expect(await begun(first)).toContain(`an embedded Postgres in ${place}.`)
+  await untilThere(join(place, 'postgres'))
+  const second = await start('--data-dir', place).finished
+  expect(second).toMatchObject({
+    code: 75,
+    err: expect.stringMatching(/process \d+ \(demo\) uses .*name another folder for this demo: --data-dir/),
+  })
+  expect(readdirSync(place)).toContain('postgres')
+  expect(first.child.exitCode).toBeNull()
+  first.child.kill('SIGKILL')
+  await first.finished
+  const third = start('--data-dir', place)
+  expect(await begun(third)).toContain(place)
+  // Nothing went to the usual folder.
+  expect(readdirSync(temporary)).toEqual([])
+})
+
+async function untilThere(path: string): Promise<void> {
+  while (!existsSync(path)) await systemClock.sleep(50)
+}

@@ -58,6 +58,8 @@ describe('wynnsync', () => {
     [['query', 'item', '--csv', '--json'], '--csv does nothing with --json'],
     [['query', 'item', '--sql', '--csv'], '--csv does nothing with --sql'],
     [['dictionary', '--html', '--json'], '--html does nothing with --json'],
+    [['demo', '--database-url', 'postgres://x@localhost/x'], '--database-url does nothing in demo'],
+    [['demo', '--json'], '--json does nothing in demo'],
     [['start', '--metrics-host', '::'], '--metrics-host does nothing without --metrics-port'],
     [['start', '--web-host', '::'], '--web-host does nothing without --web-port'],
     [['start', '--no-people'], '--no-people does nothing without --web-port'],

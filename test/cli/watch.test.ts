@@ -101,3 +101,42 @@ test('a sync from a crontab sends what it changed; status and doctor say what is
     }),
   )
 })
+
+test('watch add checks names against the database, and doctor reports those that nothing has', async () => {
+  const [receiver, api] = [await openReceiver(), await servedApi({ game: { guilds: 3, players: 20 } })]
+  const environment = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_DATA_DIR: await temporaryFolder() }
+  const run = async (...args: string[]) => await runProgram([...args, '--base-url', api.url], environment)
+  const add = async (name: string, ...args: string[]) =>
+    await run('watch', 'add', name, '--event', 'captured', '--webhook', receiver.url, ...args)
+  // No guild is known yet.
+  expect(await add('first', '--guild', 'NOSUCHGUILD')).toMatchObject({
+    code: 0,
+    err: expect.stringContaining('guild not found: NOSUCHGUILD; nothing is sent'),
+  })
+  expect((await run('sync', 'guild-list', 'territories', 'guilds')).code).toBe(0)
+  const rows = async (question: string) => JSON.parse((await run('query', question, '--json')).out)
+  const [[guild], [territory]] = [await rows('guild'), await rows('territory')]
+  const misspelt = `${guild.name}x`
+  expect(await add('third', '--guild', misspelt)).toMatchObject({
+    code: 2,
+    err: expect.stringContaining(`guild not found: ${misspelt}; did you mean ${guild.name} [${guild.prefix}]`),
+  })
+  expect(await add('third', '--territory', `${territory.territory}x`)).toMatchObject({
+    code: 2,
+    err: expect.stringContaining(`did you mean ${territory.territory}`),
+  })
+  expect(await add('third', '--player', 'Nobody')).toMatchObject({
+    code: 0,
+    err: expect.stringContaining('player not found'),
+  })
+  const known = ['--guild', guild.prefix, '--guild', guild.name, '--guild', guild.guild_uuid]
+  expect(await add('fourth', ...known, '--territory', territory.territory)).toMatchObject({ code: 0, err: '' })
+  const { findings } = JSON.parse((await run('doctor', '--json')).out)
+  const [finding] = findings.filter(({ check }: { check: string }) => check === 'watches')
+  expect(finding).toMatchObject({
+    verdict: 'warning',
+    seen: expect.stringContaining('first: guild not found: NOSUCHGUILD'),
+  })
+  expect(finding.seen).toContain('third: player not found: Nobody')
+  expect(finding.seen).not.toContain('fourth')
+})

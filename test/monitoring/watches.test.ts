@@ -59,11 +59,14 @@ describe.each(kindsOfPart)('watches on the %s database', (kind) => {
     const receiver = await openReceiver()
     await oak('a', '09:00', '10:00')
     const target = { type: 'webhook', url: receiver.url, secret: 'of two' }
+    const all = await openReceiver()
+    const elsewhere = { type: 'webhook', url: all.url }
     const { watching, warnings } = await watched(
       [
         { name: 'mine', events: ['captured', 'lost'], guild: ['aaa'], target },
         { name: 'elm', events: ['captured'], territory: ['Elm'], target },
         { name: 'other', events: ['captured'], guild: [guildId('c')], target },
+        { name: 'all', events: ['lost', 'captured'], atLeast: { events: 2, minutes: 10 }, target: elsewhere },
       ],
       { site: 'https://example.org/' },
     )
@@ -74,13 +77,18 @@ describe.each(kindsOfPart)('watches on the %s database', (kind) => {
     await world.clock.advanceTo(instantOf('11:01'))
     await watching.look()
     expect(receiver.got).toHaveLength(1)
+    // Each capture is seen from the side of the new holder alone.
+    expect(all.got.map(textsOf)).toEqual([
+      ['captured: Guild b took Oak from Guild a', 'captured: Guild a took Oak from Guild b'],
+    ])
     const [message] = receiver.got as Body[]
     expect(jsonSchemas['watch-message'].safeParse(message).error).toBeUndefined()
-    expect(textsOf(message)).toEqual(['lost: Guild b took Oak from Guild a', 'captured: Guild a took Oak from Guild b'])
+    expect(textsOf(message)).toEqual(['lost: Guild a lost Oak to Guild b', 'captured: Guild a took Oak from Guild b'])
     expect(message).toMatchObject({ watch: 'mine', title: 'mine: lost, captured', count: 2 })
     expect(message.events[0]).toMatchObject({ change: 2, url: 'https://example.org/territories/Oak' })
     const { 'webhook-id': id, 'webhook-timestamp': at, ...headers } = receiver.headers[0] ?? {}
     expect([headers['idempotency-key'], message.id]).toEqual([id, id])
+    expect(headers['user-agent']).toMatch(/^wynnsync\/\d/)
     const signed = createHmac('sha256', 'of two')
       .update(`${id}.${at}.${JSON.stringify(message)}`)
       .digest('base64')
@@ -92,14 +100,12 @@ describe.each(kindsOfPart)('watches on the %s database', (kind) => {
     await watching.look()
     expect(receiver.got).toHaveLength(1)
     expect((await readDeliveries(world.db)).map(({ number, sending }) => [number, sending])).toEqual([
-      [4, null],
-      [4, null],
-      [4, null],
+      ...Array(4).fill([4, null]),
     ])
     expect(warnings).toEqual([])
   })
 
-  test('tell of members, items, worlds, news and who is online, but of nobody who restricts something', async () => {
+  test('report members, items, worlds, news and who is online, but nothing that a player hides, and nobody who was purged', async () => {
     const receiver = await openReceiver()
     const target = { type: 'webhook', url: receiver.url }
     const members = async (players: Readonly<Record<number, MemberFields>>, at: string) => {
@@ -109,35 +115,40 @@ describe.each(kindsOfPart)('watches on the %s database', (kind) => {
     const online = (worlds: Parameters<typeof onlineBody>[0], at: string) =>
       world.sync(onlinePlayers, onlineBody(worlds), at, notifies)
     const article = (number: number) => ({ title: `Article ${number}`, forumThread: `https://example.org/${number}` })
-    await members({ 1: {}, 2: {}, 3: { rank: 'chief' }, 4: {} }, '10:00')
-    await online({ A1: [1], A2: [2, 4] }, '10:00')
+    // As the API answers guests: it hides the weekly counters of every member.
+    const usual = { restrictions: { guild_high_ranked_access: true } }
+    const hidden = { online: false, restrictions: { guild_high_ranked_access: true, online_status: true } }
+    await members({ 1: usual, 2: usual, 3: { ...usual, rank: 'chief' }, 4: hidden, 8: usual }, '10:00')
+    await online({ A1: [1], A2: [2] }, '10:00')
     await world.sync(items, [item('Oak Bow', { lore: 'old' })], '10:00', notifies)
     await world.sync(latestNews, [article(1)], '10:00', notifies)
     const { watching, warnings } = await watched([
       { name: 'guild', events: ['joined', 'left', 'rank'], guild: ['aaa'], groupSeconds: 0, target },
       { name: 'items', events: ['item changed', 'patch'], item: ['Oak Bow'], groupSeconds: 0, target },
       { name: 'worlds', events: ['world down'], groupSeconds: 0, target },
-      { name: 'friends', events: ['online'], player: ['Player3', playerId(5), playerId(6)], groupSeconds: 0, target },
+      { name: 'friends', events: ['online'], player: ['Player3', ...[5, 6, 7].map(playerId)], groupSeconds: 0, target },
       { name: 'news', events: ['news'], groupSeconds: 0, target },
     ])
-    await world.db.query(`insert into sync.privacy_restriction values ($1, 'onlineStatus', 'players/x', now());`, [
-      playerId(5),
-    ])
+    await world.db.query(
+      `insert into sync.privacy_restriction values ($1, 'onlineStatus', 'players/x', now()),
+                                                   ($2, 'guildHistoryAccess', 'players/y', now())`,
+      [playerId(5), playerId(8)],
+    )
     await world.db.query(
       `insert into sync.privacy_action (at, player_hash, field_group, policy, rows, reason)
        values (now(), sha256($1::bytea), 'everything', 'purge', 1, 'asked')`,
       [playerId(6)],
     )
     const later = {
-      1: {},
-      3: { rank: 'owner' },
-      5: { joined: '10:30' },
-      6: { joined: '10:30' },
-      7: { joined: '10:30' },
+      1: usual,
+      3: { ...usual, rank: 'owner' },
+      5: { ...usual, joined: '10:30' },
+      6: { ...usual, joined: '10:30' },
+      7: { ...hidden, joined: '10:30' },
     }
     for (const at of ['11:00', '12:00']) {
       await members(later, at)
-      await online({ A1: [1, 3, 5, 6] }, at)
+      await online({ A1: [1, 3, 5, 6, 7] }, at)
     }
     await world.sync(items, [item('Oak Bow', { lore: 'new' }), item('Elm Bow')], '12:00', notifies)
     await world.sync(latestNews, [article(1), article(2)], '12:00', notifies)
@@ -149,6 +160,7 @@ describe.each(kindsOfPart)('watches on the %s database', (kind) => {
       byWatch.set(String(body.watch), [...(byWatch.get(String(body.watch)) ?? []), ...textsOf(body)])
     expect(Object.fromEntries(byWatch)).toEqual({
       guild: expect.arrayContaining([
+        'joined: Player5 joined Guild a',
         'joined: Player7 joined Guild a',
         'left: Player2 left Guild a',
         'left: Player4 left Guild a',
@@ -159,8 +171,8 @@ describe.each(kindsOfPart)('watches on the %s database', (kind) => {
       friends: ['online: Player3 is online on A1'],
       news: ['news: Article 2'],
     })
-    expect(byWatch.get('guild')).toHaveLength(4)
-    expect(JSON.stringify(receiver.got)).not.toMatch(/Player5|Player6|000000000005|000000000006/)
+    expect(byWatch.get('guild')).toHaveLength(5)
+    expect(JSON.stringify(receiver.got)).not.toMatch(/Player6|Player8|000000000006|000000000008/)
   })
 
   test('repeat what failed with the same key until the receiver takes it, or for a day', async () => {
@@ -271,6 +283,32 @@ describe.each(kindsOfPart)('watches on the %s database', (kind) => {
     )
     const got = JSON.parse(readFileSync(join(folder, 'got'), 'utf8'))
     expect(got.events[0].text).toBe(`${hostile} took Oak from Guild`)
+  })
+
+  test('give every resource its interval after the process began before it counts as late, and send that once', async () => {
+    const receiver = await openReceiver()
+    const target = { type: 'webhook', url: receiver.url }
+    await world.db.query(
+      `insert into sync.expectation values ('territories', '2026-01-01', 60, 'start'), ('items', '2026-01-01', 3600, 'start')`,
+    )
+    const late = [{ name: 'late', events: ['freshness late'], groupSeconds: 0, target }]
+    const { watching } = await watched(late)
+    const began = world.clock.now()
+    const lookAfter = async (seconds: number, one = watching) => {
+      await world.clock.advanceTo(began + seconds * 1000)
+      for (let times = 0; times < 3; times++) await one.look()
+      return receiver.got.map(textsOf)
+    }
+    expect(await lookAfter(1)).toEqual([])
+    expect(await lookAfter(61)).toEqual([])
+    expect(await lookAfter(121)).toEqual([['freshness late: territories is late']])
+    expect((await lookAfter(3721)).slice(1)).toEqual([['freshness late: items is late']])
+    // The outbox forgets after a day.
+    await world.db.query('delete from sync.outbox')
+    expect(await lookAfter(90_000)).toHaveLength(2)
+    await watching.close(1000)
+    const again = await watched(late)
+    expect(await lookAfter(90_001, again.watching)).toHaveLength(2)
   })
 
   test('leave it to one process at a time, and send what is late as soon as it is known', async () => {

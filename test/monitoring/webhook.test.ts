@@ -33,6 +33,7 @@ describe('the webhook', () => {
       ['failure', 'items', '2026-06-01T10:00:00.000Z'],
       ['recovery', 'items', '2026-06-01T10:00:00.000Z'],
     ])
+    expect(receiver.headers[0]?.['user-agent']).toMatch(/^wynnsync\/\d/)
     for (const one of told) expect(jsonSchemas.webhook.safeParse(one).error).toBeUndefined()
     expect(told[0]).toMatchObject({
       message: 'the service is away',

@@ -33,14 +33,20 @@ export function webWorld(kind: Database['kind']) {
     get world() {
       return world
     },
-    served: async (options: Partial<WebOptions> = {}, clock: Clock = world.clock): Promise<Served> => {
-      const { db } = world
-      const log = createLog('error', clock)
-      const usual = { host: '127.0.0.1', port: 0, flag: '--port', requestsPerMinute: 0, people: true, timeoutMs: 5000 }
-      const server = await serveWeb({ db, finders: nameFinders, clock, log }, { ...usual, version: 'test', ...options })
-      onTestFinished(() => server.close())
-      const ask: Served['ask'] = (path, headers, method) => request(server.url, path, headers, method)
-      return { url: server.url, ask, json: async (path) => JSON.parse((await ask(path)).text) }
-    },
+    served: (options: Partial<WebOptions> = {}, clock?: Clock) => serve(world, options, clock),
   }
+}
+
+/** A server of a world, for the calling test. */
+export async function serve(
+  { db, clock: own }: World,
+  options: Partial<WebOptions> = {},
+  clock: Clock = own,
+): Promise<Served> {
+  const log = createLog('error', clock)
+  const usual = { host: '127.0.0.1', port: 0, flag: '--port', requestsPerMinute: 0, people: true, timeoutMs: 5000 }
+  const server = await serveWeb({ db, finders: nameFinders, clock, log }, { ...usual, version: 'test', ...options })
+  onTestFinished(() => server.close())
+  const ask: Served['ask'] = (path, headers, method) => request(server.url, path, headers, method)
+  return { url: server.url, ask, json: async (path) => JSON.parse((await ask(path)).text) }
 }

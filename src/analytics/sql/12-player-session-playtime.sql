@@ -1,8 +1,9 @@
 -- seconds_min counts what responses show: between two of them that both list the player and are at most 90 seconds apart,
 -- and from a login that is known exactly to the first response. seconds_max counts the widest bounds of each session, and
 -- the times that some players were hidden and this one may have been among them, and those of which what was known had to
--- be removed. The time after the latest response does not count. seconds_estimate counts from login_estimate to
--- logout_estimate of each session in analytics.player_session, and lies between the two.
+-- be removed: of these all that counts as watched in coverage, since between two responses an hour apart a hidden player may
+-- have been online throughout. The time after the latest response does not count. seconds_estimate counts from login_estimate
+-- to logout_estimate of each session in analytics.player_session, and lies between the two.
 do $$
 begin
   -- Another column is another type, which `create or replace` refuses.
@@ -77,6 +78,9 @@ begin atomic
     select range_agg(tstzrange('-infinity', action.at)) as spans from sync.privacy_action action
      where action.field_group in ('onlineStatus', 'everything')
        and (action.player_uuid = player or action.player_hash = sha256(player::text::bytea))
+  ), hiding as (
+    select range_agg(tstzrange(rule.since, 'infinity')) as spans from sync.privacy_restriction rule
+     where rule.player_uuid = player and rule.field_group = 'onlineStatus'
   ), unsure as materialized (
     -- Outside of it neither hidden players nor responses matter; NULL where nothing is unsure.
     select lower(part.span) as since, upper(part.span) as until
@@ -102,40 +106,68 @@ begin atomic
      cross join lateral (select min(sample.observed_at) as at from game.online_sample sample
                           where sample.observed_at >= numbers.since and sample.observed_at < numbers.until) begun
      cross join lateral (
-       select range_agg(tstzrange(one.at, coalesce(
-                (select min(soon.observed_at) from game.online_sample soon
-                  where soon.observed_at > one.at and soon.observed_at < least(numbers.until, one.at + interval '1 hour')),
-                (select min(later.observed_at) from game.online_sample later
-                  where later.observed_at > one.at and later.observed_at < numbers.until), 'infinity'))) as spans
-         from unnest(shown.at) as one(at)) apart
+       select range_agg(tstzrange(free.at, greatest(free.at, free.until, case when free.is_more then free.next_at end))) as spans
+         from (select one.at, next.at as next_at, lead(one.at) over (order by one.at) = next.at as is_more,
+                      -- Since the response before, where that is too long ago to know.
+                      case when next.at - one.at <= interval '90 seconds' or next.at = 'infinity' then next.at
+                           else (select case when next.at - before.at > interval '90 seconds' then before.at else next.at end
+                                   from (select analytics.online_answer_before(next.at) as at) before) end as until
+                 from unnest(shown.at) as one(at)
+                cross join lateral (
+                  select coalesce(
+                    (select min(soon.observed_at) from game.online_sample soon
+                      where soon.observed_at > one.at and soon.observed_at < least(numbers.until, one.at + interval '1 hour')),
+                    (select min(later.observed_at) from game.online_sample later
+                      where later.observed_at > one.at and later.observed_at < numbers.until), 'infinity') as at) next) free) apart
      where shown.is_all
      union all
     -- Of many numbers in a row only the first with hidden players, and the first without.
-    select range_agg(tstzrange(turn.observed_at, turn.until))
-      from (select marked.is_hidden, marked.observed_at,
+    select range_agg(tstzrange(
+             case when turn.observed_at - turn.before_at > interval '90 seconds'
+                  then (select case when turn.observed_at - before.at > interval '90 seconds' then before.at else turn.observed_at end
+                          from (select analytics.online_answer_before(turn.observed_at) as at) before)
+                  else turn.observed_at end, turn.until))
+      from (select marked.is_hidden, marked.observed_at, marked.before_at,
                    lead(marked.observed_at, 1, 'infinity') over (order by marked.observed_at) as until
               from (select sample.observed_at, sample.hidden is distinct from 0 as is_hidden,
-                           lag(sample.hidden is distinct from 0) over (order by sample.observed_at) as was_hidden
+                           lag(sample.hidden is distinct from 0) over own as was_hidden,
+                           lag(sample.observed_at) over own as before_at
                       from numbers
                       join game.online_sample sample on sample.observed_at >= numbers.since and sample.observed_at < numbers.until
-                     where not (select shown.is_all from shown)) marked
+                     where not (select shown.is_all from shown)
+                    window own as (order by sample.observed_at)) marked
              where marked.is_hidden is distinct from marked.was_hidden) turn
      where turn.is_hidden
     having not (select shown.is_all from shown)
   ), looked as (
-    select range_agg(tstzrange(stretch.begins, stretch.ends)) as spans
-      from unsure cross join lateral analytics.online_watched(unsure.since, unsure.until) stretch
+    -- What coverage counts as watched, however far apart the responses are, and what they certainly cover.
+    select coalesce(dense.spans, '{}') + coalesce(covered.spans, '{}') as spans
+      from (select range_agg(tstzrange(stretch.begins, stretch.ends)) as spans
+              from unsure cross join lateral analytics.online_watched(unsure.since, unsure.until) stretch) dense
+     cross join (
+       select range_agg(part.span) as spans
+         from unsure
+        cross join analytics.watch('online-players') watch
+        cross join lateral (
+          select range_agg(tstzrange(case when gap.missed = 0 then gap.began_at
+                                          else gap.began_at + (gap.ended_at - gap.began_at) / (gap.missed + 1) end, gap.ended_at)) as spans
+            from analytics.unobserved('online-players', unsure.since, unsure.until) gap) blind
+        cross join lateral unnest(tstzmultirange(tstzrange(greatest(watch.first_at, unsure.since), unsure.until))
+                                  - coalesce(blind.spans, '{}')) as part(span)
+        where watch.first_at < unsure.until) covered
   ), bound as materialized (
     select coalesce(certain.spans, '{}') as fewest,
            coalesce(likely.spans, '{}') + coalesce(certain.spans, '{}') as likely,
            coalesce(possible.spans, '{}') + coalesce(certain.spans, '{}')
              + (coalesce(secret.spans, '{}') * coalesce(hidden.spans, '{}') + coalesce(removed.spans, '{}'))
-               * coalesce(looked.spans, '{}') as most
-      from certain cross join likely cross join possible cross join secret cross join hidden cross join removed cross join looked
+               * coalesce(looked.spans, '{}') as most,
+           coalesce(hiding.spans, '{}') + coalesce(removed.spans, '{}') as unlikely
+      from hiding cross join certain cross join likely cross join possible cross join secret cross join hidden cross join removed cross join looked
   )
   select cell.day, case when kept.is_kept then coalesce(fewest.seconds, 0) end,
          case when kept.is_kept then coalesce(most.seconds, 0) end, watch.coverage,
-         case when kept.is_kept then coalesce(likely.seconds, 0) end
+         case when kept.is_kept and not tstzrange(cell.begins, greatest(cell.begins, cell.ends)) && bound.unlikely
+              then coalesce(likely.seconds, 0) end
     from cell
    cross join lateral (select not exists (select from sync.tier where tier.sample_table = 'game.player_listing'
                                              and tier.fine_since > cell.begins)
@@ -159,7 +191,7 @@ begin atomic
    order by cell.day;
 end;
 comment on function analytics.player_playtime(uuid, timestamptz, timestamptz) is
-'How long a player was online on each day (UTC) of [from_time, to_time), in seconds: at least what the responses show, at most what the bounds of the sessions allow; seconds_estimate is one likely number between the two, from login_estimate to logout_estimate of each session. A player who may have been hidden may have been online; time without observations shows in coverage alone. NULL on days that the retention of game.player_listing has removed, and on those observed by another database whose sessions were not imported.';
+'How long a player was online on each day (UTC) of [from_time, to_time), in seconds: at least what the responses show, at most what the bounds of the sessions allow; seconds_estimate is one likely number between the two, from login_estimate to logout_estimate of each session, and NULL on days of which the player hides a part. A player who may have been hidden may have been online for all of the watched time; time without observations shows in coverage alone. All NULL on days that the retention of game.player_listing has removed, and on those observed by another database whose sessions were not imported.';
 
 -- The functions of an older version, replaced above, depend on it.
 drop function if exists analytics.online_answer(timestamptz, timestamptz);

@@ -39,12 +39,19 @@ const changed = `with changed as materialized (
          change->>'key' as key, outbox.xmin as transaction
     from sync.outbox where number = any($1))`
 
-/** No one who restricted anything, or was purged. */
-const isShown = (
-  player: string,
-) => `not exists (select from sync.privacy_restriction one where one.player_uuid = ${player})
-   and not exists (select from sync.privacy_action action where action.policy in ('purge', 'delete')
-                      and (action.player_uuid = ${player} or action.player_hash = sha256(${player}::text::bytea)))`
+/** No one who was removed by a purge or by the policy `delete`, although the API goes on to show them. */
+const isNotRemoved = (player: string) => `not exists (
+   select from sync.privacy_action action
+    where action.policy in ('purge', 'delete')
+      and (action.player_uuid = ${player} or action.player_hash = sha256(${player}::text::bytea)))`
+
+/** No one who hides what this rule is about, whichever response says so. Other rules hide other things. */
+const shows = (rule: string, player: string) => `not exists (
+   select from sync.privacy_restriction one where one.player_uuid = ${player} and one.field_group = '${rule}')
+   and not exists (select from game.guild_member member where member.player_uuid = ${player}
+                      and member.valid_until = 'infinity' and '${rule}' = any(member.restricted))
+   and not exists (select from game.player profile where profile.player_uuid = ${player}
+                      and profile.valid_until = 'infinity' and '${rule}' = any(profile.restricted))`
 
 const page = (kind: string, name: unknown) => `/${kind}/${encodeURIComponent(String(name))}`
 
@@ -57,17 +64,27 @@ select changed.number, changed."writtenAt", capture.captured_at as at, capture.t
    and capture.captured_at > changed.observed - interval '7 days'
  where changed.resource = 'territories'`
 
-function captureOf({ territory, again, from, to }: EventRow) {
+function capturedOf({ territory, again, from, to, toUuid }: EventRow) {
   return {
     text: again ? `${to} took ${territory} again` : `${to} took ${territory} from ${from ?? 'no owner'}`,
     path: page('territories', territory),
     territory: String(territory),
+    guild: String(toUuid),
+  }
+}
+
+function lostOf({ territory, from, to, fromUuid }: EventRow) {
+  return {
+    text: `${from ?? fromUuid} lost ${territory} to ${to}`,
+    path: page('territories', territory),
+    territory: String(territory),
+    guild: String(fromUuid),
   }
 }
 
 /**
- * Moves of members. A leave is concluded after it was first observed: those of a change are the ones whose version ended in the
- * same transaction.
+ * Moves of members: who is in a guild is public, and former guilds are unless the player hides them. A leave is concluded after
+ * it was first observed: those of a change are the ones whose version ended in the same transaction.
  */
 const moves = (events: readonly string[]) => `${changed}
 select changed.number, changed."writtenAt", event.at, event.event, event.guild_uuid::text as guild,
@@ -79,7 +96,8 @@ select changed.number, changed."writtenAt", event.at, event.event, event.guild_u
             else exists (select from game.guild_member member where member.guild_uuid = event.guild_uuid
                             and member.player_uuid = event.player_uuid and member.valid_until = event.observed_at
                             and member.xmin = changed.transaction) end
-   and ${isShown('event.player_uuid')}
+   and ${isNotRemoved('event.player_uuid')}
+   and (event.event <> 'left' or ${shows('guildHistoryAccess', 'event.player_uuid')})
  where changed.resource = 'guilds' and ($2::text[] is null or changed.key = any($2))`
 
 function moveOf({ event, guild, name, player, username, from, to }: EventRow) {
@@ -112,12 +130,12 @@ export const eventQueries: Readonly<Record<WatchEvent, EventQuery>> = {
   captured: {
     sources: ['territories'],
     sql: captures,
-    occurrence: (row) => ({ ...captureOf(row), guild: String(row.toUuid) }),
+    occurrence: capturedOf,
   },
   lost: {
     sources: ['territories'],
     sql: `${captures} and capture.from_guild_uuid is not null and not capture.is_recapture`,
-    occurrence: (row) => ({ ...captureOf(row), guild: String(row.fromUuid) }),
+    occurrence: lostOf,
   },
   joined: movesOf('joined'),
   left: movesOf('left'),
@@ -165,7 +183,8 @@ select changed.number, changed."writtenAt", version.valid_until as at, version.w
 select changed.number, changed."writtenAt", session.listed_from as at, session.player_uuid::text as player, session.username,
        session.world
   from changed join analytics.player_session session on session.listed_from = changed.observed
-   and session.player_uuid::text = any($2) and ${isShown('session.player_uuid')}
+   and session.player_uuid::text = any($2)
+   and ${isNotRemoved('session.player_uuid')} and ${shows('onlineStatus', 'session.player_uuid')}
  where changed.resource = 'online-players'`,
     takes: ['players'],
     occurrence: ({ player, username, world }) => ({

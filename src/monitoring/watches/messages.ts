@@ -16,9 +16,11 @@ export interface Message {
 
 /** Lines that a chat shows. */
 const mostLines = 20
-/** Characters of a line, and of what Discord shows of one message, at most. */
-const longestLine = 200
-const longestText = 4000
+/**
+ * Characters of a line, of a title, of a link and of all lines, at most: Discord refuses an embed with a title of more than 256, a
+ * URL of more than 2048, a description of more than 4096 or more than 6000 in all.
+ */
+const [longestLine, longestTitle, longestUrl, longestText] = [200, 256, 2048, 4000]
 
 /** The message for programs: everything, in order. */
 export function messageJson({ id, watch, occurrences, site }: Message) {
@@ -54,7 +56,12 @@ export function bodyOf(type: Exclude<Target['type'], 'command'>, message: Messag
   })
   const [first] = occurrences
   const url = occurrences.length === 1 && first ? urlOf(first.path, site) : site
-  const embed = { title, description, ...(url ? { url } : {}), timestamp: occurrences.at(-1)?.at.toISOString() }
+  const embed = {
+    title,
+    description,
+    ...(url && url.length <= longestUrl ? { url } : {}),
+    timestamp: occurrences.at(-1)?.at.toISOString(),
+  }
   return JSON.stringify({ embeds: [embed], allowed_mentions: noMentions })
 }
 
@@ -73,7 +80,7 @@ function titleOf(watch: string, occurrences: readonly Occurrence[]): string {
   const counts = new Map<string, number>()
   for (const { event } of occurrences) counts.set(event, (counts.get(event) ?? 0) + 1)
   const parts = [...counts].map(([event, count]) => (count === 1 ? event : `${count} ${event}`))
-  return `${watch}: ${parts.join(', ')}`
+  return shortened(`${watch}: ${parts.join(', ')}`, longestTitle)
 }
 
 function linesOf(occurrences: readonly Occurrence[], lineOf: (one: Occurrence) => string): string {
@@ -88,12 +95,18 @@ function linesOf(occurrences: readonly Occurrence[], lineOf: (one: Occurrence) =
   return [...lines, ...(left > 0 ? [`and ${left} more`] : [])].join('\n')
 }
 
-function shortened(text: string): string {
-  return text.length > longestLine ? `${text.slice(0, longestLine - 1)}…` : text
+function shortened(text: string, most: number = longestLine): string {
+  // Not between the halves of a character.
+  return text.length > most ? `${text.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, '')}…` : text
 }
 
-/** Only pages and web addresses: a name may have become a link of another kind. */
+/** Only pages and web addresses: a name may have become a link of another kind, or one that is too long for a chat. */
 function urlOf(path: string, site: string | undefined): string | undefined {
+  const url = addressOf(path, site)
+  return url !== undefined && url.length <= longestUrl ? url : undefined
+}
+
+function addressOf(path: string, site: string | undefined): string | undefined {
   if (/^https?:\/\//i.test(path)) return URL.canParse(path) ? new URL(path).href : undefined
   return site === undefined || !path.startsWith('/') ? undefined : `${site.replace(/\/+$/, '')}${path}`
 }

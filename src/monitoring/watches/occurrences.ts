@@ -2,8 +2,8 @@ import type { Sql } from '../../db/database.ts'
 import { type EventQuery, type EventRow, eventQueries, type Occurrence } from './event-queries.ts'
 import type { Watch, WatchEvent } from './watch-file.ts'
 
-/** The filters of a watch, by uuid where names can change; undefined: there is none. A name that is not known yet matches nothing. */
-async function filtersOf(sql: Sql, { guild: guilds, player: players }: Watch) {
+/** Resolves the names in the filters of a watch, to uuids where names can change; undefined: there is none. A name that is not known yet matches nothing. */
+export async function filtersOf(sql: Sql, { guild: guilds, player: players }: Pick<Watch, 'guild' | 'player'>) {
   const uuidsOf = async (table: string, names: readonly string[]) => {
     const rows = await sql.query<{ uuid: string }>(
       `select distinct uuid::text from (${table}) known where name = any($1)`,
@@ -35,7 +35,7 @@ export function sourcesOf(events: readonly WatchEvent[]): string[] {
 }
 
 /**
- * Everything that a watch sends of some changes, in order. Players who restricted anything, or were purged, are left out.
+ * Everything that a watch sends of some changes, in order, without what its players hide and without players who were removed.
  * @param numbers of changes in sync.outbox
  */
 export async function readOccurrences(sql: Sql, watch: Watch, numbers: readonly number[]): Promise<Occurrence[]> {
@@ -52,7 +52,14 @@ export async function readOccurrences(sql: Sql, watch: Watch, numbers: readonly 
       if (isWanted(occurrence, watch, filters)) found.push(occurrence)
     }
   }
-  return found.sort((one, other) => one.number - other.number || one.at.getTime() - other.at.getTime())
+  return withoutMirrors(found).sort((one, other) => one.number - other.number || one.at.getTime() - other.at.getTime())
+}
+
+/** A loss whose capture is sent too says nothing more. */
+function withoutMirrors(found: readonly Occurrence[]): Occurrence[] {
+  const keyOf = ({ number, territory, at }: Occurrence) => JSON.stringify([number, territory, at])
+  const captured = new Set(found.filter(({ event }) => event === 'captured').map(keyOf))
+  return found.filter((one) => one.event !== 'lost' || !captured.has(keyOf(one)))
 }
 
 /** A filter holds for the events that have what it names. */

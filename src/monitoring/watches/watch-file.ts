@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import * as z from 'zod'
 import { codeOf, messageOf, UsageError } from '../../app/errors.ts'
 import { replaceFile } from '../../app/private-folder.ts'
+import { visibleLine } from '../../app/terminal-text.ts'
 import { parseQuietHours } from './quiet-hours.ts'
 
 /** Everything a watch can send a message about. */
@@ -12,7 +13,10 @@ export const watchEvents = [
 
 export type WatchEvent = (typeof watchEvents)[number]
 
-const text = z.string().min(1).max(200)
+/** Characters of a name. */
+const longestName = 200
+
+const text = z.string().min(1).max(longestName)
 const names = z.array(text).min(1).max(100)
 const url = z.url({ protocol: /^https?$/ }).describe('secret')
 
@@ -32,7 +36,7 @@ const target = z.discriminatedUnion('type', [
 
 const watch = z
   .strictObject({
-    name: text.regex(/^[\w.-]+$/, 'letters, digits, `_`, `-` and `.` only'),
+    name: text.regex(/^[\w.-]+$/, 'must have letters, digits, `_`, `-` and `.` only'),
     events: z.array(z.enum(watchEvents)).min(1),
     guild: names.optional().describe('names, prefixes or uuids'),
     territory: names.optional(),
@@ -44,17 +48,14 @@ const watch = z
       .describe('a message only when so many events come within so many minutes'),
     quiet: z
       .string()
-      .refine(
-        (hours) => parseQuietHours(hours) !== null,
-        'must be hours such as 22:00-07:00 or 22:00-07:00 Europe/Berlin',
-      )
+      .refine((hours) => parseQuietHours(hours) !== null, 'must be like 22:00-07:00')
       .optional()
       .describe('hours in which nothing is sent; what happens then comes afterwards. UTC unless a time zone is given'),
     groupSeconds: z.int().min(0).max(3600).default(60).describe('what happens within so many seconds is one message'),
     target,
   })
   .refine(({ events, player }) => !events.includes('online') || player !== undefined, {
-    message: 'the event `online` must name players',
+    message: 'must name players: the event `online` needs them',
     path: ['player'],
   })
 
@@ -67,7 +68,7 @@ export const watchesSchema = z.strictObject({
     .describe('where `wynnsync serve` can be reached, for the links of messages'),
   watches: z
     .array(watch)
-    .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, 'two watches have the same name'),
+    .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, 'must not have the same name twice'),
 })
 
 export type WatchFile = z.infer<typeof watchesSchema>
@@ -95,8 +96,42 @@ export function readWatches(file: string): WatchFile {
 export function parseWatches(file: string, content: unknown): WatchFile {
   const { data, error } = watchesSchema.safeParse(content)
   if (data) return data
-  const problems = error.issues.map(({ path, message }) => `  ${path.join('.') || 'the file'}: ${message}`)
+  const problems = error.issues.map((issue) => `  ${problemOf(issue, content)}`)
   throw new UsageError(`${file} has watches that cannot be used:\n${problems.join('\n')}`)
+}
+
+/** The place of something wrong, what it must be, and what it is where that can be no secret. */
+function problemOf(issue: z.core.$ZodIssue, content: unknown): string {
+  const { path } = issue
+  const value = path.reduce<unknown>((within, part) => Object(within)[part], content)
+  // A URL may have been written in the wrong place.
+  const isOpen = path.length > 2 && !path.includes('target') && !String(value).includes('://')
+  const isShown = isOpen && /^(string|number|boolean)$/.test(typeof value) && String(value).length <= longestName
+  const wrong = value === undefined && issue.code === 'invalid_type' ? 'is missing' : mustBe(issue)
+  return visibleLine(`${path.join('.') || 'the file'} ${wrong}${isShown && value !== '' ? `, got ${value}` : ''}`)
+}
+
+function mustBe(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${issue.expected === 'int' ? 'a whole number' : `${/^[ao]/.test(issue.expected) ? 'an' : 'a'} ${issue.expected}`}`
+    case 'invalid_value':
+      return `must be one of ${issue.values.join(', ')}`
+    case 'unrecognized_keys':
+      return `has unknown fields: ${issue.keys.join(', ')}`
+    case 'invalid_union':
+      return `must be one of ${target.options.map(({ shape }) => shape.type.value).join(', ')}`
+    case 'too_small':
+      return /string|array/.test(issue.origin) ? 'must not be empty' : `must be at least ${issue.minimum}`
+    case 'too_big':
+      return /string|array/.test(issue.origin)
+        ? `must have at most ${issue.maximum} ${issue.origin === 'string' ? 'characters' : 'elements'}`
+        : `must be at most ${issue.maximum}`
+    case 'invalid_format':
+      return issue.format === 'url' ? 'must be a URL of http or https' : issue.message
+    default:
+      return issue.message
+  }
 }
 
 /** Replaces the file, readable by its owner only: URLs of webhooks are secrets. */

@@ -2,10 +2,9 @@ import { setMaxListeners } from 'node:events'
 import { type Clock, within } from '../../app/clock.ts'
 import { messageOf } from '../../app/errors.ts'
 import type { Database, Lock } from '../../db/database.ts'
-import { publish } from '../../sync/outbox/outbox.ts'
-import { readFreshness } from '../../sync/record/recent-runs.ts'
 import { type Delivering, deliver } from './deliver.ts'
 import { matchDeliveries, readDeliveries } from './delivery-state.ts'
+import { openFreshnessNotes } from './freshness.ts'
 import { readWatches, type Watch, type WatchFile } from './watch-file.ts'
 
 export interface WatchingOptions {
@@ -93,12 +92,13 @@ function createLooks(context: Delivering) {
   const { db, clock } = context
   /** By watch, the last number that was looked at, and when to look again without another. */
   const seen = new Map<string, { readonly last: number; readonly at: number }>()
+  const freshness = openFreshnessNotes(db, clock)
   let freshnessAt = 0
 
   async function look({ site, watches }: WatchFile, isLast: boolean): Promise<void> {
     if (clock.now() >= freshnessAt && watches.some(({ events }) => events.includes('freshness late'))) {
       freshnessAt = clock.now() + FRESHNESS_EVERY
-      await noteFreshness(db, new Date(clock.now()))
+      await freshness.look(isLast)
     }
     const [head] = await db.query<{ last: number }>('select coalesce(max(last), 0) as last from sync.outbox_head')
     const last = head?.last ?? 0
@@ -120,21 +120,4 @@ function createLooks(context: Delivering) {
   }
 
   return { look, forget: () => seen.clear() }
-}
-
-/**
- * Writes a change for every resource that became late, or is no longer, since the last look. What the outbox does not keep any
- * more counts as not late.
- */
-async function noteFreshness(db: Database, now: Date): Promise<void> {
-  const freshness = await readFreshness(db)
-  const rows = await db.query<{ resource: string; isLate: boolean }>(
-    `select distinct on (change->>'resource') change->>'resource' as resource, (change->>'isLate')::boolean as "isLate"
-       from sync.outbox where change->>'event' = 'freshness' order by change->>'resource', number desc`,
-  )
-  const before = new Map(rows.map(({ resource, isLate }) => [resource, isLate]))
-  const changes = [...freshness]
-    .filter(([resource, { isLate }]) => isLate !== (before.get(resource) ?? false))
-    .map(([resource, { isLate }]) => JSON.stringify({ event: 'freshness', resource, at: now.toISOString(), isLate }))
-  if (changes.length > 0) await db.query(publish, [[], changes, now])
 }

@@ -26,17 +26,25 @@ interface Move {
   readonly name: string | null
   readonly from: string | null
   readonly to: string | null
+  /** Of a transfer, the guild left. */
+  readonly former: string | null
 }
 
 async function moveEntries(sql: Sql, guild: string): Promise<Entry[]> {
   const moves = await sql.query<Move>(
-    `select at, event, player_uuid::text as player, username, guild_name as name, from_rank as "from", to_rank as "to"
-       from analytics.membership_event where guild_uuid::text = $1 order by at desc limit ${most}`,
+    `with latest as (select * from analytics.membership_event where guild_uuid::text = $1 order by at desc limit ${most})
+     select at, event, player_uuid::text as player, username, guild_name as name, from_rank as "from", to_rank as "to",
+            other.name as former
+       from latest
+       left join lateral (select guild.name from analytics.guild where latest.event = 'transferred'
+                             and guild.guild_uuid = latest.other_guild_uuid) other on true
+      order by at desc`,
     [guild],
   )
-  return moves.map(({ at, event, player, username, name, from, to }) => {
+  return moves.map(({ at, event, player, username, name, from, to, former }) => {
     const isMove = event === 'joined' || event === 'left'
-    const rank = [from && `from ${from}`, to && `to ${to}`].filter(Boolean).join(' ')
+    const [before, after] = event === 'transferred' ? [former ?? 'another guild', name ?? 'the guild'] : [from, to]
+    const rank = [before && `from ${before}`, after && `to ${after}`].filter(Boolean).join(' ')
     return {
       key: ['membership', guild, player, event, at.toISOString()],
       at,

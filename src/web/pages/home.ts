@@ -78,6 +78,9 @@ interface Move {
   readonly guild: string
   readonly name: string | null
   readonly rank: string | null
+  /** The guild that a joiner came from, or a leaver went to, and its name. */
+  readonly other: string | null
+  readonly otherName: string | null
 }
 
 /** In how many changes of members the latest moves are searched: first few, since all of years take long. */
@@ -87,15 +90,36 @@ const MOVES = 20
 async function latestMoves({ sql }: Visit): Promise<Move[]> {
   let moves: Move[] = []
   for (const changes of CHANGES) {
-    moves = await sql.query<Move>(
-      `select at, event, username, player_uuid::text as player, guild_uuid::text as guild, guild_name as name,
-              coalesce(to_rank, from_rank) as rank
-         from analytics.membership_event_latest($1) order by at desc limit ${MOVES}`,
+    // A change of sides has three rows.
+    const rows = await sql.query<Move>(
+      `with latest as (select * from analytics.membership_event_latest($1) order by at desc limit ${3 * MOVES})
+       select at, event, username, player_uuid::text as player, latest.guild_uuid::text as guild, guild_name as name,
+              coalesce(to_rank, from_rank) as rank, other_guild_uuid::text as other, former.name as "otherName"
+         from latest
+         left join lateral (select guild.name from analytics.guild where latest.event = 'transferred'
+                               and guild.guild_uuid = latest.other_guild_uuid) former on true
+        order by at desc, event desc`,
       [changes],
     )
+    moves = withTransfersOnce(rows).slice(0, MOVES)
     if (moves.length === MOVES) break
   }
   return moves
+}
+
+/** The moves without the join of each transfer, and without the leave that is nearest in time. */
+function withTransfersOnce(moves: readonly Move[]): Move[] {
+  const parts = new Set<Move>()
+  for (const transfer of moves.filter(({ event }) => event === 'transferred')) {
+    const distance = ({ at }: Move) => Math.abs(at.getTime() - transfer.at.getTime())
+    const own = moves.filter((one) => one.player === transfer.player && !parts.has(one))
+    const joined = own.find((one) => one.event === 'joined' && one.guild === transfer.guild && distance(one) === 0)
+    const [left] = own
+      .filter((one) => one.event === 'left' && one.guild === transfer.other && one.other === transfer.guild)
+      .sort((one, another) => distance(one) - distance(another))
+    for (const part of [joined, left]) if (part) parts.add(part)
+  }
+  return moves.filter((one) => !parts.has(one))
 }
 
 async function movesFigure(visit: Visit): Promise<Figure> {
@@ -104,16 +128,27 @@ async function movesFigure(visit: Visit): Promise<Figure> {
   if (!last) return missing('moves', 'No join, leave or change of rank was observed', 'wynnsync sync guilds')
   return {
     id: 'moves',
-    title: `${last.username ?? 'A player'} ${last.event} ${last.event === 'joined' || last.event === 'left' ? (last.name ?? 'a guild') : `in ${last.name ?? 'a guild'}`}`,
+    title: moveTitle(last),
     table: {
       columns: ['At (UTC)', 'Player', 'What', 'Guild', 'Rank'],
-      rows: moves.map(({ at, event, username, player, guild, name, rank }) => [
-        ...[at, link('players', player, username ?? player), event, guildLink(guild, name)],
-        rank ?? '',
+      rows: moves.map(({ at, event, username, player, guild, name, rank, other, otherName }) => [
+        ...[at, link('players', player, username ?? player)],
+        event === 'transferred' && other !== null ? html`transferred from ${guildLink(other, otherName)}` : event,
+        ...[guildLink(guild, name), rank ?? ''],
       ]),
     },
     isTableShown: true,
   }
+}
+
+function moveTitle({ username, event, name, otherName }: Move): string {
+  const guild = name ?? 'a guild'
+  const what: Readonly<Record<string, string>> = {
+    joined: `joined ${guild}`,
+    left: `left ${guild}`,
+    transferred: `transferred from ${otherName ?? 'another guild'} to ${guild}`,
+  }
+  return `${username ?? 'A player'} ${what[event] ?? `${event} in ${guild}`}`
 }
 
 async function patchFigure({ sql, now }: Visit): Promise<Figure> {

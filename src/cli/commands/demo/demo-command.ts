@@ -1,5 +1,3 @@
-import { rm } from 'node:fs/promises'
-import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { type App, createApp, migrateDatabase, openDatabase } from '../../../app/app.ts'
 import { virtualClock } from '../../../app/clock.ts'
@@ -8,23 +6,28 @@ import { wholeNumber } from '../../../app/whole-number.ts'
 import type { Database } from '../../../db/database.ts'
 import { startSandbox, storyWorld } from '../../../sandbox/index.ts'
 import type { Context } from '../../context.ts'
+import { refuseIn } from '../../options.ts'
 import { formatTable } from '../../output/table.ts'
 import { writeReport } from '../report/report-command.ts'
 import { playDays, withDots } from './demo-days.ts'
+import { demoFolder } from './demo-folder.ts'
 import { begin, end, type Paragraph } from './demo-story.ts'
 
 export interface DemoFlags {
   readonly seed?: string
 }
 
-/** `demo`: a simulated API, an embedded database in a temporary folder, and three days in five paragraphs, with a report. */
+/** What nothing of it depends on: it has an API and a database of its own, and tells a story. */
+const idleFlags = ['--database-url', '--base-url', '--json', '--quiet', '--log-level']
+
+/** `demo`: a simulated API, an embedded database in a folder of its own, and three days in five paragraphs, with a report. */
 export async function demoCommand(context: Context, { seed: seedText = '1' }: DemoFlags): Promise<void> {
   const { out } = context
+  const seed = wholeNumber('--seed', seedText, 2 ** 32 - 1)
+  refuseIn('demo', context.flags, idleFlags)
   // Nothing of it is kept, so Ctrl-C may end it anywhere.
   context.restoreSignals?.()
-  const seed = wholeNumber('--seed', seedText, 2 ** 32 - 1)
-  const folder = join(tmpdir(), `wynnsync-demo-${userInfo().uid}`)
-  await rm(folder, { recursive: true, force: true })
+  const folder = await demoFolder(context.flags.dataDir)
   const clock = virtualClock(Date.UTC(2026, 4, 1), { auto: true })
   const sandbox = await startSandbox({ clock, seed, game: storyWorld })
   const config = {

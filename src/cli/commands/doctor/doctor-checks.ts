@@ -15,8 +15,6 @@ import { readReplication, type Slot } from '../../../db/server/replication.ts'
 import { loadDuckDb } from '../../../lake/duckdb.ts'
 import { lakeState } from '../../../lake/index-file.ts'
 import { storeSettings } from '../../../lake/lake-store.ts'
-import { watchFileOf } from '../../../monitoring/watch-place.ts'
-import { isShared, readWatches } from '../../../monitoring/watches/watch-file.ts'
 import { periodSeconds } from '../../../sync/schedule/ticker.ts'
 import { bytesText, durationText } from '../../output/units.ts'
 
@@ -143,22 +141,6 @@ async function roomAt(folder: string): Promise<{ bavail: number; bsize: number }
   } catch (error) {
     if (dirname(folder) === folder) throw error
     return await roomAt(dirname(folder))
-  }
-}
-
-/** Whether watches.json can be used; nothing where there is none. */
-export function checkWatches(config: { readonly dataDir: string }): Finding[] {
-  const check = 'watches'
-  const file = watchFileOf(config)
-  try {
-    const { watches } = readWatches(file)
-    if (watches.length === 0) return []
-    const seen = `${watches.length} in ${file}`
-    if (!isShared(file)) return [{ check, verdict: 'fine', seen }]
-    const todo = `its URLs are secrets: chmod 600 ${file}`
-    return [{ check, verdict: 'warning', seen: `${seen}, which other users can read`, todo }]
-  } catch (error) {
-    return [{ check, verdict: 'problem', seen: messageOf(error), todo: `correct ${file}, or use wynnsync watch` }]
   }
 }
 

@@ -19,9 +19,9 @@ import {
   checkLake,
   checkReplication,
   checkResponse,
-  checkWatches,
   type Finding,
 } from './doctor-checks.ts'
+import { checkWatches } from './doctor-watches.ts'
 
 /** `doctor`: database, disk, API, clock, headers, credential, freshness; what is wrong and what to do. Returns the exit code. */
 export async function doctorCommand(context: Context): Promise<number> {
@@ -71,7 +71,8 @@ export async function diagnose(context: Context): Promise<Finding[]> {
     })
     const database = db ? await checkDatabase(db, context) : undefined
     findings.push(...(database?.findings ?? []))
-    findings.push(await checkDisk(app.config, db), ...checkWatches(app.config), ...(await checkLake(app)))
+    const watches = await checkWatches(app.config, db)
+    findings.push(await checkDisk(app.config, db), ...watches, ...(await checkLake(app)))
     const requests: RequestEvent[] = []
     const onRequest = (event: RequestEvent) => void requests.push(event)
     // The shared budget takes tables and writing: without them, a fault of the database would look like one of the API.

@@ -1,6 +1,10 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
-import { FatalError, UsageError } from '../../../app/errors.ts'
+import { openDatabase } from '../../../app/app.ts'
+import { FatalError, messageOf, UsageError } from '../../../app/errors.ts'
 import { wholeNumber } from '../../../app/whole-number.ts'
+import { type UnmatchedName, unmatchedNames } from '../../../monitoring/watch-names.ts'
 import { watchFileOf } from '../../../monitoring/watch-place.ts'
 import type { Occurrence } from '../../../monitoring/watches/event-queries.ts'
 import { sendMessage, targetText } from '../../../monitoring/watches/send.ts'
@@ -49,6 +53,8 @@ export async function watchAdd(context: Context, flags: WatchFlags, name: string
     'the command',
     JSON.parse(JSON.stringify({ ...before, site, watches: [...others, given] })),
   )
+  const added = content.watches.find((one) => one.name === name)
+  if (added) await checkNames(context, added)
   writeWatches(file, content)
   shown(context, content, `${others.length < before.watches.length ? 'replaced' : 'added'} ${name} in ${file}\n`)
 }
@@ -88,6 +94,28 @@ export async function watchRemove(context: Context, _flags: WatchFlags, name: st
   const content = { ...before, watches: before.watches.filter((one) => one !== removed) }
   writeWatches(file, content)
   shown(context, content, `removed ${name} from ${file}\n`)
+}
+
+/** Checks the names in the filters of a watch, where there is a database to know them. @throws UsageError for a name that nothing can have */
+async function checkNames({ app }: Context, watch: Watch): Promise<void> {
+  const { databaseUrl, dataDir } = app.config
+  const hasNames = watch.guild ?? watch.player ?? watch.territory ?? watch.item
+  if (!hasNames || (databaseUrl === undefined && !existsSync(join(dataDir, 'postgres')))) return
+  let unmatched: readonly UnmatchedName[]
+  try {
+    const db = await openDatabase(app, ['watch add'], { waitMs: 2000, isBrief: true })
+    try {
+      unmatched = await unmatchedNames(db, [watch])
+    } finally {
+      await db.close()
+    }
+  } catch (error) {
+    app.log.warn({}, `the names are not checked: ${messageOf(error)}`)
+    return
+  }
+  const wrong = unmatched.filter(({ isWrong }) => isWrong)
+  if (wrong.length > 0) throw new UsageError(wrong.map(({ text }) => text).join('\n'))
+  for (const { text } of unmatched) app.log.warn({}, `${text}; nothing is sent about it until there is one`)
 }
 
 function shown(context: Context, content: WatchFile, text: string): void {

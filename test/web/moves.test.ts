@@ -1,0 +1,34 @@
+import { parseHTML } from 'linkedom'
+import { describe, expect, test } from 'vitest'
+import { guildBody, syncGuild } from '../support/guild-answers.ts'
+import { kindsOfPart } from '../support/postgres.ts'
+import { serve } from '../support/web-world.ts'
+import { worldOf } from '../support/world.ts'
+
+describe.each(kindsOfPart)('moves of members on the %s database', (kind) => {
+  const world = worldOf(kind)
+
+  test('a change of sides is one row of the first page, and says from where', async () => {
+    await syncGuild(world, guildBody('a', { 1: { rank: 'chief' }, 2: {}, 4: {} }), '10:00')
+    await syncGuild(world, guildBody('b', { 3: {} }), '10:00')
+    const later = { 1: { joined: '10:30' }, 3: { rank: 'chief' }, 5: { joined: '10:40' } }
+    await syncGuild(world, guildBody('b', later), '11:00')
+    // A leave is concluded from the second response without the member.
+    for (const at of ['11:01', '12:00']) await syncGuild(world, guildBody('a', { 2: {} }), at)
+    const { ask } = await serve(world)
+    const { document } = parseHTML((await ask('/')).text)
+    const rows = [...document.querySelectorAll('tbody tr')].map((row) =>
+      [...row.querySelectorAll('td, th')].map((cell) => cell.textContent?.trim()).slice(1),
+    )
+    const moves = rows.filter(([player]) => player?.startsWith('Player'))
+    expect(moves.toSorted((one, other) => String(one[0]).localeCompare(String(other[0])))).toEqual([
+      ['Player1', 'transferred from Guild a', 'Guild b', 'recruit'],
+      ['Player3', 'promoted', 'Guild b', 'chief'],
+      ['Player4', 'left', 'Guild a', 'recruit'],
+      ['Player5', 'joined', 'Guild b', 'recruit'],
+    ])
+    const feed = (await ask('/feeds/guilds/bbb.atom')).text
+    expect(feed).toContain('Player1 transferred from Guild a to Guild b')
+    expect(feed).toContain('Player3 promoted from recruit to chief')
+  })
+})
