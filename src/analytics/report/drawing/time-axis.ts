@@ -10,6 +10,12 @@ export interface Watched {
   readonly coverage: number | null
 }
 
+/** What is left and right of an axis, in pixels. */
+interface Margins {
+  readonly marginLeft: number
+  readonly marginRight: number
+}
+
 /** Left and right of every picture over time, so that those below each other share an axis. */
 export const timeMargins = ({ isNarrow }: Sheet) => ({ marginLeft: isNarrow ? 50 : 56, marginRight: isNarrow ? 8 : 16 })
 
@@ -17,8 +23,8 @@ export const timeMargins = ({ isNarrow }: Sheet) => ({ marginLeft: isNarrow ? 50
 const HALF_LETTER = 3.2
 
 /** The time axis, in UTC. A label that would stick out of the sheet is left out. */
-export function timeAxis(period: Period, sheet: Sheet): Plot.ScaleOptions {
-  const { marginLeft, marginRight } = timeMargins(sheet)
+export function timeAxis(period: Period, sheet: Sheet, margins: Margins = timeMargins(sheet)): Plot.ScaleOptions {
+  const { marginLeft, marginRight } = margins
   return {
     type: 'utc',
     domain: [period.from, period.to],
@@ -31,11 +37,7 @@ export function timeAxis(period: Period, sheet: Sheet): Plot.ScaleOptions {
 /** Labels of an axis of `width` pixels, with room beside it: only those that fit. */
 export function fittingTick(
   { from, to }: Period,
-  {
-    width,
-    marginLeft,
-    marginRight,
-  }: { readonly width: number; readonly marginLeft: number; readonly marginRight: number },
+  { width, marginLeft, marginRight }: Margins & { readonly width: number },
 ): (at: Date) => string {
   return (at) => {
     const text = tick(at)
