@@ -8,9 +8,11 @@ import { legendLine } from '../drawing/swatch.ts'
 import { coverageStrip, timeAxis, timeMargins } from '../drawing/time-axis.ts'
 import { count, instant, number, wholeTick } from '../words.ts'
 
-interface Hold {
-  readonly from: Date
-  readonly until: Date
+/** Holds of which the same instants show something: those from one place in their order up to another. */
+interface Held {
+  readonly began: number
+  readonly ended: number
+  readonly holds: number
 }
 
 /** d. How many territories the guild held over time. Reads its own holds of the period alone. */
@@ -18,23 +20,19 @@ export async function guildTerritoriesFigure(sql: Sql, guild: string, frame: Fra
   const id = 'guild-territories'
   const moments = await readMoments(sql, 'territories', frame)
   if (!moments) return missing(id, 'How many territories it held is not known', 'wynnsync sync territories')
-  const holds = await sql.query<Hold>(
-    `select held_from as "from", case when held_until < $2 then held_until else $2 end as until
-       from analytics.territory_held_between($1, $2) where guild_uuid = $3::text::uuid`,
-    [frame.from, frame.to, guild],
-  )
-  const sizes = moments.all.map((at) => ({ at, value: moments.isKnown(at) ? heldAt(holds, at) : null }))
+  const held = await readHeld(sql, guild, frame, moments.all)
+  const sizes = moments.all.map((at, place) => ({ at, value: moments.isKnown(at) ? heldAt(held, place) : null }))
   const known = sizes.flatMap(({ value }) => (value === null ? [] : [value]))
   const [least, most] = [Math.min(...known), Math.max(...known)]
   if (known.length === 0) return { id, title: 'How many territories it held in this period is not known' }
   if (most === 0) return { id, title: 'It held no territory in this period' }
-  const held = count(most, 'territory', 'territories')
+  const atMost = count(most, 'territory', 'territories')
   return {
     id,
     title:
       least === most
-        ? `It held ${held} throughout this period`
-        : `It held ${number(least)} to ${held} in this period, ${number(known.at(-1))} at its end`,
+        ? `It held ${atMost} throughout this period`
+        : `It held ${number(least)} to ${atMost} in this period, ${number(known.at(-1))} at its end`,
     lead: 'Territories held at each moment. Hatched: not watched.',
     legend: legendLine([
       { fill: 'var(--g4)', label: 'territories held' },
@@ -68,8 +66,21 @@ export async function guildTerritoriesFigure(sql: Sql, guild: string, frame: Fra
   }
 }
 
-function heldAt(holds: readonly Hold[], at: Date): number {
-  return holds.filter(({ from, until }) => from <= at && at < until).length
+/** Postgres lays the holds over the instants: a guild may have thousands in a week. */
+async function readHeld(sql: Sql, guild: string, { from, to }: Frame, instants: readonly Date[]): Promise<Held[]> {
+  // An instant shows what began at it or before: after it is a microsecond later.
+  const after = instants.map((at) => at.toISOString().replace('Z', '001Z'))
+  return await sql.query<Held>(
+    `select began, ended, count(*)::int as holds
+       from (select width_bucket(held_from, $3::timestamptz[]) as began, width_bucket(held_until, $3::timestamptz[]) as ended
+               from analytics.territory_held_between($1, $2) where guild_uuid = $4::text::uuid) hold
+      where began < ended group by began, ended`,
+    [from, to, after, guild],
+  )
+}
+
+function heldAt(held: readonly Held[], place: number): number {
+  return held.reduce((sum, { began, ended, holds }) => (began <= place && place < ended ? sum + holds : sum), 0)
 }
 
 function described({ at, until, value }: Span): string {
