@@ -166,7 +166,7 @@ describe.each(kindsOfPart)('watches on the %s database', (kind) => {
         'left: Player4 left Guild a',
         'rank: Player3 promoted from chief to owner in Guild a',
       ]),
-      items: ['item changed: Oak Bow: 1 changed', 'patch: Patch 1: so far 1 items changed, 1 added, 0 removed'],
+      items: ['item changed: Oak Bow: 1 changed', 'patch: Patch 1: so far 1 item changed, 1 added, 0 removed'],
       worlds: ['world down: A2 is down'],
       friends: ['online: Player3 is online on A1'],
       news: ['news: Article 2'],

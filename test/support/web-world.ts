@@ -18,12 +18,12 @@ export interface Served {
   json(path: string): Promise<any>
 }
 
-/** The seven hours of the report's world in one database for all tests of the calling `describe`, and a server of it. */
-export function webWorld(kind: Database['kind']) {
+/** The seven hours of the report's world, or what else happened, in one database for all tests of the calling `describe`, and a server of it. */
+export function webWorld(kind: Database['kind'], live: (world: World) => Promise<void> = liveSevenHours) {
   let world: World
   beforeAll(async () => {
     world = await openWorld(await testDatabase(kind))
-    await liveSevenHours(world)
+    await live(world)
   })
   afterAll(async () => {
     await world.api.close()

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { findChromium } from '../support/chromium.ts'
 import { hostile } from '../support/report-world.ts'
 import { webWorld } from '../support/web-world.ts'
+import { liveWholeWorld } from '../support/whole-world.ts'
 
 const executablePath = findChromium()
 const why =
@@ -22,6 +23,8 @@ const paths = [
     '/map?at=2026-06-01T10:45Z',
     '/captures',
     '/territories',
+    '/territories/Oak',
+    '/territories/Fir',
     `/territories/${encodeURIComponent(hostile.territory)}`,
   ],
   ...['/guilds', `/guilds/${encodeURIComponent(hostile.prefix)}`, '/items', '/items/bow', '/patches', '/patches/1'],
@@ -35,6 +38,22 @@ const paths = [
     '/none',
   ],
 ]
+
+/** Labels of axes that begin or end beside their picture. */
+const labelsOutside = `[...document.querySelectorAll('svg.plot [data-mark*="tick label"] text')].flatMap((text) => {
+  const [box, sheet] = [text, text.closest('svg')].map((one) => one.getBoundingClientRect())
+  return box.width > 0 && (box.left < sheet.left - 1 || box.right > sheet.right + 1) ? [text.textContent] : []
+})`
+
+/** Labels of the picture of a patch that a line crosses. */
+const labelsCrossed = `[...document.querySelectorAll('#patch svg.plot')].flatMap((svg) => {
+  const lines = [...svg.querySelectorAll('line, [data-mark="tick"] path')].map((one) => one.getBoundingClientRect())
+  return [...svg.querySelectorAll('[data-mark="text"] text')].flatMap((text) => {
+    const box = text.getBoundingClientRect()
+    const isCrossed = (line) => line.left > box.left && line.right < box.right && line.bottom > box.top + 2 && line.top < box.bottom - 2
+    return box.width > 0 && lines.some(isCrossed) ? [text.textContent] : []
+  })
+})`
 
 /** What keeps people with a screen reader, a keyboard or weak eyes out: the rule, and where it is broken. */
 async function barriers(page: Page, ...rules: string[]): Promise<string[]> {
@@ -52,7 +71,7 @@ async function barriers(page: Page, ...rules: string[]): Promise<string[]> {
 }
 
 describe.skipIf(executablePath === undefined)(`the pages in a browser${why}`, () => {
-  const { served } = webWorld('server')
+  const { served } = webWorld('server', liveWholeWorld)
   let browser: Browser
   beforeAll(async () => {
     // Tests may run as root, for whom its sandbox does not work; the pages are ours.
@@ -84,6 +103,8 @@ describe.skipIf(executablePath === undefined)(`the pages in a browser${why}`, ()
         if (javaScriptEnabled) {
           const wide = await page.evaluate(() => document.documentElement.scrollWidth)
           expect.soft([path, wide <= width ? 'fits' : wide]).toEqual([path, 'fits'])
+          expect.soft([path, await page.evaluate<string[]>(labelsOutside)]).toEqual([path, []])
+          expect.soft([path, await page.evaluate<string[]>(labelsCrossed)]).toEqual([path, []])
           expect.soft([path, await barriers(page)]).toEqual([path, []])
           // Only colours differ in the other scheme.
           await page.emulateMedia({ colorScheme: colorScheme === 'light' ? 'dark' : 'light' })
@@ -134,6 +155,6 @@ describe.skipIf(executablePath === undefined)(`the pages in a browser${why}`, ()
     await page.goto(`${url}/map`)
     await page.getByRole('textbox', { name: 'At' }).fill('2026-06-01T10:45Z')
     await page.getByRole('button', { name: 'Show' }).click()
-    expect(await page.locator('h1').textContent()).toMatch(/^Guild b holds most/)
+    expect(await page.locator('h1').textContent()).toMatch(/^Guild b holds the most/)
   })
 })

@@ -71,3 +71,8 @@ export function shortened(text: string, most: number): string {
 export function wholeTick(value: number): string {
   return Number.isInteger(value) ? number(value) : ''
 }
+
+/** `very low` of `VERY_LOW`; NULL is unknown. */
+export function levelText(level: string | null): string {
+  return level === null ? 'unknown' : level.toLowerCase().replaceAll('_', ' ')
+}

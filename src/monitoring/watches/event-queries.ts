@@ -163,7 +163,7 @@ select changed.number, changed."writtenAt", patch.started_at as at, patch.patch,
   from changed join analytics.patch patch on patch.started_at = changed.observed
  where changed.resource in ('items', 'recipes', 'ability-trees', 'aspects', 'quests')`,
     occurrence: ({ patch, items, added, removed }) => ({
-      text: `Patch ${patch}: so far ${items} items changed, ${added} added, ${removed} removed`,
+      text: `Patch ${patch}: so far ${items} ${items === 1 ? 'item' : 'items'} changed, ${added} added, ${removed} removed`,
       path: page('patches', patch),
     }),
   },

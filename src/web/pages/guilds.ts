@@ -2,6 +2,7 @@ import { resolveName, UnknownName } from '../../analytics/asking/names.ts'
 import { type Figure, missing } from '../../analytics/report/drawing/figure.ts'
 import { guildChapter } from '../../analytics/report/guild/guild-chapter.ts'
 import { guildHoursFigure } from '../../analytics/report/guild/guild-hours.ts'
+import { guildTerritoriesFigure } from '../../analytics/report/guild/guild-territories.ts'
 import { count, number } from '../../analytics/report/words.ts'
 import { guildLink, link, searchForm } from '../html/links.ts'
 import { chapterOf, frameOf, type Page, type Visit } from '../html/page.ts'
@@ -72,11 +73,12 @@ export async function guildNamed({ sql, name, finders }: Pick<Visit, 'sql' | 'na
 export async function guildPage(visit: Visit): Promise<Page> {
   const { sql, people } = visit
   const { uuid, guild, holder } = await guildNamed(visit)
-  const frame = await frameOf(visit, {}, uuid)
-  const [chapter, former, [held, amount]] = await Promise.all([
+  const frame = { ...(await frameOf(visit, {}, uuid)), playerCell }
+  const [chapter, former, [held, amount], overTime] = await Promise.all([
     people ? guildChapter(sql, frame) : chapterOf('guild', 'The guild', await guildHoursFigure(sql, uuid, frame)),
     namesFigure(visit, uuid),
     heldFigure(visit, uuid),
+    guildTerritoriesFigure(sql, uuid, frame),
   ])
   return {
     path: `/guilds/${encodeURIComponent(guild?.prefix ?? uuid)}`,
@@ -87,9 +89,11 @@ export async function guildPage(visit: Visit): Promise<Page> {
     lead: guild
       ? `Level ${number(guild.level)}, ${number(guild.online)} online, ${number(guild.wars)} wars; ? is unknown.`
       : 'What is known of a guild that is not listed, or not yet.',
-    chapters: [chapter, chapterOf('held', 'Territories', held), chapterOf('names', 'Names', former)],
+    chapters: [chapter, chapterOf('held', 'Territories', overTime, held), chapterOf('names', 'Names', former)],
   }
 }
+
+const playerCell = (uuid: string, name: string) => link('players', uuid, name)
 
 /** A guild that is in no list may have held territories. */
 async function holderNamed(sql: Visit['sql'], name: string) {

@@ -1,7 +1,17 @@
+import { html } from 'hono/html'
 import { type Figure, missing } from '../../analytics/report/drawing/figure.ts'
-import { patchNumbered } from '../../analytics/report/patch/patch-changes.ts'
-import { figureOfPatch } from '../../analytics/report/patch/patch-chapter.ts'
-import { count, moment } from '../../analytics/report/words.ts'
+import type { Cell } from '../../analytics/report/drawing/html-table.ts'
+import {
+  answerPath,
+  type Change,
+  changesOf,
+  type Kind,
+  patchNumbered,
+  patchText,
+} from '../../analytics/report/patch/patch-changes.ts'
+import { groupChapters, groupsOf, groupTable } from '../../analytics/report/patch/patch-groups.ts'
+import { shiftsPicture } from '../../analytics/report/patch/patch-shifts.ts'
+import { count, moment, number } from '../../analytics/report/words.ts'
 import type { Sql } from '../../db/database.ts'
 import { link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
@@ -21,6 +31,8 @@ export interface PatchRow {
 
 /** Rows of the list. */
 const most = 200
+
+const kinds: readonly Kind[] = ['items', 'recipes', 'abilities', 'aspects', 'quests']
 
 /** The latest patches, the last one first. */
 export async function readPatches(sql: Sql, limit: number): Promise<PatchRow[]> {
@@ -67,15 +79,37 @@ export async function patchesPage({ sql }: Visit): Promise<Page> {
   }
 }
 
-/** `/patches/N`: what one patch changed in items and recipes. */
+/** Changed values of a kind that a page shows. */
+const shown = 3000
+
+/** `/patches/N`: everything that one patch changed, by kind and direction. */
 export async function patchPage({ sql, name }: Visit): Promise<Page> {
   const patch = /^\d{1,9}$/.test(name) ? await patchNumbered(sql, Number(name)) : undefined
   if (!patch) throw new Problem('not-found', { detail: `patch not found: ${name}` })
-  const figure = await figureOfPatch(sql, patch)
+  const found = await Promise.all(kinds.map(async (kind) => await changesOf(sql, patch, [kind], shown + 1)))
+  const changes = found.flatMap((some) => some.slice(0, shown))
+  const groups = groupsOf(changes)
+  const drawn = shiftsPicture(changes)
+  const cut = kinds.filter((_, place) => (found[place]?.length ?? 0) > shown)
+  const figure: Figure = {
+    id: 'patch',
+    title: patchText(patch),
+    lead: html`${drawn.picture ? 'The picture has the numbers that changed most against what they were; the table, what changed by kind and direction' : 'What changed by kind and direction'}${cut.map((kind) => html`; of ${kind}, the first ${number(shown)} changed values are shown, and <a href="${answerPath(kind, patch.patch)}">the API has more</a>`)}.`,
+    ...drawn,
+    table: groupTable(groups),
+    isTableShown: true,
+  }
   return {
     path: `/patches/${patch.patch}`,
     title: `Patch ${patch.patch}: ${figure.title}`,
     lead: `First seen ${moment(patch.startedAt)} UTC.`,
-    chapters: [chapterOf('changes', 'What changed', figure)],
+    chapters: [chapterOf('changes', 'What changed', figure), ...groupChapters(groups, nameCell)],
   }
+}
+
+/** Items have pages; what is no ability of its own, such as a connector, says so. */
+function nameCell({ kind, key, name }: Change): Cell {
+  if (kind === 'items') return link('items', key, name)
+  const [, part = 'ability'] = kind === 'abilities' ? key.split('/') : []
+  return part === 'ability' ? name : `${part} ${name}`
 }

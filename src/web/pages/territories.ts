@@ -1,7 +1,10 @@
 import { type Figure, missing } from '../../analytics/report/drawing/figure.ts'
+import { expectedEvery } from '../../analytics/report/drawing/frame.ts'
 import { empiresFigure } from '../../analytics/report/map/empires.ts'
 import { mapFrameOf } from '../../analytics/report/map/map-frame.ts'
-import { count, length, moment } from '../../analytics/report/words.ts'
+import { territoryStandingFigure } from '../../analytics/report/map/territory-standing.ts'
+import { territoryStorageFigure } from '../../analytics/report/map/territory-storage.ts'
+import { count, length, levelText, moment } from '../../analytics/report/words.ts'
 import { guildLink, link } from '../html/links.ts'
 import { chapterOf, frameOf, type Page, type Visit } from '../html/page.ts'
 import { Problem } from '../http/problems.ts'
@@ -16,10 +19,14 @@ interface Territory {
   readonly hq: boolean | null
   readonly treasury: string | null
   readonly defences: string | null
+  /** When the last response confirmed it. */
+  readonly observed: Date | null
 }
 
+const HOUR = 3_600_000
+
 const columns = `territory, guild_uuid::text as uuid, guild_name as name, guild_prefix as prefix, held_from as since,
-  is_hq as hq, treasury, defences`
+  is_hq as hq, treasury, defences, observed_at as observed`
 
 /** `/territories`: all of them with their holders, and how much each guild held in the last seven days. */
 export async function territoriesPage(visit: Visit): Promise<Page> {
@@ -36,7 +43,13 @@ export async function territoriesPage(visit: Visit): Promise<Page> {
           table: {
             columns: ['Territory', 'Held by', 'Since (UTC)', 'Treasury', 'Defences'],
             rows: rows.map(({ territory, uuid, name, prefix, since, treasury, defences }) => [
-              ...[link('territories', territory), guildLink(uuid, name, prefix), since, treasury, defences],
+              ...[
+                link('territories', territory),
+                guildLink(uuid, name, prefix),
+                since,
+                level(treasury),
+                level(defences),
+              ],
             ]),
           },
           isTableShown: true,
@@ -52,6 +65,8 @@ export async function territoriesPage(visit: Visit): Promise<Page> {
   }
 }
 
+const level = (value: string | null) => (value === null ? null : levelText(value))
+
 interface Hold {
   readonly uuid: string
   readonly name: string | null
@@ -60,8 +75,9 @@ interface Hold {
   readonly seconds: number
 }
 
-/** `/territories/NAME`: who holds it, and who held it how long. */
-export async function territoryPage({ sql, name, now }: Visit): Promise<Page> {
+/** `/territories/NAME`: who holds it, what it is worth, and who held it how long. */
+export async function territoryPage(visit: Visit): Promise<Page> {
+  const { sql, name } = visit
   const [territory] = await sql.query<Territory>(`select ${columns} from analytics.territory where territory = $1`, [
     name,
   ])
@@ -72,13 +88,22 @@ export async function territoryPage({ sql, name, now }: Visit): Promise<Page> {
     [name],
   )
   if (!territory && holds.length === 0) throw new Problem('not-found', { detail: `territory not found: ${name}` })
-  const captures = await latestCaptures(sql, { territory: name }, 200)
+  const frame = await frameOf(visit)
+  // One is drawn while the database works for the next.
+  const [storage, standing, captures, every] = await Promise.all([
+    territoryStorageFigure(sql, name, frame),
+    territoryStandingFigure(sql, name, frame),
+    latestCaptures(sql, { territory: name }, 200),
+    expectedEvery(sql, 'territories'),
+  ])
+  const unobserved = unobservedSince(territory, visit.now, every)
   return {
     path: `/territories/${encodeURIComponent(name)}`,
-    title: titleOf(name, territory, now),
-    lead: leadOf(territory),
+    title: `${titleOf(name, territory)}${unobserved ? `, as of ${moment(unobserved)}` : ''}`,
+    lead: `${leadOf(territory)}${unobserved ? ` Not observed since ${moment(unobserved)} UTC.` : ''}`,
     chapters: [
-      chapterOf('holds', 'Holds', holdsFigure(holds)),
+      chapterOf('holds', 'Holds', holdsFigure(name, territory, holds)),
+      chapterOf('economy', 'Economy', storage, standing),
       chapterOf('taken', 'Captures', {
         id: 'captures',
         title: `${count(captures.length, 'capture')} seen${captures.length === 200 ? ', the latest ones' : ''}`,
@@ -89,22 +114,34 @@ export async function territoryPage({ sql, name, now }: Visit): Promise<Page> {
   }
 }
 
-function titleOf(territory: string, row: Territory | undefined, now: Date): string {
+/** When it was last observed, where that is longer ago than a late observation explains. */
+function unobservedSince(row: Territory | undefined, now: Date, every: number): Date | undefined {
+  const observed = row?.observed ?? undefined
+  const late = Math.max(HOUR, 2.5 * every * 1000)
+  return observed && now.getTime() - observed.getTime() > late ? observed : undefined
+}
+
+function titleOf(territory: string, row: Territory | undefined): string {
   if (!row) return `${territory} is not on the map any more`
-  if (row.uuid === null) return `No holder is known of ${territory}`
-  const since = row.since ? ` for ${length((now.getTime() - row.since.getTime()) / 1000)}` : ''
-  return `${row.name} [${row.prefix}] holds ${territory}${since}`
+  if (row.uuid === null) return `No guild holds ${territory}`
+  const { since, observed } = row
+  const held = since && observed ? ` for ${length(Math.max(0, observed.getTime() - since.getTime()) / 1000)}` : ''
+  return `${row.name ?? row.uuid}${row.prefix === null ? '' : ` [${row.prefix}]`} holds ${territory}${held}`
 }
 
 function leadOf(row: Territory | undefined): string {
   if (!row) return 'Who held it, and when.'
-  const of = (name: string, value: string | null) => `${name} ${value ?? 'unknown'}`
-  return `${of('Treasury', row.treasury)}, ${of('defences', row.defences).toLowerCase()}${row.hq ? ', headquarters of its guild' : ''}.`
+  const { treasury, defences, hq, uuid } = row
+  const owner = uuid === null ? 'It is unowned. ' : ''
+  return `${owner}Treasury ${levelText(treasury)}, defences ${levelText(defences)}${hq ? ', headquarters of its guild' : ''}.`
 }
 
-function holdsFigure(holds: readonly Hold[]): Figure {
+function holdsFigure(name: string, row: Territory | undefined, holds: readonly Hold[]): Figure {
   const [first, ...rest] = holds
-  if (!first) return missing('holds', 'No hold was seen yet', 'wynnsync sync territories')
+  if (!first) {
+    const until = row?.observed ? `, at the latest on ${moment(row.observed)} UTC` : ''
+    return { id: 'hold-list', title: 'It is unowned', lead: `No guild held ${name} whenever it was observed${until}.` }
+  }
   const longest = rest.reduce((a, b) => (b.seconds > a.seconds ? b : a), first)
   return {
     id: 'hold-list',

@@ -1,5 +1,6 @@
 import type { Sql } from '../../../db/database.ts'
 import type { Period } from '../period.ts'
+import type { Cell } from './html-table.ts'
 
 /** What every picture of a report is about. */
 export interface Frame extends Period {
@@ -7,6 +8,13 @@ export interface Frame extends Period {
   readonly guild: string | null
   /** When the report is written; ages count up to then. */
   readonly writtenAt: Date
+  /** A player by name, with a link to the player's page; undefined: there is none, as in a report. */
+  readonly playerCell?: (uuid: string, name: string) => Cell
+}
+
+/** A player in a table. */
+export function playerCell(frame: Frame, uuid: string, name: string): Cell {
+  return frame.playerCell?.(uuid, name) ?? name
 }
 
 /** How often a resource is expected to be observed; seconds, 0 without a schedule. */

@@ -10,12 +10,41 @@ export interface Watched {
   readonly coverage: number | null
 }
 
+/** What is left and right of an axis, in pixels. */
+interface Margins {
+  readonly marginLeft: number
+  readonly marginRight: number
+}
+
 /** Left and right of every picture over time, so that those below each other share an axis. */
 export const timeMargins = ({ isNarrow }: Sheet) => ({ marginLeft: isNarrow ? 50 : 56, marginRight: isNarrow ? 8 : 16 })
 
-/** The time axis, in UTC. */
-export function timeAxis({ from, to }: Period, { isNarrow }: Sheet): Plot.ScaleOptions {
-  return { type: 'utc', domain: [from, to], ticks: isNarrow ? 4 : 10, tickFormat: tick, label: null }
+/** Half the width of a letter of a label, and a little more. */
+const HALF_LETTER = 3.2
+
+/** The time axis, in UTC. A label that would stick out of the sheet is left out. */
+export function timeAxis(period: Period, sheet: Sheet, margins: Margins = timeMargins(sheet)): Plot.ScaleOptions {
+  const { marginLeft, marginRight } = margins
+  return {
+    type: 'utc',
+    domain: [period.from, period.to],
+    ticks: sheet.isNarrow ? 4 : 10,
+    tickFormat: fittingTick(period, { marginLeft, marginRight, width: sheet.width - marginLeft - marginRight }),
+    label: null,
+  }
+}
+
+/** Labels of an axis of `width` pixels, with room beside it: only those that fit. */
+export function fittingTick(
+  { from, to }: Period,
+  { width, marginLeft, marginRight }: Margins & { readonly width: number },
+): (at: Date) => string {
+  return (at) => {
+    const text = tick(at)
+    const x = ((at.getTime() - from.getTime()) / (to.getTime() - from.getTime())) * width
+    const half = text.length * HALF_LETTER
+    return x - half >= -marginLeft && x + half <= width + marginRight ? text : ''
+  }
 }
 
 /** How well each step of the period was watched. */

@@ -65,14 +65,14 @@ export async function gapsFigure(sql: Sql, frame: Frame): Promise<Figure> {
 
 function picture(cells: readonly Cell[], resources: readonly string[], step: number, frame: Frame): Picture {
   return draw('How well each resource was watched over time.', (sheet) => {
+    const margins = { marginLeft: sheet.isNarrow ? 92 : 110, marginRight: 12 }
     const span = { ...stepSpan(step, frame), y: 'resource', insetTop: 1, insetBottom: 1 }
     return {
       height: resources.length * 20 + 24,
-      marginLeft: sheet.isNarrow ? 92 : 110,
-      marginRight: 12,
+      ...margins,
       marginTop: 2,
       marginBottom: 22,
-      x: { ...timeAxis(frame, sheet), ...(sheet.isNarrow && { ticks: 3 }) },
+      x: { ...timeAxis(frame, sheet, margins), ...(sheet.isNarrow && { ticks: 3 }) },
       y: { domain: resources, label: null, tickSize: 0 },
       opacity: { type: 'identity' },
       marks: [

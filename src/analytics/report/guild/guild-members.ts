@@ -2,12 +2,12 @@ import * as Plot from '@observablehq/plot'
 import type { Sql } from '../../../db/database.ts'
 import { draw, type Picture } from '../drawing/draw.ts'
 import { type Figure, missing } from '../drawing/figure.ts'
-import { rowsOf } from '../drawing/html-table.ts'
+import { type Frame, playerCell } from '../drawing/frame.ts'
 import { legendLine } from '../drawing/swatch.ts'
-import type { Period } from '../period.ts'
 import { count, number, wholeTick } from '../words.ts'
 
 interface Member {
+  readonly player: string
   readonly username: string
   readonly rank: string
   readonly seen: Date | null
@@ -24,10 +24,10 @@ const statuses = [
 const ranks = ['owner', 'chief', 'strategist', 'captain', 'recruiter', 'recruit']
 
 /** d. Which members are active, at the end of the period. */
-export async function membersFigure(sql: Sql, guild: string, { to }: Period): Promise<Figure> {
+export async function membersFigure(sql: Sql, guild: string, frame: Frame): Promise<Figure> {
   const members = await sql.query<Member>(
-    `select username, rank, last_seen as seen, days_inactive as days, status, coalesce(reason, '') as reason from analytics.member_activity($1, $2)`,
-    [guild, to],
+    `select player_uuid::text as player, username, rank, last_seen as seen, days_inactive as days, status, coalesce(reason, '') as reason from analytics.member_activity($1, $2)`,
+    [guild, frame.to],
   )
   const id = 'members'
   if (members.length === 0) return missing(id, 'Its members are not known', `wynnsync sync guilds --guild ${guild}`)
@@ -40,7 +40,9 @@ export async function membersFigure(sql: Sql, guild: string, { to }: Period): Pr
     picture: picture(members),
     table: {
       columns: ['Member', 'Rank', 'Status', 'Last seen (UTC)', 'Days ago', 'Why it cannot be known'],
-      rows: rowsOf(members, 'username', 'rank', 'status', 'seen', 'days', 'reason'),
+      rows: members.map(({ player, username, rank, status, seen, days, reason }) => [
+        ...[playerCell(frame, player, username), rank, status, seen, days, reason],
+      ]),
     },
   }
 }

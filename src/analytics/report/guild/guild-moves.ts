@@ -2,16 +2,16 @@ import * as Plot from '@observablehq/plot'
 import type { Sql } from '../../../db/database.ts'
 import { draw } from '../drawing/draw.ts'
 import { type Figure, missing } from '../drawing/figure.ts'
-import type { Frame } from '../drawing/frame.ts'
-import { rowsOf } from '../drawing/html-table.ts'
+import { type Frame, playerCell } from '../drawing/frame.ts'
 import { legendLine } from '../drawing/swatch.ts'
 import { stepSpan, timeAxis, timeMargins } from '../drawing/time-axis.ts'
 import { stepOf } from '../period.ts'
-import { count, every, moment, number } from '../words.ts'
+import { count, every, moment, number, wholeTick } from '../words.ts'
 
 interface Move {
   readonly at: Date
   readonly event: string
+  readonly player: string
   readonly username: string
   readonly fromRank: string
   readonly toRank: string
@@ -21,7 +21,7 @@ interface Move {
 /** d. Who joined and left, and whose rank changed. */
 export async function movesFigure(sql: Sql, guild: string, frame: Frame): Promise<Figure> {
   const moves = await sql.query<Move>(
-    `select event.at, event.event, event.username, coalesce(event.from_rank, '') as "fromRank",
+    `select event.at, event.event, event.player_uuid::text as player, event.username, coalesce(event.from_rank, '') as "fromRank",
             coalesce(event.to_rank, '') as "toRank", coalesce(other.name, '') as other
        from analytics.membership_event event
        left join analytics.guild other on other.guild_uuid = event.other_guild_uuid
@@ -47,7 +47,7 @@ export async function movesFigure(sql: Sql, guild: string, frame: Frame): Promis
         height: 150,
         ...timeMargins(sheet),
         x: timeAxis(frame, sheet),
-        y: { label: null, ticks: 4, tickFormat: (value: number) => number(Math.abs(value)), grid: true, nice: true },
+        y: { label: null, ticks: 4, tickFormat: (value: number) => wholeTick(Math.abs(value)), grid: true, nice: true },
         marks: [
           Plot.rect(bars, {
             ...stepSpan(step, frame),
@@ -64,7 +64,9 @@ export async function movesFigure(sql: Sql, guild: string, frame: Frame): Promis
     }),
     table: {
       columns: ['At (UTC)', 'What', 'Member', 'Rank before', 'Rank after', 'From or to'],
-      rows: rowsOf(moves, 'at', 'event', 'username', 'fromRank', 'toRank', 'other'),
+      rows: moves.map(({ at, event, player, username, fromRank, toRank, other }) => [
+        ...[at, event, playerCell(frame, player, username), fromRank, toRank, other],
+      ]),
     },
   }
 }

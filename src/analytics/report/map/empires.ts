@@ -3,7 +3,7 @@ import type { Sql } from '../../../db/database.ts'
 import { draw, type Picture } from '../drawing/draw.ts'
 import { type Figure, missing } from '../drawing/figure.ts'
 import { observedOf } from '../drawing/frame.ts'
-import { timeAxis } from '../drawing/time-axis.ts'
+import { fittingTick, timeAxis } from '../drawing/time-axis.ts'
 import type { Shown } from '../guild/roster.ts'
 import { count, number, shortened } from '../words.ts'
 import type { VisitHold } from './holds.ts'
@@ -75,9 +75,15 @@ async function readEmpires(sql: Sql, { holds, roster }: MapFrame): Promise<Empir
   }
 }
 
+/** Beside the small areas, in pixels. */
+const MARGIN = 2
+
 function picture({ guilds, moments, size, largest }: Empires, last: number, frame: MapFrame): Picture {
   return draw('Territories held over time, a small area for each guild.', ({ isNarrow, width }) => {
     const columns = isNarrow ? 2 : 4
+    const padding = 0.06
+    // Of one small area, as a scale of bands divides the width.
+    const each = ((width - 2 * MARGIN) / (columns + padding)) * (1 - padding)
     const shown = guilds
       .slice(0, isNarrow ? 12 : 16)
       .sort((a, b) => size(b, last) - size(a, last))
@@ -92,12 +98,16 @@ function picture({ guilds, moments, size, largest }: Empires, last: number, fram
       height: Math.ceil(shown.length / columns) * (isNarrow ? 74 : 86) + 24,
       width,
       margin: 0,
-      marginLeft: 2,
-      marginRight: 2,
+      marginLeft: MARGIN,
+      marginRight: MARGIN,
       marginBottom: 22,
-      fx: { axis: null, padding: 0.06 },
+      fx: { axis: null, padding },
       fy: { axis: null, padding: 0.12 },
-      x: { ...timeAxis(frame, { width, isNarrow }), ticks: 2 },
+      x: {
+        ...timeAxis(frame, { width, isNarrow }),
+        ticks: 2,
+        tickFormat: fittingTick(frame, { width: each, marginLeft: 0, marginRight: 0 }),
+      },
       y: { axis: null, domain: [0, largest * 1.35] },
       marks: [
         Plot.areaY(points, { ...line, fill: (one: Shown) => one.fill }),

@@ -1,27 +1,38 @@
 import type { Sql } from '../../../db/database.ts'
+import { count, number } from '../words.ts'
+import type { ValueChange } from './direction.ts'
 
-/** A patch of the game as it shows in items and recipes. */
+/** A patch of the game, in numbers. */
 export interface Patch {
   readonly patch: number
   readonly startedAt: Date
+  readonly endedAt: Date
   readonly added: number
   readonly changed: number
   readonly removed: number
   readonly recipes: number
+  readonly abilities: number
+  readonly aspects: number
+  readonly quests: number
 }
 
-/** One changed value of an item or recipe; before or after is SQL NULL where it was not there. */
-export interface Change {
-  readonly kind: 'item' | 'recipe'
+/** What a patch can change. */
+export type Kind = 'items' | 'recipes' | 'abilities' | 'aspects' | 'quests'
+
+/** One changed value. */
+export interface Change extends ValueChange {
+  readonly kind: Kind
+  /** What players call it. */
   readonly name: string
-  readonly path: string
-  readonly before: unknown
-  readonly after: unknown
+  readonly key: string
+  /** Of an ability or aspect. */
+  readonly class: string | null
   readonly isRevert: boolean
 }
 
-const columns = `patch, started_at as "startedAt", items_added as added, items_changed as changed, items_removed as removed,
-  recipes_changed as recipes`
+const columns = `patch, started_at as "startedAt", ended_at as "endedAt", items_added as added, items_changed as changed,
+  items_removed as removed, recipes_changed as recipes, abilities_changed as abilities, aspects_changed as aspects,
+  quests_changed as quests`
 
 /** The last patch that began before an instant. */
 export async function lastPatch(sql: Sql, before: Date): Promise<Patch | undefined> {
@@ -38,15 +49,50 @@ export async function patchNumbered(sql: Sql, patch: number): Promise<Patch | un
   return row
 }
 
-/** What a patch changed, item by item; at most `most` values. */
-export async function changesOf(sql: Sql, patch: number, most: number): Promise<Change[]> {
+/** How many a patch changed, added and removed, in a sentence; of abilities, aspects and quests only what there is. */
+export function patchText({ changed, added, removed, recipes, abilities, aspects, quests }: Patch): string {
+  const parts = [
+    count(changed, 'item changed', 'items changed'),
+    `${number(added)} added`,
+    `${number(removed)} removed`,
+    count(recipes, 'recipe changed', 'recipes changed'),
+    ...(abilities > 0 ? [count(abilities, 'ability changed', 'abilities changed')] : []),
+    ...(aspects > 0 ? [count(aspects, 'aspect changed', 'aspects changed')] : []),
+    ...(quests > 0 ? ['another number of quests'] : []),
+  ]
+  return `${parts.slice(0, -1).join(', ')}, ${parts.at(-1)}`
+}
+
+/** The question about each kind, and how it names what changed. */
+const views: Readonly<Record<Kind, { readonly view: string; readonly named: string }>> = {
+  items: { view: 'item_change', named: 'internal_name as key, null as class, coalesce(display_name, internal_name)' },
+  recipes: { view: 'recipe_change', named: 'internal_name as key, null as class, internal_name' },
+  // A name that is nothing but markup is empty.
+  abilities: { view: 'ability_change', named: `key, class, coalesce(nullif(name, ''), key)` },
+  aspects: { view: 'aspect_change', named: `key, class, coalesce(nullif(name, ''), key)` },
+  quests: { view: 'quest_change', named: 'key, class, name' },
+}
+
+/** Path of the answer that has all changes of a kind. */
+export function answerPath(kind: Kind, patch: number): string {
+  return `/api/v1/${views[kind].view}?patch=${patch}`
+}
+
+/** What a patch changed, one after the other; at most `most` values. */
+export async function changesOf(sql: Sql, patch: Patch, kinds: readonly Kind[], most: number): Promise<Change[]> {
+  // The instants are what an index finds.
+  const parts = kinds.map(
+    (
+      kind,
+      place,
+    ) => `select ${place} as place, '${kind}' as kind, ${views[kind].named} as name, path, old_value as before,
+            new_value as after, is_revert as "isRevert", changed_at
+       from analytics.${views[kind].view} where patch = $1 and changed_at between $2 and $3`,
+  )
   return await sql.query<Change>(
-    `select 'item' as kind, coalesce(display_name, internal_name) as name, path, old_value as before, new_value as after,
-            is_revert as "isRevert" from analytics.item_change where patch = $1
-      union all
-     select 'recipe', internal_name, path, old_value, new_value, is_revert from analytics.recipe_change where patch = $1
-      order by kind, name, path limit $2`,
-    [patch, most],
+    `select kind, key, class, name, path, before, after, "isRevert" from (${parts.join(' union all ')}) change
+      order by place, name, key, changed_at, path limit $4`,
+    [patch.patch, patch.startedAt, patch.endedAt, most],
   )
 }
 

@@ -1,0 +1,149 @@
+import { parseHTML } from 'linkedom'
+import { describe, expect, test } from 'vitest'
+import { guildId, playerId } from '../support/guild-answers.ts'
+import { kindsOfPart } from '../support/postgres.ts'
+import { hostile, reportOf } from '../support/report-world.ts'
+import { webWorld } from '../support/web-world.ts'
+import { liveWholeWorld } from '../support/whole-world.ts'
+import { instantOf } from '../support/world.ts'
+
+type Part = ReturnType<typeof parseHTML>['document']
+
+const textOf = (part: Part, selector: string) => String(part.querySelector(selector)?.textContent)
+/** The rows of a table of a figure, without headings. */
+const rowsOf = (part: Part, figure: string) =>
+  [...part.querySelectorAll(`#${figure} tbody tr`)].map((row) => [...row.children].map((cell) => cell.textContent))
+const hatchedIn = (part: Part, figure: string) =>
+  part.querySelectorAll(`#${figure} .wide [role="img"] [fill="url(#unknown)"] rect`).length
+
+describe.each(kindsOfPart)('what single pages show on the %s database', (kind) => {
+  const web = webWorld(kind, liveWholeWorld)
+  const pageOf = async (path: string, options = {}) => {
+    const { ask } = await web.served(options)
+    const { status, text } = await ask(path)
+    expect([path, status]).toEqual([path, 200])
+    return parseHTML(text).document
+  }
+
+  test('everything that a patch changed, by kind and direction, each group with a heading to link', async () => {
+    const page = await pageOf('/patches/1')
+    expect(textOf(page, 'h1')).toBe(
+      'Patch 1: 2 items changed, 3 added, 1 removed, 1 recipe changed, 1 ability changed, 1 aspect changed, another number of quests',
+    )
+    const groups = [...page.querySelectorAll('section:not(#changes) figure')].map(({ id }) => [
+      id,
+      textOf(page, `#${id} h3`),
+    ])
+    expect(groups).toEqual([
+      ['items-added', '2 items added'],
+      ['items-up', '1 item with numbers up'],
+      ['items-other', '1 item with mixed or other changes'],
+      ['recipes-other', '1 recipe with mixed or other changes'],
+      ['abilities-down', '1 ability with numbers down'],
+      ['aspects-up', '1 aspect with numbers up'],
+      ['quests-up', 'The number of quests'],
+    ])
+    const linked = [...page.querySelectorAll('#patch td a')].map((one) => one.getAttribute('href'))
+    expect(linked).toEqual(groups.map(([id]) => `#${id}`))
+    expect(page.querySelector('#items-up td a')?.getAttribute('href')).toBe('/items/bow')
+    expect(rowsOf(page, 'items-up')).toEqual([[hostile.item, 'identifications · rawStrength', '4', '6', '+2', '']])
+    expect(rowsOf(page, 'items-added').map((row) => row.slice(0, 5))).toEqual([
+      ['axe', 'appeared', '', '', ''],
+      ['axe', 'averageDps', '9', '7', '-2'],
+      ['axe', 'averageDps', '7', '5', '-2'],
+      ['cap', 'appeared', '', '', ''],
+    ])
+    expect(rowsOf(page, 'items-other').map((row) => row.slice(0, 2))).toEqual([
+      ['ring', 'appeared'],
+      ['ring', 'disappeared'],
+    ])
+    expect(rowsOf(page, 'recipes-other')).toEqual([['Bow-1-3', 'skill', 'woodworking', 'weaponsmithing', '', '']])
+    expect(rowsOf(page, 'abilities-down')).toEqual([
+      ['mage/ability/bolt', 'mage', 'description', 'Cooldown: 12 s', 'Cooldown: 8 s', '', ''],
+    ])
+    expect(rowsOf(page, 'quests-up')[0]?.slice(2, 5)).toEqual(['100', '102', '+2'])
+    expect(page.toString()).not.toContain('wynnsync query')
+  })
+
+  test('the territories of a guild over time, and the wars of its members, who have pages', async () => {
+    const path = `/guilds/${encodeURIComponent(hostile.prefix)}`
+    const page = await pageOf(path)
+    expect(textOf(page, '#guild-territories h3')).toBe('It held 1 to 2 territories in this period, 2 at its end')
+    const held = new Map(rowsOf(page, 'guild-territories').map(([at, amount]) => [String(at).slice(11), amount]))
+    expect([held.get('10:00'), held.get('14:00'), held.get('21:00')]).toEqual(['1', '?', '2'])
+    expect(hatchedIn(page, 'guild-territories')).toBeGreaterThan(0)
+    expect(textOf(page, '#wars h3')).toBe(`${hostile.player} fought most: 3 wars of 3`)
+    expect(rowsOf(page, 'wars').map(([name, wars]) => [name, wars])).toEqual([
+      [hostile.player, '3'],
+      ['Player2', '0'],
+      ['Player3', '?'],
+      ['Player4', '?'],
+    ])
+    expect(page.querySelectorAll('#wars .wide svg')).toHaveLength(1)
+    for (const figure of ['members', 'contribution', 'wars', 'moves'])
+      expect([figure, page.querySelectorAll(`#${figure} td a[href^="/players/"]`).length > 0]).toEqual([figure, true])
+    const member = [...page.querySelectorAll('#wars td a')].map((one) => one.getAttribute('href'))
+    expect(member).toContain(`/players/${playerId(2)}`)
+    const ticks = [...page.querySelectorAll('#moves .wide [data-mark="y-axis tick label"] text')]
+    const labels = ticks.map((one) => one.textContent).filter(Boolean)
+    expect(labels).toEqual([...new Set(labels)])
+    const ofMany = await pageOf(path, { people: false })
+    expect(textOf(ofMany, '#guild-territories h3')).toMatch(/^It held 1 to 2 territories/)
+    expect(ofMany.toString()).not.toMatch(/img src=x|Player[0-9]|\/players\//)
+  })
+
+  test('what is known of a guild that is not in the latest list', async () => {
+    const page = await pageOf(`/guilds/${guildId('b')}`)
+    expect(textOf(page, '#guild h3')).toBe('It is not in the latest list of guilds')
+    expect(page.toString()).not.toContain('No guild was synced')
+    expect(textOf(page, '#guild-territories h3')).toMatch(/^It held 1 to 2 territories/)
+  })
+
+  test('what a territory produces, stores and is worth to take; hatched where it was not observed', async () => {
+    const page = await pageOf('/territories/Oak')
+    expect(textOf(page, 'h1')).toBe('Guild b [bbb] holds Oak for 10 hours')
+    expect(textOf(page, '.soft')).toBe('Treasury low, defences very low.')
+    expect(textOf(page, '#storage h3')).toBe(
+      'It produces 9,000 emeralds an hour; its storage is fullest of emeralds, 50 %',
+    )
+    const emeralds = rowsOf(page, 'storage').filter(([, resource]) => resource === 'emeralds')
+    const of = (hour: string) => emeralds.find(([at]) => String(at).endsWith(hour))?.slice(2)
+    expect([of('10:00'), of('18:00'), of('20:00')]).toEqual([
+      ['?', '?', '?'],
+      ['600', '3,000', '9,000'],
+      ['?', '?', '?'],
+    ])
+    expect(emeralds.at(-1)?.slice(2)).toEqual(['1,500', '3,000', '9,000'])
+    expect(hatchedIn(page, 'storage')).toBeGreaterThan(1)
+    expect(textOf(page, '#standing h3')).toBe('Treasury low, defences very low; 2 changes in this period')
+    expect(rowsOf(page, 'standing').map((row) => row.slice(2, 4))).toEqual([
+      ['?', '?'],
+      ['very low', 'very low'],
+      ['low', 'very low'],
+    ])
+    expect(hatchedIn(page, 'standing')).toBeGreaterThan(1)
+    const list = await pageOf('/territories')
+    expect(list.toString()).not.toMatch(/VERY_LOW/)
+  })
+
+  test('that a place is unowned', async () => {
+    const page = await pageOf('/territories/Fir')
+    expect(textOf(page, 'h1')).toBe('No guild holds Fir')
+    expect(textOf(page, '#hold-list h3')).toBe('It is unowned')
+    expect(page.querySelector('main')?.textContent).not.toContain('wynnsync sync')
+  })
+
+  test('labels of time within the small pictures of guilds', async () => {
+    const period = { from: new Date(instantOf('00:00')), to: new Date(instantOf('02 00:00')) }
+    const { document } = parseHTML((await reportOf(web.world, period)).html)
+    const labels = [...document.querySelectorAll('#empires .narrow [data-mark="x-axis tick label"] text')]
+    expect(new Set(labels.map((one) => one.textContent))).toEqual(new Set(['', '12:00']))
+  })
+
+  test('how long a place was held when it was last observed, and since when it was not', async () => {
+    await web.world.clock.advanceTo(instantOf('03 12:00'))
+    const page = await pageOf('/territories/Oak')
+    expect(textOf(page, 'h1')).toBe('Guild b [bbb] holds Oak for 10 hours, as of 1 Jun, 21:00')
+    expect(textOf(page, '.soft')).toContain('Not observed since 1 Jun, 21:00 UTC.')
+  })
+})
