@@ -32,6 +32,7 @@ const paths = [
     '/leaderboards',
     '/leaderboards/guildLevel',
     '/status',
+    '/api',
     '/none',
   ],
 ]

@@ -1,6 +1,7 @@
 import type { Context, Hono } from 'hono'
 import type { NameFinders } from '../../analytics/asking/names.ts'
 import type { Clock } from '../../app/clock.ts'
+import { apiPage } from '../api/api-page.ts'
 import { type Build, livePolicy, type Page, pagePolicy, pageText, type Visit } from '../html/page.ts'
 import { type Entity, entityOf, etagOf, sendEntity } from '../http/etag.ts'
 import { createPageCache } from '../http/page-cache.ts'
@@ -41,6 +42,7 @@ const pages: readonly {
 }[] = [
   { path: '/', build: homePage, namesPlayers: true },
   { path: '/status', build: statusPage },
+  { path: '/api', build: apiPage },
   { path: '/map', build: mapPage, isLive: true },
   { path: '/captures', build: capturesPage },
   { path: '/territories', build: territoriesPage },
