@@ -95,7 +95,10 @@ describe.each(kindsOfPart)('the read API on the %s database', (kind) => {
   test('answers as CSV where that is accepted, and not again what the client has', async () => {
     const { ask } = await served()
     const csv = await ask('/api/v1/freshness', { accept: 'text/csv' })
-    expect(csv.headers).toMatchObject({ 'content-type': 'text/csv; charset=utf-8; header=present', vary: 'Accept' })
+    expect(csv.headers).toMatchObject({
+      'content-type': 'text/csv; charset=utf-8; header=present',
+      vary: expect.stringMatching(/^Accept\b/),
+    })
     expect(csv.text).toMatch(/^resource,last_observed_at,/)
     const { headers, text } = await ask('/api/v1/item')
     expect([headers['cache-control'], text.length > 0]).toEqual(['no-cache', true])
