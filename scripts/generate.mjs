@@ -13,6 +13,7 @@ import { migrateDatabase } from '../dist/app/app.js'
 import { systemClock } from '../dist/app/clock.js'
 import { jsonSchemas } from '../dist/cli/output/json-schemas.js'
 import { openEmbedded } from '../dist/db/embedded/embedded.js'
+import { clientModule } from '../dist/web/api/client-module.js'
 import { commentsBySchema } from './generate/comments.mjs'
 import { withTables } from './generate/docs.mjs'
 import { identitiesOf } from './generate/identities.mjs'
@@ -50,6 +51,7 @@ try {
   const dictionary = await readDictionary(db)
   await generated('src/analytics/dictionary.md', markdownOf(pageOf(dictionary)))
   await generated('src/analytics/views.ts', viewsModule(dictionary.questions))
+  await generated('src/api/read/questions.ts', clientModule(dictionary.questions))
   await db.close()
 } finally {
   await rm(folder, { recursive: true, force: true })

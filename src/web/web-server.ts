@@ -11,6 +11,7 @@ import { servedQuestions } from './api/served-questions.ts'
 import { addChanges } from './changes/routes.ts'
 import { addFeeds } from './feeds/routes.ts'
 import { createKeys } from './http/keys.ts'
+import { withoutSlash } from './http/origin.ts'
 import { Problem, problemOf, problemResponse } from './http/problems.ts'
 import { createRateLimit, rateLimitHeaders } from './http/rate-limit.ts'
 import { addLiveMap, addPages, addPictures, problemPage } from './pages/routes.ts'
@@ -69,7 +70,9 @@ export async function serveWeb({ db, finders, clock, log }: WebContext, options:
     if (!isAllowed(context.req.header('host')))
       throw new Problem('wrong-host', { detail: 'WYNNSYNC_WEB_HOSTS names more hosts' })
     if (!/^(GET|HEAD)$/.test(context.req.method)) throw new Problem('method-not-allowed')
-    await next()
+    const place = withoutSlash(new URL(context.req.url))
+    if (place !== undefined) return context.redirect(place, 308)
+    return await next()
   })
   const count = (context: Context) => {
     const key: string | undefined = context.get('key')
@@ -103,7 +106,10 @@ export async function serveWeb({ db, finders, clock, log }: WebContext, options:
   addLiveMap(app, site)
   addFeeds(app, site)
   addChanges(app, site)
-  app.notFound((context) => respond(context, new Problem('not-found')))
+  app.notFound((context) => {
+    context.header('Cache-Control', 'no-store')
+    return respond(context, new Problem('not-found'))
+  })
   app.onError((error, context) => {
     const problem = problemOf(error)
     if (problem.problem === 'internal') log.error({ err: error, path: context.req.path }, 'a request failed')

@@ -103,7 +103,7 @@ await sandbox.close()
   test('has types', async () => {
     await writeFile(
       join(folder, 'typed.ts'),
-      `import { createClient, type GuildProfile, type Item, NotFound } from 'wynnsync/api'
+      `import { createClient, createReadApi, type GuildProfile, type Item, type MapAtRow, NotFound } from 'wynnsync/api'
 const api = createClient({ baseUrl: '${sandbox.url}' })
 const guild: GuildProfile = (await api.guilds.byName('Owls')).read()
 export const ranks: string[] = guild.members.map(({ rank, username, contributed }) => rank + username + (contributed ?? 0))
@@ -113,6 +113,12 @@ for await (const item of api.items.each()) item.internalName.toUpperCase()
 const answer = await api.guilds.territories()
 export const left: number | null | undefined = answer.rateLimit?.remaining
 export const missing = (error: unknown): error is NotFound => error instanceof NotFound
+const history = createReadApi({ url: 'http://127.0.0.1:8080' })
+export const map: Promise<MapAtRow[]> = history.mapAt({ at: new Date() }).all()
+for await (const row of history.memberContribution({ guild: 'ABC' })) row.contributed?.toFixed()
+for await (const row of history.territoryHold({ is_current: true })) row.held_from?.toUpperCase()
+// @ts-expect-error it needs a guild
+history.memberContribution()
 // @ts-expect-error a level is no text
 await api.items.search({ levelRange: 'ten' })
 // @ts-expect-error there is no such field

@@ -1,6 +1,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { beforeAll, expect, inject, onTestFinished, test } from 'vitest'
+import { topics } from '../../src/analytics/catalogue.ts'
 import { buildProgram, mainFile } from '../support/cli.ts'
 import { testDatabaseUrl } from '../support/postgres.ts'
 
@@ -30,10 +31,16 @@ test('wynnsync mcp has a read-only tool for each question, and answers with mean
   const { tools } = await client.listTools()
   const tool = tools.find(({ name }) => name === 'territory_owner_at')
   expect(tool).toMatchObject({ annotations: { readOnlyHint: true }, inputSchema: { required: ['territory'] } })
-  expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['player_session', 'item', 'freshness']))
+  const names = tools.map(({ name }) => name)
+  expect(names).toEqual(topics.flatMap((topic) => topic.names))
+  expect(names.filter((name) => !/^[A-Za-z0-9_-]{1,64}$/.test(name))).toEqual([])
   const holds = await call(client, 'territory_hold', { limit: 5 })
-  expect(holds).toMatchObject({ isError: false, rows: [], next: null, freshness: [] })
+  expect(holds).toMatchObject({ isError: false, rows: [], next: null, coverage: [], freshness: [] })
   expect(holds.columns.held_from).toMatch(/captured/)
+  expect(holds.units).toMatchObject({
+    held_from: expect.stringContaining('UTC'),
+    held_for: expect.stringMatching(/^length of time/),
+  })
   expect(await call(client, 'item', { colour: 'red' })).toMatchObject({ isError: true, problem: 'bad-argument' })
   expect(await call(client, 'fly')).toMatchObject({ isError: true, problem: 'unknown-question' })
 })

@@ -75,7 +75,8 @@ describe.each(kindsOfPart)('the feeds on the %s database', (kind) => {
   const { served } = webWorld(kind)
 
   test('are valid Atom, keep their ids, and show names as text', async () => {
-    const { ask } = await served()
+    const { url, ask: askPath } = await served()
+    const ask = (address: string, headers?: Record<string, string>) => askPath(address.replace(url, ''), headers)
     const feeds = new Map<string, Element>()
     const of = async (path: string) => {
       const { status, headers, text } = await ask(path)
@@ -83,7 +84,12 @@ describe.each(kindsOfPart)('the feeds on the %s database', (kind) => {
       const feed = parsed(text)
       expectValid(feed)
       const self = all(feed, 'link').find(({ attributes }) => attributes.rel === 'self')?.attributes.href ?? ''
+      for (const one of [feed, ...entriesOf(feed)])
+        for (const { attributes } of all(one, 'link'))
+          expect(attributes.href?.startsWith(`${url}/`), attributes.href).toBe(true)
       expect((await ask(self)).text).toBe(text)
+      const proxied = await ask(path, { host: 'localhost', 'x-forwarded-proto': 'https' })
+      expect(proxied.text).toBe(text.replaceAll(`"${url}/`, '"https://localhost/'))
       expect((await ask(path, { 'if-none-match': String(headers.etag) })).status).toBe(304)
       for (const entry of entriesOf(feed)) {
         const href = String(all(entry, 'link')[0]?.attributes.href).replace(/#.*/, '')
@@ -137,7 +143,7 @@ test('a feed has room for every name', async () => {
   const name = `]]>&<b>\u0001\u202e\uffff\ufffe\t"'`
   const entry = { key: [name], at: new Date(0), title: name, path: '/', text: name, author: name }
   const feed: Feed = { title: name, subtitle: name, self: '/feeds/x', path: '/', entries: [entry] }
-  const document = parsed(await atomText(feed, '0'))
+  const document = parsed(await atomText(feed, { version: '0', origin: 'http://localhost' }))
   expectValid(document)
   expect(titles(document)).toEqual([`]]>&<b>\\u0001\\u202e��\\u0009"'`])
 })

@@ -35,6 +35,7 @@ const paths = [
     '/leaderboards',
     '/leaderboards/guildLevel',
     '/status',
+    '/api',
     '/none',
   ],
 ]

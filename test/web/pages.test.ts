@@ -10,6 +10,7 @@ import { webWorld } from '../support/web-world.ts'
 const paths = (): readonly (readonly [string, RegExp])[] => [
   ['/', /^4 captures in the last 7 hours, 1 player listed online on 2 worlds/],
   ['/status', /late|schedule/],
+  ['/api', /^\d+ questions about the history, answered as JSON or CSV$/],
   ['/map', /holds most of the map: 2 of 3 territories/],
   ['/map?at=2026-06-01T10:45Z', /Guild b holds most of the map: 2 of 3 territories/],
   ['/map?at=2026-06-01T10:15Z', /No guild holds more than Guild b: 1 of 3 territories/],
@@ -99,6 +100,30 @@ describe.each(kindsOfPart)('the pages on the %s database', (kind) => {
     expect((await ask('/none')).text).not.toContain('og:image')
     const { ask: ofMany } = await served({ people: false })
     expect((await ofMany(`/og/players/${encodeURIComponent(hostile.player)}.png`)).status).toBe(403)
+  })
+
+  test('have one of the read API: questions, arguments, examples that are answered, and the problems by their types', async () => {
+    const { ask, json } = await served()
+    const { document } = parseHTML((await ask('/api')).text)
+    const paths: Record<string, { get: { parameters: { name: string }[] } }> = (await json('/openapi.json')).paths
+    const shown = [...document.querySelectorAll('main figure h3')].map((heading) => heading.textContent)
+    for (const [path, { get }] of Object.entries(paths)) {
+      const name = path.slice('/api/v1/'.length)
+      if (!path.startsWith('/api/v1/')) expect(document.querySelector('#feeds')?.textContent).toContain(path)
+      else expect(shown).toContain(name)
+      const figure = document.querySelector(`figure#${name.replace(/\W/g, '_')}`)
+      for (const one of figure ? get.parameters : [])
+        expect(`${document.querySelector('#parameters')?.textContent} ${figure?.textContent}`).toContain(one.name)
+    }
+    const examples = [...document.querySelectorAll('main a[href^="/api/v1/"]')].map((link) => link.getAttribute('href'))
+    expect(examples.length).toBeGreaterThan(30)
+    const types: string[] = (await json('/openapi.json')).components.schemas.problem.properties.type.enum
+    for (const type of types) expect(document.querySelector(type.replace('/api', '')), type).not.toBeNull()
+    const nav = [...document.querySelectorAll('nav a')].find(({ textContent }) => textContent === 'API')
+    expect([nav?.getAttribute('href'), nav?.getAttribute('aria-current')]).toEqual(['/api', 'page'])
+    expect(document.querySelector('a[href="/openapi.json"]')).not.toBeNull()
+    const ofMany = parseHTML((await (await served({ people: false })).ask('/api')).text).document
+    expect(ofMany.querySelector('figure#player')).toBeNull()
   })
 
   test('give each item every revision, with what was and what is', async () => {

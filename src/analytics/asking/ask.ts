@@ -4,6 +4,7 @@ import { sqlState } from '../../db/sql-errors.ts'
 import { instantText } from '../instants.ts'
 import { type Argument, argumentsOf, type Question, type Statement } from '../questions.ts'
 import { type NameFinders, resolveName } from './names.ts'
+import { unreadable } from './readable.ts'
 
 /** What arguments are read with. */
 export interface Reading {
@@ -33,16 +34,34 @@ export async function readArguments(
   return read
 }
 
-/** The message of Postgres about an argument that is no instant, no number, ... */
-export class WrongArgument extends UsageError {}
+/** An argument that Postgres cannot read, such as an instant that is none. */
+export class WrongArgument extends UsageError {
+  /** Its name; undefined when it is not clear which one is wrong. */
+  readonly argument: string | undefined
 
-/** Runs the statement of a question. @throws WrongArgument when Postgres cannot read an argument */
-export async function rowsOf(sql: Sql, { text, values }: Statement): Promise<Record<string, unknown>[]> {
+  constructor(message: string, argument?: string) {
+    super(message)
+    this.argument = argument
+  }
+}
+
+/**
+ * Runs the statement of a question.
+ * @param args what its values are, for the message
+ * @throws WrongArgument when Postgres cannot read an argument
+ */
+export async function rowsOf(
+  sql: Sql,
+  { text, values }: Statement,
+  args: readonly Argument[],
+): Promise<Record<string, unknown>[]> {
   try {
     return await sql.query(text, values)
   } catch (error) {
     // Class 22, data exception.
     if (!(error instanceof Error) || !sqlState(error)?.startsWith('22')) throw error
-    throw new WrongArgument(error.message)
+    const wrong = unreadable(args)
+    if (!wrong) throw new WrongArgument(error.message)
+    throw new WrongArgument(`${wrong.name} must be ${wrong.wanted}, got ${wrong.value}`, wrong.name)
   }
 }

@@ -1,4 +1,4 @@
-import { readArguments, rowsOf } from '../../analytics/asking/ask.ts'
+import { readArguments, rowsOf, WrongArgument } from '../../analytics/asking/ask.ts'
 import { checkNamed, type NameFinders } from '../../analytics/asking/names.ts'
 import { KEYS, type Position, pageStatement } from '../../analytics/asking/page.ts'
 import { cellOf } from '../../analytics/asking/rows-text.ts'
@@ -6,7 +6,7 @@ import type { Argument, Question } from '../../analytics/questions.ts'
 import type { Clock } from '../../app/clock.ts'
 import type { Reader } from '../reading.ts'
 import { asGiven, type Requested } from './arguments.ts'
-import { cursorText, readCursor } from './cursor.ts'
+import { cursorText, readCursor, unreadableCursor } from './cursor.ts'
 
 /** A page of the rows of a question. */
 export interface Answer {
@@ -24,7 +24,14 @@ export interface Asking {
   readonly clock: Clock
 }
 
-/** Asks one question. @throws Problem, UsageError when the request does not fit */
+/** A minute, ms. */
+const MINUTE = 60_000
+
+/**
+ * Asks one question. `now` is the last full minute, so that the same request has the same answer within it, and a client that has
+ * this answer is told so.
+ * @throws Problem, UsageError when the request does not fit
+ */
 export async function answer(
   { reader, finders, clock }: Asking,
   question: Question,
@@ -32,11 +39,15 @@ export async function answer(
 ): Promise<Answer> {
   const { given, limit, order, cursor } = request
   const begun = cursor === undefined ? undefined : readCursor(question, given, cursor)
-  const reading = { now: clock.now(), finders }
+  const reading = { now: Math.floor(clock.now() / MINUTE) * MINUTE, finders }
   const args =
     begun?.arguments ?? (await reader.read((sql) => readArguments(sql, question, asGiven(question, given), reading)))
   const statement = pageStatement(question, args, { limit, order, after: begun?.after })
-  const found = await reader.ask((sql) => rowsOf(sql, statement))
+  const found = await reader
+    .ask((sql) => rowsOf(sql, statement, args))
+    .catch((error: unknown) => {
+      throw begun && error instanceof WrongArgument ? unreadableCursor() : error
+    })
   if (found.length === 0 && !begun) await reader.read((sql) => checkNamed(sql, question, args))
   const rows = found.slice(0, limit)
   const last = rows.at(-1)

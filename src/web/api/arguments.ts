@@ -53,7 +53,7 @@ function readLimit(text: string | undefined): number {
 
 /**
  * The arguments as `query` takes them: of a function by position, of a view as `column=value`. Without `from_time` and
- * `to_time`, both are left out; without `to_time` alone, it is `now`.
+ * `to_time`, both are left out; without `to_time` alone, or without `at`, it is `now`.
  * @throws Problem for one that is missing or unknown
  */
 export function asGiven(question: Question, given: Requested['given']): string[] {
@@ -67,6 +67,8 @@ export function asGiven(question: Question, given: Requested['given']): string[]
   if (kind === 'view') return given.map(([one, value]) => `${one}=${value}`)
   const values = new Map(given)
   if (values.has('from_time') && !values.has('to_time') && names.includes('to_time')) values.set('to_time', 'now')
+  // Without it, the database would take its own clock.
+  if (parameters.some((one) => one.name === 'at' && one.optional) && !values.has('at')) values.set('at', 'now')
   const isOpen = !values.has('from_time') && !values.has('to_time')
   const wanted = parameters.filter((one) => !(isOpen && /^(from|to)_time$/.test(one.name)))
   const last = wanted.findLastIndex((one) => values.has(one.name) || !one.optional)

@@ -27,13 +27,18 @@ export function cursorText(question: Question, given: readonly (readonly [string
 /** @throws Problem when it is none, or belongs to another question or other arguments */
 export function readCursor(question: Question, given: readonly (readonly [string, string])[], text: string): Cursor {
   const read = content.safeParse(parsed(text))
-  if (!read.success) throw new Problem('bad-argument', { detail: 'cursor cannot be read', argument: 'cursor' })
+  if (!read.success) throw unreadableCursor()
   if (read.data.given !== digest(question, given)) {
     throw new Problem('bad-argument', { detail: 'cursor belongs to other arguments', argument: 'cursor' })
   }
   const args = typed(question, read.data.arguments)
-  if (!args) throw new Problem('bad-argument', { detail: 'cursor cannot be read', argument: 'cursor' })
+  if (!args) throw unreadableCursor()
   return { arguments: args, after: read.data.after }
+}
+
+/** The problem with a cursor that this server did not make. */
+export function unreadableCursor(): Problem {
+  return new Problem('bad-argument', { detail: 'cursor cannot be read', argument: 'cursor' })
 }
 
 /** The arguments with their types: of a function in the order of its parameters. Undefined when they do not fit. */

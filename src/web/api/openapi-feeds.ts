@@ -13,6 +13,11 @@ const parameter = (
   ...{ name, in: place, required: place === 'path', description, schema },
 })
 
+interface Operation {
+  readonly summary: string
+  readonly [field: string]: unknown
+}
+
 function operation(
   id: string,
   tag: string,
@@ -20,7 +25,7 @@ function operation(
   type: string,
   schema: Json,
   parameters: Json[] = [],
-): Json {
+): { readonly get: Operation } {
   const isCached = type !== 'text/event-stream'
   return {
     get: {
@@ -58,7 +63,7 @@ const guild = 'uuid, prefix or exact name'
 /** What openapi.json says of feeds and changes. */
 export const feedTags = ['Feeds', 'Changes'] as const
 
-export const feedPaths: Json = {
+export const feedPaths: Readonly<Record<string, { readonly get: Operation }>> = {
   '/feeds/captures.atom': atom('capturesFeed', 'Captures, of one guild where that is given', [
     parameter('guild', 'query', `By and from this guild: ${guild}`),
   ]),
@@ -87,3 +92,6 @@ export const feedPaths: Json = {
     parameter('Last-Event-ID', 'header', 'Number to resume after', number),
   ]),
 }
+
+/** The same paths, for people. */
+export const feedList = Object.entries(feedPaths).map(([path, { get }]) => ({ path, summary: get.summary }))

@@ -94,12 +94,20 @@ function operationOf(question: Question, tag: string): Json {
   }
 }
 
-function argumentOf({ name, type, optional }: Parameter): Json {
-  const isPeriod = /^(from|to)_time$/.test(name)
+const isPeriodEnd = ({ name }: Parameter) => /^(from|to)_time$/.test(name)
+
+/** Whether a request must have the argument. */
+export function isRequired(parameter: Parameter): boolean {
+  return !parameter.optional && !isPeriodEnd(parameter)
+}
+
+function argumentOf(parameter: Parameter): Json {
+  const { name, type } = parameter
+  const isPeriod = isPeriodEnd(parameter)
   return {
     name,
     in: 'query',
-    required: !optional && !isPeriod,
+    required: isRequired(parameter),
     description: `${meaningOf(name, type)}${isPeriod ? '; without from_time and to_time: the last seven days' : ''}`,
     schema: { type: type === 'integer' ? 'integer' : 'string' },
   }
@@ -110,7 +118,8 @@ function filterOf({ name, type, comment }: Column): Json {
   return { name, in: 'query', required: false, description, schema: { type: 'string' } }
 }
 
-function meaningOf(name: string, type: string): string {
+/** What an argument may be. */
+export function meaningOf(name: string, type: string): string {
   if (type === 'uuid') return name === 'guild' ? 'uuid, prefix or exact name' : 'uuid or name'
   if (type === 'timestamp with time zone') return 'ISO 8601 (UTC), now, today, yesterday, -12h, -7d'
   return type === 'interval' ? 'a length of time: 1 hour, 1 day' : type

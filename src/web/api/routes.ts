@@ -36,7 +36,7 @@ export function addApi(app: Hono, api: Api): void {
     const columns = question.columns.map(({ name }) => name)
     return withEtag(context, formatCsv(columns, found.rows), 'text/csv; charset=utf-8; header=present')
   })
-  app.get('/api/*', () => {
+  app.get('/api/:rest{.+}', () => {
     throw new Problem('not-found')
   })
 }

@@ -26,14 +26,24 @@ export interface Feed {
   readonly entries: readonly Entry[]
 }
 
+/** How a feed is served. */
+export interface Serving {
+  readonly version: string
+  /** What paths begin with: scheme, host and port. */
+  readonly origin: string
+}
+
 /** Media type of Atom. */
 export const atomType = 'application/atom+xml; charset=utf-8'
 
 /**
  * The feed as Atom (RFC 4287), the latest entry first. Ids follow from natural keys, so that they are the same on every
- * server and under every address.
+ * server and under every address; links are whole, because not every reader resolves them.
  */
-export async function atomText({ title, subtitle, self, path, entries }: Feed, version: string): Promise<string> {
+export async function atomText(
+  { title, subtitle, self, path, entries }: Feed,
+  { version, origin }: Serving,
+): Promise<string> {
   const ordered = entries.toSorted((one, other) => other.at.getTime() - one.at.getTime())
   // Required; of an empty feed one that does not change.
   const updated = ordered[0]?.at ?? new Date(0)
@@ -45,22 +55,27 @@ export async function atomText({ title, subtitle, self, path, entries }: Feed, v
 <updated>${updated.toISOString()}</updated>
 <author><name>wynnsync</name></author>
 <generator version="${version}">wynnsync</generator>
-<link rel="self" type="application/atom+xml" href="${self}"/>
-<link rel="alternate" type="text/html" href="${path}"/>
-${ordered.map(entryMarkup)}</feed>
+<link rel="self" type="application/atom+xml" href="${whole(self, origin)}"/>
+<link rel="alternate" type="text/html" href="${whole(path, origin)}"/>
+${ordered.map((entry) => entryMarkup(entry, origin))}</feed>
 `
   return String(await feed)
 }
 
-function entryMarkup({ key, at, title, path, text, author }: Entry) {
+function entryMarkup({ key, at, title, path, text, author }: Entry, origin: string) {
   return html`<entry>
 <id>${idOf(key)}</id>
 <title>${shown(title)}</title>
 <updated>${at.toISOString()}</updated>
-<link rel="alternate" type="text/html" href="${path}"/>
+<link rel="alternate" type="text/html" href="${whole(path, origin)}"/>
 ${author ? html`<author><name>${shown(author)}</name></author>` : ''}<content type="text">${shown(text ?? title)}</content>
 </entry>
 `
+}
+
+/** News lead to pages elsewhere. */
+function whole(path: string, origin: string): string {
+  return path.startsWith('/') ? `${origin}${path}` : path
 }
 
 /** A UUID (version 8) from a natural key. */

@@ -1,6 +1,7 @@
 import type { Hono } from 'hono'
 import type { Visit } from '../html/page.ts'
-import { withEtag } from '../http/etag.ts'
+import { type Entity, entityOf, sendEntity } from '../http/etag.ts'
+import { originOf } from '../http/origin.ts'
 import { createPageCache } from '../http/page-cache.ts'
 import { Problem } from '../http/problems.ts'
 import type { Site } from '../pages/routes.ts'
@@ -23,20 +24,21 @@ const feeds: readonly {
 
 /** Adds the feeds. */
 export function addFeeds(app: Hono, site: Site): void {
-  const cached = createPageCache<string>(site.clock)
+  const cached = createPageCache<Entity>(site.clock)
   for (const { path, build, namesPlayers = false } of feeds) {
     app.get(path, async (context) => {
       const { pathname, search, searchParams: query } = new URL(context.req.url)
       const name = (context.req.param('file') ?? '').replace(/\.atom$/, '')
       if (`${name}${search}`.includes('\0') || search.includes('%00')) throw new Problem('not-found')
+      const origin = originOf(context)
       const make = async () => {
         site.count(context)
         const { people, finders, version } = site
         const now = new Date(site.clock.now())
         const feed = await site.reader.read((sql) => build({ sql, now, name, query, people, finders }))
-        return await atomText(feed, version)
+        return entityOf(await atomText(feed, { version, origin }), atomType)
       }
-      return withEtag(context, await (namesPlayers ? make() : cached(`${pathname}${search}`, make)), atomType)
+      return await sendEntity(context, await (namesPlayers ? make() : cached(`${origin}${pathname}${search}`, make)))
     })
   }
 }

@@ -88,7 +88,7 @@ const sections = [
   ...[
     ['/worlds', 'Worlds'],
     ['/status', 'Status'],
-    ['/openapi.json', 'API'],
+    ['/api', 'API'],
   ],
 ] as const
 

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Context } from 'hono'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import { compressed, type Encoding, encodingFor } from './compression.ts'
 
 /** Something to send, with what tells it from others. */
 export interface Entity {
@@ -24,15 +26,51 @@ export function withEtag(context: Context, text: string, type: string, caching?:
   return sendEntity(context, { etag: etagOf(text, type), type, body: text }, caching)
 }
 
-/** The entity, or 304 when the client has it. Unless told otherwise, caches ask each time: what a player hides must be gone at once. */
+/**
+ * The entity, compressed where the client takes that, or 304 when the client has it, in whatever encoding. Unless told otherwise, caches
+ * ask each time: what a player hides must be gone at once.
+ */
 export async function sendEntity(
   context: Context,
   { etag, type, body }: Entity,
   caching = 'no-cache',
 ): Promise<Response> {
-  context.header('ETag', etag)
+  const encoding = typeof body === 'function' ? undefined : encodingFor(context, type, body.length)
+  context.header('ETag', etagIn(encoding, etag))
   context.header('Cache-Control', caching)
-  const known = (context.req.header('if-none-match') ?? '').split(',').map((one) => one.trim().replace(/^W\//, ''))
+  const known = (context.req.header('if-none-match') ?? '').split(',').map(plainEtag)
   if (known.includes(etag) || known.includes('*')) return context.body(null, 304)
-  return context.body(typeof body === 'function' ? await body() : body, 200, { 'content-type': type })
+  if (typeof body === 'function') return context.body(await body(), 200, { 'content-type': type })
+  return await sendBody(context, body, { type, encoding, status: 200 })
+}
+
+/** How a body is sent. */
+interface Sending {
+  readonly type: string
+  readonly encoding: Encoding | undefined
+  readonly status: ContentfulStatusCode
+}
+
+/** The body with its type, in an encoding that `encodingFor` chose. */
+export async function sendBody(
+  context: Context,
+  body: string | Uint8Array<ArrayBuffer>,
+  { type, encoding, status }: Sending,
+): Promise<Response> {
+  if (encoding === undefined) return context.body(body, status, { 'content-type': type })
+  const headers = { 'content-type': type, 'content-encoding': encoding }
+  return context.body(await compressed(body, encoding), status, headers)
+}
+
+/** Other bytes have another ETag. */
+function etagIn(encoding: Encoding | undefined, etag: string): string {
+  return encoding === undefined ? etag : etag.replace(/"$/, `-${encoding}"`)
+}
+
+/** The ETag of the content, whatever it was encoded in. */
+function plainEtag(text: string): string {
+  return text
+    .trim()
+    .replace(/^W\//, '')
+    .replace(/-(br|gzip)"$/, '"')
 }

@@ -1,4 +1,5 @@
 import type { Context } from 'hono'
+import { WrongArgument } from '../../analytics/asking/ask.ts'
 import { AmbiguousName, UnknownName } from '../../analytics/asking/names.ts'
 import { jsonRow } from '../../analytics/asking/rows-text.ts'
 import { RetryableError, UsageError } from '../../app/errors.ts'
@@ -57,6 +58,8 @@ export function problemOf(error: unknown): Problem {
     return new Problem('ambiguous-name', { detail: error.message, holders: error.holders.map(jsonRow) })
   if (error instanceof UnknownName)
     return new Problem('name-not-found', { detail: error.message, similar: error.similar })
+  if (error instanceof WrongArgument && error.argument !== undefined)
+    return new Problem('bad-argument', { detail: error.message, argument: error.argument })
   // Further lines say how the command is used.
   if (error instanceof UsageError) return new Problem('bad-argument', { detail: error.message.split('\n')[0] ?? '' })
   // query_canceled

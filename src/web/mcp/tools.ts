@@ -1,5 +1,7 @@
 import { jsonRow } from '../../analytics/asking/rows-text.ts'
-import type { Question } from '../../analytics/questions.ts'
+import { coverageOf, sourcesOf } from '../../analytics/asking/sources.ts'
+import { unitOf } from '../../analytics/asking/units.ts'
+import type { Argument, Question } from '../../analytics/questions.ts'
 import type { Asking } from '../api/answer.ts'
 import { answer } from '../api/answer.ts'
 import { readRequest } from '../api/arguments.ts'
@@ -27,11 +29,15 @@ interface Operation {
   readonly parameters: readonly { name: string; required: boolean; description: string; schema: object }[]
 }
 
+/** Paths of questions; feeds and change files are described in the same document. */
+const questions = '/api/v1/'
+
 /** Every question of the catalogue as a tool, with the arguments of the read API. */
 export async function toolsOf({ served, version }: ToolContext): Promise<Tool[]> {
   const { paths } = openApi(await served.questions(), version) as { paths: Record<string, { get: Operation }> }
-  return Object.entries(paths).map(([path, { get }]) => ({
-    name: path.slice(path.lastIndexOf('/') + 1),
+  const asked = Object.entries(paths).filter(([path]) => path.startsWith(questions))
+  return asked.map(([path, { get }]) => ({
+    name: path.slice(questions.length),
     title: get.summary,
     description: get.description ?? get.summary,
     inputSchema: {
@@ -47,8 +53,8 @@ export async function toolsOf({ served, version }: ToolContext): Promise<Tool[]>
 }
 
 /**
- * The answer of a tool as JSON: rows with what each column means (units too), the cursor of the next page, and how fresh and
- * complete what the database has is.
+ * The answer of a tool as JSON: rows with what each column means and its unit, the cursor of the next page, and how completely and
+ * how lately the resources of the question were observed.
  * @throws Problem, UsageError when the arguments do not fit
  */
 export async function callTool(context: ToolContext, name: string, given: object): Promise<string> {
@@ -56,20 +62,39 @@ export async function callTool(context: ToolContext, name: string, given: object
   const query = new URLSearchParams()
   for (const [key, value] of Object.entries(given)) query.append(key, String(value))
   const { arguments: args, rows, next } = await answer(context, question, readRequest(question, query))
-  const freshness = await context.served.question('freshness')
-  const fresh = await answer(context, freshness, readRequest(freshness, new URLSearchParams()))
+  const covered = await context.reader.read((sql) => coverageOf(sql, question, args, context.clock.now()))
   return JSON.stringify({
     question: name,
     meaning: question.comment,
     arguments: Object.fromEntries(args.map((one) => [one.name, one.value])),
     columns: columnsOf(question),
+    units: unitsOf(question),
     rows: rows.map(jsonRow),
     next,
     note: 'Times are UTC. null is unknown, never zero. coverage is the share (0 to 1) of the expected observations that exist.',
-    freshness: fresh.rows.map(jsonRow),
+    coverage: covered.map(jsonRow),
+    freshness: await freshnessOf(context, question, args),
   })
+}
+
+/** The rows of `freshness` about the resources that the question reads. */
+async function freshnessOf(context: ToolContext, question: Question, args: readonly Argument[]): Promise<object[]> {
+  const sources = sourcesOf(question, args)
+  if (sources.length === 0) return []
+  const freshness = await context.served.question('freshness')
+  const { rows } = await answer(context, freshness, readRequest(freshness, new URLSearchParams()))
+  return rows.map(jsonRow).filter(({ resource }) => sources.includes(String(resource)))
 }
 
 function columnsOf({ columns }: Question): Record<string, string> {
   return Object.fromEntries(columns.map(({ name, type, comment }) => [name, comment ?? type]))
+}
+
+function unitsOf({ columns }: Question): Record<string, string> {
+  return Object.fromEntries(
+    columns.flatMap((column) => {
+      const unit = unitOf(column)
+      return unit === undefined ? [] : [[column.name, unit]]
+    }),
+  )
 }

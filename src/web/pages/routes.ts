@@ -1,8 +1,11 @@
 import type { Context, Hono } from 'hono'
 import type { NameFinders } from '../../analytics/asking/names.ts'
 import type { Clock } from '../../app/clock.ts'
+import { apiPage } from '../api/api-page.ts'
 import { type Build, livePolicy, type Page, pagePolicy, pageText, type Visit } from '../html/page.ts'
-import { type Entity, entityOf, etagOf, sendEntity } from '../http/etag.ts'
+import { encodingFor } from '../http/compression.ts'
+import { type Entity, entityOf, etagOf, sendBody, sendEntity } from '../http/etag.ts'
+import { originOf } from '../http/origin.ts'
 import { createPageCache } from '../http/page-cache.ts'
 import { Problem, problems } from '../http/problems.ts'
 import { liveMap } from '../live/live-map.ts'
@@ -41,6 +44,7 @@ const pages: readonly {
 }[] = [
   { path: '/', build: homePage, namesPlayers: true },
   { path: '/status', build: statusPage },
+  { path: '/api', build: apiPage },
   { path: '/map', build: mapPage, isLive: true },
   { path: '/captures', build: capturesPage },
   { path: '/territories', build: territoriesPage },
@@ -122,17 +126,13 @@ async function pageOf(
   return await reader.read((sql) => build({ sql, now: new Date(clock.now()), people, finders, ...visit }))
 }
 
-/** Where the client found the server: links to pictures must be whole. */
-function originOf(context: Context): string {
-  const { host } = new URL(context.req.url)
-  return `${context.req.header('x-forwarded-proto') === 'https' ? 'https' : 'http'}://${host}`
-}
-
 /** A problem as a page. */
 export async function problemPage(context: Context, problem: Problem, version: string): Promise<Response> {
   const { status, title } = problems[problem.problem]
   const lead = problem.details.detail ?? `Status ${status}.`
   const { pathname: path } = new URL(context.req.url)
   context.header('Content-Security-Policy', pagePolicy)
-  return context.html(await pageText({ title, lead, path, chapters: [] }, { version }), status)
+  const text = await pageText({ title, lead, path, chapters: [] }, { version })
+  const type = 'text/html; charset=UTF-8'
+  return await sendBody(context, text, { type, encoding: encodingFor(context, type, text.length), status })
 }

@@ -105,10 +105,8 @@ async function theTransfer(played: Played): Promise<Paragraph> {
 async function ask({ db, now }: Played, [, name, ...given]: readonly string[]): Promise<Record<string, unknown>[]> {
   const question = (await readQuestions(db)).find((one) => one.name === name)
   if (!question) throw new RangeError(`no question is called ${name}`)
-  return await rowsOf(
-    db,
-    statementFor(question, await readArguments(db, question, given, { now, finders: nameFinders }), 0),
-  )
+  const args = await readArguments(db, question, given, { now, finders: nameFinders })
+  return await rowsOf(db, statementFor(question, args, 0), args)
 }
 
 async function nameOf(db: Database, player: string): Promise<string> {

@@ -88,7 +88,7 @@ async function runQuestion(
   }
   // One row more than is shown: whether there are more.
   const statement = statementFor(question, given, limit > 0 ? limit + 1 : 0)
-  const rows = await rowsOf(db, statement).catch((error: unknown) => {
+  const rows = await rowsOf(db, statement, given).catch((error: unknown) => {
     throw error instanceof WrongArgument ? new UsageError(`${error.message}\n${usageOf(question)}`) : error
   })
   if (rows.length === 0) await checkNamed(db, question, given)

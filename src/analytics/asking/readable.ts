@@ -1,0 +1,74 @@
+import type { Argument } from '../questions.ts'
+
+/** How values of a type are written. */
+interface Form {
+  /** What such a value is, for people. */
+  readonly wanted: string
+  readonly fits: (text: string) => boolean
+}
+
+const instant: Form = {
+  wanted: 'an instant such as 2026-05-01T20:00Z, now or -7d',
+  fits: (text) => {
+    const [, day, time] =
+      /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(?::\d\d(?:\.\d+)?)?)?(?: ?(?:Z|[+-]\d\d(?::?\d\d)?))?$/i.exec(
+        text.trim(),
+      ) ?? []
+    if (day === undefined) return /^-?infinity$/i.test(text.trim())
+    const at = new Date(`${day}T${time ?? '00:00'}Z`)
+    return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(day)
+  },
+}
+
+const wholeNumber: Form = { wanted: 'a whole number such as 7', fits: (text) => /^\s*[+-]?\d{1,9}\s*$/.test(text) }
+
+const number: Form = {
+  wanted: 'a number such as 0.5',
+  fits: (text) => text.trim() !== '' && !Number.isNaN(Number(text)),
+}
+
+const uuid: Form = {
+  wanted: 'a uuid such as 123e4567-e89b-12d3-a456-426614174000',
+  fits: (text) => /^\{?([0-9a-f]{4}-?){7}[0-9a-f]{4}\}?$/i.test(text.trim()),
+}
+
+/** Postgres reads many more; those of zero or less have no place here. */
+const length: Form = {
+  wanted: 'a length of time such as 1 hour or 1 day',
+  fits: (text) => /[1-9]/.test(text) && /^\s*\d/.test(text) && /^[\w\s:.+]+$/.test(text),
+}
+
+const truth: Form = {
+  wanted: 'true or false',
+  fits: (text) => /^\s*(true|false|t|f|yes|no|on|off|0|1)\s*$/i.test(text),
+}
+
+const document: Form = {
+  wanted: 'a JSON document',
+  fits: (text) => {
+    try {
+      JSON.parse(text)
+      return true
+    } catch {
+      return false
+    }
+  },
+}
+
+const forms: Readonly<Record<string, Form>> = {
+  ...{ 'timestamp with time zone': instant, uuid, interval: length, boolean: truth },
+  ...{ smallint: wholeNumber, integer: wholeNumber, bigint: number, numeric: number, real: number },
+  ...{ 'double precision': number, json: document, jsonb: document },
+}
+
+/**
+ * The argument that Postgres refused, when it refused one: the first that is not written as its type is; else the only one whose
+ * type is not text. Undefined when that is not clear.
+ */
+export function unreadable(args: readonly Argument[]): (Argument & { readonly wanted: string }) | undefined {
+  const known = args.flatMap((one) => {
+    const form = forms[one.type]
+    return form ? [{ ...one, ...form }] : []
+  })
+  return known.find(({ fits, value }) => !fits(value)) ?? (known.length === 1 ? known[0] : undefined)
+}

@@ -1,0 +1,128 @@
+import { html } from 'hono/html'
+import { byTopic, topics } from '../../analytics/catalogue.ts'
+import { type Parameter, type Question, readQuestions } from '../../analytics/questions.ts'
+import type { Chapter, Figure } from '../../analytics/report/drawing/figure.ts'
+import { tableMarkup } from '../../analytics/report/drawing/html-table.ts'
+import { count } from '../../analytics/report/words.ts'
+import { chapterOf, type Page, type Visit } from '../html/page.ts'
+import { problems } from '../http/problems.ts'
+import { isAboutPlayers } from '../people.ts'
+import { limits } from './arguments.ts'
+import { type ExampleValues, examplePath, exampleValues } from './example-path.ts'
+import { isRequired, meaningOf } from './openapi.ts'
+import { feedList } from './openapi-feeds.ts'
+
+/** `/api`: the read API for people. */
+export async function apiPage({ sql, people }: Visit): Promise<Page> {
+  const listed = new Set(topics.flatMap(({ names }) => names))
+  const all = await readQuestions(sql)
+  const questions = all.filter((one) => listed.has(one.name) && (people || !isAboutPlayers(one)))
+  const values = await exampleValues(sql)
+  return {
+    path: '/api',
+    title: `${count(questions.length, 'question')} about the history, answered as JSON or CSV`,
+    lead: 'The read API: every question has a path, takes its arguments by name, and needs no key.',
+    control: html`<p><a href="/openapi.json">openapi.json</a> describes the same for programs. <a href="#requests">Requests</a>,
+${byTopic(questions).map(({ number, title }) => html`<a href="#${topicId(number)}">${title}</a>, `)}<a href="#feeds">feeds</a>,
+<a href="#problems">problems</a></p>`,
+    chapters: [requests(), ...topicChapters(questions, values), feeds(), problemChapter()],
+  }
+}
+
+const topicId = (number: string) => `topic-${number}`
+
+function topicChapters(questions: readonly Question[], values: ExampleValues): Chapter[] {
+  return byTopic(questions).map(({ number, title, members }) => ({
+    id: topicId(number),
+    heading: title,
+    figures: members.map((one) => questionFigure(one, values)),
+  }))
+}
+
+function questionFigure(question: Question, values: ExampleValues): Figure {
+  const { name, kind, comment, parameters, columns } = question
+  const path = examplePath(question, values)
+  const example = path === undefined ? '' : html`<p class="note">Example: <a href="${path}">${path}</a></p>`
+  const filters = html`<p class="note">Each column is a filter, such as <code>?${columns[0]?.name ?? ''}=</code>.</p>`
+  const meanings = columns.map((one) => [html`<code>${one.name}</code>`, one.type, one.comment ?? ''])
+  return {
+    id: name,
+    title: name,
+    lead: comment ?? '',
+    picture: html`${kind === 'view' ? filters : tableMarkup({ columns: ['Argument', 'Type', 'Default', 'Meaning'], rows: parameters.map(argumentRow) })}
+${example}<details><summary>Columns of the answer (${columns.length})</summary>${tableMarkup({ columns: ['Column', 'Type', 'Meaning'], rows: meanings })}</details>`,
+  }
+}
+
+function argumentRow(parameter: Parameter) {
+  const { name, type } = parameter
+  const usual = isRequired(parameter) ? 'needed' : (defaults[name] ?? '')
+  const meaning = meaningOf(name, type)
+  return [html`<code>${name}</code>`, type, usual, meaning === type ? '' : meaning]
+}
+
+const defaults: Readonly<Record<string, string>> = {
+  at: 'now',
+  from_time: 'seven days ago',
+  to_time: 'now',
+}
+
+function requests(): Chapter {
+  const rows = [
+    ['limit', `Rows of a page, 1 to ${limits.most.toLocaleString('en-US')}; ${limits.usual} without it.`],
+    ['cursor', 'The next page, from next of the page before or its header Link; the other parameters stay the same.'],
+    ['order', 'asc (without it) or desc, of views: by all columns, from the first.'],
+    ['Accept: text/csv', 'Rows as CSV, whose cells no spreadsheet runs; else JSON.'],
+    ['If-None-Match', '304 when the client has the answer already; now is the last full minute.'],
+    [
+      'RateLimit-*',
+      'In each response: requests a minute and address or key, what is left, seconds until the minute ends.',
+    ],
+    [
+      'Authorization: Bearer',
+      'A key, for a limit of its own; wynnsync web-key add NAME makes one. X-API-Key takes it too.',
+    ],
+  ]
+  const names = 'Guilds and players are named by uuid or name, former names included.'
+  const times = 'Instants are ISO 8601 (UTC), now, today, yesterday, -12h, -7d.'
+  return chapterOf('requests', 'Requests', {
+    id: 'parameters',
+    title: 'What every question takes, and what responses say',
+    lead: `${names} ${times} null is unknown, never zero.`,
+    table: {
+      columns: ['Parameter or header', 'Meaning'],
+      rows: rows.map(([name, text]) => [html`<code>${name}</code>`, text ?? '']),
+    },
+    isTableShown: true,
+  })
+}
+
+function feeds(): Chapter {
+  return chapterOf('feeds', 'Feeds and change files', {
+    id: 'paths',
+    title: 'What happened, as Atom, numbered files and a stream',
+    table: {
+      columns: ['Path', 'Content'],
+      rows: feedList.map(({ path, summary }) => [html`<code>${path}</code>`, summary]),
+    },
+    isTableShown: true,
+  })
+}
+
+/** The `type` of a problem document leads to its row. */
+function problemChapter(): Chapter {
+  return chapterOf('problems', 'Problems', {
+    id: 'problem-types',
+    title: 'Errors are problem details (RFC 9457)',
+    lead: 'type, title, status, mostly detail; argument names the argument that is wrong.',
+    table: {
+      columns: ['Type', 'Status', 'Meaning'],
+      rows: Object.entries(problems).map(([name, { status, title }]) => [
+        html`<code id="${name}">/api#${name}</code>`,
+        html`${status}`,
+        title,
+      ]),
+    },
+    isTableShown: true,
+  })
+}

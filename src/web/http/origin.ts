@@ -1,0 +1,14 @@
+import type { Context } from 'hono'
+
+/** Where the client found the server: links to pictures and those of feeds must be whole. */
+export function originOf(context: Context): string {
+  const { host } = new URL(context.req.url)
+  return `${context.req.header('x-forwarded-proto') === 'https' ? 'https' : 'http'}://${host}`
+}
+
+/** Path and query of an address without the slash at its end; undefined when it has none there. */
+export function withoutSlash({ pathname, search }: URL): string | undefined {
+  // One slash at the beginning: two would name another host.
+  const place = pathname.replace(/^\/+/, '/').replace(/(?<=[^/])\/+$/, '')
+  return pathname.endsWith('/') && place !== '/' ? `${place}${search}` : undefined
+}

@@ -1,0 +1,141 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
+import { createReadApi, type Questions, ReadApiError, type TerritoryCaptureRow } from '../../src/api/index.ts'
+import { questionNames } from '../../src/api/read/questions.ts'
+import { addWebKey } from '../../src/web/http/key-store.ts'
+import { buildProgram } from '../support/cli.ts'
+import { guildId } from '../support/guild-answers.ts'
+import { kindsOfPart } from '../support/postgres.ts'
+import { hostile } from '../support/report-world.ts'
+import { webWorld } from '../support/web-world.ts'
+
+const root = join(import.meta.dirname, '../..')
+const source = readFileSync(join(root, 'src/api/read/questions.ts'), 'utf8')
+
+/** The members of an interface of the generated file with their types; `?` at the end of what may be left out. */
+function membersOf(name: string): Record<string, string> {
+  const [, body = ''] = new RegExp(`^export interface ${name}\\b[^{]*\\{\\n(.*?)^\\}`, 'ms').exec(source) ?? []
+  const members = [...body.matchAll(/^ {2}readonly (\w+\??): (.*)$/gm)]
+  return Object.fromEntries(members.map(([, member = '', type = '']) => [member, type]))
+}
+
+interface Operation {
+  readonly parameters: readonly { readonly name: string; readonly required: boolean }[]
+  readonly responses: { readonly 200: { readonly content: Record<string, { readonly schema: Schema }> } }
+}
+
+interface Schema {
+  readonly properties: {
+    readonly rows: { readonly items: { readonly properties: Record<string, { type?: string[] }> } }
+  }
+}
+
+/** The type of a value in TypeScript. Counts stay below 2^53, and lists are lists of texts. */
+const typeOf = ({ type }: { readonly type?: readonly string[] }) =>
+  (type ?? ['unknown'])
+    .filter((one, _, all) => one !== 'string' || !all.includes('number'))
+    .map((one) => (one === 'array' ? 'readonly string[]' : one))
+    .join(' | ')
+
+beforeAll(buildProgram)
+
+describe.each(kindsOfPart)('the client of the read API on the %s database', (kind) => {
+  const lived = webWorld(kind)
+
+  test('has the questions, arguments and rows of openapi.json, and no others', async () => {
+    const { json } = await lived.served()
+    const paths: Record<string, { get: Operation }> = (await json('/openapi.json')).paths
+    const described = Object.entries(paths).filter(([path]) => path.startsWith('/api/v1/'))
+    expect(Object.values<string>(questionNames)).toEqual(described.map(([path]) => path.slice('/api/v1/'.length)))
+    expect(Object.keys(membersOf('Questions'))).toEqual(Object.keys(questionNames))
+    for (const [called, name] of Object.entries<string>(questionNames)) {
+      const operation = paths[`/api/v1/${name}`]?.get
+      const type = called.replace(/^./, (letter) => letter.toUpperCase())
+      const given = operation?.parameters.filter((one) => !['limit', 'cursor', 'order'].includes(one.name)) ?? []
+      expect([name, Object.keys(membersOf(`${type}Arguments`))]).toEqual([
+        name,
+        given.map((one) => (one.required ? one.name : `${one.name}?`)),
+      ])
+      const rows = operation?.responses[200].content['application/json']?.schema.properties.rows.items.properties ?? {}
+      const typed = Object.entries(rows).map(([column, schema]) => [column, typeOf(schema)])
+      expect([name, membersOf(`${type}Row`)]).toEqual([name, Object.fromEntries(typed)])
+      const needed = given.some(({ required }) => required)
+      expect(membersOf('Questions')[called]).toBe(`${needed ? 'Ask' : 'AskAny'}<${type}Arguments, ${type}Row>`)
+    }
+  })
+
+  const clientOf = async (...given: Parameters<typeof lived.served>): Promise<Questions> =>
+    createReadApi({ url: `${(await lived.served(...given)).url}/` })
+
+  test('reads the rows of all pages, one page, and from where a page ended', async () => {
+    const api = await clientOf()
+    const whole = await api.territoryCapture().all()
+    expect(whole.length).toBeGreaterThan(2)
+    const walked: TerritoryCaptureRow[] = []
+    const rows = api.territoryCapture({ limit: 1, order: 'desc' })
+    for await (const row of rows) walked.push(row)
+    expect(walked).toEqual(whole.toReversed())
+    const first = await rows.page()
+    expect(first.rows).toEqual(walked.slice(0, 1))
+    expect((await rows.page(String(first.cursor))).rows).toEqual(walked.slice(1, 2))
+    expect((await api.territoryCapture().page()).cursor).toBeNull()
+    const at = new Date('2026-06-01T10:45:00Z')
+    const held = await api.territoryOwnerAt({ territory: 'Oak', at }).page()
+    expect(held.arguments).toEqual({ territory: 'Oak', at: at.toISOString() })
+    expect(held.rows).toEqual([
+      expect.objectContaining({ guild_uuid: guildId('b'), held_from: '2026-06-01T10:30:00.000Z' }),
+    ])
+    const ofGuild = await api.territoryCapture({ to_guild_uuid: hostile.prefix }).page()
+    expect(ofGuild.arguments).toEqual({ to_guild_uuid: guildId('a') })
+    expect(typeof (await api.memberContribution({ guild: hostile.guild }).all())[0]?.contributed).toBe('number')
+  })
+
+  test('throws problems as errors, and ends when it is told to', async () => {
+    const api = await clientOf({ requestsPerMinute: 2 })
+    const failure = (asked: Promise<unknown>) => asked.catch((error: unknown) => error)
+    const wrong = await failure(api.world({ limit: 0 }).all())
+    expect(wrong).toBeInstanceOf(ReadApiError)
+    expect(wrong).toMatchObject({ status: 400, problem: 'bad-argument', argument: 'limit' })
+    expect(await failure(api.memberActivity({ guild: hostile.guild.slice(0, -1) }).page())).toMatchObject({
+      ...{ status: 404, problem: 'name-not-found', similar: [expect.stringContaining(hostile.guild)] },
+    })
+    const refused = await failure(api.world().page())
+    expect(refused).toMatchObject({ status: 429, problem: 'too-many-requests', retryAfter: expect.any(Number) })
+    const aborted = AbortSignal.abort(new Error('enough'))
+    await expect(api.world({}, { signal: aborted }).page()).rejects.toThrow('enough')
+  })
+
+  test('sends its key', async () => {
+    const { db, clock } = lived.world
+    const key = await addWebKey(db, { name: 'client', createdAt: new Date(clock.now()) })
+    const { url } = await lived.served({ requestsPerMinute: 1 })
+    const api = createReadApi({ url, key })
+    for (let request = 0; request < 3; request++) expect((await api.world().page()).rows).toEqual(expect.any(Array))
+    await expect(createReadApi({ url, key: 'none' }).world().page()).rejects.toMatchObject({ problem: 'wrong-key' })
+  })
+
+  test('runs the example of docs/reference/read-api.md', async () => {
+    const page = readFileSync(join(root, 'docs/reference/read-api.md'), 'utf8')
+    const [, example = ''] = /```js\n(.*?)```/s.exec(page) ?? []
+    expect(example).toContain(`'wynnsync/api'`)
+    const { url } = await lived.served()
+    const file = join(inject('runFolder'), `read-api-${kind}.mjs`)
+    await writeFile(file, example.replace('wynnsync/api', join(root, 'dist/api/index.js')))
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [file, url, 'Oak'])
+    expect([stderr, stdout]).toEqual(['', expect.stringMatching(/^Oak .*\n/)])
+  })
+})
+
+test('a proxy that answers in place of the read API is an error with its status', async () => {
+  const server = createServer((_, response) => response.writeHead(502).end('<h1>Bad Gateway</h1>'))
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  onTestFinished(() => void server.close())
+  const address = server.address()
+  const api = createReadApi({ url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/prefix` })
+  await expect(api.world().page()).rejects.toMatchObject({ name: 'ReadApiError', status: 502, problem: undefined })
+})
