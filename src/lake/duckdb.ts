@@ -44,10 +44,13 @@ export async function loadDuckDb() {
 }
 
 /** @throws UsageError where `loadDuckDb` does */
-export async function openDuckDb(temporary?: string): Promise<DuckDb> {
+export async function openDuckDb(
+  temporary?: string,
+  settings: Readonly<Record<string, string>> = temporary === undefined ? { memory_limit: '1GB', threads: '2' } : WRITER,
+): Promise<DuckDb> {
   const { DuckDBInstance } = await loadDuckDb()
   const instance = await DuckDBInstance.create(':memory:', {
-    ...(temporary === undefined ? { memory_limit: '1GB', threads: '2' } : WRITER),
+    ...settings,
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
     ...(temporary === undefined ? {} : { temp_directory: temporary }),

@@ -1,12 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { UsageError } from '../../app/errors.ts'
 import type { Database, Sql } from '../../db/database.ts'
-import { type DuckDb, literal, openDuckDb } from '../duckdb.ts'
+import { type DuckDb, literal } from '../duckdb.ts'
 import type { LakeIndex } from '../index-file.ts'
-import { checkIndex } from './checked-index.ts'
-import type { LakePlace } from './place.ts'
+import { openLocked } from '../read/locked-duckdb.ts'
+import type { LakePlace } from '../read/place.ts'
+import { inWorkFolder } from '../read/work-folder.ts'
 import { type Import, type ImportOptions, type Plan, planOf, type Refused, type TakenRows } from './plan.ts'
 import { takeStep } from './take-step.ts'
 import { takenTables } from './taken-tables.ts'
@@ -16,10 +15,14 @@ export interface Imported extends Pick<Plan, 'notTaken' | 'known' | 'files' | 'b
   readonly refused: readonly Refused[]
 }
 
+/** How far the clock of another machine may be ahead, ms. */
+const CLOCK_SKEW = 300_000
+
 /** What would be imported. @throws UsageError when the index is none, or there is more than `maxBytes` */
 export async function priceOf(sql: Sql, place: LakePlace, options: Pick<ImportOptions, 'clock' | 'maxBytes'>) {
   const index = await place.index()
-  checkIndex(index, place.place, options.clock.now())
+  if (Date.parse(index.at) > options.clock.now() + CLOCK_SKEW)
+    throw new UsageError(`the lake of ${place.place} is from the future: ${index.at}`)
   const plan = await planOf(sql, index)
   if (plan.bytes > options.maxBytes)
     throw new UsageError(`${place.place} has ${plan.bytes} bytes to import; --max-bytes allows ${options.maxBytes}`)
@@ -34,8 +37,20 @@ export async function priceOf(sql: Sql, place: LakePlace, options: Pick<ImportOp
  */
 export async function importLake(db: Database, place: LakePlace, options: ImportOptions): Promise<Imported> {
   const { index, plan } = await priceOf(db, place, options)
-  const folder = await mkdtemp(join(tmpdir(), 'wynnsync-lake-'))
-  const duck = await openDuckDb()
+  return await inWorkFolder((folder) => importPlan(db, place, { index, plan, folder, options }))
+}
+
+async function importPlan(
+  db: Database,
+  place: LakePlace,
+  { index, plan, folder, options }: Pick<Import, 'index' | 'plan' | 'folder' | 'options'>,
+): Promise<Imported> {
+  const duck = await openLocked({
+    folders: [folder],
+    temporary: join(folder, 'temporary'),
+    memory: '256MB',
+    threads: 1,
+  })
   const refused = [...plan.refused]
   const tables = new Map<string, TakenRows>()
   try {
@@ -58,7 +73,6 @@ export async function importLake(db: Database, place: LakePlace, options: Import
     if (refused.length === 0) await saveSource(work, true)
   } finally {
     duck.close()
-    await rm(folder, { recursive: true, force: true })
   }
   const { notTaken, known, files, bytes } = plan
   return { tables: [...tables.values()], refused, notTaken, known, files, bytes }

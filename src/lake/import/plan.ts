@@ -3,9 +3,9 @@ import { RetryableError } from '../../app/errors.ts'
 import type { Database, Sql } from '../../db/database.ts'
 import type { DuckDb } from '../duckdb.ts'
 import type { LakeFile, LakeIndex } from '../index-file.ts'
+import type { LakePlace } from '../read/place.ts'
 import { type LakeTable, lakeTables } from '../tables.ts'
 import { LEDGER } from './merge-ledger.ts'
-import type { LakePlace } from './place.ts'
 import { type TakenTable, takenTables, type VersionsTable } from './taken-tables.ts'
 
 /** Files that are imported together, in one transaction. */
