@@ -32,6 +32,8 @@ export interface DuckDb {
   rows(sql: string): Promise<Record<string, unknown>[]>
   /** Rows of text columns, a few thousand at a time. */
   stream(sql: string): AsyncGenerator<(string | null)[][]>
+  /** Ends what runs, with an error. */
+  interrupt(): void
   close(): void
 }
 
@@ -68,6 +70,7 @@ export async function openDuckDb(
         yield chunk.getRows() as (string | null)[][]
       }
     },
+    interrupt: () => connection.interrupt(),
     close: () => {
       connection.closeSync()
       instance.closeSync()

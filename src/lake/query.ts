@@ -43,20 +43,24 @@ export interface AskOptions {
  */
 export async function askLake(place: LakePlace, name: string, options: AskOptions): Promise<Record<string, unknown>[]> {
   const text = await lakeSql(name)
-  const { files } = await place.index()
+  const { files } = await place.index(options.signal)
   const needed = files.filter((file) => new RegExp(`\\b(?:from|join)\\s+${nameOf(file)}\\b`).test(text))
   return await inWorkFolder(async (folder) => {
     const paths = await pathsOf(place, needed, folder, options)
     const allowed = { files: [...paths.values()].flat(), temporary: join(folder, 'temporary') }
     const db = await openLocked({ ...allowed, memory: '1GB', threads: 2 })
+    const interrupt = () => db.interrupt()
+    options.signal?.addEventListener('abort', interrupt)
     try {
       for (const [table, own] of paths) await createView(db, table, own)
       return await db.rows(`select * from (${text}) limit ${options.limit}`)
     } catch (error) {
+      options.signal?.throwIfAborted()
       const [, table] = /Table with name (\w+) does not exist/.exec(String(error)) ?? []
       if (table === undefined) throw error
       throw new UsageError(`the lake has nothing of ${table}: it is empty, or was exported without --people`)
     } finally {
+      options.signal?.removeEventListener('abort', interrupt)
       db.close()
     }
   })

@@ -57,8 +57,14 @@ async function craft(folder: string, table: string, make: (path: string) => Prom
   const path = join(folder, file.path)
   await make(path)
   const [sha256, { size }] = [await sha256Of(path), await stat(path)]
+  const duck = await openDuckDb()
+  const counted = await duck
+    .rows(`select num_rows::integer as rows from parquet_file_metadata('${path}')`)
+    .catch(() => [])
+  duck.close()
   await changeIndex(folder, ({ files }) => {
-    for (const one of files) if (one.path === file.path) Object.assign(one, { sha256, bytes: size })
+    for (const one of files)
+      if (one.path === file.path) Object.assign(one, { rows: file.rows, ...counted[0], sha256, bytes: size })
   })
   return path
 }

@@ -92,8 +92,9 @@ async function takeFetched(work: Import, { of }: Step, taking: Taking): Promise<
     staged.set(name, await stage(work, taking, name, files))
   }
   const taken = await merge(work, of, sql)
-  // While a resource is left out, the next call reads the ledger again.
-  for (const { file } of of === 'ledger' && work.broken.size > 0 ? [] : fetched) {
+  // The next call tries a refused file again, and reads the ledger again while a resource is left out.
+  const whole = fetched.filter(({ file }) => !taking.refused.some(({ what }) => what === file.path))
+  for (const { file } of of === 'ledger' && work.broken.size > 0 ? [] : whole) {
     const { rows = 0, refused = 0 } = staged.get(file.table) ?? {}
     await sql.query(
       `insert into sync.source_file (source_id, sha256, table_name, taken_at, rows, taken, refused)
@@ -112,7 +113,7 @@ async function takeFetched(work: Import, { of }: Step, taking: Taking): Promise<
 }
 
 async function stage(
-  { duck, plan, index, options }: Import,
+  { duck, plan, index, room, options }: Import,
   { sql, refused }: Taking,
   name: string,
   files: readonly Fetched[],
@@ -127,12 +128,13 @@ async function stage(
     await sql.query('savepoint lake_file')
     try {
       const found = await stageFile(sql, duck, table, {
-        ...{ path, staged, rules, leftOut: namedIn(table), signal: options.signal },
+        ...{ file, path, room, staged, rules, leftOut: namedIn(table), signal: options.signal },
       })
       total.rows += found.rows + found.nameless
       total.refused += found.refused
       total.restricted += found.nameless
     } catch (error) {
+      options.signal?.throwIfAborted()
       refused.push({ what: file.path, reason: reasonOf(error) })
       await sql.query('rollback to savepoint lake_file')
     }

@@ -15,7 +15,7 @@ const LONGEST_INDEX = 64_000_000
 export interface LakePlace {
   readonly place: string
   /** @throws UsageError when there is no index, or it is none */
-  index(): Promise<LakeIndex>
+  index(signal?: AbortSignal): Promise<LakeIndex>
   /**
    * Copies a file of the index to a path of this machine.
    * @throws FatalError when it is not what the index says: another size or SHA-256, or not below the place
@@ -31,10 +31,10 @@ export function openPlace(place: string, settings?: StoreSettings): LakePlace {
   return {
     place,
     ...(isFolder(place) ? { pathOf: (file) => filePath(place, file) } : {}),
-    index: async () => {
+    index: async (signal) => {
       const chunks: Buffer[] = []
       let size = 0
-      for await (const chunk of await read(INDEX)) {
+      for await (const chunk of await read(INDEX, signal)) {
         size += chunk.length
         if (size > LONGEST_INDEX) throw new UsageError(`the ${INDEX} of ${place} is too long`)
         chunks.push(chunk)
