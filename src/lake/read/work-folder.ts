@@ -5,9 +5,6 @@ import { codeOf } from '../../app/errors.ts'
 
 const PREFIX = 'wynnsync-lake-'
 
-/** Versions before this one gave folders no number; none of their imports takes longer, in ms. */
-const DAY = 86_400_000
-
 /** Those of this process. */
 const own = new Set<string>()
 
@@ -36,7 +33,7 @@ async function removeAbandoned(): Promise<void> {
     if (!found?.isDirectory() || found.uid !== (process.getuid?.() ?? found.uid)) continue
     const pid = Number(/^\d+(?=-)/.exec(name.slice(PREFIX.length))?.[0] ?? 0)
     // A container numbers its processes anew: another one had this number before.
-    const isGone = pid === 0 ? Date.now() - found.mtimeMs > DAY : pid === process.pid || !isRunning(pid)
+    const isGone = pid > 0 && (pid === process.pid || !isRunning(pid))
     if (isGone) await rm(path, { recursive: true, force: true }).catch(() => undefined)
   }
 }
