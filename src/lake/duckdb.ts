@@ -32,6 +32,8 @@ export interface DuckDb {
   rows(sql: string): Promise<Record<string, unknown>[]>
   /** Rows of text columns, a few thousand at a time. */
   stream(sql: string): AsyncGenerator<(string | null)[][]>
+  /** Ends what runs, with an error. */
+  interrupt(): void
   close(): void
 }
 
@@ -44,10 +46,13 @@ export async function loadDuckDb() {
 }
 
 /** @throws UsageError where `loadDuckDb` does */
-export async function openDuckDb(temporary?: string): Promise<DuckDb> {
+export async function openDuckDb(
+  temporary?: string,
+  settings: Readonly<Record<string, string>> = temporary === undefined ? { memory_limit: '1GB', threads: '2' } : WRITER,
+): Promise<DuckDb> {
   const { DuckDBInstance } = await loadDuckDb()
   const instance = await DuckDBInstance.create(':memory:', {
-    ...(temporary === undefined ? { memory_limit: '1GB', threads: '2' } : WRITER),
+    ...settings,
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
     ...(temporary === undefined ? {} : { temp_directory: temporary }),
@@ -65,6 +70,7 @@ export async function openDuckDb(temporary?: string): Promise<DuckDb> {
         yield chunk.getRows() as (string | null)[][]
       }
     },
+    interrupt: () => connection.interrupt(),
     close: () => {
       connection.closeSync()
       instance.closeSync()

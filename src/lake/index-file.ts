@@ -1,7 +1,9 @@
 import { appendFile, open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { UsageError } from '../app/errors.ts'
+import { visibleLine } from '../app/terminal-text.ts'
 import { type LakeStore, type StoreSettings, WRITING } from './lake-store.ts'
+import { faultOf, isFile } from './read/index-form.ts'
 import { openStore } from './store.ts'
 
 /** The version of the folder's form; a reader refuses a higher one. */
@@ -94,15 +96,19 @@ export async function indexOf(store: LakeStore, signal?: AbortSignal): Promise<L
   return text === undefined ? undefined : parseIndex(text, store.place)
 }
 
-/** @throws UsageError when it is no index, of a newer format, or names a file outside its folder */
+/** @throws UsageError when it is none that an export can have written, of a newer format, or names a file outside its folder */
 export function parseIndex(text: string, folder: string): LakeIndex {
   const place = `${folder.replace(/\/$/, '')}/${INDEX}`
   const index = parsed(text)
   if (!index || typeof index.format !== 'number' || !Array.isArray(index.files))
     throw new UsageError(`${place} is no index of a lake`)
   if (index.format > FORMAT) throw new UsageError(`${place} has format ${index.format}; this version reads ${FORMAT}`)
-  const escaped = [...index.files, ...(index.replaced ?? [])].find((file) => !isInside(file?.path))
+  const escaped = [...index.files, ...(Array.isArray(index.replaced) ? index.replaced : [])].find(
+    (file) => !isInside(file?.path),
+  )
   if (escaped !== undefined) throw new UsageError(`${place} names a file outside of the lake`)
+  const fault = faultOf(index)
+  if (fault !== undefined) throw new UsageError(`${place} is not that of a lake: ${visibleLine(fault)}`)
   return index
 }
 
@@ -126,7 +132,7 @@ export type DraftFile = LakeFile & Pick<LakeIndex, 'source' | 'lastRun'>
 export async function readDraft({ work }: LakeStore): Promise<DraftFile[]> {
   const text = await readFile(join(work, DRAFT), 'utf8').catch(() => '')
   const lines = text.split('\n').map((line) => parsed<DraftFile>(line))
-  return lines.flatMap((line) => (line && isInside(line.path) ? [line] : []))
+  return lines.flatMap((line) => (line && isInside(line.path) && isFile(line) ? [line] : []))
 }
 
 export async function addToDraft({ work }: LakeStore, file: DraftFile): Promise<void> {

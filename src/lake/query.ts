@@ -1,10 +1,14 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { UsageError } from '../app/errors.ts'
+import { FatalError, UsageError } from '../app/errors.ts'
 import { unknownName } from '../app/text/nearest.ts'
-import { type DuckDb, literal, openDuckDb } from './duckdb.ts'
-import { type LakeIndex, readIndex } from './index-file.ts'
+import { quoted } from '../db/bulk/copy-columns.ts'
+import { type DuckDb, literal } from './duckdb.ts'
+import type { LakeFile } from './index-file.ts'
+import { openLocked } from './read/locked-duckdb.ts'
+import type { LakePlace } from './read/place.ts'
+import { inWorkFolder } from './read/work-folder.ts'
 
 /** Compiled code is as deep below the package's folder as this file. */
 const sqlFolder = fileURLToPath(new URL('../../src/lake/sql/', import.meta.url))
@@ -24,42 +28,69 @@ export async function lakeSql(name: string): Promise<string> {
   return await readFile(join(sqlFolder, `${name}.sql`), 'utf8')
 }
 
-/** Paths of the files of each table, by the table's name without its schema. */
-export function filesByTable(folder: string, { files }: LakeIndex): Map<string, string[]> {
-  const tables = new Map<string, string[]>()
-  for (const { table, path } of files) {
-    const name = table.replace(/^.*\./, '')
-    tables.set(name, [...(tables.get(name) ?? []), join(folder, path)])
-  }
-  return tables
-}
-
-/** A DuckDB with a view of each table of a lake. @throws UsageError when there is no lake */
-export async function openLake(folder: string): Promise<DuckDb> {
-  const index = await readIndex(folder)
-  if (!index) throw new UsageError(`${folder} has no index.json: no lake was exported into it`)
-  const db = await openDuckDb()
-  for (const [name, paths] of filesByTable(folder, index))
-    await db.run(
-      `create view "${name}" as select * from read_parquet([${paths.map(literal).join(', ')}], hive_partitioning = false)`,
-    )
-  return db
+export interface AskOptions {
+  /** Rows at most. */
+  readonly limit: number
+  /** More bytes of files than this are not fetched from a place that is no folder of this machine. */
+  readonly maxBytes: number
+  readonly signal?: AbortSignal | undefined
 }
 
 /**
- * Answers a question about a lake. @param limit rows at most
+ * Answers a question about a lake. Of a place that is no folder of this machine the files of the question's tables are fetched
+ * first, as far as they are what the index says.
  * @throws UsageError when the question is about tables that the lake has not, such as those about players
  */
-export async function askLake(folder: string, name: string, limit: number): Promise<Record<string, unknown>[]> {
+export async function askLake(place: LakePlace, name: string, options: AskOptions): Promise<Record<string, unknown>[]> {
   const text = await lakeSql(name)
-  const db = await openLake(folder)
-  try {
-    return await db.rows(`select * from (${text}) limit ${limit}`)
-  } catch (error) {
-    const [, table] = /Table with name (\w+) does not exist/.exec(String(error)) ?? []
-    if (table === undefined) throw error
-    throw new UsageError(`the lake has nothing of ${table}: it is empty, or was exported without --people`)
-  } finally {
-    db.close()
-  }
+  const { files } = await place.index(options.signal)
+  const needed = files.filter((file) => new RegExp(`\\b(?:from|join)\\s+${nameOf(file)}\\b`).test(text))
+  return await inWorkFolder(async (folder) => {
+    const paths = await pathsOf(place, needed, folder, options)
+    const allowed = { files: [...paths.values()].flat(), temporary: join(folder, 'temporary') }
+    const db = await openLocked({ ...allowed, memory: '1GB', threads: 2 })
+    const interrupt = () => db.interrupt()
+    options.signal?.addEventListener('abort', interrupt)
+    try {
+      for (const [table, own] of paths) await createView(db, table, own)
+      return await db.rows(`select * from (${text}) limit ${options.limit}`)
+    } catch (error) {
+      options.signal?.throwIfAborted()
+      const [, table] = /Table with name (\w+) does not exist/.exec(String(error)) ?? []
+      if (table === undefined) throw error
+      throw new UsageError(`the lake has nothing of ${table}: it is empty, or was exported without --people`)
+    } finally {
+      options.signal?.removeEventListener('abort', interrupt)
+      db.close()
+    }
+  })
 }
+
+async function createView(db: DuckDb, table: string, paths: readonly string[]): Promise<void> {
+  const files = `[${paths.map(literal).join(', ')}]`
+  await db.run(`create view ${quoted(table)} as select * from read_parquet(${files}, hive_partitioning = false)`)
+}
+
+/** Where files lie on this machine, by the table's name without its schema. */
+async function pathsOf(
+  { place, pathOf, fetch }: LakePlace,
+  files: readonly LakeFile[],
+  folder: string,
+  { maxBytes, signal }: AskOptions,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
+  if (!pathOf && bytes > maxBytes)
+    throw new UsageError(`${place} has ${bytes} bytes of these tables; --max-bytes allows ${maxBytes}`)
+  const paths = new Map<string, string[]>()
+  for (const [nth, file] of files.entries()) {
+    const copy = join(folder, `${nth}.parquet`)
+    const path = await (pathOf ? pathOf(file) : fetch(file, copy, signal).then(() => copy)).catch((error: unknown) => {
+      if (error instanceof FatalError) throw new FatalError(`${file.path}: ${error.message}`, { cause: error })
+      throw error
+    })
+    paths.set(nameOf(file), [...(paths.get(nameOf(file)) ?? []), path])
+  }
+  return paths
+}
+
+const nameOf = ({ table }: LakeFile): string => table.replace(/^.*\./, '')

@@ -6,9 +6,9 @@ import { type DuckDb, openDuckDb } from '../../src/lake/duckdb.ts'
 import { exportLake } from '../../src/lake/export.ts'
 import { sha256Of } from '../../src/lake/file-hash.ts'
 import { importLake } from '../../src/lake/import/import.ts'
-import { openPlace } from '../../src/lake/import/place.ts'
 import { takenTables } from '../../src/lake/import/taken-tables.ts'
 import { type LakeIndex, readIndex } from '../../src/lake/index-file.ts'
+import { openPlace } from '../../src/lake/read/place.ts'
 import { inProfiles } from '../../src/resources/personal.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { purge } from '../../src/sync/privacy/person.ts'
@@ -57,8 +57,14 @@ async function craft(folder: string, table: string, make: (path: string) => Prom
   const path = join(folder, file.path)
   await make(path)
   const [sha256, { size }] = [await sha256Of(path), await stat(path)]
+  const duck = await openDuckDb()
+  const counted = await duck
+    .rows(`select num_rows::integer as rows from parquet_file_metadata('${path}')`)
+    .catch(() => [])
+  duck.close()
   await changeIndex(folder, ({ files }) => {
-    for (const one of files) if (one.path === file.path) Object.assign(one, { sha256, bytes: size })
+    for (const one of files)
+      if (one.path === file.path) Object.assign(one, { rows: file.rows, ...counted[0], sha256, bytes: size })
   })
   return path
 }

@@ -1,13 +1,17 @@
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { systemClock } from '../../src/app/clock.ts'
 import { openServer } from '../../src/db/server/server.ts'
 import { exportLake } from '../../src/lake/export.ts'
+import { readIndex } from '../../src/lake/index-file.ts'
 import { askLake, lakeQuestions } from '../../src/lake/query.ts'
+import { openPlace } from '../../src/lake/read/place.ts'
 import { fillYear } from '../bench/year/fill.ts'
 import { afterwards } from '../support/afterwards.ts'
 import { buildProgram, runProgram } from '../support/cli.ts'
 import { answersOf, linesOf } from '../support/lake-answers.ts'
+import { serve } from '../support/lake-folder.ts'
 import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
 
 const extent = { until: new Date('2026-06-01T12:00Z'), days: 2, guilds: 4, territories: 20, items: 60, seed: 1 }
@@ -31,7 +35,7 @@ beforeAll(async () => {
 test('every question about a lake has the answer of Postgres', { timeout: 120_000 }, async () => {
   expect(await lakeQuestions()).toEqual(Object.keys(expected).sort())
   for (const [name, lines] of Object.entries(expected)) {
-    const rows = await askLake(folder, name, 1_000_000)
+    const rows = await askLake(openPlace(folder), name, { limit: 1_000_000, maxBytes: 0 })
     expect([name, lines.length]).not.toEqual([name, 0])
     expect([name, linesOf(rows.map((row) => Object.values(row)))]).toEqual([name, lines])
   }
@@ -47,6 +51,22 @@ test('wynnsync lake query needs no database, names its questions, and says what 
   expect(await run(closed, 'members-rises')).toMatchObject({ code: 2, err: expect.stringContaining('--people') })
   expect(await run(join(folder, 'none'), 'holds')).toMatchObject({
     code: 2,
-    err: expect.stringContaining('no index.json'),
+    err: expect.stringContaining('there is no folder'),
   })
+})
+
+test('a lake behind a web server is answered from files that are what its index says, up to --max-bytes', async () => {
+  const url = await serve(join(folder, '..'))
+  const run = (...args: string[]) => runProgram(['lake', 'query', url, 'holds', '--json', ...args])
+  expect(await run()).toEqual(await runProgram(['lake', 'query', folder, 'holds', '--json']))
+  expect(await run('--max-bytes', '10')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('--max-bytes allows 10'),
+  })
+  const file = (await readIndex(folder))?.files.find(({ table }) => table === 'game.territory_hold')
+  const path = join(folder, file?.path ?? '')
+  const bytes = await readFile(path)
+  bytes[(bytes.length / 2) | 0] = ~(bytes[(bytes.length / 2) | 0] ?? 0)
+  await writeFile(path, bytes)
+  expect(await run()).toMatchObject({ code: 1, out: '', err: expect.stringContaining('SHA-256') })
 })

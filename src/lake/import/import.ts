@@ -1,13 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { UsageError } from '../../app/errors.ts'
 import type { Database, Sql } from '../../db/database.ts'
-import { type DuckDb, literal, openDuckDb } from '../duckdb.ts'
+import { type DuckDb, literal } from '../duckdb.ts'
 import type { LakeIndex } from '../index-file.ts'
-import { checkIndex } from './checked-index.ts'
-import type { LakePlace } from './place.ts'
-import { type Import, type ImportOptions, type Plan, planOf, type Refused, type TakenRows } from './plan.ts'
+import { openLocked } from '../read/locked-duckdb.ts'
+import type { LakePlace } from '../read/place.ts'
+import { inWorkFolder } from '../read/work-folder.ts'
+import { checkRows } from './measured-file.ts'
+import { type Import, type ImportOptions, type Plan, planOf, type Refused, type TakenRows, TEXT } from './plan.ts'
 import { takeStep } from './take-step.ts'
 import { takenTables } from './taken-tables.ts'
 
@@ -16,10 +16,18 @@ export interface Imported extends Pick<Plan, 'notTaken' | 'known' | 'files' | 'b
   readonly refused: readonly Refused[]
 }
 
+/** How far the clock of another machine may be ahead, ms. */
+const CLOCK_SKEW = 300_000
+
 /** What would be imported. @throws UsageError when the index is none, or there is more than `maxBytes` */
-export async function priceOf(sql: Sql, place: LakePlace, options: Pick<ImportOptions, 'clock' | 'maxBytes'>) {
-  const index = await place.index()
-  checkIndex(index, place.place, options.clock.now())
+export async function priceOf(
+  sql: Sql,
+  place: LakePlace,
+  options: Pick<ImportOptions, 'clock' | 'maxBytes' | 'signal'>,
+) {
+  const index = await place.index(options.signal)
+  if (Date.parse(index.at) > options.clock.now() + CLOCK_SKEW)
+    throw new UsageError(`the lake of ${place.place} is from the future: ${index.at}`)
   const plan = await planOf(sql, index)
   if (plan.bytes > options.maxBytes)
     throw new UsageError(`${place.place} has ${plan.bytes} bytes to import; --max-bytes allows ${options.maxBytes}`)
@@ -34,13 +42,28 @@ export async function priceOf(sql: Sql, place: LakePlace, options: Pick<ImportOp
  */
 export async function importLake(db: Database, place: LakePlace, options: ImportOptions): Promise<Imported> {
   const { index, plan } = await priceOf(db, place, options)
-  const folder = await mkdtemp(join(tmpdir(), 'wynnsync-lake-'))
-  const duck = await openDuckDb()
+  return await inWorkFolder((folder) => importPlan(db, place, { index, plan, folder, options }))
+}
+
+async function importPlan(
+  db: Database,
+  place: LakePlace,
+  { index, plan, folder, options }: Pick<Import, 'index' | 'plan' | 'folder' | 'options'>,
+): Promise<Imported> {
+  const duck = await openLocked({
+    folders: [folder],
+    temporary: join(folder, 'temporary'),
+    memory: '256MB',
+    threads: 1,
+  })
   const refused = [...plan.refused]
   const tables = new Map<string, TakenRows>()
+  const interrupt = () => duck.interrupt()
+  options.signal?.addEventListener('abort', interrupt)
   try {
-    const compacted = await compactedSince(duck, place, index, folder)
-    const work: Import = { db, duck, place, index, plan, folder, compacted, broken: brokenBy(refused), options }
+    const compacted = await compactedSince(duck, place, index, { folder, signal: options.signal })
+    const room = { bytes: TEXT * options.maxBytes }
+    const work: Import = { db, duck, place, index, plan, folder, compacted, broken: brokenBy(refused), room, options }
     await saveSource(work, false)
     let done = 0
     for (const step of plan.steps) {
@@ -57,8 +80,8 @@ export async function importLake(db: Database, place: LakePlace, options: Import
     }
     if (refused.length === 0) await saveSource(work, true)
   } finally {
+    options.signal?.removeEventListener('abort', interrupt)
     duck.close()
-    await rm(folder, { recursive: true, force: true })
   }
   const { notTaken, known, files, bytes } = plan
   return { tables: [...tables.values()], refused, notTaken, known, files, bytes }
@@ -73,14 +96,24 @@ function brokenBy(refused: readonly Refused[]): Set<string> {
   return new Set(broken.map(({ resource }) => resource))
 }
 
-async function compactedSince(duck: DuckDb, place: LakePlace, { files }: LakeIndex, folder: string) {
+async function compactedSince(
+  duck: DuckDb,
+  place: LakePlace,
+  { files }: LakeIndex,
+  { folder, signal }: { readonly folder: string; readonly signal: AbortSignal | undefined },
+) {
   const found = new Map<string, Date>()
   const file = files.find(({ table }) => table === 'sync.tier')
   if (!file) return found
   const path = join(folder, 'tier.parquet')
   const rows = await place
-    .fetch(file, path)
-    .then(() => duck.rows(`select sample_table, epoch_ms(fine_since) as at from read_parquet(${literal(path)})`))
+    .fetch(file, path, signal)
+    .then(() => checkRows(duck, path, file))
+    .then(() =>
+      duck.rows(
+        `select sample_table, epoch_ms(fine_since) as at from read_parquet(${literal(path)}) where strlen(sample_table) < 200 limit 1000`,
+      ),
+    )
     // The step of the ledger says what is wrong with it.
     .catch(() => [])
   for (const { sample_table: table, at } of rows)

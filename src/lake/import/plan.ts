@@ -3,9 +3,10 @@ import { RetryableError } from '../../app/errors.ts'
 import type { Database, Sql } from '../../db/database.ts'
 import type { DuckDb } from '../duckdb.ts'
 import type { LakeFile, LakeIndex } from '../index-file.ts'
+import type { LakePlace } from '../read/place.ts'
 import { type LakeTable, lakeTables } from '../tables.ts'
 import { LEDGER } from './merge-ledger.ts'
-import type { LakePlace } from './place.ts'
+import type { Room } from './staged-file.ts'
 import { type TakenTable, takenTables, type VersionsTable } from './taken-tables.ts'
 
 /** Files that are imported together, in one transaction. */
@@ -33,9 +34,12 @@ export interface Plan {
   readonly notTaken: readonly string[]
 }
 
+/** How much longer the text of rows may be than their files: of a lake of this program it is 5 to 10 times as long. */
+export const TEXT = 20
+
 export interface ImportOptions {
   readonly clock: Clock
-  /** More than this, in bytes, is refused before anything is read. */
+  /** More than this, in bytes, is refused before anything is read; of text in the files, `TEXT` times as much. */
   readonly maxBytes: number
   readonly signal?: AbortSignal | undefined
   /** Called when files are imported: the table, and how many rows of all there are were read. */
@@ -69,6 +73,8 @@ export interface Import {
   readonly compacted: ReadonlyMap<string, Date>
   /** Resources with a file that was refused: their time does not count as observed, so that a later call imports it. */
   readonly broken: Set<string>
+  /** How much text of rows may still be read: a small file can have any number of equal values. */
+  readonly room: Room
   readonly options: ImportOptions
 }
 

@@ -1,15 +1,16 @@
 import { FatalError } from '../../app/errors.ts'
 import { quoted } from '../../db/bulk/copy-columns.ts'
 import type { CopyValue, Sql } from '../../db/database.ts'
-import { type DuckDb, literal } from '../duckdb.ts'
+import type { DuckDb } from '../duckdb.ts'
+import type { LakeFile } from '../index-file.ts'
 import type { LakeTable } from '../tables.ts'
+import { checkRows, HELD, LONGEST_VALUE, measureFile, numberedRows, type Range } from './measured-file.ts'
 
-/** Rows that are sent at once. */
+/** Rows that are sent at once, at most. */
 const CHUNK = 10_000
 
-/** The longest text of an indexed column, in bytes, and of any value. */
+/** The longest text of an indexed column, in bytes. */
 const LONGEST_KEY = 1000
-const LONGEST_VALUE = 10_000_000
 
 /** What DuckDB calls the types of a lake's columns. */
 const DUCK_TYPES: Readonly<Record<string, string>> = {
@@ -53,8 +54,15 @@ export interface RowRules {
   readonly indexed: readonly string[]
 }
 
+/** How much text may still be read, in bytes. */
+export interface Room {
+  bytes: number
+}
+
 interface StageOptions {
+  readonly file: Pick<LakeFile, 'rows'>
   readonly path: string
+  readonly room: Room
   /** The table; it has at least the columns of the lake's table. */
   readonly staged: string
   readonly rules: RowRules
@@ -65,19 +73,18 @@ interface StageOptions {
 
 /**
  * Copies the rows of a Parquet file that Postgres can store into a table of the transaction; the others are counted.
- * @throws FatalError when the file is no Parquet, or has other columns than the table
+ * @throws FatalError when the file is no Parquet, has other columns than the table, other rows than the index says, or more text
+ * than there is room
  */
 export async function stageFile(
   sql: Sql,
   duck: DuckDb,
   table: LakeTable,
-  { path, staged, rules, leftOut, signal }: StageOptions,
+  { file, path, room, staged, rules, leftOut, signal }: StageOptions,
 ): Promise<StagedRows> {
-  const from = `read_parquet(${literal(path)}, hive_partitioning = false)`
-  const refusal = (error: unknown) => {
-    throw new FatalError('it is no Parquet file that can be read', { cause: error })
-  }
-  const found = await duck.rows(`describe select * from ${from}`).catch(refusal)
+  const from = numberedRows(path)
+  await checkRows(duck, path, file).catch(refuse)
+  const found = await duck.rows(`describe select * exclude (file_row_number) from ${from}`).catch(refuse)
   const names = Object.keys(table.types)
   const wanted = names.map((name) => `${name} ${DUCK_TYPES[table.types[name] ?? ''] ?? 'VARCHAR'}`)
   const present = found
@@ -95,19 +102,35 @@ export async function stageFile(
   const nameless = needed.map((name) => `${quoted(name)} is null`).join(' or ') || 'false'
   const values = copied.map((name) => `${textOf(name, table.types[name] ?? '')} as ${quoted(name)}`)
   const isList = copied.map((name) => table.types[name] === 'text[]')
+  const typed = copied.map((name) => [name, table.types[name] ?? ''] as const)
+  const { bytes, ranges } = await measureFile(duck, path, typed).catch(refuse)
+  if (bytes > room.bytes) throw new FatalError(`it has ${bytes} bytes of text: more than --max-bytes allows`)
+  room.bytes -= bytes
+  const within = ({ first, last }: Range) => `file_row_number between ${first} and ${last}`
   let rows = 0
-  for await (const chunk of inChunks(
-    refusing(duck.stream(`select ${values.join(', ')} from ${from} where ${condition}`)),
-  )) {
-    signal?.throwIfAborted()
-    const read = chunk.map((row) => row.map((value, n) => (isList[n] && value !== null ? JSON.parse(value) : value)))
-    rows += await sql.copy(staged, copied, read as CopyValue[][])
+  for (const range of ranges) {
+    // What is outside of the range is not even looked at.
+    const chosen = `${within(range)} and case when ${within(range)} then ${condition} else false end`
+    const parts = duck.stream(`select ${values.join(', ')} from ${from} where ${chosen}`)
+    for await (const chunk of inChunks(refusing(parts))) {
+      signal?.throwIfAborted()
+      const read = chunk.map((row) => row.map((value, n) => (isList[n] && value !== null ? JSON.parse(value) : value)))
+      rows += await sql.copy(staged, copied, read as CopyValue[][])
+    }
   }
-  const [all] = await duck.rows(
-    `select count(*)::integer as rows, count(*) filter (${nameless})::integer as nameless from ${from}`,
-  )
+  const [all] = await duck
+    .rows(`select count(*)::integer as rows, count(*) filter (${nameless})::integer as nameless from ${from}`)
+    .catch(refuse)
   const without = Number(all?.nameless ?? 0)
   return { rows, refused: Number(all?.rows ?? 0) - without - rows, nameless: without }
+}
+
+function refuse(error: unknown): never {
+  if (error instanceof FatalError) throw error
+  const reason = /^(Error: )?Out of Memory/.test(String(error))
+    ? 'reading it takes more memory than is allowed'
+    : 'it is no Parquet file that can be read'
+  throw new FatalError(reason, { cause: error })
 }
 
 /** Pages of a file may be damaged behind a footer that is right. */
@@ -115,18 +138,22 @@ async function* refusing<T>(parts: AsyncIterable<T>): AsyncGenerator<T> {
   try {
     for await (const part of parts) yield part
   } catch (error) {
-    throw new FatalError('it is no Parquet file that can be read', { cause: error })
+    refuse(error)
   }
 }
 
 async function* inChunks(parts: AsyncIterable<(string | null)[][]>): AsyncGenerator<(string | null)[][]> {
   let rows: (string | null)[][] = []
-  for await (const part of parts) {
-    rows = rows.concat(part)
-    if (rows.length < CHUNK) continue
-    yield rows
-    rows = []
-  }
+  let size = 0
+  for await (const part of parts)
+    for (const row of part) {
+      rows.push(row)
+      size += row.reduce((sum, value) => sum + (value?.length ?? 0), 0)
+      if (rows.length < CHUNK && size < HELD / 2) continue
+      yield rows
+      rows = []
+      size = 0
+    }
   if (rows.length > 0) yield rows
 }
 
@@ -142,6 +169,9 @@ function textOf(name: string, type: string): string {
 function conditionsOf(name: string, type: string, { observed, until, required, indexed }: RowRules): string[] {
   const own = quoted(name)
   const optional = (condition: string) => `(${own} is null or ${condition})`
+  // Not `and`, whose sides DuckDB takes in any order: a copy of a value without end may be one too many.
+  const notLong = (text: string, condition: string, longest = LONGEST_VALUE) =>
+    `case when ${own} is null then true when strlen(${text}) >= ${longest} then false else ${condition} end`
   const conditions: string[] = []
   if (required.includes(name) && name !== 'valid_until') conditions.push(`${own} is not null`)
   if (type === 'timestamp with time zone') {
@@ -150,21 +180,24 @@ function conditionsOf(name: string, type: string, { observed, until, required, i
     conditions.push(optional(`${own} between timestamptz '${first}' and timestamptz '${last}'`))
   } else if (type === 'uuid')
     conditions.push(optional(`regexp_full_match(${own}, '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')`))
-  else if (type === 'bytea') conditions.push(optional(name.endsWith('hash') ? `octet_length(${own}) = 32` : 'true'))
+  else if (type === 'bytea')
+    conditions.push(optional(`octet_length(${own}) ${name.endsWith('hash') ? '= 32' : `< ${LONGEST_VALUE / 2}`}`))
   else if (type === 'json' || type === 'jsonb')
     // What jsonb refuses besides: NUL, lone halves of surrogate pairs, and numbers without end.
     conditions.push(
-      optional(
+      notLong(
+        `${own}::varchar`,
         `json_valid(${own}::varchar) and not regexp_matches(${own}::varchar, '\\\\u(0000|[dD][89a-fA-F])')
-         and not regexp_matches(regexp_replace(${own}::varchar, '"([^"\\\\]|\\\\.)*"', '', 'g'), '[eE][-+]?\\d{3}|\\d{1000}')
-         and strlen(${own}::varchar) < ${LONGEST_VALUE}`,
+         and not regexp_matches(regexp_replace(${own}::varchar, '"([^"\\\\]|\\\\.)*"', '', 'g'), '[eE][-+]?\\d{3}|\\d{1000}')`,
       ),
     )
-  else if (type === 'text' || type === 'text[]') {
-    const value = type === 'text' ? own : `to_json(${own})::varchar`
-    const nul = type === 'text' ? `contains(${own}, chr(0))` : `contains(${value}, '\\u0000')`
+  else if (type === 'text')
+    conditions.push(notLong(own, `not contains(${own}, chr(0))`, indexed.includes(name) ? LONGEST_KEY : LONGEST_VALUE))
+  else if (type === 'text[]') {
+    const size = `coalesce(list_sum(list_transform(${own}, lambda one: coalesce(strlen(one), 4) + 4)), 0)`
+    const longest = indexed.includes(name) ? LONGEST_KEY : LONGEST_VALUE
     conditions.push(
-      optional(`not ${nul} and strlen(${value}) < ${indexed.includes(name) ? LONGEST_KEY : LONGEST_VALUE}`),
+      `case when ${own} is null then true when ${size} >= ${longest} then false else not contains(to_json(${own})::varchar, '\\u0000') end`,
     )
   } else if (type === 'real' || type === 'double precision') conditions.push(optional(`isfinite(${own})`))
   return conditions

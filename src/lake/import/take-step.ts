@@ -4,15 +4,12 @@ import { FatalError } from '../../app/errors.ts'
 import type { Sql } from '../../db/database.ts'
 import { sqlState } from '../../db/sql-errors.ts'
 import { inProfiles } from '../../resources/personal.ts'
-import { bulkTable } from '../../sync/load/bulk-table.ts'
-import { engineNaming } from '../../sync/privacy/named-columns.ts'
-import { fieldChange } from '../../sync/record/tables.ts'
 import type { LakeFile } from '../index-file.ts'
-import type { LakeTable } from '../tables.ts'
 import { createBlind, createSeen } from './blind.ts'
 import { LEDGER, mergeLedger } from './merge-ledger.ts'
 import { mergeRows, mergeSessions, whoseSessionsCount } from './merge-rows.ts'
 import { mergeVersions, stagedName } from './merge-versions.ts'
+import { namedIn, rebuildDocuments } from './nameless.ts'
 import { type Import, type Refused, type Step, type TakenRows, withoutSyncsOf } from './plan.ts'
 import { removeRestricted, rulesOf } from './row-rules.ts'
 import { stageFile } from './staged-file.ts'
@@ -95,8 +92,9 @@ async function takeFetched(work: Import, { of }: Step, taking: Taking): Promise<
     staged.set(name, await stage(work, taking, name, files))
   }
   const taken = await merge(work, of, sql)
-  // While a resource is left out, the next call reads the ledger again.
-  for (const { file } of of === 'ledger' && work.broken.size > 0 ? [] : fetched) {
+  // The next call tries a refused file again, and reads the ledger again while a resource is left out.
+  const whole = fetched.filter(({ file }) => !taking.refused.some(({ what }) => what === file.path))
+  for (const { file } of of === 'ledger' && work.broken.size > 0 ? [] : whole) {
     const { rows = 0, refused = 0 } = staged.get(file.table) ?? {}
     await sql.query(
       `insert into sync.source_file (source_id, sha256, table_name, taken_at, rows, taken, refused)
@@ -115,7 +113,7 @@ async function takeFetched(work: Import, { of }: Step, taking: Taking): Promise<
 }
 
 async function stage(
-  { duck, plan, index, options }: Import,
+  { duck, plan, index, room, options }: Import,
   { sql, refused }: Taking,
   name: string,
   files: readonly Fetched[],
@@ -130,29 +128,21 @@ async function stage(
     await sql.query('savepoint lake_file')
     try {
       const found = await stageFile(sql, duck, table, {
-        ...{ path, staged, rules, leftOut: namedIn(table), signal: options.signal },
+        ...{ file, path, room, staged, rules, leftOut: namedIn(table), signal: options.signal },
       })
       total.rows += found.rows + found.nameless
       total.refused += found.refused
       total.restricted += found.nameless
     } catch (error) {
+      options.signal?.throwIfAborted()
       refused.push({ what: file.path, reason: reasonOf(error) })
       await sql.query('rollback to savepoint lake_file')
     }
   }
+  await rebuildDocuments(sql, name, staged)
   if ('player_uuid' in table.types) total.restricted += await removeRestricted(sql, staged, 'player_uuid')
   else if (name === 'sync.observation') total.restricted += await removeRestricted(sql, staged, 'key')
   return total
-}
-
-/** Columns of a table that is not about players, but could name one in its text. */
-function namedIn({ name, types }: LakeTable): string[] {
-  // Of several resources only those are imported that name nobody.
-  if ('player_uuid' in types || name === bulkTable(fieldChange).name) return []
-  const naming = [...engineNaming, ...inProfiles.naming].find(({ table }) => table === name)
-  const named = (naming?.columns ?? []).filter((column) => column.naming === 'text').map((column) => column.name)
-  // By these a response counts as known: of the responses that this database receives.
-  return name === 'sync.run' ? [...named, 'content_hash', 'body_hash', 'normalized'] : named
 }
 
 async function merge(

@@ -2,8 +2,8 @@ import { UsageError } from '../../../app/errors.ts'
 import { visibleLine } from '../../../app/terminal-text.ts'
 import { wholeNumber } from '../../../app/whole-number.ts'
 import { type Imported, importLake, priceOf } from '../../../lake/import/import.ts'
-import { openPlace } from '../../../lake/import/place.ts'
 import { storeSettings } from '../../../lake/lake-store.ts'
+import { MOST_BYTES, openPlace } from '../../../lake/read/place.ts'
 import { type Context, withDatabase, withProgress, writeSummary } from '../../context.ts'
 import { exitCode } from '../../exit-codes.ts'
 import { formatTable } from '../../output/table.ts'
@@ -15,9 +15,6 @@ interface FromLakeFlags {
   readonly dryRun?: boolean
   readonly [flag: string]: unknown
 }
-
-/** Unless another number is given, so that a place that is not what one thought fills no disk. */
-const MOST_BYTES = '20000000000'
 
 /** Rows a second that two slow cores import; for the estimate. */
 const ROWS_PER_SECOND = 10_000

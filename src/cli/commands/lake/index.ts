@@ -28,9 +28,14 @@ and AWS_REGION or AWS_ENDPOINT_URL_S3 where they are not the defaults.`,
     {
       usage: 'query <place> <name>',
       summary: 'answer a question about a lake, without a database',
-      options: [option('--limit <rows>', 'so many rows at most (default: 100)'), wide],
+      options: [
+        option('--limit <rows>', 'so many rows at most (default: 100)'),
+        option('--max-bytes <bytes>', 'of a place that is no folder, fetch no more than this (default: 20000000000)'),
+        wide,
+      ],
       notes: `Questions: captures, economy, holds, item-changes, members-rises, online-totals, who-takes-from-whom, worlds-by-hour.
-Their SQL, in src/lake/sql of the package, is the same for DuckDB and Spark.`,
+Their SQL, in src/lake/sql of the package, is the same for DuckDB and Spark. The place is a folder, s3://bucket/prefix, or https://:
+from these the files of the question's tables are fetched first, into a temporary folder.`,
       examples: ['wynnsync lake query ./lake who-takes-from-whom', 'wynnsync lake query ./lake holds --json --limit 5'],
       load: async () => (await import('./lake-command.ts')).lakeQuery,
     },

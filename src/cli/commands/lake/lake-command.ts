@@ -9,9 +9,12 @@ import { sqlState } from '../../../db/sql-errors.ts'
 import { exportLake } from '../../../lake/export.ts'
 import { storeSettings } from '../../../lake/lake-store.ts'
 import { askLake } from '../../../lake/query.ts'
+import { MOST_BYTES, openPlace } from '../../../lake/read/place.ts'
 import { type Context, showResult, tableWidth, withDatabase, withProgress, writeSummary } from '../../context.ts'
 import { formatTable } from '../../output/table.ts'
 import { bytesText, durationText } from '../../output/units.ts'
+
+const NO_PLACE = 'the place of a lake is empty: name a folder'
 
 interface ExportFlags {
   readonly people?: boolean
@@ -59,7 +62,7 @@ async function takeLock(db: Database) {
 
 /** @throws UsageError when a place is no folder */
 function folderOf(place: string): string {
-  if (place.trim() === '') throw new UsageError('the place of a lake is empty: name a folder')
+  if (place.trim() === '') throw new UsageError(NO_PLACE)
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(place)) throw new UsageError(`the place of a lake must be a folder, not ${place}`)
   return resolve(place)
 }
@@ -76,11 +79,16 @@ function durationOf(text: string): number {
 /** `lake query PLACE NAME`: answers a question about a lake. */
 export async function lakeQuery(
   context: Context,
-  { limit = '100' }: { readonly limit?: string },
+  { limit = '100', maxBytes = MOST_BYTES }: { readonly limit?: string; readonly maxBytes?: string },
   place: string,
   name: string,
 ) {
-  const rows = await askLake(folderOf(place), name, wholeNumber('--limit', limit))
+  if (place.trim() === '') throw new UsageError(NO_PLACE)
+  const { app, signal } = context
+  const rows = await askLake(openPlace(place, storeSettings(app)), name, {
+    ...{ limit: wholeNumber('--limit', limit), signal },
+    maxBytes: wholeNumber('--max-bytes', maxBytes, Number.MAX_SAFE_INTEGER),
+  })
   const columns = Object.keys(rows[0] ?? {})
   const text = rows.length === 0 ? 'no rows\n' : formatTable(columns, rows, { width: tableWidth(context) })
   await showResult(context, rows, text)

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto'
-import { constants } from 'node:fs'
-import { open, realpath } from 'node:fs/promises'
-import { join, sep } from 'node:path'
+import { open } from 'node:fs/promises'
 import { FatalError, RetryableError, UsageError } from '../../app/errors.ts'
 import { INDEX, type LakeFile, type LakeIndex, parseIndex } from '../index-file.ts'
 import type { StoreSettings } from '../lake-store.ts'
+import { openFile, pathIn } from './folder-files.ts'
+
+/** For --max-bytes, unless another number is given, so that a place that is not what one thought fills no disk. */
+export const MOST_BYTES = '20000000000'
 
 /** The longest index that is read, in bytes: 100,000 files. */
 const LONGEST_INDEX = 64_000_000
@@ -13,12 +15,14 @@ const LONGEST_INDEX = 64_000_000
 export interface LakePlace {
   readonly place: string
   /** @throws UsageError when there is no index, or it is none */
-  index(): Promise<LakeIndex>
+  index(signal?: AbortSignal): Promise<LakeIndex>
   /**
    * Copies a file of the index to a path of this machine.
    * @throws FatalError when it is not what the index says: another size or SHA-256, or not below the place
    */
   fetch(file: LakeFile, to: string, signal?: AbortSignal): Promise<void>
+  /** Of a folder of this machine: where a file of the index lies. @throws FatalError when it is no file below the place */
+  readonly pathOf?: (file: LakeFile) => Promise<string>
 }
 
 /** @param settings for a bucket @throws UsageError when it is neither a folder nor http(s) nor a bucket */
@@ -26,10 +30,11 @@ export function openPlace(place: string, settings?: StoreSettings): LakePlace {
   const read = readerOf(place, settings)
   return {
     place,
-    index: async () => {
+    ...(isFolder(place) ? { pathOf: (file) => filePath(place, file) } : {}),
+    index: async (signal) => {
       const chunks: Buffer[] = []
       let size = 0
-      for await (const chunk of await read(INDEX)) {
+      for await (const chunk of await read(INDEX, signal)) {
         size += chunk.length
         if (size > LONGEST_INDEX) throw new UsageError(`the ${INDEX} of ${place} is too long`)
         chunks.push(chunk)
@@ -44,6 +49,7 @@ export function openPlace(place: string, settings?: StoreSettings): LakePlace {
       let size = 0
       try {
         for await (const chunk of await read(file.path, signal)) {
+          signal?.throwIfAborted()
           size += chunk.length
           if (size > file.bytes) throw new FatalError('it is longer than the index says')
           hash.update(chunk)
@@ -59,27 +65,26 @@ export function openPlace(place: string, settings?: StoreSettings): LakePlace {
 }
 
 function readerOf(place: string, settings: StoreSettings | undefined): Read {
-  if (!/^[a-z][a-z0-9+.-]+:\/\//i.test(place)) return readFolder(place)
+  if (isFolder(place)) return readFolder(place)
   if (/^https?:\/\//i.test(place)) return readUrl(place.replace(/\/*$/, '/'))
   if (/^s3:\/\//i.test(place) && settings) return readBucket(place, settings)
-  throw new UsageError('--from-lake must be a folder, or begin with https://, http:// or s3://')
+  throw new UsageError('the place of a lake must be a folder, or begin with https://, http:// or s3://')
 }
 
 type Read = (path: string, signal?: AbortSignal) => Promise<AsyncIterable<Buffer>>
 
-/** Paths are of the form that an export makes (`parseIndex`); what is left to refuse are symbolic links that lead out. */
+const isFolder = (place: string) => !/^[a-z][a-z0-9+.-]+:\/\//i.test(place)
+
+async function filePath(folder: string, { path }: LakeFile): Promise<string> {
+  const found = await pathIn(folder, path)
+  await (await openFile(found)).close()
+  return found
+}
+
 function readFolder(folder: string): Read {
-  return async (path) => {
-    const real = await realpath(folder).catch(() => {
-      throw new UsageError(`there is no folder ${folder}`)
-    })
-    const found = await realpath(join(real, path)).catch(() => {
-      if (path === INDEX) throw new UsageError(`${folder} has no ${INDEX}: no lake was exported into it`)
-      throw new FatalError('it is missing')
-    })
-    if (!found.startsWith(real + sep)) throw new FatalError('it is a link that leads out of the lake')
-    const file = await open(found, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
-    return file.createReadStream() as AsyncIterable<Buffer>
+  return async (path, signal) => {
+    const file = await openFile(await pathIn(folder, path))
+    return file.createReadStream(signal ? { signal } : {}) as AsyncIterable<Buffer>
   }
 }
 

@@ -1,0 +1,106 @@
+import { readFileSync } from 'node:fs'
+import { cp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { virtualClock } from '../../src/app/clock.ts'
+import { type DuckDb, openDuckDb } from '../../src/lake/duckdb.ts'
+import { exportLake } from '../../src/lake/export.ts'
+import { sha256Of } from '../../src/lake/file-hash.ts'
+import { buildProgram, startProgram } from '../support/cli.ts'
+import { temporaryFolder, testDatabase, testDatabaseUrl } from '../support/postgres.ts'
+
+const table = 'game.field_change'
+/** What an import takes, in MB, whatever a file holds; and what ends it before the machine suffers. */
+const [most, deadly] = [300, 1000]
+
+describe('files of a crafted lake that are larger than they seem', { timeout: 300_000 }, () => {
+  let lake: string
+  let database: string
+  let duck: DuckDb
+  beforeAll(async () => {
+    await buildProgram()
+    const db = await testDatabase('server')
+    await db.query(
+      `insert into game.field_change (resource, key, path, changed_at, new_value, is_revert)
+       values ('items', 'Oak', '/lore', '2026-06-01T10:00Z', '1', false)`,
+    )
+    lake = join(await temporaryFolder(), 'lake')
+    const options = { clock: virtualClock(Date.parse('2026-06-02Z')), program: 'test', people: true, keepMs: 0 }
+    await exportLake(db, lake, { ...options, onProgress: () => {} })
+    database = await testDatabaseUrl()
+    duck = await openDuckDb()
+  }, 300_000)
+
+  /** Imports the lake with another file in place of the table's. @param rows what the index says of it */
+  async function imported(sql: (from: string) => string, rows: number, ...more: string[]) {
+    const folder = join(await temporaryFolder(), 'lake')
+    await cp(lake, folder, { recursive: true })
+    const index = JSON.parse(await readFile(join(folder, 'index.json'), 'utf8'))
+    const file = index.files.find((one: { table: string }) => one.table === table)
+    const path = join(folder, file.path)
+    await duck.run(`copy (${sql(`read_parquet('${path}')`)}) to '${path}.new' (format parquet, compression zstd)`)
+    await cp(`${path}.new`, path)
+    await rm(`${path}.new`)
+    Object.assign(file, { rows, sha256: await sha256Of(path), bytes: (await stat(path)).size })
+    await writeFile(join(folder, 'index.json'), JSON.stringify(index))
+    const environment = { DATABASE_URL: database, NODE_OPTIONS: '--max-old-space-size=200' }
+    const { child, finished } = startProgram(['backfill', '--from-lake', folder, '--json', ...more], environment)
+    let peak = 0
+    const look = setInterval(() => {
+      peak = Math.max(peak, peakOf(child.pid ?? 0))
+      if (peak > deadly) child.kill('SIGKILL')
+    }, 20)
+    const { code, out, err } = await finished.finally(() => clearInterval(look))
+    const done = out === '' ? undefined : JSON.parse(out)
+    const own = done?.tables.find((one: { table: string }) => one.table === table)
+    return { code, err, peak, reasons: done?.refused.map((one: { reason: string }) => one.reason), own }
+  }
+
+  const text = (value: string, rows: number) => (from: string) =>
+    `select * exclude (n) replace (key || n as key, ('"' || ${value} || '"')::json as new_value) from ${from}, range(${rows}) each(n)`
+
+  test('more rows than the index says are refused before they are read', async () => {
+    const done = await imported((from) => `select one.* from ${from} one, range(5000000)`, 755)
+    expect(done).toMatchObject({ code: 3, reasons: ['it has 5000000 rows; the index says 755'] })
+    expect(done.peak).toBeLessThan(most)
+  })
+
+  test('more text than --max-bytes allows is refused before it is read', async () => {
+    const done = await imported(text(`repeat('a', 900000)`, 2000), 2000, '--max-bytes', '1000000')
+    expect(done).toMatchObject({ code: 3, reasons: [expect.stringMatching('bytes of text: more than --max-bytes')] })
+    expect(done.peak).toBeLessThan(most)
+  })
+
+  test('rows with values of ten megabytes are refused one by one, in little memory', async () => {
+    const done = await imported(text(`repeat('a', 9900000)`, 2000), 2000)
+    expect(done).toMatchObject({ code: 3, reasons: [], own: { rows: 2000, refused: 2000, taken: 0 } })
+    expect(done.peak).toBeLessThan(most)
+  })
+
+  test('equal values of nearly a megabyte are imported in little memory', async () => {
+    const done = await imported(text(`repeat('a', 900000)`, 300), 300)
+    expect(done).toMatchObject({ code: 0, reasons: [], own: { rows: 300, refused: 0 } })
+    expect(done.peak).toBeLessThan(most)
+  })
+
+  test('pages that take more memory than there is are refused', async () => {
+    const done = await imported(text(`repeat(md5(n::text), 28000)`, 400), 400)
+    expect(done).toMatchObject({ code: 3, reasons: ['reading it takes more memory than is allowed'] })
+    expect(done.peak).toBeLessThan(most)
+  })
+
+  test('rows of 30 kB each, as a database can have them, are imported', async () => {
+    const done = await imported(text('repeat(md5(n::text), 940)', 3000), 3000)
+    expect(done).toMatchObject({ code: 0, reasons: [], own: { rows: 3000, refused: 0 } })
+    expect(done.peak).toBeLessThan(most)
+  })
+})
+
+/** The most memory that a process had so far, in MB. */
+function peakOf(pid: number): number {
+  try {
+    return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024
+  } catch {
+    return 0
+  }
+}
