@@ -23,17 +23,18 @@ export async function apiPage({ sql, people }: Visit): Promise<Page> {
     title: `${count(questions.length, 'question')} about the history, answered as JSON or CSV`,
     lead: 'The read API: every question has a path, takes its arguments by name, and needs no key.',
     control: html`<p><a href="/openapi.json">openapi.json</a> describes the same for programs. <a href="#requests">Requests</a>,
-${byTopic(questions).map(({ number, title }) => html`<a href="#${topicId(number)}">${title}</a>, `)}<a href="#feeds">feeds</a>,
-<a href="#problems">problems</a></p>`,
+<a href="#feeds">feeds</a>, <a href="#problems">problems</a>.</p>
+<details><summary>Questions by topic</summary><ul>${byTopic(questions).map(
+      ({ title, members }) =>
+        html`<li>${title} ${members.map(({ name }) => html`<a href="#${name}">${name}</a> `)}</li>\n`,
+    )}</ul></details>`,
     chapters: [requests(), ...topicChapters(questions, values), feeds(), problemChapter()],
   }
 }
 
-const topicId = (number: string) => `topic-${number}`
-
 function topicChapters(questions: readonly Question[], values: ExampleValues): Chapter[] {
   return byTopic(questions).map(({ number, title, members }) => ({
-    id: topicId(number),
+    id: `topic-${number}`,
     heading: title,
     figures: members.map((one) => questionFigure(one, values)),
   }))

@@ -58,6 +58,7 @@ form { display: flex; flex-wrap: wrap; gap: 8px; margin-top: 16px; align-items: 
 form label { display: flex; gap: 6px; align-items: center; font-size: 15px }
 #map-live { font-size: 13px; margin-top: 12px } #map-live p { color: var(--soft) } #map-live ol { margin: 4px 0 0; padding: 0; list-style: none; max-height: 200px; overflow: auto }
 @media print { #map-live { display: none } }
+code:target { outline: 2px solid var(--ink); outline-offset: 3px }
 rect.taken { stroke: var(--ink); stroke-width: 3 }
 del { color: var(--soft) } ins { text-decoration: none; font-weight: 600 }
 `

@@ -6,9 +6,9 @@ export function originOf(context: Context): string {
   return `${context.req.header('x-forwarded-proto') === 'https' ? 'https' : 'http'}://${host}`
 }
 
-/** Path and query of an address without the slash at its end; undefined when it has none there. */
+/** Path and query of an address without the slash at its end; undefined when it has none there, and of files of changes. */
 export function withoutSlash({ pathname, search }: URL): string | undefined {
   // One slash at the beginning: two would name another host.
   const place = pathname.replace(/^\/+/, '/').replace(/(?<=[^/])\/+$/, '')
-  return pathname.endsWith('/') && place !== '/' ? `${place}${search}` : undefined
+  return pathname.endsWith('/') && !pathname.startsWith('/changes/') && place !== '/' ? `${place}${search}` : undefined
 }
