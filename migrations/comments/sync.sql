@@ -64,6 +64,12 @@ comment on column sync.privacy_restriction.player_uuid is 'The player.';
 comment on column sync.privacy_restriction.field_group is 'The privacy rule, as profiles spell it: mainAccess, onlineStatus ...';
 comment on column sync.privacy_restriction.told_by is 'Resource and key whose responses set it: players/<uuid> or guilds/<uuid>. Only its later responses can end it.';
 comment on column sync.privacy_restriction.since is 'observed_at of the first response that set it; of a refusal, when it was received.';
+comment on column sync.privacy_restriction.awaits is 'How many more responses must repeat it before what is kept is removed. 0: confirmed. Until then it is pending: a response that shows the fields ends it, and nothing is lost.';
+comment on column sync.privacy_restriction.is_held is 'Whether the guard mass-restriction holds it: the responses that confirm it must be hours apart.';
+comment on column sync.privacy_restriction.latest_at is 'observed_at of the latest response that counted for it. NULL: it was never pending.';
+comment on column sync.privacy_restriction.credential is 'Kind of credential of the response that set it: guest or token. NULL: not known, as of a row from before this column existed.';
+comment on column sync.privacy_restriction.needs_credential is 'Kind of credential that was shown the fields before: only its responses can confirm it. NULL: any.';
+comment on column sync.privacy_restriction.run_id is 'The run of the response that set it. NULL: not known.';
 
 comment on table sync.source is 'Lakes of other databases whose history was imported.';
 comment on column sync.source.source_id is 'Which database it was, by the hash in the index of its lake.';
@@ -175,6 +181,7 @@ comment on column sync.work_item.first_observed_at is 'observed_at of the first 
 comment on column sync.work_item.observed_at is 'observed_at of the latest accepted response. NULL: none yet.';
 comment on column sync.work_item.content_hash is 'Content hash of that response, 32 bytes. Equal: the same content. NULL: none yet.';
 comment on column sync.work_item.records is 'Records in that response.';
+comment on column sync.work_item.credential is 'Kind of credential that accepted responses came with, the one that is shown more: token, once one did, or guest. NULL: not known.';
 comment on column sync.work_item.checked_at is 'When the last response was received, accepted or not, by the clock of this machine. NULL: never.';
 comment on column sync.work_item.leased_until is 'Until then a process holds the lease, or the key backs off after a failure. NULL: it may be refreshed.';
 comment on column sync.work_item.leased_by is 'Holder of the lease: a run, or `backfill`, which takes over its own leases when it is resumed. NULL: none.';
@@ -230,7 +237,7 @@ comment on table sync.guard_action is 'Each time a guard rejected or ignored a r
 comment on column sync.guard_action.at is 'When, by the clock of this machine.';
 comment on column sync.guard_action.resource is 'The resource, such as items.';
 comment on column sync.guard_action.key is 'The key. NULL: the whole response.';
-comment on column sync.guard_action.guard is 'staleness, plausibility, clock, absence, zero-glitch, walk or mass-refusal.';
+comment on column sync.guard_action.guard is 'staleness, plausibility, clock, absence, zero-glitch, walk, mass-refusal, mass-restriction or credential.';
 comment on column sync.guard_action.action is 'What the guard did: rejected, ignored, accepted, accepted after agreement, given up, withdrawn, stopped, pending or tombstoned. NULL: a row from before this column existed.';
 comment on column sync.guard_action.reason is 'What was found and what was done.';
 comment on column sync.guard_action.run_id is 'The run: run_id in sync.run.';

@@ -1,7 +1,7 @@
 import type { Api } from '../api/client.ts'
 import type { Clock } from '../app/clock.ts'
 import type { Database } from '../db/database.ts'
-import type { PrivacyPolicy } from './privacy/privacy.ts'
+import type { PrivacyPolicy } from './privacy/restrictions/rule-source.ts'
 import type { Outages } from './run/outages.ts'
 import type { Guards } from './validate/validate-snapshot.ts'
 

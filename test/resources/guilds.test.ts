@@ -100,7 +100,7 @@ describe.each(kindsOfLongTests)('guilds on the %s database', (kind) => {
         await world.rows(
           `select observed_at, online, server, last_join from game.member_presence where player_uuid = '${two}' order by 1`,
         ),
-      ).toEqual([['10:05', null, null, null]])
+      ).toEqual([['10:10', null, null, null]])
       expect(
         await world.rows(
           `select counter, observed_at, value from game.member_counter where player_uuid = '${two}' order by 1`,

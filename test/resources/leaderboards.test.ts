@@ -3,7 +3,7 @@ import { leaderboards } from '../../src/resources/leaderboards/index.ts'
 import { onBoards } from '../../src/resources/personal.ts'
 import { purge } from '../../src/sync/privacy/person.ts'
 import { playerId } from '../support/guild-answers.ts'
-import { profile, syncPlayer } from '../support/player-answers.ts'
+import { confirmPlayer, profile } from '../support/player-answers.ts'
 import { kindsOfPart } from '../support/postgres.ts'
 import { whereStored } from '../support/private-player.ts'
 import { headersOf, instantOf, type World, worldOf } from '../support/world.ts'
@@ -217,7 +217,7 @@ describe.each(kindsOfPart)('leaderboards on the %s database', (kind) => {
     await syncBoard(kept, 'playerContent', byPlace([player(2, 10), secret]), '11:00')
     const names = ['Whoever', uuid(77)]
     expect((await whereStored(world.db, names)).length).toBeGreaterThan(2)
-    await syncPlayer(kept, 1, profile(1, { restrictions: { main_access: true } }), '12:00')
+    await confirmPlayer(kept, 1, profile(1, { restrictions: { main_access: true } }), '12:00')
     expect(await whereStored(world.db, names)).toEqual([])
     await syncBoard(kept, 'playerContent', byPlace([player(2, 11), secret]), '13:00')
     expect(await whereStored(world.db, names)).toEqual([])

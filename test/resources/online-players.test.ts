@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { setExpectedInterval as expectEvery } from '../../src/sync/coverage/coverage.ts'
 import { playerId } from '../support/guild-answers.ts'
-import { onlineBody, profile, syncOnline, syncPlayer } from '../support/player-answers.ts'
+import { confirmPlayer, onlineBody, profile, syncOnline, syncPlayer } from '../support/player-answers.ts'
 import { kindsOfLongTests } from '../support/postgres.ts'
 import { contentOf, instantOf, worldOf } from '../support/world.ts'
 
@@ -194,7 +194,7 @@ describe.each(kindsOfLongTests)('who is online, on the %s database,', (kind) => 
     await online('10:01', { EU1: [9] }, 2)
     const before = await sessions()
     const hides = { lastJoin: '09:00', restrictions: { onlineStatus: true } }
-    await syncPlayer(world, 1, profile(1, hides), '10:02')
+    await confirmPlayer(world, 1, profile(1, hides), '10:12')
     expect(await sessions()).toEqual(before.filter(([player]) => player !== 1))
     expect(await rows('select online, last_join from game.player_status')).toEqual([[null, null]])
   })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { players } from '../../src/resources/players/index.ts'
 import { guildBody, guildId, playerId, syncGuild } from '../support/guild-answers.ts'
-import { onlineBody, profile, syncOnline, syncPlayer, syncPlayers } from '../support/player-answers.ts'
+import { confirmPlayer, onlineBody, profile, syncOnline, syncPlayer, syncPlayers } from '../support/player-answers.ts'
 import { kindsOfLongTests } from '../support/postgres.ts'
 import { contentOf, instantOf, worldOf } from '../support/world.ts'
 
@@ -51,7 +51,7 @@ describe.each(kindsOfLongTests)('players, on the %s database,', (kind) => {
 
   test('who hide something have NULL for it and a reason, and no number falls to zero', async () => {
     await syncPlayer(world, 1, profile(1, { ...shown, firstJoin: '2020-01-01T00:00:00.000Z' }), '10:00')
-    await syncPlayer(world, 1, profile(1, { restrictions: { mainAccess: true } }), '11:00')
+    await confirmPlayer(world, 1, profile(1, { restrictions: { mainAccess: true } }), '11:10')
     expect(await rows('select valid_from, first_join is null, restricted from game.player order by 1')).toEqual([
       ['10:00', true, []],
       ['11:00', true, ['mainAccess']],
@@ -104,7 +104,7 @@ describe.each(kindsOfLongTests)('players, on the %s database,', (kind) => {
       ['skillPoints.strength', 40],
     ])
     const hides = { ...full, skillPoints: { error: 'This player limits it.' }, quests: ['Quest A', 'Quest C'] }
-    await syncPlayer(world, 1, profile(1, { characters: { [characterId(1)]: hides } }), '11:00')
+    await confirmPlayer(world, 1, profile(1, { characters: { [characterId(1)]: hides } }), '11:10')
     expect(await skills()).toEqual([])
     expect(await rows('select counter, observed_at, value from game.character_counter order by 1, 2')).toEqual([
       ['dungeons.list.Some Dungeon', '10:00', 2],

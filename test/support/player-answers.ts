@@ -1,11 +1,11 @@
 import { onlinePlayers } from '../../src/resources/online-players/index.ts'
 import { players } from '../../src/resources/players/index.ts'
-import type { PrivacyPolicy } from '../../src/sync/privacy/privacy.ts'
+import type { PrivacyPolicy } from '../../src/sync/privacy/restrictions/rule-source.ts'
 import { runResource } from '../../src/sync/run/run-resource.ts'
 import type { RunResult } from '../../src/sync/run/run-result.ts'
 import type { WorklistOptions } from '../../src/sync/run/run-worklist.ts'
 import { playerId } from './guild-answers.ts'
-import { headersOf, instantOf, type World } from './world.ts'
+import { headersOf, instantOf, timeOf, type World } from './world.ts'
 
 /** Who is where: `playerId` numbers by world; the world `-` stands for none given. */
 export type Online = Readonly<Record<string, readonly number[]>>
@@ -66,15 +66,32 @@ export async function syncPlayer(
   return await syncPlayers(world, { keys: [playerId(number)] }, privacy)
 }
 
+/** The same response of two cache windows, the first one ten minutes before `at`: it confirms what the player restricts. */
+export async function confirmPlayer(
+  world: World,
+  number: number,
+  body: object,
+  at: string,
+  privacy: PrivacyPolicy = 'anonymize',
+): Promise<RunResult> {
+  await syncPlayer(world, number, body, tenMinutesBefore(at), 404, privacy)
+  return await syncPlayer(world, number, body, at, 404, privacy)
+}
+
+export function tenMinutesBefore(at: string): string {
+  return timeOf(new Date(instantOf(at) - 600_000))
+}
+
 /** Runs the players worklist once. */
 export async function syncPlayers(
   { db, api, clock, log, raw = false }: World,
   options: Partial<WorklistOptions> = {},
   privacy: PrivacyPolicy = 'anonymize',
+  accept = false,
 ): Promise<RunResult> {
   const lines = (level: string) => (_fields: object, message: string) => void log.push(`${level}: ${message}`)
   const runLog = { debug: () => undefined, info: lines('info'), warn: lines('warn'), error: lines('error') }
-  const guards = { plausibleShare: 0.5, absences: 2, zeroShare: 0.25, accept: false }
+  const guards = { plausibleShare: 0.5, absences: 2, zeroShare: 0.25, accept }
   return await runResource(
     players,
     { db, api, clock, program: 'test', guards, privacy, raw, log: runLog },

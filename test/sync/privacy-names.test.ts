@@ -11,7 +11,7 @@ import { reachOf } from '../../src/sync/replay/reach.ts'
 import { replay } from '../../src/sync/replay/replay.ts'
 import { engineOn } from '../support/archive.ts'
 import { guildBody, guildId, playerId, syncGuild } from '../support/guild-answers.ts'
-import { onlineBody, profile, syncOnline, syncPlayer } from '../support/player-answers.ts'
+import { confirmPlayer, onlineBody, profile, syncOnline, syncPlayer } from '../support/player-answers.ts'
 import { kindsOfLongTests, testDatabase } from '../support/postgres.ts'
 import { contentOf, instantOf, type World, worldOf } from '../support/world.ts'
 
@@ -154,7 +154,7 @@ describe.each(kindsOfLongTests)('what names a player, on the %s database,', (kin
     await observed()
     for (const [title, happen] of Object.entries(cases)) if (!/refused|not found/.test(title)) await happen(world)
     const rest = profile(1, { username: name, restrictions: { mainAccess: true } })
-    await syncPlayer(world, 1, rest, '10:00', 404, 'delete')
+    await confirmPlayer(world, 1, rest, '10:00', 'delete')
     // What the response itself shows is recorded, and the player stays on the worklist.
     const left = [
       'game.player',

@@ -6,7 +6,7 @@ import { personKept, purge } from '../../src/sync/privacy/person.ts'
 import { applyPrivacyRules } from '../../src/sync/privacy/privacy.ts'
 import { hashOf } from '../../src/sync/privacy/privacy-actions.ts'
 import { guildBody, guildId, playerId, syncGuild } from '../support/guild-answers.ts'
-import { onlineBody, profile, syncOnline, syncPlayer } from '../support/player-answers.ts'
+import { confirmPlayer, onlineBody, profile, syncOnline, syncPlayer } from '../support/player-answers.ts'
 import { kindsOfLongTests } from '../support/postgres.ts'
 import {
   characterRules,
@@ -45,18 +45,19 @@ describe.each(kindsOfLongTests)('what a player restricts, on the %s database,', 
         (one) => !restricted.includes(one),
       )
       expect(texts(await whereStored(world.db, [...restricted, ...others]))).toEqual([...restricted, ...others].sort())
-      await syncPlayer(world, 1, { ...profilesHiding[rule]?.(), restrictions: { [rule]: true } }, '10:00')
+      await confirmPlayer(world, 1, { ...profilesHiding[rule]?.(), restrictions: { [rule]: true } }, '10:00')
       expect(await whereStored(world.db, restricted)).toEqual([])
       expect(texts(await whereStored(world.db, others))).toEqual([...others].sort())
       expect(await actions()).toContainEqual([rule, 'anonymize', true, '1'])
-      expect(await restrictions()).toEqual([['1', rule, 'players', '10:00']])
+      expect(await restrictions()).toEqual([['1', rule, 'players', '09:50']])
     },
   )
 
   test('in a guild, goes from profiles too, and other members keep theirs', async () => {
     await showEverything(world)
     const hides = { main_access: true, online_status: true, guild_high_ranked_access: true }
-    await syncGuild(world, guildWithMember({ contributed: 6, restrictions: hides }), '10:00')
+    for (const at of ['09:50', '10:00'])
+      await syncGuild(world, guildWithMember({ contributed: 6, restrictions: hides }), at)
     const secret = [...secrets.mainAccess, ...secrets.onlineStatus, ...secrets.guildHighRankedAccess]
     expect(await whereStored(world.db, secret)).toEqual([])
     expect(await whereStored(world.db, ['OTHER', '80004'])).toHaveLength(4)
@@ -84,7 +85,7 @@ describe.each(kindsOfLongTests)('what a player restricts, on the %s database,', 
       online: false,
       server: null,
     }
-    await syncPlayer(world, 1, { ...hidden, lastJoin: null, activeCharacter: null }, '10:00')
+    await confirmPlayer(world, 1, { ...hidden, lastJoin: null, activeCharacter: null }, '10:00')
     await syncGuild(world, guildWithMember({ ...fullMember, contributed: 6 }), '10:01')
     await syncOnline(world, onlineBody({ SECRET1: [1] }), '10:02')
     await syncGuild(world, guildWithMember({ ...fullMember, contributed: 6 }), '10:10')
@@ -103,7 +104,8 @@ describe.each(kindsOfLongTests)('what a player restricts, on the %s database,', 
 
   test('comes back in the profile when the guild is the last to say so', async () => {
     await showEverything(world)
-    await syncGuild(world, guildWithMember({ contributed: 6, restrictions: { main_access: true } }), '10:00')
+    for (const at of ['09:50', '10:00'])
+      await syncGuild(world, guildWithMember({ contributed: 6, restrictions: { main_access: true } }), at)
     await syncPlayer(world, 1, fullProfile(), '10:10')
     expect(await whereStored(world.db, secrets.mainAccess)).toEqual([])
     await syncGuild(world, guildWithMember({ ...fullMember, contributed: 6 }), '11:00')
@@ -133,7 +135,7 @@ describe.each(kindsOfLongTests)('what a player restricts, on the %s database,', 
   test('is no change of the player where only the restriction is new, and writes nothing when it is said again', async () => {
     await showEverything(world)
     const hidden = { ...profilesHiding.mainAccess?.(), restrictions: { mainAccess: true } }
-    await syncPlayer(world, 1, hidden, '10:00')
+    await confirmPlayer(world, 1, hidden, '10:00')
     const once = await contentOf(world.db)
     expect(await syncPlayer(world, 1, hidden, '10:10')).toMatchObject({ status: 'unchanged', changed: 0 })
     const twice = await contentOf(world.db)
@@ -151,8 +153,9 @@ describe.each(kindsOfLongTests)('what a player restricts, on the %s database,', 
     expect(await whereStored(world.db, ['SECRET1', 'SECRET2', 'SECRET3', 'SECRET4', 'NOSECRET'])).not.toEqual([])
     expect(await rows('select count(*)::int from sync.quarantine')).toEqual([[2]])
     const hidden = { ...profilesHiding.onlineStatus?.(), stays: 'NOSECRET', restrictions: { onlineStatus: true } }
-    await syncPlayer(world, 1, hidden, '10:00')
-    await syncGuild(world, guildBody('a', { 1: { rank: 'owner', restrictions: { online_status: true } } }), '10:10')
+    await confirmPlayer(world, 1, hidden, '10:00')
+    for (const at of ['10:10', '10:20'])
+      await syncGuild(world, guildBody('a', { 1: { rank: 'owner', restrictions: { online_status: true } } }), at)
     const left = await whereStored(world.db, ['SECRET1', 'SECRET2', 'SECRET3', 'SECRET4'])
     // What is not restricted was not hidden by anybody: only the program could not read it.
     expect(left).toEqual(['raw answers: SECRET3', 'raw answers: SECRET4'])
@@ -169,7 +172,7 @@ describe.each(kindsOfLongTests)('what a player restricts, on the %s database,', 
   test('by a rule that nobody knows takes nothing but what no rule is known for', async () => {
     await showEverything(world)
     await syncPlayer(world, 1, { ...fullProfile(), wardrobe: 'SECRET5' }, '09:30')
-    await syncPlayer(world, 1, { ...fullProfile(), restrictions: { wardrobeAccess: true } }, '10:00')
+    await confirmPlayer(world, 1, { ...fullProfile(), restrictions: { wardrobeAccess: true } }, '10:00')
     expect(await whereStored(world.db, ['SECRET5'])).toEqual([])
     expect(await whereStored(world.db, ['70001'])).not.toEqual([])
     expect(await actions()).toEqual([['wardrobeAccess', 'anonymize', true, '1']])
@@ -177,12 +180,11 @@ describe.each(kindsOfLongTests)('what a player restricts, on the %s database,', 
 
   test('makes the program forget the player so far, where that is the policy', async () => {
     await showEverything(world)
-    await syncPlayer(
+    await confirmPlayer(
       world,
       1,
       { ...profilesHiding.mainAccess?.(), restrictions: { mainAccess: true } },
       '10:00',
-      404,
       'delete',
     )
     expect(
@@ -208,7 +210,7 @@ describe.each(kindsOfLongTests)('what a player restricts, on the %s database,', 
 
   test('purged by hand is gone without a name, is not brought back by old answers, and is recorded anew by later ones', async () => {
     await showEverything(world)
-    await syncPlayer(world, 1, { ...profilesHiding.mainAccess?.(), restrictions: { mainAccess: true } }, '10:00')
+    await confirmPlayer(world, 1, { ...profilesHiding.mainAccess?.(), restrictions: { mainAccess: true } }, '10:00')
     await syncPlayer(world, 2, profile(2, mainFields), '10:00')
     const [own] = (await contentOf(world.db))['game.player_counter'] ?? []
     const at = new Date(instantOf('11:00'))
@@ -257,6 +259,8 @@ describe.each(kindsOfLongTests)('what a player restricts, on the %s database,', 
 
   test('goes although an answer that shows it is being taken in at the same time', async () => {
     await showEverything(world)
+    const hidden = { ...profilesHiding.mainAccess?.(), restrictions: { mainAccess: true } }
+    await syncPlayer(world, 1, hidden, '09:50')
     let goOn = () => {}
     const paused = new Promise<void>((resolve) => {
       goOn = resolve
@@ -278,8 +282,7 @@ describe.each(kindsOfLongTests)('what a player restricts, on the %s database,', 
       await eraseHidden()
     })
     const restricts = world.db.transaction(async (sql) => {
-      const record = { ...profilesHiding.mainAccess?.(), restrictions: { mainAccess: true } }
-      await (await applyPrivacyRules(sql, players, { ...telling(record), scope: playerId(1) })).eraseHidden()
+      await (await applyPrivacyRules(sql, players, { ...telling(hidden), scope: playerId(1) })).eraseHidden()
     })
     goOn()
     await Promise.all([shows, restricts])

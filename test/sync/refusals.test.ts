@@ -265,7 +265,7 @@ describe.each(kindsOfLongTests)('refusals on the %s database', (kind) => {
 
   test('that ended a guild leave what its members restrict', async () => {
     const hides = { 1: { rank: 'owner', restrictions: { main_access: true } } }
-    await syncGuild(world, guildBody('a', hides), '10:00')
+    for (const when of ['09:50', '10:00']) await syncGuild(world, guildBody('a', hides), when)
     guildAnswers('a', notFound)
     for (const when of ['10:10', '10:20']) await askGuild(when)
     await syncPlayer(world, 1, shown(1), '10:30')

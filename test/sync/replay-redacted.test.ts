@@ -6,7 +6,7 @@ import { purge } from '../../src/sync/privacy/person.ts'
 import { replay } from '../../src/sync/replay/replay.ts'
 import { engineOn } from '../support/archive.ts'
 import { guildBody, playerId, syncGuild } from '../support/guild-answers.ts'
-import { onlineBody, profile, syncOnline, syncPlayer } from '../support/player-answers.ts'
+import { confirmPlayer, onlineBody, profile, syncOnline } from '../support/player-answers.ts'
 import { kindsOfLongTests } from '../support/postgres.ts'
 import { contentOf, instantOf, worldOf } from '../support/world.ts'
 
@@ -41,7 +41,7 @@ describe.each(kindsOfLongTests)('a replay on the %s database, after players were
     await observed()
     const before = await counts()
     expect(before['game.guild_sample']).toHaveLength(2)
-    await syncPlayer(world, number, profile(number, { restrictions: { onlineStatus: true } }), '10:20')
+    await confirmPlayer(world, number, profile(number, { restrictions: { onlineStatus: true } }), '10:30')
     expect(await counts()).toEqual(before)
     const { swapped, lost } = await replayed()
     expect({ swapped, lost }).toEqual({ swapped: true, lost: [] })
@@ -53,7 +53,7 @@ describe.each(kindsOfLongTests)('a replay on the %s database, after players were
   test('keeps every count where players were purged, one after the other', async () => {
     await observed()
     const before = await counts()
-    await syncPlayer(world, 1, profile(1, { restrictions: { onlineStatus: true } }), '10:20')
+    await confirmPlayer(world, 1, profile(1, { restrictions: { onlineStatus: true } }), '10:30')
     for (const number of [1, 3, 4])
       await world.db.transaction((sql) =>
         purge(sql, inProfiles, { playerUuid: playerId(number), at: new Date(instantOf('11:00')) }),

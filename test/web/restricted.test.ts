@@ -7,7 +7,7 @@ import { purge } from '../../src/sync/privacy/person.ts'
 import { serveWeb } from '../../src/web/web-server.ts'
 import { playerId, syncGuild } from '../support/guild-answers.ts'
 import { request } from '../support/http-request.ts'
-import { syncPlayer } from '../support/player-answers.ts'
+import { confirmPlayer } from '../support/player-answers.ts'
 import { kindsOfPart } from '../support/postgres.ts'
 import {
   fullProfile,
@@ -97,10 +97,11 @@ describe.each(kindsOfPart)('the server on the %s database', (kind) => {
     const shown = found(before, all)
     expect(shown.length).toBeGreaterThan(5)
     const hides = { main_access: true, online_status: true, guild_high_ranked_access: true }
-    await syncGuild(world, guildWithMember({ contributed: 6, restrictions: hides }), '10:00')
+    for (const when of ['09:50', '10:00'])
+      await syncGuild(world, guildWithMember({ contributed: 6, restrictions: hides }), when)
     const restrictions = { mainAccess: true, onlineStatus: true, characterListAccess: true, guildHistoryAccess: true }
     const rest = without(fullProfile(), [...Object.keys(mainFields), 'characters', 'activeCharacter', 'lastJoin'])
-    await syncPlayer(world, 1, { ...rest, online: false, server: null, restrictions }, '10:01')
+    await confirmPlayer(world, 1, { ...rest, online: false, server: null, restrictions }, '10:11')
     expect(found(await served(), all)).toEqual([])
     const at = new Date(clock.now())
     await db.transaction((sql) => purge(sql, inProfiles, { playerUuid: playerId(1), at }))

@@ -1,7 +1,9 @@
 create or replace view analytics.guild_member as
 select member.guild_uuid, member.player_uuid, member.username, member.rank, member.joined as joined_at,
-       contributed.value::bigint as contributed, presence.online, rules.names as restricted,
-       presence.server, presence.last_join, member.valid_from as since,
+       contributed.value::bigint as contributed,
+       case when not 'onlineStatus' = any(rules.names) then presence.online end as online, rules.names as restricted,
+       case when not 'onlineStatus' = any(rules.names) then presence.server end as server,
+       case when not 'onlineStatus' = any(rules.names) then presence.last_join end as last_join, member.valid_from as since,
        coalesce(work.observed_at, imported.observed_at) as observed_at
   from game.guild_member member
   left join lateral (select array(select unnest(member.restricted) union

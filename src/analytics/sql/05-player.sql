@@ -1,7 +1,10 @@
 create or replace view analytics.player as
 select player.player_uuid, player.username, player.rank, player.support_rank, player.guild_uuid,
        case when not 'mainAccess' = any(rules.names) then playtime.value end as playtime_hours,
-       player.first_join, status.last_join, status.online, status.world, player.nickname, player.guild_name,
+       case when not 'mainAccess' = any(rules.names) then player.first_join end as first_join,
+       case when not 'onlineStatus' = any(rules.names) then status.last_join end as last_join,
+       case when not 'onlineStatus' = any(rules.names) then status.online end as online,
+       case when not 'onlineStatus' = any(rules.names) then status.world end as world, player.nickname, player.guild_name,
        lower(player.guild_rank) as guild_rank, rules.names as restricted,
        coalesce(item.observed_at, imported.observed_at) as observed_at
   from game.player

@@ -2,7 +2,7 @@ create or replace function analytics.member_activity(guild uuid, at timestamptz 
 returns table (player_uuid uuid, username text, rank text, last_seen timestamptz, days_inactive real, status text, reason text)
 language sql stable parallel safe set jit = off
 begin atomic
-  with seen as (
+  with known as (
     select member.player_uuid, member.username, member.rank, 'onlineStatus' = any(coalesce(member.restricted, '{}'))
            or exists (select from sync.privacy_restriction rule
                        where rule.player_uuid = member.player_uuid and rule.field_group = 'onlineStatus'
@@ -37,6 +37,10 @@ begin atomic
          order by sample.observed_at desc limit 1) online on true
      where member.guild_uuid = guild
        and member.valid_from <= member_activity.at and member_activity.at < member.valid_until
+  ), seen as (
+    select known.player_uuid, known.username, known.rank, known.hides,
+           case when not known.hides then known.last_seen end as last_seen
+      from known
   )
   select seen.player_uuid, seen.username, seen.rank, seen.last_seen,
          (extract(epoch from member_activity.at - seen.last_seen) / 86400)::real,

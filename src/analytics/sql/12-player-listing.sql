@@ -17,6 +17,8 @@ with listing as (
                                    and exists (select from sync.source_span span
                                                 where span.resource = run.resource and not span.has_sessions
                                                   and run.observed_at between span.began_at and span.ended_at))) end as at) seen
+   where not exists (select from sync.privacy_restriction rule
+                      where rule.player_uuid = one.player_uuid and rule.field_group = 'onlineStatus')
   window own as (partition by one.player_uuid order by one.first_listed_at)
 ), evidence as (
   -- Read once, into arrays in the order of time: width_bucket counts how many of their instants are not after another one.

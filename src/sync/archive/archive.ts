@@ -16,6 +16,8 @@ export interface RecordingClient {
   readonly api: Api
   /** In the order of the responses; empty when nothing is archived. */
   readonly exchanges: readonly HttpExchange[]
+  /** What its requests were sent with: of several kinds the one that is shown less; undefined before the first. */
+  credential(): HttpExchange['credential'] | undefined
   /** Absent where every body is parsed. */
   readonly bodies?: SeenBodies | undefined
 }
@@ -49,10 +51,12 @@ export function recordResponses(
   bodies?: SeenBodies,
 ): RecordingClient {
   const exchanges: HttpExchange[] = []
+  let credential: HttpExchange['credential'] | undefined
   const record = (exchange: HttpExchange) => {
+    if (credential !== 'guest') credential = exchange.credential
     if (raw) exchanges.push(withoutParsed(exchange))
   }
-  return { api: api.withRecorder(record, bodies?.isKnown), exchanges, bodies }
+  return { api: api.withRecorder(record, bodies?.isKnown), exchanges, credential: () => credential, bodies }
 }
 
 /** The archive has the bytes: what was parsed of them may go as soon as it is prepared. */

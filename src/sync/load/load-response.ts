@@ -25,6 +25,8 @@ export interface LoadResult extends Counts {
   readonly contentHash: Buffer
   /** Restricted fields that it shows: they are in no table, and may stay nowhere else. */
   readonly hidden: readonly Target[]
+  /** It hides for the first time something that is kept. */
+  readonly hidesKept?: boolean
   readonly guarded: readonly GuardAction[]
   /** Fields that the record of a worklist had before and has not any more. */
   readonly lost?: readonly string[]
@@ -66,9 +68,9 @@ async function loadUnlessKnown(
   const { preparation, last } = response
   const partial = partialReason(response) ?? reason
   const statusOf = (otherwise: 'ok' | 'unchanged'): RunStatus => (partial ? 'partial' : otherwise)
-  const { hidden, isNews, eraseHidden } = await applyPrivacyRules(sql, resource, response)
+  const { hidden, isNews, eraseHidden, ...privacy } = await applyPrivacyRules(sql, resource, response)
   if (verdict === 'unchanged' && !isNews && !(await confirmsPendingDeletion(sql, resource, response))) {
-    const known = { unchanged: preparation.entities.length, currentKeys: last?.currentKeys ?? null, guarded: [] }
+    const known = { unchanged: preparation.entities.length, currentKeys: last?.currentKeys ?? null, ...privacy }
     return { ...known, status: statusOf('unchanged'), reason: partial, hidden, hash: contentHash }
   }
   const { hasChanged, guarded, ...loaded } = await loadAccepted(sql, resource, response)
@@ -78,9 +80,10 @@ async function loadUnlessKnown(
     status: statusOf(hasChanged ? 'ok' : 'unchanged'),
     reason: partial,
     hidden,
+    hidesKept: privacy.hidesKept,
     // Another hash: the same response must not count as known once all of it may be loaded.
     hash: hidden.length > 0 ? sha256(contentHash) : contentHash,
-    guarded: verdict === 'load' ? [...ignoredActions(preparation.ignored), ...guarded] : guarded,
+    guarded: [...(verdict === 'load' ? ignoredActions(preparation.ignored) : []), ...privacy.guarded, ...guarded],
   }
 }
 

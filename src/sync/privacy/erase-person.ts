@@ -46,7 +46,7 @@ export async function erase(sql: Sql, personal: Personal, targets: readonly Targ
 }
 
 /** What stands under the name of a rule. Rules are named by the API, and may be called `constructor`. */
-function own<Value>(byRule: Readonly<Record<string, Value>> | undefined, name: string): Value | undefined {
+export function own<Value>(byRule: Readonly<Record<string, Value>> | undefined, name: string): Value | undefined {
   return byRule !== undefined && Object.hasOwn(byRule, name) ? byRule[name] : undefined
 }
 

@@ -10,7 +10,7 @@ import { everything, type KeptTable, type Personal, type PersonalResponses } fro
 import { lockPrivacy } from './privacy.ts'
 import { recordActions } from './privacy-actions.ts'
 import { anonymizingStatement } from './privacy-engine.ts'
-import { invalidateHashes } from './restrictions.ts'
+import { invalidateHashes } from './restrictions/restrictions.ts'
 import { privacyAction, privacyRestriction } from './tables.ts'
 
 export interface KeptRows {

@@ -2,38 +2,28 @@ import type { Sql } from '../../db/database.ts'
 import { lockForTransaction } from '../../db/locks/held-locks.ts'
 import { typed } from '../../db/typed.ts'
 import type { Extraction, ResourceBase } from '../resource.ts'
-import { erase, eraseVanished, type Target } from './erase-person.ts'
-import { namedPlayers, removeNames } from './named-columns.ts'
+import type { GuardAction } from '../validate/guard-actions.ts'
+import { erase, type Target } from './erase-person.ts'
 import { everything, type Person, type Personal } from './personal.ts'
-import { actionsSince, hashOf, recordActions } from './privacy-actions.ts'
+import { actionsSince, hashOf } from './privacy-actions.ts'
+import { concludeRestrictions, eraseGrown, peopleOf } from './restrictions/conclude-restrictions.ts'
+import {
+  addPending,
+  countAgreeing,
+  judgePending,
+  type RestrictingResponse,
+} from './restrictions/pending-restrictions.ts'
 import {
   areRestricted,
-  invalidateHashes,
   nameOf,
   notYet,
   ownOf,
   type Restriction,
   reopen,
   restrictionsOf,
-} from './restrictions.ts'
+} from './restrictions/restrictions.ts'
+import type { CredentialKind, PrivacyPolicy, RuleSource } from './restrictions/rule-source.ts'
 import { privacyRestriction } from './tables.ts'
-
-/**
- * What is removed when a player restricts something. `anonymize`: the values of that field group. `delete`: everything
- * that was kept of the player until then.
- */
-export type PrivacyPolicy = 'anonymize' | 'delete'
-
-/** Whose responses set rules, and when. */
-export interface RuleSource {
-  readonly resource: string
-  /** The key that the response is about; empty where it holds all of a resource. */
-  readonly key: string
-  /** The instant that the response speaks for; of a refusal, when it came. */
-  readonly at: Date
-  readonly runId: string
-  readonly policy: PrivacyPolicy
-}
 
 /** What the privacy rules of a response did. */
 export interface PrivacyOutcome {
@@ -41,8 +31,19 @@ export interface PrivacyOutcome {
   readonly isNews: boolean
   /** What the response shows although it is hidden. */
   readonly hidden: readonly Target[]
+  /** Something that is kept is hidden for the first time, by a credential that was shown it. */
+  readonly hidesKept: boolean
+  readonly guarded: readonly GuardAction[]
   /** To be called once the response is loaded: removes what of it must not be kept. */
   eraseHidden(): Promise<void>
+}
+
+const nothingRestricted: PrivacyOutcome = {
+  isNews: false,
+  hidden: [],
+  hidesKept: false,
+  guarded: [],
+  eraseHidden: async () => undefined,
 }
 
 /** While a transaction holds it alone, no response about people is loaded. */
@@ -55,12 +56,18 @@ export interface PrivacyInput {
   /** The one key that the response is about, if it is about one. */
   readonly scope?: string
   readonly privacy?: PrivacyPolicy | undefined
+  /** What it was requested with; by default as a guest. */
+  readonly credential?: CredentialKind | undefined
+  readonly guards?: { readonly accept?: boolean | undefined }
+  /** Whether a replay loads it again. */
+  readonly isReplay?: boolean
 }
 
 /**
- * Removes what a response restricts and earlier ones showed, before the response is loaded and in its transaction: what it
- * shows itself is written anew. A restriction stands until a response about the same resource and key lifts it, whatever
- * other responses show.
+ * Applies what a response says of privacy, before it is loaded and in its transaction. What is restricted for the first
+ * time is pending: nothing is removed before a response of another cache window says the same. What that one confirms is
+ * removed, and what it shows itself is written anew. A restriction stands until a response about the same resource and key
+ * lifts it, whatever other responses show.
  */
 export async function applyPrivacyRules(
   sql: Sql,
@@ -69,23 +76,31 @@ export async function applyPrivacyRules(
 ): Promise<PrivacyOutcome> {
   const { personal } = resource
   const people = personal?.peopleIn(input.extraction) ?? []
-  if (!personal || people.length === 0) return { isNews: false, hidden: [], eraseHidden: async () => undefined }
+  if (!personal || people.length === 0) return nothingRestricted
   const source = sourceOf(resource, input)
   const restricts = people.some((one) => one.restricted.length > 0)
   // Only the source itself changes its own restrictions, so they may be read before the lock that depends on them.
   const own = restricts ? ownOf(await restrictionsOf(sql, people, source), source) : []
   const fresh = notYet(own, people)
-  await lockForTransaction(sql, privacyLock, fresh.length > 0 ? 'exclusive' : 'shared')
+  const { confirmed, counted } = judgePending(own, people, source)
+  await lockForTransaction(sql, privacyLock, fresh.length + confirmed.length > 0 ? 'exclusive' : 'shared')
   const standing = await restrictionsOf(sql, people, source)
   const ended = await endRestrictions(sql, personal, standing, people, source)
   const hidden = await findRestrictedFields(sql, people, standing, source)
-  await restrict(sql, personal, fresh, source)
+  const { hidesKept, guarded } = await addPending(sql, personal, fresh, { standing, people }, source)
+  await countAgreeing(sql, counted, source)
+  await concludeRestrictions(sql, personal, peopleOf(confirmed, people), source)
+  const inForce = [...own.filter(({ awaits }) => awaits === 0), ...confirmed]
+  const stillHides = ({ group, restricted }: { group: string; restricted: readonly string[] }) =>
+    restricted.includes(group)
   return {
-    isNews: fresh.length > 0 || ended > 0,
+    isNews: fresh.length + confirmed.length + ended > 0,
     hidden,
+    hidesKept,
+    guarded,
     eraseHidden: async () => {
       await erase(sql, personal, hidden)
-      await eraseGrown(sql, personal, people, source)
+      await eraseGrown(sql, personal, peopleOf(inForce, people).filter(stillHides), source)
     },
   }
 }
@@ -104,7 +119,12 @@ export async function applyRefusal(sql: Sql, personal: Personal, source: RuleSou
   const people = [{ playerUuid: source.key, restricted: personal.refusalHides, shows: [], fields: [] }]
   await lockPrivacy(sql)
   const own = ownOf(await restrictionsOf(sql, people, source), source)
-  await restrict(sql, personal, notYet(own, people), source)
+  const fresh = notYet(own, people)
+  const toldBy = nameOf(source)
+  const rows = fresh.map(({ playerUuid, group }) => ({ playerUuid, fieldGroup: group, toldBy, since: source.at }))
+  if (rows.length > 0) await typed(sql).insert(privacyRestriction).values(rows).onConflictDoNothing()
+  const pending = own.filter(({ awaits, group }) => awaits > 0 && personal.refusalHides.includes(group))
+  await concludeRestrictions(sql, personal, [...fresh, ...peopleOf(pending, people)], source)
 }
 
 /** Whether all that a refusal hides is restricted already by responses about the same key. */
@@ -119,45 +139,6 @@ export async function isRestrictedBy(
 /** No other transaction loads a response about people until this one ends. */
 export async function lockPrivacy(sql: Sql): Promise<void> {
   await lockForTransaction(sql, privacyLock, 'exclusive')
-}
-
-/** Records new restrictions and removes what falls under them. */
-async function restrict(
-  sql: Sql,
-  personal: Personal,
-  fresh: readonly (Person & { readonly group: string })[],
-  source: RuleSource,
-): Promise<void> {
-  if (fresh.length === 0) return
-  const toldBy = nameOf(source)
-  const rows = fresh.map(({ playerUuid, group }) => ({ playerUuid, fieldGroup: group, toldBy, since: source.at }))
-  await typed(sql).insert(privacyRestriction).values(rows).onConflictDoNothing()
-  const forgets = source.policy === 'delete'
-  const restricted = [...new Map(fresh.map((person) => [person.playerUuid, person])).values()]
-  const uuids = restricted.map(({ playerUuid }) => playerUuid)
-  const targets: readonly Target[] = forgets
-    ? uuids.map((playerUuid) => ({ playerUuid, fieldGroup: everything }))
-    : fresh
-        .filter(({ group }) => !personal.growing.includes(group))
-        .map(({ playerUuid, group }) => ({ playerUuid, fieldGroup: group }))
-  if (forgets) await invalidateHashes(sql, personal, uuids)
-  const kept = forgets ? await namedPlayers(sql, personal, uuids) : undefined
-  const removed = await erase(sql, personal, targets)
-  if (kept) removed.push(...(await removeNames(sql, personal, kept.named, { isPurge: false, keys: kept.keys })))
-  const extra = forgets ? [] : await eraseVanished(sql, personal, source, restricted)
-  // Of several rules at once, the first one counts as the one that hides what no rule is known for.
-  const groupOf = new Map([...fresh].reverse().map((one) => [one.playerUuid, one.group]))
-  const actions = [...removed, ...extra.map((one) => ({ ...one, fieldGroup: groupOf.get(one.playerUuid) ?? '' }))]
-  await recordActions(sql, actions, { ...source, reason: reasonOf(source), isNamed: !forgets })
-}
-
-/** Removes what falls under rules whose rows grow by themselves, also when the rules are not new. */
-async function eraseGrown(sql: Sql, personal: Personal, people: readonly Person[], source: RuleSource): Promise<void> {
-  const targets = people.flatMap(({ playerUuid, restricted }) =>
-    personal.growing.filter((group) => restricted.includes(group)).map((fieldGroup) => ({ playerUuid, fieldGroup })),
-  )
-  const removed = await erase(sql, personal, targets)
-  await recordActions(sql, removed, { ...source, reason: reasonOf(source), isNamed: true })
 }
 
 /** Lifts the restrictions of the source that the response does not repeat, and returns how many. Those of people it does not mention stay. */
@@ -187,7 +168,7 @@ async function findRestrictedFields(
   standing: readonly Restriction[],
   source: RuleSource,
 ): Promise<Target[]> {
-  const others = standing.filter(({ setBy }) => setBy !== nameOf(source))
+  const others = standing.filter(({ awaits, setBy }) => awaits === 0 && setBy !== nameOf(source))
   const barred = await actionsSince(sql, people, source)
   if (others.length === 0 && barred.length === 0) return []
   const hides = new Set(others.map(({ player, group }) => `${player} ${group}`))
@@ -208,12 +189,26 @@ async function findRestrictedFields(
 }
 
 function sourceOf(
-  { name }: ResourceBase,
-  { extraction, runId, scope = '', privacy = 'anonymize' }: PrivacyInput,
-): RuleSource {
-  return { resource: name, key: scope, at: new Date(extraction.observedAt), runId, policy: privacy }
-}
-
-function reasonOf({ resource }: RuleSource): string {
-  return `a response of ${resource} restricts it`
+  { name, cacheSeconds }: ResourceBase,
+  {
+    extraction,
+    runId,
+    scope = '',
+    privacy = 'anonymize',
+    credential = 'guest',
+    guards,
+    isReplay = false,
+  }: PrivacyInput,
+): RestrictingResponse {
+  return {
+    resource: name,
+    key: scope,
+    at: new Date(extraction.observedAt),
+    runId,
+    policy: privacy,
+    cacheMs: cacheSeconds * 1000,
+    credential,
+    accept: guards?.accept ?? false,
+    isReplay,
+  }
 }

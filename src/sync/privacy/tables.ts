@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { check, index, primaryKey } from 'drizzle-orm/pg-core'
-import { bytes, instant, integer, text, uuid } from '../../db/columns.ts'
+import { boolean, bytes, instant, integer, text, uuid } from '../../db/columns.ts'
 import { namesPeople } from '../../db/naming.ts'
 import { syncTable } from '../../db/schemas.ts'
 
@@ -14,6 +14,22 @@ export const privacyRestriction = syncTable(
       'Resource and key whose responses set it: players/<uuid> or guilds/<uuid>. Only its later responses can end it.',
     ).notNull(),
     since: instant('observed_at of the first response that set it; of a refusal, when it was received.').notNull(),
+    awaits: integer(
+      'How many more responses must repeat it before what is kept is removed. 0: confirmed. Until then it is pending: a response that shows the fields ends it, and nothing is lost.',
+    )
+      .notNull()
+      .default(0),
+    isHeld: boolean('Whether the guard mass-restriction holds it: the responses that confirm it must be hours apart.')
+      .notNull()
+      .default(false),
+    latestAt: instant('observed_at of the latest response that counted for it. NULL: it was never pending.'),
+    credential: text(
+      'Kind of credential of the response that set it: guest or token. NULL: not known, as of a row from before this column existed.',
+    ),
+    needsCredential: text(
+      'Kind of credential that was shown the fields before: only its responses can confirm it. NULL: any.',
+    ),
+    runId: uuid('The run of the response that set it. NULL: not known.'),
   },
   (self) => [
     primaryKey({ name: 'privacy_restriction_pkey', columns: [self.playerUuid, self.fieldGroup, self.toldBy] }),
@@ -50,7 +66,11 @@ export const privacyNaming = [
   namesPeople(
     privacyRestriction,
     { playerUuid: 'standing', toldBy: 'standing' },
-    { 'a rule of the API': ['fieldGroup'] },
+    {
+      'a rule of the API': ['fieldGroup'],
+      'a word of the program': ['credential', 'needsCredential'],
+      'made by the program': ['runId'],
+    },
   ),
   namesPeople(
     privacyAction,

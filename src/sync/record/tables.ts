@@ -80,6 +80,9 @@ export const workItem = syncTable(
     observedAt: instant('observed_at of the latest accepted response. NULL: none yet.'),
     contentHash: bytes('Content hash of that response, 32 bytes. Equal: the same content. NULL: none yet.'),
     records: integer('Records in that response.'),
+    credential: text(
+      'Kind of credential that accepted responses came with, the one that is shown more: token, once one did, or guest. NULL: not known.',
+    ),
     checkedAt: instant(
       'When the last response was received, accepted or not, by the clock of this machine. NULL: never.',
     ),
@@ -214,7 +217,7 @@ export const ledgerNaming = [
   namesPeople(
     workItem,
     { key: 'standing' },
-    { [words]: ['resource', 'refusal'], [numbers]: ['contentHash', 'leasedBy'] },
+    { [words]: ['resource', 'refusal', 'credential'], [numbers]: ['contentHash', 'leasedBy'] },
   ),
   namesPeople(observation, { key: 'key', reason: 'text' }, { [words]: ['resource', 'status'], [numbers]: ['runId'] }),
   namesPeople(absence, { key: 'row' }, { [words]: ['resource'] }),

@@ -103,7 +103,9 @@ export const guardAction = syncTable(
     at: instant('When, by the clock of this machine.').notNull(),
     resource: text('The resource, such as items.').notNull(),
     key: text('The key. NULL: the whole response.'),
-    guard: text('staleness, plausibility, clock, absence, zero-glitch, walk or mass-refusal.').notNull(),
+    guard: text(
+      'staleness, plausibility, clock, absence, zero-glitch, walk, mass-refusal, mass-restriction or credential.',
+    ).notNull(),
     action: text(
       'What the guard did: rejected, ignored, accepted, accepted after agreement, given up, withdrawn, stopped, pending or tombstoned. NULL: a row from before this column existed.',
     ),

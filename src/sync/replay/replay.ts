@@ -22,7 +22,7 @@ import { concludeRefusal } from '../worklist/conclude.ts'
 import { addKeys } from '../worklist/work-items.ts'
 import { type Reach, reachOf } from './reach.ts'
 import { differences, keepDrift, swapTables, type TableDifference } from './replayed-tables.ts'
-import { createShadow, dropShadow, shadowOf } from './shadow.ts'
+import { createShadow, dropShadow, keepRestrictionStates, shadowOf } from './shadow.ts'
 
 export interface ReplayOptions {
   readonly resources: readonly (Resource | Worklist)[]
@@ -74,6 +74,7 @@ export async function replay(engine: Omit<Engine, 'api'>, options: ReplayOptions
     const walk = openWalk(engine, able, options)
     await walk.on(shadowOf(db), db)
     await keepDrift(db, able)
+    await keepRestrictionStates(db)
     const tables = await differences(db, able)
     const swapped = options.swap && walk.lost.length === 0
     if (swapped) await swap(engine, able, walk)
@@ -98,6 +99,7 @@ async function swap({ db }: Omit<Engine, 'api'>, resources: readonly (Resource |
         throw new FatalError(`nothing was swapped: a response of ${resource.name} came that was not archived`)
     }
     await keepDrift(sql, resources)
+    await keepRestrictionStates(sql)
     await swapTables(sql, resources)
   })
 }

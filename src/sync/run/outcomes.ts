@@ -35,6 +35,8 @@ export interface IngestResult extends Outcome {
   readonly refusal?: Refusal & RefusalState
   /** Fields that the record of a key had before and has not any more. */
   readonly lost?: readonly string[]
+  /** It hides for the first time something that is kept. */
+  readonly hidesKept?: boolean
   readonly error?: unknown
   /** When another request may bring something new, ms since the epoch. */
   readonly renewAt?: number
@@ -56,7 +58,7 @@ export async function responseOutcome(
   const { resource, key, lastReasons, engine } = context
   const { clock, guards } = engine
   const loaded = await load(sql, context, client, received)
-  const { status, hidden, observedAt, contentHash, records, lost, ...rest } = loaded
+  const { status, hidden, observedAt, contentHash, records, lost, hidesKept, ...rest } = loaded
   const archive = { exchanges: client.exchanges, status, hidden, accepted: guards.accept, personal: resource.personal }
   const outcome = { ...headingOf(context), ...rest, status, observedAt, records, archive }
   if (key === undefined) {
@@ -76,9 +78,12 @@ export async function responseOutcome(
     workItem: {
       now,
       shown: status === 'stale' ? 'long ago' : 'now',
-      ...(isAccepted(status) && observedAt ? { accepted: { observedAt, contentHash, records } } : {}),
+      ...(isAccepted(status) && observedAt
+        ? { accepted: { observedAt, contentHash, records, credential: client.credential() } }
+        : {}),
     },
     ...(lost ? { lost } : {}),
+    ...(hidesKept ? { hidesKept } : {}),
   }
 }
 
@@ -89,7 +94,9 @@ async function load(
   received: Received,
 ) {
   const { guards, privacy } = engine
-  const { preparation, ...rest } = received
+  const { preparation, ...response } = received
+  const credential = client.credential()
+  const rest = { ...response, credential, isReplay: engine.runId !== undefined }
   if (key !== undefined && preparation) {
     const last = await lastOfKey(sql, resource.name, key)
     return await loadResponse(sql, resource, { ...rest, preparation, last, guards, privacy, runId, scope: key })
@@ -117,7 +124,8 @@ export async function refusalOutcome(
   const { resource, key, engine, lastReasons } = context
   if (key === undefined) throw new Error(`${resource.name} has no keys`)
   const { absences, accept } = engine.guards
-  const refusal = { key, kind, at: Math.min(respondedAt ?? receivedAt, receivedAt), receivedAt }
+  const credential = client.credential()
+  const refusal = { key, kind, at: Math.min(respondedAt ?? receivedAt, receivedAt), receivedAt, credential }
   const noted = await noteRefusal(sql, resource, refusal, absences)
   const isMissing = kind === 'gone' && noted.state === 'pending'
   return {

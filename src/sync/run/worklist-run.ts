@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { messageOf } from '../../app/errors.ts'
 import { countLosses } from '../drift/shape-changes.ts'
 import type { Engine, RunLog } from '../engine.ts'
+import { holdRestrictions } from '../privacy/restrictions/pending-restrictions.ts'
 import { isAccepted, noCounts } from '../record/ledger.ts'
 import { namesInResponses } from '../record/notifications.ts'
 import { recordOutcome } from '../record/record-outcome.ts'
@@ -9,6 +10,7 @@ import type { Worklist } from '../resource.ts'
 import type { LastReasons } from '../validate/guard-actions.ts'
 import { concludeRefusal, rejectRefusals } from '../worklist/conclude.ts'
 import { addKey, endOfKeys, noRefusals, refusalWindow, takeReady } from '../worklist/run-refusals.ts'
+import { addRestriction, massRestriction, noRestrictions } from '../worklist/run-restrictions.ts'
 import type { IngestContext, IngestResult } from './outcomes.ts'
 import { logDrift, logOfRun } from './run-log.ts'
 import { type RunResult, resultOf } from './run-result.ts'
@@ -27,6 +29,7 @@ export class WorklistRun {
   readonly #losses = countLosses()
   #summary = emptySummary
   #refusals = noRefusals
+  #restrictions = noRestrictions
 
   /** Starts a run. @param window after so many other keys a confirmed refusal is concluded */
   constructor(resource: Worklist, engine: Engine, window = refusalWindow) {
@@ -58,9 +61,13 @@ export class WorklistRun {
   /** The same for a key that only shows whether the service is up: its refusal counts for nothing. */
   addProbe(key: string, result: IngestResult): void {
     if (result.status === 'failed') throw result.error
-    for (const { guard, reason } of result.guarded) this.#lastReasons.set(`${key} ${guard}`, reason)
+    for (const { guard, reason } of result.guarded) {
+      this.#lastReasons.set(`${key} ${guard}`, reason)
+      if (guard === 'credential') this.log.warn({ key }, reason)
+    }
     if (isAccepted(result.status)) this.#losses.add(key, result.lost ?? [])
     this.#summary = addOutcome(this.#summary, result)
+    this.#restrictions = addRestriction(this.#restrictions, key, result)
   }
 
   miss(key: string, reason: string): void {
@@ -73,10 +80,11 @@ export class WorklistRun {
   }
 
   /**
-   * Before the end: concludes all confirmed refusals, or rejects them when there are many.
+   * Before the end: concludes all confirmed refusals, or rejects them when there are many; holds what many keys restrict.
    * @param isSound the run came to its end; after a failure, what is held back waits for the next run
    */
   async endRefusals(isSound: boolean): Promise<void> {
+    await this.#holdRestrictions()
     this.#refusals = endOfKeys(this.#refusals, this.#engine.guards.accept)
     const { massRefusal, refused } = this.#refusals
     if (massRefusal === undefined) {
@@ -119,6 +127,16 @@ export class WorklistRun {
     logDrift(this.log, drift)
     this.log.info({ keys: requested, ...counts }, status)
     return resultOf(row, guarded, failure)
+  }
+
+  /** When many keys hid something at once, nothing is removed before responses hours apart say the same. */
+  async #holdRestrictions(): Promise<void> {
+    const { accept } = this.#engine.guards
+    const mass = accept ? undefined : massRestriction(this.#restrictions)
+    if (mass === undefined) return
+    await holdRestrictions(this.#engine.db, this.#resource.name, this.runId)
+    this.#summary = rejectKeys(this.#summary, 0, { guard: 'mass-restriction', action: 'pending', reason: mass })
+    this.log.warn({ keys: this.#restrictions.hiding.size }, `mass-restriction: ${mass}`)
   }
 
   async #concludeReady(window: number): Promise<void> {

@@ -4,7 +4,16 @@ import type { Extraction } from '../resource.ts'
 import type { IgnoredInstant } from './ignored.ts'
 
 export interface GuardAction {
-  readonly guard: 'staleness' | 'plausibility' | 'clock' | 'absence' | 'zero-glitch' | 'walk' | 'mass-refusal'
+  readonly guard:
+    | 'staleness'
+    | 'plausibility'
+    | 'clock'
+    | 'absence'
+    | 'zero-glitch'
+    | 'walk'
+    | 'mass-refusal'
+    | 'mass-restriction'
+    | 'credential'
   /** What the guard did. `pending`: it waits for another response before it concludes anything. */
   readonly action:
     | 'rejected'

@@ -17,6 +17,8 @@ export interface Refusal {
   readonly at: number
   /** By the clock of this machine, ms since the epoch. */
   readonly receivedAt: number
+  /** What it was requested with. */
+  readonly credential?: 'guest' | 'token' | undefined
 }
 
 export interface RefusalState {
@@ -51,6 +53,9 @@ export async function noteRefusal(
   const hidesSomething = (resource.personal?.refusalHides.length ?? 0) > 0
   if (kind === 'hidden' && !hidesSomething) return { state: 'pending', wasShown }
   if (!item) return { state: 'pending', wasShown }
+  // What a guest is refused, the player may still show to the token.
+  if (kind === 'hidden' && item.credential === 'token' && refusal.credential === 'guest')
+    return { state: 'pending', wasShown }
   const before = item.refusal === kind ? item : undefined
   const since = Math.min(before?.refusedSince?.getTime() ?? at, at)
   const refusedTimes = (before?.refusedTimes ?? 0) + 1

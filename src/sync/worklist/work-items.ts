@@ -103,7 +103,12 @@ export interface Checked {
   /** Ms since the epoch. */
   readonly now: number
   /** Set when a response was accepted. */
-  readonly accepted?: { readonly observedAt: Date; readonly contentHash: Uint8Array; readonly records: number }
+  readonly accepted?: {
+    readonly observedAt: Date
+    readonly contentHash: Uint8Array
+    readonly records: number
+    readonly credential?: 'guest' | 'token' | undefined
+  }
   /** Set when a response shows the key, whatever came of it: `long ago` when it is older than what is known. */
   readonly shown?: 'now' | 'long ago'
 }
@@ -117,6 +122,8 @@ export async function recordChecked(sql: Sql, resource: string, { key, now, acce
       checkedAt: fragment`greatest(${workItem.checkedAt}, ${new Date(now)}::timestamptz)`,
       ...(accepted && {
         ...accepted,
+        // Of the two kinds, the token is shown more.
+        credential: fragment`greatest(${workItem.credential}, ${accepted.credential ?? null}::text)`,
         firstObservedAt: fragment`coalesce(${workItem.firstObservedAt}, ${accepted.observedAt}::timestamptz)`,
       }),
       ...(shown === 'now' && { goneAt: null }),

@@ -1,33 +1,40 @@
 import { and, eq, or, sql as text } from 'drizzle-orm'
-import type { Sql } from '../../db/database.ts'
-import { anyOf, typed } from '../../db/typed.ts'
-import type { Person, Personal } from './personal.ts'
-import { privacyRestriction } from './tables.ts'
+import type { Sql } from '../../../db/database.ts'
+import { anyOf, typed } from '../../../db/typed.ts'
+import type { Person, Personal } from '../personal.ts'
+import { privacyRestriction } from '../tables.ts'
 
 /** A rule in force: which fields of whom, and which responses set it. */
 export interface Restriction {
   readonly player: string
   readonly group: string
   readonly setBy: string
+  /** How many more responses must repeat it before anything is removed; 0: confirmed. */
+  readonly awaits: number
+  readonly isHeld: boolean
+  readonly latestAt: Date | null
+  readonly needsCredential: string | null
+  readonly runId: string | null
 }
 
 /** The resource and key whose responses set a rule. */
 type Source = { readonly resource: string; readonly key: string }
 
-const { playerUuid, fieldGroup, toldBy } = privacyRestriction
+const { playerUuid, fieldGroup, toldBy, awaits, isHeld, latestAt, needsCredential, runId } = privacyRestriction
+const ofRestriction = { awaits, isHeld, latestAt, needsCredential, runId }
 
 /** The rules about these people, and those that the source set about anyone. */
 export async function restrictionsOf(sql: Sql, people: readonly Person[], source: Source): Promise<Restriction[]> {
   const uuids = people.map((person) => person.playerUuid)
   return await typed(sql)
-    .select({ player: playerUuid, group: fieldGroup, setBy: toldBy })
+    .select({ player: playerUuid, group: fieldGroup, setBy: toldBy, ...ofRestriction })
     .from(privacyRestriction)
     .where(or(anyOf(playerUuid, uuids), eq(toldBy, nameOf(source))))
 }
 
-/** Whether responses about a player's own key restrict all of these groups already. */
+/** Whether responses about a player's own key restrict all of these groups already, and that is confirmed. */
 export async function areRestricted(sql: Sql, source: Source, groups: readonly string[]): Promise<boolean> {
-  const isSource = and(eq(text`${playerUuid}::text`, source.key), eq(toldBy, nameOf(source)))
+  const isSource = and(eq(text`${playerUuid}::text`, source.key), eq(toldBy, nameOf(source)), eq(awaits, 0))
   return (await typed(sql).$count(privacyRestriction, and(isSource, anyOf(fieldGroup, groups)))) === groups.length
 }
 

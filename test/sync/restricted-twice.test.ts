@@ -1,0 +1,141 @@
+import { describe, expect, test } from 'vitest'
+import { createClient } from '../../src/api/client.ts'
+import { seededRandom } from '../../src/app/clock.ts'
+import { guildBody, type MemberFields, playerId, syncGuild } from '../support/guild-answers.ts'
+import { profile, syncPlayer, syncPlayers } from '../support/player-answers.ts'
+import { kindsOfLongTests } from '../support/postgres.ts'
+import { fullProfile, profilesHiding, secrets, showEverything, whereStored } from '../support/private-player.ts'
+import { headersOf, instantOf, type World, worldOf } from '../support/world.ts'
+
+const hidden = { ...profilesHiding.mainAccess?.(), restrictions: { mainAccess: true } }
+const numbers = (count: number) => Array.from({ length: count }, (_, nth) => nth + 1)
+
+describe.each(kindsOfLongTests)('restrictions on the %s database', (kind) => {
+  const world = Object.assign(worldOf(kind), { raw: true })
+  const { rows } = world
+  const pending = () => rows('select field_group, awaits, is_held, since from sync.privacy_restriction order by 1, 4')
+  const actions = () => rows('select field_group, policy from sync.privacy_action order by at')
+  const guards = () =>
+    rows(`select guard, action from sync.guard_action where guard in ('mass-restriction', 'credential') order by at, 1`)
+  const count = async (table: string) => Number((await rows(`select count(*)::int from ${table}`))[0]?.[0])
+
+  test('of one response remove nothing; another copy of it counts for nothing; one of another window confirms', async () => {
+    await showEverything(world)
+    const before = await count('game.player_counter')
+    expect(await syncPlayer(world, 1, hidden, '10:00')).toMatchObject({ status: 'ok' })
+    expect(await pending()).toEqual([['mainAccess', 1, false, '10:00']])
+    await syncPlayer(world, 1, hidden, '10:01')
+    expect(await pending()).toEqual([['mainAccess', 1, false, '10:00']])
+    expect([await count('game.player_counter'), await actions(), await guards()]).toEqual([before, [], []])
+    expect(await rows('select playtime_hours, restricted from analytics.player')).toEqual([[null, ['mainAccess']]])
+    await syncPlayer(world, 1, hidden, '10:10')
+    expect(await pending()).toEqual([['mainAccess', 0, false, '10:00']])
+    expect(await whereStored(world.db, secrets.mainAccess)).toEqual([])
+    expect(await actions()).toEqual([['mainAccess', 'anonymize']])
+  })
+
+  test('that a response in between does not repeat are withdrawn, and nothing is lost', async () => {
+    await showEverything(world)
+    const kept = await whereStored(world.db, secrets.mainAccess)
+    await syncPlayer(world, 1, hidden, '10:00')
+    await syncPlayer(world, 1, fullProfile(), '10:10')
+    expect(await pending()).toEqual([])
+    await syncPlayer(world, 1, hidden, '10:20')
+    expect(await pending()).toEqual([['mainAccess', 1, false, '10:20']])
+    expect(await whereStored(world.db, secrets.mainAccess)).toEqual(expect.arrayContaining(kept))
+    await syncPlayer(world, 1, fullProfile(), '10:30')
+    expect(await rows('select playtime_hours, first_join is null from analytics.player')).toEqual([[70001, false]])
+  })
+
+  const many = 25
+  const open = (number: number) => profile(number, { playtime: 100 + number, globalData: { wars: 5 } })
+  const closed = (number: number) => profile(number, { restrictions: { mainAccess: true } })
+
+  async function syncMany(body: (number: number) => object, at: string, accept = false) {
+    const instant = instantOf(at)
+    await world.clock.advanceTo(instant)
+    const headers = headersOf(instant, 120)
+    for (const number of numbers(many))
+      world.sandbox.setAnswer(`/player/${playerId(number)}`, () => ({ headers, body: body(number) }))
+    return await syncPlayers(world, { keys: numbers(many).map(playerId) }, 'anonymize', accept)
+  }
+
+  test('of many players in one run are held, and concluded by responses hours apart', async () => {
+    await syncMany(open, '09:00')
+    const before = await count('game.player_counter')
+    expect(await syncMany(closed, '10:00')).toMatchObject({ status: 'rejected' })
+    expect(await guards()).toEqual([['mass-restriction', 'pending']])
+    for (const at of ['10:10', '11:00', '12:10']) await syncMany(closed, at)
+    expect(await count('game.player_counter')).toBe(before)
+    expect(await rows('select distinct awaits, is_held from sync.privacy_restriction')).toEqual([[1, true]])
+    await syncMany(closed, '14:20')
+    expect(await count('game.player_counter')).toBe(0)
+  })
+
+  test('of many players in one run are withdrawn by good responses, or concluded by a person', async () => {
+    await syncMany(open, '09:00')
+    const before = await count('game.player_counter')
+    await syncMany(closed, '10:00')
+    expect(await syncMany(open, '10:10')).toMatchObject({ status: expect.not.stringMatching('rejected') })
+    expect([(await count('game.player_counter')) >= before, await pending()]).toEqual([true, []])
+    await syncMany(closed, '10:20')
+    await syncMany(closed, '10:30', true)
+    expect(await count('game.player_counter')).toBe(0)
+  })
+
+  const member = { globalData: { wars: 3 } }
+  const guildOf = (fields: MemberFields) =>
+    guildBody('a', Object.fromEntries(numbers(12).map((number) => [number, fields])))
+
+  test('of many members in one response are held', async () => {
+    await syncGuild(world, guildOf(member), '09:00')
+    const before = await count('game.member_counter')
+    const restricted = guildOf({ restrictions: { main_access: true } })
+    expect(await syncGuild(world, restricted, '10:00')).toMatchObject({ status: 'rejected' })
+    await syncGuild(world, restricted, '10:10')
+    expect(await count('game.member_counter')).toBe(before)
+    expect(await guards()).toContainEqual(['mass-restriction', 'pending'])
+    expect(await rows('select distinct is_held from sync.privacy_restriction')).toEqual([[true]])
+  })
+
+  test('that hide nothing that is kept are no mass', async () => {
+    await syncGuild(world, guildOf(member), '09:00')
+    const restricted = guildOf({ ...member, restrictions: { guild_high_ranked_access: true } })
+    for (const at of ['10:00', '10:10'])
+      expect(await syncGuild(world, restricted, at)).toMatchObject({ status: expect.not.stringMatching('rejected') })
+    expect([await guards(), await actions()]).toEqual([[], []])
+    expect(await rows('select distinct awaits from sync.privacy_restriction')).toEqual([[0]])
+  })
+})
+
+describe.each(kindsOfLongTests)('restrictions of a guest on the %s database', (kind) => {
+  const world = worldOf(kind, { sandbox: { tokens: ['a-token'] } })
+
+  test('remove nothing that a token was shown, until the token is not shown it either', async () => {
+    const { sandbox, clock } = world
+    const clientOf = (token: string) => createClient({ baseUrl: sandbox.url, clock, random: seededRandom(1), token })
+    const [api, expired] = [clientOf('a-token'), clientOf('expired')]
+    const owner: World = Object.create(world, { api: { value: api } })
+    // The API refuses the token with 401, and the client goes on as a guest.
+    const guest: World = Object.create(world, { api: { value: expired } })
+    const shown = profile(1, { playtime: 70001, globalData: { wars: 5 } })
+    const closed = profile(1, { restrictions: { mainAccess: true } })
+    const counters = async () => (await world.rows('select count(*)::int from game.player_counter'))[0]?.[0]
+    const restriction = () => world.rows('select awaits, credential, needs_credential from sync.privacy_restriction')
+    await syncPlayer(owner, 1, shown, '09:00')
+    const before = await counters()
+    expect(before).toBeGreaterThan(0)
+    expect(await world.rows('select credential from sync.work_item')).toEqual([['token']])
+    for (const at of ['10:00', '10:10', '13:00', '16:00']) await syncPlayer(guest, 1, closed, at)
+    for (const at of ['16:10', '16:20', '16:30']) await syncPlayer(guest, 1, null, at, 403)
+    expect([await counters(), await restriction()]).toEqual([before, [[1, 'guest', 'token']]])
+    expect(await world.rows(`select guard, action from sync.guard_action`)).toEqual([['credential', 'pending']])
+    expect(world.log.some((line) => line.includes('came as a guest'))).toBe(true)
+    await syncPlayer(owner, 1, shown, '17:00')
+    expect([await restriction(), await counters()]).toEqual([[], before])
+    await syncPlayer(guest, 1, closed, '18:00')
+    await syncPlayer(owner, 1, closed, '18:10')
+    expect([await counters(), await restriction()]).toEqual([0, [[0, 'guest', 'token']]])
+    await Promise.all([api.close(), expired.close()])
+  })
+})
