@@ -8,7 +8,7 @@ import type { ResourceBase } from '../resource.ts'
 import { absenceActions, type GuardAction, type Lacking, olderActions, zeroActions } from '../validate/guard-actions.ts'
 import { enough } from '../validate/plausibility.ts'
 import type { IncomingResponse } from '../validate/validate-snapshot.ts'
-import { closeAbsent, confirmMissing, confirmOlder } from './absent.ts'
+import { closeAbsent, confirmMissing, confirmOlder, pendingAbsences } from './absent.ts'
 import { carryForward } from './carry.ts'
 import { appendFieldChanges, type DocumentChange } from './field-changes.ts'
 import { type Loaded, loadVersions } from './load.ts'
@@ -65,6 +65,7 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
         recordFacts: new Map(entities.map((entity) => [entity.key, entity.facts ?? null])),
         confirmMissing: (missing, scope) =>
           confirmMissing(sql, resource.name, missing, { scope, responses: guards.absences, at }),
+        pendingMissing: (scope) => pendingAbsences(sql, resource.name, scope),
         withdrawn: related.withdrawn,
       })
     : 0
