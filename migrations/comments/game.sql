@@ -213,10 +213,10 @@ comment on column game.guild_sample.xp_percent is 'Percent of the way to the nex
 comment on column game.guild_sample.territories is 'Territories by the guild''s own count.';
 comment on column game.guild_sample.wars is 'Wars by the guild''s own count. NULL: the API did not send it.';
 comment on column game.guild_sample.raids is 'Raids by the guild''s own count. NULL: the API did not send it.';
-comment on column game.guild_sample.members is 'Members by the guild''s own count.';
+comment on column game.guild_sample.members is 'Members by the guild''s own count. NULL: the API sent neither that nor members.';
 comment on column game.guild_sample.online is 'Members online by the guild''s own count, hidden ones included.';
-comment on column game.guild_sample.online_listed is 'Members whose own record has online: true.';
-comment on column game.guild_sample.hidden is 'Members who hide whether they are online.';
+comment on column game.guild_sample.online_listed is 'Members whose own record has online: true. NULL: the API sent no members.';
+comment on column game.guild_sample.hidden is 'Members who hide whether they are online. NULL: the API sent no members.';
 
 comment on table game.guild_season is 'A guild''s rating in a season, a row whenever it changed.';
 comment on column game.guild_season.guild_uuid is 'The guild.';

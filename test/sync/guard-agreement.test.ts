@@ -125,6 +125,11 @@ describe.each(kindsOfPart)('plausibility on the %s database', (kind) => {
     expect(await sync(items, some(50), '18:00', strict)).toMatchObject({ rejected: 0 })
   })
 
+  test('rejects an empty array in the place of an object', async () => {
+    await sync(territories, map(3), '10:00', strict)
+    expect(await sync(territories, [], '10:01', strict)).toMatchObject({ status: 'rejected', records: 0 })
+  })
+
   test('never accepts an empty response by itself, however often it comes', async () => {
     await sync(items, some(20), '10:00', strict)
     for (const at of ['11:00', '12:00', '13:00', '14:00', '15:00'])
