@@ -21,7 +21,7 @@ import { closeUnlisted } from './unlisted.ts'
 /** Writes down who came, went and moved, and how many were online; returns how many players did something. */
 export async function deriveListings(sql: Sql, answered: Answered): Promise<number> {
   const { at, previousAt: latestAt } = answered
-  const { total, players, worlds, unnamed = [], unread = 0 } = answered.facts as OnlineFacts
+  const { total, players, worlds, unnamed = [], unread = 0, misplaced = 0 } = answered.facts as OnlineFacts
   const previousAt = await listedAt(sql, latestAt)
   const [before] = await sql.query<{ hidden: number | null }>(
     'select hidden from game.online_sample where observed_at <= coalesce($1::timestamptz, $2::timestamptz) order by observed_at desc limit 1',
@@ -59,7 +59,9 @@ export async function deriveListings(sql: Sql, answered: Answered): Promise<numb
   await appendTotals(sql, at, { total, listed, hidden })
   const on = [...worlds, ...unnamed]
   await appendEmptyWorlds(sql, at, on)
-  await takeBackFalls(sql, at, on.filter((world) => world === null).length)
+  const nowhere = on.filter((world) => world === null).length
+  // A few are between two worlds; many, or one with what is no name of a world, may be where they were.
+  await takeBackFalls(sql, at, misplaced > 0 || nowhere > Math.max(3, 0.1 * listed) ? nowhere : 0)
   return gone + moved.length + come.length
 }
 

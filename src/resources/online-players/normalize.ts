@@ -17,6 +17,8 @@ export type OnlineFacts = {
   readonly unnamed?: readonly (string | null)[]
   /** How many keys of the list are no uuid; absent: none. */
   readonly unread?: number
+  /** How many players have something else instead of a name of a world; absent: none. */
+  readonly misplaced?: number
 }
 
 /** From which share of the list on players whose uuid cannot be read make it useless. */
@@ -56,6 +58,7 @@ export function recordsOf(
       worlds: sorted.map(([, world]) => (world !== null && isWorldName(world) ? world : null)),
       ...(unnamed.length > 0 ? { unnamed } : {}),
       ...(unread.length > 0 ? { unread: unread.length } : {}),
+      ...(misfits.length > unread.length ? { misplaced: misfits.length - unread.length } : {}),
     },
   }
 }
