@@ -213,10 +213,10 @@ comment on column game.guild_sample.xp_percent is 'Percent of the way to the nex
 comment on column game.guild_sample.territories is 'Territories by the guild''s own count.';
 comment on column game.guild_sample.wars is 'Wars by the guild''s own count. NULL: the API did not send it.';
 comment on column game.guild_sample.raids is 'Raids by the guild''s own count. NULL: the API did not send it.';
-comment on column game.guild_sample.members is 'Members by the guild''s own count.';
+comment on column game.guild_sample.members is 'Members by the guild''s own count. NULL: the API sent neither that nor members.';
 comment on column game.guild_sample.online is 'Members online by the guild''s own count, hidden ones included.';
-comment on column game.guild_sample.online_listed is 'Members whose own record has online: true.';
-comment on column game.guild_sample.hidden is 'Members who hide whether they are online.';
+comment on column game.guild_sample.online_listed is 'Members whose own record has online: true. NULL: the API sent no members.';
+comment on column game.guild_sample.hidden is 'Members who hide whether they are online. NULL: the API sent no members.';
 
 comment on table game.guild_season is 'A guild''s rating in a season, a row whenever it changed.';
 comment on column game.guild_season.guild_uuid is 'The guild.';
@@ -491,9 +491,9 @@ comment on column game.online_hour.hidden_seconds is 'Seconds of the hour for wh
 
 comment on table game.online_sample is 'How many players were online, whenever one of the numbers changed.';
 comment on column game.online_sample.observed_at is 'observed_at of the response with these values; they hold until the next row of the same key.';
-comment on column game.online_sample.total is 'Players online by the service''s own count, hidden ones included. NULL: it was not sent.';
+comment on column game.online_sample.total is 'Players online by the service''s own count, hidden ones included. NULL: it was not sent, or far below the number of listed players.';
 comment on column game.online_sample.listed is 'Players in the list.';
-comment on column game.online_sample.hidden is 'Total less listed. NULL: not known, also where the service counted fewer than it listed.';
+comment on column game.online_sample.hidden is 'Total less listed. NULL: unknown, as where keys of the list are no uuids, or the service counted fewer than it listed.';
 
 comment on table game.player_hop is 'A player was listed on another world than in the response before.';
 comment on column game.player_hop.player_uuid is 'The player.';
@@ -530,7 +530,7 @@ comment on column game.world_hour.online_max is 'The most at once.';
 comment on table game.world_sample is 'How many players were listed on a world, whenever that changed.';
 comment on column game.world_sample.world is 'Name of the world.';
 comment on column game.world_sample.observed_at is 'observed_at of the response with these values; they hold until the next row of the same key.';
-comment on column game.world_sample.online is 'Players listed there. Those who hide are on no world''s list. 0: absent from the response while its tombstone was not yet confirmed.';
+comment on column game.world_sample.online is 'Players listed there. Those who hide are on no world''s list. 0: absent from the response while its tombstone was not yet confirmed. Where players are listed without a world, a number that they may make up for is not lowered.';
 
 comment on table game.character_counter is 'A character''s numbers, each whenever it changed. One that is hidden has no row: it is not 0.';
 comment on column game.character_counter.player_uuid is 'Whose character it is.';

@@ -159,7 +159,7 @@ comment on column sync.run.complete is 'True: everything the API has was seen, s
 comment on column sync.run.requests is 'HTTP requests sent, retries included.';
 comment on column sync.run.pages is 'Pages of the response.';
 comment on column sync.run.records is 'Records in the response, each key once, quarantined ones included.';
-comment on column sync.run.normalized is 'Records that could be normalized, each key once: what plausibility compares. NULL: a row from before this column existed, or a response rejected for its clock.';
+comment on column sync.run.normalized is 'Records that could be normalized, each key once: what plausibility compares. Of a shrunken response that is loaded while what it lacks has not ended: what the last one of plausible size had. NULL: a row from before this column existed, or a response rejected for its clock.';
 comment on column sync.run.inserted is 'Entities without a current version that got one: new ones, and ones that came back.';
 comment on column sync.run.changed is 'Entities that got a new version in place of the current one.';
 comment on column sync.run.closed is 'Tombstones: entities whose version ended because enough complete responses in a row lacked them.';

@@ -40,7 +40,7 @@ export interface ObjectRequest
 }
 
 /**
- * Requests one object.
+ * Requests one object. An empty array counts as an empty object: some servers write it so.
  * @throws RetryableError when the body is none, UsageError for a segment that cannot stand in a path, and what `send` throws
  */
 export async function readObject<Value>(
@@ -50,9 +50,13 @@ export async function readObject<Value>(
   read: (body: Record<string, unknown>) => Value,
 ): Promise<ReadableResponse<Record<string, unknown>, Value>> {
   const response = await transport.send(toApiRequest(request, call))
-  const { body } = response
+  const body = isEmptyList(response.body) ? {} : response.body
   if (!isFields(body)) throw shapeError(request, body)
   return readable(response, { ...body }, read)
+}
+
+function isEmptyList(body: unknown): boolean {
+  return Array.isArray(body) && body.length === 0
 }
 
 /** The same for a route that has responded with an array at times. */

@@ -87,8 +87,8 @@ function trackUse({ config, clock, log }: App, credential: Credential | null) {
 
 /** What the engine needs, from an opened app. */
 export function engineOf(app: App, db: Database, api: Api, { accept = false } = {}): Engine {
-  const { plausibleShare, plausibleShares, absences, zeroShare } = app.config
-  const guards = { plausibleShare, plausibleShares, absences, zeroShare, accept }
+  const { plausibleShare, plausibleShares, absences, shrunkenHours, zeroShare } = app.config
+  const guards = { plausibleShare, plausibleShares, absences, shrunkenHours, zeroShare, accept }
   return {
     db,
     api,

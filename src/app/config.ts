@@ -159,6 +159,7 @@ function configOf(values: z.infer<typeof settings>, folder: string) {
     /** 0..1. */
     zeroShare: values.WYNNSYNC_ZERO_SHARE,
     absences: values.WYNNSYNC_ABSENCES,
+    shrunkenHours: values.WYNNSYNC_SHRUNKEN_HOURS,
     /** Combat levels for which rewards are asked for, too. */
     levels: values.WYNNSYNC_LEVELS,
     privacy: values.WYNNSYNC_PRIVACY,

@@ -92,6 +92,11 @@ export const settings = z.object({
     .min(1, { error: 'must be a whole number from 1 up' })
     .default(2)
     .describe('in how many complete responses in a row a key must be missing before it gets a tombstone'),
+  WYNNSYNC_SHRUNKEN_HOURS: z.coerce
+    .number()
+    .min(0, { error: 'must be a number from 0 up' })
+    .default(6)
+    .describe('for how many hours responses that are shrunken, but agree, must lack a key before it gets a tombstone'),
   WYNNSYNC_LEVELS: text
     .default('')
     .transform(readLevels)

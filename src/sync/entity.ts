@@ -51,6 +51,11 @@ export interface History {
   }
   readonly parts: Readonly<Record<string, AnyPgTable & { readonly $inferInsert: object }>>
   /**
+   * What got a tombstone and comes back with the same content never ended: its version is open again. Only where two spells
+   * of one key never have the same content, such as with the time of a capture in it.
+   */
+  readonly reopens?: boolean
+  /**
    * How `after` compares with the current `before`, which began at `began`: `older` changes nothing until another response
    * says the same; what says `less` never changes anything. Needs a document column. `lastSeen` is the instant that the last
    * accepted response speaks for.

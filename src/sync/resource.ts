@@ -78,6 +78,8 @@ export interface Answered {
     missing: readonly string[],
     scope: string,
   ) => Promise<readonly { readonly key: string; readonly firstMissedAt: Date }[]>
+  /** The keys below `scope` that are counted as missing and not confirmed, each with the instant of the first such response. */
+  readonly pendingMissing: (scope: string) => Promise<readonly { readonly key: string; readonly firstMissedAt: Date }[]>
   /** Versions that are in their tables no longer, with their start: what followed from them did not happen. */
   readonly withdrawn: readonly { readonly key: string; readonly validFrom: string }[]
 }

@@ -76,8 +76,13 @@ describe('an object endpoint', () => {
     expect(urls()).toEqual(['/item/metadata', '/item/metadata?static', '/item/sets'])
   })
 
-  test('does not take an array for an object', async () => {
+  test('takes an empty array for an empty object', async () => {
     const { api } = await open(() => ({ body: [] }))
+    expect((await api.guilds.list()).body).toEqual({})
+  })
+
+  test('does not take an array for an object', async () => {
+    const { api } = await open(() => ({ body: [1] }))
     await expect(api.items.sets()).rejects.toThrow('/item/sets should respond with an object')
   })
 })

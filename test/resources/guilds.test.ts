@@ -33,6 +33,24 @@ describe.each(kindsOfLongTests)('guilds on the %s database', (kind) => {
   })
 
   test.each([
+    ['without a map of members', undefined],
+    ['that is empty', { total: 0 }],
+  ])('do not count the members of a guild %s', async (_name, members) => {
+    await sync(owner, '10:00')
+    for (const at of ['10:05', '10:10', '10:15']) await sync(owner, at, { members })
+    expect(
+      await world.rows('select members, online_listed, hidden from game.guild_sample order by observed_at'),
+    ).toEqual([
+      [1, 0, 0],
+      [null, null, null],
+    ])
+    expect(await world.rows('select members from analytics.guild')).toEqual([[null]])
+    expect(await world.rows(`select count(*)::int from game.guild_member where valid_until = 'infinity'`)).toEqual([
+      [1],
+    ])
+  })
+
+  test.each([
     ['without members at all', { total: 0 }],
     ['whose members are no map', 'hidden'],
   ])('reject a guild %s', async (_name, broken) => {

@@ -80,7 +80,7 @@ describe.each(kindsOfLongTests)('who is online, on the %s database,', (kind) => 
     await online('10:01', { EU1: [1] }, null)
     expect(await rows('select observed_at, total, listed, hidden from game.online_sample order by 1')).toEqual([
       ['10:00', null, 3, null],
-      ['10:00:30', 1, 2, null],
+      ['10:00:30', null, 2, null],
       ['10:01', null, 1, null],
     ])
     expect((await sessions()).map((row) => row[5])).toEqual([null, null, null])
@@ -122,11 +122,88 @@ describe.each(kindsOfLongTests)('who is online, on the %s database,', (kind) => 
     ])
   })
 
-  test('keeps a record that is no uuid out of the lists, and takes it for one more who is hidden', async () => {
-    await online('10:00', { EU1: [1, 2] })
-    const body = { total: 2, players: { [playerId(1)]: 'EU1', Somebody: 'EU1' } }
+  const listOf = (
+    numbers: readonly number[],
+    more: object = {},
+    total = numbers.length + Object.keys(more).length,
+  ) => ({
+    total,
+    players: { ...Object.fromEntries(numbers.map((number) => [playerId(number), `EU${1 + (number % 3)}`])), ...more },
+  })
+  const all = Array.from({ length: 30 }, (_, nth) => nth + 1)
+  const most = all.slice(1)
+
+  test('rejects a list whose players are known by name: nobody is offline, and no world is empty', async () => {
+    await syncOnline(world, listOf(all), '10:00')
+    const before = await contentOf(world.db)
+    const named = Object.fromEntries(all.map((number) => [`Player${number}`, `EU${1 + (number % 3)}`]))
+    for (const at of ['10:00:30', '10:01', '10:01:30', '10:02'])
+      expect(await syncOnline(world, listOf([], named), at)).toMatchObject({ status: 'rejected', quarantined: 0 })
+    expect(await contentOf(world.db)).toEqual(before)
+    expect(await syncOnline(world, listOf(all), '10:02:30')).toMatchObject({ status: 'unchanged' })
+  })
+
+  test('ends a session only when two responses lack the player, while a key of the list is no uuid', async () => {
+    await syncOnline(world, listOf(all), '10:00')
+    const body = listOf(most, { Somebody: 'EU2' })
     expect(await syncOnline(world, body, '10:00:30')).toMatchObject({ status: 'partial', quarantined: 1 })
-    expect((await sessions())[1]).toEqual([2, 'EU1', null, '10:00', '10:00', null, null])
+    expect((await sessions())[0]).toEqual([1, 'EU2', null, '10:00', null, null, true])
+    expect(await rows('select total, listed, hidden from game.online_sample order by observed_at')).toEqual([
+      [30, 30, 0],
+      [30, 30, null],
+    ])
+    expect(await rows('select world, online from game.world_sample')).toHaveLength(3)
+    await syncOnline(world, body, '10:01')
+    expect((await sessions())[0]).toEqual([1, 'EU2', null, '10:00', '10:00', null, null])
+    expect(await rows('select * from sync.absence')).toEqual([])
+  })
+
+  test('keeps the session of a player whose key was no uuid once', async () => {
+    await syncOnline(world, listOf(all), '10:00')
+    await syncOnline(world, listOf(most, { Somebody: 'EU2' }), '10:00:30')
+    await syncOnline(world, listOf(all), '10:01')
+    expect((await sessions())[0]).toEqual([1, 'EU2', null, '10:00', null, null, true])
+    expect(await rows('select * from sync.absence')).toEqual([])
+    await syncOnline(world, listOf(most, { Somebody: 'EU2' }), '10:01:30')
+    await syncOnline(world, listOf(most), '10:02')
+    expect((await sessions())[0]).toEqual([1, 'EU2', null, '10:00', '10:01', '10:02', false])
+  })
+
+  test('knows a uuid without dashes and in capitals', async () => {
+    await syncOnline(world, listOf(all), '10:00')
+    const other = { [playerId(1).replaceAll('-', '').toUpperCase()]: 'EU2' }
+    expect(await syncOnline(world, listOf(most, other), '10:00:30')).toMatchObject({ status: 'unchanged' })
+  })
+
+  test.each([
+    ['null', null],
+    ['an object', {}],
+    ['a list', []],
+    ['true', true],
+  ])('lowers the number on no world where that of a player is %s', async (_name, on) => {
+    await syncOnline(world, listOf(all), '10:00')
+    const placeless = Object.fromEntries([1, 2, 3, 4].map((number) => [playerId(number), on]))
+    const status = on === null ? { status: 'partial', quarantined: 0 } : { status: 'partial', quarantined: 4 }
+    expect(await syncOnline(world, listOf(all.slice(4), placeless), '10:00:30')).toMatchObject(status)
+    expect(await rows('select world, online from analytics.world order by 1')).toEqual([
+      ['EU1', 10],
+      ['EU2', 10],
+      ['EU3', 10],
+    ])
+    expect(await rows('select listed, hidden from game.online_sample')).toEqual([[30, 0]])
+  })
+
+  test.each([0, -5, 26])('does not believe a total of %d with thirty listed players', async (total) => {
+    await syncOnline(world, listOf(all), '10:00')
+    expect(await syncOnline(world, listOf(all, {}, total), '10:00:30')).toMatchObject({
+      status: 'partial',
+      quarantined: 1,
+    })
+    expect(await rows('select total, listed, hidden from game.online_sample order by observed_at')).toEqual([
+      [30, 30, 0],
+      [null, 30, null],
+    ])
+    expect(await rows("select reason from sync.quarantine where path = '/total'")).toHaveLength(1)
   })
 
   test('counts a player without a world as listed, and no hop to or from nowhere', async () => {

@@ -217,4 +217,21 @@ describe.each(kindsOfLongTests)('players, on the %s database,', (kind) => {
       ['13:00', null, 'Renamed', guildId('a'), 'Guild a', 'chief'],
     ])
   })
+
+  test('have no period in a biography because one response lacks the guild, or responses lack the name', async () => {
+    const guild = { uuid: guildId('a'), name: 'Guild a', prefix: 'aaa', rank: 'RECRUIT', rankStars: '' }
+    const biography = () => rows(`select * from analytics.player_biography('${playerId(1)}')`)
+    const whole = ['10:00', null, 'Player1', guildId('a'), 'Guild a', 'recruit']
+    await syncPlayer(world, 1, profile(1, { guild }), '10:00')
+    await syncPlayer(world, 1, profile(1, { guild: undefined }), '11:00')
+    expect(await biography()).toEqual([whole])
+    await syncPlayer(world, 1, profile(1, { guild }), '12:00')
+    for (const at of ['13:00', '14:00']) await syncPlayer(world, 1, profile(1, { guild, username: null }), at)
+    expect(await biography()).toEqual([whole])
+    for (const at of ['15:00', '16:00']) await syncPlayer(world, 1, profile(1, { guild: null }), at)
+    expect(await biography()).toEqual([
+      ['10:00', '15:00', 'Player1', guildId('a'), 'Guild a', 'recruit'],
+      ['15:00', null, 'Player1', null, null, null],
+    ])
+  })
 })

@@ -100,9 +100,16 @@ export async function openWorld(
   const runLog = { debug: lines('debug'), info: lines('info'), warn: lines('warn'), error: lines('error') }
 
   async function syncNow(resource: Resource | Worklist, options: SyncOptions = {}): Promise<RunResult> {
-    const { plausibleShare = 0.5, plausibleShares = {}, absences = 2, zeroShare = 0.25, ...others } = options
+    const {
+      plausibleShare = 0.5,
+      plausibleShares = {},
+      absences = 2,
+      shrunkenHours = 6,
+      zeroShare = 0.25,
+      ...others
+    } = options
     const { accept = false, raw = false, notifies = false, program = 'test', ...extract } = others
-    const guards = { plausibleShare, plausibleShares, absences, zeroShare, accept }
+    const guards = { plausibleShare, plausibleShares, absences, shrunkenHours, zeroShare, accept }
     return await runResource(resource, { db, api, clock, program, guards, log: runLog, raw, notifies }, extract)
   }
 

@@ -48,19 +48,64 @@ describe.each(kindsOfPart)('plausibility on the %s database', (kind) => {
     expect(await versions('territory', 'territory')).toHaveLength(20)
   })
 
-  test('accepts a shrunken response when three in a row agree, and ends what is missing only then', async () => {
+  test('loads a shrunken response when three in a row agree, and ends what is missing only hours later', async () => {
     await sync(items, some(100), '10:00', strict)
     expect(await sync(items, some(50), '11:00', strict)).toMatchObject({ status: 'rejected' })
     expect(await sync(items, some(51), '12:00', strict)).toMatchObject({ status: 'rejected' })
-    expect(await sync(items, some(50), '13:00', strict)).toMatchObject({ rejected: 0, closed: 0 })
+    const other = [...some(49), item('Item new')]
+    expect(await sync(items, other, '13:00', strict)).toMatchObject({ status: 'partial', inserted: 1, closed: 0 })
     expect(await actions()).toContainEqual(['plausibility', 'accepted after agreement'])
-    const [[reason] = []] = await rows(`select reason from sync.guard_action where action like '%agreement'`)
-    expect(reason).toBe(
-      '50 records where the last good response had 100; if that is right, sync with --accept; ' +
-        'accepted, because three complete responses in a row agree',
-    )
-    expect(await sync(items, some(50), '14:00', strict)).toMatchObject({ status: 'ok', closed: 50 })
-    expect(await sync(items, some(50), '15:00', strict)).toMatchObject({ status: 'unchanged' })
+    const reasons = (action: string) =>
+      rows(`select reason from sync.guard_action where action = '${action}' order by at limit 1`)
+    expect(await reasons('accepted after agreement')).toEqual([
+      [
+        '50 records where the last good response had 100; if that is right, sync with --accept; loaded, because three ' +
+          'complete responses in a row, each of another cache window, agree; what it lacks is not ended yet',
+      ],
+    ])
+    expect(await reasons('pending')).toEqual([
+      [
+        'missing: 51 records (Item 49, Item 50, Item 51 ...); not ended before 3 responses in a row lack the same, ' +
+          'each of another cache window, over 6 hours',
+      ],
+    ])
+    for (const at of ['14:00', '15:00', '16:00', '17:00', '18:00'])
+      expect(await sync(items, other, at, strict)).toMatchObject({ status: 'partial', closed: 0 })
+    expect(await sync(items, other, '19:00', strict)).toMatchObject({ closed: 51 })
+    expect(await sync(items, other, '20:00', strict)).toMatchObject({ status: 'unchanged' })
+  })
+
+  test('ends sooner what a shrunken response lacks where a person says so', async () => {
+    const soon = { ...strict, shrunkenHours: 0 }
+    await sync(items, some(100), '10:00', soon)
+    for (const at of ['11:00', '12:00']) await sync(items, some(50), at, soon)
+    for (const at of ['13:00', '14:00']) expect(await sync(items, some(50), at, soon)).toMatchObject({ closed: 0 })
+    expect(await sync(items, some(50), '15:00', soon)).toMatchObject({ closed: 50 })
+  })
+
+  test('counts one response per cache window, and compares later ones with the last one of plausible size', async () => {
+    await sync(territories, map(30), '10:00', strict)
+    for (const at of ['10:00:05', '10:00:10', '10:00:15', '10:00:20'])
+      expect(await sync(territories, map(15), at, strict)).toMatchObject({ status: 'rejected' })
+    for (const at of ['10:00:25', '10:00:30', '10:00:35', '10:01', '15:59'])
+      expect(await sync(territories, map(15), at, strict)).toMatchObject({ status: 'partial', closed: 0 })
+    expect(await rows(`select records, normalized from sync.run order by started_at desc limit 1`)).toEqual([[15, 30]])
+    expect(await sync(territories, map(30), '16:00', strict)).toMatchObject({ status: 'unchanged' })
+    expect(await sync(territories, map(15), '16:00:10', strict)).toMatchObject({ status: 'rejected' })
+    expect(await rows('select count(*)::int from sync.absence')).toEqual([[0]])
+  })
+
+  test('opens again what ended wrongly once it is back, with its holds and without captures', async () => {
+    await sync(territories, map(30), '02 10:00', strict)
+    for (const at of ['02 11:00', '02 11:01', '02 11:02', '02 14:00', '02 17:02'])
+      await sync(territories, map(15), at, strict)
+    const current =
+      "select count(*) filter (where valid_until = 'infinity')::int, count(*)::int from game.territory_hold"
+    expect(await rows(current)).toEqual([[15, 30]])
+    expect(await sync(territories, map(30), '02 18:00', strict)).toMatchObject({ status: 'ok', inserted: 15 })
+    expect(await rows(current)).toEqual([[30, 30]])
+    expect(await rows('select count(*)::int, max(valid_until) from game.territory')).toEqual([[30, 'infinity']])
+    expect(await rows('select * from game.territory_capture')).toEqual([])
   })
 
   test('takes a copy of the same instant, an incomplete one and one of another size for no agreement', async () => {
@@ -78,6 +123,11 @@ describe.each(kindsOfPart)('plausibility on the %s database', (kind) => {
     ] as const
     for (const [body, at] of answers) expect(await sync(items, body, at, strict)).toMatchObject({ status: 'rejected' })
     expect(await sync(items, some(50), '18:00', strict)).toMatchObject({ rejected: 0 })
+  })
+
+  test('rejects an empty array in the place of an object', async () => {
+    await sync(territories, map(3), '10:00', strict)
+    expect(await sync(territories, [], '10:01', strict)).toMatchObject({ status: 'rejected', records: 0 })
   })
 
   test('never accepts an empty response by itself, however often it comes', async () => {

@@ -17,13 +17,37 @@ begin atomic
                           order by listed.valid_from desc limit 1) named on true
      where member.player_uuid = player
        and not exists (select from game.player profile where profile.player_uuid = player)
+  ), beside as (
+    select version.*, count(version.username) over own as name_number, lag(version.guild_uuid) over own as uuid_before,
+           lag(version.guild_name) over own as name_before, lag(version.guild_rank) over own as rank_before,
+           -- Without a guild between two versions with one, or at the end.
+           version.guild_uuid is null and lag(version.guild_uuid) over own is not null
+             and lag(version.valid_until) over own = version.valid_from
+             and (lead(version.valid_from) over own is null or lead(version.guild_uuid) over own is not null) as may_be_missing
+      from version
+    window own as (order by version.valid_from)
+  ), carried as (
+    -- What one response lacks has not changed: it takes another one to show that.
+    select beside.valid_from, beside.valid_until, beside.previous_until,
+           max(beside.username) over (partition by beside.name_number) as username,
+           case when missing.is_so then beside.uuid_before else beside.guild_uuid end as guild_uuid,
+           case when missing.is_so then beside.name_before else beside.guild_name end as guild_name,
+           case when missing.is_so then beside.rank_before else beside.guild_rank end as guild_rank
+      from beside
+     cross join lateral (select beside.may_be_missing
+                                and (select count(distinct one.observed_at) from sync.observation one
+                                      where one.resource = 'players' and one.key = player::text
+                                        and one.status in ('ok', 'unchanged', 'partial')
+                                        and one.observed_at >= beside.valid_from and one.observed_at < beside.valid_until) = 1
+                                and not coalesce(beside.valid_from < (select coarse_since from sync.tier
+                                                                       where sample_table = 'ledger/players'), false) as is_so) missing
   ), marked as (
     select version.*,
            (version.username, version.guild_uuid, version.guild_name, version.guild_rank, version.valid_from)
              is distinct from
            (lag(version.username) over own, lag(version.guild_uuid) over own, lag(version.guild_name) over own,
             lag(version.guild_rank) over own, lag(version.valid_until) over own) as is_other
-      from version
+      from carried version
     window own as (order by version.valid_from)
   ), numbered as (
     select marked.*, count(*) filter (where marked.is_other) over (order by marked.valid_from) as number from marked
@@ -35,4 +59,4 @@ begin atomic
    order by 1;
 end;
 comment on function analytics.player_biography(uuid) is
-'The names, guilds and ranks of a player, from when to when; valid_until is NULL while it is so. From the player''s profile, or from guilds for players without a synced profile.';
+'The names, guilds and ranks of a player, from when to when; valid_until is NULL while it is so. From the player''s profile, or from guilds for players without a synced profile. A guild that only one response lacks, and a name that is not sent, count as unchanged.';

@@ -17,7 +17,7 @@ export const guildListing = historyTable(
   { indexes: (self) => [index('guild_listing_name').on(self.name), index('guild_listing_prefix').on(self.prefix)] },
 )
 
-export const guildListHistory = { root: guildListing, parts: {} }
+export const guildListHistory = { root: guildListing, parts: {}, reopens: true }
 
 /** Which columns can name a player. */
 export const guildListNaming = [

@@ -145,6 +145,9 @@ function membership(guildUuid: string, { playerUuid, username, rank, hides, memb
 function guildNumbers(guild: Guild, placed: readonly PlacedMember[], redacted: RedactedCounts): Row {
   const { uuid: guildUuid, level, xpPercent, territories, wars, raids, online } = guild
   const sent = { guildUuid, level, xpPercent, territories, wars, raids, online }
+  // Every guild has an owner: without members the response does not say how many there are.
+  if (membersOf(guild).length + redacted.members === 0)
+    return { ...sent, members: memberTotal(guild) || null, onlineListed: null, hidden: null }
   return {
     ...sent,
     members: (memberTotal(guild) ?? placed.length) + redacted.members,

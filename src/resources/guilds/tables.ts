@@ -76,10 +76,10 @@ export const guildSample = sampleTable(
     territories: integer("Territories by the guild's own count."),
     wars: bigint("Wars by the guild's own count. NULL: the API did not send it."),
     raids: bigint("Raids by the guild's own count. NULL: the API did not send it."),
-    members: integer("Members by the guild's own count."),
+    members: integer("Members by the guild's own count. NULL: the API sent neither that nor members."),
     online: integer("Members online by the guild's own count, hidden ones included."),
-    onlineListed: integer('Members whose own record has online: true.'),
-    hidden: integer('Members who hide whether they are online.'),
+    onlineListed: integer('Members whose own record has online: true. NULL: the API sent no members.'),
+    hidden: integer('Members who hide whether they are online. NULL: the API sent no members.'),
   },
 )
 

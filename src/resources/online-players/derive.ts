@@ -1,6 +1,7 @@
 import type { Sql } from '../../db/database.ts'
 import type { Answered } from '../../sync/resource.ts'
 import type { OnlineFacts } from './normalize.ts'
+import { closeUnlisted } from './unlisted.ts'
 
 /*
  * What follows from the online list, and what does not.
@@ -18,25 +19,18 @@ import type { OnlineFacts } from './normalize.ts'
  */
 
 /** Writes down who came, went and moved, and how many were online; returns how many players did something. */
-export async function deriveListings(sql: Sql, { at, previousAt: latestAt, facts }: Answered): Promise<number> {
-  const { total, players, worlds, unnamed = [] } = facts as OnlineFacts
+export async function deriveListings(sql: Sql, answered: Answered): Promise<number> {
+  const { at, previousAt: latestAt } = answered
+  const { total, players, worlds, unnamed = [], unread = 0, misplaced = 0 } = answered.facts as OnlineFacts
   const previousAt = await listedAt(sql, latestAt)
   const [before] = await sql.query<{ hidden: number | null }>(
     'select hidden from game.online_sample where observed_at <= coalesce($1::timestamptz, $2::timestamptz) order by observed_at desc limit 1',
     [previousAt, at],
   )
   const listed = players.length + unnamed.length
-  // Fewer than it lists: a contradiction, which says nothing of the hidden.
-  const hidden = total === null || total < listed ? null : total - listed
-  const gone = await sql.query(
-    `update game.player_listing gone
-        set last_listed_at = coalesce($3, first_listed_at), first_unlisted_at = $2,
-            logout_latest = case when $4::int = 0 then $2::timestamptz end
-      where last_listed_at is null
-        and not exists (select from unnest($1::uuid[]) as listed(player_uuid) where listed.player_uuid = gone.player_uuid)
-      returning 1`,
-    [players, at, previousAt, hidden],
-  )
+  // Fewer than it lists is a contradiction, and what cannot be read may be no player: neither says anything of the hidden.
+  const hidden = total === null || total < listed || unread > 0 ? null : total - listed
+  const gone = await closeUnlisted(sql, { ...answered, previousAt, facts: answered.facts as OnlineFacts, hidden })
   const moved = await sql.query(
     `with moved as (
        update game.player_listing listing set last_world = incoming.world
@@ -63,8 +57,12 @@ export async function deriveListings(sql: Sql, { at, previousAt: latestAt, facts
     [players, worlds, at, previousAt, before?.hidden ?? null],
   )
   await appendTotals(sql, at, { total, listed, hidden })
-  await appendEmptyWorlds(sql, at, [...worlds, ...unnamed])
-  return gone.length + moved.length + come.length
+  const on = [...worlds, ...unnamed]
+  await appendEmptyWorlds(sql, at, on)
+  const nowhere = on.filter((world) => world === null).length
+  // A few are between two worlds; many, or one with what is no name of a world, may be where they were.
+  await takeBackFalls(sql, at, misplaced > 0 || nowhere > Math.max(3, 0.1 * listed) ? nowhere : 0)
+  return gone + moved.length + come.length
 }
 
 /** The latest response of which it is known whom it listed: not one of another database whose sessions were not imported. */
@@ -111,6 +109,22 @@ async function appendEmptyWorlds(sql: Sql, at: Date, worlds: readonly (string | 
                              and sample.observed_at <= $2::timestamptz order by observed_at desc limit 1) latest
       where world.valid_until = 'infinity' and world.world <> all($1::text[]) and latest.online > 0`,
     [named, at],
+  )
+}
+
+/**
+ * Players without a world may be where they were: the number on a world that fell by no more than there are of them stays as
+ * the response before had it.
+ */
+async function takeBackFalls(sql: Sql, at: Date, placeless: number) {
+  if (placeless === 0) return
+  await sql.query(
+    `delete from game.world_sample fallen
+      where fallen.observed_at = $1::timestamptz
+        and (select before.online from game.world_sample before
+              where before.world = fallen.world and before.observed_at < $1::timestamptz
+              order by before.observed_at desc limit 1) - fallen.online between 1 and $2::int`,
+    [at, placeless],
   )
 }
 

@@ -3,10 +3,10 @@ import { readOnlineList } from '../../api/schemas/people/players.ts'
 import { redactedIn } from '../../api/schemas/people/redacted.ts'
 import { defineResource } from '../../sync/resource.ts'
 import { inOnlineList } from '../personal.ts'
-import { knownBy, oneAnswer, textField } from '../record.ts'
+import { knownBy, oneAnswer } from '../record.ts'
 import { deriveListings, giveUpListings } from './derive.ts'
 import { onlineGrowth, onlinePassing } from './growth.ts'
-import { normalizeWorld, recordsOf } from './normalize.ts'
+import { keyOf, normalizeWorld, recordsOf } from './normalize.ts'
 import { onlineSample, playerHop, playerListing, worldHistory, worldSample } from './tables.ts'
 
 /**
@@ -33,7 +33,7 @@ export const onlinePlayers = defineResource({
     const answer = await api.players.online({ identifier: 'uuid', signal, lane })
     return { ...oneAnswer(answer), ...recordsOf(readOnlineList(answer.body), redactedIn(answer.body)) }
   },
-  keyOf: (record) => textField(record, 'world'),
+  keyOf,
   normalize: normalizeWorld,
   ...knownBy(z.unknown()),
   personal: inOnlineList,

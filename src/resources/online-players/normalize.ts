@@ -1,4 +1,4 @@
-import { isStorable, isUuid, longestKey } from '../../api/schemas/form/limits.ts'
+import { dashedUuid, isStorable, longestKey } from '../../api/schemas/form/limits.ts'
 import type { OnlineList } from '../../api/schemas/people/players.ts'
 import type { RedactedCounts } from '../../api/schemas/people/redacted.ts'
 import type { Extraction, Normalized } from '../../sync/resource.ts'
@@ -13,51 +13,96 @@ export type OnlineFacts = {
   readonly players: readonly string[]
   /** Where each of them is, in the same order; null when the answer does not say. */
   readonly worlds: readonly (string | null)[]
-  /** Where those are who were removed from an archived response later; absent when there are none. */
+  /** Where those are who are listed without a uuid that can be read, or were removed from an archived response later. */
   readonly unnamed?: readonly (string | null)[]
+  /** How many keys of the list are no uuid; absent: none. */
+  readonly unread?: number
+  /** How many players have something else instead of a name of a world; absent: none. */
+  readonly misplaced?: number
 }
 
-/** Splits the list: worlds as records, players as facts. A player without a uuid is a record that cannot be read. */
+/** From which share of the list on players whose uuid cannot be read make it useless. */
+const unreadShare = 0.1
+/** The total and the list are counted at almost the same time: a total below this share of the list is wrong. */
+const leastTotal = 0.9
+
+/** Splits the list: worlds as records, players as facts. What is no uuid, no world or no total is a record for quarantine. */
 export function recordsOf(
   { total, players }: OnlineList,
   redacted?: Pick<RedactedCounts, 'worlds'>,
-): Pick<Extraction, 'records' | 'complete'> & { readonly facts: OnlineFacts } {
-  const worldOf = new Map<string, string | null>()
-  const records: object[] = []
-  for (const { key, world } of players) {
-    const uuid = key.toLowerCase()
-    if (isUuid(uuid)) worldOf.set(uuid, world)
-    else records.push({ player: key, on: world })
-  }
-  const online = new Map<string, number>()
-  const unnamed = Object.entries(redacted?.worlds ?? {}).flatMap(([world, count]) =>
+): Pick<Extraction, 'records' | 'complete' | 'validationError'> & { readonly facts: OnlineFacts } {
+  const { worldOf, unread, misfits } = readPlayers(players)
+  const removed = Object.entries(redacted?.worlds ?? {}).flatMap(([world, count]) =>
     Array.from({ length: count }, () => world || null),
   )
+  const unnamed = [...unread, ...removed]
+  const online = new Map<string, number>()
   for (const world of [...worldOf.values(), ...unnamed])
     if (world !== null) online.set(world, (online.get(world) ?? 0) + 1)
-  for (const [world, count] of online) records.push({ world, online: count })
+  const records: object[] = [...misfits, ...[...online].map(([world, count]) => ({ world, online: count }))]
+  const listed = worldOf.size + unnamed.length
+  const isInteger = total !== null && Number.isInteger(total) && Math.abs(total) < 2 ** 31
+  const isCredible = isInteger && total >= 0 && total >= leastTotal * listed
+  if (isInteger && !isCredible) records.push({ total })
   const sorted = [...worldOf].sort(([a], [b]) => (a < b ? -1 : 1))
+  const isUseless = unread.length > Math.max(1, unreadShare * listed)
   return {
     records,
     // A world that is not named may have the players without a world: nothing shows that it is down.
     complete: sorted.every(([, world]) => world !== null) && !unnamed.includes(null),
+    ...(isUseless ? { validationError: `${unread.length} of ${listed} listed players have no uuid` } : {}),
     facts: {
-      total: total !== null && Number.isInteger(total) && Math.abs(total) < 2 ** 31 ? total : null,
+      total: isCredible ? total : null,
       players: sorted.map(([uuid]) => uuid),
       // The world itself goes to quarantine: where its players are is not known.
       worlds: sorted.map(([, world]) => (world !== null && isWorldName(world) ? world : null)),
       ...(unnamed.length > 0 ? { unnamed } : {}),
+      ...(unread.length > 0 ? { unread: unread.length } : {}),
+      ...(misfits.length > unread.length ? { misplaced: misfits.length - unread.length } : {}),
     },
   }
+}
+
+/** Who is where, by uuid; the worlds of those without one; and what cannot be read. */
+function readPlayers(players: OnlineList['players']) {
+  const worldOf = new Map<string, string | null>()
+  const unread: (string | null)[] = []
+  const misfits: object[] = []
+  for (const { key, world, misfit } of players) {
+    const uuid = dashedUuid(key)
+    if (uuid === undefined) unread.push(world !== null && isWorldName(world) ? world : null)
+    // Of one player on two worlds it is unknown which is right.
+    else worldOf.set(uuid, (worldOf.get(uuid) ?? world) === world ? world : null)
+    if (uuid === undefined) misfits.push({ player: key, on: world })
+    else if (misfit !== undefined) misfits.push({ player: key, on: misfit })
+  }
+  return { worldOf, unread, misfits }
 }
 
 function isWorldName(world: string): boolean {
   return isStorable(world) && world.length <= longestKey
 }
 
-/** @throws RecordError for a player without a uuid: a name is no key */
+/** The key of a world, or one for the quarantine, so that what is no world does not count as one. */
+export function keyOf(record: unknown): string | undefined {
+  const { world, player } = record as ListRecord
+  return world ?? (player === undefined ? '/total' : `/players/${player}`)
+}
+
+interface ListRecord {
+  readonly world?: string
+  readonly online?: number
+  readonly player?: string
+  readonly on?: unknown
+  readonly total?: number
+}
+
+/** @throws RecordError for a player without a uuid (a name is no key) or without a world that is one, and for a wrong total */
 export function normalizeWorld(record: unknown): Normalized<typeof worldHistory> {
-  const { world, online, player } = record as { world?: string; online?: number; player?: string }
-  if (world === undefined) throw recordError('', `${JSON.stringify(player)} is no uuid of a player`)
-  return { key: world, document: {}, root: { world }, parts: {}, samples: { worlds: [{ world, online }] } }
+  const { world, online, player, on, total } = record as ListRecord
+  if (world !== undefined)
+    return { key: world, document: {}, root: { world }, parts: {}, samples: { worlds: [{ world, online }] } }
+  if (player === undefined) throw recordError('/total', `the total ${total} is far below the number of listed players`)
+  if (dashedUuid(player) === undefined) throw recordError('', `${JSON.stringify(player)} is no uuid of a player`)
+  throw recordError('', `${JSON.stringify(on)} is no name of a world`)
 }

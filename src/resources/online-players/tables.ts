@@ -19,7 +19,7 @@ export const worldSample = sampleTable(
   { world: text('Name of the world.') },
   {
     online: integer(
-      "Players listed there. Those who hide are on no world's list. 0: absent from the response while its tombstone was not yet confirmed.",
+      "Players listed there. Those who hide are on no world's list. 0: absent from the response while its tombstone was not yet confirmed. Where players are listed without a world, a number that they may make up for is not lowered.",
     ).notNull(),
   },
 )
@@ -41,9 +41,13 @@ export const onlineSample = gameTable(
   'How many players were online, whenever one of the numbers changed.',
   {
     observedAt: sampledAt(),
-    total: integer("Players online by the service's own count, hidden ones included. NULL: it was not sent."),
+    total: integer(
+      "Players online by the service's own count, hidden ones included. NULL: it was not sent, or far below the number of listed players.",
+    ),
     listed: integer('Players in the list.').notNull(),
-    hidden: integer('Total less listed. NULL: not known, also where the service counted fewer than it listed.'),
+    hidden: integer(
+      'Total less listed. NULL: unknown, as where keys of the list are no uuids, or the service counted fewer than it listed.',
+    ),
   },
   (self) => [
     primaryKey({ name: 'online_sample_pkey', columns: [self.observedAt] }),

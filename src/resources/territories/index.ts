@@ -16,7 +16,14 @@ export const territories = defineResource({
   rawCost: '13 kB a response: 116 MB a day when polled every ten seconds, 19 MB every minute',
   history: territoryHistory,
   relatedHistories: {
-    holds: { root: territoryHold, parts: {}, absence: 'with-root', compare: compareHolds, concerns: holdersOf },
+    holds: {
+      root: territoryHold,
+      parts: {},
+      absence: 'with-root',
+      reopens: true,
+      compare: compareHolds,
+      concerns: holdersOf,
+    },
   },
   samples: { resources: { table: territoryResource, key: ['territory', 'resource'] } },
   extract: async (api, { signal, lane = 'live' }) => {

@@ -110,7 +110,7 @@ export const territoryResource = sampleTable(
   },
 )
 
-export const territoryHistory = { root: territory, parts: { links: territoryLink } }
+export const territoryHistory = { root: territory, parts: { links: territoryLink }, reopens: true }
 
 const ofGuild = 'of a guild or a place, not of a player'
 

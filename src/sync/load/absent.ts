@@ -50,14 +50,24 @@ export async function findAbsent(
   return rows.map(({ key }) => key)
 }
 
-/** Counts that a complete response lacked these keys; returns how often each has now been missed in a row. */
-export async function countAbsences(sql: Sql, resource: string, keys: readonly string[], at: Date): Promise<Absence[]> {
+/**
+ * Counts that a complete response lacked these keys; returns how often each has now been missed in a row.
+ * @param apart ms; responses that are closer than that to the last counted one do not count
+ */
+export async function countAbsences(
+  sql: Sql,
+  resource: string,
+  keys: readonly string[],
+  { at, apart = 0 }: { readonly at: Date; readonly apart?: number },
+): Promise<Absence[]> {
   return await sql.query<Absence>(
     `insert into sync.absence as missed (resource, key, first_missed_at, last_missed_at, times)
      select $1, key, $3, $3, 1 from unnest($2::text[]) as absent(key)
-     on conflict (resource, key) do update set times = missed.times + 1, last_missed_at = $3
+     on conflict (resource, key) do update
+       set times = missed.times + (missed.last_missed_at <= $4)::int,
+           last_missed_at = case when missed.last_missed_at <= $4 then $3 else missed.last_missed_at end
      returning key, first_missed_at as "firstMissedAt", times`,
-    [resource, keys, at],
+    [resource, keys, at, new Date(at.getTime() - apart)],
   )
 }
 
@@ -70,7 +80,7 @@ export async function confirmMissing(
 ): Promise<Absence[]> {
   const isMissing = new Set(missing)
   const back = (await pendingAbsences(sql, resource, scope)).filter(({ key }) => !isMissing.has(key))
-  const counted = missing.length === 0 ? [] : await countAbsences(sql, resource, missing, at)
+  const counted = missing.length === 0 ? [] : await countAbsences(sql, resource, missing, { at })
   const gone = counted.filter(({ times }) => times >= responses)
   const over = [...back, ...gone].map(({ key }) => key)
   await forgetAbsences(sql, resource, over)
@@ -100,15 +110,20 @@ export async function closeAbsent(sql: Sql, history: History, gone: readonly Abs
  * @param counted name under which `sync.absence` counts the responses: `resource/history`
  * @param older each with the hash that the responses must agree in
  * @param responses how many are enough
- * @returns those that are confirmed
+ * @returns those that are confirmed, with the instant of the first of these responses
  */
 export async function confirmOlder(
   sql: Sql,
   counted: string,
   older: readonly Prepared[],
   { responses, at }: { readonly responses: number; readonly at: Date },
-): Promise<ReadonlySet<Prepared>> {
+): Promise<ReadonlyMap<Prepared, Date>> {
   const byName = new Map(older.map((entity) => [`${entity.key} ${entity.hash.toString('hex').slice(0, 16)}`, entity]))
   const enough = await confirmMissing(sql, counted, [...byName.keys()], { responses, at })
-  return new Set(enough.flatMap(({ key }) => byName.get(key) ?? []))
+  return new Map(
+    enough.flatMap(({ key, firstMissedAt }) => {
+      const entity = byName.get(key)
+      return entity ? [[entity, firstMissedAt] as const] : []
+    }),
+  )
 }

@@ -6,16 +6,25 @@ import { addTouched, type Touched } from '../outbox/touched.ts'
 import { appendQuarantine } from '../record/ledger.ts'
 import type { ResourceBase } from '../resource.ts'
 import { absenceActions, type GuardAction, type Lacking, olderActions, zeroActions } from '../validate/guard-actions.ts'
+import { enough } from '../validate/plausibility.ts'
 import type { IncomingResponse } from '../validate/validate-snapshot.ts'
-import { closeAbsent, confirmMissing, confirmOlder } from './absent.ts'
+import { closeAbsent, confirmMissing, confirmOlder, pendingAbsences } from './absent.ts'
 import { carryForward } from './carry.ts'
 import { appendFieldChanges, type DocumentChange } from './field-changes.ts'
 import { type Loaded, loadVersions } from './load.ts'
-import { closePreviousSpells, type MissingKeys, reconcileMissingKeys } from './missing-keys.ts'
+import { type AbsenceRule, closePreviousSpells, reconcileMissingKeys } from './missing-keys.ts'
 import { appendSamples, type Sampled } from './samples.ts'
 import { type Withdrawn, withdrawShownOnce } from './withdraw.ts'
 
-const nothingAbsent: MissingKeys = { closed: [], waiting: [] }
+const nothingAbsent = { closed: [], waiting: [], unknown: false }
+const hour = 3_600_000
+
+/** When what a response lacks is gone: of a shrunken one only after hours, and responses of other cache windows. */
+function absenceRule({ cacheSeconds }: ResourceBase, { guards, isShrunken = false }: IncomingResponse): AbsenceRule {
+  const { absences, shrunkenHours = 6 } = guards
+  if (!isShrunken) return { absences }
+  return { absences: Math.max(absences, enough), apart: 1000 * cacheSeconds, span: shrunkenHours * hour }
+}
 
 /** Loads an accepted response: versions, tombstones, samples, changed fields, quarantine, drift, and the events that follow. */
 export async function loadAccepted(sql: Sql, resource: ResourceBase, response: IncomingResponse) {
@@ -24,7 +33,7 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
   const at = new Date(extraction.observedAt)
   const found = { resource: resource.name, at, runId }
   const loaded = await loadVersions(sql, resource.history, entities, at)
-  const { closed, waiting } =
+  const { closed, waiting, unknown } =
     response.scope === undefined ? await reconcileMissingRoots(sql, resource, response, loaded) : nothingAbsent
   const touched: Touched = { keys: new Set(closed.map(({ key }) => key)), concerns: new Set() }
   addTouched(touched, resource.history, loaded)
@@ -40,7 +49,7 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
   const roots = { what: 'records', waiting: waiting.length, named, ended: closed.length }
   const guarded = [
     ...related.guarded,
-    ...absenceActions([roots, ...lacking], guards.absences),
+    ...absenceActions([roots, ...lacking], absenceRule(resource, response)),
     ...zeroActions(sampled, guards.zeroShare),
   ]
   // The first response is where history begins: nothing in it is known to have changed.
@@ -56,6 +65,7 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
         recordFacts: new Map(entities.map((entity) => [entity.key, entity.facts ?? null])),
         confirmMissing: (missing, scope) =>
           confirmMissing(sql, resource.name, missing, { scope, responses: guards.absences, at }),
+        pendingMissing: (scope) => pendingAbsences(sql, resource.name, scope),
         withdrawn: related.withdrawn,
       })
     : 0
@@ -65,6 +75,7 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
     changed: loaded.changed.length,
     closed: closed.length,
     unchanged: loaded.unchanged,
+    awaitsAbsences: unknown || waiting.length > 0,
     currentKeys: (last?.currentKeys ?? 0) + loaded.inserted.length - closed.length,
     // What the first response shows did not happen then.
     events: last ? others + events : 0,
@@ -76,9 +87,9 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
   }
 }
 
-/** Tombstones the records that enough responses have lacked. */
+/** Tombstones the records that enough responses have lacked. `unknown`: what the response lacks is unknown. */
 async function reconcileMissingRoots(sql: Sql, resource: ResourceBase, response: IncomingResponse, loaded: Loaded) {
-  const { extraction, preparation, last, guards } = response
+  const { extraction, preparation, last } = response
   const { entities, quarantined, seen } = preparation
   const unreadable = quarantined.some(({ key }) => key === undefined)
   const complete = extraction.complete && !unreadable && last !== undefined
@@ -86,7 +97,8 @@ async function reconcileMissingRoots(sql: Sql, resource: ResourceBase, response:
   const isFull = quarantined.length === 0 && entities.length - loaded.inserted.length === last?.currentKeys
   const among = { counted: resource.name, history: resource.history, seen, covers: extraction.covers }
   const at = new Date(extraction.observedAt)
-  return await reconcileMissingKeys(sql, among, { complete: complete && !isFull, absences: guards.absences, at })
+  const rule = { ...absenceRule(resource, response), complete: complete && !isFull, at }
+  return { ...(await reconcileMissingKeys(sql, among, rule)), unknown: !complete }
 }
 
 /** Loads the related histories and tombstones what is absent from them; counts versions that began or ended. */

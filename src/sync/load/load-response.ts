@@ -52,10 +52,20 @@ export async function loadResponse(sql: Sql, resource: ResourceBase, incoming: I
     const hidden = await hiddenIn(sql, resource, validation.response)
     return { ...base, hidden, status, reason, rejected: 1, guarded }
   }
-  const { hash, ...accepted } = await loadUnlessKnown(sql, resource, validation, contentHash)
+  const { hash, awaitsAbsences, ...accepted } = await loadUnlessKnown(sql, resource, validation, contentHash)
   if (scope !== undefined) await averageAgain(sql, resource, new Date(extraction.observedAt))
   const actions = [...walkActions(extraction, records), ...guarded, ...accepted.guarded]
-  return { ...base, quarantined: quarantined.length, ...accepted, contentHash: hash, guarded: actions }
+  // Later ones are still compared with the last one of plausible size.
+  const compared =
+    awaitsAbsences && validation.response.isShrunken ? (incoming.last?.records ?? normalized) : normalized
+  return {
+    ...base,
+    normalized: compared,
+    quarantined: quarantined.length,
+    ...accepted,
+    contentHash: hash,
+    guarded: actions,
+  }
 }
 
 /** Loads a response that is accepted; one that is the same as the last one changes nothing. */
@@ -70,7 +80,9 @@ async function loadUnlessKnown(
   const statusOf = (otherwise: 'ok' | 'unchanged'): RunStatus => (partial ? 'partial' : otherwise)
   const { hidden, isNews, eraseHidden, ...privacy } = await applyPrivacyRules(sql, resource, response)
   if (verdict === 'unchanged' && !isNews && !(await confirmsPendingDeletion(sql, resource, response))) {
-    const known = { unchanged: preparation.entities.length, currentKeys: last?.currentKeys ?? null, ...privacy }
+    const { entities } = preparation
+    const currentKeys = last?.currentKeys ?? null
+    const known = { unchanged: entities.length, currentKeys, awaitsAbsences: false, ...privacy }
     return { ...known, status: statusOf('unchanged'), reason: partial, hidden, hash: contentHash }
   }
   const { hasChanged, guarded, ...loaded } = await loadAccepted(sql, resource, response)
@@ -81,8 +93,8 @@ async function loadUnlessKnown(
     reason: partial,
     hidden,
     hidesKept: privacy.hidesKept,
-    // Another hash: the same response must not count as known once all of it may be loaded.
-    hash: hidden.length > 0 ? sha256(contentHash) : contentHash,
+    // Another hash: the same response must not count as known once all of it may be loaded, or while it is shrunken.
+    hash: hidden.length > 0 || (response.isShrunken && loaded.awaitsAbsences) ? sha256(contentHash) : contentHash,
     guarded: [...(verdict === 'load' ? ignoredActions(preparation.ignored) : []), ...privacy.guarded, ...guarded],
   }
 }

@@ -29,7 +29,7 @@ export interface Order {
   readonly judgeOlder: (older: readonly Prepared[]) => Promise<JudgedOlder>
 }
 
-const noneOlder: JudgedOlder = { replacing: new Set(), withdrawn: [] }
+const noneOlder: JudgedOlder = { replacing: new Map(), withdrawn: [] }
 
 interface Version {
   readonly entity: Prepared
@@ -39,13 +39,20 @@ interface Version {
   readonly start: string
 }
 
+/** A version that is older than the current one of its key. */
+interface Older extends Version {
+  readonly before: Json
+  readonly began: Date
+}
+
 interface Difference {
   readonly position: number
   /** Start of the current version, or null when there is none. */
   readonly began: Date | null
   readonly before: Json
-  /** End of the latest version when there is no current one. */
+  /** End of the latest version when there is no current one, and whether it has the same content. */
   readonly ended: Date | null
+  readonly isBack: boolean
 }
 
 /** Entities compared and written in one round of statements; bounds the memory of a million. */
@@ -66,40 +73,53 @@ export async function loadVersions(
   at: Date,
   { lastSeen, judgeOlder }: Order = { lastSeen: null, judgeOlder: async () => noneOlder },
 ): Promise<Loaded> {
-  const [older, now]: [(Version & { before: Json })[], string] = [[], instantText(at)]
+  const [older, now]: [Older[], string] = [[], instantText(at)]
   const inserted: Prepared[] = []
   const changed: { entity: Prepared; before: Json }[] = []
   for (let first = 0; first < entities.length; first += chunkSize) {
     const chunk = entities.slice(first, first + chunkSize)
     const fresh: Version[] = []
     const next: Version[] = []
-    for (const { position, began, before, ended } of await findDifferences(sql, history, chunk)) {
+    const back: Prepared[] = []
+    for (const { position, began, before, ended, isBack } of await findDifferences(sql, history, chunk)) {
       const entity = chunk[position - 1]
       if (!entity) continue
       const start = startOf(entity, began ?? ended, at) ?? now
       if (began === null) {
         inserted.push(entity)
-        fresh.push({ entity, start, previousUntil: ended && instantText(ended) })
+        if (isBack && history.reopens) back.push(entity)
+        else fresh.push({ entity, start, previousUntil: ended && instantText(ended) })
       } else {
         const order = history.compare?.(before, JSON.parse(entity.documentText) as Json, { began, lastSeen }) ?? 'newer'
         if (order === 'newer') {
           changed.push({ entity, before })
           next.push({ entity, start, previousUntil: start })
-        } else if (order === 'older') older.push({ entity, before, start, previousUntil: start })
+        } else if (order === 'older') older.push({ entity, before, began, start, previousUntil: start })
       }
     }
+    await reopenVersions(sql, history, back)
     await closeVersions(sql, history, next)
     await insertVersions(sql, history, [...fresh, ...next], now)
   }
   const judged = history.compare ? await judgeOlder(older.map(({ entity }) => entity)) : noneOlder
   const { withdrawn } = judged
-  const replacing = older.filter(({ entity }) => judged.replacing.has(entity))
+  const replacing = older.flatMap((version) => {
+    const seen = judged.replacing.get(version.entity)
+    return seen ? [startingWhenSeen(version, seen)] : []
+  })
   await closeVersions(sql, history, replacing)
   await insertVersions(sql, history, replacing, now)
   changed.push(...replacing)
   const unchanged = entities.length - inserted.length - changed.length
   const confirmedOlder = replacing.length + withdrawn.length
   return { inserted, changed, unchanged, older: older.length, confirmedOlder, withdrawn }
+}
+
+/** A version whose start the API does not send starts with the first of the responses that agree in it. */
+function startingWhenSeen(version: Older, seen: Date): Older {
+  if ((version.entity.since ?? null) !== null || seen <= version.began) return version
+  const start = instantText(seen)
+  return { ...version, start, previousUntil: start }
 }
 
 /** `since` of the entity where it lies between the version before and now. */
@@ -117,15 +137,31 @@ async function findDifferences(sql: Sql, history: History, chunk: readonly Prepa
   const key = historySql(history)
   return await sql.query<Difference>(
     `select incoming.position::int as position, current.valid_from as began,
-            ${key.hasDocument ? 'current.document' : 'null'} as before, past.ended
+            ${key.hasDocument ? 'current.document' : 'null'} as before, past.ended,
+            coalesce(past.hash = incoming.hash, false) as "isBack"
        from unnest(${key.keyArrays}, $${key.nextParameter}::bytea[]) with ordinality as incoming(${key.keyNames}, hash, position)
        left join lateral (select * from ${key.table.name} latest
                            where ${key.keyJoin('latest', 'incoming')} and latest.valid_until = 'infinity' limit 1) current on true
-       left join lateral (select max(version.valid_until) as ended from ${key.table.name} version
-                           where ${key.keyJoin('version', 'incoming')}) past on current.hash is null
+       left join lateral (select version.valid_until as ended, version.hash from ${key.table.name} version
+                           where ${key.keyJoin('version', 'incoming')}
+                           order by version.valid_from desc limit 1) past on current.hash is null
       where current.hash is distinct from incoming.hash
       order by incoming.position`,
     [...key.keyValues(chunk.map(({ root }) => root)), chunk.map(({ hash }) => hash)],
+  )
+}
+
+/** Opens the latest versions again that got a tombstone: the keys are back with the same content. */
+async function reopenVersions(sql: Sql, history: History, back: readonly Prepared[]): Promise<void> {
+  if (back.length === 0) return
+  const key = historySql(history)
+  await sql.query(
+    `update ${key.table.name} past set valid_until = 'infinity'
+       from unnest(${key.keyArrays}) as back(${key.keyNames})
+      where ${key.keyJoin('past', 'back')}
+        and past.valid_from = (select max(version.valid_from) from ${key.table.name} version
+                                where ${key.keyJoin('version', 'back')})`,
+    key.keyValues(back.map(({ root }) => root)),
   )
 }
 

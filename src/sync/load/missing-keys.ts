@@ -1,7 +1,7 @@
 import { FatalError } from '../../app/errors.ts'
 import type { Sql } from '../../db/database.ts'
 import type { History, ResourceBase, Row } from '../resource.ts'
-import { closeAbsent, countAbsences, findAbsent, forgetAbsences, pendingAbsences } from './absent.ts'
+import { type Absence, closeAbsent, countAbsences, findAbsent, forgetAbsences, pendingAbsences } from './absent.ts'
 import type { DocumentChange } from './field-changes.ts'
 import { historySql } from './history-sql.ts'
 
@@ -24,17 +24,25 @@ export interface MissingKeys {
   readonly waiting: readonly string[]
 }
 
+/** When what responses lack is gone. */
+export interface AbsenceRule {
+  /** How many responses in a row must lack it. */
+  readonly absences: number
+  /** How far they must be apart to count, and how long the first one must be ago; ms. */
+  readonly apart?: number
+  readonly span?: number
+}
+
 /**
  * Counts what a complete response lacks, forgets what is back, and tombstones the keys that enough consecutive complete
  * responses have lacked.
  *
  * @param complete nothing is absent from a response that is not complete
- * @param absences how many responses are enough
  */
 export async function reconcileMissingKeys(
   sql: Sql,
   among: Among,
-  { complete, absences, at }: { complete: boolean; absences: number; at: Date },
+  { complete, absences, apart = 0, span = 0, at }: AbsenceRule & { complete: boolean; at: Date },
 ): Promise<MissingKeys> {
   const { counted, history, seen, scope, covers = () => true } = among
   const pending = await pendingAbsences(sql, counted, scope)
@@ -42,9 +50,11 @@ export async function reconcileMissingKeys(
   await forgetAbsences(sql, counted, back)
   const missing = complete ? (await findAbsent(sql, history, seen, scope)).filter(covers) : []
   if (missing.length === 0) return { closed: [], waiting: [] }
-  const missed = await countAbsences(sql, counted, missing, at)
-  const gone = missed.filter(({ times }) => times >= absences)
-  const waiting = missed.filter(({ times }) => times < absences).map(({ key }) => key)
+  const missed = await countAbsences(sql, counted, missing, { at, apart })
+  const isGone = ({ times, firstMissedAt }: Absence) =>
+    times >= absences && at.getTime() - firstMissedAt.getTime() >= span
+  const gone = missed.filter(isGone)
+  const waiting = missed.filter((one) => !isGone(one)).map(({ key }) => key)
   if (gone.length === 0) return { closed: [], waiting }
   const closed = await closeAbsent(sql, history, gone)
   const keys = gone.map(({ key }) => key)

@@ -14,8 +14,8 @@ export interface Withdrawn {
 
 /** What becomes of entities that are older than what is stored, and that enough responses agree in. */
 export interface JudgedOlder {
-  /** Those that replace the current version of their key. */
-  readonly replacing: ReadonlySet<Prepared>
+  /** Those that replace the current version of their key, with the instant of the first response that showed each. */
+  readonly replacing: ReadonlyMap<Prepared, Date>
   /** Versions that made way for the one before them, which is current again. */
   readonly withdrawn: readonly Withdrawn[]
 }
@@ -32,12 +32,12 @@ export interface JudgedOlder {
 export async function withdrawShownOnce(
   sql: Sql,
   history: History,
-  confirmed: ReadonlySet<Prepared>,
+  confirmed: ReadonlyMap<Prepared, Date>,
   { resource, responses, at }: { readonly resource: string; readonly responses: number; readonly at: Date },
 ): Promise<JudgedOlder> {
   if (confirmed.size === 0) return { replacing: confirmed, withdrawn: [] }
   const { table, keyText, keyJoin, hasDocument } = historySql(history)
-  const entities = [...confirmed]
+  const entities = [...confirmed.keys()]
   const withdrawn = await sql.query<Withdrawn>(
     `delete from ${table.name} wrong using unnest($1::text[], $2::bytea[]) as again(key, hash), ${table.name} before
       where ${keyText('wrong')} = again.key and wrong.valid_until = 'infinity'
@@ -55,5 +55,5 @@ export async function withdrawShownOnce(
       [withdrawn.map(({ key }) => key), withdrawn.map(({ validFrom }) => validFrom)],
     )
   const restored = new Set(withdrawn.map(({ key }) => key))
-  return { replacing: new Set(entities.filter(({ key }) => !restored.has(key))), withdrawn }
+  return { replacing: new Map([...confirmed].filter(([{ key }]) => !restored.has(key))), withdrawn }
 }

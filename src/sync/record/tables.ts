@@ -31,7 +31,7 @@ export const run = syncTable(
     pages: count('Pages of the response.'),
     records: count('Records in the response, each key once, quarantined ones included.'),
     normalized: integer(
-      'Records that could be normalized, each key once: what plausibility compares. NULL: a row from before this column existed, or a response rejected for its clock.',
+      'Records that could be normalized, each key once: what plausibility compares. Of a shrunken response that is loaded while what it lacks has not ended: what the last one of plausible size had. NULL: a row from before this column existed, or a response rejected for its clock.',
     ),
     inserted: count('Entities without a current version that got one: new ones, and ones that came back.'),
     changed: count('Entities that got a new version in place of the current one.'),

@@ -53,13 +53,17 @@ export interface Lacking {
 }
 
 /** At most one action for what waits, and one for what ended. */
-export function absenceActions(lacking: readonly Lacking[], absences: number): GuardAction[] {
+export function absenceActions(
+  lacking: readonly Lacking[],
+  { absences, span = 0 }: { readonly absences: number; readonly span?: number },
+): GuardAction[] {
   const waiting = lacking.filter((one) => one.waiting > 0)
   const ended = lacking.filter((one) => one.ended > 0)
   const actions: GuardAction[] = []
   if (waiting.length > 0) {
+    const hours = span > 0 ? `, each of another cache window, over ${counted(span / 3_600_000, 'hours')}` : ''
     const missing = waiting.map(({ what, waiting, named }) => counted(waiting, what) + examples(named, waiting))
-    const reason = `missing: ${missing.join(', ')}; not ended before ${absences} responses in a row lack the same`
+    const reason = `missing: ${missing.join(', ')}; not ended before ${absences} responses in a row lack the same${hours}`
     actions.push({ guard: 'absence', action: 'pending', reason })
   }
   if (ended.length > 0) {

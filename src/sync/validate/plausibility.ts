@@ -43,46 +43,68 @@ async function countCurrent(sql: Sql, history: ResourceBase['history'], keys: re
   return row?.current ?? 0
 }
 
-/** How many responses in a row must agree before a shrunken one is accepted, this one included. */
-const enough = 3
+/** How many responses in a row must agree before a shrunken one is loaded, this one included. */
+export const enough = 3
 /** By which share of the largest their numbers of records may differ. */
 const tolerance = 0.02
+/** So many rows of the ledger are read; a person may sync far more often than the API renews its response. */
+const longestStreak = 2000
+
+interface Shrunken {
+  readonly observedAt: number
+  readonly normalized: number
+  readonly complete: boolean
+}
 
 /**
- * Whether the last responses were rejected for their number of records and agree with this one: complete, not empty, and
- * each of another instant. Only for resources that are one response.
+ * Whether the last responses were shrunken too and agree with this one: complete, not empty, and each of another cache window.
+ * Only for resources that are one response.
  */
-export async function agreesWithRejected(
+export async function agreesWithShrunken(
   sql: Sql,
-  resource: string,
-  { complete, observedAt, normalized }: { complete: boolean; observedAt: number; normalized: number },
+  { name, cacheSeconds }: Pick<ResourceBase, 'name' | 'cacheSeconds'>,
+  response: Shrunken,
 ): Promise<boolean> {
-  if (!complete || normalized === 0) return false
-  const rows = await typed(sql)
-    .select({ observed: run.observedAt, normalized: run.normalized, complete: run.complete, status: run.status })
-    .from(run)
-    .where(
-      and(
-        eq(run.resource, resource),
-        inArray(run.status, ['ok', 'unchanged', 'partial', 'rejected']),
-        isNotNull(run.observedAt),
-      ),
-    )
-    .orderBy(desc(run.finishedAt), desc(run.startedAt))
-    .limit(50)
-  const end = rows.findIndex(({ status }) => status !== 'rejected')
-  const counts = [normalized]
-  const instants = new Set([observedAt])
-  for (const row of end < 0 ? rows : rows.slice(0, end)) {
-    const observed = row.observed?.getTime() ?? 0
-    if (instants.has(observed)) continue
-    if (!row.complete || !row.normalized) return false
-    instants.add(observed)
-    counts.push(row.normalized)
+  if (!response.complete || response.normalized === 0) return false
+  const counts = [response.normalized]
+  let earliest = response.observedAt
+  for (const { observedAt, normalized, complete } of await shrunkenBefore(sql, name)) {
+    if (earliest - observedAt < 1000 * cacheSeconds) continue
+    if (!complete || normalized === 0) return false
+    earliest = observedAt
+    counts.push(normalized)
     if (counts.length < enough) continue
     return Math.max(...counts) - Math.min(...counts) <= tolerance * Math.max(...counts)
   }
   return false
+}
+
+/**
+ * The responses since the last one of plausible size, newest first: rejected ones, and ones that are loaded although they are
+ * shrunken. Of these the ledger has more normalized records than came.
+ */
+async function shrunkenBefore(sql: Sql, resource: string): Promise<Shrunken[]> {
+  const { observedAt, records, normalized, complete, status, finishedAt, startedAt } = run
+  const rows = await typed(sql)
+    .select({ observedAt, records, normalized, complete, status })
+    .from(run)
+    .where(
+      and(
+        eq(run.resource, resource),
+        inArray(status, ['ok', 'unchanged', 'partial', 'rejected']),
+        isNotNull(observedAt),
+      ),
+    )
+    .orderBy(desc(finishedAt), desc(startedAt))
+    .limit(longestStreak)
+  const isShrunken = (row: (typeof rows)[number]) =>
+    row.status === 'rejected' || (row.normalized !== null && row.normalized > row.records)
+  const end = rows.findIndex((row) => !isShrunken(row))
+  return (end < 0 ? rows : rows.slice(0, end)).map((row) => ({
+    observedAt: row.observedAt?.getTime() ?? 0,
+    normalized: Math.min(row.normalized ?? 0, row.records),
+    complete: row.complete ?? false,
+  }))
 }
 
 /**

@@ -5,7 +5,7 @@ import { lastOfKey } from '../worklist/work-items.ts'
 import { judgeClock } from './clock-guard.ts'
 import { giveUp } from './give-up.ts'
 import type { GuardAction } from './guard-actions.ts'
-import { agreesWithRejected, agreesWithRejectedKey, countRecords } from './plausibility.ts'
+import { agreesWithRejectedKey, agreesWithShrunken, countRecords } from './plausibility.ts'
 import type { IncomingResponse } from './validate-snapshot.ts'
 import { type Verdict, validateSnapshot } from './validate-snapshot.ts'
 
@@ -85,10 +85,11 @@ async function judgePlausibility(
   const validation = { reason: null, normalized, response }
   if (verdict.status === 'rejected') {
     const { reason, shrunken } = verdict
-    if (!shrunken || !isNewer || !(await agreesWithRejected(sql, resource.name, { ...extraction, normalized })))
+    if (!shrunken || !isNewer || !(await agreesWithShrunken(sql, resource, { ...extraction, normalized })))
       return rejected(response, normalized, { guard: 'plausibility', reason })
-    const guarded = [accepted(`${reason}; accepted, because three complete responses in a row agree`, 'agreement')]
-    return { ...validation, status: 'load', guarded }
+    const because = 'because three complete responses in a row, each of another cache window, agree'
+    const guarded = [accepted(`${reason}; loaded, ${because}; what it lacks is not ended yet`, 'agreement')]
+    return { ...validation, reason, status: 'load', response: { ...response, isShrunken: true }, guarded }
   }
   const { status } = verdict
   const error = (status === 'load' ? verdict.overruled : undefined) ?? extraction.validationError

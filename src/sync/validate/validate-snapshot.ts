@@ -9,6 +9,8 @@ export interface Guards {
   readonly plausibleShares?: Readonly<Record<string, number>>
   /** In how many consecutive complete responses a key must be missing before its version ends. */
   readonly absences: number
+  /** For how many hours the responses of a shrunken resource must lack a key before its version ends; default: 6. */
+  readonly shrunkenHours?: number
   /** From which share (0..1) on counters that fall to zero at once are taken for a glitch. */
   readonly zeroShare: number
   /** Accept a response although it looks implausible. */
@@ -94,6 +96,8 @@ function iso(instant: number): string {
 /** A normalized response, and the last accepted one. */
 export interface IncomingResponse extends ReceivedResponse {
   readonly preparation: Preparation
+  /** It has far fewer records than it should, but others agree: it is loaded, and what it lacks ends only after hours. */
+  readonly isShrunken?: boolean
 }
 
 /** A response whose records may not have been parsed. */

@@ -16,6 +16,13 @@ export function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
 }
 
+/** A uuid in small letters, of a text that is one with its dashes or without; undefined: it is none. */
+export function dashedUuid(text: string): string | undefined {
+  const lower = text.toLowerCase()
+  const dashed = lower.replace(/^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/, '$1-$2-$3-$4-$5')
+  return isUuid(dashed) ? dashed : undefined
+}
+
 /**
  * A Date, or ISO 8601 as Postgres reads it, which is stricter than `Date.parse`: real days, offsets below 16 hours. An offset
  * moves the first and the last year of four digits to where no Date can be read back.

@@ -70,6 +70,8 @@ export interface OnlinePlayer {
   readonly key: string
   /** Such as `EU1`; null when not sent. */
   readonly world: string | null
+  /** What is sent instead of a name of a world; absent: nothing is. */
+  readonly misfit?: unknown
 }
 
 /** Who is online. */
@@ -84,7 +86,10 @@ export function readOnlineList(body: unknown): OnlineList {
   const { total, players } = Object.fromEntries(fieldsOf(body))
   return {
     total: typeof total === 'number' ? total : null,
-    players: fieldsOf(players).map(([key, world]) => ({ key, world: worldName(world) })),
+    players: fieldsOf(players).map(([key, sent]) => {
+      const world = worldName(sent)
+      return { key, world, ...(world === null && sent !== null && sent !== '' ? { misfit: sent } : {}) }
+    }),
   }
 }
 

@@ -1,0 +1,52 @@
+import type { Sql } from '../../db/database.ts'
+import type { Answered } from '../../sync/resource.ts'
+import type { OnlineFacts } from './normalize.ts'
+
+/** Under it `sync.absence` counts players whom a list with unreadable players lacks. */
+const counted = 'unlisted'
+
+/** The response that a listing ends with, and what it knows. */
+interface Unlisting extends Pick<Answered, 'at' | 'pendingMissing' | 'confirmMissing'> {
+  readonly previousAt: Date | null
+  readonly facts: OnlineFacts
+  /** How many are hidden in the response; null: unknown. */
+  readonly hidden: number | null
+}
+
+/**
+ * Ends the listings of players whom the response lacks. Each of them may be one whom it lists under a key that cannot be read:
+ * then only those end whom several responses in a row lack. Returns how many ended.
+ */
+export async function closeUnlisted(sql: Sql, response: Unlisting): Promise<number> {
+  const { at, previousAt, facts, hidden, pendingMissing, confirmMissing } = response
+  const { players, unread = 0 } = facts
+  const missing = await sql.query<{ player: string }>(
+    `select player_uuid::text as player from game.player_listing open
+      where last_listed_at is null
+        and not exists (select from unnest($1::uuid[]) as listed(player_uuid) where listed.player_uuid = open.player_uuid)`,
+    [players],
+  )
+  const waiting = new Map((await pendingMissing(counted)).map(({ key, firstMissedAt }) => [key, firstMissedAt]))
+  const keys = missing.map(({ player }) => `${counted}/${player}`)
+  const gone = unread > 0 ? (await confirmMissing(keys, counted)).map(({ key }) => key) : keys
+  if (unread === 0 && waiting.size > 0) await confirmMissing([], counted)
+  if (gone.length === 0) return 0
+  const ended = await sql.query(
+    `update game.player_listing listing
+        set last_listed_at = greatest(first_listed_at, case when gone.missed_at is null then $4::timestamptz else
+              (select max(run.observed_at) from sync.run
+                where run.resource = 'online-players' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < gone.missed_at) end),
+            first_unlisted_at = $3, logout_latest = case when $5::int = 0 then $3::timestamptz end
+       from unnest($1::uuid[], $2::timestamptz[]) as gone(player_uuid, missed_at)
+      where listing.player_uuid = gone.player_uuid and last_listed_at is null
+      returning 1`,
+    [
+      gone.map((key) => key.slice(counted.length + 1)),
+      gone.map((key) => waiting.get(key) ?? null),
+      at,
+      previousAt,
+      hidden,
+    ],
+  )
+  return ended.length
+}
