@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/database.ts'
 import { sha256 } from '../normalize/hash.ts'
-import { fingerprintOf } from '../normalize/prepare.ts'
+import { fingerprintOf, rootsOf } from '../normalize/prepare.ts'
 import type { Touched } from '../outbox/touched.ts'
 import type { Target } from '../privacy/erase-person.ts'
 import { applyPrivacyRules, hiddenIn } from '../privacy/privacy.ts'
@@ -68,7 +68,7 @@ async function loadUnlessKnown(
   const statusOf = (otherwise: 'ok' | 'unchanged'): RunStatus => (partial ? 'partial' : otherwise)
   const { hidden, isNews, eraseHidden } = await applyPrivacyRules(sql, resource, response)
   if (verdict === 'unchanged' && !isNews && !(await confirmsPendingDeletion(sql, resource, response))) {
-    const known = { unchanged: preparation.entities.length, currentKeys: last?.currentKeys ?? null, guarded: [] }
+    const known = { unchanged: rootsOf(preparation).length, currentKeys: last?.currentKeys ?? null, guarded: [] }
     return { ...known, status: statusOf('unchanged'), reason: partial, hidden, hash: contentHash }
   }
   const { hasChanged, guarded, ...loaded } = await loadAccepted(sql, resource, response)
