@@ -47,9 +47,10 @@ export {
 export type { Headers, RateLimit } from './http/response-headers.ts'
 export type { CredentialRefusal, Lane, RequestEvent, Timeouts } from './http/transport.ts'
 export type { EachOptions, WalkingOptions } from './listings.ts'
-export type { Controller, Listing, ReadableWalk, Walk, WalkProgress } from './pages.ts'
+export type { ReadableWalk, Walk, WalkProgress } from './pages.ts'
 export type { BudgetState } from './rate-limit/budget-state.ts'
 export type { BudgetStore, Step } from './rate-limit/budget-store.ts'
+export type { Controller, Listing } from './read-listing.ts'
 export type { ApiResponse, ApiResponse as Answer } from './response.ts'
 export {
   type AbilityNode,
