@@ -47,13 +47,14 @@ export {
 export type { Headers, RateLimit } from './http/response-headers.ts'
 export type { CredentialRefusal, Lane, RequestEvent, Timeouts } from './http/transport.ts'
 export type { EachOptions, WalkingOptions } from './listings.ts'
-export type { Controller, Listing, ReadableWalk, Walk, WalkProgress } from './pages.ts'
+export type { ReadableWalk, Walk, WalkProgress } from './pages.ts'
 export type { BudgetState } from './rate-limit/budget-state.ts'
 export type { BudgetStore, Step } from './rate-limit/budget-store.ts'
 export type * from './read/questions.ts'
 export { createReadApi, type ReadApiOptions } from './read/read-api.ts'
 export { ReadApiError } from './read/read-error.ts'
 export type { Instant, Page, ReadOptions, Rows } from './read/rows.ts'
+export type { Controller, Listing } from './read-listing.ts'
 export type { ApiResponse, ApiResponse as Answer } from './response.ts'
 export {
   type AbilityNode,

@@ -1,16 +1,8 @@
 import { RecordError } from '../app/errors.ts'
 import { type CallOptions, fillRoute, type ReadableResponse, readable } from './call.ts'
 import type { Transport } from './http/transport.ts'
-import {
-  type Listing,
-  movedTooOften,
-  type ReadableWalk,
-  readListing,
-  WalkMoved,
-  type WalkProgress,
-  walkAll,
-  walkPages,
-} from './pages.ts'
+import { movedTooOften, type ReadableWalk, WalkMoved, type WalkProgress, walkAll, walkPages } from './pages.ts'
+import { type Listing, readListing } from './read-listing.ts'
 
 /** One page of a listing, or all of it. */
 export interface PageOptions extends CallOptions {

@@ -1,29 +1,8 @@
 import { RetryableError } from '../app/errors.ts'
 import { BadRequest } from './errors.ts'
 import { clockError } from './http/response-headers.ts'
+import type { Listing } from './read-listing.ts'
 import type { ApiResponse } from './response.ts'
-import { isFields } from './schemas/form/unknown.ts'
-
-/** Where a page stands in its listing. A number the server left out is null (API reference 4.1). */
-export interface Controller {
-  /** Records in all pages together. */
-  readonly count: number | null
-  readonly pages: number | null
-  /** Number of this page; 0- or 1-indexed, as the server likes. */
-  readonly current: number | null
-  readonly prev: number | null
-  /** The number of the next page; null on the last one. */
-  readonly next: number | null
-}
-
-/** The records of one body, whichever form it had. */
-export interface Listing {
-  readonly records: unknown[]
-  /** Null when the body had no controller. */
-  readonly controller: Controller | null
-  /** True when the body had no envelope: a bare array, or an object keyed by name, of everything. */
-  readonly whole: boolean
-}
 
 /** The argument of `onProgress`, which is called after each page. */
 export interface WalkProgress {
@@ -54,6 +33,8 @@ export interface Walk {
   readonly expiresAt: number | null
   /** Why the instant of a page cannot be right, by its own `Date` header; undefined when all agree. */
   readonly clockError: string | undefined
+  /** Why the walk ended before its last page: a listing that goes on without records; undefined when it did not. */
+  readonly validationError?: string | undefined
   /** Body bytes as they travelled, abandoned attempts included. */
   readonly bytes: number
 }
@@ -85,49 +66,6 @@ export class WalkMoved extends Error {
   constructor(message: string, response?: ApiResponse<unknown>) {
     super(message)
     this.response = response
-  }
-}
-
-/**
- * Reads a body that lists records, in any form the service has used (API reference 4.1, 4.2): `{controller, results}`
- * with results as array or object, a bare array, or an object keyed by `keyField`, which is then put into the records;
- * null for keys that are mere positions.
- * @throws RetryableError when the body is none of these
- */
-export function readListing(body: unknown, keyField: string | null = 'displayName'): Listing {
-  if (Array.isArray(body)) return { records: body, controller: null, whole: true }
-  if (!isFields(body)) throw unexpectedShape(body === null ? 'null' : typeof body)
-  if (!('controller' in body) && !('results' in body))
-    return { records: keyedRecords(body, keyField), controller: null, whole: true }
-  const { results } = body
-  const controller = readController(body.controller)
-  if (Array.isArray(results)) return { records: results, controller, whole: false }
-  if (isFields(results)) return { records: keyedRecords(results, keyField), controller, whole: false }
-  throw unexpectedShape('an envelope without results')
-}
-
-function unexpectedShape(found: string): RetryableError {
-  return new RetryableError(`unexpected shape: a listing was expected, found ${found}`, {
-    context: { found, shape: found },
-  })
-}
-
-function keyedRecords(body: Readonly<Record<string, unknown>>, keyField: string | null): unknown[] {
-  if (keyField === null) return Object.values(body)
-  return Object.entries(body).map(([key, record]) =>
-    isFields(record) && !(keyField in record) ? { ...record, [keyField]: key } : record,
-  )
-}
-
-function readController(value: unknown): Controller | null {
-  if (!isFields(value)) return null
-  const whole = (field: unknown) => (Number.isInteger(field) ? Number(field) : null)
-  return {
-    count: whole(value.count),
-    pages: whole(value.pages),
-    current: whole(value.current),
-    prev: whole(value.prev ?? value.previous),
-    next: whole(value.next),
   }
 }
 
@@ -179,16 +117,25 @@ export async function walkAll<Value>(options: WalkOptions<Value>): Promise<Reada
     try {
       const pages: ApiResponse<Listing>[] = []
       const records: unknown[] = []
+      const seen = new Set<string>()
+      let [withoutNew, isEndless] = [0, false]
       signal?.throwIfAborted()
       for await (const page of walkPages(fetchPage)) {
         count(page)
         pages.push(page)
         for (const record of page.body.records) records.push(record)
+        withoutNew = addKeys(seen, page.body.records, keyOf) ? 0 : withoutNew + 1
         const { count: of, pages: last } = page.body.controller ?? { count: null, pages: pages.length }
         onProgress?.({ page: pages.length, pages: last, records: records.length, count: of })
         signal?.throwIfAborted()
+        isEndless = withoutNew >= mostWithoutNew && (page.body.controller?.next ?? null) !== null
+        if (isEndless) break
       }
       const walk = { records, ...completeness(pages, records, keyOf), restarts, requests, bytes, ...instants(pages) }
+      if (isEndless && !walk.complete) {
+        const validationError = `${withoutNew} pages in a row brought no new record, and the listing goes on`
+        return { ...walk, pages: pages.length, validationError, read: () => records.map(parse) }
+      }
       if (!walk.complete && walk.count !== null && restarts < maxRestarts) continue
       return { ...walk, pages: pages.length, read: () => records.map(parse) }
     } catch (error) {
@@ -197,6 +144,17 @@ export async function walkAll<Value>(options: WalkOptions<Value>): Promise<Reada
       if (restarts >= maxRestarts) throw movedTooOften(error, restarts)
     }
   }
+}
+
+/** Pages in a row without a new record that end a walk: what they count may have no end. */
+const mostWithoutNew = 2
+
+/** Adds the keys of a page's records; returns whether one was new, or cannot be read. */
+function addKeys(seen: Set<string>, records: readonly unknown[], keyOf: (record: unknown) => string | null): boolean {
+  const before = seen.size
+  const keys = records.map(keyOf)
+  for (const key of keys) if (key !== null) seen.add(key)
+  return seen.size > before || keys.includes(null)
 }
 
 function completeness(

@@ -22,6 +22,8 @@ export interface CommandDeclaration {
   readonly examples: readonly string[]
   /** Whether flags that do not exist are passed on as arguments. */
   readonly allowUnknownOptions?: boolean
+  /** What `--json` prints where the command line or the configuration is wrong; nothing by default. */
+  readonly jsonOfError?: (message: string) => object
   load(flags: Readonly<Record<string, unknown>>): Promise<Implementation>
 }
 

@@ -73,8 +73,15 @@ async function addCommand(
     const args: unknown[] = given.slice(0, -2)
     const flags = command.opts()
     const run = (await load(flags)) as (context: Context, ...rest: unknown[]) => Promise<number | undefined>
-    const ended = await run(await createContext(command.optsWithGlobals<CommonFlags>(), terminal), flags, ...args)
-    onEnd(ended ?? exitCode.done)
+    try {
+      const ended = await run(await createContext(command.optsWithGlobals<CommonFlags>(), terminal), flags, ...args)
+      onEnd(ended ?? exitCode.done)
+    } catch (error) {
+      // Found before anything is printed: a program that reads the document gets one all the same.
+      if (error instanceof UsageError && flags.json === true && declared.jsonOfError)
+        terminal.out.write(`${JSON.stringify(declared.jsonOfError(error.message))}\n`)
+      throw error
+    }
   })
 }
 

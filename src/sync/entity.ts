@@ -1,6 +1,7 @@
 import type { AnyPgTable } from 'drizzle-orm/pg-core'
 import type { Misfit } from '../api/schemas/form/record.ts'
 import type { UnknownField } from '../api/schemas/form/unknown.ts'
+import type { RecordError } from '../app/errors.ts'
 import type { historyShape, RootShape, RowOf } from '../db/history.ts'
 import type { Json } from './normalize/hash.ts'
 import type { IgnoredInstant } from './validate/ignored.ts'
@@ -29,6 +30,11 @@ export interface Entity {
   readonly facts?: Json
   /** Impossible instants of the record. */
   readonly ignored?: readonly IgnoredInstant[]
+  /**
+   * Why the record itself cannot be understood while its key, related entities and samples can: it goes to quarantine, its
+   * current version stays, and these load. Of `root`, only the key is read then.
+   */
+  readonly rootError?: RecordError | undefined
   /** Pieces of the record that could not be understood while the rest could. */
   readonly quarantined?: readonly QuarantinedPart[]
 }
@@ -69,7 +75,10 @@ export interface History {
 
 /** A further history that a resource's records feed. */
 export interface RelatedHistory extends History {
-  /** `with-root`: ends when the record it came with is gone. `own`: ends by its own absence among its root's entities. */
+  /**
+   * `with-root`: ends when the record it came with is gone. `own`: ends by its own absence among its root's entities; such
+   * entities are records of their own, which load also where their root is in quarantine.
+   */
   readonly absence: 'with-root' | 'own'
   /**
    * Property name of the column that separates one spell from the next, such as the time of joining. What was missing and comes
@@ -88,7 +97,10 @@ export interface RelatedHistory extends History {
  * inference, a misspelt nullable column would compile.
  */
 export interface Normalized<H extends History>
-  extends Pick<Entity, 'since' | 'relatedEntities' | 'incomplete' | 'samples' | 'facts' | 'ignored' | 'quarantined'> {
+  extends Pick<
+    Entity,
+    'since' | 'relatedEntities' | 'incomplete' | 'samples' | 'facts' | 'ignored' | 'rootError' | 'quarantined'
+  > {
   readonly key: string
   readonly document: Json
   readonly root: Omit<RowOf<H['root']>, 'document' | 'extra' | 'observedAt'>

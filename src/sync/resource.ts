@@ -103,6 +103,11 @@ export interface ResourceBase {
   readonly cacheSeconds: number
   /** The route of its requests; the budget of the route's bucket limits how many keys of a worklist a run refreshes. */
   readonly route: string
+  /**
+   * Requests, as path and query, whose responses say the same in another form that may lack records: recordings of them load
+   * too, and nothing follows from what they lack.
+   */
+  readonly otherForms?: readonly string[]
   /** Days that raw responses are archived unless configured otherwise; absent: forever. */
   readonly rawDays?: number
   /** What its archive takes, as measured, for people. */

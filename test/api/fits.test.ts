@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { fitsOf } from '../../src/api/schemas/form/fits.ts'
+import { recordParser } from '../../src/api/schemas/form/record.ts'
 import { itemSchema } from '../../src/api/schemas/items.ts'
 import { recipeSchema } from '../../src/api/schemas/recipes.ts'
 import { seededRandom } from '../../src/app/clock.ts'
@@ -68,4 +69,18 @@ test.each([
   ['a missing field', z.looseObject({ a: z.string() }), {}],
 ])('nothing fits that the schema refuses or changes: %s', (_what, schema, value) => {
   expect(fitsOf(schema)(value)).toBe(false)
+})
+
+test.each([
+  ['that fits', 1],
+  ['that does not', 'x'],
+])('a parser keeps a field called __proto__ in a record %s otherwise', (_what, other) => {
+  const schema = z.looseObject({
+    map: z.record(z.string(), z.number()),
+    other: z.union([z.number(), z.string().min(1)]),
+  })
+  const text = `{"map":{"__proto__":7},"other":${JSON.stringify(other)},"__proto__":{"deep":[{"__proto__":8}]}}`
+  expect(JSON.stringify(recordParser('one', schema)(JSON.parse(text)))).toBe(text)
+  const bad = JSON.parse('{"map":{"__proto__":"text"},"other":1}')
+  expect(() => recordParser('one', schema)(bad)).toThrow('/map/__proto__ should be number, found "text"')
 })

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { BadRequest } from '../../src/api/errors.ts'
-import { type Listing, readListing, walkAll } from '../../src/api/pages.ts'
+import { walkAll } from '../../src/api/pages.ts'
+import { type Listing, readListing } from '../../src/api/read-listing.ts'
 import type { ApiResponse } from '../../src/api/response.ts'
 import { RetryableError } from '../../src/app/errors.ts'
 
@@ -100,6 +101,21 @@ function library(
 }
 
 describe('a walk', () => {
+  test.each([
+    ['empty', () => []],
+    ['the same', () => ['a', 'b']],
+  ])('ends where pages that are %s go on without end', async (_what, later) => {
+    let asked = 0
+    const fetchPage = async (page = 1) => {
+      asked++
+      const controller = { count: 1e15, pages: 1e15, current: page, prev: page - 1, next: page + 1 }
+      return answer({ records: page < 3 ? ['a', `b${page}`] : later(), controller, whole: false })
+    }
+    const walk = await walkAll({ fetchPage, keyOf: (record) => String(record), parse: String })
+    expect(asked).toBeLessThan(7)
+    expect(walk).toMatchObject({ complete: false, validationError: expect.stringContaining('brought no new record') })
+  })
+
   test.each([
     [0, [undefined, 1, 2]],
     [1, [undefined, 2, 3]],
@@ -204,7 +220,7 @@ describe('a walk', () => {
     const fetchPage = async () => {
       const current = ++asked
       return answer({
-        records: [],
+        records: [`new ${current}`],
         controller: { count: 2, pages: 2, prev: null, current, next: current + 1 },
         whole: false,
       })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readListing } from '../../src/api/pages.ts'
+import { readListing } from '../../src/api/read-listing.ts'
 import { itemVocabulary, parseItem, parseItemMetadata, parseItemSet } from '../../src/api/schemas/items.ts'
 import { parseRecipe, recipeVocabulary } from '../../src/api/schemas/recipes.ts'
 import { documentedExample, hasRecordings, recordedBelow } from '../support/recorded.ts'

@@ -24,6 +24,7 @@ describe('wynnsync', () => {
     [['status', '--database-url', 'postgres://u:PG%ZZ@127.0.0.1/x'], 'percent-encoded'],
     [['sync', 'territories', '--guild', 'GLD'], '--guild does nothing without guilds'],
     [['migrate', '--database-url', 'sqlite://x'], 'must look like postgres://'],
+    [['backfill', 'items', '--from-lake', '/tmp/lake'], 'imports all resources of a lake: its ledger'],
     [['sandbox', '--port', 'many'], '--port must be a whole number'],
     [['sandbox', '--dialect', 'klingon'], 'Allowed choices are live, documented'],
     [['demo', '--seed', 'x'], '--seed must be a whole number'],
@@ -32,6 +33,15 @@ describe('wynnsync', () => {
     expect([code, out]).toEqual([2, ''])
     expect(err).toContain(said)
     expect(err).not.toMatch(/^ +at /m)
+  })
+
+  test.each([
+    [['sync', 'tiems', '--json'], 'no resource is called tiems; did you mean items?'],
+    [['sync', '--json', '--database-url', 'sqlite://x'], 'must look like postgres://'],
+  ])('prints one JSON document with the error after %j', async (args, said) => {
+    const { code, out, err } = await runProgram(args)
+    expect([code, JSON.parse(out)]).toEqual([2, { runs: [], error: expect.stringContaining(said) }])
+    expect(err).toContain(said)
   })
 
   test.each([

@@ -25,11 +25,15 @@ export interface RecordedResponses extends Pick<RecordingSource, 'lines' | 'plac
   /**
    * A client that responds as the API did at an instant (ms since the epoch), from the newest recording until then. It
    * throws BrokenRecording where there is none or it cannot be read, and for recorded refusals what the API's throw.
+   * @param standIns what responds to requests instead, by their name
    */
-  apiAsOf(at: number): Api
+  apiAsOf(at: number, standIns?: StandIns): Api
   /** The same without the lines from before or after two instants (ms since the epoch), and what these are. */
   between(from: number, until: number): { readonly answers: RecordedResponses; readonly refused: readonly Recorded[] }
 }
+
+/** Responses to requests that were not recorded, by the name of the request: another recording, or a body. */
+export type StandIns = ReadonlyMap<string, Recorded | { readonly json: unknown }>
 
 export { BrokenRecording }
 
@@ -45,6 +49,12 @@ export function openRecordedResponses(folder: string): RecordedResponses {
   })
 }
 
+interface AsOf {
+  readonly at: number
+  readonly read: Map<Recorded, Outcome>
+  readonly standIns: StandIns | undefined
+}
+
 /** Stands in for the API with the responses of a source. */
 export function recordedResponses(source: RecordingSource): RecordedResponses {
   const { lines, placeOf } = source
@@ -57,9 +67,12 @@ export function recordedResponses(source: RecordingSource): RecordedResponses {
   }
   const newest = (name: string, at: number) => series.get(name)?.findLast((line) => line.at <= at)
 
-  async function replay(request: ApiRequest, at: number, read: Map<Recorded, Outcome>, record: Recorder) {
+  async function replay(request: ApiRequest, { at, read, standIns }: AsOf, record: Recorder) {
     const name = nameOfRequest(request)
-    const found = newest(name, at)
+    const standIn = standIns?.get(name)
+    if (standIn && 'json' in standIn)
+      return toApiResponse({ ...emptyOutcome(at), status: 200, body: standIn.json, bytes: 0 }, 1)
+    const found = standIn ?? newest(name, at)
     if (!found) throw new BrokenRecording(`${name.trim()} was not recorded until ${new Date(at).toISOString()}`)
     const outcome = read.get(found) ?? (await outcomeOf(found, source))
     read.set(found, outcome)
@@ -80,10 +93,10 @@ export function recordedResponses(source: RecordingSource): RecordedResponses {
         refused: lines.filter((line) => !isWithin(line)),
       }
     },
-    apiAsOf: (at) => {
+    apiAsOf: (at, standIns) => {
       // A file is read once.
-      const read = new Map<Recorded, Outcome>()
-      return createClient({ transport: offline((request, record) => replay(request, at, read, record)) })
+      const asOf = { at, standIns, read: new Map<Recorded, Outcome>() }
+      return createClient({ transport: offline((request, record) => replay(request, asOf, record)) })
     },
   }
 }
@@ -100,15 +113,15 @@ export function nameOfRequest(request: ApiRequest): string {
   return requestName(method, decodedPath(path), new URLSearchParams(query), request.json)
 }
 
-/** The requests that a call makes of a client: each gets an empty object, and none is sent. */
-export async function requestsOf(call: (api: Api) => Promise<unknown>): Promise<ApiRequest[]> {
+/** The requests that a call makes of a client: each gets the same body, by default an empty object, and none is sent. */
+export async function requestsOf(call: (api: Api) => Promise<unknown>, body: object = {}): Promise<ApiRequest[]> {
   const requests: ApiRequest[] = []
-  const outcome: Outcome = { ...emptyOutcome(0), status: 200, body: {}, bytes: 2 }
+  const outcome: Outcome = { ...emptyOutcome(0), status: 200, body, bytes: 2 }
   const transport = offline(async (request) => {
     requests.push(request)
     return toApiResponse(outcome, 1)
   })
-  // A call that cannot read an empty object has made its request all the same.
+  // A call that cannot read it has made its request all the same.
   await call(createClient({ transport })).catch(() => undefined)
   return requests
 }

@@ -123,7 +123,10 @@ const event = { resource: text, key: text.optional().describe('of a worklist'), 
 
 /** Every document by the name of its file. */
 export const jsonSchemas = {
-  sync: z.looseObject({ runs: z.array(run) }),
+  sync: z.looseObject({
+    runs: z.array(run),
+    error: text.optional().describe('what is wrong with the command line or the configuration; then nothing ran'),
+  }),
   backfill: z.looseObject({
     plan: plan.nullable(),
     run,

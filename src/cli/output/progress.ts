@@ -80,8 +80,13 @@ export function progressLines(clock: Clock, log: Log): Progress {
 /** Shows nothing. */
 export const noProgress: Progress = { begin() {}, seen() {}, end() {} }
 
+/** Seconds; 100 days. */
+const longestEstimate = 8_640_000
+
 function pace(elapsedMs: number, done: number, total: number | null) {
   const perSecond = (done / Math.max(1, elapsedMs)) * 1000
   const isKnown = total !== null && perSecond > 0
-  return { perSecond, left: isKnown ? durationText(Math.max(0, total - done) / perSecond) : 'unknown time' }
+  const seconds = isKnown ? Math.max(0, total - done) / perSecond : Infinity
+  // The API says how many there are: a number without sense is no estimate.
+  return { perSecond, left: seconds <= longestEstimate ? durationText(seconds) : 'unknown time' }
 }

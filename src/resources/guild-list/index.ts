@@ -13,6 +13,8 @@ export const guildList = defineResource({
   schedule: '27 * * * *',
   cacheSeconds: 3600,
   route: '/guild/list/guild',
+  // Keyed by name, of guilds with the same name only one is listed.
+  otherForms: ['/guild/list/guild'],
   rawCost: '0.5 MB a response',
   history: guildListHistory,
   extract: async (api, { signal, lane }) => {

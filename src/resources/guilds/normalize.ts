@@ -20,7 +20,7 @@ import {
   type ResponseContext,
   type Row,
 } from '../../sync/resource.ts'
-import { numbersIn, omit, recordError, uuidField } from '../record.ts'
+import { numbersIn, omit, readableOf, recordError, uuidField } from '../record.ts'
 import type { guildHistory } from './tables.ts'
 
 /** A member with the key and rank that its place in the answer gives it. */
@@ -34,8 +34,8 @@ interface PlacedMember {
 
 /** One guild's whole answer into rows: its profile and each membership as history, everything counted as samples. */
 export function normalizeGuild(record: unknown, context?: ResponseContext): Normalized<typeof guildHistory> {
-  const guild = parseGuild(record)
-  const rest = omit(guild, 'members', 'level', 'xpPercent', 'territories', 'wars', 'raids', 'online')
+  const { value: guild, error: rootError, hasAll } = readableOf(record, parseGuild, ['uuid'])
+  const rest = omit(guild, 'members', ...numbersOfGuild)
   const { seasonRanks, ranking, ...profile } = rest
   const ignored: IgnoredInstant[] = []
   const guildUuid = guild.uuid.toLowerCase()
@@ -61,7 +61,8 @@ export function normalizeGuild(record: unknown, context?: ResponseContext): Norm
     },
     relatedEntities: { members: placed.map((one) => membership(guildUuid, one)) },
     samples: {
-      guild: [guildNumbers(guild, placed, redactedIn(record))],
+      // A number that cannot be read is not null: then nothing is said of the others either.
+      guild: hasAll(...numbersOfGuild) ? [guildNumbers(guild, placed, redactedIn(record))] : [],
       seasons: Object.entries(seasonRanks ?? {}).flatMap(([season, rank]) =>
         rank && /^\d{1,6}$/.test(season)
           ? [{ guildUuid, season: Number(season), rating: rank.rating, finalTerritories: rank.finalTerritories }]
@@ -72,9 +73,12 @@ export function normalizeGuild(record: unknown, context?: ResponseContext): Norm
       presence: placed.map((one) => presence(guildUuid, one)),
     },
     ignored,
+    rootError,
     quarantined,
   }
 }
+
+const numbersOfGuild = ['level', 'xpPercent', 'territories', 'wars', 'raids', 'online'] as const
 
 /** Why a guild's answer is not all of the guild, or undefined when it is: 28 of 48 members have been met elsewhere. */
 export function incompleteReason(record: unknown): string | undefined {

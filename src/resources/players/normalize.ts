@@ -2,7 +2,7 @@ import { type Player, parsePlayer } from '../../api/schemas/people/players.ts'
 import { restrictionsOf } from '../../api/schemas/people/restrictions.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
 import { type IgnoredInstant, type Normalized, notAfter, type ResponseContext, type Row } from '../../sync/resource.ts'
-import { numbersIn, omit } from '../record.ts'
+import { numbersIn, omit, readableOf } from '../record.ts'
 import { charactersOf } from './characters.ts'
 import type { playerHistory } from './tables.ts'
 
@@ -11,7 +11,7 @@ import type { playerHistory } from './tables.ts'
  * counted as samples. A group that is hidden is not sent and gives no sample: it is not zero.
  */
 export function normalizePlayer(record: unknown, context?: ResponseContext): Normalized<typeof playerHistory> {
-  const player = parsePlayer(record)
+  const { value: player, error: rootError, hasAll } = readableOf(record, parsePlayer, ['uuid'])
   const ignored: IgnoredInstant[] = []
   const lastJoin = notAfter(player.lastJoin, context, ignored, { field: 'lastJoin' })
   const lasting = omit(player, 'online', 'server', 'activeCharacter', 'lastJoin', 'characters')
@@ -56,9 +56,12 @@ export function normalizePlayer(record: unknown, context?: ResponseContext): Nor
     parts: {},
     relatedEntities: { characters: characters.entities },
     // Hidden characters are not sent, so one that is missing may still be there.
-    ...(characters.complete ? {} : { incomplete: ['characters'] }),
+    ...(characters.complete && hasAll('restrictions') ? {} : { incomplete: ['characters'] }),
     samples: {
-      status: [statusOf(playerUuid, { ...player, lastJoin }, restricted)],
+      // What cannot be read is not null.
+      status: hasAll('restrictions', 'online', 'server', 'lastJoin', 'activeCharacter')
+        ? [statusOf(playerUuid, { ...player, lastJoin }, restricted)]
+        : [],
       counters: numbersIn({ playtime, ...globalData }).map(([counter, value]) => ({ playerUuid, counter, value })),
       rankings: Object.entries(ranking ?? {}).flatMap(([board, position]) =>
         position === null || position === undefined ? [] : [{ playerUuid, board, position }],
@@ -66,6 +69,7 @@ export function normalizePlayer(record: unknown, context?: ResponseContext): Nor
       ...characters.samples,
     },
     ignored,
+    rootError,
     quarantined: characters.quarantined,
   }
 }

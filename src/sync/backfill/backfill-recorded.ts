@@ -2,13 +2,14 @@ import { Forbidden, NotFound } from '../../api/errors.ts'
 import { BrokenRecording, type RecordedResponses } from '../../api/recordings/recorded.ts'
 import { FatalError, messageOf, RecordError, RetryableError } from '../../app/errors.ts'
 import type { Engine } from '../engine.ts'
-import { type ExtractOptions, isWorklist, type Resource, type Worklist } from '../resource.ts'
+import { type Extraction, type ExtractOptions, isWorklist, type Resource, type Worklist } from '../resource.ts'
 import { ingest } from '../run/ingest.ts'
 import { runResource } from '../run/run-resource.ts'
 import type { RunResult } from '../run/run-result.ts'
 import { WorklistRun } from '../run/worklist-run.ts'
 import { addKeys } from '../worklist/work-items.ts'
-import { extractWith, type RecordedResponse, timelineOf, withinTime } from './recorded-timeline.ts'
+import { extractWith } from './recorded-requests.ts'
+import { type RecordedResponse, timelineOf, withinTime } from './recorded-timeline.ts'
 
 /** The engine without the API: no request is sent, and time is that of the recordings. */
 export type Loading = Omit<Engine, 'api'>
@@ -74,7 +75,7 @@ export async function loadRecorded(
     try {
       const result = isWorklist(resource)
         ? await loadKey(resource, engine, response, runs)
-        : await loadWhole(resource, engine)
+        : await loadWhole(...(await madeWhole(resource, engine, { recorded, response })))
       add(sums.get(resource.name), result)
     } catch (error) {
       if (!(error instanceof UnreadableResponse)) throw error
@@ -117,6 +118,30 @@ async function loadWhole(resource: Resource, engine: Engine): Promise<RunResult>
     if (run.status !== 'skipped') return run
     // Another process is syncing it at this moment.
     await engine.clock.sleep(500)
+  }
+}
+
+/** The resource and the engine of a response; where not all of it was recorded, its requests get what stands in for that. */
+async function madeWhole(
+  resource: Resource,
+  engine: Engine,
+  { recorded, response }: { readonly recorded: RecordedResponses; readonly response: RecordedResponse },
+): Promise<[Resource, Engine]> {
+  const { partial, at } = response
+  const isWhole = partial === undefined || (await extractWith(resource, engine.api).then(isNotOlder, () => false))
+  if (isWhole) return [resource, engine]
+  const extract: Resource['extract'] = async (api, options) => {
+    const extraction = await resource.extract(api, options)
+    const observedFrom = Math.max(extraction.observedFrom, Math.min(partial.since, extraction.observedAt))
+    return { ...extraction, observedFrom, complete: false }
+  }
+  return [
+    { ...resource, extract },
+    { ...engine, api: recorded.apiAsOf(at, partial.standIns) },
+  ]
+
+  function isNotOlder({ observedAt }: Extraction): boolean {
+    return observedAt >= at
   }
 }
 

@@ -7,7 +7,7 @@ import { MAX_BODY_BYTES } from '../../api/schemas/recordings/body-limit.ts'
 import type { Json } from '../normalize/hash.ts'
 import { prepare } from '../normalize/prepare.ts'
 import { isWorklist, type Resource, type Worklist } from '../resource.ts'
-import { extractWith, onlyRequest } from './recorded-timeline.ts'
+import { extractWith, onlyRequest } from './recorded-requests.ts'
 
 /** Files of a repository that look like responses of a resource. */
 export interface DetectedFiles {

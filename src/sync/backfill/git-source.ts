@@ -16,7 +16,7 @@ import type { Database } from '../../db/database.ts'
 import { accepted } from '../record/accepted.ts'
 import { isWorklist, type Resource, type Worklist } from '../resource.ts'
 import { earliest } from '../validate/clock-guard.ts'
-import { onlyRequest, sampleKey } from './recorded-timeline.ts'
+import { onlyRequest, sampleKey } from './recorded-requests.ts'
 
 /** Which files of a repository are responses of which resource. */
 export interface GitMapping {

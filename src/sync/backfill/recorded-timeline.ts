@@ -1,26 +1,11 @@
-import type { Api } from '../../api/client.ts'
-import type { ApiRequest } from '../../api/http/request.ts'
-import { nameOf, nameOfRequest, type RecordedResponses, requestsOf } from '../../api/recordings/recorded.ts'
+import { nameOf, type RecordedResponses } from '../../api/recordings/recorded.ts'
 import type { Recorded as RecordedLine } from '../../api/schemas/recordings/recording-index.ts'
-import { type Extraction, isWorklist, type Resource, type Worklist } from '../resource.ts'
+import type { Resource, Worklist } from '../resource.ts'
 import { earliest } from '../validate/clock-guard.ts'
+import { type PartialResponse, requestsOfResource } from './recorded-requests.ts'
 
 /** The clock of the machine that recorded may be ahead of this one by so much, ms. */
 const tolerance = 15 * 60_000
-
-/** A key that no resource has, to see what a worklist requests. */
-export const sampleKey = '00000000-0000-4000-8000-000000000000'
-
-/** Extracts a resource, of a worklist one key, by a client of recordings. */
-export async function extractWith(resource: Resource | Worklist, api: Api, key = sampleKey): Promise<Extraction> {
-  return isWorklist(resource) ? await resource.extractOne(api, key, {}) : await resource.extract(api, {})
-}
-
-/** The request of a resource; undefined where a response takes several. */
-export async function onlyRequest(resource: Resource | Worklist): Promise<ApiRequest | undefined> {
-  const [request, ...others] = await requestsOf((api) => extractWith(resource, api))
-  return request?.route === resource.route && others.length === 0 ? request : undefined
-}
 
 export interface RecordedResponse {
   /** Ms since the epoch. */
@@ -28,6 +13,8 @@ export interface RecordedResponse {
   readonly resource: Resource | Worklist
   /** Of a worklist. */
   readonly key?: string
+  /** Where it is put together of what was recorded. */
+  readonly partial?: PartialResponse
 }
 
 /**
@@ -58,23 +45,29 @@ export async function timelineOf(recorded: RecordedResponses, resources: readonl
   const halves: { resource: Resource | Worklist; line: RecordedLine }[] = []
   const count = (request: string) => unknown.set(request, (unknown.get(request) ?? 0) + 1)
   for (const line of recorded.lines) {
-    const name = nameOf(line)
-    const found = requests.find(({ names, keyOf }) => names.includes(name) || keyOf(line) !== undefined)
+    const found = requests.find(({ names, isOther }) => names.includes(nameOf(line)) || isOther(line))
     if (!found) {
       count(requestText(line))
       continue
     }
-    const { resource, names } = found
+    const { resource } = found
+    const key = found.keyOf(line)
+    const name = `${resource.name} ${key} ${line.at}`
+    const partial = found.partialOf(line)
+    // Of the same instant, the response that is whole counts.
+    const whole = responses.get(name)
+    if (partial && whole && !whole.partial) continue
     // Of several requests of one resource the last one that was recorded completes the response.
-    if (!names.every((other) => recorded.newest(other, line.at))) {
+    const isComplete = !found.isOther(line) || found.keyOf(line) !== undefined
+    if (!partial && !(isComplete && found.names.every((other) => recorded.newest(other, line.at)))) {
       halves.push({ resource, line })
       continue
     }
-    const key = found.keyOf(line)
-    responses.set(`${resource.name} ${key} ${line.at}`, {
+    responses.set(name, {
       at: line.at,
       resource,
       ...(key === undefined ? {} : { key }),
+      ...(partial ? { partial } : {}),
     })
   }
   const complete = new Set([...responses.values()].map(({ resource }) => resource))
@@ -84,20 +77,7 @@ export async function timelineOf(recorded: RecordedResponses, resources: readonl
   return { responses: [...responses.values()], unknown }
 }
 
-/** Names of the requests of a resource; of a worklist none, for each key has its own. */
-async function requestsOfResource(resource: Resource | Worklist) {
-  const names = (await requestsOf((api) => extractWith(resource, api))).map(nameOfRequest)
-  if (!isWorklist(resource)) return { resource, names, keyOf: () => undefined }
-  const [before = '', after = ''] = names.join('\n').split(sampleKey)
-  const keyOf = (line: RecordedLine) => {
-    const name = nameOf(line)
-    const key = name.slice(before.length, name.length - after.length)
-    return name === before + key + after && /^[^/?]+$/.test(key) ? key.toLowerCase() : undefined
-  }
-  const none: string[] = []
-  return { resource, names: none, keyOf }
-}
-
+/** A request as it is named in messages. */
 function requestText({ method, path, query }: RecordedLine): string {
   return `${method} ${path}${query === '' ? '' : `?${query}`}`
 }

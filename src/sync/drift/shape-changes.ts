@@ -6,7 +6,7 @@ import { typed } from '../../db/typed.ts'
 import type { Loaded } from '../load/load.ts'
 import { isObject, pointerStep } from '../normalize/changed-fields.ts'
 import type { Json } from '../normalize/hash.ts'
-import type { Preparation, Prepared } from '../normalize/prepare.ts'
+import { type Preparation, type Prepared, rootsOf } from '../normalize/prepare.ts'
 import { appendDrift } from '../record/ledger.ts'
 import { drift } from '../record/tables.ts'
 import type { ResourceBase } from '../resource.ts'
@@ -61,7 +61,9 @@ function holdsAt(value: Json | undefined, [step, ...rest]: readonly string[]): b
   if (step === undefined) return value !== undefined && value !== null
   if (value === null || typeof value !== 'object') return false
   const fields = value as { readonly [key: string]: Json | undefined }
-  return step === '*' ? Object.values(fields).some((one) => holdsAt(one, rest)) : holdsAt(fields[step], rest)
+  return step === '*'
+    ? Object.values(fields).some((one) => holdsAt(one, rest))
+    : Object.hasOwn(fields, step) && holdsAt(fields[step], rest)
 }
 
 /** Fields that one document had and the next one has not; of what is nested, only the outermost. Nothing inside of lists. */
@@ -153,7 +155,7 @@ async function findReturned(sql: Sql, resource: string, preparation: Preparation
     .from(drift)
     .where(and(isGone, notExists(db.select({ id: back.id }).from(back).where(isBack))))
   if (gone.length === 0) return []
-  const entities = new Map(preparation.entities.map((entity) => [entity.key, entity]))
+  const entities = new Map(rootsOf(preparation).map((entity) => [entity.key, entity]))
   const still = new Set(misfits(preparation).map(({ path }) => path))
   return gone.flatMap(({ path, key, kind }) => {
     const entity = entities.get(key)

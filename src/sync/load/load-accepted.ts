@@ -1,7 +1,7 @@
 import type { Sql } from '../../db/database.ts'
 import { documentOf } from '../drift/novelties.ts'
 import { lostBy, recordDrift } from '../drift/shape-changes.ts'
-import type { Prepared } from '../normalize/prepare.ts'
+import { type Prepared, rootsOf } from '../normalize/prepare.ts'
 import { addTouched, type Touched } from '../outbox/touched.ts'
 import { appendQuarantine } from '../record/ledger.ts'
 import type { ResourceBase } from '../resource.ts'
@@ -30,9 +30,10 @@ function absenceRule({ cacheSeconds }: ResourceBase, { guards, isShrunken = fals
 export async function loadAccepted(sql: Sql, resource: ResourceBase, response: IncomingResponse) {
   const { extraction, preparation, last, runId, guards } = response
   const { entities, quarantined } = preparation
+  const roots = rootsOf(preparation)
   const at = new Date(extraction.observedAt)
   const found = { resource: resource.name, at, runId }
-  const loaded = await loadVersions(sql, resource.history, entities, at)
+  const loaded = await loadVersions(sql, resource.history, roots, at)
   const { closed, waiting, unknown } =
     response.scope === undefined ? await reconcileMissingRoots(sql, resource, response, loaded) : nothingAbsent
   const touched: Touched = { keys: new Set(closed.map(({ key }) => key)), concerns: new Set() }
@@ -46,10 +47,10 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
   }
   const samples = sampled.reduce((sum, { written }) => sum + written, 0)
   const named = waiting.toSorted().slice(0, 3)
-  const roots = { what: 'records', waiting: waiting.length, named, ended: closed.length }
+  const missed = { what: 'records', waiting: waiting.length, named, ended: closed.length }
   const guarded = [
     ...related.guarded,
-    ...absenceActions([roots, ...lacking], absenceRule(resource, response)),
+    ...absenceActions([missed, ...lacking], absenceRule(resource, response)),
     ...zeroActions(sampled, guards.zeroShare),
   ]
   // The first response is where history begins: nothing in it is known to have changed.
@@ -62,7 +63,7 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
         at,
         previousAt: last ? new Date(last.observedAt) : null,
         facts: extraction.facts ?? null,
-        recordFacts: new Map(entities.map((entity) => [entity.key, entity.facts ?? null])),
+        recordFacts: new Map(roots.map((entity) => [entity.key, entity.facts ?? null])),
         confirmMissing: (missing, scope) =>
           confirmMissing(sql, resource.name, missing, { scope, responses: guards.absences, at }),
         pendingMissing: (scope) => pendingAbsences(sql, resource.name, scope),
@@ -90,11 +91,11 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
 /** Tombstones the records that enough responses have lacked. `unknown`: what the response lacks is unknown. */
 async function reconcileMissingRoots(sql: Sql, resource: ResourceBase, response: IncomingResponse, loaded: Loaded) {
   const { extraction, preparation, last } = response
-  const { entities, quarantined, seen } = preparation
+  const { quarantined, seen } = preparation
   const unreadable = quarantined.some(({ key }) => key === undefined)
   const complete = extraction.complete && !unreadable && last !== undefined
   // When all current keys are there, none is missing, and a search would only read the table.
-  const isFull = quarantined.length === 0 && entities.length - loaded.inserted.length === last?.currentKeys
+  const isFull = quarantined.length === 0 && rootsOf(preparation).length - loaded.inserted.length === last?.currentKeys
   const among = { counted: resource.name, history: resource.history, seen, covers: extraction.covers }
   const at = new Date(extraction.observedAt)
   const rule = { ...absenceRule(resource, response), complete: complete && !isFull, at }

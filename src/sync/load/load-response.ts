@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/database.ts'
 import { sha256 } from '../normalize/hash.ts'
-import { fingerprintOf } from '../normalize/prepare.ts'
+import { fingerprintOf, rootsOf } from '../normalize/prepare.ts'
 import type { Touched } from '../outbox/touched.ts'
 import type { Target } from '../privacy/erase-person.ts'
 import { applyPrivacyRules, hiddenIn } from '../privacy/privacy.ts'
@@ -80,9 +80,8 @@ async function loadUnlessKnown(
   const statusOf = (otherwise: 'ok' | 'unchanged'): RunStatus => (partial ? 'partial' : otherwise)
   const { hidden, isNews, eraseHidden, ...privacy } = await applyPrivacyRules(sql, resource, response)
   if (verdict === 'unchanged' && !isNews && !(await confirmsPendingDeletion(sql, resource, response))) {
-    const { entities } = preparation
     const currentKeys = last?.currentKeys ?? null
-    const known = { unchanged: entities.length, currentKeys, awaitsAbsences: false, ...privacy }
+    const known = { unchanged: rootsOf(preparation).length, currentKeys, awaitsAbsences: false, ...privacy }
     return { ...known, status: statusOf('unchanged'), reason: partial, hidden, hash: contentHash }
   }
   const { hasChanged, guarded, ...loaded } = await loadAccepted(sql, resource, response)

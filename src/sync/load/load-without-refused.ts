@@ -3,7 +3,7 @@ import { byteaText } from '../../db/bulk/values.ts'
 import type { CopyValue, Database, Sql } from '../../db/database.ts'
 import { sqlState } from '../../db/sql-errors.ts'
 import { canonicalJson, type Json, sha256, storable } from '../normalize/hash.ts'
-import type { Preparation, Prepared, Quarantined } from '../normalize/prepare.ts'
+import { type Preparation, type Prepared, type Quarantined, rootsOf } from '../normalize/prepare.ts'
 import type { ResourceBase, Row } from '../resource.ts'
 import { loadVersions } from './load.ts'
 import { appendSamples } from './samples.ts'
@@ -35,7 +35,7 @@ export async function loadWithoutRefused<T>(
     if (!isRefusal(error)) throw error
     const refused = await db.transaction((sql) => findRefused(sql, loading))
     if (refused.size === 0) throw error
-    return await load(without(refused, loading.preparation))
+    return await load(without(refused, loading))
   }
 }
 
@@ -51,8 +51,8 @@ async function findRefused(transaction: Sql, { resource, preparation, at }: Load
   const refused: Refused = new Map()
   await sql.query('savepoint whole')
   const tryRoots = (some: readonly Prepared[]) => loadVersions(sql, resource.history, some, at)
-  await tryAll(sql, entities, tryRoots, refused)
-  const good = entities.filter((entity) => !refused.has(entity))
+  await tryAll(sql, rootsOf(preparation), tryRoots, refused)
+  const good = entities.filter((entity) => !refused.has(entity) || hasOwnRecords(resource))
   for (const [name, history] of Object.entries(resource.relatedHistories ?? {})) {
     const others = good.flatMap((entity) => entity.relatedEntities[name] ?? [])
     await tryAll(sql, others, (some) => loadVersions(sql, history, some, at), refused)
@@ -63,6 +63,11 @@ async function findRefused(transaction: Sql, { resource, preparation, at }: Load
   }
   await sql.query('rollback to savepoint whole')
   return refused
+}
+
+/** Whether records of their own hang on its roots: they load also where their root is refused. */
+function hasOwnRecords({ relatedHistories = {} }: ResourceBase): boolean {
+  return Object.values(relatedHistories).some(({ absence }) => absence === 'own')
 }
 
 /** A COPY that fails costs the connection, and the transaction with it: here rows go in by a statement that may fail. */
@@ -115,7 +120,7 @@ async function tryAll<T extends object>(
 }
 
 /** The preparation with everything in quarantine that the database refuses. Its keys stay among those that were seen. */
-function without(refused: Refused, preparation: Preparation): Preparation {
+function without(refused: Refused, { preparation, resource }: Loading): Preparation {
   const quarantined: Quarantined[] = [...preparation.quarantined]
   const isGood = (key: string) => (value: Prepared | Row) => {
     const reason = refused.get(value)
@@ -128,10 +133,12 @@ function without(refused: Refused, preparation: Preparation): Preparation {
     return false
   }
   const entities = preparation.entities.flatMap((entity) => {
-    if (!isGood(entity.key)(entity)) return []
+    const isRefused = !isGood(entity.key)(entity)
+    if (isRefused && !hasOwnRecords(resource)) return []
     const relatedEntities = filtered(entity.relatedEntities, isGood(entity.key))
     const samples = entity.samples && filtered(entity.samples, isGood(entity.key))
-    return [{ ...entity, relatedEntities, samples }]
+    const withoutRoot = entity.withoutRoot || isRefused
+    return [{ ...entity, relatedEntities, samples, withoutRoot }]
   })
   return { ...preparation, entities, quarantined }
 }

@@ -1,5 +1,7 @@
 import { deepestNesting, longestKey } from '../../api/schemas/form/limits.ts'
+import { misfitOf } from '../../api/schemas/form/record.ts'
 import { FatalError, RecordError } from '../../app/errors.ts'
+import { historyShape } from '../../db/history.ts'
 import { extraOf } from '../drift/drift.ts'
 import type { Entity, History, QuarantinedPart, ResourceBase, Row } from '../resource.ts'
 import type { IgnoredInstant, ResponseContext } from '../validate/ignored.ts'
@@ -20,6 +22,8 @@ export interface Prepared extends Pick<Entity, 'key' | 'root' | 'parts'> {
   /** Content hash of the whole record, with what hangs on it: the same of all records means the same response. */
   readonly fingerprint: Buffer
   readonly relatedEntities: Readonly<Record<string, readonly Prepared[]>>
+  /** The record itself is in quarantine: only its related entities and samples load. */
+  readonly withoutRoot: boolean
 }
 
 /** Text that Postgres cannot keep in jsonb: NUL, or half of a surrogate pair, as JSON.stringify escapes them. */
@@ -39,7 +43,7 @@ interface Findings {
 /** The function that makes one record ready. Its checks are compiled once for all records. */
 export function preparerOf(resource: ResourceBase, findings: Findings): (record: unknown) => Prepared {
   const { quarantine, ignored, context } = findings
-  const checks = checksOf(resource.history)
+  const textsOf = rootChecker(resource)
   const relatedOf = relatedPreparer(resource, quarantine)
   const samplesOf = sampleChecker(resource, quarantine)
   return (record) => {
@@ -48,13 +52,41 @@ export function preparerOf(resource: ResourceBase, findings: Findings): (record:
     if (deep !== undefined)
       throw new RecordError(`nested deeper than ${deepestNesting} levels`, { context: { path: deep } })
     const entity = withExtra(resource.normalize(record, context), resource.unknownFields)
-    // First what all of it hangs on: of a record that cannot be stored no piece is.
-    const texts = storableTexts(entity, checks, body)
+    const { texts, error } = textsOf(entity, body)
+    if (error) {
+      const path = String(error.context.path ?? '')
+      quarantine({ key: texts.key, raw: record, path, reason: error.message, misfit: misfitOf(error) })
+    }
     const related = relatedOf(entity.relatedEntities, body)
     const samples = samplesOf(texts.key, entity.samples, body)
     for (const bad of entity.quarantined ?? []) quarantine(bad)
     for (const instant of entity.ignored ?? []) ignored.push(instant)
-    return fingerprinted(entity, texts, samples, related)
+    const prepared = fingerprinted(entity, texts, samples, related)
+    // Nothing of a document that cannot be stored is read again.
+    return error ? { ...prepared, documentText: '{}', withoutRoot: true } : prepared
+  }
+}
+
+/**
+ * Checks the root of a record. Where it cannot be stored, no piece of it is, unless the resource has entities that are records
+ * of their own and the key that they hang on is good: then the error is returned.
+ */
+function rootChecker(resource: ResourceBase) {
+  const { root } = resource.history
+  const checks = checksOf(resource.history)
+  const hasOwn = Object.values(resource.relatedHistories ?? {}).some(({ absence }) => absence === 'own')
+  const isKeyed = (entity: Entity) => {
+    const keys = root[historyShape].key.map((name) => [name, entity.root[name]] as const)
+    return checks.root(Object.fromEntries(keys)) === undefined
+  }
+  return (entity: Entity, body: unknown): { readonly texts: Texts; readonly error?: RecordError } => {
+    try {
+      if (entity.rootError) throw entity.rootError
+      return { texts: storableTexts(entity, checks, body) }
+    } catch (error) {
+      if (!(error instanceof RecordError) || !hasOwn || !isKeyed(entity)) throw error
+      return { texts: { key: checks.keyOf(entity.root), documentText: canonicalJson(entity.document) }, error }
+    }
   }
 }
 
@@ -147,7 +179,8 @@ function fingerprinted(
   const plain = further.every((value) => value === undefined || value === null)
   const fingerprint = plain ? hash : sha256(documentText + canonicalJson(further.map((value) => value ?? null) as Json))
   // Each with the same fields in the same order, so that what reads them is fast.
-  return { key, root, parts, since, incomplete, samples, facts, documentText, hash, fingerprint, relatedEntities }
+  const measured = { since, incomplete, samples, facts }
+  return { key, root, parts, ...measured, documentText, hash, fingerprint, relatedEntities, withoutRoot: false }
 }
 
 function firstBad({ root, parts }: Entity, checks: HistoryChecks): BadValue | undefined {

@@ -24,12 +24,18 @@ export interface Quarantined {
 export interface Preparation {
   /** Records that came, twins included. */
   readonly came: number
+  /** Also those of which only the related entities and samples load, see `rootsOf`. */
   readonly entities: readonly Prepared[]
   readonly quarantined: readonly Quarantined[]
   /** Keys that the response holds, also those whose record is in quarantine: none of them is absent. */
   readonly seen: ReadonlySet<string>
   /** Instants that were left out of records that are otherwise good. */
   readonly ignored: readonly IgnoredInstant[]
+}
+
+/** The entities whose root loads: those of the others are in quarantine. */
+export function rootsOf({ entities }: Pick<Preparation, 'entities'>): readonly Prepared[] {
+  return entities.some(({ withoutRoot }) => withoutRoot) ? entities.filter((one) => !one.withoutRoot) : entities
 }
 
 /** Normalizes, checks and fingerprints every record of a response. A bad record goes to quarantine; it never stops the others. */

@@ -12,7 +12,7 @@ import {
 } from '../archive/archive-source.ts'
 import type { Engine } from '../engine.ts'
 import { historySql } from '../load/history-sql.ts'
-import { prepare } from '../normalize/prepare.ts'
+import { prepare, rootsOf } from '../normalize/prepare.ts'
 import { privacyLock } from '../privacy/privacy.ts'
 import { type Extraction, isWorklist, type Resource, type Worklist } from '../resource.ts'
 import { ingest } from '../run/ingest.ts'
@@ -205,13 +205,13 @@ async function unreadPart(
   { key, status }: ArchivedResponse,
   { records }: Extraction,
 ): Promise<string | undefined> {
-  const { entities, quarantined } = prepare(resource, records)
-  const [first] = quarantined
+  const preparation = prepare(resource, records)
+  const [first] = preparation.quarantined
   if (!first) return undefined
   const reason = `${first.path}: ${first.reason}`
   // Nothing was quarantined then.
   if (status === 'ok' || status === 'unchanged') return reason
-  if (key === null || entities.length > 0 || status !== 'partial') return undefined
+  if (key === null || rootsOf(preparation).length > 0 || status !== 'partial') return undefined
   const { table, keyText } = historySql(resource.history)
   const kept = await source.query(`select from ${table.name} kept where ${keyText('kept')} = $1 limit 1`, [key])
   return kept.length > 0 ? reason : undefined

@@ -2,7 +2,7 @@ import { and, desc, eq, inArray, isNotNull } from 'drizzle-orm'
 import type { Sql } from '../../db/database.ts'
 import { typed } from '../../db/typed.ts'
 import { historySql } from '../load/history-sql.ts'
-import type { Preparation } from '../normalize/prepare.ts'
+import { type Preparation, rootsOf } from '../normalize/prepare.ts'
 import { run } from '../record/tables.ts'
 import type { ResourceBase } from '../resource.ts'
 
@@ -18,12 +18,14 @@ export interface RecordCount {
 export async function countRecords(
   sql: Sql,
   { history }: Pick<ResourceBase, 'history'>,
-  { entities, quarantined }: Preparation,
+  preparation: Preparation,
 ): Promise<RecordCount> {
+  const { quarantined } = preparation
+  const roots = rootsOf(preparation)
   const keys = new Set(quarantined.flatMap(({ key }) => (isReadable(key) ? [key] : [])))
-  const loaded = new Set(entities.map(({ key }) => key))
+  const loaded = new Set(roots.map(({ key }) => key))
   const unknown = [...keys].filter((key) => !loaded.has(key))
-  const normalized = entities.length + (await countCurrent(sql, history, unknown))
+  const normalized = roots.length + (await countCurrent(sql, history, unknown))
   return { normalized, came: normalized + quarantined.filter(({ key }) => !isReadable(key)).length }
 }
 

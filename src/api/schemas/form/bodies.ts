@@ -1,4 +1,4 @@
-import { readListing } from '../../pages.ts'
+import { readListing } from '../../read-listing.ts'
 import { fieldsOf } from './unknown.ts'
 
 /** What the API sends where it may be an object or a list. */

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { RecordError } from '../../../app/errors.ts'
 import { fitsOf } from './fits.ts'
+import { stepOf, withoutProto, withProto } from './proto-fields.ts'
 import { escaped } from './unknown.ts'
 
 /**
@@ -14,9 +15,10 @@ export function recordParser<Schema extends z.ZodType>(name: string, schema: Sch
   return (record: unknown): z.output<Schema> => {
     fits ??= fitsOf(schema)
     if (fits(record)) return record as z.output<Schema>
-    const result = schema.safeParse(record)
-    if (result.success) return result.data
-    const { path, expected } = firstProblem(result.error.issues)
+    const result = schema.safeParse(withoutProto(record))
+    if (result.success) return withProto(result.data)
+    const { path: steps, expected } = firstProblem(result.error.issues)
+    const path = steps.map(stepOf)
     const pointer = path.map((key) => `/${escaped(String(key))}`).join('')
     const found = show(valueAt(record, path))
     const place = pointer === '' ? 'the record itself' : pointer

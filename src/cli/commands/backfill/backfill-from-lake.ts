@@ -27,7 +27,10 @@ export async function backfillFromLake(
 ): Promise<number> {
   for (const other of ['limit', 'only', 'since', 'restart', 'from', 'fromGit', 'map', 'detect'])
     if (flags[other] !== undefined) throw new UsageError('--from-lake takes --dry-run and --max-bytes only')
-  if (name !== undefined) throw new UsageError('--from-lake imports all resources of a lake')
+  if (name !== undefined)
+    throw new UsageError(
+      `--from-lake imports all resources of a lake: its ledger says when each was observed, and must not say so of what is not imported; leave out ${name}`,
+    )
   const { app, signal } = context
   const place = openPlace(fromLake, storeSettings(app))
   const limits = { clock: app.clock, maxBytes: wholeNumber('--max-bytes', maxBytes, Number.MAX_SAFE_INTEGER) }

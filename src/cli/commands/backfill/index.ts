@@ -22,7 +22,8 @@ export const backfill: CommandDeclaration = {
     option('--detect', 'of --from-git: only list the files that look like responses, with their commits'),
   ],
   notes: `Killed or stopped at any moment, the next call continues. Live polls and refreshes go first. A finished backfill sends no
-request and prints when it finished; --restart begins anew.`,
+request and prints when it finished; --restart begins anew. --from-lake imports all resources of a lake, because its ledger says of
+all of them when they were observed: it takes no resource.`,
   examples: [
     'wynnsync backfill guilds --dry-run',
     'wynnsync backfill guilds',

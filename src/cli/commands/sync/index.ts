@@ -16,5 +16,6 @@ export const sync: CommandDeclaration = {
     'wynnsync sync guilds --limit 20',
     'wynnsync sync items --json | jq .runs[0].status',
   ],
+  jsonOfError: (error) => ({ runs: [], error }),
   load: async () => (await import('./sync-command.ts')).syncCommand,
 }

@@ -55,10 +55,10 @@ export async function syncCommand(context: Context, flags: SyncFlags, names: rea
   if (flags.limit !== undefined) wholeNumber('--limit', flags.limit)
   if (flags.limit !== undefined && !chosen.some(isWorklist))
     throw new UsageError(`--limit does nothing without a worklist: ${worklists.map(({ name }) => name).join(', ')}`)
+  const webhook = webhookOf(context.app)
   const runs = await syncAll(chosen, flags, context)
   writeSummary(context, { runs: runs.map(publicResult) }, runSummary(runs))
   // Last, so that a slow webhook delays no sync.
-  const webhook = webhookOf(context.app)
   for (const run of runs) webhook.ran(run)
   await webhook.close(WEBHOOK_TIMEOUT)
   return exitCodeOfRuns(runs)

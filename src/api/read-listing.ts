@@ -1,0 +1,66 @@
+import { RetryableError } from '../app/errors.ts'
+import { isFields } from './schemas/form/unknown.ts'
+
+/** Where a page stands in its listing. A number the server left out is null (API reference 4.1). */
+export interface Controller {
+  /** Records in all pages together. */
+  readonly count: number | null
+  readonly pages: number | null
+  /** Number of this page; 0- or 1-indexed, as the server likes. */
+  readonly current: number | null
+  readonly prev: number | null
+  /** The number of the next page; null on the last one. */
+  readonly next: number | null
+}
+
+/** The records of one body, whichever form it had. */
+export interface Listing {
+  readonly records: unknown[]
+  /** Null when the body had no controller. */
+  readonly controller: Controller | null
+  /** True when the body had no envelope: a bare array, or an object keyed by name, of everything. */
+  readonly whole: boolean
+}
+
+/**
+ * Reads a body that lists records, in any form the service has used (API reference 4.1, 4.2): `{controller, results}`
+ * with results as array or object, a bare array, or an object keyed by `keyField`, which is then put into the records;
+ * null for keys that are mere positions.
+ * @throws RetryableError when the body is none of these
+ */
+export function readListing(body: unknown, keyField: string | null = 'displayName'): Listing {
+  if (Array.isArray(body)) return { records: body, controller: null, whole: true }
+  if (!isFields(body)) throw unexpectedShape(body === null ? 'null' : typeof body)
+  if (!('controller' in body) && !('results' in body))
+    return { records: keyedRecords(body, keyField), controller: null, whole: true }
+  const { results } = body
+  const controller = readController(body.controller)
+  if (Array.isArray(results)) return { records: results, controller, whole: false }
+  if (isFields(results)) return { records: keyedRecords(results, keyField), controller, whole: false }
+  throw unexpectedShape('an envelope without results')
+}
+
+function unexpectedShape(found: string): RetryableError {
+  return new RetryableError(`unexpected shape: a listing was expected, found ${found}`, {
+    context: { found, shape: found },
+  })
+}
+
+function keyedRecords(body: Readonly<Record<string, unknown>>, keyField: string | null): unknown[] {
+  if (keyField === null) return Object.values(body)
+  return Object.entries(body).map(([key, record]) =>
+    isFields(record) && !(keyField in record) ? { ...record, [keyField]: key } : record,
+  )
+}
+
+function readController(value: unknown): Controller | null {
+  if (!isFields(value)) return null
+  const whole = (field: unknown) => (Number.isInteger(field) ? Number(field) : null)
+  return {
+    count: whole(value.count),
+    pages: whole(value.pages),
+    current: whole(value.current),
+    prev: whole(value.prev ?? value.previous),
+    next: whole(value.next),
+  }
+}

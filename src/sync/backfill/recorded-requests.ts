@@ -1,0 +1,109 @@
+import type { Api } from '../../api/client.ts'
+import type { ApiRequest } from '../../api/http/request.ts'
+import { nameOf, nameOfRequest, requestsOf, type StandIns } from '../../api/recordings/recorded.ts'
+import type { Recorded as RecordedLine } from '../../api/schemas/recordings/recording-index.ts'
+import { type Extraction, isWorklist, type Resource, type Worklist } from '../resource.ts'
+
+/** A key that no resource has, to see what a worklist requests. */
+export const sampleKey = '00000000-0000-4000-8000-000000000000'
+
+/** Extracts a resource, of a worklist one key, by a client of recordings. */
+export async function extractWith(resource: Resource | Worklist, api: Api, key = sampleKey): Promise<Extraction> {
+  return isWorklist(resource) ? await resource.extractOne(api, key, {}) : await resource.extract(api, {})
+}
+
+/** The request of a resource; undefined where a response takes several. */
+export async function onlyRequest(resource: Resource | Worklist): Promise<ApiRequest | undefined> {
+  const [request, ...others] = await requestsOf((api) => extractWith(resource, api))
+  return request?.route === resource.route && others.length === 0 ? request : undefined
+}
+
+/** A response of which not all requests were recorded, or in another form: nothing follows from what it lacks. */
+export interface PartialResponse {
+  readonly standIns: StandIns
+  /** The instant of the response before it, which had all that is older; ms since the epoch. */
+  readonly since: number
+}
+
+/** The requests of a resource, as they are found in recordings. Lines are given in the order of time. */
+export interface RecordedRequests {
+  readonly resource: Resource | Worklist
+  /** Requests that a response takes; of a worklist none, for each key has its own. */
+  readonly names: readonly string[]
+  /** Of a worklist, the key that a line is about. */
+  keyOf(line: RecordedLine): string | undefined
+  /** What a line makes together with those before it, where that is a response only in part; undefined otherwise. */
+  partialOf(line: RecordedLine): PartialResponse | undefined
+  /** Whether a line is of this resource without making a response of it when all of `names` are there. */
+  isOther(line: RecordedLine): boolean
+}
+
+export async function requestsOfResource(resource: Resource | Worklist): Promise<RecordedRequests> {
+  const call = (body?: object) => requestsOf((api) => extractWith(resource, api), body)
+  const names = (await call()).map(nameOfRequest)
+  const none = () => undefined
+  if (isWorklist(resource)) {
+    const keyOf = keyMatcher(names.join('\n'))
+    const lower = (line: RecordedLine) => keyOf(nameOf(line))?.toLowerCase()
+    return { resource, names: [], keyOf: lower, partialOf: none, isOther: (line) => lower(line) !== undefined }
+  }
+  const forms = (resource.otherForms ?? []).map(nameOfTarget)
+  // What is asked of each key of a list shows where a list has one.
+  const listed = (await call({ [sampleKey]: {} })).map(nameOfRequest)
+  const perKey = listed.filter((name) => !names.includes(name) && name.includes(sampleKey)).map(keyMatcher)
+  const ofKeys = perKey.length > 0 ? keyCollector(names, perKey) : undefined
+  const ofForm = formCollector(names, forms)
+  return {
+    resource,
+    names,
+    keyOf: none,
+    partialOf: (line) => ofForm(line) ?? ofKeys?.(line),
+    isOther: (line) => {
+      const name = nameOf(line)
+      if (names.includes(name)) return perKey.length > 0
+      return forms.includes(name) || perKey.some((keyIn) => keyIn(name) !== undefined)
+    },
+  }
+}
+
+function nameOfTarget(target: string): string {
+  const [path = '', query = ''] = target.split('?')
+  return nameOf({ at: 0, method: 'GET', path, query, status: 200, headers: {}, body: '', line: 0 })
+}
+
+/** Finds the key in the name of a request that has it where another has `sampleKey`. */
+function keyMatcher(sample: string): (name: string) => string | undefined {
+  const [before = '', after = ''] = sample.split(sampleKey)
+  return (name) => {
+    const key = name.slice(before.length, name.length - after.length)
+    return name === before + key + after && /^[^/?]+$/.test(key) ? key : undefined
+  }
+}
+
+/** A response in another form stands in for the one that the resource requests. */
+function formCollector([asked = '']: readonly string[], forms: readonly string[]) {
+  return (line: RecordedLine): PartialResponse | undefined =>
+    forms.includes(nameOf(line)) ? { standIns: new Map([[asked, line]]), since: 0 } : undefined
+}
+
+/**
+ * Of a resource that requests a list and then something of each of its keys: the keys of which everything was recorded so far
+ * stand in for the list, which may not have been recorded.
+ */
+function keyCollector(lists: readonly string[], perKey: readonly ((name: string) => string | undefined)[]) {
+  const found = new Map<string, Set<number>>()
+  let [latest, since] = [0, 0]
+  return (line: RecordedLine): PartialResponse | undefined => {
+    const name = nameOf(line)
+    if (line.status !== 200) return undefined
+    for (const [nth, keyIn] of perKey.entries()) {
+      const key = keyIn(name)
+      if (key !== undefined) found.set(key, (found.get(key) ?? new Set()).add(nth))
+    }
+    const keys = [...found].flatMap(([key, requests]) => (requests.size === perKey.length ? [[key, {}]] : []))
+    if (keys.length === 0) return undefined
+    if (line.at > latest) [since, latest] = [latest, line.at]
+    const list = { json: Object.fromEntries(keys) }
+    return { standIns: new Map(lists.map((one) => [one, list])), since }
+  }
+}
