@@ -50,7 +50,8 @@ export async function readObject<Value>(
   read: (body: Record<string, unknown>) => Value,
 ): Promise<ReadableResponse<Record<string, unknown>, Value>> {
   const response = await transport.send(toApiRequest(request, call))
-  const body = isEmptyList(response.body) ? {} : response.body
+  // Of what is recorded, an empty list has nothing of it; of who is asking, it says nothing.
+  const body = isEmptyList(response.body) && request.credential !== 'required' ? {} : response.body
   if (!isFields(body)) throw shapeError(request, body)
   return readable(response, { ...body }, read)
 }
