@@ -23,7 +23,6 @@ describe.each(kindsOfLongTests)('questions about territories on the %s database'
     ['10:21', { Oak: place('b', '10:20', ore(20)), Elm: place('b', '09:00'), Ash: place('a', '10:20') }],
     ['10:30', { Oak: place('b', '10:20', { ...ore(30), defences: 'HIGH', hq: true }), Ash: place('a', '10:20') }],
     ['10:40', { Oak: place(null, null, ore(30)), Ash: place('a', '10:20') }],
-    ['10:41', { Oak: place(null, null, ore(30)), Ash: place('a', '10:20') }],
     ['11:00', { Oak: place('a', '10:50', ore(5)), Ash: place('a', '10:20') }],
   ]
   beforeEach(async () => {

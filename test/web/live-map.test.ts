@@ -101,10 +101,7 @@ describe('captures as they come', () => {
       expect([await tooltip(page, 'Oak'), await held()]).toEqual(['Oak: Guild a', '2'])
       const guild = { uuid: guildId('c'), name: hostile.guild, prefix: hostile.prefix }
       const after = { Oak: oak('b', '10:59'), Elm: place('c', '10:59', { guild, ...at(100) }) }
-      const unclaimed = { [hostile.territory]: place(null, null, at(300)) }
-      // That no guild holds it takes two responses.
-      await sync({ Oak: oak('a', '08:00'), Elm: elm, ...unclaimed }, '10:59')
-      await sync({ ...after, ...unclaimed }, '11:00')
+      await sync({ ...after, [hostile.territory]: place(null, null, at(300)) }, '11:00')
       await told(page, '1 Jun, 11:00 UTC: Guild b took Oak from Guild a')
       await told(page, `${hostile.guild} took Elm from Guild b`)
       await told(page, `${hostile.territory} has no known holder any more`)

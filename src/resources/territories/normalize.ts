@@ -76,7 +76,7 @@ const slack = 15 * 60_000
 /**
  * Which of two holds is newer. One that was seen before it was acquired is dated by when it was seen. One that would have
  * begun well before the last response, which showed another, counts as older: one of the two responses is wrong. So does
- * another owner, or none, without a time: a field that one response leaves out has not changed.
+ * another owner without a time: a field that one response leaves out has not changed. That there is none is a response of its own.
  * @param lastSeen which instant the last accepted response speaks for
  */
 export function compareHolds(
@@ -86,8 +86,9 @@ export function compareHolds(
 ): 'newer' | 'older' | 'less' {
   const [known, sent] = [before, after] as { guild: string | null; acquired: string | null }[]
   if (!known || !sent) return 'newer'
-  // Without a time that can be believed, only a second response shows that the owner is another one, or none.
-  if (!sent.acquired) return sent.guild === known.guild ? 'less' : 'older'
+  // Without a time that can be believed, only a second response shows that the owner is another one.
+  if (!sent.acquired && sent.guild !== null) return sent.guild === known.guild ? 'less' : 'older'
+  if (!sent.acquired) return known.guild === null ? 'less' : 'newer'
   if (!known.acquired) return 'newer'
   const acquired = Date.parse(sent.acquired)
   if (lastSeen !== null && acquired < lastSeen.getTime() - slack) return 'older'
