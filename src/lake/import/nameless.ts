@@ -10,7 +10,7 @@ const namingOf = (name: string) => [...engineNaming, ...inProfiles.naming].find(
 
 /** Columns of a table that is not about players, but could name one in its text. */
 export function namedIn({ name, types }: Pick<LakeTable, 'name' | 'types'>): string[] {
-  // Of several resources only those are imported that name nobody.
+  // Of several resources only those are imported that name no player.
   if ('player_uuid' in types || name === bulkTable(fieldChange).name) return []
   const named = (namingOf(name)?.columns ?? []).flatMap((column) => (column.naming === 'text' ? [column.name] : []))
   // By these a response counts as known: of the responses that this database receives.

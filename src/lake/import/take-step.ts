@@ -33,7 +33,7 @@ interface Staged {
 }
 
 const allResources = [...new Set(takenTables.map(({ resource }) => resource))].filter((resource) => resource !== '')
-/** Those whose rows in a table of several resources name nobody. */
+/** Those whose rows in a table of several resources name no player. */
 const plainResources = allResources.filter((resource) => !Object.keys(inProfiles.responses).includes(resource))
 
 /** Imports the files of a step in one transaction. A file that is not what the index says is left out. */

@@ -29,7 +29,7 @@ const MINUTE = 60_000
 
 /**
  * Asks one question. `now` is the last full minute, so that the same request has the same answer within it, and a client that has
- * this answer is told so.
+ * it gets a 304.
  * @throws Problem, UsageError when the request does not fit
  */
 export async function answer(
