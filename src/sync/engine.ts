@@ -1,6 +1,7 @@
 import type { Api } from '../api/client.ts'
 import type { Clock } from '../app/clock.ts'
 import type { Database } from '../db/database.ts'
+import type { PreparedBefore } from './normalize/prepared-before.ts'
 import type { PrivacyPolicy } from './privacy/restrictions/rule-source.ts'
 import type { Outages } from './run/outages.ts'
 import type { Guards } from './validate/validate-snapshot.ts'
@@ -29,6 +30,8 @@ export interface Engine {
   readonly isLate?: boolean
   /** Where outages of the database are remembered. Default: nowhere. */
   readonly outages?: Outages
+  /** Where what was made of the records of the response before is remembered. Default: nowhere. */
+  readonly before?: PreparedBefore
   /** The id of a run that is repeated; default: each run has a new one. */
   readonly runId?: string
 }

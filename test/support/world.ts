@@ -4,6 +4,7 @@ import { seededRandom, type VirtualClock, virtualClock } from '../../src/app/clo
 import { FOREVER } from '../../src/db/bulk/values.ts'
 import type { Database } from '../../src/db/database.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts'
+import type { PreparedBefore } from '../../src/sync/normalize/prepared-before.ts'
 import type { ExtractOptions, Resource, Worklist } from '../../src/sync/resource.ts'
 import { runResource } from '../../src/sync/run/run-resource.ts'
 import type { RunResult } from '../../src/sync/run/run-result.ts'
@@ -18,6 +19,8 @@ export interface SyncOptions extends Partial<Guards>, ExtractOptions {
   readonly notifies?: boolean
   /** Version of the program. */
   readonly program?: string
+  /** Where what was made of the response before is remembered. */
+  readonly before?: PreparedBefore
 }
 
 /** A simulated API, a real database and a clock, and the words that a diary is written in. */
@@ -108,9 +111,10 @@ export async function openWorld(
       zeroShare = 0.25,
       ...others
     } = options
-    const { accept = false, raw = false, notifies = false, program = 'test', ...extract } = others
+    const { accept = false, raw = false, notifies = false, program = 'test', before, ...extract } = others
     const guards = { plausibleShare, plausibleShares, absences, shrunkenHours, zeroShare, accept }
-    return await runResource(resource, { db, api, clock, program, guards, log: runLog, raw, notifies }, extract)
+    const engine = { db, api, clock, program, guards, log: runLog, raw, notifies, ...(before ? { before } : {}) }
+    return await runResource(resource, engine, extract)
   }
 
   async function rows(sql: string): Promise<unknown[][]> {

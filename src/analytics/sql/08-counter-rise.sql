@@ -43,15 +43,18 @@ begin atomic
      cross join tier
       left join lateral (
         select bool_or(late.value < late.previous) as fell
-          from (select one.value, lag(one.value) over (order by one.observed_at) as previous
+          from (select one.value, coalesce(lag(one.value) over (order by one.observed_at),
+                                           -- Read only where there is something after it.
+                                           (select before.value
+                                              from (select latest.observed_at, latest.value from game.member_counter latest
+                                                     where latest.guild_uuid = guild and latest.counter = member_rise.counter
+                                                       and latest.player_uuid = stay.player_uuid and latest.value is not null
+                                                       and latest.observed_at < tier.until
+                                                     order by latest.observed_at desc limit 1) before
+                                             where before.observed_at >= stay.begins)) as previous
                   from game.member_counter one
                  where one.guild_uuid = guild and one.counter = member_rise.counter and one.player_uuid = stay.player_uuid
-                   and one.value is not null and one.observed_at >= stay.begins and one.observed_at < stay.ends
-                   and one.observed_at >= coalesce((select before.observed_at from game.member_counter before
-                                                     where before.guild_uuid = guild and before.counter = member_rise.counter
-                                                       and before.player_uuid = stay.player_uuid and before.value is not null
-                                                       and before.observed_at < tier.until
-                                                     order by before.observed_at desc limit 1), '-infinity')
+                   and one.value is not null and one.observed_at >= greatest(stay.begins, tier.until) and one.observed_at < stay.ends
                  union all
                 select later.value, again.value
                   from again
@@ -66,20 +69,41 @@ begin atomic
         or exists (select from game.member_counter_dip dip
                     where dip.guild_uuid = guild and dip.counter = member_rise.counter and dip.player_uuid = stay.player_uuid
                       and dip.hour < tier.until and dip.fell_at > stay.begins and dip.hour < stay.ends)
+  ), known as materialized (
+    select spell.player_uuid, spell.joined, counted.observed_at, counted.value
+      from (select spell.* from spell
+              join uneven on uneven.player_uuid = spell.player_uuid and uneven.joined is not distinct from spell.joined) spell
+     cross join lateral (select one.observed_at, one.value from game.member_counter one
+                          where one.guild_uuid = guild and one.player_uuid = spell.player_uuid
+                            and one.counter = member_rise.counter and one.value is not null
+                            and one.observed_at >= spell.valid_from and one.observed_at < spell.valid_until
+                         offset 0) counted
+     union all
+    select again.player_uuid, again.joined, again.begins, again.value
+      from again
+      join uneven on uneven.player_uuid = again.player_uuid and uneven.joined is not distinct from again.joined
+  ), extent as (
+    select known.player_uuid, known.joined,
+           max(known.observed_at) filter (where known.observed_at < from_time) as last_before,
+           max(known.value) filter (where known.observed_at < from_time) as highest_before,
+           min(known.value) filter (where known.observed_at >= from_time) as lowest_after
+      from known
+     group by known.player_uuid, known.joined
+  ), baseline as (
+    -- When the last number before the interval is the highest until then, and none after it is lower, it is what the rises begin
+    -- from: those before it change nothing.
+    select extent.player_uuid, extent.joined, extent.last_before
+      from extent
+      join known on known.player_uuid = extent.player_uuid and known.joined is not distinct from extent.joined
+                and known.observed_at = extent.last_before
+     where extent.lowest_after is null or extent.lowest_after >= extent.highest_before
+     group by extent.player_uuid, extent.joined, extent.last_before, extent.highest_before
+    having count(*) = 1 and min(known.value) = extent.highest_before
   ), history as materialized (
     select known.*, lag(known.value) over (partition by known.player_uuid, known.joined order by known.observed_at) as previous
-      from (select spell.player_uuid, counted.observed_at, counted.value, spell.joined
-              from (select spell.* from spell
-                      join uneven on uneven.player_uuid = spell.player_uuid and uneven.joined is not distinct from spell.joined) spell
-             cross join lateral (select one.observed_at, one.value from game.member_counter one
-                                  where one.guild_uuid = guild and one.player_uuid = spell.player_uuid
-                                    and one.counter = member_rise.counter and one.value is not null
-                                    and one.observed_at >= spell.valid_from and one.observed_at < spell.valid_until
-                                 offset 0) counted
-             union all
-            select again.player_uuid, again.begins, again.value, again.joined
-              from again
-              join uneven on uneven.player_uuid = again.player_uuid and uneven.joined is not distinct from again.joined) known
+      from known
+      left join baseline on baseline.player_uuid = known.player_uuid and baseline.joined is not distinct from known.joined
+     where baseline.last_before is null or known.observed_at >= baseline.last_before
   ), sample as materialized (
     select history.*,
            max(history.value) over (spell_time rows between unbounded preceding and 1 preceding) as highest,

@@ -7,6 +7,7 @@ import type { Recorder, Transport } from '../http/transport.ts'
 import { type ApiResponse, toApiResponse } from '../response.ts'
 import { BrokenRecording, placeIn, readBody } from '../schemas/recordings/recording-body.ts'
 import { decodedPath, type Recorded, readIndex, requestName } from '../schemas/recordings/recording-index.ts'
+import { versionParser } from './json-versions.ts'
 
 /** Where recorded responses come from. */
 export interface RecordingSource {
@@ -65,6 +66,7 @@ export function recordedResponses(source: RecordingSource): RecordedResponses {
     if (list) list.push(line)
     else series.set(name, [line])
   }
+  const parserOf = parsersOfLong()
   const newest = (name: string, at: number) => series.get(name)?.findLast((line) => line.at <= at)
 
   async function replay(request: ApiRequest, { at, read, standIns }: AsOf, record: Recorder) {
@@ -74,7 +76,7 @@ export function recordedResponses(source: RecordingSource): RecordedResponses {
       return toApiResponse({ ...emptyOutcome(at), status: 200, body: standIn.json, bytes: 0 }, 1)
     const found = standIn ?? newest(name, at)
     if (!found) throw new BrokenRecording(`${name.trim()} was not recorded until ${new Date(at).toISOString()}`)
-    const outcome = read.get(found) ?? (await outcomeOf(found, source))
+    const outcome = read.get(found) ?? (await outcomeOf(found, source, parserOf(name)))
     read.set(found, outcome)
     record({ request, outcome, credential: 'guest' })
     const fault = classifyResponse(outcome)
@@ -144,16 +146,35 @@ export function offline(
   }
 }
 
-async function outcomeOf(recorded: Recorded, { read, placeOf }: RecordingSource): Promise<Outcome> {
+/**
+ * The parser for the bodies of a request. Of long ones, such as the item database, that of the version before is remembered: of
+ * so few requests that the memory it takes is bounded.
+ */
+function parsersOfLong(): (name: string) => (bytes: Buffer) => unknown {
+  const parsers = new Map<string, (bytes: Buffer) => unknown>()
+  return (name) => (bytes) => {
+    const known = parsers.get(name)
+    if (known) return known(bytes)
+    if (bytes.length < 250_000 || parsers.size === 4) return JSON.parse(bytes.toString('utf8'))
+    const parser = versionParser()
+    parsers.set(name, parser)
+    return parser(bytes)
+  }
+}
+
+async function outcomeOf(
+  recorded: Recorded,
+  { read, placeOf }: RecordingSource,
+  parse: (bytes: Buffer) => unknown,
+): Promise<Outcome> {
   const { at, status, headers } = recorded
   const unpacked = await read(recorded)
   if (!isUtf8(unpacked)) throw new BrokenRecording(`${placeOf(recorded)} holds bytes that are not UTF-8`)
-  const text = unpacked.toString('utf8')
   const lowerCase = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
-  const bytes = text.length
+  const bytes = unpacked.length
   try {
-    const parsed: unknown = JSON.parse(text)
-    const wire = { bytes: Buffer.from(text), isGzip: false }
+    const parsed = parse(unpacked)
+    const wire = { bytes: unpacked, isGzip: false }
     return { ...emptyOutcome(at), status, headers: lowerCase, body: parsed, bytes, wire }
   } catch {
     throw new BrokenRecording(`${placeOf(recorded)} is not JSON, or JSON that ended early`)

@@ -15,6 +15,20 @@ const decompress = promisify(brotliDecompress)
  * 1 to 15 % more.
  */
 export async function compressed(body: Uint8Array): Promise<Buffer> {
+  return await (ahead.get(body) ?? compressNow(body))
+}
+
+const ahead = new WeakMap<Uint8Array, Promise<Buffer>>()
+
+/** Begins to compress a body that is stored later: another thread does it meanwhile. */
+export function compressAhead(body: Uint8Array): void {
+  const compressing = compressNow(body)
+  ahead.set(body, compressing)
+  // An error is thrown where it is awaited.
+  compressing.catch(() => undefined)
+}
+
+async function compressNow(body: Uint8Array): Promise<Buffer> {
   const { BROTLI_PARAM_QUALITY: quality, BROTLI_PARAM_SIZE_HINT: hint } = constants
   return await compress(body, { params: { [quality]: 5, [hint]: body.length } })
 }

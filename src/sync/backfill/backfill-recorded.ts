@@ -1,7 +1,10 @@
 import { Forbidden, NotFound } from '../../api/errors.ts'
+import { textOf } from '../../api/http/http-exchange.ts'
 import { BrokenRecording, type RecordedResponses } from '../../api/recordings/recorded.ts'
 import { FatalError, messageOf, RecordError, RetryableError } from '../../app/errors.ts'
+import { compressAhead } from '../archive/bodies.ts'
 import type { Engine } from '../engine.ts'
+import { PreparedBefore } from '../normalize/prepared-before.ts'
 import { type Extraction, type ExtractOptions, isWorklist, type Resource, type Worklist } from '../resource.ts'
 import { ingest } from '../run/ingest.ts'
 import { runResource } from '../run/run-resource.ts'
@@ -62,33 +65,69 @@ export async function loadRecorded(
   const broken = [...refused]
   for (const message of broken) loading.log.error({}, message)
   await listAll(loading, responses)
-  for (const [done, response] of responses.entries()) {
+  const before = new PreparedBefore()
+  let done = 0
+  for (const { response, opened } of readAhead(responses, (one) => open(one, recorded, { ...loading, before }))) {
     signal?.throwIfAborted()
-    const { resource, at } = response
-    // The ledger, too, is written as of that time.
-    const engine: Engine = {
-      ...loading,
-      isLate: true,
-      api: recorded.apiAsOf(at),
-      clock: { ...loading.clock, now: () => at },
-    }
+    const { name } = response.resource
     try {
+      const [resource, engine] = await opened
       const result = isWorklist(resource)
         ? await loadKey(resource, engine, response, runs)
-        : await loadWhole(...(await madeWhole(resource, engine, { recorded, response })))
-      add(sums.get(resource.name), result)
+        : await loadWhole(resource, engine)
+      add(sums.get(name), result)
     } catch (error) {
       if (!(error instanceof UnreadableResponse)) throw error
       broken.push(error.message)
-      loading.log.error({ resource: resource.name }, error.message)
+      loading.log.error({ resource: name }, error.message)
     }
-    onProgress?.(done + 1, responses.length)
+    done += 1
+    onProgress?.(done, responses.length)
   }
   for (const [name, { run, requested }] of runs) {
     await run.endRefusals(true)
     Object.assign(sums.get(name) ?? {}, { rejected: (await run.close(requested)).rejected })
   }
   return { resources: [...sums.values()].filter(({ answers }) => answers > 0), broken, unknown }
+}
+
+/** Each response with what opening it gives: the next one is opened already, and is read while the database has this one. */
+function* readAhead<T>(responses: readonly RecordedResponse[], openOne: (response: RecordedResponse) => Promise<T>) {
+  const start = (response: RecordedResponse | undefined) => {
+    const opened = response && openOne(response)
+    // An error is thrown where it is awaited.
+    opened?.catch(() => undefined)
+    return opened
+  }
+  let opened = start(responses[0])
+  for (const [nth, response] of responses.entries()) {
+    const next = start(responses[nth + 1])
+    if (opened) yield { response, opened }
+    opened = next
+  }
+}
+
+/**
+ * Reads a recorded response, and gives its resource with an engine to load it.
+ * @throws UnreadableResponse
+ */
+async function open(
+  response: RecordedResponse,
+  recorded: RecordedResponses,
+  loading: Omit<Engine, 'api'>,
+): Promise<readonly [Resource | Worklist, Engine]> {
+  const { resource, at, key = '' } = response
+  // The ledger, too, is written as of that time.
+  const clock = { ...loading.clock, now: () => at }
+  const api = recorded.apiAsOf(at)
+  const engine: Engine = { ...loading, isLate: true, api, clock }
+  if (isWorklist(resource)) {
+    await check(resource, engine, key)
+    return [resource, engine]
+  }
+  const opened = await madeWhole(resource, engine, { recorded, response })
+  await check(...opened)
+  return opened
 }
 
 /** The one run that all recorded responses of a worklist make up. */
@@ -110,7 +149,6 @@ function add(sum: typeof noCounts | undefined, result: Counted): void {
 }
 
 async function loadWhole(resource: Resource, engine: Engine): Promise<RunResult> {
-  await check(resource, engine)
   for (;;) {
     const run = await runResource(resource, engine)
     const message = `${resource.name}: ${run.error}`
@@ -151,7 +189,6 @@ async function loadKey(
   { key = '' }: RecordedResponse,
   runs: Map<string, OpenRun>,
 ): Promise<Counted> {
-  await check(resource, engine, key)
   const { run, requested } = runs.get(resource.name) ?? {
     // The next recording may be of years later: no conclusion is held back.
     run: new WorklistRun(resource, engine, 0),
@@ -162,9 +199,12 @@ async function loadKey(
 }
 
 /** Extracts a recorded response before it is loaded: an error here is the recording's. A refusal is a response too. */
-async function check(resource: Resource | Worklist, { api, clock }: Engine, key?: string): Promise<void> {
+async function check(resource: Resource | Worklist, { api, clock, raw }: Engine, key?: string): Promise<void> {
+  // A long one takes as long to compress as to load.
+  const isArchivedAlone = raw === true && key === undefined
+  const checked = isArchivedAlone ? api.withRecorder((exchange) => compressAhead(textOf(exchange))) : api
   try {
-    await extractWith(resource, api, key)
+    await extractWith(resource, checked, key)
   } catch (error) {
     if (error instanceof NotFound || error instanceof Forbidden) return
     const place = error instanceof BrokenRecording ? '' : ` of ${new Date(clock.now()).toISOString()}`

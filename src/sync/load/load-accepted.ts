@@ -33,7 +33,7 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
   const roots = rootsOf(preparation)
   const at = new Date(extraction.observedAt)
   const found = { resource: resource.name, at, runId }
-  const loaded = await loadVersions(sql, resource.history, roots, at)
+  const loaded = await loadRoots(sql, resource, response, at)
   const { closed, waiting, unknown } =
     response.scope === undefined ? await reconcileMissingRoots(sql, resource, response, loaded) : nothingAbsent
   const touched: Touched = { keys: new Set(closed.map(({ key }) => key)), concerns: new Set() }
@@ -86,6 +86,25 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
     lost: response.scope === undefined ? [] : [...lostBy(loaded.changed).values()].flat(),
     guarded,
   }
+}
+
+/** Loads the versions of the records. Those that the last accepted response had too are current: they are not compared again. */
+async function loadRoots(
+  sql: Sql,
+  { history }: ResourceBase,
+  { preparation, last }: IncomingResponse,
+  at: Date,
+): Promise<Loaded> {
+  const { repetition } = preparation
+  const roots = rootsOf(preparation)
+  const isAfterLast =
+    last !== undefined &&
+    repetition?.contentHash !== undefined &&
+    Buffer.compare(repetition.contentHash, last.contentHash) === 0
+  if (!isAfterLast || history.compare) return await loadVersions(sql, history, roots, at)
+  const others = roots.filter((entity) => !repetition.entities.has(entity))
+  const loaded = await loadVersions(sql, history, others, at)
+  return { ...loaded, unchanged: loaded.unchanged + roots.length - others.length }
 }
 
 /** Tombstones the records that enough responses have lacked. `unknown`: what the response lacks is unknown. */

@@ -140,7 +140,7 @@ function without(refused: Refused, { preparation, resource }: Loading): Preparat
     const withoutRoot = entity.withoutRoot || isRefused
     return [{ ...entity, relatedEntities, samples, withoutRoot }]
   })
-  return { ...preparation, entities, quarantined }
+  return { ...preparation, entities, quarantined, repetition: undefined }
 }
 
 function filtered<T>(

@@ -2,9 +2,10 @@ import { type Misfit, misfitOf } from '../../api/schemas/form/record.ts'
 import { RecordError } from '../../app/errors.ts'
 import type { Extraction, QuarantinedPart, ResourceBase } from '../resource.ts'
 import type { IgnoredInstant, ResponseContext } from '../validate/ignored.ts'
-import { canonicalJson, contentHash, type Json, sha256, storable } from './hash.ts'
+import { base64, canonicalJson, contentHash, type Json, sha256, storable } from './hash.ts'
 import { deepJson, tooDeep } from './nesting.ts'
 import { type Prepared, preparerOf } from './prepare-entity.ts'
+import type { PreparedBefore, Repetition } from './prepared-before.ts'
 
 export type { Prepared } from './prepare-entity.ts'
 
@@ -31,6 +32,8 @@ export interface Preparation {
   readonly seen: ReadonlySet<string>
   /** Instants that were left out of records that are otherwise good. */
   readonly ignored: readonly IgnoredInstant[]
+  /** Where what was made of the response before is remembered. */
+  readonly repetition?: Repetition | undefined
 }
 
 /** The entities whose root loads: those of the others are in quarantine. */
@@ -38,21 +41,39 @@ export function rootsOf({ entities }: Pick<Preparation, 'entities'>): readonly P
   return entities.some(({ withoutRoot }) => withoutRoot) ? entities.filter((one) => !one.withoutRoot) : entities
 }
 
-/** Normalizes, checks and fingerprints every record of a response. A bad record goes to quarantine; it never stops the others. */
-export function prepare(resource: ResourceBase, records: readonly unknown[], context?: ResponseContext): Preparation {
+/**
+ * Normalizes, checks and fingerprints every record of a response. A bad record goes to quarantine; it never stops the others.
+ * @param before has what was made of the records of earlier responses
+ */
+export function prepare(
+  resource: ResourceBase,
+  records: readonly unknown[],
+  context?: ResponseContext,
+  before?: PreparedBefore,
+): Preparation {
   const entities = new Map<string, { entity: Prepared; record: unknown }>()
   const quarantined: Quarantined[] = []
   const seen = new Set<string>()
   const conflicting = new Set<string>()
   const ignored: IgnoredInstant[] = []
   const quarantine = (bad: QuarantinedPart) => quarantined.push(toQuarantine(bad))
-  const prepareOne = preparerOf(resource, { quarantine, ignored, context })
+  const prepareNew = preparerOf(resource, { quarantine, ignored, context })
+  const known = before?.begin(resource)
+  const prepareOne = (record: unknown, key: string | undefined) => {
+    if (known === undefined || key === undefined) return prepareNew(record)
+    const same = known.find(key, record)
+    if (same) return same
+    const findings = quarantined.length + ignored.length
+    const prepared = prepareNew(record)
+    if (quarantined.length + ignored.length === findings) known.add(key, record, prepared)
+    return prepared
+  }
 
   for (const record of records) {
     const key = resource.keyOf(record)
     if (key !== undefined) seen.add(storable(key))
     try {
-      const entity = prepareOne(record)
+      const entity = prepareOne(record, key)
       if (key === undefined) throw new RecordError('the record has no key')
       seen.add(entity.key)
       const twin = entities.get(entity.key)
@@ -73,7 +94,8 @@ export function prepare(resource: ResourceBase, records: readonly unknown[], con
     entities.delete(key)
   }
   const all = Array.from(entities.values(), ({ entity }) => entity)
-  return { came: records.length, entities: withoutTwins(resource, all, quarantined), quarantined, seen, ignored }
+  const unique = withoutTwins(resource, all, quarantined)
+  return { came: records.length, entities: unique, quarantined, seen, ignored, repetition: known?.repetition }
 }
 
 /**
@@ -124,12 +146,19 @@ function toQuarantine({ key, raw, path, reason, misfit }: QuarantinedPart): Quar
   return { ...texts, rawText, hash: sha256(rawText), misfit }
 }
 
+/** With its key: the same document under another key is another response. An entity may be in many responses. */
+const lines = new WeakMap<Prepared, string>()
+
+function lineOf(entity: Prepared): string {
+  const { fingerprint, key } = entity
+  const line = lines.get(entity) ?? base64(Buffer.concat([fingerprint, Buffer.from(key)]))
+  lines.set(entity, line)
+  return line
+}
+
 /** Content hash of a whole response. */
 export function fingerprintOf(extraction: Extraction, preparation: Preparation): Buffer {
-  // With its key: the same document under another key is another response.
-  const parts: Uint8Array[] = preparation.entities.map(({ fingerprint, key }) =>
-    Buffer.concat([fingerprint, Buffer.from(key)]),
-  )
+  const parts: (Uint8Array | string)[] = preparation.entities.map(lineOf)
   parts.push(...preparation.quarantined.map(({ hash }) => hash))
   // Completeness is part of it: only a complete response shows what is missing.
   if (!extraction.complete) parts.push(Buffer.from('incomplete'))

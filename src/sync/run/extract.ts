@@ -5,6 +5,7 @@ import { textOf } from '../../api/http/http-exchange.ts'
 import { clockError } from '../../api/http/response-headers.ts'
 import { KnownResponse } from '../../api/http/transport.ts'
 import { offline } from '../../api/recordings/recorded.ts'
+import type { Engine } from '../engine.ts'
 import { type Preparation, prepare } from '../normalize/prepare.ts'
 import type { Extraction, ExtractOptions, Resource, Worklist } from '../resource.ts'
 import type { RefusalKind } from '../worklist/refusals.ts'
@@ -29,11 +30,20 @@ export interface RefusedTarget {
 }
 
 /** Requests a target and normalizes its records. Uses no database, and never throws. */
-export async function extract({ resource, key }: Target, api: Api, options: ExtractOptions): Promise<Extracted> {
+export async function extract(
+  { resource, key, engine }: Target & { readonly engine?: Pick<Engine, 'before'> },
+  api: Api,
+  options: ExtractOptions,
+): Promise<Extracted> {
   try {
     const extraction =
       key === undefined ? await resource.extract(api, options) : await resource.extractOne(api, key, options)
-    const preparation = prepare(resource, extraction.records, extraction)
+    const preparation = prepare(
+      resource,
+      extraction.records,
+      extraction,
+      key === undefined ? engine?.before : undefined,
+    )
     return { kind: 'response', extraction: resource.personal ? extraction : withoutRecords(extraction), preparation }
   } catch (error) {
     if (error instanceof KnownResponse) return knownResponse(error)

@@ -3,6 +3,7 @@ import { web } from '../year/web.ts'
 import { demo } from './demo.ts'
 import { disk } from './disk.ts'
 import { firstStart } from './first-start.ts'
+import { git } from './git.ts'
 import { lake } from './lake.ts'
 import { loader } from './loader.ts'
 import { memory } from './memory.ts'
@@ -26,9 +27,10 @@ export const parts: Readonly<Record<string, Part>> = {
   year,
   web,
   lake,
+  git,
   tests,
   peers,
 }
 
-/** Those that run only when they are named: one installs other programs, one takes as long as the tests do, two make a history and load a server. */
-export const named: readonly string[] = ['tests', 'peers', 'web', 'lake']
+/** Those that run only when they are named: one installs other programs, one takes as long as the tests do, three make a history. */
+export const named: readonly string[] = ['tests', 'peers', 'web', 'lake', 'git']

@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest'
+import { versionParser } from '../../src/api/recordings/json-versions.ts'
+import { seededRandom } from '../../src/app/clock.ts'
+
+const bytesOf = (value: unknown, space?: number) => Buffer.from(JSON.stringify(value, null, space))
+
+/** What parsing comes to: a value with its order, or that it is none. */
+function outcomeOf(parse: () => unknown): string {
+  try {
+    return JSON.stringify(parse())
+  } catch (error) {
+    return (error as Error).name
+  }
+}
+
+test('values with the same bytes as in the version before are the same objects', () => {
+  const parse = versionParser()
+  const before = [{ name: 'Ash', text: `a, "b" \\ ]}${'-'.repeat(64)}` }, { name: 'Elm' }, 7, 'x', null, [[]]]
+  const [ash, elm] = parse(bytesOf(before)) as object[]
+  const after = [{ name: 'Oak' }, before[0], { name: 'Elm', level: 2 }, 7, 'x', null, [[]]]
+  const parsed = parse(bytesOf(after)) as object[]
+  expect(parsed).toEqual(after)
+  expect(parsed[1]).toBe(ash)
+  expect(parsed[2]).not.toBe(elm)
+})
+
+test.each([undefined, 2])(
+  'random versions, whole and broken, are parsed as JSON.parse does (indented by %s)',
+  (space) => {
+    const random = seededRandom(1)
+    const below = (n: number) => Math.floor(random() * n)
+    const names = ['a', 'b', '10', '2', 'ä"\\', '\u2028', 'toString', '__proto__', '']
+    const leaves = [
+      0,
+      -1.5e300,
+      true,
+      null,
+      '',
+      'plain',
+      'quote " and \\',
+      '\\"',
+      '\u0000 \ud83d\ude00',
+      [],
+      {},
+      [[1], {}],
+    ]
+    const value = (depth: number): unknown => {
+      if (depth === 0 || random() < 0.3) return leaves[below(leaves.length)]
+      if (random() < 0.5) return Array.from({ length: below(5) }, () => value(depth - 1))
+      return Object.fromEntries(Array.from({ length: below(5) }, () => [names[below(names.length)], value(depth - 1)]))
+    }
+    const parse = versionParser()
+    let document: unknown[] = Array.from({ length: 20 }, () => value(3))
+    let [whole, broken] = [0, 0]
+    for (let nth = 0; nth < 3000; nth++) {
+      document = document.flatMap((one) => {
+        if (random() < 0.9) return [one]
+        return random() < 0.5 ? [] : [value(3), one]
+      })
+      if (document.length < 5) document.push(value(3), value(3))
+      const isList = random() < 0.5
+      let bytes = bytesOf(isList ? document : Object.fromEntries(document.map((one, at) => [`${at % 15}`, one])), space)
+      // A byte that is another one, is missing or is doubled; or the end that is.
+      const at = below(bytes.length)
+      const harm = below(6)
+      if (harm === 0)
+        bytes = Buffer.concat([
+          bytes.subarray(0, at),
+          Buffer.from('{}[],:"\\ 1'[below(10)] ?? ''),
+          bytes.subarray(at + 1),
+        ])
+      if (harm === 1) bytes = bytes.subarray(0, at)
+      if (harm === 2) bytes = Buffer.concat([bytes, Buffer.from([',', ']', ' ', 'null'][below(4)] ?? '')])
+      const expected = outcomeOf(() => JSON.parse(bytes.toString('utf8')))
+      expect(outcomeOf(() => parse(bytes))).toBe(expected)
+      if (expected === 'SyntaxError') broken++
+      else whole++
+    }
+    expect([whole > 500, broken > 500]).toEqual([true, true])
+  },
+)
