@@ -1,9 +1,13 @@
 import type { Database, Sql } from '../db/database.ts'
 import { READER } from '../db/reader.ts'
+import { onSessions } from './read-sessions.ts'
+
+/** So many statements of one page run at once on a server. */
+const SESSIONS = 2
 
 /** How the server reads its database. */
 export interface Reader {
-  /** Runs work in a read-only transaction whose statements may each take `timeoutMs`. */
+  /** Runs work in read-only transactions whose statements may each take `timeoutMs`: several at once, where the database can. */
   read<T>(work: (sql: Sql) => Promise<T>): Promise<T>
   /** The same with the rights of the reader role, where the user of the database has it: schema `analytics` alone. */
   ask<T>(work: (sql: Sql) => Promise<T>): Promise<T>
@@ -24,7 +28,8 @@ export async function openReader(db: Database, timeoutMs: number): Promise<Reade
     })
   const hasRole = await inside(asReader, async () => true).catch(() => false)
   return {
-    read: (work) => inside(readOnly, work),
+    read: (work) =>
+      db.kind === 'server' ? onSessions((serve) => inside(readOnly, serve), SESSIONS, work) : inside(readOnly, work),
     ask: (work) => inside(hasRole ? asReader : readOnly, work),
   }
 }

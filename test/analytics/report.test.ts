@@ -84,6 +84,15 @@ describe.each(kindsOfPart)('the report on the %s database', (kind) => {
         ['?', '?'],
         ['1', '0'],
       ])
+      const grid = '#worlds .wide [role="img"]'
+      const titles = [...parseHTML(report.html).document.querySelectorAll(`${grid} [fill="var(--heat)"] rect title`)]
+      expect(titles.map(({ textContent }) => textContent)).toEqual([
+        'EU1, 1 Jun, 10:00: 1.5, 100 % watched',
+        'EU2, 1 Jun, 10:00: 2, 100 % watched',
+        'EU1, 1 Jun, 16:00: 1, 100 % watched',
+        'EU2, 1 Jun, 16:00: 0, 100 % watched',
+      ])
+      expect(parseHTML(report.html).document.querySelectorAll(`${grid} [fill="url(#unknown)"] rect`)).toHaveLength(4)
       expect(tableOf(report, 'guild-hours').map((row) => row.slice(1))).toEqual([
         ['Hour (UTC)', 'Online, average', 'Online, most', 'Coverage'],
         ['10:00', '1', '1', '1'],

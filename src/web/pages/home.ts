@@ -13,16 +13,23 @@ const DAY = 86_400_000
 /** `/`: what happened lately, who is online, and how fresh all is. */
 export async function homePage(visit: Visit): Promise<Page> {
   const { sql, now, people } = visit
-  const figures = [await capturesFigure(visit), ...(people ? [await movesFigure(visit)] : []), await patchFigure(visit)]
+  const [moves, captures, patch, captured, players, freshness] = await Promise.all([
+    people ? movesFigure(visit) : undefined,
+    capturesFigure(visit),
+    patchFigure(visit),
+    capturesText(visit),
+    playersText(visit),
+    freshnessFigure(sql, now),
+  ])
   return {
     path: '/',
     feed: '/feeds/captures.atom',
-    title: `${await capturesText(visit)}, ${await playersText(visit)}`,
+    title: `${captured}, ${players}`,
     lead: 'What happened lately in Wynncraft, from the kept history of its public web API.',
     control: html`<form action="/map"><label>Map at <input name="at" placeholder="2026-05-01T20:00Z, -1d"></label><button>Show</button></form>`,
     chapters: [
-      chapterOf('lately', 'Lately', ...figures),
-      chapterOf('completeness', 'How complete this is', await freshnessFigure(sql, now)),
+      chapterOf('lately', 'Lately', captures, ...(moves ? [moves] : []), patch),
+      chapterOf('completeness', 'How complete this is', freshness),
     ],
   }
 }

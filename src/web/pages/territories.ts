@@ -31,8 +31,10 @@ const columns = `territory, guild_uuid::text as uuid, guild_name as name, guild_
 /** `/territories`: all of them with their holders, and how much each guild held in the last seven days. */
 export async function territoriesPage(visit: Visit): Promise<Page> {
   const { sql } = visit
-  const empires = await empiresFigure(sql, await mapFrameOf(sql, await frameOf(visit)))
-  const rows = await sql.query<Territory>(`select ${columns} from analytics.territory order by territory`)
+  const [empires, rows] = await Promise.all([
+    frameOf(visit).then(async (frame) => await empiresFigure(sql, await mapFrameOf(sql, frame))),
+    sql.query<Territory>(`select ${columns} from analytics.territory order by territory`),
+  ])
   const held = rows.filter(({ uuid }) => uuid !== null)
   const figure: Figure =
     rows.length === 0

@@ -1,6 +1,5 @@
-import * as Plot from '@observablehq/plot'
 import type { Sql } from '../../../db/database.ts'
-import { draw, type Picture } from '../drawing/draw.ts'
+import { draw, gridCells, type Picture } from '../drawing/draw.ts'
 import { type Figure, missing } from '../drawing/figure.ts'
 import { expectedEvery, type Frame } from '../drawing/frame.ts'
 import { heat, heatLegend } from '../drawing/swatch.ts'
@@ -54,8 +53,17 @@ function picture(
 ): Picture {
   return draw('Players per world over time, as a grid.', (sheet) => {
     const { step, watched, known, ...grid } = sheet.isNarrow ? grids.narrow : grids.wide
-    const cells = [...grid.cells.values()]
-    const span = { ...stepSpan(step, frame), y: 'world', insetTop: 0.5, insetRight: 0.5 }
+    const span = stepSpan(step, frame)
+    const cells = [...grid.cells.values()].map((cell) => {
+      const { at: x1, world: y, average, coverage } = cell
+      return { x1, x2: span.x2(cell), y, opacity: heat(average, most), title: described(cell), coverage }
+    })
+    const unknown = watched
+      .filter(({ at }) => !known.has(at.getTime()))
+      .flatMap((one) => worlds.map((y) => ({ x1: one.at, x2: span.x2(one), y, opacity: 1 })))
+    const hardly = cells.flatMap(({ title: _, coverage, ...cell }) =>
+      coverage !== null && coverage < 0.9 ? [{ ...cell, opacity: 0.5 }] : [],
+    )
     return [
       {
         height: worlds.length * (sheet.isNarrow ? 13 : 15) + 24,
@@ -63,27 +71,13 @@ function picture(
         marginTop: 2,
         marginBottom: 22,
         x: timeAxis(frame, sheet),
-        y: { domain: worlds, label: null, tickSize: 0 },
+        y: { type: 'band', domain: worlds, label: null, tickSize: 0 },
         marks: [
-          Plot.barX(
-            watched
-              .filter(({ at }) => !known.has(at.getTime()))
-              .flatMap(({ at }) => worlds.map((world) => ({ at, world }))),
-            { ...stepSpan(step, frame), y: 'world', fill: 'url(#unknown)' },
-          ),
-          Plot.barX(cells, {
-            ...span,
-            fill: 'var(--heat)',
-            fillOpacity: (one: Cell) => heat(one.average, most),
-            title: described,
-          }),
-          Plot.barX(
-            cells.filter(({ coverage }) => coverage !== null && coverage < 0.9),
-            { ...span, fill: 'url(#unknown)', fillOpacity: 0.5 },
-          ),
+          gridCells(unknown, 'url(#unknown)'),
+          gridCells(cells, 'var(--heat)'),
+          gridCells(hardly, 'url(#unknown)'),
         ],
-        opacity: { type: 'identity' },
-      } as Plot.PlotOptions,
+      },
       coverageStrip(watched, step, frame, sheet),
     ]
   })
