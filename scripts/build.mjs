@@ -6,7 +6,7 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { cp, mkdir, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import process, { argv, exit, stdout } from 'node:process'
 import { build, transform } from 'esbuild'
@@ -29,6 +29,8 @@ const parts = {
   name: 'parts of libraries',
   setup: ({ onResolve }) => {
     onResolve({ filter: /^undici$/ }, () => ({ path: join(root, 'scripts/build/undici.mjs') }))
+    // A second parser, for processors that cannot run the first one.
+    onResolve({ filter: /\/llhttp-wasm\.js$/ }, () => ({ path: './llhttp-wasm.cjs', external: true }))
     onResolve({ filter: /\/event-target\.js$/ }, ({ importer }) =>
       /[\\/]linkedom[\\/]/.test(importer) ? { path: join(root, 'scripts/build/event-target.mjs') } : undefined,
     )
@@ -67,6 +69,8 @@ const program = await build({
 })
 // Only modules can be split, and only of CommonJS can Node 20 keep what it compiled.
 const files = await Promise.all(program.outputFiles.map(inCommonJs))
+const second = await readFile(join(root, 'node_modules/undici/lib/llhttp/llhttp-wasm.js'), 'utf8')
+files.push({ path: join(folder, 'llhttp-wasm.cjs'), text: inAscii(second) })
 const edition = createHash('sha256')
 for (const { text } of files) edition.update(text)
 const main = await build({

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { UsageError } from './errors.ts'
 
 /** A share of a whole. */
 export const share = z.coerce.number().min(0).max(1, { error: 'must lie between 0 and 1' })
@@ -57,4 +58,12 @@ export function readShares(text: string, context: z.RefinementCtx) {
     else plausibleShares[resource] = data
   }
   return { plausibleShare, plausibleShares }
+}
+
+/** @throws UsageError when the text of a flag is no whole number from 0 to `max` */
+export function wholeNumber(flag: string, text: string, max = 999_999_999): number {
+  const value = Number(text)
+  if (!/^\d{1,15}$/.test(text) || value > max)
+    throw new UsageError(`${flag} must be a whole number up to ${max}, got ${text}`)
+  return value
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { inspect, parseEnv } from 'node:util'
 import type { z } from 'zod'
 import { withPassword } from './config-values.ts'
@@ -207,4 +207,9 @@ function withoutEmpty(variables: Variables): Variables {
 export function environmentOfOthers(): NodeJS.ProcessEnv {
   const isOwn = (name: string) => /^(WYNNSYNC_|DATABASE_URL$|PG)/.test(name)
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isOwn(name)))
+}
+
+/** Path of the file of watches. */
+export function watchFileOf({ dataDir }: { readonly dataDir: string }): string {
+  return join(dataDir, 'watches.json')
 }

@@ -1,4 +1,4 @@
-import { packageVersion } from '../api/version.ts'
+import { version } from '../app/app.ts'
 import { type Clock, within } from '../app/clock.ts'
 import { codeOf } from '../app/errors.ts'
 
@@ -68,7 +68,7 @@ export async function postOnce({ url, body, headers, clock, signal }: Post): Pro
   try {
     const response = await fetch(url, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', 'user-agent': `wynnsync/${packageVersion()}`, ...headers },
+      headers: { 'content-type': 'application/json', 'user-agent': `wynnsync/${version}`, ...headers },
       body,
       // A redirect may lead to another receiver.
       redirect: 'manual',

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { ApiError, authorizeEndpoint, authorizeUrl, createPkce, createState, Unauthorized } from '../../../api/index.ts'
 import { openApi } from '../../../app/app-api.ts'
+import { wholeNumber } from '../../../app/config-values.ts'
 import { FatalError, messageOf, UsageError } from '../../../app/errors.ts'
 import {
   type Credential,
@@ -11,7 +12,6 @@ import {
   type StoredCredential,
   storeCredential,
 } from '../../../app/stored-credential.ts'
-import { wholeNumber } from '../../../app/whole-number.ts'
 import { type Context, writeSummary } from '../../context.ts'
 import { fetchGrant, nameOf, primaryOf } from './auth-identity.ts'
 import { awaitCode, listenForCode, oneLine } from './auth-listener.ts'

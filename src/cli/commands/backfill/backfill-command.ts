@@ -1,7 +1,7 @@
 import { type App, migrateDatabase, openDatabase } from '../../../app/app.ts'
 import { engineOf, openSharedApi } from '../../../app/app-api.ts'
+import { wholeNumber } from '../../../app/config-values.ts'
 import { UsageError } from '../../../app/errors.ts'
-import { wholeNumber } from '../../../app/whole-number.ts'
 import type { Sql } from '../../../db/database.ts'
 import { readHolder } from '../../../db/embedded/folder-lock.ts'
 import { resources } from '../../../resources/index.ts'

@@ -1,6 +1,6 @@
+import { wholeNumber } from '../../../app/config-values.ts'
 import { UsageError } from '../../../app/errors.ts'
 import { visibleLine } from '../../../app/terminal-text.ts'
-import { wholeNumber } from '../../../app/whole-number.ts'
 import { type Imported, importLake, priceOf } from '../../../lake/import/import.ts'
 import { storeSettings } from '../../../lake/lake-store.ts'
 import { MOST_BYTES, openPlace } from '../../../lake/read/place.ts'

@@ -1,7 +1,7 @@
+import { watchFileOf } from '../../../app/config.ts'
 import { messageOf } from '../../../app/errors.ts'
 import type { Database } from '../../../db/database.ts'
 import { unmatchedNames } from '../../../monitoring/watch-names.ts'
-import { watchFileOf } from '../../../monitoring/watch-place.ts'
 import { isShared, readWatches, type Watch } from '../../../monitoring/watches/watch-file.ts'
 import type { Finding } from './doctor-checks.ts'
 

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { version } from '../../../app/app.ts'
+import { wholeNumber } from '../../../app/config-values.ts'
 import { RetryableError, UsageError } from '../../../app/errors.ts'
-import { wholeNumber } from '../../../app/whole-number.ts'
 import { NO_RIGHT, READ_ONLY } from '../../../db/access.ts'
 import type { Database } from '../../../db/database.ts'
 import { holderText } from '../../../db/locks/held-locks.ts'

@@ -9,9 +9,9 @@ import {
   statementFor,
   usageOf,
 } from '../../../analytics/questions.ts'
+import { wholeNumber } from '../../../app/config-values.ts'
 import { UsageError } from '../../../app/errors.ts'
 import { didYouMean, nearest, unknownName } from '../../../app/text/nearest.ts'
-import { wholeNumber } from '../../../app/whole-number.ts'
 import type { Database } from '../../../db/database.ts'
 import { nameFinders } from '../../../resources/key-names.ts'
 import { type CommonFlags, type Context, showResult, tableWidth, withDatabase } from '../../context.ts'

@@ -1,6 +1,6 @@
 import { instantText } from '../../../analytics/instants.ts'
+import { wholeNumber } from '../../../app/config-values.ts'
 import { UsageError } from '../../../app/errors.ts'
-import { wholeNumber } from '../../../app/whole-number.ts'
 import type { Sql } from '../../../db/database.ts'
 import { resourcesNamed } from '../../../resources/index.ts'
 import { type LedgerRun, readRuns, readTraces, runsCalled } from '../../../sync/record/ledger-runs.ts'

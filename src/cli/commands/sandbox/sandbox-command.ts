@@ -1,5 +1,5 @@
+import { wholeNumber } from '../../../app/config-values.ts'
 import { cannotListen, codeOf } from '../../../app/errors.ts'
-import { wholeNumber } from '../../../app/whole-number.ts'
 import { openRecordings, type Sandbox, startSandbox } from '../../../sandbox/index.ts'
 import { type Context, untilAborted, writeResult } from '../../context.ts'
 import { instantOf } from '../../options.ts'

@@ -6,9 +6,3 @@ import { repeatable } from '../../options.ts'
 export const keyFlags: readonly Option[] = worklists.map(({ keyFlag }) =>
   repeatable(`--${keyFlag} <name>`, `only this ${keyFlag}, by uuid or exact name; may be given again`),
 )
-
-/** The names that were given for a worklist. */
-export function namesOf(flags: Readonly<Record<string, unknown>>, keyFlag: string): readonly string[] {
-  const names = flags[keyFlag]
-  return Array.isArray(names) ? names : []
-}

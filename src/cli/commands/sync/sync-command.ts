@@ -3,12 +3,12 @@ import type { Api } from '../../../api/client.ts'
 import type { WalkProgress } from '../../../api/pages.ts'
 import { type App, migrateDatabase, openDatabase } from '../../../app/app.ts'
 import { engineOf, openSharedApi } from '../../../app/app-api.ts'
+import { watchFileOf } from '../../../app/config.ts'
+import { wholeNumber } from '../../../app/config-values.ts'
 import { messageOf, RetryableError, UsageError } from '../../../app/errors.ts'
-import { wholeNumber } from '../../../app/whole-number.ts'
 import { readHolder } from '../../../db/embedded/folder-lock.ts'
 import { expectScheduled } from '../../../monitoring/expectations.ts'
 import { watchingOf, webhookOf } from '../../../monitoring/monitoring.ts'
-import { watchFileOf } from '../../../monitoring/watch-place.ts'
 import type { Watching } from '../../../monitoring/watches/watching.ts'
 import { resourcesNamed, worklists } from '../../../resources/index.ts'
 import type { Engine } from '../../../sync/engine.ts'
@@ -21,7 +21,6 @@ import { maintainDaily, retentionOf } from '../../maintenance.ts'
 import { keysNamed } from '../../named-keys.ts'
 import { openOutages } from '../../outage-file.ts'
 import { publicResult, runSummary } from '../../output/run-summary.ts'
-import { namesOf } from './key-flags.ts'
 
 type Synced = Resource | Worklist
 
@@ -147,4 +146,10 @@ async function isHeldForSame(chosen: readonly Synced[], app: App): Promise<boole
   if (!holder || !chosen.every((resource) => holder.holds.includes(holdOf(resource)))) return false
   app.log.info({ pid: holder.pid, since: holder.startedAt }, 'skipped: another process is syncing the same')
   return true
+}
+
+/** The names that were given for a worklist. */
+function namesOf(flags: Readonly<Record<string, unknown>>, keyFlag: string): readonly string[] {
+  const names = flags[keyFlag]
+  return Array.isArray(names) ? names : []
 }
