@@ -173,9 +173,9 @@ async function writeFile(
   onRows: (rows: number) => void,
 ): Promise<LakeFile> {
   const [csv, parquet] = ['rows.csv', 'rows.parquet'].map((name) => join(store.work, WRITING, name)) as [string, string]
-  const size = await writeCsv(sql, table, { path: csv, month }, { signal: options.signal, onRows })
-  await writeParquet(duck, table, { csv, path: parquet, width: size / rows })
-  await rm(csv)
+  const { paths, size } = await writeCsv(sql, table, { path: csv, month }, { signal: options.signal, onRows })
+  await writeParquet(duck, table, { csv: paths, path: parquet, width: size / rows })
+  for (const one of paths) await rm(one)
   const described = await describeParquet(duck, parquet)
   const file = await open(parquet)
   await file.sync().finally(() => file.close())

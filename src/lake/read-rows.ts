@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
 import { setImmediate as immediate } from 'node:timers/promises'
 import { quoted } from '../db/bulk/copy-columns.ts'
 import type { Sql } from '../db/database.ts'
@@ -6,6 +6,9 @@ import type { LakeTable } from './tables.ts'
 
 /** What stands for NULL in the CSV. */
 export const NULL = '\\N'
+
+/** Bytes of a CSV file. DuckDB keeps what it has read of a file until its end. */
+const FILE = 16_000_000
 
 /** How much text is read at once of the embedded database, in characters, and how many rows at most. */
 const CHUNK = 1_000_000
@@ -17,28 +20,36 @@ interface ReadOptions {
   readonly onRows: (rows: number) => void
 }
 
-/** Writes the rows of a month, or of all of a table, into a CSV file in order of their key. Returns its size in bytes. */
+/** Writes the rows of a month, or of all of a table, into CSV files in order of their key: their paths, and the size of all in bytes. */
 export async function writeCsv(
   sql: Sql,
   table: LakeTable,
   { path, month }: { readonly path: string; readonly month: string | null },
   { signal, onRows }: ReadOptions,
-): Promise<number> {
+): Promise<{ readonly paths: readonly string[]; readonly size: number }> {
   const range = month === null ? '' : `where ${rangeOf(table.time, month)}`
   const rest = `from ${quoted(table.name)} ${range} order by ${table.order}`
-  const file = await open(path, 'w')
+  const paths: string[] = []
+  let file: FileHandle | undefined
   let size = 0
   const write = async (lines: Buffer, rows: number) => {
     signal?.throwIfAborted()
-    await file.appendFile(lines)
+    if (size >= paths.length * FILE) {
+      await file?.close()
+      const next = `${path}.${paths.length}`
+      file = await open(next, 'w')
+      paths.push(next)
+    }
+    await file?.appendFile(lines)
     size += lines.length
     onRows(rows)
   }
   try {
     await (sql.copyOut ? copyCsv(sql, table, rest, write) : fetchCsv(sql, table, rest, write))
-    return size
+    if (paths.length === 0) await write(Buffer.alloc(0), 0)
+    return { paths, size }
   } finally {
-    await file.close()
+    await file?.close()
   }
 }
 

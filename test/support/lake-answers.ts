@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Database } from '../../src/db/database.ts'
@@ -30,6 +31,39 @@ export async function answersOf(db: Database): Promise<Record<string, string[]>>
   const answers: Record<string, string[]> = {}
   for (const [name, text] of Object.entries(statements)) answers[name] = linesOf(await db.values(text))
   return answers
+}
+
+/** So many rows are fetched at once. */
+const FETCHED = 20_000
+
+/** The same as digests: a year has millions of captures. */
+export async function digestsOf(db: Database): Promise<Record<string, string>> {
+  const digests: Record<string, string> = {}
+  for (const [name, text] of Object.entries(statements)) {
+    digests[name] = await db.transaction(async (sql) => {
+      await sql.query(`declare answer no scroll cursor for ${text}`)
+      return await digestOf(
+        (async function* () {
+          for (;;) {
+            const rows = await sql.values(`fetch ${FETCHED} from answer`)
+            yield* rows
+            if (rows.length < FETCHED) return
+          }
+        })(),
+      )
+    })
+  }
+  return digests
+}
+
+/** How many rows there are, and the sum of what their lines hash to: the same for the same rows in any order. */
+export async function digestOf(rows: AsyncIterable<readonly unknown[]>): Promise<string> {
+  let [count, sum] = [0, 0n]
+  for await (const row of rows) {
+    count++
+    sum += hash('sha256', row.map(cellText).join('\t'), 'buffer').readBigUInt64BE()
+  }
+  return `${count} rows, ${BigInt.asUintN(64, sum).toString(16)}`
 }
 
 /** Rows as lines that do not depend on how an engine writes instants and numbers, nor on the order. */
