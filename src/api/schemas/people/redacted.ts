@@ -21,8 +21,10 @@ const none: RedactedCounts = { worlds: {}, members: 0, online: 0, hidden: 0 }
 /** Adds to what an archived body says of its removed records, in place. */
 export function addRedacted(body: object, more: Partial<RedactedCounts>): void {
   const before = countsFrom(Reflect.get(body, redactedField))
-  const worlds = { ...before.worlds }
-  for (const [world, number] of Object.entries(more.worlds ?? {})) worlds[world] = (worlds[world] ?? 0) + number
+  // A world may have any name, also that of a field that objects have.
+  const sums = new Map(Object.entries(before.worlds))
+  for (const [world, number] of Object.entries(more.worlds ?? {})) sums.set(world, (sums.get(world) ?? 0) + number)
+  const worlds = Object.fromEntries(sums)
   const sum = (name: 'members' | 'online' | 'hidden') => before[name] + (more[name] ?? 0)
   Reflect.set(body, redactedField, { worlds, members: sum('members'), online: sum('online'), hidden: sum('hidden') })
 }
