@@ -79,11 +79,11 @@ const cellTexts: string[] = []
 /** A mark of thousands of cells. They are drawn as text: an element for each would take ten times as long. */
 export function gridCells(cells: readonly GridCell[], fill: string): Plot.RenderFunction {
   return (_index, { x, y, scales }, _values, _dimensions, { document: own }) => {
-    const height = (scales.y?.bandwidth ?? 1) - 0.5
+    const height = Math.max(0, (scales.y?.bandwidth ?? 1) - 0.5)
     const place = (value: unknown, scale: typeof x) => Number(scale?.(value))
     const texts = cells.map(({ x1, x2, y: row, opacity, title }) => {
       const [left, right] = [place(x1, x), place(x2, x)]
-      const size = `width="${right - left - 0.5}" height="${height}" fill-opacity="${opacity}"`
+      const size = `width="${Math.max(0, right - left - 0.5)}" height="${height}" fill-opacity="${opacity}"`
       const inside = title === undefined ? '/>' : `><title>${html`${title}`}</title></rect>`
       return `<rect x="${left}" y="${place(row, y) + 0.5}" ${size}${inside}`
     })
