@@ -46,6 +46,7 @@ export async function onSessions<T>(open: OpenSession, most: number, work: (sql:
     return await Promise.race([work(sql), failure])
   } finally {
     isOver = true
+    waiting.length = 0
     for (const end of idle) end(undefined)
   }
 }

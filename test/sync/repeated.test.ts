@@ -70,6 +70,16 @@ describe.each(kindsOfPart)('records that were in the response before, on the %s 
     expect(await world.sync(items, [level('Ash', 13), elm, oak], '15:00', { before })).toMatchObject({ changed: 1 })
   })
 
+  test('are compared where the response before contradicted itself about them', async () => {
+    const before = new PreparedBefore()
+    const [elm, ash] = [level('Elm', 1), level('Ash', 9)]
+    await world.sync(items, [elm, level('Ash', 1)], '10:00', { before })
+    expect(await world.sync(items, [elm, level('Ash', 2), ash], '11:00', { before })).toMatchObject({
+      status: 'partial',
+    })
+    expect(await world.sync(items, [elm, ash], '12:00', { before })).toMatchObject({ changed: 1, unchanged: 1 })
+  })
+
   test('come to the same as without that memory, whatever comes in which order', async () => {
     const random = seededRandom(5)
     const names = ['Ash', 'Elm', 'Oak', 'Yew', 'Fir', 'Bay', 'Box', 'Fig']

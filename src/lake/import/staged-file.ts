@@ -169,7 +169,7 @@ function textOf(name: string, type: string): string {
 function conditionsOf(name: string, type: string, { observed, until, required, indexed }: RowRules): string[] {
   const own = quoted(name)
   const optional = (condition: string) => `(${own} is null or ${condition})`
-  // Not `and`, whose sides DuckDB takes in any order: a copy of a value without end may be one too many.
+  // Not `and`: DuckDB evaluates its operands in any order, and another copy of an unbounded value may exceed the memory.
   const notLong = (text: string, condition: string, longest = LONGEST_VALUE) =>
     `case when ${own} is null then true when strlen(${text}) >= ${longest} then false else ${condition} end`
   const conditions: string[] = []

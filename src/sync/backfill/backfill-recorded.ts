@@ -114,7 +114,7 @@ function* readAhead<T>(responses: readonly RecordedResponse[], openOne: (respons
 async function open(
   response: RecordedResponse,
   recorded: RecordedResponses,
-  loading: Omit<Engine, 'api'>,
+  loading: Loading,
 ): Promise<readonly [Resource | Worklist, Engine]> {
   const { resource, at, key = '' } = response
   // The ledger, too, is written as of that time.

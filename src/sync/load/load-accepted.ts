@@ -95,14 +95,11 @@ async function loadRoots(
   { preparation, last }: IncomingResponse,
   at: Date,
 ): Promise<Loaded> {
-  const { repetition } = preparation
+  const before = preparation.repetition?.before
   const roots = rootsOf(preparation)
-  const isAfterLast =
-    last !== undefined &&
-    repetition?.contentHash !== undefined &&
-    Buffer.compare(repetition.contentHash, last.contentHash) === 0
+  const isAfterLast = last && before && Buffer.compare(before.contentHash, last.contentHash) === 0
   if (!isAfterLast || history.compare) return await loadVersions(sql, history, roots, at)
-  const others = roots.filter((entity) => !repetition.entities.has(entity))
+  const others = roots.filter((entity) => !before.entities.has(entity))
   const loaded = await loadVersions(sql, history, others, at)
   return { ...loaded, unchanged: loaded.unchanged + roots.length - others.length }
 }

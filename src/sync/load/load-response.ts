@@ -54,7 +54,7 @@ export async function loadResponse(sql: Sql, resource: ResourceBase, incoming: I
   }
   const { hash, awaitsAbsences, ...accepted } = await loadUnlessKnown(sql, resource, validation, contentHash)
   if (scope !== undefined) await averageAgain(sql, resource, new Date(extraction.observedAt))
-  preparation.repetition?.loaded(hash)
+  preparation.repetition?.remember({ contentHash: hash, entities: new Set(rootsOf(preparation)) })
   const actions = [...walkActions(extraction, records), ...guarded, ...accepted.guarded]
   // Later ones are still compared with the last one of plausible size.
   const compared =

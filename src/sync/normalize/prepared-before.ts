@@ -9,18 +9,22 @@ interface Known {
 
 interface Remembered {
   readonly records: Map<string, Known>
-  /** Once it is loaded, what the ledger has of it. */
-  contentHash?: Uint8Array
+  loaded?: LoadedBefore
 }
 
-/** What a response has in common with the one before. */
-export interface Repetition {
-  /** Entities whose records are the same as in the response before. */
+/** What was loaded of a response. */
+export interface LoadedBefore {
+  /** As the ledger has it. */
+  readonly contentHash: Uint8Array
+  /** Those that were loaded: records that contradict each other are not among them. */
   readonly entities: ReadonlySet<Prepared>
-  /** Of the response before; undefined where that was not loaded whole. */
-  readonly contentHash: Uint8Array | undefined
-  /** To be called when the response itself is loaded whole. */
-  loaded(contentHash: Uint8Array): void
+}
+
+/** The response before, and where this one is remembered. */
+export interface Repetition {
+  /** Undefined where the response before was not loaded. */
+  readonly before: LoadedBefore | undefined
+  remember(loaded: LoadedBefore): void
 }
 
 /**
@@ -36,12 +40,10 @@ export class PreparedBefore {
     const before = this.#responses.get(name)
     const now: Remembered = { records: new Map() }
     this.#responses.set(name, now)
-    const entities = new Set<Prepared>()
     const repetition: Repetition = {
-      entities,
-      contentHash: before?.contentHash,
-      loaded: (contentHash) => {
-        now.contentHash = contentHash
+      before: before?.loaded,
+      remember: (loaded) => {
+        now.loaded = loaded
       },
     }
     return {
@@ -51,7 +53,6 @@ export class PreparedBefore {
         const known = before?.records.get(key)
         if (known === undefined || !isEqual(known.record, record)) return undefined
         now.records.set(key, known)
-        entities.add(known.prepared)
         return known.prepared
       },
       add: (key: string, record: unknown, prepared: Prepared) => void now.records.set(key, { record, prepared }),
