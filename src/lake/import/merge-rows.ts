@@ -47,11 +47,14 @@ export async function mergeRows(
      on conflict do nothing`,
     [resource],
   )
+  // What holds from the beginning of time on has no measurement before it.
+  const again = `lake_seen seen join lake_blind blind on blind.resource = $1 and blind.scope is null and seen.resource = $1
+                            and blind.began > '-infinity' and seen.began > blind.began and seen.began < blind.ended`
+  if ((await sql.query(`select from ${again} limit 1`, [resource])).length === 0) return merged.length
+  await sql.query(`create index on pg_temp.${staged} (${[...series, time].join(', ')})`)
   await sql.query(
     `${insert('seen.began')}
-       from lake_seen seen
-       join lake_blind blind on blind.resource = $1 and blind.scope is null and seen.resource = $1
-                            and seen.began > blind.began and seen.began < blind.ended
+       from ${again}
       cross join (select distinct ${key === '1' ? '1 as one' : key} from ${staged} lake) lake
       ${latest(staged, 'seen.began')}
       where version.${time} >= coalesce($2::timestamptz, '-infinity') and version.${time} <= blind.began
