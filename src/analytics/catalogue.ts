@@ -13,7 +13,11 @@ export const topics: readonly Topic[] = [
   { number: '3', title: 'Who captured what, and who takes from whom?', names: ['territory_capture', 'capture_matrix'] },
   { number: '4', title: 'The map at a moment; empires over time', names: ['map_at', 'guild_territory_count'] },
   { number: '5', title: 'What explains a season rating?', names: ['season_rating'] },
-  { number: '6', title: "What moved in a guild's economy?", names: ['territory_economy'] },
+  {
+    number: '6',
+    title: 'What moved in the economy of a guild, and what did a territory store?',
+    names: ['territory_economy', 'territory_storage', 'territory_standing'],
+  },
   { number: '7', title: 'Who is inactive?', names: ['member_activity'] },
   { number: '8', title: 'Who contributed how much?', names: ['member_contribution'] },
   {

@@ -11,6 +11,8 @@ export const questionNames = {
   guildTerritoryCount: 'guild_territory_count',
   seasonRating: 'season_rating',
   territoryEconomy: 'territory_economy',
+  territoryStorage: 'territory_storage',
+  territoryStanding: 'territory_standing',
   memberActivity: 'member_activity',
   memberContribution: 'member_contribution',
   membershipEvent: 'membership_event',
@@ -296,6 +298,54 @@ export interface TerritoryEconomyRow {
   readonly defences: string | null
   /** Whether it was the guild's headquarters. */
   readonly is_hq: boolean | null
+}
+
+/** Arguments of `territoryStorage`. */
+export interface TerritoryStorageArguments extends Paged {
+  readonly territory: string
+  /** ISO 8601 (UTC), now, today, yesterday, -12h, -7d */
+  readonly from_time?: Instant | undefined
+  /** ISO 8601 (UTC), now, today, yesterday, -12h, -7d */
+  readonly to_time?: Instant | undefined
+  /** a length of time: 1 hour, 1 day */
+  readonly step: string
+}
+
+/** A row of `territoryStorage`. */
+export interface TerritoryStorageRow {
+  /** The instant, UTC: the beginning of the step, or when it changed. */
+  readonly at: string | null
+  /** EMERALD, ORE, WOOD, FISH or CROP. */
+  readonly resource: string | null
+  /** What was stored; emeralds or pieces. */
+  readonly stored: number | null
+  /** What can be stored; emeralds or pieces. */
+  readonly storage_limit: number | null
+  /** What is produced in an hour; emeralds or pieces. */
+  readonly generation: number | null
+}
+
+/** Arguments of `territoryStanding`. */
+export interface TerritoryStandingArguments extends Paged {
+  readonly territory: string
+  /** ISO 8601 (UTC), now, today, yesterday, -12h, -7d */
+  readonly from_time?: Instant | undefined
+  /** ISO 8601 (UTC), now, today, yesterday, -12h, -7d */
+  readonly to_time?: Instant | undefined
+}
+
+/** A row of `territoryStanding`. */
+export interface TerritoryStandingRow {
+  /** From when it was so, UTC. */
+  readonly valid_from: string | null
+  /** Until when it was so, UTC; NULL while it is. */
+  readonly valid_until: string | null
+  /** Whether it was the guild's headquarters. */
+  readonly is_hq: boolean | null
+  /** VERY_LOW .. VERY_HIGH; grows with the time held. */
+  readonly treasury: string | null
+  /** VERY_LOW .. VERY_HIGH. */
+  readonly defences: string | null
 }
 
 /** Arguments of `memberActivity`. */
@@ -1778,6 +1828,10 @@ export interface Questions {
   readonly seasonRating: Ask<SeasonRatingArguments, SeasonRatingRow>
   /** What was stored and produced in the territories of a guild while it held them in [from_time, to_time), a row whenever a value changed. Per hour; emeralds or pieces. */
   readonly territoryEconomy: Ask<TerritoryEconomyArguments, TerritoryEconomyRow>
+  /** What a territory stored and produced at every step of [from_time, to_time), by the latest response before it. Per hour; emeralds or pieces. Arguments: territory, its exact name; from_time; to_time; step. */
+  readonly territoryStorage: Ask<TerritoryStorageArguments, TerritoryStorageRow>
+  /** Treasury, defences and headquarters of a territory at some instant of [from_time, to_time), a row whenever one changed. Arguments: territory, its exact name; from_time; to_time. */
+  readonly territoryStanding: Ask<TerritoryStandingArguments, TerritoryStandingRow>
   /** Who of a guild's members at an instant was active (seen in the last seven days), inactive, or cannot be known, with the reason. last_seen is the end of the last time online in the responses, or the last login in the API; of time before the retention of the ledger, on the same day. */
   readonly memberActivity: Ask<MemberActivityArguments, MemberActivityRow>
   /** What each member contributed in [from_time, to_time): every rise that a response shows once, across rejoining. quality: exact; partial (the member was there before observations began, so only what came after the first response counts); clamped (the counter dipped or jumped and came back: not counted twice); reset (it fell for good: counted anew from there); unknown (no response about the guild in that time, contributed is NULL). */
