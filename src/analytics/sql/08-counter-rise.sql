@@ -38,7 +38,7 @@ begin atomic
   ), uneven as materialized (
     -- A counter that never fell rose by the difference of two samples. Others are read sample by sample. Where one fell
     -- when a stay began, it started again with the stay.
-    select stay.player_uuid, stay.joined
+    select stay.*
       from stay
      cross join tier
       left join lateral (
@@ -69,44 +69,68 @@ begin atomic
         or exists (select from game.member_counter_dip dip
                     where dip.guild_uuid = guild and dip.counter = member_rise.counter and dip.player_uuid = stay.player_uuid
                       and dip.hour < tier.until and dip.fell_at > stay.begins and dip.hour < stay.ends)
+  ), base as materialized (
+    -- The last number before the interval is what its rises begin from, and all before it change nothing, in two cases: it is the
+    -- highest until then and none after it is lower; or the counter began again after the last higher one.
+    select uneven.player_uuid, uneven.joined, latest.observed_at, earlier.highest
+      from (select * from uneven where not uneven.is_broken) uneven
+     cross join tier
+     cross join lateral (select one.observed_at, one.value from game.member_counter one
+                          where one.guild_uuid = guild and one.counter = member_rise.counter and one.player_uuid = uneven.player_uuid
+                            and one.value is not null and one.observed_at >= uneven.begins and one.observed_at < from_time
+                          order by one.observed_at desc limit 1) latest
+      left join lateral (select min(one.value) as lowest, max(one.value) as highest from game.member_counter one
+                          where one.guild_uuid = guild and one.counter = member_rise.counter and one.player_uuid = uneven.player_uuid
+                            and one.observed_at >= from_time and one.observed_at < uneven.ends) after on true
+      left join lateral (
+        -- A number that is higher than a later one lies in an hour in which the counter fell, or is the last before such an hour.
+        select max(one.value) as highest, (array_agg(one.value order by one.observed_at desc))[1] as last
+          from (select again.begins as observed_at, again.value from again
+                 where again.player_uuid = uneven.player_uuid and again.joined is not distinct from uneven.joined
+                 union all
+                select fallen.observed_at, fallen.value
+                  from game.member_counter_dip dip
+                 cross join lateral ((select near.observed_at, near.value from game.member_counter near
+                                       where near.guild_uuid = guild and near.counter = member_rise.counter
+                                         and near.player_uuid = uneven.player_uuid and near.value is not null
+                                         and near.observed_at < dip.hour
+                                       order by near.observed_at desc limit 1)
+                                      union all
+                                     select near.observed_at, near.value from game.member_counter near
+                                      where near.guild_uuid = guild and near.counter = member_rise.counter
+                                        and near.player_uuid = uneven.player_uuid
+                                        and near.observed_at >= dip.hour and near.observed_at < dip.hour + interval '1 hour') fallen
+                 where dip.guild_uuid = guild and dip.counter = member_rise.counter and dip.player_uuid = uneven.player_uuid
+                   and dip.hour < from_time
+                 union all
+                select near.observed_at, near.value from game.member_counter near
+                 where near.guild_uuid = guild and near.counter = member_rise.counter and near.player_uuid = uneven.player_uuid
+                   and near.observed_at >= tier.until and near.observed_at < from_time) one
+         where one.observed_at >= uneven.begins and one.observed_at < latest.observed_at and one.value > latest.value) earlier on true
+     where case when earlier.last is null then after.lowest is null or after.lowest >= latest.value
+                else earlier.last > greatest(latest.value, after.highest) end
   ), known as materialized (
-    select spell.player_uuid, spell.joined, counted.observed_at, counted.value
-      from (select spell.* from spell
-              join uneven on uneven.player_uuid = spell.player_uuid and uneven.joined is not distinct from spell.joined) spell
+    select spell.player_uuid, spell.joined, counted.observed_at, counted.value, spell.highest_before
+      from (select spell.*, base.observed_at as base, base.highest as highest_before from spell
+              join uneven on uneven.player_uuid = spell.player_uuid and uneven.joined is not distinct from spell.joined
+              left join base on base.player_uuid = spell.player_uuid and base.joined is not distinct from spell.joined) spell
      cross join lateral (select one.observed_at, one.value from game.member_counter one
                           where one.guild_uuid = guild and one.player_uuid = spell.player_uuid
                             and one.counter = member_rise.counter and one.value is not null
-                            and one.observed_at >= spell.valid_from and one.observed_at < spell.valid_until
+                            and one.observed_at >= greatest(spell.valid_from, spell.base) and one.observed_at < spell.valid_until
                          offset 0) counted
      union all
-    select again.player_uuid, again.joined, again.begins, again.value
+    select again.player_uuid, again.joined, again.begins, again.value, null
       from again
       join uneven on uneven.player_uuid = again.player_uuid and uneven.joined is not distinct from again.joined
-  ), extent as (
-    select known.player_uuid, known.joined,
-           max(known.observed_at) filter (where known.observed_at < from_time) as last_before,
-           max(known.value) filter (where known.observed_at < from_time) as highest_before,
-           min(known.value) filter (where known.observed_at >= from_time) as lowest_after
-      from known
-     group by known.player_uuid, known.joined
-  ), baseline as (
-    -- When the last number before the interval is the highest until then, and none after it is lower, it is what the rises begin
-    -- from: those before it change nothing.
-    select extent.player_uuid, extent.joined, extent.last_before
-      from extent
-      join known on known.player_uuid = extent.player_uuid and known.joined is not distinct from extent.joined
-                and known.observed_at = extent.last_before
-     where extent.lowest_after is null or extent.lowest_after >= extent.highest_before
-     group by extent.player_uuid, extent.joined, extent.last_before, extent.highest_before
-    having count(*) = 1 and min(known.value) = extent.highest_before
+     where not exists (select from base where base.player_uuid = again.player_uuid and base.joined is not distinct from again.joined)
   ), history as materialized (
     select known.*, lag(known.value) over (partition by known.player_uuid, known.joined order by known.observed_at) as previous
       from known
-      left join baseline on baseline.player_uuid = known.player_uuid and baseline.joined is not distinct from known.joined
-     where baseline.last_before is null or known.observed_at >= baseline.last_before
   ), sample as materialized (
     select history.*,
-           max(history.value) over (spell_time rows between unbounded preceding and 1 preceding) as highest,
+           greatest(history.highest_before,
+                    max(history.value) over (spell_time rows between unbounded preceding and 1 preceding)) as highest,
            -- The highest of all that comes, from here on; backwards in time, because a frame that shrinks is counted anew each time.
            max(history.value) over (partition by history.player_uuid, history.joined order by history.observed_at desc
                                  rows between unbounded preceding and current row) as coming
