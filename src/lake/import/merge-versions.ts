@@ -123,7 +123,7 @@ async function createFinal(sql: Sql, { key }: Names): Promise<void> {
   )
 }
 
-/** Versions of the lake that this database looked at twice or more, and never had. */
+/** Versions of the lake that this database looked at twice or more, while both observed, and never had. */
 async function recordConflicts(
   sql: Sql,
   { table, resource, isKeyed, key }: VersionsTable,
@@ -131,11 +131,15 @@ async function recordConflicts(
   names: Names,
 ): Promise<number> {
   const { same, keyText, seen } = names
+  const both = (at: string) =>
+    `exists (select from lake_seen seen where seen.resource = $1 and ${at} between seen.began and seen.ended)`
   const looks = isKeyed
     ? `select count(*)::int from (select from sync.observation one where one.resource = $1 and one.key = lake.${key[0]}::text
-        and one.status in ('ok', 'unchanged', 'partial') and one.observed_at >= ${seen('lake')} and one.observed_at < lake.valid_until limit 100) looks`
+        and one.status in ('ok', 'unchanged', 'partial') and one.observed_at >= ${seen('lake')} and one.observed_at < lake.valid_until
+        and ${both('one.observed_at')} limit 100) looks`
     : `select count(*)::int from (select from sync.run where run.resource = $1 and run.status in ('ok', 'unchanged', 'partial')
-        and run.observed_at >= ${seen('lake')} and run.observed_at < lake.valid_until limit 100) looks`
+        and run.observed_at >= ${seen('lake')} and run.observed_at < lake.valid_until
+        and ${both('run.observed_at')} limit 100) looks`
   const rows = await sql.query(
     `insert into sync.source_conflict (source_id, table_name, key, valid_from, valid_until, observations)
      select $2, $3, ${keyText('lake')}, lake.valid_from, max(lake.valid_until), max(looks.observations)
