@@ -1,14 +1,17 @@
+import { setTimeout } from 'node:timers/promises'
 import autocannon from 'autocannon'
 import { openServer } from '../../../src/db/server/server.ts'
+import { startSandbox } from '../../../src/sandbox/index.ts'
 import { ended, runNode, startNode } from '../child.ts'
 import type { Bench, Part } from '../part.ts'
-import { serveResponses } from '../peers/responses.ts'
 import type { Outcome } from '../target.ts'
 import { fillYear } from './fill.ts'
 import { wholeYear } from './year.ts'
 
 /** Seconds between two polls of the sync that runs beside. */
 const INTERVAL = 10
+/** Seconds that it takes to load every resource the first time: after it, a sync beside is one of every day. */
+const FIRST = 60
 /** How often each page is made. */
 const ROUNDS = 100
 
@@ -90,23 +93,29 @@ async function make(site: string, page: string) {
   return { page, p50: at(0.5), p95: at(0.95), most: at(1) }
 }
 
-/** A `start` that polls the map in a database of its own on the same server. `end` gives the longest wait for a poll beyond the interval, s. */
+/**
+ * A `start` with all its resources in a database of its own on the same server, with a token and as many requests as the API allows.
+ * `end` gives the longest wait for a poll of the map beyond the interval, s.
+ */
 async function syncBeside({ program, createDatabase }: Pick<Bench, 'program' | 'createDatabase'>) {
-  const responses = await serveResponses(1)
+  const token = 'bench'
+  const sandbox = await startSandbox({ seed: 1, tokens: [token] })
   const url = await createDatabase('web_sync')
   const child = startNode([program, 'start', '--log-level', 'error'], {
     DATABASE_URL: url,
-    WYNNSYNC_BASE_URL: responses.baseUrl,
+    WYNNSYNC_BASE_URL: sandbox.url,
+    WYNNSYNC_TOKEN: token,
     WYNNSYNC_SCHEDULE: `territories=*/${INTERVAL} * * * * *`,
   })
   child.stdout.resume()
   child.stderr.resume()
   const finished = ended(child)
+  await setTimeout(FIRST * 1000)
   const end = async () => {
     const endedAt = Date.now()
     if (child.exitCode === null) child.kill('SIGTERM')
     await finished
-    await responses.close()
+    await sandbox.close()
     const db = await openServer(url)
     const runs = await db
       .query<{ at: Date }>(
