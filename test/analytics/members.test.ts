@@ -103,6 +103,11 @@ describe.each(kindsOfLongTests)('questions about members on the %s database', (k
       expect(await contribution(at('10:20'), at('10:21'))).toMatchObject([['Player1', 'owner', 20, 1, 1, 'exact'], {}])
     })
 
+    test('is exact again in an interval after the counter began again, however low it is still', async () => {
+      await series([100, 120, 0, 30, 50])
+      expect(await contribution(at('10:30'), at('12:00'))).toMatchObject([['Player1', 'owner', 50, 1, 1, 'exact'], {}])
+    })
+
     test('is unknown, not zero, where there is no answer', async () => {
       await series([100, 130])
       expect(await contribution(at('10:11'), at('12:00'))).toEqual([

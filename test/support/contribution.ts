@@ -8,6 +8,7 @@ import type { Member } from './membership-changes.ts'
  * - A value is believed as far as no later answer of the spell takes it back: where later values lie between the highest
  *   value before it and itself, the lowest of them is.
  * - Where everything from an answer on lies below the answer before it, the counter began again there, at what it showed.
+ * - What lies below what the counter reached since it began, or is not wholly believed, is "clamped".
  * - What is gained at an answer is by how much its believed value exceeds all before it since the counter began.
  *   It counts for the interval in which the answer lies.
  */
@@ -74,6 +75,7 @@ function present(answers: readonly Answered[], begin: number, end: number): Set<
 function gainsOf(player: string, fromZero: boolean, values: readonly { at: number; value: number }[]): Gain[] {
   let level: number | null = fromZero ? 0 : null
   let highest: number | null = null
+  let reached: number | null = null
   let last: number | null = null
   let begun = 0
   return values.flatMap(({ at, value }, nth): Gain[] => {
@@ -84,6 +86,7 @@ function gainsOf(player: string, fromZero: boolean, values: readonly { at: numbe
     const isReset = last !== null && last > coming
     if (isReset) {
       level = null
+      reached = null
       begun += 1
     }
     const taken: number | null = highest
@@ -91,9 +94,10 @@ function gainsOf(player: string, fromZero: boolean, values: readonly { at: numbe
     const believed = Math.min(value, ...doubts)
     const gained = level === null ? 0 : Math.max(0, believed - level)
     const isPartial = highest === null && begun === 0 && !fromZero
-    const isClamped = (highest !== null && value < highest) || believed < value
+    const isClamped = (reached !== null && value < reached) || believed < value
     level = Math.max(level ?? believed, believed)
     highest = Math.max(highest ?? value, value)
+    reached = Math.max(reached ?? value, value)
     last = value
     return [
       { player, at, gained, quality: isPartial ? 'partial' : isReset ? 'reset' : isClamped ? 'clamped' : 'exact' },

@@ -154,7 +154,9 @@ begin atomic
      where passed.is_later and passed.risen_at is not null
      group by passed.player_uuid, passed.risen_at
   ), bounded as (
-    select segment.*, coalesce(doubted.level, segment.value) as level
+    select segment.*, coalesce(doubted.level, segment.value) as level,
+           max(segment.value) over (partition by segment.player_uuid, segment.joined, segment.number
+                                     order by segment.observed_at rows between unbounded preceding and 1 preceding) as reached
       from segment
       left join doubted on doubted.player_uuid = segment.player_uuid and doubted.observed_at = segment.observed_at
   ), rise as (
@@ -167,7 +169,7 @@ begin atomic
            case when bounded.number = 0 and bounded.highest is null
                      and not coalesce(is_since_joining and bounded.joined >= watched.since, false) then 'partial'
                 when bounded.previous > bounded.coming then 'reset'
-                when bounded.value < bounded.highest or bounded.level < bounded.value then 'clamped'
+                when bounded.value < bounded.reached or bounded.level < bounded.value then 'clamped'
                 else 'exact' end as quality
       from bounded cross join watched
      union all
