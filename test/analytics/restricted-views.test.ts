@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { guildBody, guildId, syncGuild } from '../support/guild-answers.ts'
+import { leaderboards } from '../../src/resources/leaderboards/index.ts'
+import { guildBody, guildId, playerId, syncGuild } from '../support/guild-answers.ts'
 import { profile, syncPlayer } from '../support/player-answers.ts'
 import { kindsOfLongTests } from '../support/postgres.ts'
 import { worldOf } from '../support/world.ts'
@@ -41,5 +42,104 @@ describe.each(kindsOfLongTests)('a NULL in a view has its reason beside it, on t
     expect(await member()).toEqual([[null, null, ['onlineStatus']]])
     const activity = `select status, reason from analytics.member_activity('${guildId('a')}', '2026-06-01 10:20Z')`
     expect(await world.rows(activity)).toEqual([['unknown', 'hides whether online']])
+  })
+
+  test('the former guilds of who hides them, from the first response on, with or without a profile', async () => {
+    const other = (players: Parameters<typeof guildBody>[1]) => guildBody('b', players)
+    const guilds = (nth: number) =>
+      world.rows(`select guild_uuid from analytics.player_biography('${playerId(nth)}') order by valid_from`)
+    const moves = () =>
+      world.rows(
+        'select event, guild_uuid, username, other_guild_uuid from analytics.membership_event order by at, username, event',
+      )
+    const contributors = () =>
+      world.rows(
+        `select username from analytics.member_contribution('${a}', '2026-06-01 10:05Z', '2026-06-01 12:00Z') order by 1`,
+      )
+    const [a, b] = [guildId('a'), guildId('b')]
+    const former = (nth: number) => ({ [nth]: { joined: '10:05' } })
+    // Both were in guild a, and are in guild b; only the first one has a profile.
+    await syncGuild(world, guildBody('a', { 9: { rank: 'owner' } }), '10:00')
+    await syncGuild(world, other({ 8: { rank: 'owner' } }), '10:00')
+    await syncGuild(world, guildBody('a', { 9: { rank: 'owner' }, ...former(1), ...former(2) }), '10:10')
+    await syncPlayer(
+      world,
+      1,
+      profile(1, { guild: { uuid: a, name: 'Guild a', prefix: 'aaa', rank: 'RECRUIT' } }),
+      '10:12',
+    )
+    await syncGuild(world, guildBody('a', { 9: { rank: 'owner' } }), '10:20')
+    await syncGuild(world, guildBody('a', { 9: { rank: 'owner' } }), '10:30')
+    const members = (fields: object) =>
+      other({ 8: { rank: 'owner' }, 1: { joined: '10:35', ...fields }, 2: { joined: '10:35', ...fields } })
+    await syncGuild(world, members({}), '10:40')
+    await syncPlayer(
+      world,
+      1,
+      profile(1, { guild: { uuid: b, name: 'Guild b', prefix: 'bbb', rank: 'RECRUIT' } }),
+      '10:42',
+    )
+    expect([await guilds(1), await guilds(2)]).toEqual([
+      [[a], [b]],
+      [[a], [b]],
+    ])
+    expect(await contributors()).toEqual([['Player1'], ['Player2'], ['Player9']])
+    const all = await moves()
+    expect(all.filter(([, guild]) => guild === a).length).toBe(4)
+    expect(all.filter(([event, , , from]) => event === 'joined' && from === a).length).toBe(2)
+    await syncGuild(world, members({ restrictions: { guildHistoryAccess: true } }), '10:50')
+    expect(await world.rows('select distinct field_group, awaits from sync.privacy_restriction')).toEqual([
+      ['guildHistoryAccess', 1],
+    ])
+    expect([await guilds(1), await guilds(2)]).toEqual([[[null], [b]], [[b]]])
+    expect(await contributors()).toEqual([['Player9']])
+    expect((await moves()).filter((move) => move.includes(a))).toEqual([])
+    expect((await moves()).filter(([event]) => event === 'joined').length).toBe(2)
+  })
+
+  test('from the first response on, before another one confirms it and what is kept is removed', async () => {
+    const counter = (name: string) =>
+      world.rows(
+        `select delta, quality from analytics.member_counter('${guildId('a')}', '${name}', '2026-06-01 10:05Z', '2026-06-01 12:00Z')`,
+      )
+    const wars = (amount: number) => memberIs({ contributed: amount, globalData: { wars: amount } })
+    const evidence = () => world.rows('select online, told_by from analytics.player_evidence order by 2')
+    const place = () =>
+      world.rows(
+        `select place, entity, name, reason from analytics.leaderboard_at('warsCompletion', '2026-06-01 12:00Z')`,
+      )
+    const ranks = () =>
+      world.rows(
+        `select at, place from analytics.leaderboard_history('warsCompletion', '${playerId(1)}', '2026-06-01Z', '2026-06-02Z')`,
+      )
+    const entry = { uuid: playerId(1), name: 'Player1', score: 5, metaScore: 1, previousRanking: 1, restricted: false }
+    world.sandbox.setAnswer('/leaderboards/types', () => ({ body: ['warsCompletion'] }))
+    world.sandbox.setAnswer('/leaderboards/warsCompletion', () => ({ body: { 1: entry } }))
+    await world.syncNow(leaderboards)
+    await syncPlayer(world, 1, profile(1, shown), '10:00')
+    await syncGuild(world, wars(5), '10:00')
+    await syncGuild(world, wars(9), '10:10')
+    expect(await counter('wars')).toEqual([[4, 'exact']])
+    expect(await evidence()).toEqual([
+      [false, 'guild'],
+      [true, 'player'],
+    ])
+    expect(await place()).toEqual([[1, playerId(1), 'Player1', null]])
+    expect(await ranks()).toHaveLength(1)
+    const hides = { restrictions: { mainAccess: true, onlineStatus: true } }
+    await syncPlayer(world, 1, profile(1, hides), '10:20')
+    expect(await world.rows('select distinct awaits from sync.privacy_restriction')).toEqual([[1]])
+    expect(await counter('wars')).toEqual([[null, 'unknown']])
+    expect(await counter('contributed')).toEqual([[4, 'exact']])
+    expect(await evidence()).toEqual([])
+    expect(await place()).toEqual([[1, null, null, 'redacted']])
+    expect(await ranks()).toEqual([])
+    // It was a mistake: nothing is lost.
+    await syncPlayer(world, 1, profile(1, shown), '10:30')
+    expect([await counter('wars'), await place(), await ranks()]).toMatchObject([
+      [[4, 'exact']],
+      [[1, playerId(1), 'Player1', null]],
+      [{ length: 2 }],
+    ])
   })
 })

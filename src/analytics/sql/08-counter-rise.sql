@@ -216,7 +216,7 @@ language sql stable parallel safe
 begin atomic
   select member.player_uuid, member.username, member.rank, answered.is_answered
     from (select distinct on (version.player_uuid) version.player_uuid, version.username, version.rank
-            from game.guild_member version
+            from analytics.membership version
            where version.guild_uuid = guild and version.valid_from < to_time and version.valid_until > from_time
            order by version.player_uuid, version.valid_from desc) member
    cross join (select exists (select from sync.observation

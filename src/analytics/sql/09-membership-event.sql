@@ -14,7 +14,7 @@ with version as (
          lag(member.valid_until) over key as before_until, lag(member.rank) over key as before_rank,
          lag(member.joined) over key as before_joined,
          lead(member.valid_from) over key as next_from, lead(member.joined) over key as next_joined
-    from game.guild_member member
+    from analytics.membership member
   window key as (partition by member.guild_uuid, member.player_uuid order by member.valid_from)
 ), spelled as (
   -- A member who is missing for a while and comes back with the same `joined` was there all along.
@@ -44,12 +44,12 @@ with version as (
     left join lateral (
       -- The guild of the membership that began last before this one, or first after it.
       (select earlier.guild_uuid, earlier.rank, earlier.valid_from as shown_from, earlier.valid_until as lacked_at
-         from game.guild_member earlier
+         from analytics.membership earlier
         where event.event = 'joined' and earlier.player_uuid = event.player_uuid
           and earlier.guild_uuid <> event.guild_uuid and coalesce(earlier.joined, earlier.valid_from) < event.began
         order by coalesce(earlier.joined, earlier.valid_from) desc, earlier.valid_from desc limit 1)
       union all
-      (select later.guild_uuid, null, null, null from game.guild_member later
+      (select later.guild_uuid, null, null, null from analytics.membership later
         where event.event = 'left' and later.player_uuid = event.player_uuid and later.guild_uuid <> event.guild_uuid
           and coalesce(later.joined, later.valid_from) > event.began
         order by coalesce(later.joined, later.valid_from) limit 1)) other on true

@@ -2,14 +2,23 @@ create or replace function analytics.player_biography(player uuid)
 returns table (valid_from timestamptz, valid_until timestamptz, username text, guild_uuid uuid, guild_name text, guild_rank text)
 language sql stable parallel safe set jit = off
 begin atomic
-  with version as (
-    select profile.valid_from, profile.valid_until, profile.previous_until, profile.username, profile.guild_uuid, profile.guild_name,
-           lower(profile.guild_rank) as guild_rank
-      from game.player profile where profile.player_uuid = player
+  with hidden as materialized (
+    select exists (select from sync.privacy_restriction rule
+                    where rule.player_uuid = player and rule.field_group = 'guildHistoryAccess') as guilds
+  ), version as (
+    select profile.valid_from, profile.valid_until, profile.username, shown.guild_uuid, shown.guild_name,
+           lower(shown.guild_rank) as guild_rank
+      from game.player profile
+      -- Without the former guilds of a player who hides these: they are to be removed.
+      left join lateral (select profile.guild_uuid, profile.guild_name, profile.guild_rank
+                          where profile.valid_until = 'infinity' or not (select hidden.guilds from hidden)
+                             or profile.guild_uuid = (select now.guild_uuid from game.player now
+                                                       where now.player_uuid = player and now.valid_until = 'infinity')) shown on true
+     where profile.player_uuid = player
      union all
     -- Players without a synced profile are known from guilds alone.
-    select member.valid_from, member.valid_until, member.previous_until, member.username, member.guild_uuid, named.name, member.rank
-      from game.guild_member member
+    select member.valid_from, member.valid_until, member.username, member.guild_uuid, named.name, member.rank
+      from analytics.membership member
      cross join lateral (select min(listed.valid_from) as at from game.guild_listing listed
                           where listed.guild_uuid = member.guild_uuid) known
       left join lateral (select listed.name from game.guild_listing listed
@@ -28,7 +37,7 @@ begin atomic
     window own as (order by version.valid_from)
   ), carried as (
     -- What one response lacks has not changed: it takes another one to show that.
-    select beside.valid_from, beside.valid_until, beside.previous_until,
+    select beside.valid_from, beside.valid_until,
            max(beside.username) over (partition by beside.name_number) as username,
            case when missing.is_so then beside.uuid_before else beside.guild_uuid end as guild_uuid,
            case when missing.is_so then beside.name_before else beside.guild_name end as guild_name,

@@ -8,11 +8,17 @@ begin atomic
     from analytics.members_between(guild, from_time, to_time) member
     left join analytics.member_rise(guild, counter, from_time, to_time, counter = 'contributed') rise
            on rise.player_uuid = member.player_uuid
-   -- A member who hides a counter has no samples of it, which is not zero.
+   -- A member who hides a counter has no samples of it, or only ones that are to be removed, which is not zero.
    cross join lateral (select exists (select from game.member_counter counted
                                        where counted.guild_uuid = guild and counted.counter = member_counter.counter
                                          and counted.player_uuid = member.player_uuid and counted.observed_at < to_time
-                                         and counted.value is not null) as is_sent) sent
+                                         and counted.value is not null)
+                              and not exists (select from sync.privacy_restriction rule
+                                               where rule.player_uuid = member.player_uuid
+                                                 and rule.field_group = case member_counter.counter
+                                                       when 'contributed' then null
+                                                       when 'weekly.streak' then 'guildHighRankedAccess'
+                                                       else 'mainAccess' end) as is_sent) sent
    order by 3 desc nulls last, member.username;
 end;
 comment on function analytics.member_counter(uuid, text, timestamptz, timestamptz) is

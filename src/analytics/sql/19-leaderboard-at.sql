@@ -3,9 +3,11 @@ returns table (place int, entity uuid, name text, score double precision, observ
                reason text, kind text)
 language sql stable parallel safe set jit = off
 begin atomic
-  select numbered.place, coalesce(latest.guild_uuid, latest.player_uuid), latest.name, latest.score, latest.observed_at,
-         latest.character_uuid,
-         case when latest.guild_uuid is null and latest.player_uuid is null
+  select numbered.place, case when not hides.player then coalesce(latest.guild_uuid, latest.player_uuid) end,
+         case when not hides.player then latest.name end, latest.score, latest.observed_at,
+         case when not hides.player and not hides.character then latest.character_uuid end,
+         case when hides.player then 'redacted'
+              when latest.guild_uuid is null and latest.player_uuid is null
               then coalesce(latest.reason, 'removed for privacy') end,
          board.kind
     from generate_series(1, (select max(known.place) from game.leaderboard_place known
@@ -15,6 +17,10 @@ begin atomic
                         where sample.type = leaderboard_at.type and sample.place = numbered.place
                           and sample.observed_at <= leaderboard_at.at
                         order by sample.observed_at desc limit 1) latest
+   -- What is to be removed: who is on the place began to hide it since.
+   cross join lateral (select coalesce(bool_or(rule.field_group = 'mainAccess'), false) as player,
+                              coalesce(bool_or(rule.field_group = 'characterListAccess'), false) as character
+                         from sync.privacy_restriction rule where rule.player_uuid = latest.player_uuid) hides
     left join game.leaderboard board
            on board.type = leaderboard_at.type and board.valid_from <= leaderboard_at.at and leaderboard_at.at < board.valid_until
    where latest.reason is distinct from 'empty'

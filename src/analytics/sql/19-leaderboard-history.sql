@@ -19,9 +19,14 @@ begin atomic
               from who join game.leaderboard_place sample on sample.guild_uuid = who.uuid
              where sample.type = leaderboard_history.type and sample.observed_at < to_time
              union all
-            select sample.player_uuid, sample.character_uuid, sample.place, sample.score, sample.name, sample.observed_at
+            select sample.player_uuid, case when not hides.character then sample.character_uuid end, sample.place, sample.score,
+                   sample.name, sample.observed_at
               from who join game.leaderboard_place sample on sample.player_uuid = who.uuid
-             where sample.type = leaderboard_history.type and sample.observed_at < to_time) ranked
+             -- What is to be removed: the player began to hide it since.
+             cross join lateral (select coalesce(bool_or(rule.field_group = 'mainAccess'), false) as player,
+                                        coalesce(bool_or(rule.field_group = 'characterListAccess'), false) as character
+                                   from sync.privacy_restriction rule where rule.player_uuid = who.uuid) hides
+             where sample.type = leaderboard_history.type and sample.observed_at < to_time and not hides.player) ranked
   ), step as (
     select own.entity_uuid, own.character_uuid, own.name, own.began as at, own.place, own.score from own
      union all
