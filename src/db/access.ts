@@ -1,5 +1,6 @@
 import { FatalError, messageOf } from '../app/errors.ts'
 import type { Database, Sql } from './database.ts'
+import { READER } from './reader.ts'
 import { sqlState } from './sql-errors.ts'
 
 /** SQLSTATE of a write into a read-only database, and of a statement without the right to it. */
@@ -28,12 +29,20 @@ export async function withGrants(db: Database, error: unknown): Promise<unknown>
   const cause = innermost(error)
   if (sqlState(cause) !== NO_RIGHT) return cause
   const [row] = await db
-    .query<{ user: string; database: string; owner: string | null }>(
+    .query<{ user: string; database: string; owner: string | null; reads: boolean }>(
       `select quote_ident(current_user) as user, quote_ident(current_database()) as database,
-              (select nspowner::regrole::text from pg_namespace where nspname = 'sync') as owner`,
+              (select nspowner::regrole::text from pg_namespace where nspname = 'sync') as owner,
+              coalesce(pg_has_role(to_regrole($1), 'usage'), false) as reads`,
+      [READER],
     )
     .catch(() => [])
-  const { user = 'this user', database = 'this database', owner = null } = row ?? {}
+  const { user = 'this user', database = 'this database', owner = null, reads = false } = row ?? {}
+  // Such a login is meant for other programs: it is not to become the owner.
+  if (reads)
+    return new FatalError(
+      `database ${db.place}: ${user} is in the role ${READER}, which reads the schema analytics alone, with psql, Grafana or another program; this command needs a login with the rights of ${owner ?? 'the owner of the tables'}`,
+      { context: { place: db.place, sqlState: NO_RIGHT } },
+    )
   const grant = owner === null ? `grant create on database ${database} to ${user}` : `grant ${owner} to ${user}`
   const granter = owner === null ? 'the owner of the database' : `a user with that right, such as ${owner}`
   return new FatalError(`database ${db.place}: ${messageOf(cause)}; ask ${granter} for: ${grant}`, {

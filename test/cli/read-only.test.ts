@@ -91,6 +91,27 @@ describe('a database that cannot be written', () => {
     }
   })
 
+  test('says to whom the reader role belongs, instead of making its logins owners', async () => {
+    const url = new URL(await testDatabaseUrl())
+    const name = `look_${url.pathname.slice(-12)}`
+    const db = await openServer(url.href)
+    await db.query(`create role ${name} login password 'of the looker' in role wynnsync_reader`)
+    url.username = name
+    url.password = 'of the looker'
+    for (const args of [['query', 'item'], ['status']]) {
+      const { code, err } = await runProgram(args, { DATABASE_URL: url.href })
+      expect([code, err]).toEqual([
+        1,
+        expect.stringMatching(
+          new RegExp(`${name} is in the role wynnsync_reader, which reads the schema analytics alone, .* the rights of tester
+`),
+        ),
+      ])
+    }
+    await db.query(`drop role ${name}`)
+    await db.close()
+  })
+
   test('says which right is missing and what to grant, where the user may create nothing', async () => {
     const url = new URL(await testDatabaseUrl({ migrated: false }))
     const [database, name] = [url.pathname.slice(1), `poor_${url.pathname.slice(-12)}`]
