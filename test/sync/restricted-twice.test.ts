@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { createClient } from '../../src/api/client.ts'
 import { seededRandom } from '../../src/app/clock.ts'
+import { readOverview } from '../../src/cli/commands/status/status-overview.ts'
+import { statusText } from '../../src/cli/commands/status/status-text.ts'
 import { guildBody, type MemberFields, playerId, syncGuild } from '../support/guild-answers.ts'
 import { profile, syncPlayer, syncPlayers } from '../support/player-answers.ts'
 import { kindsOfLongTests } from '../support/postgres.ts'
@@ -68,8 +70,17 @@ describe.each(kindsOfLongTests)('restrictions on the %s database', (kind) => {
     for (const at of ['10:10', '11:00', '12:10']) await syncMany(closed, at)
     expect(await count('game.player_counter')).toBe(before)
     expect(await rows('select distinct awaits, is_held from sync.privacy_restriction')).toEqual([[1, true]])
+    const status = () => readOverview(world.db, world.clock.now())
+    const { restrictions } = await status()
+    expect(restrictions).toEqual([
+      { group: 'mainAccess', pending: many, held: many, needsToken: 0, since: new Date(instantOf('10:00')) },
+    ])
+    expect(statusText(await status(), world.clock.now())).toMatch(
+      new RegExp(`pending until another response confirms it\n.*\nmainAccess +${many} +${many} +0 +2.2 h ago\n`),
+    )
     await syncMany(closed, '14:20')
     expect(await count('game.player_counter')).toBe(0)
+    expect((await status()).restrictions).toEqual([])
   })
 
   test('of many players in one run are withdrawn by good responses, or concluded by a person', async () => {
@@ -129,6 +140,9 @@ describe.each(kindsOfLongTests)('restrictions of a guest on the %s database', (k
     for (const at of ['10:00', '10:10', '13:00', '16:00']) await syncPlayer(guest, 1, closed, at)
     for (const at of ['16:10', '16:20', '16:30']) await syncPlayer(guest, 1, null, at, 403)
     expect([await counters(), await restriction()]).toEqual([before, [[1, 'guest', 'token']]])
+    expect((await readOverview(world.db, clock.now())).restrictions).toMatchObject([
+      { pending: 1, held: 0, needsToken: 1 },
+    ])
     expect(await world.rows(`select guard, action from sync.guard_action`)).toEqual([['credential', 'pending']])
     expect(world.log.some((line) => line.includes('came as a guest'))).toBe(true)
     await syncPlayer(owner, 1, shown, '17:00')

@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { watchSchemas } from '../../monitoring/watches/watch-schemas.ts'
-import { configuredLake, ledgerSchemas } from './ledger-schemas.ts'
+import { ledgerSchemas } from './ledger-schemas.ts'
 import { count, instant, listOf, maybeInstant, maybeText, text } from './schema-parts.ts'
+import { status } from './status-schema.ts'
 
 /*
  * The documents that `--json` prints, the notifications and the webhook. `npm run generate` writes them as JSON Schema into
@@ -35,61 +36,6 @@ const plan = z.looseObject({
   rows: count,
   bytes: count,
   assumptions: z.array(text),
-})
-
-const status = z.looseObject({
-  database: text,
-  resources: listOf({
-    resource: text,
-    status: maybeText,
-    finishedAt: maybeInstant,
-    observedAt: maybeInstant,
-    changedAt: maybeInstant,
-    living: count.nullable(),
-    keys: z
-      .looseObject({ listed: count, observed: count.describe('with a current version') })
-      .optional()
-      .describe('of a worklist'),
-    nameless: count.optional().describe('keys online that have no name, since they were never requested'),
-    quarantined: count,
-    error: maybeText,
-    lastObservedAt: maybeInstant.optional(),
-    everySeconds: z.number().nullish(),
-    isLate: z.boolean().optional(),
-    pending: z
-      .looseObject({
-        redactions: count,
-        tombstones: count,
-        oldest: listOf({ key: text, pending: z.enum(['redaction', 'tombstone']), since: instant }),
-      })
-      .optional(),
-  }),
-  budgets: listOf({
-    account: text,
-    who: text.describe('the account for a person: guest, or token of NAME'),
-    bucket: text,
-    limit: count.nullable(),
-    remaining: count.nullable(),
-    live: count,
-    refresh: count,
-    backfill: count,
-    endsAt: maybeInstant,
-  }),
-  gaps: listOf({ resource: text, beganAt: instant, endedAt: instant, missed: count, reason: text }),
-  failures: listOf({ resource: text, at: instant, error: text, times: count }),
-  size: z.looseObject({
-    bytes: count,
-    tables: listOf({ table: text, bytes: count, rows: z.number() }),
-  }),
-  tiers: listOf({ table: text, fineSince: maybeInstant, coarseSince: maybeInstant }),
-  locks: listOf({ name: text, pid: count, host: text, application: text, since: instant }),
-  watches: listOf({
-    watch: text,
-    error: maybeText.describe('why the last attempt failed'),
-    failingSince: maybeInstant.describe('the first failed attempt since the last message that arrived'),
-    deliveredAt: maybeInstant,
-  }),
-  lake: configuredLake,
 })
 
 const drift = z.looseObject({

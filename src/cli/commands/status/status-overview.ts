@@ -6,6 +6,7 @@ import type { StoreSettings } from '../../../lake/lake-store.ts'
 import { readDeliveries } from '../../../monitoring/watches/delivery-state.ts'
 import { resources, worklists } from '../../../resources/index.ts'
 import { accountOf } from '../../../sync/budget/database-budget-store.ts'
+import { readPendingRestrictions } from '../../../sync/privacy/restrictions/restrictions.ts'
 import { readBudgets, readFailures, readGaps, readSizes, readTiers } from '../../../sync/record/overview.ts'
 import { readFreshness, readKeyCounts, readStates } from '../../../sync/record/recent-runs.ts'
 import { readPendingRefusals } from '../../../sync/worklist/refusals.ts'
@@ -48,6 +49,7 @@ export async function readOverview(
     budgets: (await readBudgets(db, now)).map((budget) => ({ ...budget, who: whoIs(budget.account, credentials) })),
     gaps: await readGaps(db, yesterday, 5),
     failures: await readFailures(db, yesterday, 5),
+    restrictions: await readPendingRestrictions(db),
     size: await readSizes(db, 5),
     tiers: await readTiers(db),
     locks: await readHeldLocks(db),

@@ -67,7 +67,7 @@ interface Section {
 }
 
 function sections(overview: Overview, now: number): readonly Section[] {
-  const { budgets, gaps, failures, size, tiers, locks, watches } = overview
+  const { budgets, gaps, failures, restrictions, size, tiers, locks, watches } = overview
   return [
     {
       title: 'Requests the API allows',
@@ -87,6 +87,16 @@ function sections(overview: Overview, now: number): readonly Section[] {
       rows: gaps.map((gap) => ({ ...gap, from: gap.beganAt, to: gap.endedAt, why: shortened(gap.reason, 90) })),
     },
     pendingSection(overview, now),
+    {
+      title: 'Hidden, and pending until another response confirms it',
+      columns: ['rule', 'pending', 'held', 'need a token', 'since'],
+      rows: restrictions.map((one) => ({
+        ...one,
+        rule: one.group,
+        'need a token': one.needsToken,
+        since: ago(one.since, now),
+      })),
+    },
     {
       title: 'Failures of the last day',
       columns: ['resource', 'last', 'times', 'error'],
