@@ -57,3 +57,27 @@ test('every hold of a period is there once, also those that begin or last in its
     }
   }
 })
+
+test('a capture between the two statements leaves no moment with two holders', async () => {
+  await world.sync(territories, { Ragni: place('a', '09:00') }, '10:00')
+  let first: Promise<unknown> | undefined
+  const query: typeof world.db.query = async (text, params) => {
+    if (!text.includes('territory_held_between')) return await world.db.query(text, params)
+    if (first === undefined) {
+      const rows = world.db.query(text, params)
+      first = rows
+      return (await rows) as never
+    }
+    await first
+    await world.sync(territories, { Ragni: place('b', '12:59') }, '13:00')
+    return await world.db.query(text, params)
+  }
+  const period = { from: new Date(instantOf('08:00')), to: new Date(instantOf('14:00')) }
+  const holds = await readHolds({ ...world.db, query }, period)
+  const holders = holds.steps.map((): string[] => [])
+  holds.over(holds.steps)('Ragni', (began, ended, guild) => {
+    for (let step = began; step < ended; step++) holders[step]?.push(guild)
+  })
+  expect(holders.filter((all) => all.length > 1)).toEqual([])
+  expect([holders[30], holders.at(-1)]).toEqual([[guildId('a')], [guildId('b')]])
+})

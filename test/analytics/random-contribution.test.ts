@@ -61,10 +61,12 @@ test.each([1, 2, 3])(
     const expected = contributionIn(answers)
     const begin = instantOf(time(0))
     const found = { exact: 0, partial: 0, clamped: 0, reset: 0 }
-    const compare = async () => {
+    /** @param after the response after which most intervals begin shortly */
+    const compare = async (after?: number) => {
       for (let round = 0; round < 40; round++) {
         // Every fourth interval holds the first response.
-        const shares = [round % 4 === 0 ? 0 : random(), random()].sort((a, b) => a - b)
+        const near = after === undefined ? random() : (after + 9 * random()) / RESPONSES
+        const shares = [round % 4 === 0 ? 0 : near, random()].sort((a, b) => a - b)
         const [from = 0, to = 0] = shares.map((share) => begin + share * RESPONSES * every)
         const given = [new Date(from), new Date(to)] as const
         const rows = await world.db.values(
@@ -80,11 +82,39 @@ test.each([1, 2, 3])(
     // What is materialized ahead changes nothing.
     const now = new Date(begin + RESPONSES * every)
     await maintain(world.db, { now, tables: growingTables, retention: new Map() })
-    const [until] = await world.db.values(
-      `select averaged_until from sync.tier where sample_table = 'game.member_counter' and averaged_until is not null`,
-    )
-    expect(until).toBeDefined()
+    const ofCounters = `sample_table = 'game.member_counter'`
+    expect(await world.db.values(`select averaged_until from sync.tier where ${ofCounters}`)).toEqual([
+      [expect.any(Date)],
+    ])
     await compare()
+    // Up to an instant in the middle, too: what follows is not materialized yet.
+    for (const hours of [13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3]) {
+      const middle = new Date(begin + hours * 3_600_000)
+      await world.db.query(`update sync.tier set averaged_until = $1 where ${ofCounters}`, [middle])
+      await world.db.query('delete from game.member_counter_dip where hour >= $1', [middle])
+      await compare(hours * 6)
+    }
     for (const amount of Object.values(found)) expect(amount).toBeGreaterThan(10)
   },
 )
+
+test('a fall across the instant until which falls are materialized is not forgotten', async () => {
+  for (const [at, contributed] of [
+    ['10:00', 50],
+    ['10:50', 100],
+    ['11:10', 30],
+    ['11:20', 40],
+    ['12:05', 110],
+  ] as const)
+    await syncGuild(world, guildBody('a', { 1: { rank: 'owner', contributed } }), at)
+  const read = () =>
+    world.rows(
+      `select contributed, quality from analytics.member_contribution('${guildId('a')}', '2026-06-01 11:30Z', '2026-06-01 13:00Z')`,
+    )
+  expect(await read()).toEqual([[10, 'exact']])
+  await maintain(world.db, { now: new Date(instantOf('12:10')), tables: growingTables, retention: new Map() })
+  expect(await world.rows('select averaged_until from sync.tier where averaged_until is not null limit 1')).toEqual([
+    ['11:00'],
+  ])
+  expect(await read()).toEqual([[10, 'exact']])
+})

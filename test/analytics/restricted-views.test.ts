@@ -83,7 +83,9 @@ describe.each(kindsOfLongTests)('a NULL in a view has its reason beside it, on t
       [[a], [b]],
       [[a], [b]],
     ])
-    expect(await contributors()).toEqual([['Player1'], ['Player2'], ['Player9']])
+    const active = () =>
+      world.rows(`select username from analytics.member_activity('${a}', '2026-06-01 10:15Z') order by 1`)
+    expect([await contributors(), await active()]).toEqual(Array(2).fill([['Player1'], ['Player2'], ['Player9']]))
     const all = await moves()
     expect(all.filter(([, guild]) => guild === a).length).toBe(4)
     expect(all.filter(([event, , , from]) => event === 'joined' && from === a).length).toBe(2)
@@ -92,7 +94,7 @@ describe.each(kindsOfLongTests)('a NULL in a view has its reason beside it, on t
       ['guildHistoryAccess', 1],
     ])
     expect([await guilds(1), await guilds(2)]).toEqual([[[null], [b]], [[b]]])
-    expect(await contributors()).toEqual([['Player9']])
+    expect([await contributors(), await active()]).toEqual(Array(2).fill([['Player9']]))
     expect((await moves()).filter((move) => move.includes(a))).toEqual([])
     expect((await moves()).filter(([event]) => event === 'joined').length).toBe(2)
   })
@@ -132,6 +134,9 @@ describe.each(kindsOfLongTests)('a NULL in a view has its reason beside it, on t
     expect(await counter('wars')).toEqual([[null, 'unknown']])
     expect(await counter('contributed')).toEqual([[4, 'exact']])
     expect(await evidence()).toEqual([])
+    // Of an instant before, too: what was seen then is to be removed.
+    const before = `select last_seen, reason from analytics.member_activity('${guildId('a')}', '2026-06-01 10:15Z')`
+    expect(await world.rows(before)).toEqual([[null, 'hides whether online']])
     expect(await place()).toEqual([[1, null, null, 'redacted']])
     expect(await ranks()).toEqual([])
     // It was a mistake: nothing is lost.

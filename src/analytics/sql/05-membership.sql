@@ -6,7 +6,9 @@ select member.guild_uuid, member.player_uuid, member.username, member.rank, memb
                     where rule.player_uuid = member.player_uuid and rule.field_group = 'guildHistoryAccess'
                       and not exists (select from game.guild_member now
                                        where now.guild_uuid = member.guild_uuid and now.player_uuid = member.player_uuid
-                                         and now.valid_until = 'infinity'));
+                                         and now.valid_until = 'infinity')
+                   -- Looked up by player, instead of reading all restrictions for one guild.
+                   offset 0);
 comment on view analytics.membership is 'Every version of every membership, without the former guilds of players who hide these.';
 comment on column analytics.membership.guild_uuid is 'The guild.';
 comment on column analytics.membership.player_uuid is 'The player.';

@@ -5,8 +5,7 @@ begin atomic
   with known as (
     select member.player_uuid, member.username, member.rank, 'onlineStatus' = any(coalesce(member.restricted, '{}'))
            or exists (select from sync.privacy_restriction rule
-                       where rule.player_uuid = member.player_uuid and rule.field_group = 'onlineStatus'
-                         and rule.since <= member_activity.at) as hides,
+                       where rule.player_uuid = member.player_uuid and rule.field_group = 'onlineStatus') as hides,
            greatest(login.last_join, online.seen_at) as last_seen
       from game.guild_member member
       left join lateral (select presence.last_join from game.member_presence presence
@@ -37,6 +36,9 @@ begin atomic
          order by sample.observed_at desc limit 1) online on true
      where member.guild_uuid = guild
        and member.valid_from <= member_activity.at and member_activity.at < member.valid_until
+       -- As in membership: without former members who hide where they were.
+       and exists (select from analytics.membership shown
+                    where shown.guild_uuid = guild and shown.player_uuid = member.player_uuid and shown.valid_from = member.valid_from)
   ), seen as (
     select known.player_uuid, known.username, known.rank, known.hides,
            case when not known.hides then known.last_seen end as last_seen

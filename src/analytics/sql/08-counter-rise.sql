@@ -83,7 +83,8 @@ begin atomic
                           where one.guild_uuid = guild and one.counter = member_rise.counter and one.player_uuid = uneven.player_uuid
                             and one.observed_at >= from_time and one.observed_at < uneven.ends) after on true
       left join lateral (
-        -- A number that is higher than a later one lies in an hour in which the counter fell, or is the last before such an hour.
+        -- The highest number before a lower one, and the last that is higher than it, are followed by a fall: they lie in an hour in which
+        -- the counter fell, or are the last before such an hour, or what is not materialized yet begins with them.
         select max(one.value) as highest, (array_agg(one.value order by one.observed_at desc))[1] as last
           from (select again.begins as observed_at, again.value from again
                  where again.player_uuid = uneven.player_uuid and again.joined is not distinct from uneven.joined
@@ -102,6 +103,11 @@ begin atomic
                                         and near.observed_at >= dip.hour and near.observed_at < dip.hour + interval '1 hour') fallen
                  where dip.guild_uuid = guild and dip.counter = member_rise.counter and dip.player_uuid = uneven.player_uuid
                    and dip.hour < from_time
+                 union all
+                (select near.observed_at, near.value from game.member_counter near
+                  where near.guild_uuid = guild and near.counter = member_rise.counter and near.player_uuid = uneven.player_uuid
+                    and near.value is not null and near.observed_at < tier.until
+                  order by near.observed_at desc limit 1)
                  union all
                 select near.observed_at, near.value from game.member_counter near
                  where near.guild_uuid = guild and near.counter = member_rise.counter and near.player_uuid = uneven.player_uuid

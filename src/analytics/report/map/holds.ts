@@ -69,7 +69,10 @@ export async function readHolds(sql: Sql, period: Period): Promise<Holds> {
   const laid = new Map<string, Float64Array[]>()
   const amounts = new Map<string, number>()
   for (const { territory, shown, holds } of rows) {
-    laid.set(territory, [...(laid.get(territory) ?? []), numbersOf(shown)])
+    const [before] = laid.get(territory) ?? []
+    const numbers = numbersOf(shown)
+    if (before) endWith(before, numbers)
+    laid.set(territory, before ? [before, numbers] : [numbers])
     amounts.set(territory, (amounts.get(territory) ?? 0) + holds)
   }
   const over = (instants: readonly Date[]): VisitHolds => {
@@ -159,6 +162,14 @@ function numbersOf(shown: string | null): Float64Array {
 function inOrder(instants: readonly Date[]): Date[] {
   const times = new Set(instants.map((at) => at.getTime()))
   return [...times].sort((a, b) => a - b).map((time) => new Date(time))
+}
+
+/** Ends the last hold where the first one of the other half begins: a response between the two statements may have ended it. */
+function endWith(before: Float64Array, next: Float64Array): void {
+  const [last, first] = [before.at(-1), next[0]]
+  if (last === undefined || first === undefined) return
+  const [span, began] = [Math.floor(last / GUILDS), Math.floor(first / GUILDS / INSTANTS)]
+  if (span % INSTANTS > began) before[before.length - 1] = last - ((span % INSTANTS) - began) * GUILDS
 }
 
 /** How many of `instants` are before each place in `all`, and before its end. */
