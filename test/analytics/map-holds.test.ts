@@ -59,7 +59,8 @@ test('every hold of a period is there once, also those that begin or last in its
 })
 
 test('a capture between the two statements leaves no moment with two holders', async () => {
-  await world.sync(territories, { Ragni: place('a', '09:00') }, '10:00')
+  const others = { Detlas: place('b', '09:00'), Almuj: place('b', '09:00') }
+  await world.sync(territories, { ...others, Ragni: place('a', '09:00') }, '10:00')
   let first: Promise<unknown> | undefined
   const query: typeof world.db.query = async (text, params) => {
     if (!text.includes('territory_held_between')) return await world.db.query(text, params)
@@ -69,7 +70,7 @@ test('a capture between the two statements leaves no moment with two holders', a
       return (await rows) as never
     }
     await first
-    await world.sync(territories, { Ragni: place('b', '12:59') }, '13:00')
+    await world.sync(territories, { ...others, Ragni: place('b', '12:59') }, '13:00')
     return await world.db.query(text, params)
   }
   const period = { from: new Date(instantOf('08:00')), to: new Date(instantOf('14:00')) }
