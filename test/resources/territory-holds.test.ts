@@ -63,7 +63,6 @@ describe.each(kindsOfLongTests)('holds of territories on the %s database', (kind
   test.each([
     ['a guild that is null', { guild: null, acquired: null }],
     ['a guild whose fields are null', place(null, null)],
-    ['a guild that is missing', { guild: undefined, acquired: undefined }],
   ])('are lost to nobody with %s: no capture, and the next owner takes them from nobody', async (_name, unowned) => {
     await world.sync(territories, { Oak: place('a', '08:00') }, '10:00')
     await world.sync(territories, { Oak: { ...place('a', null), ...unowned } }, '10:00:10')
@@ -79,6 +78,8 @@ describe.each(kindsOfLongTests)('holds of territories on the %s database', (kind
 
   test.each([
     ['a guild without a time', place('b', null)],
+    ['neither a guild nor a time', { ...place('b', null), guild: undefined, acquired: undefined }],
+    ['a time without a guild', { ...place('b', '10:00:05'), guild: undefined }],
     ['a guild that captures it in the future', { ...place('b', null), acquired: '2099-01-01T00:00:00.000000Z' }],
   ])('go on where only one answer shows %s', async (_name, shown) => {
     await world.sync(territories, { Oak: place('a', '08:00') }, '10:00')

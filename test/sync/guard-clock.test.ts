@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { guilds } from '../../src/resources/guilds/index.ts'
+import { resources } from '../../src/resources/index.ts'
 import { items } from '../../src/resources/items/index.ts'
 import { onlinePlayers } from '../../src/resources/online-players/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
+import { compactCoverage } from '../../src/sync/coverage/compact.ts'
+import { setExpectedInterval } from '../../src/sync/coverage/coverage.ts'
 import type { Resource } from '../../src/sync/resource.ts'
-import { guildBody, guildId, place, syncGuilds } from '../support/guild-answers.ts'
-import { onlineBody } from '../support/player-answers.ts'
+import { guildBody, guildId, place, playerId, syncGuilds } from '../support/guild-answers.ts'
+import { onlineBody, profile, syncPlayer } from '../support/player-answers.ts'
 import { kindsOfPart } from '../support/postgres.ts'
 import { contentOf, instantOf, item, type SyncOptions, worldOf } from '../support/world.ts'
 
@@ -52,6 +55,45 @@ describe.each(kindsOfPart)('a wrong clock on the %s database', (kind) => {
     }
     expect(await sync(items, some('Ash', 'Fir'), '12:00')).toMatchObject({ status: 'ok', inserted: 1 })
     expect(await rows(`select observed_at from sync.run where observed_at > '2026-06-02'`)).toEqual([])
+  })
+
+  test('of one old copy after a pause: what was shown before stays', async () => {
+    const [one, two] = [1, 2].map((levelRequirement) => [item('Bow', { levelRequirement }), item('Axe')])
+    await world.sync(items, one, '01 10:00')
+    // The program was off, and the first response after it says that it is two days old.
+    await world.clock.advanceTo(instantOf('06 10:00'))
+    await world.sync(items, one, '04 10:00')
+    for (const at of ['06 11:30', '06 13:00', '06 14:30']) await world.sync(items, two, at)
+    expect(await world.versions()).toEqual([
+      ['Axe', '10:00', 'infinity'],
+      ['Bow', '10:00', '06 11:30'],
+      ['Bow', '06 11:30', 'infinity'],
+    ])
+    expect(await actions()).toEqual([])
+  })
+
+  test('of one old copy of a player whose ledger is compacted: older versions and samples stay', async () => {
+    await setExpectedInterval(world.db, { resource: 'players', everySeconds: 120, setBy: 'sync', at: new Date(0) })
+    await syncPlayer(world, 2, profile(2), '01 00:00')
+    for (const of of ['01', '02', '03'])
+      for (const hour of ['01', '05', '09'])
+        await syncPlayer(
+          world,
+          1,
+          profile(1, { playtime: Number(of) * 100 + Number(hour), rank: `R${of}` }),
+          `${of} ${hour}:00`,
+        )
+    await syncPlayer(world, 2, profile(2, { rank: 'X' }), '03 18:00')
+    await world.clock.advanceTo(instantOf('20 00:00'))
+    await compactCoverage(world.db, { before: new Date(instantOf('13 00:00')), resources })
+    await syncPlayer(world, 1, profile(1, { playtime: 900, rank: 'R03' }), '18 00:00')
+    for (const at of ['20 00:10', '20 00:20'])
+      await syncPlayer(world, 1, profile(1, { playtime: 1000, rank: 'R03' }), at)
+    const kept = await rows(
+      `select (select count(*)::int from game.player where player_uuid = '${playerId(1)}'),
+              (select count(*)::int from game.player_counter where player_uuid = '${playerId(1)}' and observed_at < '2026-06-10Z')`,
+    )
+    expect(kept).toEqual([[3, 9]])
   })
 
   test('of the first response: before the game began there is nothing to observe', async () => {

@@ -147,10 +147,16 @@ function statements(onSession: OnSession, place: string, signal?: AbortSignal): 
   }
 }
 
-/** Text without parameters may hold several statements; postgres.js then gives a list of results. */
+/**
+ * Text without parameters may hold several statements; postgres.js then gives a list of results. After a statement that failed
+ * behind its first rows, it puts the rows of the next one behind as many places that stay empty (3.4.9: its counter begins again only
+ * when a statement is complete).
+ */
 function lastOf<Row>(result: object): Row[] {
   const rows: unknown = 'command' in result || !Array.isArray(result) ? result : result.at(-1)
-  return Array.isArray(rows) ? Array.from<Row>(rows) : []
+  if (!Array.isArray(rows)) return []
+  // `filter` leaves out places that are empty.
+  return rows.length > 0 && !(0 in rows) ? rows.filter(() => true) : Array.from<Row>(rows)
 }
 
 /** How long a server may take to cancel a statement, ms. */

@@ -8,13 +8,13 @@ import { textField } from '../record.ts'
 /**
  * Puts every listed guild on the worklist. A guild counts the more the more of its members were online when it was last
  * asked for, and the more territories it holds: that is where something happens. What was more than a month ago tells nothing
- * of now.
+ * of now. No guild has more than 200 members: a wrong number counts no more than a large guild.
  */
 export async function planGuilds(sql: Sql, at: Date): Promise<void> {
   await sql.query(
     `insert into sync.work_item as item (resource, key, weight)
      select 'guilds', listed.guild_uuid::text,
-            1 + 2 * coalesce(latest.online, 0) + 3 * least(coalesce(held.territories, 0), 20)
+            1 + 2 * greatest(0, least(coalesce(latest.online, 0), 200)) + 3 * least(coalesce(held.territories, 0), 20)
        from game.guild_listing listed
        left join lateral (select online from game.guild_sample sample where sample.guild_uuid = listed.guild_uuid
                              and sample.observed_at > $1::timestamptz - interval '31 days'

@@ -16,8 +16,8 @@ export interface NamedBoard {
 export const redacted = 'redacted'
 
 const knownFields = new Set(Object.keys(leaderboardEntrySchema.shape))
-/** More than any board has; an integer of Postgres goes further. */
-const lastPlace = 9_999_999
+/** Ten times what a board can be asked for (API reference 3.7): places up to the last one are counted through. */
+const lastPlace = 10_000
 /** What a column of numbers takes is less than this. */
 const highestScore = 1e100
 

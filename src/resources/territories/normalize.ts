@@ -44,9 +44,12 @@ function ends(a: number | undefined, b: number | undefined): [number, number] | 
   return a === undefined || b === undefined ? [undefined, undefined] : [Math.min(a, b), Math.max(a, b)]
 }
 
-/** False when it is held since `acquired`, but the response has no uuid of the guild: that is not unclaimed. */
+/**
+ * False when the record leaves out the guild, or has `acquired` without a uuid of the guild: that is not unclaimed, and what is missing has
+ * not changed.
+ */
 function namesHolder(guild: Territory['guild'], acquired: Territory['acquired']): boolean {
-  return !acquired || (guild !== undefined && typeof guild !== 'string')
+  return guild !== undefined && (!acquired || typeof guild !== 'string')
 }
 
 /** The guild that holds it. The guild itself may be null, or only its fields; then it is unclaimed. */

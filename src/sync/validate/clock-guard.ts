@@ -62,7 +62,7 @@ export async function judgeClock(sql: Sql, resource: ResourceBase, incoming: Rec
   const apart = incoming.scope === undefined ? 1 : lifetime
   const known = { trail, slack, apart, accept }
   if (!isOlder && !agrees(response, slack)) return judgeJump(response, known)
-  const stored = last && (await readStored(sql, resource.name, incoming, last.observedAt))
+  const stored = last && (await readStored(sql, resource.name, incoming, { at: last.observedAt, slack }))
   return stored ? judgeStored(response, { ...known, stored }) : fine
 }
 
@@ -93,9 +93,14 @@ export function judgeJump(response: Dated, { trail, slack, apart, accept }: Know
   return { kind: 'rejected', reason: `${what}; accepted when a second one agrees` }
 }
 
-/** The stored instant, and how many responses were accepted for it and before it. */
+/** The stored instant, and what the ledger has of accepted responses. */
 export interface Stored extends Dated {
+  /** How many there are; a few are enough. */
   readonly accepted: number
+  /** The earliest instant that one of them speaks for, ms since the epoch. */
+  readonly since: number
+  /** Whether this machine's clock agreed with one of them: then not all that is stored is wrong. */
+  readonly hasAgreed: boolean
 }
 
 /** Of a response that is far from the stored instant: whether that is given up. */
@@ -111,7 +116,8 @@ export function judgeStored(response: Dated, known: Known & { readonly stored: S
       (contradicts(stored, point, known) || (point.accepted && isInFuture(stored, response, slack))),
   )
   const reason = `the stored instant ${iso(stored.observedAt)} is contradicted by ${iso(response.observedAt)}`
-  const after = stored.observedAt > response.observedAt ? response.observedAt : earliest
+  // Of a clock that was behind, what the responses of the ledger showed: what is older than the ledger is not theirs.
+  const after = stored.observedAt > response.observedAt ? response.observedAt : stored.since - 1
   if (accept) return { kind: 'give-up', after, reason: `${reason}; given up, because a person accepts it` }
   if (second) return { kind: 'give-up', after, reason: `${reason} and another response; given up` }
   return { kind: 'contradicts', reason: `${reason}; given up when another response agrees` }
@@ -132,9 +138,10 @@ function contradicts(stored: Stored, response: Dated, { slack }: Pick<Known, 'sl
     const far = agrees(response, slack) ? slack : 24 * hour
     return stored.observedAt - response.observedAt > far
   }
-  // In the past, only where nothing but a few responses speaks for it; and only where no clock was set in between.
+  // In the past, only where nothing but a few responses speaks for it, all of them wrong; and only where no clock was set in between.
   return (
     stored.accepted <= few &&
+    !stored.hasAgreed &&
     stored.observedAt < stored.receivedAt - slack &&
     agrees(response, slack) &&
     ahead(stored, response) > jump
@@ -186,17 +193,22 @@ async function readStored(
   sql: Sql,
   resource: string,
   { scope }: ReceivedResponse,
-  observedAt: number,
+  { at, slack }: { readonly at: number; readonly slack: number },
 ): Promise<Stored | undefined> {
   const [table, received] = scope === undefined ? ['sync.run', 'finished_at'] : ['sync.observation', 'received_at']
   const mine = `resource = $1 and ${accepted}${scope === undefined ? '' : ' and key = $2'}`
   const params = scope === undefined ? [resource] : [resource, scope]
-  const [row] = await sql.query<{ received: Date | null; accepted: number }>(
-    `select (select min(${received}) from ${table} where ${mine} and observed_at = $${params.length + 1}) as received,
-            (select count(*)::int from (select from ${table} where ${mine} limit ${few + 1}) counted) as accepted`,
-    [...params, new Date(observedAt)],
+  const [instant, apart] = [`$${params.length + 1}`, `$${params.length + 2}::float8 * interval '1 ms'`]
+  const [row] = await sql.query<{ received: Date | null; accepted: number; since: Date | null; agreed: boolean }>(
+    `select (select min(${received}) from ${table} where ${mine} and observed_at = ${instant}) as received,
+            (select count(*)::int from (select from ${table} where ${mine} limit ${few + 1}) counted) as accepted,
+            (select min(observed_at) from ${table} where ${mine}) as since,
+            exists (select from ${table} where ${mine} and ${received} between observed_at - ${apart} and observed_at + ${apart}) as agreed`,
+    [...params, new Date(at), slack],
   )
-  return row?.received ? { observedAt, receivedAt: row.received.getTime(), accepted: row.accepted } : undefined
+  if (!row?.received || !row.since) return undefined
+  const { accepted: amount, agreed: hasAgreed } = row
+  return { observedAt: at, receivedAt: row.received.getTime(), accepted: amount, since: row.since.getTime(), hasAgreed }
 }
 
 function iso(instant: number): string {

@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'vitest'
+import { guildList } from '../../src/resources/guild-list/index.ts'
+import { items } from '../../src/resources/items/index.ts'
+import { leaderboards } from '../../src/resources/leaderboards/index.ts'
+import { worldEvents } from '../../src/resources/world-events/index.ts'
+import { lastAccepted } from '../../src/sync/record/ledger.ts'
+import { answerGuild, guildBody, guildId, playerId, syncGuild, syncGuilds } from '../support/guild-answers.ts'
+import { onlineBody, syncOnline } from '../support/player-answers.ts'
+import { item, worldOf } from '../support/world.ts'
+
+const numbers = (from: number, count: number) => Array.from({ length: count }, (_, nth) => from + nth)
+const owner = { 1: { rank: 'owner' } }
+
+describe('one wrong number', () => {
+  const world = worldOf('server')
+
+  test.each([2_000_000_000, -2_000_000_000, -1000])(
+    'of members online (%i) keeps no guild from its turn',
+    async (online) => {
+      const named = (letter: string) => [guildId(letter), { name: `Guild ${letter}`, prefix: letter }]
+      await world.sync(guildList, Object.fromEntries(['a', 'b'].map(named)), '10:00')
+      await syncGuild(world, guildBody('a', owner, { online }), '10:10')
+      for (const letter of ['a', 'b']) await answerGuild(world, guildBody(letter, owner), '20 10:00')
+      expect(await syncGuilds(world, { limit: 2 })).toMatchObject({ status: 'ok', requests: 2 })
+      expect(
+        await world.rows(`select count(*)::int from sync.work_item where resource = 'guilds' and weight < 1`),
+      ).toEqual([[0]])
+    },
+  )
+
+  test('as a place of a leaderboard makes no board of millions of places', async () => {
+    const entry = (nth: number) => ({
+      uuid: playerId(nth),
+      name: `Player${nth}`,
+      score: 1000 - nth,
+      metaScore: 1,
+      previousRanking: 1,
+    })
+    const board = (...places: number[]) =>
+      Object.fromEntries(places.map((place) => [String(place), entry(place % 1000)]))
+    world.sandbox.setAnswer('/leaderboards/types', () => ({ body: ['warsCompletion'] }))
+    world.sandbox.setAnswer('/leaderboards/warsCompletion', () => ({ body: board(1, 2, 9_999_999) }))
+    expect(await world.syncNow(leaderboards)).toMatchObject({ quarantined: 1 })
+    expect(await world.rows('select max(place) from game.leaderboard_place')).toEqual([[2]])
+  })
+
+  test('as the time of a world event is no occurrence', async () => {
+    const event = (schedule: string) => [{ internalName: 'abcdef01', name: 'Event', schedule }]
+    for (const [at, schedule] of [
+      ['10:00', '2026-06-01T11:00:00Z'],
+      ['10:05', '1999-12-31T10:07:00Z'],
+      ['10:10', '2099-06-01T10:07:00Z'],
+      ['10:15', '2026-06-01T11:00:00Z'],
+    ] as const)
+      await world.sync(worldEvents, event(schedule), at)
+    const occurrences = `select at from analytics.world_event_schedule('1970-01-01', '2200-01-01')`
+    expect(await world.rows(occurrences)).toEqual([['11:00']])
+  })
+
+  test('that makes a statement fail behind its first rows leaves the next statement of the session whole', async () => {
+    await world.sync(items, [item('Bow')], '10:00')
+    await syncGuild(world, guildBody('b', { 7: { rank: 'owner', contributed: 7 } }), '10:00')
+    await syncGuild(world, guildBody('a', { 1: { rank: 'owner', contributed: 1e30 } }), '10:10')
+    for (let times = 0; times < 5; times++) {
+      await expect(world.db.query('select * from analytics.guild_member order by contributed')).rejects.toThrow()
+      const failing = 'select 10 / (900 - nth) from generate_series(1, 1000) nth'
+      await expect(world.db.query(failing)).rejects.toThrow(/division by zero/)
+      expect(await lastAccepted(world.db, 'items')).toBeDefined()
+      await expect(world.db.values(failing)).rejects.toThrow(/division by zero/)
+      expect(await world.db.values('select 1 where false')).toEqual([])
+      await expect(world.db.values(failing)).rejects.toThrow(/division by zero/)
+      expect(await world.db.values('select nth from generate_series(1, 3) nth')).toEqual([[1], [2], [3]])
+    }
+  })
+
+  test('of worlds does not keep out all later lists, of which every third one has a player whose world is null', async () => {
+    const time = (minute: number) => `${10 + Math.floor(minute / 60)}:${String(minute % 60).padStart(2, '0')}`
+    const good = (minute: number) =>
+      onlineBody({
+        ...{ EU1: numbers(1, 20), EU2: numbers(101, 20), NA1: numbers(201, 20 + (minute % 2)) },
+        ...(minute % 3 === 0 ? { '-': [900] } : {}),
+      })
+    await syncOnline(world, good(1), time(1))
+    const names = Object.fromEntries(numbers(1, 61).map((nth) => [playerId(nth), `Player${nth}`]))
+    await syncOnline(world, { total: 61, players: names }, time(2))
+    for (let minute = 3; minute < 10; minute++) await syncOnline(world, good(minute), time(minute))
+    expect(await syncOnline(world, good(10), time(10))).toMatchObject({ rejected: 0 })
+    expect(await world.rows('select listed from game.online_sample order by observed_at desc limit 1')).toEqual([[60]])
+  })
+})
