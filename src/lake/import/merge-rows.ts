@@ -1,4 +1,5 @@
 import type { Sql } from '../../db/database.ts'
+import { averageTablesAgain } from '../../sync/retention/rollup.ts'
 import { type RowsTable, takenTables } from './taken-tables.ts'
 
 /**
@@ -10,17 +11,18 @@ import { type RowsTable, takenTables } from './taken-tables.ts'
  */
 export async function mergeRows(
   sql: Sql,
-  { table, resource, time, series, scope, isOfMany }: RowsTable,
+  of: RowsTable,
   { staged, since }: { readonly staged: string; readonly since: Date | null },
 ): Promise<number> {
+  const { table, resource, time, series, scope, isOfMany } = of
   const named = await sql.query<{ name: string }>(
     `select quote_ident(attname) as name from pg_attribute
       where attrelid = $1::regclass and attnum > 0 and not attisdropped and attidentity = ''`,
     [table],
   )
   const names = named.map(({ name }) => name)
-  const of = isOfMany ? `blind.resource = lake.resource and $1::text is not null` : 'blind.resource = $1'
-  const blind = `${of} and ${scope ? `blind.scope = lake.${scope}::text` : 'blind.scope is null'}`
+  const ofResource = isOfMany ? `blind.resource = lake.resource and $1::text is not null` : 'blind.resource = $1'
+  const blind = `${ofResource} and ${scope ? `blind.scope = lake.${scope}::text` : 'blind.scope is null'}`
   const within = (row: string) => `${row}.${time} > blind.began and ${row}.${time} < blind.ended`
   const merged = await sql.query(
     `insert into ${table} (${names.join(', ')})
@@ -31,6 +33,28 @@ export async function mergeRows(
     [resource, since],
   )
   if (!series) return merged.length
+  const held = await holdAround(sql, of, { staged, since }, { names, blind, within })
+  const [staging] = await sql.query<{ oldest: Date | null }>(`select min(${time}) as oldest from ${staged}`)
+  if (staging?.oldest && merged.length + held > 0) await averageTablesAgain(sql, [table], staging.oldest)
+  return merged.length
+}
+
+interface Parts {
+  /** Columns of the table. */
+  readonly names: readonly string[]
+  /** SQL: which interval of blindness is one of a row of `lake`. */
+  readonly blind: string
+  /** SQL: whether the instant of a row lies in an interval. */
+  readonly within: (row: string) => string
+}
+
+/** What holds at the end of an interval of blindness, and where the lake's database began to observe in one. Returns the new rows. */
+async function holdAround(
+  sql: Sql,
+  { table, resource, time, series = [] }: RowsTable,
+  { staged, since }: { readonly staged: string; readonly since: Date | null },
+  { names, blind, within }: Parts,
+): Promise<number> {
   const values = names.map((name) => (name === time ? '' : `version.${name}`))
   const insert = (at: string) =>
     `insert into ${table} (${names.join(', ')}) select ${values.map((value) => value || at).join(', ')}`
@@ -39,29 +63,29 @@ export async function mergeRows(
   const latest = (from: string, at: string) =>
     `cross join lateral (select before.* from ${from} before where ${same} and before.${time} <= ${at}
                           order by before.${time} desc limit 1) version`
-  await sql.query(
+  const ends = await sql.query(
     `${insert('ends.ended')}
        from (select distinct on (${key}, blind.ended) lake.*, blind.began, blind.ended from ${staged} lake
                join lake_blind blind on ${blind} and ${within('lake')} and blind.ended < 'infinity') ends
       ${latest(table, 'ends.began').replaceAll('lake.', 'ends.')}
-     on conflict do nothing`,
+     on conflict do nothing returning 1`,
     [resource],
   )
   // What holds from the beginning of time on has no measurement before it.
   const again = `lake_seen seen join lake_blind blind on blind.resource = $1 and blind.scope is null and seen.resource = $1
                             and blind.began > '-infinity' and seen.began > blind.began and seen.began < blind.ended`
-  if ((await sql.query(`select from ${again} limit 1`, [resource])).length === 0) return merged.length
+  if ((await sql.query(`select from ${again} limit 1`, [resource])).length === 0) return ends.length
   await sql.query(`create index on pg_temp.${staged} (${[...series, time].join(', ')})`)
-  await sql.query(
+  const begins = await sql.query(
     `${insert('seen.began')}
        from ${again}
       cross join (select distinct ${key === '1' ? '1 as one' : key} from ${staged} lake) lake
       ${latest(staged, 'seen.began')}
       where version.${time} >= coalesce($2::timestamptz, '-infinity') and version.${time} <= blind.began
-     on conflict do nothing`,
+     on conflict do nothing returning 1`,
     [resource, since],
   )
-  return merged.length
+  return ends.length + begins.length
 }
 
 /**

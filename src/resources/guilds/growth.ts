@@ -34,11 +34,12 @@ const counterDips: Averages = {
 }
 
 /**
- * From the first answer about any guild, or a later instant, to an hour before the last. An answer that is older than that
- * when it comes opens its hour again.
+ * From the first answer about any guild, also of a lake, or a later instant, to an hour before the last. An answer that is older than
+ * that when it comes opens its hour again.
  */
 const settledSince = (later: string) =>
-  `select greatest(min(item.first_observed_at), ${later}) as since, max(item.observed_at) - interval '1 hour' as until
+  `select greatest(least(min(item.first_observed_at),
+                         (select min(span.began_at) from sync.source_span span where span.resource = 'guilds')), ${later}) as since, max(item.observed_at) - interval '1 hour' as until
      from sync.work_item item where item.resource = 'guilds'`
 
 /** Older answers or samples are gone, and averages are all that is left of them. */

@@ -116,8 +116,16 @@ export async function averageAgain(
   { samples = {} }: Pick<ResourceBase, 'samples'>,
   observedAt: Date,
 ): Promise<void> {
+  await averageTablesAgain(
+    sql,
+    Object.values(samples).map(({ table }) => bulkTable(table).name),
+    observedAt,
+  )
+}
+
+/** The same of tables of samples, from the hour of the oldest new one on. */
+export async function averageTablesAgain(sql: Sql, tables: readonly string[], observedAt: Date): Promise<void> {
   await lockForTransaction(sql, averaging, 'shared')
-  const tables = Object.values(samples).map(({ table }) => bulkTable(table).name)
   await typed(sql)
     .update(tier)
     .set({ averagedUntil: new Date(hourOf(observedAt.getTime())) })
