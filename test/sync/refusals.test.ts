@@ -64,6 +64,39 @@ describe.each(kindsOfLongTests)('refusals on the %s database', (kind) => {
     expect((await contentOf(world.db))['sync.privacy_restriction']).toEqual(once['sync.privacy_restriction'])
   })
 
+  test.each([
+    ['lacks', 3],
+    ['still has', 0],
+  ])(
+    'of three guilds next to each other end them where the list %s them, and stop the run otherwise',
+    async (which, ended) => {
+      const letters = [...'abcdef0123456789']
+      const gone = ['4', '5', '6']
+      const living = letters.filter((letter) => !gone.includes(letter))
+      const list = (of: readonly string[]) =>
+        Object.fromEntries(of.map((letter) => [guildId(letter), { name: `Guild ${letter}`, prefix: letter }]))
+      const listed = which === 'lacks' ? living : letters
+      await world.sync(guildList, list(letters), '10:00')
+      for (const letter of letters) await answerGuild(world, guildBody(letter, owner), '10:00')
+      await syncGuilds(world, { limit: 16 })
+      for (const letter of gone) guildAnswers(letter, notFound)
+      for (const hour of ['11', '12', '13']) {
+        await world.sync(guildList, list(listed), `${hour}:00`)
+        for (const letter of living) await answerGuild(world, guildBody(letter, owner), `${hour}:20`)
+        for (let times = 0; times < 3; times++) {
+          await syncGuilds(world, { limit: 16 })
+          await world.clock.advance(300_000)
+        }
+      }
+      const rows = await world.rows(`select guild_uuid from game.guild where valid_until < 'infinity'`)
+      expect(rows).toHaveLength(ended)
+      const [last] = await world.rows(
+        `select status from sync.run where resource = 'guilds' order by finished_at desc limit 1`,
+      )
+      expect(last?.[0] === 'rejected').toBe(which === 'still has')
+    },
+  )
+
   test('that are pending show in status', async () => {
     await syncPlayer(world, 1, shown(1), '10:00')
     await syncGuild(world, guildBody('a', owner), '10:00')

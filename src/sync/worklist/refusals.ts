@@ -29,6 +29,8 @@ export interface RefusalState {
   readonly state: 'pending' | 'confirmed' | 'concluded'
   /** Whether a response about the key was ever accepted: only then can something end. */
   readonly wasShown: boolean
+  /** Whether the listing of the keys had ended it before: then it speaks for no failure of the service. */
+  readonly isExpected?: boolean
 }
 
 /** A tombstone needs two refusals that are so far apart, ms. */
@@ -68,7 +70,8 @@ export async function noteRefusal(
   const isRepeated = refusedTimes >= times && at - since >= spacing
   // A list of everything that is later than the first refusal and names the key speaks against all of them.
   const isConfirmed = isRepeated && !(kind === 'gone' && (await isListedSince(sql, resource, key, new Date(since))))
-  return { state: isConfirmed ? 'confirmed' : 'pending', wasShown }
+  const isExpected = kind === 'gone' && (await hasListingEnded(sql, resource, key))
+  return { state: isConfirmed ? 'confirmed' : 'pending', wasShown, isExpected }
 }
 
 async function isConcluded(
@@ -94,6 +97,17 @@ async function isListedSince(sql: Sql, { listing }: Worklist, key: string, since
     [listing.resource, key, since],
   )
   return rows.length > 0
+}
+
+/** Whether the listing once had the key, and responses in a row lacked it since. */
+async function hasListingEnded(sql: Sql, { listing }: Worklist, key: string): Promise<boolean> {
+  if (!listing) return false
+  const { table, keyText } = historySql(listing.history)
+  const [row] = await sql.query<{ ended: boolean }>(
+    `select coalesce(bool_and(listed.valid_until < 'infinity'), false) as ended from ${table.name} listed where ${keyText('listed')} = $1`,
+    [key],
+  )
+  return row?.ended === true
 }
 
 /** What another refusal would redact or end. */

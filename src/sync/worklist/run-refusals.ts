@@ -52,7 +52,9 @@ export function takeReady(state: RunRefusals, window: number): { state: RunRefus
   return { state: { ...state, held: state.held.filter(({ position }) => !isReady(position)) }, ready }
 }
 
-function withRefusal(window: RunRefusals['window'], { wasShown, kind }: Refusal & RefusalState) {
+function withRefusal(window: RunRefusals['window'], { wasShown, kind, isExpected }: Refusal & RefusalState) {
+  // Two resources that agree are no failure: otherwise a few that ended next to each other would stop every run.
+  if (isExpected) return window
   // Of what was never shown, nothing can end.
   if (!wasShown && kind !== 'hidden') return window
   return addResponse(window, wasShown ? 'refused' : 'unknown refused')
