@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { leaderboards } from '../../src/resources/leaderboards/index.ts'
 import { guildBody, guildId, playerId, syncGuild } from '../support/guild-answers.ts'
-import { profile, syncPlayer } from '../support/player-answers.ts'
+import { onlineBody, profile, syncOnline, syncPlayer } from '../support/player-answers.ts'
 import { kindsOfLongTests } from '../support/postgres.ts'
 import { worldOf } from '../support/world.ts'
 
@@ -42,6 +42,23 @@ describe.each(kindsOfLongTests)('a NULL in a view has its reason beside it, on t
     expect(await member()).toEqual([[null, null, ['onlineStatus']]])
     const activity = `select status, reason from analytics.member_activity('${guildId('a')}', '2026-06-01 10:20Z')`
     expect(await world.rows(activity)).toEqual([['unknown', 'hides whether online']])
+  })
+
+  test('the time online of who hides it is unknown, not zero, before and after that is confirmed', async () => {
+    const hides = profile(1, { online: undefined, server: undefined, restrictions: { onlineStatus: true } })
+    const playtime = () =>
+      world.rows(
+        `select seconds_min, seconds_max from analytics.player_playtime('${playerId(1)}', '2026-06-01Z', '2026-06-01 12:00Z')`,
+      )
+    await syncPlayer(world, 1, profile(1, { online: true, server: 'EU1' }), '09:59')
+    for (const at of ['10:00', '10:01', '10:02', '10:03']) await syncOnline(world, onlineBody({ EU1: [1] }), at)
+    expect(await playtime()).toEqual([[180, expect.any(Number)]])
+    await syncPlayer(world, 1, hides, '10:04')
+    expect(await world.rows('select awaits from sync.privacy_restriction')).toEqual([[1]])
+    const pending = await playtime()
+    await syncPlayer(world, 1, hides, '10:14')
+    expect(await world.rows('select awaits from sync.privacy_restriction')).toEqual([[0]])
+    for (const [row] of [pending, await playtime()]) expect([row?.[0], Number(row?.[1]) >= 180]).toEqual([0, true])
   })
 
   test('the former guilds of who hides them, from the first response on, with or without a profile', async () => {

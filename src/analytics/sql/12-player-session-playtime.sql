@@ -75,9 +75,14 @@ begin atomic
                     select '-infinity', null::boolean) status) privacy
      where privacy.online is null and privacy.observed_at < privacy.until
   ), removed as (
-    select range_agg(tstzrange('-infinity', action.at)) as spans from sync.privacy_action action
-     where action.field_group in ('onlineStatus', 'everything')
-       and (action.player_uuid = player or action.player_hash = sha256(player::text::bytea))
+    -- What a pending restriction is to remove is not shown any more.
+    select range_agg(tstzrange('-infinity', began.at)) as spans
+      from (select action.at from sync.privacy_action action
+             where action.field_group in ('onlineStatus', 'everything')
+               and (action.player_uuid = player or action.player_hash = sha256(player::text::bytea))
+             union all
+            select rule.since from sync.privacy_restriction rule
+             where rule.player_uuid = player and rule.field_group = 'onlineStatus' and rule.awaits > 0) began
   ), hiding as (
     select range_agg(tstzrange(rule.since, 'infinity')) as spans from sync.privacy_restriction rule
      where rule.player_uuid = player and rule.field_group = 'onlineStatus'
