@@ -59,8 +59,7 @@ function svgOf(options: Plot.PlotOptions, { width }: Sheet, label: string): stri
   for (const link of links) link.setAttribute('tabindex', '-1')
   svg.setAttribute('role', label === '' ? 'presentation' : links.length > 0 ? 'group' : 'img')
   if (label !== '') svg.setAttribute('aria-label', label)
-  const whole = svg.outerHTML.replace(/<g data-cells="(\d+)" \/>/g, (_, nth: string) => cellTexts[Number(nth)] ?? '')
-  return rounded(whole)
+  return rounded(svg.outerHTML).replace(/<g data-cells="(\d+)" \/>/g, (_, nth: string) => cellTexts[Number(nth)] ?? '')
 }
 
 /** A rectangle of a grid: a span of x in a row of y. */
@@ -79,18 +78,35 @@ const cellTexts: string[] = []
 /** A mark of thousands of cells. They are drawn as text: an element for each would take ten times as long. */
 export function gridCells(cells: readonly GridCell[], fill: string): Plot.RenderFunction {
   return (_index, { x, y, scales }, _values, _dimensions, { document: own }) => {
-    const height = Math.max(0, (scales.y?.bandwidth ?? 1) - 0.5)
-    const place = (value: unknown, scale: typeof x) => Number(scale?.(value))
+    const height = hundredths(Math.max(0, (scales.y?.bandwidth ?? 1) - 0.5))
+    const across = placesOn<Date>(x, (at) => at.getTime())
+    const down = placesOn<string>(y, (row) => row)
     const texts = cells.map(({ x1, x2, y: row, opacity, title }) => {
-      const [left, right] = [place(x1, x), place(x2, x)]
-      const size = `width="${Math.max(0, right - left - 0.5)}" height="${height}" fill-opacity="${opacity}"`
+      const left = across(x1)
+      const width = hundredths(Math.max(0, across(x2) - left - 0.5))
+      const size = `width="${width}" height="${height}" fill-opacity="${hundredths(opacity)}"`
       const inside = title === undefined ? '/>' : `><title>${html`${title}`}</title></rect>`
-      return `<rect x="${left}" y="${place(row, y) + 0.5}" ${size}${inside}`
+      return `<rect x="${left}" y="${hundredths(down(row) + 0.5)}" ${size}${inside}`
     })
     const group = own.createElementNS('http://www.w3.org/2000/svg', 'g')
     group.setAttribute('data-cells', String(cellTexts.push(`<g fill="${fill}">${texts.join('')}</g>`) - 1))
     return group as never
   }
+}
+
+/** Where values lie on a scale, each computed once: the cells of a row have the same ones as those of the next. */
+function placesOn<T>(scale: ((value: unknown) => unknown) | undefined, keyOf: (value: T) => string | number) {
+  const known = new Map<string | number, number>()
+  return (value: T): number => {
+    const key = keyOf(value)
+    const place = known.get(key) ?? hundredths(Number(scale?.(value)))
+    known.set(key, place)
+    return place
+  }
+}
+
+function hundredths(value: number): number {
+  return Math.round(value * 100) / 100
 }
 
 /** A hundredth of a pixel is more than one can see. No text has a tag: in it, `<` is escaped. */
