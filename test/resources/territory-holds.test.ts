@@ -164,6 +164,44 @@ describe.each(kindsOfLongTests)('holds of territories on the %s database', (kind
     expect(await world.rows(captures)).toEqual([['Oak', 'Guild a', 'Guild c', false, '10:00:45', '10:00:50']])
   })
 
+  const garbled = { ...place('b', '09:59'), guild: { uuid: 'no uuid' } }
+  test.each([
+    ['lacks the place', {}],
+    ['has the place garbled', { Oak: garbled }],
+    ['shows a third owner from before', { Oak: place('c', '09:58') }],
+  ])('that one answer only showed are withdrawn also when the next one %s', async (_name, next) => {
+    const rest = { Elm: place('b', '09:00'), Ash: place('b', '09:00') }
+    const right = { ...rest, Oak: place('a', '08:00') }
+    await world.sync(territories, right, '10:00')
+    await world.sync(territories, { ...rest, Oak: place('b', '09:59') }, '10:00:10')
+    await world.sync(territories, { ...rest, ...next }, '10:00:20')
+    for (const at of ['10:00:30', '10:00:40']) await world.sync(territories, right, at)
+    expect(await world.rows(`${holds.replace('order by', "where territory = 'Oak' order by")}`)).toEqual([
+      ['Oak', 'Guild a', '08:00', 'infinity'],
+    ])
+    expect(await world.rows(captures)).toEqual([])
+  })
+
+  test('that one answer each showed are withdrawn all, where the hold before them goes on', async () => {
+    await world.sync(territories, { Oak: place('a', '08:00') }, '10:00')
+    await world.sync(territories, { Oak: place('b', '09:59') }, '10:00:10')
+    await world.sync(territories, { Oak: place('c', '10:00:15') }, '10:00:20')
+    for (const at of ['10:00:30', '10:00:40']) await world.sync(territories, { Oak: place('a', '08:00') }, at)
+    expect(await world.rows(holds)).toEqual([['Oak', 'Guild a', '08:00', 'infinity']])
+    expect(await world.rows(captures)).toEqual([])
+    const withdrawn = "select key from sync.guard_action where action = 'withdrawn'"
+    expect(await world.rows(withdrawn)).toEqual([['Oak'], ['Oak']])
+  })
+
+  test('that the same answer showed again, byte for byte, in a later one stay in the history', async () => {
+    await world.sync(territories, { Oak: place('a', '08:00') }, '10:00')
+    for (const at of ['10:00:10', '10:00:20']) await world.sync(territories, { Oak: place('b', '10:00:05') }, at)
+    expect(await world.rows('select key from sync.unconfirmed_version')).toEqual([])
+    await world.sync(territories, { Oak: place('c', '10:00:25') }, '10:00:30')
+    for (const at of ['10:00:40', '10:00:50']) await world.sync(territories, { Oak: place('a', '08:00') }, at)
+    expect((await world.rows(holds)).map(([, guild]) => guild)).toEqual(['Guild a', 'Guild b', 'Guild c', 'Guild a'])
+  })
+
   test('that two answers showed stay in the history, whatever later ones show', async () => {
     await world.sync(territories, { Oak: place('a', '08:00') }, '10:00')
     for (const at of ['10:00:10', '10:00:20']) await world.sync(territories, { Oak: place('b', '10:00:05') }, at)

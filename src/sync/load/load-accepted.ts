@@ -1,20 +1,20 @@
 import type { Sql } from '../../db/database.ts'
 import { documentOf } from '../drift/novelties.ts'
 import { lostBy, recordDrift } from '../drift/shape-changes.ts'
-import { type Prepared, rootsOf } from '../normalize/prepare.ts'
+import { rootsOf } from '../normalize/prepare.ts'
 import { addTouched, type Touched } from '../outbox/touched.ts'
 import { appendQuarantine } from '../record/ledger.ts'
 import type { ResourceBase } from '../resource.ts'
 import { absenceActions, type GuardAction, type Lacking, olderActions, zeroActions } from '../validate/guard-actions.ts'
 import { enough } from '../validate/plausibility.ts'
 import type { IncomingResponse } from '../validate/validate-snapshot.ts'
-import { closeAbsent, confirmMissing, confirmOlder, pendingAbsences } from './absent.ts'
+import { closeAbsent, confirmMissing, pendingAbsences } from './absent.ts'
 import { carryForward } from './carry.ts'
 import { appendFieldChanges, type DocumentChange } from './field-changes.ts'
-import { type Loaded, loadVersions } from './load.ts'
+import { type Loaded, loadVersions, type Withdrawn } from './load.ts'
 import { type AbsenceRule, closePreviousSpells, reconcileMissingKeys } from './missing-keys.ts'
 import { appendSamples, type Sampled } from './samples.ts'
-import { type Withdrawn, withdrawShownOnce } from './withdraw.ts'
+import { loadOrdered } from './withdraw.ts'
 
 const nothingAbsent = { closed: [], waiting: [], unknown: false }
 const hour = 3_600_000
@@ -134,20 +134,19 @@ async function loadRelated(
     const found = preparation.entities.flatMap((entity) => entity.relatedEntities[name] ?? [])
     const entities =
       history.spellColumn === undefined ? found : await carryForward(sql, history, history.spellColumn, found)
+    const counted = `${resource.name}/${name}`
     let waiting = 0
     let ended = 0
     if (history.spellColumn !== undefined && response.scope !== undefined) {
-      const among = { counted: `${resource.name}/${name}`, history, scope: response.scope }
+      const among = { counted, history, scope: response.scope }
       ended = await closePreviousSpells(sql, among, history.spellColumn, entities)
       written += ended
     }
     const lastSeen = response.last ? new Date(response.last.observedAt) : null
-    const judgeOlder = async (older: readonly Prepared[]) => {
-      const confirmed = await confirmOlder(sql, `${resource.name}/${name}`, older, { responses: guards.absences, at })
-      const among = { resource: resource.name, responses: guards.absences, at }
-      return await withdrawShownOnce(sql, history, confirmed, among)
-    }
-    const loaded = await loadVersions(sql, history, entities, at, { lastSeen, judgeOlder })
+    const order = { at, lastSeen, responses: guards.absences }
+    const loaded = history.compare
+      ? await loadOrdered(sql, { counted, history }, entities, order)
+      : await loadVersions(sql, history, entities, at)
     written += loaded.inserted.length + loaded.changed.length + loaded.withdrawn.length
     withdrawn.push(...loaded.withdrawn)
     addTouched(touched, history, loaded)
@@ -163,7 +162,7 @@ async function loadRelated(
     const seen = new Set([...entities.map((entity) => entity.key), ...kept])
     for (const root of preparation.entities) {
       if (root.incomplete?.includes(name)) continue
-      const among = { counted: `${resource.name}/${name}`, history, seen, scope: root.key }
+      const among = { counted, history, seen, scope: root.key }
       const reconciled = await reconcileMissingKeys(sql, among, { complete, absences: guards.absences, at })
       waiting += reconciled.waiting.length
       ended += reconciled.closed.length

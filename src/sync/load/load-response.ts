@@ -12,6 +12,7 @@ import { type Validation, validateResponse } from '../validate/validate-response
 import type { IncomingResponse, ReceivedResponse } from '../validate/validate-snapshot.ts'
 import { pendingAbsences } from './absent.ts'
 import { loadAccepted } from './load-accepted.ts'
+import { awaitsConfirmation } from './withdraw.ts'
 
 export interface LoadResult extends Counts {
   readonly status: RunStatus
@@ -80,7 +81,7 @@ async function loadUnlessKnown(
   const partial = partialReason(response) ?? reason
   const statusOf = (otherwise: 'ok' | 'unchanged'): RunStatus => (partial ? 'partial' : otherwise)
   const { hidden, isNews, eraseHidden, ...privacy } = await applyPrivacyRules(sql, resource, response)
-  if (verdict === 'unchanged' && !isNews && !(await confirmsPendingDeletion(sql, resource, response))) {
+  if (verdict === 'unchanged' && !isNews && !(await confirmsPending(sql, resource, response))) {
     const currentKeys = last?.currentKeys ?? null
     const known = { unchanged: rootsOf(preparation).length, currentKeys, awaitsAbsences: false, ...privacy }
     return { ...known, status: statusOf('unchanged'), reason: partial, hidden, hash: contentHash }
@@ -99,8 +100,8 @@ async function loadUnlessKnown(
   }
 }
 
-/** Whether an unchanged response still counts: what was missing before is missing again. */
-export async function confirmsPendingDeletion(
+/** Whether an unchanged response still counts: what was missing before is missing again, or what began is confirmed. */
+export async function confirmsPending(
   sql: Sql,
   { name, relatedHistories = {} }: ResourceBase,
   { extraction, last, scope }: ReceivedResponse,
@@ -109,6 +110,8 @@ export async function confirmsPendingDeletion(
   if (last && extraction.observedFrom <= last.observedAt) return false
   for (const counted of [name, ...Object.keys(relatedHistories).map((history) => `${name}/${history}`)])
     if ((await pendingAbsences(sql, counted, scope)).length > 0) return true
+  for (const [history, { compare }] of Object.entries(relatedHistories))
+    if (compare && (await awaitsConfirmation(sql, `${name}/${history}`))) return true
   return false
 }
 

@@ -6,7 +6,21 @@ import type { Prepared } from '../normalize/prepare.ts'
 import type { History } from '../resource.ts'
 import { bulkTable, copyRows } from './bulk-table.ts'
 import { historySql } from './history-sql.ts'
-import type { JudgedOlder, Withdrawn } from './withdraw.ts'
+
+export interface Withdrawn {
+  readonly key: string
+  /** Its start as text, with the microseconds. */
+  readonly validFrom: string
+  readonly document: Json
+}
+
+/** What becomes of entities that are older than what is stored, and that enough responses agree in. */
+export interface JudgedOlder {
+  /** Those that replace the current version of their key, with the instant of the first response that showed each. */
+  readonly replacing: ReadonlyMap<Prepared, Date>
+  /** Versions that made way for the one before them, which is current again. */
+  readonly withdrawn: readonly Withdrawn[]
+}
 
 /** What a load found to be different from the current versions. */
 export interface Loaded {

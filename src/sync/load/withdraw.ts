@@ -1,59 +1,118 @@
+import { and, eq } from 'drizzle-orm'
 import type { Sql } from '../../db/database.ts'
-import type { Json } from '../normalize/hash.ts'
+import { anyOf, typed } from '../../db/typed.ts'
 import type { Prepared } from '../normalize/prepare.ts'
-import { accepted } from '../record/accepted.ts'
+import { unconfirmedVersion } from '../record/watch-tables.ts'
 import type { History } from '../resource.ts'
+import { confirmOlder } from './absent.ts'
 import { historySql } from './history-sql.ts'
+import { type JudgedOlder, type Loaded, loadVersions, type Withdrawn } from './load.ts'
 
-export interface Withdrawn {
-  readonly key: string
-  /** Its start as text, with the microseconds. */
-  readonly validFrom: string
-  readonly document: Json
-}
-
-/** What becomes of entities that are older than what is stored, and that enough responses agree in. */
-export interface JudgedOlder {
-  /** Those that replace the current version of their key, with the instant of the first response that showed each. */
-  readonly replacing: ReadonlyMap<Prepared, Date>
-  /** Versions that made way for the one before them, which is current again. */
-  readonly withdrawn: readonly Withdrawn[]
+/** Where versions wait for a second response that shows them. */
+export interface Unconfirmed {
+  /** `resource/history`, as in `sync.unconfirmed_version`. */
+  readonly counted: string
+  readonly history: History
 }
 
 /**
- * Takes out current versions that a single response showed, where enough later ones in a row show the version before it
- * again: it did not end, so it is current as if that response had not come. What two responses showed stays as a version.
- * For histories without parts.
+ * Loads entities whose history says which of two versions is newer (`compare`): a version that a single response showed is
+ * remembered as unconfirmed until a second one shows it.
+ * @param lastSeen the instant that the last accepted response speaks for
+ * @param responses how many in a row must agree in an older version before it replaces the current one
+ */
+export async function loadOrdered(
+  sql: Sql,
+  of: Unconfirmed,
+  entities: readonly Prepared[],
+  { at, lastSeen, responses }: { readonly at: Date; readonly lastSeen: Date | null; readonly responses: number },
+): Promise<Loaded> {
+  let other: readonly Prepared[] = []
+  const judgeOlder = async (older: readonly Prepared[]) => {
+    other = older
+    return await withdrawShownOnce(sql, of, await confirmOlder(sql, of.counted, older, { responses, at }))
+  }
+  const loaded = await loadVersions(sql, of.history, entities, at, { lastSeen, judgeOlder })
+  const isOther = new Set(other)
+  const began = loaded.changed.flatMap(({ entity }) => (isOther.has(entity) ? [] : [entity.key]))
+  const isShown = new Set(entities.filter((entity) => !isOther.has(entity)).map(({ key }) => key))
+  for (const key of began) isShown.delete(key)
+  await confirmVersions(sql, of, { began, shown: [...isShown], at })
+  return loaded
+}
+
+/**
+ * Remembers which versions began with this response, and that the others which it shows are confirmed.
+ * @param began keys whose current version it showed first
+ * @param shown keys whose current version it shows as earlier ones did
+ */
+async function confirmVersions(
+  sql: Sql,
+  { counted, history }: Unconfirmed,
+  { began, shown, at }: { readonly began: readonly string[]; readonly shown: readonly string[]; readonly at: Date },
+): Promise<void> {
+  const { resource, key } = unconfirmedVersion
+  await typed(sql)
+    .delete(unconfirmedVersion)
+    .where(and(eq(resource, counted), anyOf(key, shown)))
+  if (began.length === 0) return
+  const { table, keyText } = historySql(history)
+  await sql.query(
+    `insert into sync.unconfirmed_version (resource, key, valid_from, observed_at)
+     select $1, began.key, current.valid_from, $3 from unnest($2::text[]) as began(key)
+       join ${table.name} current on ${keyText('current')} = began.key and current.valid_until = 'infinity'
+     on conflict (resource, key, valid_from) do update set observed_at = excluded.observed_at`,
+    [counted, began, at],
+  )
+}
+
+/** Whether a response that repeats the last one confirms versions by that. */
+export async function awaitsConfirmation(sql: Sql, counted: string): Promise<boolean> {
+  const found = typed(sql).select({ key: unconfirmedVersion.key }).from(unconfirmedVersion)
+  return (await found.where(eq(unconfirmedVersion.resource, counted)).limit(1)).length > 0
+}
+
+/**
+ * Deletes the versions that a single response each showed, where enough later responses in a row show the version before
+ * them again: it did not end, so it is current as if those responses had not come. What two responses showed stays as a
+ * version, and so does all before it. For histories without parts.
  *
- * @param confirmed entities that enough responses in a row agree in, the one of `at` included
- * @param responses how many are enough
+ * @param confirmed entities that enough responses in a row agree in
  * @returns the entities that become new versions, because something else was stored before, and what was withdrawn
  */
-export async function withdrawShownOnce(
+async function withdrawShownOnce(
   sql: Sql,
-  history: History,
+  { counted, history }: Unconfirmed,
   confirmed: ReadonlyMap<Prepared, Date>,
-  { resource, responses, at }: { readonly resource: string; readonly responses: number; readonly at: Date },
 ): Promise<JudgedOlder> {
   if (confirmed.size === 0) return { replacing: confirmed, withdrawn: [] }
-  const { table, keyText, keyJoin, hasDocument } = historySql(history)
+  const { table, keyText, hasDocument } = historySql(history)
   const entities = [...confirmed.keys()]
-  const withdrawn = await sql.query<Withdrawn>(
-    `delete from ${table.name} wrong using unnest($1::text[], $2::bytea[]) as again(key, hash), ${table.name} before
-      where ${keyText('wrong')} = again.key and wrong.valid_until = 'infinity'
-        and ${keyJoin('before', 'wrong')} and before.valid_until = wrong.valid_from and before.hash = again.hash
-        and (select count(*) from sync.run where resource = $3 and ${accepted}
-                and observed_at > wrong.observed_at and observed_at < $4) < $5
-      returning again.key, wrong.valid_from::text as "validFrom", ${hasDocument ? 'wrong.document' : 'null'} as document`,
-    [entities.map(({ key }) => key), entities.map(({ hash }) => hash), resource, at, responses],
+  const withdrawn = await sql.query<Withdrawn & { readonly ended: string }>(
+    `with kept as (
+       select again.key, before.valid_until as ended from unnest($2::text[], $3::bytea[]) as again(key, hash)
+        cross join lateral (select version.valid_until from ${table.name} version
+                             where ${keyText('version')} = again.key and version.hash = again.hash
+                               and version.valid_until < 'infinity'
+                             order by version.valid_until desc limit 1) before
+        where not exists (select from ${table.name} later
+                            left join sync.unconfirmed_version once
+                              on once.resource = $1 and once.key = again.key and once.valid_from = later.valid_from
+                           where ${keyText('later')} = again.key and later.valid_from >= before.valid_until
+                             and (once.key is null or later.previous_until < later.valid_from)))
+     delete from ${table.name} wrong using kept
+      where ${keyText('wrong')} = kept.key and wrong.valid_from >= kept.ended
+      returning kept.key, kept.ended::text, wrong.valid_from::text as "validFrom",
+                ${hasDocument ? 'wrong.document' : 'null'} as document`,
+    [counted, entities.map(({ key }) => key), entities.map(({ hash }) => hash)],
   )
-  if (withdrawn.length > 0)
-    await sql.query(
-      `update ${table.name} before set valid_until = 'infinity'
-         from unnest($1::text[], $2::timestamptz[]) as gone(key, at)
-        where ${keyText('before')} = gone.key and before.valid_until = gone.at`,
-      [withdrawn.map(({ key }) => key), withdrawn.map(({ validFrom }) => validFrom)],
-    )
-  const restored = new Set(withdrawn.map(({ key }) => key))
+  const restored = new Map(withdrawn.map(({ key, ended }) => [key, ended]))
+  if (restored.size === 0) return { replacing: confirmed, withdrawn }
+  await sql.query(
+    `update ${table.name} before set valid_until = 'infinity'
+       from unnest($1::text[], $2::timestamptz[]) as kept(key, ended)
+      where ${keyText('before')} = kept.key and before.valid_until = kept.ended`,
+    [[...restored.keys()], [...restored.values()]],
+  )
   return { replacing: new Map([...confirmed].filter(([{ key }]) => !restored.has(key))), withdrawn }
 }

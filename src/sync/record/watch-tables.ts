@@ -115,6 +115,18 @@ export const guardAction = syncTable(
   (self) => [index('guard_action_time').on(self.resource, self.at)],
 )
 
+export const unconfirmedVersion = syncTable(
+  'unconfirmed_version',
+  'Versions that a single response showed so far, of histories whose records say since when they are true. Removed when a second response shows the version, or when it is withdrawn.',
+  {
+    resource: text('The resource and its history, such as territories/holds.').notNull(),
+    key: text('Natural key of the entity; several columns are joined by a slash.').notNull(),
+    validFrom: instant('valid_from of the version.').notNull(),
+    observedAt: instant('observed_at of the response that showed it.').notNull(),
+  },
+  (self) => [primaryKey({ name: 'unconfirmed_version_pkey', columns: [self.resource, self.key, self.validFrom] })],
+)
+
 export const backfill = syncTable(
   'backfill',
   'Backfills: each requests all keys of a resource that were not refreshed since it began.',
@@ -162,6 +174,7 @@ export const watchNaming = [
     { key: 'key', reason: 'text' },
     { [words]: ['resource', 'guard', 'action'], [numbers]: ['runId'] },
   ),
+  namesPeople(unconfirmedVersion, { key: 'row' }, { [words]: ['resource'] }),
   namesPeople(
     lock,
     {},

@@ -27,9 +27,13 @@ interface Rebuilt {
 const ofResource = `split_part(resource, '/', 1) = any($1::text[])`
 
 /** Tables that several resources share. Their running numbers and runs are no difference. */
-const shared: readonly Rebuilt[] = ['game.field_change', 'sync.absence', 'sync.drift', 'sync.quarantine'].map(
-  (name) => ({ name, where: ofResource }),
-)
+const shared: readonly Rebuilt[] = [
+  'game.field_change',
+  'sync.absence',
+  'sync.unconfirmed_version',
+  'sync.drift',
+  'sync.quarantine',
+].map((name) => ({ name, where: ofResource }))
 
 /** Tables of schema `game` that hold nothing but what follows from the responses of a resource. */
 export function tablesOf(resource: ResourceBase): string[] {

@@ -91,6 +91,7 @@ async function correctLedger(sql: Sql, resource: ResourceBase, given: GivenUp): 
     `update sync.absence set times = 1, last_missed_at = first_missed_at where ${absent} and last_missed_at > $2 ${ofKey}`,
     params,
   )
+  await sql.query(`delete from sync.unconfirmed_version where ${absent} and observed_at > $2 ${ofKey}`, params)
   // What stays was seen when the responses came.
   for (const [table, column] of dated)
     await sql.query(`update ${table} set ${column} = $2 where run_id = any($1::uuid[]) and ${column} > $2`, [runs, now])

@@ -1,0 +1,7 @@
+CREATE TABLE "sync"."unconfirmed_version" (
+	"resource" text NOT NULL,
+	"key" text NOT NULL,
+	"valid_from" timestamp with time zone NOT NULL,
+	"observed_at" timestamp with time zone NOT NULL,
+	CONSTRAINT "unconfirmed_version_pkey" PRIMARY KEY("resource","key","valid_from")
+);
