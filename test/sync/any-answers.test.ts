@@ -31,7 +31,7 @@ interface Version {
 /** What the tables should say, written from the rules and not from the program. */
 function createModel() {
   const versions: Version[] = []
-  const missed = new Map<string, { first: number; times: number }>()
+  const missed = new Map<string, { first: number; last: number; times: number }>()
   let last: { at: number; text: string } | undefined
 
   function take({ levels, complete }: Told, at: number): 'taken' | 'not taken' {
@@ -61,7 +61,9 @@ function createModel() {
 
   function miss(version: Version, at: number): void {
     const before = missed.get(version.key)
-    if (before === undefined) return void missed.set(version.key, { first: at, times: 1 })
+    if (before === undefined) return void missed.set(version.key, { first: at, last: at, times: 1 })
+    // Another copy of the same hour is not a second answer.
+    if (at - before.last < 60 * 60_000) return
     version.until = before.first
     missed.delete(version.key)
   }

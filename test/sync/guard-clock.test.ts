@@ -150,16 +150,16 @@ describe.each(kindsOfPart)('a wrong clock on the %s database', (kind) => {
     const before = await contentOf(world.db)
     await sync(items, some('Ash', 'Fir'), '11:00', 5 * day)
     expect(await sync(items, some('Ash', 'Fir'), '11:10', 5 * day)).toMatchObject({ status: 'ok', inserted: 1 })
-    expect(await sync(items, some('Ash', 'Fir'), '11:20', 5 * day)).toMatchObject({ status: 'ok', closed: 1 })
+    expect(await sync(items, some('Ash', 'Fir'), '12:10', 5 * day)).toMatchObject({ status: 'ok', closed: 1 })
     expect(await current()).toEqual([['Ash'], ['Fir']])
-    expect(await sync(items, some('Ash', 'Elm'), '12:00')).toMatchObject({
+    expect(await sync(items, some('Ash', 'Elm'), '13:00')).toMatchObject({
       status: 'unchanged',
-      observedAt: '2026-06-01T12:00:00.000Z',
+      observedAt: '2026-06-01T13:00:00.000Z',
     })
     expect(await contentOf(world.db)).toEqual(before)
     expect(await actions()).toEqual([['rejected'], ['accepted after agreement'], ['given up']])
     expect(await rows(`select count(*) from sync.run where status = 'rejected'`)).toEqual([[3]])
-    expect(await sync(items, some('Ash', 'Elm', 'Oak'), '12:10')).toMatchObject({ status: 'ok', inserted: 1 })
+    expect(await sync(items, some('Ash', 'Elm', 'Oak'), '13:10')).toMatchObject({ status: 'ok', inserted: 1 })
     expect(await world.versions()).toContainEqual(['Elm', '10:00', 'infinity'])
   })
 

@@ -125,6 +125,14 @@ describe.each(bothKinds)('the history of items in the %s database', (kind) => {
     expect(await rows('select times from sync.absence')).toEqual([[1]])
   })
 
+  test('does not count another copy of the same cache window, which is an hour, as a second absence', async () => {
+    await sync(items, [elm, oak, yew], '10:00')
+    for (const at of ['11:00', '11:01', '11:59:59'])
+      expect(await sync(items, [elm, oak], at)).toMatchObject({ closed: 0 })
+    expect(await sync(items, [elm, oak], '12:00')).toMatchObject({ status: 'ok', closed: 1 })
+    expect(await versions()).toContainEqual(['Yew', '10:00', '11:00'])
+  })
+
   test('asks for as many absences as it is told', async () => {
     await sync(items, [elm, oak], '10:00')
     expect(await sync(items, [elm], '11:00', { absences: 1 })).toMatchObject({ status: 'ok', closed: 1 })

@@ -58,7 +58,7 @@ export async function countAbsences(
   sql: Sql,
   resource: string,
   keys: readonly string[],
-  { at, apart = 0 }: { readonly at: Date; readonly apart?: number },
+  { at, apart = 0 }: { readonly at: Date; readonly apart?: number | undefined },
 ): Promise<Absence[]> {
   return await sql.query<Absence>(
     `insert into sync.absence as missed (resource, key, first_missed_at, last_missed_at, times)
@@ -76,11 +76,16 @@ export async function confirmMissing(
   sql: Sql,
   resource: string,
   missing: readonly string[],
-  { scope, responses, at }: { readonly scope?: string; readonly responses: number; readonly at: Date },
+  {
+    scope,
+    responses,
+    apart,
+    at,
+  }: { readonly scope?: string; readonly responses: number; readonly apart?: number; readonly at: Date },
 ): Promise<Absence[]> {
   const isMissing = new Set(missing)
   const back = (await pendingAbsences(sql, resource, scope)).filter(({ key }) => !isMissing.has(key))
-  const counted = missing.length === 0 ? [] : await countAbsences(sql, resource, missing, { at })
+  const counted = missing.length === 0 ? [] : await countAbsences(sql, resource, missing, { at, apart })
   const gone = counted.filter(({ times }) => times >= responses)
   const over = [...back, ...gone].map(({ key }) => key)
   await forgetAbsences(sql, resource, over)

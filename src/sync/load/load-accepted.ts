@@ -19,11 +19,12 @@ import { loadOrdered } from './withdraw.ts'
 const nothingAbsent = { closed: [], waiting: [], unknown: false }
 const hour = 3_600_000
 
-/** When what a response lacks is gone: of a shrunken one only after hours, and responses of other cache windows. */
+/** When what a response lacks is gone: after responses of other cache windows, of a shrunken one only after hours. */
 function absenceRule({ cacheSeconds }: ResourceBase, { guards, isShrunken = false }: IncomingResponse): AbsenceRule {
   const { absences, shrunkenHours = 6 } = guards
-  if (!isShrunken) return { absences }
-  return { absences: Math.max(absences, enough), apart: 1000 * cacheSeconds, span: shrunkenHours * hour }
+  const apart = 1000 * cacheSeconds
+  if (!isShrunken) return { absences, apart }
+  return { absences: Math.max(absences, enough), apart, span: shrunkenHours * hour }
 }
 
 /** Loads an accepted response: versions, tombstones, samples, changed fields, quarantine, drift, and the events that follow. */
@@ -32,6 +33,7 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
   const { entities, quarantined } = preparation
   const roots = rootsOf(preparation)
   const at = new Date(extraction.observedAt)
+  const apart = 1000 * resource.cacheSeconds
   const found = { resource: resource.name, at, runId }
   const loaded = await loadRoots(sql, resource, response, at)
   const { closed, waiting, unknown } =
@@ -65,7 +67,7 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
         facts: extraction.facts ?? null,
         recordFacts: new Map(roots.map((entity) => [entity.key, entity.facts ?? null])),
         confirmMissing: (missing, scope) =>
-          confirmMissing(sql, resource.name, missing, { scope, responses: guards.absences, at }),
+          confirmMissing(sql, resource.name, missing, { scope, responses: guards.absences, apart, at }),
         pendingMissing: (scope) => pendingAbsences(sql, resource.name, scope),
         withdrawn: related.withdrawn,
       })
@@ -126,6 +128,7 @@ async function loadRelated(
   { goneRoots, at, touched }: { readonly goneRoots: readonly DocumentChange[]; readonly at: Date; touched: Touched },
 ): Promise<{ written: number; lacking: Lacking[]; guarded: GuardAction[]; withdrawn: Withdrawn[] }> {
   const { preparation, guards } = response
+  const apart = 1000 * resource.cacheSeconds
   const withdrawn: Withdrawn[] = []
   let written = 0
   const guarded: GuardAction[] = []
@@ -163,7 +166,7 @@ async function loadRelated(
     for (const root of preparation.entities) {
       if (root.incomplete?.includes(name)) continue
       const among = { counted, history, seen, scope: root.key }
-      const reconciled = await reconcileMissingKeys(sql, among, { complete, absences: guards.absences, at })
+      const reconciled = await reconcileMissingKeys(sql, among, { complete, absences: guards.absences, apart, at })
       waiting += reconciled.waiting.length
       ended += reconciled.closed.length
       written += reconciled.closed.length

@@ -12,7 +12,7 @@ import { type Validation, validateResponse } from '../validate/validate-response
 import type { IncomingResponse, ReceivedResponse } from '../validate/validate-snapshot.ts'
 import { pendingAbsences } from './absent.ts'
 import { loadAccepted } from './load-accepted.ts'
-import { awaitsConfirmation } from './withdraw.ts'
+import { confirmVersions } from './withdraw.ts'
 
 export interface LoadResult extends Counts {
   readonly status: RunStatus
@@ -81,7 +81,8 @@ async function loadUnlessKnown(
   const partial = partialReason(response) ?? reason
   const statusOf = (otherwise: 'ok' | 'unchanged'): RunStatus => (partial ? 'partial' : otherwise)
   const { hidden, isNews, eraseHidden, ...privacy } = await applyPrivacyRules(sql, resource, response)
-  if (verdict === 'unchanged' && !isNews && !(await confirmsPending(sql, resource, response))) {
+  if (verdict === 'unchanged' && !isNews && !(await confirmsPendingDeletion(sql, resource, response))) {
+    await confirmRepeated(sql, resource, response)
     const currentKeys = last?.currentKeys ?? null
     const known = { unchanged: rootsOf(preparation).length, currentKeys, awaitsAbsences: false, ...privacy }
     return { ...known, status: statusOf('unchanged'), reason: partial, hidden, hash: contentHash }
@@ -100,8 +101,8 @@ async function loadUnlessKnown(
   }
 }
 
-/** Whether an unchanged response still counts: what was missing before is missing again, or what began is confirmed. */
-export async function confirmsPending(
+/** Whether an unchanged response still counts: what was missing before is missing again. */
+export async function confirmsPendingDeletion(
   sql: Sql,
   { name, relatedHistories = {} }: ResourceBase,
   { extraction, last, scope }: ReceivedResponse,
@@ -110,9 +111,18 @@ export async function confirmsPending(
   if (last && extraction.observedFrom <= last.observedAt) return false
   for (const counted of [name, ...Object.keys(relatedHistories).map((history) => `${name}/${history}`)])
     if ((await pendingAbsences(sql, counted, scope)).length > 0) return true
-  for (const [history, { compare }] of Object.entries(relatedHistories))
-    if (compare && (await awaitsConfirmation(sql, `${name}/${history}`))) return true
   return false
+}
+
+/** Confirms, by a response that shows the same as the last one, the versions that a single response has shown so far. */
+export async function confirmRepeated(
+  sql: Sql,
+  { name, relatedHistories = {} }: ResourceBase,
+  { extraction, last }: ReceivedResponse,
+): Promise<void> {
+  if (last && extraction.observedFrom <= last.observedAt) return
+  for (const [history, { compare }] of Object.entries(relatedHistories))
+    if (compare) await confirmVersions(sql, `${name}/${history}`)
 }
 
 function partialReason({ extraction, preparation }: IncomingResponse): string | null {

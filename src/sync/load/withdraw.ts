@@ -35,26 +35,24 @@ export async function loadOrdered(
   const loaded = await loadVersions(sql, of.history, entities, at, { lastSeen, judgeOlder })
   const isOther = new Set(other)
   const began = loaded.changed.flatMap(({ entity }) => (isOther.has(entity) ? [] : [entity.key]))
-  const isShown = new Set(entities.filter((entity) => !isOther.has(entity)).map(({ key }) => key))
-  for (const key of began) isShown.delete(key)
-  await confirmVersions(sql, of, { began, shown: [...isShown], at })
+  const hasBegun = new Set(began)
+  const shown = entities.flatMap((entity) => (isOther.has(entity) || hasBegun.has(entity.key) ? [] : [entity.key]))
+  await confirmVersions(sql, of.counted, shown)
+  await rememberUnconfirmed(sql, of, began, at)
   return loaded
 }
 
-/**
- * Remembers which versions began with this response, and that the others which it shows are confirmed.
- * @param began keys whose current version it showed first
- * @param shown keys whose current version it shows as earlier ones did
- */
-async function confirmVersions(
-  sql: Sql,
-  { counted, history }: Unconfirmed,
-  { began, shown, at }: { readonly began: readonly string[]; readonly shown: readonly string[]; readonly at: Date },
-): Promise<void> {
+/** Versions of these keys, or of all, are confirmed: another response shows them. */
+export async function confirmVersions(sql: Sql, counted: string, shown?: readonly string[]): Promise<void> {
   const { resource, key } = unconfirmedVersion
+  const isShown = shown && anyOf(key, shown)
   await typed(sql)
     .delete(unconfirmedVersion)
-    .where(and(eq(resource, counted), anyOf(key, shown)))
+    .where(and(eq(resource, counted), isShown))
+}
+
+/** Remembers versions that began with this response: the current ones of these keys. */
+async function rememberUnconfirmed(sql: Sql, { counted, history }: Unconfirmed, began: readonly string[], at: Date) {
   if (began.length === 0) return
   const { table, keyText } = historySql(history)
   await sql.query(
@@ -64,12 +62,6 @@ async function confirmVersions(
      on conflict (resource, key, valid_from) do update set observed_at = excluded.observed_at`,
     [counted, began, at],
   )
-}
-
-/** Whether a response that repeats the last one confirms versions by that. */
-export async function awaitsConfirmation(sql: Sql, counted: string): Promise<boolean> {
-  const found = typed(sql).select({ key: unconfirmedVersion.key }).from(unconfirmedVersion)
-  return (await found.where(eq(unconfirmedVersion.resource, counted)).limit(1)).length > 0
 }
 
 /**
