@@ -257,11 +257,12 @@ comment on column sync.route_bucket.route is 'The path as a template, /guild/uui
 comment on column sync.route_bucket.bucket is 'The bucket that its last response named.';
 comment on column sync.route_bucket.learned_at is 'When a response named it, by the clock of this machine.';
 
-comment on table sync.unconfirmed_version is 'Versions that a single response showed so far, of histories whose records say since when they are true. Removed when a second response shows the version, or when it is withdrawn.';
+comment on table sync.unconfirmed_version is 'Versions that a single response showed so far, of histories whose records say since when they are true, and versions whose tombstone a single response took away. Removed when a second response shows the key, or when what the first one showed is taken back.';
 comment on column sync.unconfirmed_version.resource is 'The resource and its history, such as territories/holds.';
 comment on column sync.unconfirmed_version.key is 'Natural key of the entity; several columns are joined by a slash.';
 comment on column sync.unconfirmed_version.valid_from is 'valid_from of the version.';
 comment on column sync.unconfirmed_version.observed_at is 'observed_at of the response that showed it.';
+comment on column sync.unconfirmed_version.ended is 'valid_until before that response opened the version again. NULL: the version is new.';
 
 comment on table sync.answer_span is 'Intervals of accepted responses without a gap: what compaction keeps of runs past the retention of the ledger.';
 comment on column sync.answer_span.resource is 'The resource.';

@@ -64,12 +64,12 @@ export interface History {
   /**
    * How `after` compares with the current `before`, which began at `began`: `older` changes nothing until another response
    * says the same; what says `less` never changes anything. Needs a document column. `lastSeen` is the instant that the last
-   * accepted response speaks for.
+   * accepted response speaks for; `isReturn`: the version before the current one has the content of `after`.
    */
   readonly compare?: (
     before: Json,
     after: Json,
-    known: { readonly began: Date; readonly lastSeen: Date | null },
+    known: { readonly began: Date; readonly lastSeen: Date | null; readonly isReturn: boolean },
   ) => 'newer' | 'older' | 'less'
 }
 

@@ -182,15 +182,63 @@ describe.each(kindsOfLongTests)('holds of territories on the %s database', (kind
     expect(await world.rows(captures)).toEqual([])
   })
 
-  test('that one answer each showed are withdrawn all, where the hold before them goes on', async () => {
+  test('that one answer each showed, one after the other, stay: the answers that contradict both may be old copies', async () => {
     await world.sync(territories, { Oak: place('a', '08:00') }, '10:00')
-    await world.sync(territories, { Oak: place('b', '09:59') }, '10:00:10')
-    await world.sync(territories, { Oak: place('c', '10:00:15') }, '10:00:20')
-    for (const at of ['10:00:30', '10:00:40']) await world.sync(territories, { Oak: place('a', '08:00') }, at)
-    expect(await world.rows(holds)).toEqual([['Oak', 'Guild a', '08:00', 'infinity']])
+    await world.sync(territories, { Oak: place('b', '10:00:30') }, '10:01')
+    await world.sync(territories, { Oak: place('c', '10:01:30') }, '10:02')
+    for (const at of ['10:02:10', '10:02:20']) await world.sync(territories, { Oak: place('a', '08:00') }, at)
+    for (const at of ['10:03', '10:04']) await world.sync(territories, { Oak: place('c', '10:01:30') }, at)
+    expect((await world.rows(captures)).map((one) => one.slice(1, 3))).toEqual([
+      ['Guild a', 'Guild b'],
+      ['Guild b', 'Guild c'],
+    ])
+  })
+
+  test('that one answer invented make way for one that began before: it was captured from the hold before, by its own time', async () => {
+    await world.sync(territories, { Oak: place('a', '08:00') }, '10:00')
+    await world.sync(territories, { Oak: place('b', '10:00:09') }, '10:00:10')
+    for (const at of ['10:00:20', '10:00:30', '10:00:40'])
+      await world.sync(territories, { Oak: place('c', '10:00:05') }, at)
+    expect(await world.rows(holds)).toEqual([
+      ['Oak', 'Guild a', '08:00', '10:00:05'],
+      ['Oak', 'Guild c', '10:00:05', 'infinity'],
+    ])
+    expect(await world.rows(captures)).toEqual([['Oak', 'Guild a', 'Guild c', false, '10:00:05', '10:00:30']])
+  })
+
+  test('that one answer opened again end where they had ended', async () => {
+    const rest = { Elm: place('b', '09:00'), Ash: place('b', '09:00') }
+    const all = { Oak: place('a', '08:00'), ...rest }
+    const ofOak = `${holds.replace('order by', "where territory = 'Oak' order by")}`
+    await world.sync(territories, all, '10:00')
+    for (const at of ['10:00:10', '10:00:20', '20 10:00']) await world.sync(territories, rest, at)
+    await world.sync(territories, all, '20 10:00:10')
+    expect(await world.rows(ofOak)).toEqual([['Oak', 'Guild a', '08:00', 'infinity']])
+    for (const at of ['20 10:00:20', '20 10:00:30']) await world.sync(territories, rest, at)
+    expect(await world.rows(ofOak)).toEqual([['Oak', 'Guild a', '08:00', '10:00:10']])
+    expect(await world.versions('territory', 'territory')).toContainEqual(['Oak', '10:00', '10:00:10'])
+    for (const at of ['21 10:00', '21 10:00:10']) await world.sync(territories, all, at)
+    for (const at of ['21 10:00:20', '21 10:00:30']) await world.sync(territories, rest, at)
+    expect(await world.rows(ofOak)).toEqual([['Oak', 'Guild a', '08:00', '21 10:00:20']])
+  })
+
+  test('of a place that one answer only named never were, since when it ever says', async () => {
+    const old = { ...place('a', null), acquired: '2024-01-01T00:00:00.000000Z' }
+    const right = { Oak: old, Elm: place('b', '09:00') }
+    await world.sync(territories, right, '10:00')
+    await world.sync(territories, { oak: old, Elm: place('b', '09:00') }, '10:00:10')
+    for (const at of ['10:00:20', '10:00:30', '10:00:40']) await world.sync(territories, right, at)
+    const then = `select territory, guild_name from analytics.map_at('2025-01-01Z')`
+    expect(await world.rows(then)).toEqual([['Oak', 'Guild a']])
+    expect(await world.versions('territory', 'territory')).toContainEqual(['oak', '10:00:10', '10:00:20'])
+  })
+
+  test('of an unclaimed place, from long before the last answer, need a second answer', async () => {
+    await world.sync(territories, { Oak: place(null, null) }, '10:00')
+    await world.sync(territories, { Oak: place('b', '08:00') }, '10:00:10')
+    for (const at of ['10:00:20', '10:00:30']) await world.sync(territories, { Oak: place(null, null) }, at)
     expect(await world.rows(captures)).toEqual([])
-    const withdrawn = "select key from sync.guard_action where action = 'withdrawn'"
-    expect(await world.rows(withdrawn)).toEqual([['Oak'], ['Oak']])
+    expect(await world.rows(holds)).toEqual([['Oak', null, '10:00', 'infinity']])
   })
 
   test('that the same answer showed again, byte for byte, in a later one stay in the history', async () => {

@@ -85,16 +85,18 @@ const slack = 15 * 60_000
 export function compareHolds(
   before: unknown,
   after: unknown,
-  { began, lastSeen }: { readonly began: Date; readonly lastSeen: Date | null },
+  { began, lastSeen, isReturn }: { readonly began: Date; readonly lastSeen: Date | null; readonly isReturn: boolean },
 ): 'newer' | 'older' | 'less' {
   const [known, sent] = [before, after] as { guild: string | null; acquired: string | null }[]
   if (!known || !sent) return 'newer'
   // Without a time that can be believed, only a second response shows that the owner is another one.
   if (!sent.acquired && sent.guild !== null) return sent.guild === known.guild ? 'less' : 'older'
   if (!sent.acquired) return known.guild === null ? 'less' : 'newer'
-  if (!known.acquired) return 'newer'
   const acquired = Date.parse(sent.acquired)
-  if (lastSeen !== null && acquired < lastSeen.getTime() - slack) return 'older'
+  // Without a holder a place goes back to the hold before at once.
+  const goesOn = isReturn && known.guild === null
+  if (lastSeen !== null && acquired < lastSeen.getTime() - slack && !goesOn) return 'older'
+  if (!known.acquired) return 'newer'
   return acquired >= Math.min(Date.parse(known.acquired), began.getTime()) ? 'newer' : 'older'
 }
 

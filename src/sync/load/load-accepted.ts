@@ -11,10 +11,10 @@ import type { IncomingResponse } from '../validate/validate-snapshot.ts'
 import { closeAbsent, confirmMissing, pendingAbsences } from './absent.ts'
 import { carryForward } from './carry.ts'
 import { appendFieldChanges, type DocumentChange } from './field-changes.ts'
-import { type Loaded, loadVersions, type Withdrawn } from './load.ts'
+import type { Loaded, Withdrawn } from './load.ts'
 import { type AbsenceRule, closePreviousSpells, reconcileMissingKeys } from './missing-keys.ts'
 import { appendSamples, type Sampled } from './samples.ts'
-import { loadOrdered } from './withdraw.ts'
+import { loadUnconfirmed, takeBackOfGone } from './unconfirmed.ts'
 
 const nothingAbsent = { closed: [], waiting: [], unknown: false }
 const hour = 3_600_000
@@ -93,16 +93,18 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
 /** Loads the versions of the records. Those that the last accepted response had too are current: they are not compared again. */
 async function loadRoots(
   sql: Sql,
-  { history }: ResourceBase,
-  { preparation, last }: IncomingResponse,
+  { name, history }: ResourceBase,
+  { preparation, last, guards }: IncomingResponse,
   at: Date,
 ): Promise<Loaded> {
+  const order = { at, lastSeen: last ? new Date(last.observedAt) : null, responses: guards.absences }
+  const of = { counted: name, history }
   const before = preparation.repetition?.before
   const roots = rootsOf(preparation)
   const isAfterLast = last && before && Buffer.compare(before.contentHash, last.contentHash) === 0
-  if (!isAfterLast || history.compare) return await loadVersions(sql, history, roots, at)
+  if (!isAfterLast || history.compare) return await loadUnconfirmed(sql, of, roots, order)
   const others = roots.filter((entity) => !before.entities.has(entity))
-  const loaded = await loadVersions(sql, history, others, at)
+  const loaded = await loadUnconfirmed(sql, of, others, order)
   return { ...loaded, unchanged: loaded.unchanged + roots.length - others.length }
 }
 
@@ -117,7 +119,13 @@ async function reconcileMissingRoots(sql: Sql, resource: ResourceBase, response:
   const among = { counted: resource.name, history: resource.history, seen, covers: extraction.covers }
   const at = new Date(extraction.observedAt)
   const rule = { ...absenceRule(resource, response), complete: complete && !isFull, at }
-  return { ...(await reconcileMissingKeys(sql, among, rule)), unknown: !complete }
+  const reconciled = await reconcileMissingKeys(sql, among, rule)
+  await takeBackOfGone(
+    sql,
+    among,
+    reconciled.closed.map(({ key }) => key),
+  )
+  return { ...reconciled, unknown: !complete }
 }
 
 /** Loads the related histories and tombstones what is absent from them; counts versions that began or ended. */
@@ -147,9 +155,7 @@ async function loadRelated(
     }
     const lastSeen = response.last ? new Date(response.last.observedAt) : null
     const order = { at, lastSeen, responses: guards.absences }
-    const loaded = history.compare
-      ? await loadOrdered(sql, { counted, history }, entities, order)
-      : await loadVersions(sql, history, entities, at)
+    const loaded = await loadUnconfirmed(sql, { counted, history }, entities, order)
     written += loaded.inserted.length + loaded.changed.length + loaded.withdrawn.length
     withdrawn.push(...loaded.withdrawn)
     addTouched(touched, history, loaded)
@@ -157,6 +163,11 @@ async function loadRelated(
     if (history.absence === 'with-root') {
       const gone = goneRoots.map(({ key, at: firstMissedAt }) => ({ key, firstMissedAt, times: guards.absences }))
       if (gone.length > 0) written += (await closeAbsent(sql, history, gone)).length
+      await takeBackOfGone(
+        sql,
+        { counted, history },
+        gone.map(({ key }) => key),
+      )
       continue
     }
     // What is in quarantine was there.

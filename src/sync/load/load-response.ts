@@ -12,7 +12,7 @@ import { type Validation, validateResponse } from '../validate/validate-response
 import type { IncomingResponse, ReceivedResponse } from '../validate/validate-snapshot.ts'
 import { pendingAbsences } from './absent.ts'
 import { loadAccepted } from './load-accepted.ts'
-import { confirmVersions } from './withdraw.ts'
+import { confirmVersions, unconfirmedOf } from './unconfirmed.ts'
 
 export interface LoadResult extends Counts {
   readonly status: RunStatus
@@ -114,15 +114,11 @@ export async function confirmsPendingDeletion(
   return false
 }
 
-/** Confirms, by a response that shows the same as the last one, the versions that a single response has shown so far. */
-export async function confirmRepeated(
-  sql: Sql,
-  { name, relatedHistories = {} }: ResourceBase,
-  { extraction, last }: ReceivedResponse,
-): Promise<void> {
+/** Confirms, by a response that shows the same as the last one, what a single response has shown so far. */
+export async function confirmRepeated(sql: Sql, resource: ResourceBase, { extraction, last }: ReceivedResponse) {
   if (last && extraction.observedFrom <= last.observedAt) return
-  for (const [history, { compare }] of Object.entries(relatedHistories))
-    if (compare) await confirmVersions(sql, `${name}/${history}`)
+  const waiting = unconfirmedOf(resource)
+  if (waiting.length > 0) await confirmVersions(sql, waiting, { at: new Date(extraction.observedAt) })
 }
 
 function partialReason({ extraction, preparation }: IncomingResponse): string | null {

@@ -14,10 +14,15 @@ export interface Withdrawn {
   readonly document: Json
 }
 
-/** What becomes of entities that are older than what is stored, and that enough responses agree in. */
+/** What becomes of entities that are older than what is stored. */
 export interface JudgedOlder {
-  /** Those that replace the current version of their key, with the instant of the first response that showed each. */
-  readonly replacing: ReadonlyMap<Prepared, Date>
+  /** How many of them enough responses agree in. */
+  readonly confirmed: number
+  /**
+   * Those that replace the current version of their key: the instant of the first response that showed each, and where the
+   * version before it began when another one was withdrawn for it.
+   */
+  readonly replacing: readonly { readonly entity: Prepared; readonly seen: Date; readonly after: Date | undefined }[]
   /** Versions that made way for the one before them, which is current again. */
   readonly withdrawn: readonly Withdrawn[]
 }
@@ -29,9 +34,10 @@ export interface Loaded {
   /** Entities whose current version differs, with its document. */
   readonly changed: readonly { readonly entity: Prepared; readonly before: Json }[]
   readonly unchanged: number
-  /** Entities that are older than the current version of their key, and how many of them replaced it nevertheless. */
+  /** Entities that are older than the current version of their key, how many of them are confirmed, and how many replaced it. */
   readonly older: number
   readonly confirmedOlder: number
+  readonly replaced: number
   /** Versions that only one response showed, and that are in the table no longer. */
   readonly withdrawn: readonly Withdrawn[]
 }
@@ -41,9 +47,12 @@ export interface Order {
   readonly lastSeen: Date | null
   /** What becomes of the entities that are older than what is stored. */
   readonly judgeOlder: (older: readonly Prepared[]) => Promise<JudgedOlder>
+  /** With the entities whose latest version is about to lose its tombstone. */
+  readonly beforeReopening: (back: readonly Prepared[]) => Promise<void>
 }
 
-const noneOlder: JudgedOlder = { replacing: new Map(), withdrawn: [] }
+const noneOlder: JudgedOlder = { replacing: [], withdrawn: [], confirmed: 0 }
+const unordered: Order = { lastSeen: null, judgeOlder: async () => noneOlder, beforeReopening: async () => {} }
 
 interface Version {
   readonly entity: Prepared
@@ -67,6 +76,8 @@ interface Difference {
   /** End of the latest version when there is no current one, and whether it has the same content. */
   readonly ended: Date | null
   readonly isBack: boolean
+  /** Whether the version before the current one has the same content. */
+  readonly isReturn: boolean
 }
 
 /** Entities compared and written in one round of statements; bounds the memory of a million. */
@@ -85,7 +96,7 @@ export async function loadVersions(
   history: History,
   entities: readonly Prepared[],
   at: Date,
-  { lastSeen, judgeOlder }: Order = { lastSeen: null, judgeOlder: async () => noneOlder },
+  { lastSeen, judgeOlder, beforeReopening }: Order = unordered,
 ): Promise<Loaded> {
   const [older, now]: [Older[], string] = [[], instantText(at)]
   const inserted: Prepared[] = []
@@ -95,7 +106,7 @@ export async function loadVersions(
     const fresh: Version[] = []
     const next: Version[] = []
     const back: Prepared[] = []
-    for (const { position, began, before, ended, isBack } of await findDifferences(sql, history, chunk)) {
+    for (const { position, began, before, ended, isBack, isReturn } of await findDifferences(sql, history, chunk)) {
       const entity = chunk[position - 1]
       if (!entity) continue
       const start = startOf(entity, began ?? ended, at) ?? now
@@ -104,35 +115,43 @@ export async function loadVersions(
         if (isBack && history.reopens) back.push(entity)
         else fresh.push({ entity, start, previousUntil: ended && instantText(ended) })
       } else {
-        const order = history.compare?.(before, JSON.parse(entity.documentText) as Json, { began, lastSeen }) ?? 'newer'
+        const order =
+          history.compare?.(before, JSON.parse(entity.documentText) as Json, { began, lastSeen, isReturn }) ?? 'newer'
         if (order === 'newer') {
           changed.push({ entity, before })
           next.push({ entity, start, previousUntil: start })
         } else if (order === 'older') older.push({ entity, before, began, start, previousUntil: start })
       }
     }
+    if (back.length > 0) await beforeReopening(back)
     await reopenVersions(sql, history, back)
     await closeVersions(sql, history, next)
     await insertVersions(sql, history, [...fresh, ...next], now)
   }
   const judged = history.compare ? await judgeOlder(older.map(({ entity }) => entity)) : noneOlder
-  const { withdrawn } = judged
-  const replacing = older.flatMap((version) => {
-    const seen = judged.replacing.get(version.entity)
-    return seen ? [startingWhenSeen(version, seen)] : []
+  const { withdrawn, confirmed } = judged
+  const versions = new Map(older.map((version) => [version.entity, version]))
+  const replacing = judged.replacing.flatMap(({ entity, seen, after }) => {
+    const version = versions.get(entity)
+    return version ? [replacingVersion(version, { seen, after, at })] : []
   })
   await closeVersions(sql, history, replacing)
   await insertVersions(sql, history, replacing, now)
   changed.push(...replacing)
   const unchanged = entities.length - inserted.length - changed.length
-  const confirmedOlder = replacing.length + withdrawn.length
-  return { inserted, changed, unchanged, older: older.length, confirmedOlder, withdrawn }
+  const counts = { unchanged, older: older.length, confirmedOlder: confirmed, replaced: replacing.length }
+  return { inserted, changed, withdrawn, ...counts }
 }
 
 /** A version whose start the API does not send starts with the first of the responses that agree in it. */
-function startingWhenSeen(version: Older, seen: Date): Older {
-  if ((version.entity.since ?? null) !== null || seen <= version.began) return version
-  const start = instantText(seen)
+function replacingVersion(
+  version: Older,
+  { seen, after, at }: { readonly seen: Date; readonly after: Date | undefined; readonly at: Date },
+): Older {
+  const { entity, began } = version
+  const sent = after && startOf(entity, after, at)
+  if (!sent && ((entity.since ?? null) !== null || seen <= began)) return version
+  const start = sent ?? instantText(seen)
   return { ...version, start, previousUntil: start }
 }
 
@@ -149,10 +168,13 @@ function startOf({ since }: Prepared, after: Date | null, at: Date): string | un
  */
 async function findDifferences(sql: Sql, history: History, chunk: readonly Prepared[]): Promise<Difference[]> {
   const key = historySql(history)
+  const isReturn = `exists (select from ${key.table.name} earlier where ${key.keyJoin('earlier', 'incoming')}
+                             and earlier.valid_until = current.valid_from and earlier.hash = incoming.hash)`
   return await sql.query<Difference>(
     `select incoming.position::int as position, current.valid_from as began,
             ${key.hasDocument ? 'current.document' : 'null'} as before, past.ended,
-            coalesce(past.hash = incoming.hash, false) as "isBack"
+            coalesce(past.hash = incoming.hash, false) as "isBack",
+            ${history.compare ? isReturn : 'false'} as "isReturn"
        from unnest(${key.keyArrays}, $${key.nextParameter}::bytea[]) with ordinality as incoming(${key.keyNames}, hash, position)
        left join lateral (select * from ${key.table.name} latest
                            where ${key.keyJoin('latest', 'incoming')} and latest.valid_until = 'infinity' limit 1) current on true

@@ -117,12 +117,13 @@ export const guardAction = syncTable(
 
 export const unconfirmedVersion = syncTable(
   'unconfirmed_version',
-  'Versions that a single response showed so far, of histories whose records say since when they are true. Removed when a second response shows the version, or when it is withdrawn.',
+  'Versions that a single response showed so far, of histories whose records say since when they are true, and versions whose tombstone a single response took away. Removed when a second response shows the key, or when what the first one showed is taken back.',
   {
     resource: text('The resource and its history, such as territories/holds.').notNull(),
     key: text('Natural key of the entity; several columns are joined by a slash.').notNull(),
     validFrom: instant('valid_from of the version.').notNull(),
     observedAt: instant('observed_at of the response that showed it.').notNull(),
+    ended: instant('valid_until before that response opened the version again. NULL: the version is new.'),
   },
   (self) => [primaryKey({ name: 'unconfirmed_version_pkey', columns: [self.resource, self.key, self.validFrom] })],
 )

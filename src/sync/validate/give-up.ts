@@ -4,6 +4,7 @@ import { typed } from '../../db/typed.ts'
 import { invalidateCoverage } from '../coverage/count.ts'
 import { bulkTable } from '../load/bulk-table.ts'
 import { historySql } from '../load/history-sql.ts'
+import { restoreEndsAfter, unconfirmedOf } from '../load/unconfirmed.ts'
 import { accepted, acceptedStatuses } from '../record/accepted.ts'
 import { observation, run } from '../record/tables.ts'
 import { gap } from '../record/watch-tables.ts'
@@ -27,6 +28,7 @@ export interface GivenUp {
  */
 export async function giveUp(sql: Sql, resource: ResourceBase, given: GivenUp): Promise<void> {
   const { after, scope } = given
+  for (const of of unconfirmedOf(resource)) await restoreEndsAfter(sql, of, after, scope)
   for (const history of [resource.history, ...Object.values(resource.relatedHistories ?? {})]) {
     await removeVersions(sql, history, given)
   }

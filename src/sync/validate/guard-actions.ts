@@ -76,11 +76,10 @@ export function absenceActions(
 /** Entities that are older than what is stored: ignored until enough responses repeat it. */
 export function olderActions(
   what: string,
-  { older, confirmedOlder, withdrawn }: Pick<Loaded, 'older' | 'confirmedOlder' | 'withdrawn'>,
+  { older, confirmedOlder, replaced, withdrawn }: Pick<Loaded, 'older' | 'confirmedOlder' | 'replaced' | 'withdrawn'>,
   responses: number,
 ): GuardAction[] {
   const waiting = older - confirmedOlder
-  const replaced = confirmedOlder - withdrawn.length
   const actions: GuardAction[] = []
   if (waiting > 0) {
     const reason = `older than what is stored or contradicted by the last response: ${counted(waiting, what)}; not loaded before ${responses} responses in a row say the same`
