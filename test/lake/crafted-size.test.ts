@@ -7,11 +7,23 @@ import { type DuckDb, openDuckDb } from '../../src/lake/duckdb.ts'
 import { exportLake } from '../../src/lake/export.ts'
 import { sha256Of } from '../../src/lake/file-hash.ts'
 import { buildProgram, startProgram } from '../support/cli.ts'
+import { ofPart } from '../support/parts.ts'
 import { temporaryFolder, testDatabase, testDatabaseUrl } from '../support/postgres.ts'
 
 const table = 'game.field_change'
 /** What an import takes, in MB, whatever a file holds; and what ends it before the machine suffers. */
 const [most, deadly] = [300, 1000]
+
+interface Crafted {
+  readonly sql: (from: string) => string
+  /** What the index says of it. */
+  readonly rows: number
+  /** Flags of the import. */
+  readonly more?: readonly string[]
+}
+
+const text = (value: string, rows: number) => (from: string) =>
+  `select * exclude (n) replace (key || n as key, ('"' || ${value} || '"')::json as new_value) from ${from}, range(${rows}) each(n)`
 
 describe('files of a crafted lake that are larger than they seem', { timeout: 300_000 }, () => {
   let lake: string
@@ -31,8 +43,8 @@ describe('files of a crafted lake that are larger than they seem', { timeout: 30
     duck = await openDuckDb()
   }, 300_000)
 
-  /** Imports the lake with another file in place of the table's. @param rows what the index says of it */
-  async function imported(sql: (from: string) => string, rows: number, ...more: string[]) {
+  /** Imports the lake with another file in place of the table's. */
+  async function imported({ sql, rows, more = [] }: Crafted) {
     const folder = join(await temporaryFolder(), 'lake')
     await cp(lake, folder, { recursive: true })
     const index = JSON.parse(await readFile(join(folder, 'index.json'), 'utf8'))
@@ -56,42 +68,46 @@ describe('files of a crafted lake that are larger than they seem', { timeout: 30
     return { code, err, peak, reasons: done?.refused.map((one: { reason: string }) => one.reason), own }
   }
 
-  const text = (value: string, rows: number) => (from: string) =>
-    `select * exclude (n) replace (key || n as key, ('"' || ${value} || '"')::json as new_value) from ${from}, range(${rows}) each(n)`
-
-  test('more rows than the index says are refused before they are read', async () => {
-    const done = await imported((from) => `select one.* from ${from} one, range(5000000)`, 755)
-    expect(done).toMatchObject({ code: 3, reasons: ['it has 5000000 rows; the index says 755'] })
-    expect(done.peak).toBeLessThan(most)
+  const cases = ofPart<[string, Crafted, object]>({
+    quick: [
+      [
+        'more rows than the index says are refused before they are read',
+        { sql: (from) => `select one.* from ${from} one, range(5000000)`, rows: 755 },
+        { code: 3, reasons: ['it has 5000000 rows; the index says 755'] },
+      ],
+      [
+        'more text than --max-bytes allows is refused before it is read',
+        { sql: text(`repeat('a', 900000)`, 2000), rows: 2000, more: ['--max-bytes', '1000000'] },
+        { code: 3, reasons: [expect.stringMatching('bytes of text: more than --max-bytes')] },
+      ],
+      [
+        'pages that take more memory than there is are refused',
+        { sql: text(`repeat(md5(n::text), 28000)`, 400), rows: 400 },
+        { code: 3, reasons: ['reading it takes more memory than is allowed'] },
+      ],
+    ],
+    rest: [
+      [
+        'rows with values of ten megabytes are refused one by one, in little memory',
+        { sql: text(`repeat('a', 9900000)`, 2000), rows: 2000 },
+        { code: 3, reasons: [], own: { rows: 2000, refused: 2000, taken: 0 } },
+      ],
+      [
+        'equal values of nearly a megabyte are imported in little memory',
+        { sql: text(`repeat('a', 900000)`, 300), rows: 300 },
+        { code: 0, reasons: [], own: { rows: 300, refused: 0 } },
+      ],
+      [
+        'rows of 30 kB each, as a database can have them, are imported',
+        { sql: text('repeat(md5(n::text), 940)', 3000), rows: 3000 },
+        { code: 0, reasons: [], own: { rows: 3000, refused: 0 } },
+      ],
+    ],
   })
 
-  test('more text than --max-bytes allows is refused before it is read', async () => {
-    const done = await imported(text(`repeat('a', 900000)`, 2000), 2000, '--max-bytes', '1000000')
-    expect(done).toMatchObject({ code: 3, reasons: [expect.stringMatching('bytes of text: more than --max-bytes')] })
-    expect(done.peak).toBeLessThan(most)
-  })
-
-  test('rows with values of ten megabytes are refused one by one, in little memory', async () => {
-    const done = await imported(text(`repeat('a', 9900000)`, 2000), 2000)
-    expect(done).toMatchObject({ code: 3, reasons: [], own: { rows: 2000, refused: 2000, taken: 0 } })
-    expect(done.peak).toBeLessThan(most)
-  })
-
-  test('equal values of nearly a megabyte are imported in little memory', async () => {
-    const done = await imported(text(`repeat('a', 900000)`, 300), 300)
-    expect(done).toMatchObject({ code: 0, reasons: [], own: { rows: 300, refused: 0 } })
-    expect(done.peak).toBeLessThan(most)
-  })
-
-  test('pages that take more memory than there is are refused', async () => {
-    const done = await imported(text(`repeat(md5(n::text), 28000)`, 400), 400)
-    expect(done).toMatchObject({ code: 3, reasons: ['reading it takes more memory than is allowed'] })
-    expect(done.peak).toBeLessThan(most)
-  })
-
-  test('rows of 30 kB each, as a database can have them, are imported', async () => {
-    const done = await imported(text('repeat(md5(n::text), 940)', 3000), 3000)
-    expect(done).toMatchObject({ code: 0, reasons: [], own: { rows: 3000, refused: 0 } })
+  test.each(cases)('%s', async (_, crafted, expected) => {
+    const done = await imported(crafted)
+    expect(done).toMatchObject(expected)
     expect(done.peak).toBeLessThan(most)
   })
 })

@@ -18,6 +18,7 @@ import { takeKey } from '../analytics/true-game/play.ts'
 import { afterwards } from '../support/afterwards.ts'
 import { buildProgram, runProgram } from '../support/cli.ts'
 import { smallItemWorld } from '../support/item-world.ts'
+import { ofPart } from '../support/parts.ts'
 import { temporaryFolder, testDatabase, testDatabaseUrl, testDataDir } from '../support/postgres.ts'
 import { headersOf, openWorld, type World } from '../support/world.ts'
 
@@ -89,27 +90,34 @@ describe('a lake with every resource', { timeout: 600_000 }, () => {
     expect(resources.map(({ name }) => name).filter((name) => !played.has(name))).toEqual([])
   })
 
-  for (const kind of ['server', 'embedded'] as const)
-    for (const people of [true, false])
-      test(`is imported by an empty ${kind} database ${people ? 'with' : 'without'} players, once and whole`, async () => {
-        const place = kind === 'server' ? await testDatabaseUrl() : await testDataDir()
-        const environment = kind === 'server' ? { DATABASE_URL: place } : { WYNNSYNC_DATA_DIR: place }
-        const run = () =>
-          runProgram(['backfill', '--from-lake', folders.get(people) ?? '', '--json'], environment as never)
-        const first = await run()
-        const done = JSON.parse(first.out)
-        expect([first.code, first.err, done.refused]).toEqual([0, expect.anything(), []])
-        expect(done.tables.filter((one: { refused: number }) => one.refused > 0)).toEqual([])
-        const again = await run()
-        expect([again.code, JSON.parse(again.out)]).toMatchObject([0, { files: 0, tables: [], refused: [] }])
-        const db = await openOf[kind](place)
-        try {
-          expect(await db.values('select taken_at is not null from sync.source')).toEqual([[true]])
-          await expectBoards(db)
-        } finally {
-          await db.close()
-        }
-      })
+  test.each(
+    ofPart<[Database['kind'], string]>({
+      quick: [['server', 'with']],
+      rest: [
+        ['server', 'without'],
+        ['embedded', 'with'],
+        ['embedded', 'without'],
+      ],
+    }),
+  )('is imported by an empty %s database %s players, once and whole', async (kind, people) => {
+    const place = kind === 'server' ? await testDatabaseUrl() : await testDataDir()
+    const environment = kind === 'server' ? { DATABASE_URL: place } : { WYNNSYNC_DATA_DIR: place }
+    const run = () =>
+      runProgram(['backfill', '--from-lake', folders.get(people === 'with') ?? '', '--json'], environment as never)
+    const first = await run()
+    const done = JSON.parse(first.out)
+    expect([first.code, first.err, done.refused]).toEqual([0, expect.anything(), []])
+    expect(done.tables.filter((one: { refused: number }) => one.refused > 0)).toEqual([])
+    const again = await run()
+    expect([again.code, JSON.parse(again.out)]).toMatchObject([0, { files: 0, tables: [], refused: [] }])
+    const db = await openOf[kind](place)
+    try {
+      expect(await db.values('select taken_at is not null from sync.source')).toEqual([[true]])
+      await expectBoards(db)
+    } finally {
+      await db.close()
+    }
+  })
 
   /** The documents of boards are without what the response had besides, and the next response is still no change. */
   async function expectBoards(db: Database): Promise<void> {

@@ -7,7 +7,8 @@ const folder = fileURLToPath(new URL('../', import.meta.url))
 /**
  * What `WYNNSYNC_TEST_PART` chooses: `quick` is `npm test`, `rest` is what it leaves out, and without it all runs. The quick
  * part has every correctness rule on a server database, within four minutes; the rest has long simulations, kills at many
- * instants, packed and deployed forms, and the embedded database where the quick part tries only the server.
+ * instants, packed and deployed forms, more cases of what has a cheap one, and the embedded database where the quick part
+ * tries only the server.
  */
 export type Part = 'quick' | 'rest' | 'all'
 
@@ -58,6 +59,7 @@ export const slow: readonly string[] = [
   'lake/merge.test.ts',
   'lake/spark.test.ts',
   'lake/start-lake.test.ts',
+  'lake/sync-after-import.test.ts',
   'lake/wide-rows.test.ts',
   'resources/player-truth.test.ts',
   'resources/recorded-guild-series.test.ts',
@@ -77,9 +79,15 @@ export const slow: readonly string[] = [
   'web/pages-browser.test.ts',
 ]
 
-/** Whether a file has tests for which the quick part opens the server database only. */
-function triesBothKinds(file: string): boolean {
-  return /\bkindsOfPart\b/.test(readFileSync(join(folder, file), 'utf8'))
+/** For `describe.each` and `test.each`: what the quick part tries, what the rest tries, or both where all runs. */
+export function ofPart<T>(cases: { readonly quick: readonly T[]; readonly rest: readonly T[] }): readonly T[] {
+  const part = chosenPart()
+  return part === 'all' ? [...cases.quick, ...cases.rest] : cases[part]
+}
+
+/** Whether the quick part runs some tests of a file, and the rest others. */
+function isInBoth(file: string): boolean {
+  return /\b(kindsOfPart|ofPart)\b/.test(readFileSync(join(folder, file), 'utf8'))
 }
 
 /**
@@ -91,5 +99,5 @@ export function filesOf(part: Part): string[] {
   const missing = slow.filter((file) => !files.includes(file))
   if (missing.length > 0) throw new Error(`test/support/parts.ts names what is not there: ${missing.join(', ')}`)
   if (part === 'quick') return files.filter((file) => !slow.includes(file))
-  return part === 'all' ? files : files.filter((file) => slow.includes(file) || triesBothKinds(file))
+  return part === 'all' ? files : files.filter((file) => slow.includes(file) || isInBoth(file))
 }

@@ -12,16 +12,13 @@ import { lockFolder } from '../../src/db/embedded/folder-lock.ts'
 import { openServer } from '../../src/db/server/server.ts'
 import { afterwards } from './afterwards.ts'
 import { effort } from './effort.ts'
-import { chosenPart } from './parts.ts'
+import { ofPart } from './parts.ts'
 
 /** For `describe.each`: every promise about a database is kept by both. */
 export const bothKinds = ['embedded', 'server'] as const
 
-const part = chosenPart()
-
 /** The same for what takes some time: the quick part of the tests tries the server only, and the rest the other one. */
-export const kindsOfPart: readonly Database['kind'][] =
-  part === 'all' ? bothKinds : part === 'quick' ? ['server'] : ['embedded']
+export const kindsOfPart: readonly Database['kind'][] = ofPart({ quick: ['server'], rest: ['embedded'] })
 
 /** The same for what takes long: both with WYNNSYNC_TEST_FULL=1, otherwise the quicker one. */
 export const kindsOfLongTests: readonly Database['kind'][] = effort.everyAnswer ? bothKinds : ['server']
