@@ -44,10 +44,10 @@ test('what --json prints is what docs/reference/json says, and no field more', {
     await hold('lake-export', ['lake', 'export', join(await temporaryFolder(), 'lake')])
     const repository = await gitRepository([{ at: 0, files: { 'list.json': '{"Name":{"uuid":"a","prefix":"b"}}' } }])
     await hold('backfill-detect', ['backfill', '--from-git', repository, '--detect'])
-    const folder = join(await temporaryFolder(), 'moved')
-    await hold('move-dry-run', ['move', '--to', folder, '--dry-run'])
-    await hold('move', ['move', '--to', folder])
-    await hold('move-merge', ['move', '--to', folder, '--merge'])
+    const target = await testDatabaseUrl({ migrated: false })
+    await hold('move-dry-run', ['move', '--to', target, '--dry-run'])
+    await hold('move', ['move', '--to', target])
+    await hold('move-merge', ['move', '--to', target, '--merge'])
   } finally {
     await sandbox.close()
   }

@@ -49,7 +49,10 @@ describe('a field of any name, anywhere in a response', () => {
     const known = bodies.get(target)
     if (known) return known
     const response = await fetch(sandbox.url + target)
-    const found = { headers: response.headers, body: (await response.json()) as unknown }
+    const whole: unknown = await response.json()
+    // No field is put into a record beyond these, and there are thousands of gathering nodes.
+    const body = Array.isArray(whole) ? whole.slice(0, 501) : whole
+    const found = { headers: response.headers, body }
     bodies.set(target, found)
     return found
   }
