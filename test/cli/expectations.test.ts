@@ -14,7 +14,7 @@ describe.each(kindsOfLongTests)('what a crontab promises, on the %s database,', 
   test('is told by the first sync of a resource, unless a living `start` has told it', async () => {
     const api = await servedApi()
     serveItems(api, [item('Ash')])
-    const dataDir = await testDataDir()
+    const dataDir = kind === 'embedded' ? await testDataDir() : ''
     const url = kind === 'server' ? await testDatabaseUrl() : undefined
     const environment: Record<string, string> = url ? { DATABASE_URL: url } : { WYNNSYNC_DATA_DIR: dataDir }
     const open = () => (url ? openServer(url) : openEmbedded(dataDir, { clock: systemClock }))
