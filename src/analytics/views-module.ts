@@ -39,8 +39,7 @@ ${views.map(declarationOf).join('')}`
 
 function declarationOf({ name, comment, columns }: Question): string {
   return `
-/** ${docOf(comment)} */
-export const ${camelCase(name)} = analytics
+${docOf(comment, 0)}export const ${camelCase(name)} = analytics
   .view('${name}', {
 ${columns.map(columnOf).join('\n')}
   })
@@ -49,7 +48,7 @@ ${columns.map(columnOf).join('\n')}
 }
 
 function columnOf({ name, type, comment }: Column): string {
-  return `    /** ${docOf(comment)} */\n    ${camelCase(name)}: ${builderOf(type)[1](name)},`
+  return `${docOf(comment, 4)}    ${camelCase(name)}: ${builderOf(type)[1](name)},`
 }
 
 function builderOf(type: string) {
@@ -58,11 +57,13 @@ function builderOf(type: string) {
   return builder
 }
 
-/** A comment of the database as the text of a docstring, which must not end it. */
-function docOf(comment: string | null): string {
-  return (comment ?? '').replaceAll('*/', '* /').replaceAll('\n', ' ')
+/** A comment of the database as a docstring, which it must not end; nothing where there is none. */
+export function docOf(comment: string | null, indent = 2): string {
+  if (comment === null) return ''
+  return `${' '.repeat(indent)}/** ${comment.replaceAll('*/', '* /').replaceAll('\n', ' ')} */\n`
 }
 
-function camelCase(name: string): string {
+/** `map_at` as `mapAt`. */
+export function camelCase(name: string): string {
   return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 }

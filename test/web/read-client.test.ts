@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { mkdtemp, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -15,15 +15,6 @@ import { hostile } from '../support/report-world.ts'
 import { webWorld } from '../support/web-world.ts'
 
 const root = join(import.meta.dirname, '../..')
-const source = readFileSync(join(root, 'src/api/read/questions.ts'), 'utf8')
-
-/** The members of an interface of the generated file with their types; `?` at the end of what may be left out. */
-function membersOf(name: string): Record<string, string> {
-  const [, body = ''] = new RegExp(`^export interface ${name}\\b[^{]*\\{\\n(.*?)^\\}`, 'ms').exec(source) ?? []
-  const members = [...body.matchAll(/^ {2}readonly (\w+\??): (.*)$/gm)]
-  return Object.fromEntries(members.map(([, member = '', type = '']) => [member, type]))
-}
-
 interface Operation {
   readonly parameters: readonly { readonly name: string; readonly required: boolean }[]
   readonly responses: { readonly 200: { readonly content: Record<string, { readonly schema: Schema }> } }
@@ -42,6 +33,37 @@ const typeOf = ({ type }: { readonly type?: readonly string[] }) =>
     .map((one) => (one === 'array' ? 'readonly string[]' : one))
     .join(' | ')
 
+const namesOf = (some: readonly { readonly name: string }[]) =>
+  some.map(({ name }) => `'${name}'`).join(' | ') || 'never'
+
+/** What the types of the generated file are compared with. */
+const comparing = [
+  `import type * as of from '${join(root, 'src/api/read/questions.ts')}'`,
+  `import type { Ask, AskAny } from '${join(root, 'src/api/read/rows.ts')}'`,
+  'type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false',
+  'type Flat<A> = { [Name in keyof A]: A[Name] }',
+  'type Needed<A> = { [Name in keyof A]-?: object extends Pick<A, Name> ? never : Name }[keyof A]',
+  `export const all: Same<keyof of.Questions, ${namesOf(Object.keys(questionNames).map((name) => ({ name })))}> = true`,
+]
+
+/** What the compiler says of a text; empty when it has no objection. */
+async function compiled(text: string): Promise<string> {
+  const folder = await mkdtemp(join(inject('runFolder'), 'types-'))
+  const compilerOptions = {
+    noEmit: true,
+    rootDir: '/',
+    rewriteRelativeImportExtensions: false,
+    declaration: false,
+    typeRoots: [join(root, 'node_modules/@types')],
+  }
+  const project = { extends: join(root, 'tsconfig.json'), compilerOptions, include: [], files: ['types.mts'] }
+  await writeFile(join(folder, 'types.mts'), text)
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(project))
+  const compiler = join(root, 'node_modules/typescript/bin/tsc')
+  const run = promisify(execFile)(process.execPath, [compiler, '-p', folder])
+  return (await run.catch((error: { stdout: string }) => error)).stdout
+}
+
 beforeAll(buildProgram)
 
 describe.each(kindsOfPart)('the client of the read API on the %s database', (kind) => {
@@ -52,21 +74,25 @@ describe.each(kindsOfPart)('the client of the read API on the %s database', (kin
     const paths: Record<string, { get: Operation }> = (await json('/openapi.json')).paths
     const described = Object.entries(paths).filter(([path]) => path.startsWith('/api/v1/'))
     expect(Object.values<string>(questionNames)).toEqual(described.map(([path]) => path.slice('/api/v1/'.length)))
-    expect(Object.keys(membersOf('Questions'))).toEqual(Object.keys(questionNames))
-    for (const [called, name] of Object.entries<string>(questionNames)) {
+    const expected = Object.entries<string>(questionNames).map(([called, name]) => {
       const operation = paths[`/api/v1/${name}`]?.get
       const type = called.replace(/^./, (letter) => letter.toUpperCase())
       const given = operation?.parameters.filter((one) => !['limit', 'cursor', 'order'].includes(one.name)) ?? []
-      expect([name, Object.keys(membersOf(`${type}Arguments`))]).toEqual([
-        name,
-        given.map((one) => (one.required ? one.name : `${one.name}?`)),
-      ])
+      const needed = given.filter(({ required }) => required)
       const rows = operation?.responses[200].content['application/json']?.schema.properties.rows.items.properties ?? {}
-      const typed = Object.entries(rows).map(([column, schema]) => [column, typeOf(schema)])
-      expect([name, membersOf(`${type}Row`)]).toEqual([name, Object.fromEntries(typed)])
-      const needed = given.some(({ required }) => required)
-      expect(membersOf('Questions')[called]).toBe(`${needed ? 'Ask' : 'AskAny'}<${type}Arguments, ${type}Row>`)
-    }
+      const fields = Object.entries(rows).map(([column, schema]) => `readonly ${column}: ${typeOf(schema)}`)
+      const asks = `${needed.length > 0 ? 'Ask' : 'AskAny'}<of.${type}Arguments, of.${type}Row>`
+      return `export const ${called}: [
+  Same<Exclude<keyof of.${type}Arguments, 'limit' | 'order'>, ${namesOf(given)}>,
+  Same<Needed<of.${type}Arguments>, ${namesOf(needed)}>,
+  Same<Flat<of.${type}Row>, { ${fields.join('; ')} }>,
+  Same<of.Questions['${called}'], ${asks}>,
+] = [true, true, true, true]`
+    })
+    expect(await compiled([...comparing, ...expected].join('\n'))).toBe('')
+    const [first = '', ...others] = expected
+    const wrong = first.replace(/readonly (\w+): .*? \}/, 'readonly $1: never }')
+    expect(await compiled([...comparing, wrong, ...others].join('\n'))).toContain(`Type 'true' is not assignable`)
   })
 
   const clientOf = async (...given: Parameters<typeof lived.served>): Promise<Questions> =>

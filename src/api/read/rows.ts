@@ -13,6 +13,20 @@ export interface Ordered extends Paged {
   readonly order?: 'asc' | 'desc' | undefined
 }
 
+/** The arguments of a function: of all there are, those that it needs, and the others that it takes. */
+export type Given<All, Needed extends keyof All, Other extends keyof All> = Paged &
+  Pick<All, Needed> & { readonly [Name in Other]?: All[Name] | undefined }
+
+/** The arguments of a view: each column is a filter, of lists and JSON by their text. */
+export type Filters<Columns> = Ordered & {
+  readonly [Name in keyof Columns]?:
+    | (Columns[Name] extends Instant | number | boolean ? Columns[Name] : string)
+    | undefined
+}
+
+/** A row as it is sent: instants as ISO 8601, null for what is unknown. */
+export type Row<Columns> = { readonly [Name in keyof Columns]: Exclude<Columns[Name], Date> | null }
+
 /** Options of one question. */
 export interface ReadOptions {
   /** Ends the requests of the question. */
