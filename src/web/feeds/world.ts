@@ -1,11 +1,10 @@
-import { readablePath } from '../../analytics/report/patch/patch-changes.ts'
+import { latestPatches, readablePath } from '../../analytics/report/patch/patch-changes.ts'
 import { count, shortened } from '../../analytics/report/words.ts'
 import type { Sql } from '../../db/database.ts'
 import type { Visit } from '../html/page.ts'
 import { latestCaptures } from '../pages/captures.ts'
 import { guildNamed } from '../pages/guilds.ts'
 import { itemNamed } from '../pages/items.ts'
-import { readPatches } from '../pages/patches.ts'
 import type { Revision } from '../pages/revisions.ts'
 import type { Entry, Feed } from './atom.ts'
 
@@ -38,13 +37,13 @@ export async function captureEntries(sql: Sql, guild: string | null): Promise<En
 
 /** `/feeds/patches.atom`: updates of the game. */
 export async function patchesFeed({ sql }: Visit): Promise<Feed> {
-  const patches = await readPatches(sql, most)
+  const patches = await latestPatches(sql, most)
   return {
     title: 'Patches',
     subtitle: 'Updates of the game, as far as they show in items, recipes, abilities, aspects and quests.',
     self: '/feeds/patches.atom',
     path: '/patches',
-    entries: patches.map(({ patch, at, added, changed, removed, recipes, abilities, article }) => ({
+    entries: patches.map(({ patch, startedAt: at, added, changed, removed, recipes, abilities, article }) => ({
       // Not the number: an earlier patch that is found later moves it.
       key: ['patch', at.toISOString()],
       at,

@@ -6,47 +6,25 @@ import {
   type Change,
   changesOf,
   type Kind,
+  latestPatches,
   patchNumbered,
   patchText,
 } from '../../analytics/report/patch/patch-changes.ts'
 import { groupChapters, groupsOf, groupTable } from '../../analytics/report/patch/patch-groups.ts'
 import { shiftsPicture } from '../../analytics/report/patch/patch-shifts.ts'
 import { count, moment, number } from '../../analytics/report/words.ts'
-import type { Sql } from '../../db/database.ts'
 import { link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { Problem } from '../http/problems.ts'
-
-/** A patch, in numbers. */
-export interface PatchRow {
-  readonly patch: number
-  readonly at: Date
-  readonly added: number
-  readonly changed: number
-  readonly removed: number
-  readonly recipes: number
-  readonly abilities: number
-  readonly article: string | null
-}
 
 /** Rows of the list. */
 const most = 200
 
 const kinds: readonly Kind[] = ['items', 'recipes', 'abilities', 'aspects', 'quests']
 
-/** The latest patches, the last one first. */
-export async function readPatches(sql: Sql, limit: number): Promise<PatchRow[]> {
-  return await sql.query<PatchRow>(
-    `select patch, started_at as at, items_added as added, items_changed as changed, items_removed as removed,
-            recipes_changed as recipes, abilities_changed as abilities, nearest_article as article
-       from analytics.patch order by patch desc limit $1`,
-    [limit],
-  )
-}
-
 /** `/patches`: every patch, the latest first. */
 export async function patchesPage({ sql }: Visit): Promise<Page> {
-  const rows = await readPatches(sql, most)
+  const rows = await latestPatches(sql, most)
   const [last] = rows
   const figure: Figure = last
     ? {
@@ -63,8 +41,8 @@ export async function patchesPage({ sql }: Visit): Promise<Page> {
             'Abilities',
             'Near it was published',
           ],
-          rows: rows.map(({ patch, at, changed, added, removed, recipes, abilities, article }) => [
-            ...[link('patches', String(patch)), at, changed, added, removed, recipes, abilities, article ?? ''],
+          rows: rows.map(({ patch, startedAt, changed, added, removed, recipes, abilities, article }) => [
+            ...[link('patches', String(patch)), startedAt, changed, added, removed, recipes, abilities, article ?? ''],
           ]),
         },
         isTableShown: true,
@@ -73,7 +51,7 @@ export async function patchesPage({ sql }: Visit): Promise<Page> {
   return {
     path: '/patches',
     feed: '/feeds/patches.atom',
-    title: last ? `${count(last.patch, 'patch', 'patches')} seen, the last on ${moment(last.at)}` : figure.title,
+    title: last ? `${count(last.patch, 'patch', 'patches')} seen, the last on ${moment(last.startedAt)}` : figure.title,
     lead: 'Updates of the game, as far as they show in items, recipes, abilities, aspects and quests.',
     chapters: [chapterOf('patches', 'Patches', figure)],
   }

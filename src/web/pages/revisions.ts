@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
+import { numberDifference } from '../../analytics/report/content/difference.ts'
 import type { Figure } from '../../analytics/report/drawing/figure.ts'
-import type { Cell } from '../../analytics/report/drawing/html-table.ts'
 import { readablePath } from '../../analytics/report/patch/patch-changes.ts'
 import { count, instant, shortened } from '../../analytics/report/words.ts'
 import type { Sql } from '../../db/database.ts'
@@ -62,18 +62,12 @@ export function revisionFigure({ at, patch, changes }: Revision): Figure {
           readablePath(path),
           before === null ? '–' : html`<del>${shown(before)}</del>`,
           after === null ? '–' : html`<ins>${shown(after)}</ins>`,
-          difference(before, after),
+          numberDifference(before, after),
         ]),
       },
       isTableShown: true,
     }),
   }
-}
-
-function difference(before: unknown, after: unknown): Cell {
-  if (typeof before !== 'number' || typeof after !== 'number') return ''
-  const by = after - before
-  return `${by > 0 ? '+' : ''}${Number(by.toFixed(3))}`
 }
 
 /** `, 2 numbers up, 1 down`: whether that is good or bad depends on the number. */

@@ -4,7 +4,7 @@ import { draw } from '../drawing/draw.ts'
 import { type Figure, missing } from '../drawing/figure.ts'
 import { observedOf } from '../drawing/frame.ts'
 import { legendLine } from '../drawing/swatch.ts'
-import { readablePath } from '../patch/patch-changes.ts'
+import { lastBalancePatch, readablePath } from '../patch/patch-changes.ts'
 import type { Period } from '../period.ts'
 import { count, moment, number } from '../words.ts'
 import { differenceOf } from './difference.ts'
@@ -18,12 +18,6 @@ interface Change {
   readonly before: unknown
   readonly after: unknown
   readonly isRevert: boolean
-}
-
-interface Patch {
-  readonly patch: number
-  readonly startedAt: Date
-  readonly article: string | null
 }
 
 const most = 500
@@ -42,11 +36,7 @@ async function noPatch(sql: Sql): Promise<Figure> {
 
 /** h. What the last balance patch changed, by class. */
 export async function balanceFigure(sql: Sql, { from, to }: Period): Promise<Figure> {
-  const [patch] = await sql.query<Patch>(
-    `select patch, started_at as "startedAt", nearest_article as article from analytics.patch
-      where started_at < $1 and abilities_changed + aspects_changed > 0 order by patch desc limit 1`,
-    [to],
-  )
+  const patch = await lastBalancePatch(sql, to)
   if (!patch) return await noPatch(sql)
   const changes = await sql.query<Change>(
     `select class, 'ability' as kind, name, key, path, old_value as before, new_value as after, is_revert as "isRevert"

@@ -25,3 +25,10 @@ function wordsOf(value: unknown): string[] {
   const text = typeof lines === 'string' ? lines.replaceAll(/<[^>]*>/g, ' ') : JSON.stringify(lines)
   return text.split(/\s+/).filter((word) => word !== '')
 }
+
+/** By how much a number rose or fell, with its sign; empty where it was or is none. */
+export function numberDifference(before: unknown, after: unknown): string {
+  if (typeof before !== 'number' || typeof after !== 'number') return ''
+  const by = after - before
+  return `${by > 0 ? '+' : ''}${Number(by.toFixed(3))}`
+}

@@ -16,6 +16,11 @@ export interface Patch {
   readonly quests: number
 }
 
+/** With what the website published near it, which takes longer to find. */
+export interface PublishedPatch extends Patch {
+  readonly article: string | null
+}
+
 /** What a patch can change. */
 export type Kind = 'items' | 'recipes' | 'abilities' | 'aspects' | 'quests'
 
@@ -33,6 +38,7 @@ export interface Change extends ValueChange {
 const columns = `patch, started_at as "startedAt", ended_at as "endedAt", items_added as added, items_changed as changed,
   items_removed as removed, recipes_changed as recipes, abilities_changed as abilities, aspects_changed as aspects,
   quests_changed as quests`
+const published = `${columns}, nearest_article as article`
 
 /** The last patch that began before an instant. */
 export async function lastPatch(sql: Sql, before: Date): Promise<Patch | undefined> {
@@ -41,6 +47,23 @@ export async function lastPatch(sql: Sql, before: Date): Promise<Patch | undefin
     [before],
   )
   return row
+}
+
+/** The last one in which abilities or aspects changed. */
+export async function lastBalancePatch(sql: Sql, before: Date): Promise<PublishedPatch | undefined> {
+  const [row] = await sql.query<PublishedPatch>(
+    `select ${published} from analytics.patch
+      where started_at < $1 and abilities_changed + aspects_changed > 0 order by patch desc limit 1`,
+    [before],
+  )
+  return row
+}
+
+/** The latest patches, the last one first. */
+export async function latestPatches(sql: Sql, most: number): Promise<PublishedPatch[]> {
+  return await sql.query<PublishedPatch>(`select ${published} from analytics.patch order by patch desc limit $1`, [
+    most,
+  ])
 }
 
 /** The patch of a number. */

@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import { differenceOf } from '../content/difference.ts'
+import { differenceOf, numberDifference } from '../content/difference.ts'
 import type { Chapter, Figure } from '../drawing/figure.ts'
 import type { Cell, Table } from '../drawing/html-table.ts'
 import { count } from '../words.ts'
@@ -111,10 +111,6 @@ function valueCells({ path, before, after }: Change): Cell[] {
     readablePath(path),
     before === null ? '–' : html`<del>${old}</del>`,
     after === null ? '–' : html`<ins>${young}</ins>`,
-    typeof before === 'number' && typeof after === 'number' ? signed(after - before) : '',
+    numberDifference(before, after),
   ]
-}
-
-function signed(difference: number): string {
-  return `${difference > 0 ? '+' : ''}${Number(difference.toFixed(3))}`
 }
