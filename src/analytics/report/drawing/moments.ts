@@ -1,3 +1,4 @@
+import * as Plot from '@observablehq/plot'
 import type { Sql } from '../../../db/database.ts'
 import { type Period, stepsOf } from '../period.ts'
 import { expectedEvery, observedOf } from './frame.ts'
@@ -46,6 +47,17 @@ export interface Span {
   readonly at: Date
   readonly until: Date
   readonly value: number | null
+}
+
+/** Spans as bars from zero; hatched where the value is not known. */
+export function spanMarks(spans: readonly Span[], title: (span: Span) => string): Plot.Markish[] {
+  const across = { x1: 'at', x2: 'until', title }
+  const [known, unknown] = [true, false].map((isKnown) => spans.filter(({ value }) => (value !== null) === isKnown))
+  return [
+    Plot.rect(unknown, { ...across, fill: 'url(#unknown)' }),
+    Plot.rect(known, { ...across, y1: 0, y2: 'value', fill: 'var(--g4)' }),
+    Plot.ruleY([0]),
+  ]
 }
 
 /** What each instant shows, up to the next one; equal neighbours as one. */

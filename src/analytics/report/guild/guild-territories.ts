@@ -1,9 +1,8 @@
-import * as Plot from '@observablehq/plot'
 import type { Sql } from '../../../db/database.ts'
 import { draw } from '../drawing/draw.ts'
 import { type Figure, missing } from '../drawing/figure.ts'
 import type { Frame } from '../drawing/frame.ts'
-import { readMoments, type Span, spansOf } from '../drawing/moments.ts'
+import { readMoments, type Span, spanMarks, spansOf } from '../drawing/moments.ts'
 import { legendLine } from '../drawing/swatch.ts'
 import { coverageStrip, timeAxis, timeMargins } from '../drawing/time-axis.ts'
 import { count, instant, number, wholeTick } from '../words.ts'
@@ -38,30 +37,16 @@ export async function guildTerritoriesFigure(sql: Sql, guild: string, frame: Fra
       { fill: 'var(--g4)', label: 'territories held' },
       { fill: 'url(#unknown)', label: 'not watched' },
     ]),
-    picture: draw('Territories that the guild held over time.', (sheet) => {
-      const spans = spansOf(sizes, frame.to)
-      const across = { x1: 'at', x2: 'until', title: described }
-      return [
-        {
-          height: sheet.isNarrow ? 150 : 180,
-          ...timeMargins(sheet),
-          x: timeAxis(frame, sheet),
-          y: { label: null, domain: [0, most * 1.1], ticks: Math.min(4, most), tickFormat: wholeTick, grid: true },
-          marks: [
-            Plot.rect(
-              spans.filter(({ value }) => value === null),
-              { ...across, fill: 'url(#unknown)' },
-            ),
-            Plot.rect(
-              spans.filter(({ value }) => value !== null),
-              { ...across, y1: 0, y2: 'value', fill: 'var(--g4)' },
-            ),
-            Plot.ruleY([0]),
-          ],
-        },
-        coverageStrip(moments.watched, moments.step, frame, sheet),
-      ]
-    }),
+    picture: draw('Territories that the guild held over time.', (sheet) => [
+      {
+        height: sheet.isNarrow ? 150 : 180,
+        ...timeMargins(sheet),
+        x: timeAxis(frame, sheet),
+        y: { label: null, domain: [0, most * 1.1], ticks: Math.min(4, most), tickFormat: wholeTick, grid: true },
+        marks: spanMarks(spansOf(sizes, frame.to), described),
+      },
+      coverageStrip(moments.watched, moments.step, frame, sheet),
+    ]),
     table: { columns: ['At (UTC)', 'Territories'], rows: sizes.map(({ at, value }) => [at, value]) },
   }
 }

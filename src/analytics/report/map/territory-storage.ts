@@ -3,7 +3,7 @@ import type { Sql } from '../../../db/database.ts'
 import { draw, type Picture, type Sheet } from '../drawing/draw.ts'
 import { type Figure, missing } from '../drawing/figure.ts'
 import type { Frame } from '../drawing/frame.ts'
-import { type Moments, readMoments, type Span, spansOf } from '../drawing/moments.ts'
+import { type Moments, readMoments, type Span, spanMarks, spansOf } from '../drawing/moments.ts'
 import { legendLine } from '../drawing/swatch.ts'
 import { coverageStrip, timeAxis, timeMargins } from '../drawing/time-axis.ts'
 import { moment, number, percent } from '../words.ts'
@@ -122,7 +122,6 @@ interface RowOptions {
 function row({ name, latest, fullness }: Stored, { frame, sheet, most, isLast }: RowOptions) {
   const title = ({ at, until, value }: Span) =>
     `${name}, ${moment(at)} to ${moment(until)}: ${value === null ? 'not known' : `${percent(value)} full`}`
-  const across = { x1: 'at', x2: 'until', title }
   const label = { dy: -16, fill: 'var(--ink)' }
   return {
     height: isLast ? 88 : 66,
@@ -132,15 +131,7 @@ function row({ name, latest, fullness }: Stored, { frame, sheet, most, isLast }:
     x: isLast ? timeAxis(frame, sheet) : { ...timeAxis(frame, sheet), axis: null },
     y: { label: null, domain: [0, most], ticks: [0, most], tickFormat: percent, grid: true },
     marks: [
-      Plot.rect(
-        fullness.filter(({ value }) => value === null),
-        { ...across, fill: 'url(#unknown)' },
-      ),
-      Plot.rect(
-        fullness.filter(({ value }) => value !== null),
-        { ...across, y1: 0, y2: 'value', fill: 'var(--g4)' },
-      ),
-      Plot.ruleY([0]),
+      ...spanMarks(fullness, title),
       Plot.text([`${name}: ${number(latest.generation)} an hour`], { ...label, frameAnchor: 'top-left' }),
       Plot.text([`${number(latest.stored)} of ${number(latest.limit)} stored`], { ...label, frameAnchor: 'top-right' }),
     ],
