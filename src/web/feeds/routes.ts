@@ -1,9 +1,8 @@
 import type { Hono } from 'hono'
 import type { Visit } from '../html/page.ts'
 import { type Entity, entityOf, sendEntity } from '../http/etag.ts'
-import { originOf } from '../http/origin.ts'
+import { requestOf } from '../http/origin.ts'
 import { createPageCache } from '../http/page-cache.ts'
-import { Problem } from '../http/problems.ts'
 import type { Site } from '../pages/routes.ts'
 import { atomText, atomType, type Feed } from './atom.ts'
 import { guildFeed } from './guild.ts'
@@ -27,10 +26,7 @@ export function addFeeds(app: Hono, site: Site): void {
   const cached = createPageCache<Entity>(site.clock)
   for (const { path, build, namesPlayers = false } of feeds) {
     app.get(path, async (context) => {
-      const { pathname, search, searchParams: query } = new URL(context.req.url)
-      const name = (context.req.param('file') ?? '').replace(/\.atom$/, '')
-      if (`${name}${search}`.includes('\0') || search.includes('%00')) throw new Problem('not-found')
-      const origin = originOf(context)
+      const { name, query, origin, address } = requestOf(context, '.atom')
       const make = async () => {
         site.count(context)
         const { people, finders, version } = site
@@ -38,7 +34,7 @@ export function addFeeds(app: Hono, site: Site): void {
         const feed = await site.reader.read((sql) => build({ sql, now, name, query, people, finders }))
         return entityOf(await atomText(feed, { version, origin }), atomType)
       }
-      return await sendEntity(context, await (namesPlayers ? make() : cached(`${origin}${pathname}${search}`, make)))
+      return await sendEntity(context, await (namesPlayers ? make() : cached(address, make)))
     })
   }
 }

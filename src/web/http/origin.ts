@@ -1,9 +1,20 @@
 import type { Context } from 'hono'
+import { Problem } from './problems.ts'
 
 /** Where the client found the server: links to pictures and those of feeds must be whole. */
 export function originOf(context: Context): string {
   const { host } = new URL(context.req.url)
   return `${context.req.header('x-forwarded-proto') === 'https' ? 'https' : 'http'}://${host}`
+}
+
+/** What a request for something by name is about, and an address that tells its content from others. @throws Problem for a NUL */
+export function requestOf(context: Context, suffix = '') {
+  const { pathname, search, searchParams: query } = new URL(context.req.url)
+  const named = context.req.param(suffix === '' ? 'name' : 'file') ?? ''
+  const name = named.endsWith(suffix) ? named.slice(0, named.length - suffix.length) : named
+  if (`${name}${search}`.includes('\0') || search.includes('%00')) throw new Problem('not-found')
+  const origin = originOf(context)
+  return { name, query, origin, address: `${origin}${pathname}${search}` }
 }
 
 /** Path and query of an address without the slash at its end; undefined when it has none there, and of files of changes. */

@@ -5,9 +5,9 @@ import { apiPage } from '../api/api-page.ts'
 import { type Build, livePolicy, type Page, pagePolicy, pageText, type Visit } from '../html/page.ts'
 import { encodingFor } from '../http/compression.ts'
 import { type Entity, entityOf, etagOf, sendBody, sendEntity } from '../http/etag.ts'
-import { originOf } from '../http/origin.ts'
+import { requestOf } from '../http/origin.ts'
 import { createPageCache } from '../http/page-cache.ts'
-import { Problem, problems } from '../http/problems.ts'
+import { type Problem, problems } from '../http/problems.ts'
 import { liveMap } from '../live/live-map.ts'
 import { type Pictures, picturePath } from '../pictures/pictures.ts'
 import type { Reader } from '../reading.ts'
@@ -67,16 +67,13 @@ export function addPages(app: Hono, site: Site): void {
   const cached = createPageCache<Entity>(site.clock)
   for (const { path, build, namesPlayers = false, isLive = false } of pages) {
     app.get(path, async (context) => {
-      const { pathname, search, searchParams: query } = new URL(context.req.url)
-      const name = context.req.param('name') ?? ''
-      if (`${name}${search}`.includes('\0') || search.includes('%00')) throw new Problem('not-found')
-      const at = originOf(context)
+      const { name, query, origin, address } = requestOf(context)
       const make = async () => {
         const page = await pageOf(context, site, { build, name, query })
-        const picture = site.pictures && `${at}${picturePath(page.path)}`
+        const picture = site.pictures && `${origin}${picturePath(page.path)}`
         return entityOf(await pageText(page, { version: site.version, picture, isLive }), 'text/html; charset=utf-8')
       }
-      const page = await (namesPlayers ? make() : cached(`${at}${pathname}${search}`, make))
+      const page = await (namesPlayers ? make() : cached(address, make))
       context.header('Content-Security-Policy', isLive ? livePolicy : pagePolicy)
       return await sendEntity(context, page)
     })
@@ -105,9 +102,7 @@ export function addPictures(app: Hono, site: Site): void {
   if (!pictures) return
   for (const { path, build } of pages) {
     app.get(picturePath(path).replace(':name.png', ':file{.+\\.png}'), async (context) => {
-      const { search, searchParams: query } = new URL(context.req.url)
-      const name = (context.req.param('file') ?? '').replace(/\.png$/, '')
-      if (`${name}${search}`.includes('\0') || search.includes('%00')) throw new Problem('not-found')
+      const { name, query } = requestOf(context, '.png')
       const { text, png } = await pictures(await pageOf(context, site, { build, name, query }))
       // Sites may show it: it is made for that.
       context.header('Cross-Origin-Resource-Policy', 'cross-origin')
