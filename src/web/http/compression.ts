@@ -1,6 +1,7 @@
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { Context } from 'hono'
+import { parseAccept } from 'hono/utils/accept'
 
 type Bytes = Uint8Array<ArrayBuffer>
 
@@ -25,21 +26,14 @@ const kept = new WeakMap<Bytes, Map<Encoding, Promise<Bytes>>>()
  * How to send a body of this type and size to the client; undefined: as it is. Of what can be compressed, caches learn that it depends
  * on `Accept-Encoding`.
  */
-export function encodingFor(context: Context, type: string, size: number): Encoding | undefined {
-  if (!compressible.test(type) || size < LEAST) return undefined
+export function encodingFor(context: Context, contentType: string, size: number): Encoding | undefined {
+  if (!compressible.test(contentType) || size < LEAST) return undefined
   context.header('Vary', 'Accept-Encoding', { append: true })
-  const weights = weightsIn(context.req.header('accept-encoding') ?? '')
+  const accepted = parseAccept(context.req.header('accept-encoding') ?? '')
+  const weights = new Map(accepted.map(({ type, q }) => [type.toLowerCase(), q]))
   const weightOf = (encoding: Encoding) => weights.get(encoding) ?? weights.get('*') ?? 0
   const [best] = encodings.toSorted((one, other) => weightOf(other) - weightOf(one))
   return best !== undefined && weightOf(best) > 0 ? best : undefined
-}
-
-function weightsIn(header: string): ReadonlyMap<string, number> {
-  const listed = header.split(',').map((one): [string, number] => {
-    const [, name = '', weight = '1'] = /^\s*([^\s;]+)\s*(?:;\s*q=([\d.]+))?\s*$/i.exec(one) ?? []
-    return [name.toLowerCase(), Number(weight) || 0]
-  })
-  return new Map(listed)
 }
 
 /** The body in this encoding. Bytes that are sent again are compressed once. */
