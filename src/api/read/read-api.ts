@@ -1,3 +1,4 @@
+import { parseJson } from '../schemas/form/bodies.ts'
 import { type Questions, questionNames } from './questions.ts'
 import { ReadApiError } from './read-error.ts'
 import type { Page, ReadOptions, Rows } from './rows.ts'
@@ -63,7 +64,7 @@ async function request(
 ): Promise<Page<unknown>> {
   const response = await fetch(address, { headers, ...(signal && { signal }) })
   const text = await response.text()
-  const body = jsonOf(text)
+  const body = parseJson(text)
   if (!response.ok || !isDocument(body))
     throw new ReadApiError(response.status, body, response.headers.get('retry-after'))
   const cursor = body.next === null ? null : new URL(body.next, address).searchParams.get('cursor')
@@ -78,12 +79,4 @@ interface AnswerDocument {
 
 function isDocument(body: unknown): body is AnswerDocument {
   return typeof body === 'object' && body !== null && 'rows' in body && Array.isArray(body.rows) && 'next' in body
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

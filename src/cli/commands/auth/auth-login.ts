@@ -1,5 +1,13 @@
 import { spawn } from 'node:child_process'
-import { ApiError, authorizeEndpoint, authorizeUrl, createPkce, createState, Unauthorized } from '../../../api/index.ts'
+import {
+  ApiError,
+  authorizeEndpoint,
+  authorizeUrl,
+  createPkce,
+  createState,
+  type TokenRequest,
+  Unauthorized,
+} from '../../../api/index.ts'
 import { openApi } from '../../../app/app-api.ts'
 import { wholeNumber } from '../../../app/config-values.ts'
 import { FatalError, messageOf, UsageError } from '../../../app/errors.ts'
@@ -87,15 +95,6 @@ export async function authExchange(context: Context, flags: ExchangeFlags): Prom
   }
   prepareToStore(config.credentialsFile)
   reportLogin(await obtainToken({ code, clientId, redirectUri, clientSecret, codeVerifier }, context), context)
-}
-
-/** The parameters of `POST /oauth/token`. */
-interface TokenRequest {
-  readonly code: string
-  readonly clientId: string
-  readonly redirectUri: string
-  readonly clientSecret: string | undefined
-  readonly codeVerifier: string | undefined
 }
 
 /** Its response. */
