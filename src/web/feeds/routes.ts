@@ -17,8 +17,8 @@ const feeds: readonly {
   { path: '/feeds/captures.atom', build: capturesFeed },
   { path: '/feeds/patches.atom', build: patchesFeed },
   { path: '/feeds/news.atom', build: newsFeed },
-  { path: '/feeds/guilds/:file{.+\\.atom}', build: guildFeed, namesPlayers: true },
-  { path: '/feeds/items/:file{.+\\.atom}', build: itemFeed },
+  { path: '/feeds/guilds/:name{.+\\.atom}', build: guildFeed, namesPlayers: true },
+  { path: '/feeds/items/:name{.+\\.atom}', build: itemFeed },
 ]
 
 /** Adds the feeds. */
@@ -26,7 +26,7 @@ export function addFeeds(app: Hono, site: Site): void {
   const cached = createPageCache<Entity>(site.clock)
   for (const { path, build, namesPlayers = false } of feeds) {
     app.get(path, async (context) => {
-      const { name, query, origin, address } = requestOf(context, '.atom')
+      const { name, query, origin, address } = requestOf(context, /\.atom$/)
       const make = async () => {
         site.count(context)
         const { people, finders, version } = site

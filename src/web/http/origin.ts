@@ -8,10 +8,9 @@ export function originOf(context: Context): string {
 }
 
 /** What a request for something by name is about, and an address that tells its content from others. @throws Problem for a NUL */
-export function requestOf(context: Context, suffix = '') {
+export function requestOf(context: Context, ending = /$/) {
   const { pathname, search, searchParams: query } = new URL(context.req.url)
-  const named = context.req.param(suffix === '' ? 'name' : 'file') ?? ''
-  const name = named.endsWith(suffix) ? named.slice(0, named.length - suffix.length) : named
+  const name = (context.req.param('name') ?? '').replace(ending, '')
   if (`${name}${search}`.includes('\0') || search.includes('%00')) throw new Problem('not-found')
   const origin = originOf(context)
   return { name, query, origin, address: `${origin}${pathname}${search}` }

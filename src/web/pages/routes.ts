@@ -101,8 +101,8 @@ export function addPictures(app: Hono, site: Site): void {
   const { pictures } = site
   if (!pictures) return
   for (const { path, build } of pages) {
-    app.get(picturePath(path).replace(':name.png', ':file{.+\\.png}'), async (context) => {
-      const { name, query } = requestOf(context, '.png')
+    app.get(picturePath(path).replace(':name.png', ':name{.+\\.png}'), async (context) => {
+      const { name, query } = requestOf(context, /\.png$/)
       const { text, png } = await pictures(await pageOf(context, site, { build, name, query }))
       // Sites may show it: it is made for that.
       context.header('Cross-Origin-Resource-Policy', 'cross-origin')
