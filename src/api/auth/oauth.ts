@@ -145,8 +145,8 @@ export function beginLogin(request: LoginRequest, randomBytes: RandomBytes = sys
   return { url, exchange }
 }
 
-/** Compares in constant time. */
-function sameText(actual: string, expected: string): boolean {
+/** Compares in constant time: digests have one length. */
+export function sameText(actual: string, expected: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(actual), digest(expected))
 }

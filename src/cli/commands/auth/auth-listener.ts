@@ -1,6 +1,6 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { sameText } from '../../../api/auth/oauth.ts'
 import type { Clock } from '../../../app/clock.ts'
 import { FatalError, UsageError } from '../../../app/errors.ts'
 
@@ -65,7 +65,7 @@ export async function listenForCode(options: {
     const query = queryOf(request)
     if (query === null) return show(response, { status: 404, text: 'There is nothing here.' })
     if (request.method !== 'GET') return show(response, { status: 405, text: 'Only GET.' })
-    if (!isSame(only(query, 'state') ?? '', state)) {
+    if (!sameText(only(query, 'state') ?? '', state)) {
       onStray?.('a redirect with another state was not followed')
       const text = 'This belongs to another login, or to none. Use the address that wynnsync auth login shows.'
       return show(response, { status: 400, text })
@@ -153,12 +153,6 @@ function refusalIn(query: URLSearchParams): string {
   return error === 'access_denied'
     ? `access was not allowed on the login page (${reason})`
     : `the login page refused (${reason}); check --client-id, --scope and the redirect addresses of the application`
-}
-
-// Digests have one length, and comparing them takes the same time wherever they differ.
-function isSame(given: string, expected: string): boolean {
-  const [a, b] = [given, expected].map((text) => createHash('sha256').update(text).digest())
-  return a !== undefined && b !== undefined && timingSafeEqual(a, b)
 }
 
 function reasonOf(error: unknown): string {
