@@ -30,11 +30,10 @@ export function leaderboardTypes(realm: Realm): string[] {
 }
 
 /**
- * The body of `/leaderboards/{type}` as of an instant in ms, by position from 1 (API reference 3.6); undefined when there
- * is no such board. A player who restricts the main profile is listed without a name.
+ * The body of `/leaderboards/{type}`, one of `leaderboardTypes`, as of an instant in ms, by position from 1 (API reference
+ * 3.6). A player who restricts the main profile is listed without a name.
  */
 export function leaderboardBody(realm: Realm, type: string, limit: number, dialect: Dialect, at: number) {
-  if (!leaderboardTypes(realm).includes(type)) return undefined
   const byCounter = playerBoards[type]
   if (byCounter) {
     const players = top(realm.people, limit, (player) => counter(player, byCounter))
