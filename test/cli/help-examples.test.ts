@@ -96,7 +96,7 @@ beforeAll(async () => {
   const items = smallItemWorld()
   // Maintenance removes what is older than some weeks.
   const clock = virtualClock(systemClock.now() - 2 * HOUR)
-  const api = await servedApi({ clock, tokens, items, game: { guilds: 20, players: 400 } })
+  const api = await servedApi({ clock, tokens, items, game: { guilds: 20, players: 100 } })
   const guilds = ['GLD', 'PREFIX', 'ABC'].map((prefix, nth) => [
     `Guild ${prefix}`,
     { uuid: guildId('abc'[nth] ?? ''), prefix },

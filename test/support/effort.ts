@@ -15,11 +15,11 @@ export const effort = {
   /** Days of the history that Spark reads; 365 for a year. */
   sparkDays: Number(process.env.WYNNSYNC_TEST_SPARK_DAYS ?? 365),
   /** Power cuts of the embedded database; 200 for all. */
-  powerCuts: Number(process.env.WYNNSYNC_TEST_POWER_CUTS ?? (process.env.WYNNSYNC_TEST_FULL === '1' ? 200 : 12)),
+  powerCuts: Number(process.env.WYNNSYNC_TEST_POWER_CUTS ?? (process.env.WYNNSYNC_TEST_FULL === '1' ? 200 : 8)),
   /** Kills of a `start` with watches and streams; 100 for all. */
   watchKills: Number(process.env.WYNNSYNC_TEST_WATCH_KILLS ?? (process.env.WYNNSYNC_TEST_FULL === '1' ? 100 : 3)),
   /** Mutated responses that are played, each followed by a good one; and the seed that they come from. */
-  mutations: Number(process.env.WYNNSYNC_TEST_MUTATIONS ?? (process.env.WYNNSYNC_TEST_FULL === '1' ? 100_000 : 2000)),
+  mutations: Number(process.env.WYNNSYNC_TEST_MUTATIONS ?? (process.env.WYNNSYNC_TEST_FULL === '1' ? 100_000 : 1000)),
   mutatedResources: process.env.WYNNSYNC_TEST_MUTATION_RESOURCES?.split(','),
   mutationSeed: Number(process.env.WYNNSYNC_TEST_MUTATION_SEED ?? 1),
   /** Guilds of the backfill that is killed again and again; 20000 for all of a game. */
