@@ -3,7 +3,12 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Database } from '../../src/db/database.ts'
+import { exportLake } from '../../src/lake/export.ts'
+import { importLake } from '../../src/lake/import/import.ts'
+import { openPlace } from '../../src/lake/read/place.ts'
 import { afterwards } from './afterwards.ts'
+import { temporaryFolder } from './postgres.ts'
+import type { World } from './world.ts'
 
 /** A web server for files, without listing. */
 export async function serve(folder: string): Promise<string> {
@@ -29,4 +34,21 @@ export async function linesOf(db: Database, table: string): Promise<string[]> {
     `select (to_jsonb(row) - 'program' - 'error' - 'reason' - 'content_hash' - 'body_hash' - 'normalized')::text as line from ${table} row order by 1`,
   )
   return rows.map(({ line }) => line)
+}
+
+/** Exports a database, with people, and imports that into another one, each at the time of its clock. */
+export function lakeBetween(from: World, to: World) {
+  const folder = temporaryFolder().then((parent) => join(parent, 'lake'))
+  const onProgress = () => {}
+  return {
+    exported: async () => {
+      const options = { clock: from.clock, program: 'test', people: true, keepMs: 0, onProgress }
+      return await exportLake(from.db, await folder, options)
+    },
+    imported: async () => {
+      const done = await importLake(to.db, openPlace(await folder), { clock: to.clock, maxBytes: 1e9, onProgress })
+      if (done.refused.length > 0) throw new Error(`refused: ${JSON.stringify(done.refused)}`)
+      return done
+    },
+  }
 }

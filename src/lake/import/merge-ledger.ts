@@ -113,7 +113,25 @@ export async function mergeLedger(
     [[...freshTables], [...fresh]],
   )
   await mergeGaps(sql, spans, blind)
+  await forgetInterrupted(sql, resources, blindAt)
   return taken
+}
+
+/** What this database missed is missed anew where the lake observed since then: what was gone then has ended in its versions. */
+async function forgetInterrupted(
+  sql: Sql,
+  resources: readonly string[],
+  blindAt: (row: string, at: string) => string,
+): Promise<void> {
+  const accepted = `status in ('ok', 'unchanged', 'partial') and observed_at > missed.first_missed_at`
+  await sql.query(
+    `delete from sync.absence missed using unnest($1::text[]) as of(resource)
+      where split_part(missed.resource, '/', 1) = of.resource
+        and (exists (select from lake_run run where run.resource = of.resource and ${accepted} and ${blindAt('run', 'run.observed_at')})
+          or exists (select from lake_observation one where one.resource = of.resource and one.key = split_part(missed.key, '/', 1)
+                        and ${accepted} and ${blindAt('one', 'one.observed_at')}))`,
+    [[...resources]],
+  )
 }
 
 /** The same of resources with a response per key, of which the index says nothing: from their observations and gaps. */

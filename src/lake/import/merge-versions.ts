@@ -13,9 +13,9 @@ export const stagedName = (table: string): string => `lake_${table.replace(/^.*\
 /**
  * Merges versions that are staged with those of a table. Every version is a point in the time of its key: from there on the
  * key has this content, at its end none. What this database has stays; of the lake's points those count that lie where this
- * database was blind, and at the end of such an interval holds again what this database observed. Points with the same
- * content follow from one another; the others make the chain of versions anew, for the keys with a point of the lake.
- * In the transaction of `lake_blind` and `lake_seen`.
+ * database was blind, and at the end of such an interval holds again what this database observed; of a key that it lacked
+ * there, what the lake says goes on. Points with the same content follow from one another; the others make the chain of
+ * versions anew, for the keys with a point of the lake. In the transaction of `lake_blind` and `lake_seen`.
  */
 export async function mergeVersions(sql: Sql, of: VersionsTable, sourceId: string): Promise<MergedVersions> {
   const { table } = of
@@ -57,7 +57,7 @@ function namesOf({ key, hasObserved, isKeyed }: VersionsTable): Names {
 /** Points: the key, the instant, whose it is (0 ours, 1 ours at the end of an interval, 2 the lake's), the version, its hash or NULL. */
 async function createPoints(sql: Sql, { table, resource }: VersionsTable, names: Names): Promise<void> {
   const staged = stagedName(table)
-  const { key, of, same, seen, scope } = names
+  const { key, of, same, seen, scope, keyText } = names
   const blind = `join lake_blind blind on blind.resource = $1 and ${scope}`
   await sql.query(
     `create temp table lake_point on commit drop as
@@ -81,7 +81,10 @@ async function createPoints(sql: Sql, { table, resource }: VersionsTable, names:
   await sql.query(
     `insert into lake_point
      with changed as (select distinct ${of('lake')}, blind.ended
-                        from lake_point lake ${blind} and lake.at > blind.began and lake.at < blind.ended and blind.ended < 'infinity')
+                        from lake_point lake ${blind} and lake.at > blind.began and lake.at < blind.ended and blind.ended < 'infinity'
+                         -- A version whose key this database has missed since may be gone: what the lake says goes on.
+                         and not exists (select from sync.absence missed where split_part(missed.resource, '/', 1) = $1
+                                            and missed.key = ${keyText('lake')} and missed.first_missed_at <= blind.ended))
      select ${of('changed')}, changed.ended, 1, own.valid_from, own.hash
        from changed left join ${table} own on ${same('own', 'changed')} and own.valid_from <= changed.ended and own.valid_until > changed.ended`,
     [resource],

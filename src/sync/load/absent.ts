@@ -94,16 +94,24 @@ export async function confirmMissing(
 
 /**
  * Ends the versions of keys that are gone. A version ends when it was first missed, not when that was confirmed:
- * the responses in between did not have it either.
+ * the responses in between did not have it either. One that began since then, which only an import can bring, ends with the
+ * response that confirms, and one that begins later stays: no version ends before it began.
+ * @param at the instant of the response that confirms
  */
-export async function closeAbsent(sql: Sql, history: History, gone: readonly Absence[]): Promise<DocumentChange[]> {
+export async function closeAbsent(
+  sql: Sql,
+  history: History,
+  gone: readonly Absence[],
+  at: Date,
+): Promise<DocumentChange[]> {
   const { table, keyText, hasDocument } = historySql(history)
   const rows = await sql.query<{ key: string; at: Date; before: Json }>(
-    `update ${table.name} current set valid_until = gone.at
-       from unnest($1::text[], $2::timestamptz[]) as gone(key, at)
+    `update ${table.name} current set valid_until = case when current.valid_from < gone.missed_at then gone.missed_at else $3 end
+       from unnest($1::text[], $2::timestamptz[]) as gone(key, missed_at)
       where ${keyText('current')} = gone.key and current.valid_until = 'infinity'
-      returning gone.key, gone.at, ${hasDocument ? 'current.document' : 'null'} as before`,
-    [gone.map(({ key }) => key), gone.map(({ firstMissedAt }) => firstMissedAt)],
+        and current.valid_from < greatest(gone.missed_at, $3)
+      returning gone.key, current.valid_until as at, ${hasDocument ? 'current.document' : 'null'} as before`,
+    [gone.map(({ key }) => key), gone.map(({ firstMissedAt }) => firstMissedAt), at],
   )
   return rows.map((row) => ({ ...row, after: undefined }))
 }

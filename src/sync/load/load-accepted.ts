@@ -150,7 +150,7 @@ async function loadRelated(
     let ended = 0
     if (history.spellColumn !== undefined && response.scope !== undefined) {
       const among = { counted, history, scope: response.scope }
-      ended = await closePreviousSpells(sql, among, history.spellColumn, entities)
+      ended = await closePreviousSpells(sql, among, history.spellColumn, entities, at)
       written += ended
     }
     const lastSeen = response.last ? new Date(response.last.observedAt) : null
@@ -162,7 +162,7 @@ async function loadRelated(
     guarded.push(...olderActions(name, loaded, guards.absences))
     if (history.absence === 'with-root') {
       const gone = goneRoots.map(({ key, at: firstMissedAt }) => ({ key, firstMissedAt, times: guards.absences }))
-      if (gone.length > 0) written += (await closeAbsent(sql, history, gone)).length
+      if (gone.length > 0) written += (await closeAbsent(sql, history, gone, at)).length
       await takeBackOfGone(
         sql,
         { counted, history },

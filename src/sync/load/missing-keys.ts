@@ -56,10 +56,13 @@ export async function reconcileMissingKeys(
   const gone = missed.filter(isGone)
   const waiting = missed.filter((one) => !isGone(one)).map(({ key }) => key)
   if (gone.length === 0) return { closed: [], waiting }
-  const closed = await closeAbsent(sql, history, gone)
+  const closed = await closeAbsent(sql, history, gone, at)
   const keys = gone.map(({ key }) => key)
   await forgetAbsences(sql, counted, keys)
-  return { closed, waiting }
+  const ended = new Set(closed.map(({ key }) => key))
+  const stay = keys.filter((key) => !ended.has(key))
+  if (stay.length > 0) await countAbsences(sql, counted, stay, { at, apart })
+  return { closed, waiting: [...waiting, ...stay] }
 }
 
 /**
@@ -71,6 +74,7 @@ export async function closePreviousSpells(
   { counted, history, scope }: Omit<Among, 'seen'>,
   spellColumn: string,
   returned: readonly { readonly key: string; readonly root: Row }[],
+  at: Date,
 ): Promise<number> {
   const pending = await pendingAbsences(sql, counted, scope)
   const missed = new Map(pending.map((absence) => [absence.key, absence]))
@@ -90,16 +94,16 @@ export async function closePreviousSpells(
   )
   const other = new Set(rows.map(({ key }) => key))
   const gone = back.filter(({ key }) => other.has(key))
-  return gone.length === 0 ? 0 : (await closeAbsent(sql, history, gone)).length
+  return gone.length === 0 ? 0 : (await closeAbsent(sql, history, gone, at)).length
 }
 
 /** Ends the versions of a key and of everything that hangs on it. Returns how many ended. */
 export async function tombstoneKey(sql: Sql, resource: ResourceBase, key: string, at: Date): Promise<number> {
   const ending = (keys: readonly string[]) => keys.map((key) => ({ key, firstMissedAt: at, times: 0 }))
-  let closed = (await closeAbsent(sql, resource.history, ending([key]))).length
+  let closed = (await closeAbsent(sql, resource.history, ending([key]), at)).length
   for (const history of Object.values(resource.relatedHistories ?? {})) {
     const rest = await findAbsent(sql, history, new Set(), key)
-    if (rest.length > 0) closed += (await closeAbsent(sql, history, ending(rest))).length
+    if (rest.length > 0) closed += (await closeAbsent(sql, history, ending(rest), at)).length
   }
   return closed
 }
