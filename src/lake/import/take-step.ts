@@ -3,7 +3,10 @@ import { join } from 'node:path'
 import { FatalError } from '../../app/errors.ts'
 import type { Sql } from '../../db/database.ts'
 import { sqlState } from '../../db/sql-errors.ts'
+import { resources } from '../../resources/index.ts'
 import { inProfiles } from '../../resources/personal.ts'
+import { compareNextWithTables } from '../../sync/load/missing-keys.ts'
+import { isWorklist } from '../../sync/resource.ts'
 import type { LakeFile } from '../index-file.ts'
 import { createBlind, createSeen } from './blind.ts'
 import { LEDGER, mergeLedger } from './merge-ledger.ts'
@@ -162,6 +165,7 @@ async function merge(
       freshTables,
       withSessions: await whoseSessionsCount(sql, sourceId),
     })
+    for (const resource of whole) await compareNext(sql, resource)
     return new Map([...taken].map(([table, count]) => [table, { taken: count, conflicts: 0 }]))
   }
   await createSeen(sql, index.coverage)
@@ -169,12 +173,22 @@ async function merge(
   const key = of.kind === 'versions' ? of.key[0] : of.scope
   const observed = of.resource === '' ? plainResources.map((resource) => ({ resource, isKeyed: false })) : [of]
   await createBlind(sql, observed, key && `select distinct ${key}::text from ${staged}`)
-  if (of.kind === 'versions') return new Map([[of.table, await mergeVersions(sql, of, sourceId)]])
+  if (of.kind === 'versions') {
+    const merged = await mergeVersions(sql, of, sourceId)
+    await compareNext(sql, of.resource)
+    return new Map([[of.table, merged]])
+  }
   if (of.isAverage && !fresh.includes(of.resource)) return new Map()
   if (of.isSession)
     return new Map([[of.table, { taken: await mergeSessions(sql, of, { staged, sourceId }), conflicts: 0 }]])
   const since = fresh.includes(of.resource) ? null : (compacted.get(of.table) ?? null)
   return new Map([[of.table, { taken: await mergeRows(sql, of, { staged, since }), conflicts: 0 }]])
+}
+
+/** Of a resource with one response the next one is compared with what the tables have now. */
+async function compareNext(sql: Sql, name: string): Promise<void> {
+  const resource = resources.find((one) => one.name === name)
+  if (resource && !isWorklist(resource)) await compareNextWithTables(sql, resource)
 }
 
 /** Resources of which this database has no responses. */

@@ -12,7 +12,7 @@ import { closeAbsent, confirmMissing, pendingAbsences } from './absent.ts'
 import { carryForward } from './carry.ts'
 import { appendFieldChanges, type DocumentChange } from './field-changes.ts'
 import type { Loaded, Withdrawn } from './load.ts'
-import { type AbsenceRule, closePreviousSpells, reconcileMissingKeys } from './missing-keys.ts'
+import { type AbsenceRule, closePreviousSpells, countCurrent, reconcileMissingKeys } from './missing-keys.ts'
 import { appendSamples, type Sampled } from './samples.ts'
 import { loadUnconfirmed, takeBackOfGone } from './unconfirmed.ts'
 
@@ -79,7 +79,7 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
     closed: closed.length,
     unchanged: loaded.unchanged,
     awaitsAbsences: unknown || waiting.length > 0,
-    currentKeys: (last?.currentKeys ?? 0) + loaded.inserted.length - closed.length,
+    currentKeys: await currentKeysAfter(sql, resource, response, loaded.inserted.length - closed.length),
     // What the first response shows did not happen then.
     events: last ? others + events : 0,
     hasChanged: versions + others + samples + events > 0,
@@ -88,6 +88,12 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
     lost: response.scope === undefined ? [] : [...lostBy(loaded.changed).values()].flat(),
     guarded,
   }
+}
+
+/** Counts the current keys where the last accepted response does not say how many it left. @param more those since then */
+async function currentKeysAfter(sql: Sql, { history }: ResourceBase, { last, scope }: IncomingResponse, more: number) {
+  const before = last?.currentKeys ?? (scope === undefined ? null : 0)
+  return before === null ? await countCurrent(sql, history) : before + more
 }
 
 /** Loads the versions of the records. Those that the last accepted response had too are current: they are not compared again. */

@@ -1,5 +1,6 @@
 import { FatalError } from '../../app/errors.ts'
 import type { Sql } from '../../db/database.ts'
+import { accepted } from '../record/accepted.ts'
 import type { History, ResourceBase, Row } from '../resource.ts'
 import { type Absence, closeAbsent, countAbsences, findAbsent, forgetAbsences, pendingAbsences } from './absent.ts'
 import type { DocumentChange } from './field-changes.ts'
@@ -106,4 +107,29 @@ export async function tombstoneKey(sql: Sql, resource: ResourceBase, key: string
     if (rest.length > 0) closed += (await closeAbsent(sql, history, ending(rest), at)).length
   }
   return closed
+}
+
+/** How many keys have a current version. */
+export async function countCurrent(sql: Sql, history: History): Promise<number> {
+  const { table } = historySql(history)
+  const [row] = await sql.query<{ n: number }>(
+    `select count(*)::int as n from ${table.name} where valid_until = 'infinity'`,
+  )
+  return row?.n ?? 0
+}
+
+/**
+ * Versions came or went otherwise than by a response: the next one is compared with the tables themselves, and not with what the
+ * last accepted one left in them. Its number of current keys is counted anew. Of a resource with one response.
+ */
+export async function compareNextWithTables(
+  sql: Sql,
+  { name, history }: Pick<ResourceBase, 'name' | 'history'>,
+): Promise<void> {
+  await sql.query(
+    `update sync.run set content_hash = '\\x00', living = case when living is not null then $2::int end
+      where run_id = (select run_id from sync.run where resource = $1 and ${accepted}
+                       order by observed_at desc nulls last, started_at desc limit 1)`,
+    [name, await countCurrent(sql, history)],
+  )
 }

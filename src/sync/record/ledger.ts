@@ -34,7 +34,8 @@ export function isAccepted(status: string): boolean {
 
 /** What the ledger has of the last accepted response of a resource. */
 export interface LastRun extends LastAccepted {
-  readonly currentKeys: number
+  /** Null where the table must be counted. */
+  readonly currentKeys: number | null
   /** Records that came, and those of them that could be normalized. */
   readonly came: number
   readonly normalized: number

@@ -4,6 +4,7 @@ import { typed } from '../../db/typed.ts'
 import { invalidateCoverage } from '../coverage/count.ts'
 import { bulkTable } from '../load/bulk-table.ts'
 import { historySql } from '../load/history-sql.ts'
+import { compareNextWithTables } from '../load/missing-keys.ts'
 import { restoreEndsAfter, unconfirmedOf } from '../load/unconfirmed.ts'
 import { accepted, acceptedStatuses } from '../record/accepted.ts'
 import { observation, run } from '../record/tables.ts'
@@ -84,7 +85,7 @@ async function correctLedger(sql: Sql, resource: ResourceBase, given: GivenUp): 
   const params = scope === undefined ? [name, after] : [name, after, scope]
   await invalidateCoverage(sql, name, after)
   const runs =
-    scope === undefined ? await rejectRuns(sql, name, given) : await rejectObservations(sql, name, scope, given)
+    scope === undefined ? await rejectRuns(sql, resource, given) : await rejectObservations(sql, name, scope, given)
   if (changeLog)
     await sql.query(`delete from game.field_change where resource = $1 and changed_at > $2 ${ofKey}`, params)
   const absent = `split_part(resource, '/', 1) = $1`
@@ -111,7 +112,8 @@ const dated = [
 ] as const
 
 /** Returns the ids of the runs. */
-async function rejectRuns(sql: Sql, name: string, { after, reason }: GivenUp): Promise<string[]> {
+async function rejectRuns(sql: Sql, resource: ResourceBase, { after, reason }: GivenUp): Promise<string[]> {
+  const { name } = resource
   const runs = await typed(sql)
     .update(run)
     .set({ status: 'rejected', reason, rejected: 1, living: null })
@@ -120,12 +122,7 @@ async function rejectRuns(sql: Sql, name: string, { after, reason }: GivenUp): P
   await typed(sql)
     .delete(gap)
     .where(and(eq(gap.resource, name), gt(gap.endedAt, after)))
-  // The next response is compared with the tables themselves.
-  await sql.query(
-    `update sync.run set content_hash = '\\x00' where resource = $1 and ${accepted} and observed_at =
-       (select max(observed_at) from sync.run where resource = $1 and ${accepted})`,
-    [name],
-  )
+  await compareNextWithTables(sql, resource)
   return runs.map(({ id }) => id)
 }
 

@@ -90,7 +90,7 @@ async function countUnlisted(sql: Sql, resource: string, keys: readonly string[]
 /** Estimates a walk through all pages. Changes of known records are not counted: they cannot be foreseen. */
 export async function estimatePages(sql: Sql, resource: Resource, app: App): Promise<Price> {
   const guess = estimateOf(resource)
-  const currentKeys = (await lastAccepted(sql, resource.name))?.currentKeys
+  const currentKeys = (await lastAccepted(sql, resource.name))?.currentKeys ?? undefined
   const assumptions = [`${pageSize} records on a page`]
   if (currentKeys === undefined) assumptions.push(`${guess.keys} ${resource.name}: they were never synced`)
   const keys = currentKeys ?? guess.keys

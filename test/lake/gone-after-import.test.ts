@@ -1,0 +1,71 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { guildList } from '../../src/resources/guild-list/index.ts'
+import { items } from '../../src/resources/items/index.ts'
+import { lastAccepted } from '../../src/sync/record/ledger.ts'
+import { guildId } from '../support/guild-answers.ts'
+import { lakeBetween } from '../support/lake-folder.ts'
+import { testDatabase } from '../support/postgres.ts'
+import { instantOf, item, openWorld, type World, worldOf } from '../support/world.ts'
+
+const list = (letters: string) =>
+  Object.fromEntries([...letters].map((letter) => [guildId(letter), { name: `Guild ${letter}`, prefix: letter }]))
+const some = (...names: string[]) => names.map((name) => item(name))
+
+describe('what is gone after an import', { timeout: 60_000 }, () => {
+  const world = worldOf('server')
+  let theirs: World
+  let lake: ReturnType<typeof lakeBetween>
+  beforeEach(async () => {
+    theirs = await openWorld(await testDatabase('server'))
+    lake = lakeBetween(theirs, world)
+  })
+  afterEach(async () => {
+    await theirs.api.close()
+    await theirs.sandbox.close()
+  })
+  const end = async (table?: string, key?: string) => (await world.versions(table, key)).at(-1)?.[2]
+  const current = async () => (await lastAccepted(world.db, 'items'))?.currentKeys
+
+  test('ends, also a guild that the lake ended between two imports, with a date from before the first', async () => {
+    await theirs.sync(guildList, list('abcdef'), '10:00')
+    await theirs.sync(guildList, list('abcde'), '11:00')
+    await lake.exported()
+    await world.clock.advanceTo(instantOf('20:00'))
+    await lake.imported()
+    for (const at of ['12:00', '13:00', '15:00']) await theirs.sync(guildList, list('abcde'), at)
+    await lake.exported()
+    await lake.imported()
+    for (const at of ['21:00', '22:00', '23:00']) await world.sync(guildList, list('abcde'), at)
+    expect(await end('guild_listing', 'guild_uuid')).toBe('21:00')
+  })
+
+  test('ends, where an import left the guild that both databases lacked once', async () => {
+    await world.sync(guildList, list('abcdef'), '10:50')
+    await theirs.sync(guildList, list('abcdef'), '11:55')
+    for (const at of ['12:55', '13:55']) await theirs.sync(guildList, list('abcde'), at)
+    await world.sync(guildList, list('abcdef'), '14:00')
+    for (const at of ['14:55', '15:55']) await theirs.sync(guildList, list('abcde'), at)
+    await lake.exported()
+    await world.clock.advanceTo(instantOf('20:00'))
+    await lake.imported()
+    for (const at of ['21:00', '22:00', '23:00']) await world.sync(guildList, list('abcde'), at)
+    expect(await end('guild_listing', 'guild_uuid')).toBe('21:00')
+  })
+
+  test('is counted: the number of current keys is that of the table, also where it was not known', async () => {
+    await theirs.sync(items, some('Ash', 'Elm', 'Fir', 'Oak'), '10:00')
+    await theirs.sync(items, some('Ash', 'Elm', 'Fir'), '11:00')
+    await lake.exported()
+    await world.sync(items, some('Ash', 'Elm', 'Yew'), '09:00')
+    await world.clock.advanceTo(instantOf('11:10'))
+    await lake.imported()
+    const [[counted] = []] = await world.rows(`select count(*)::int from game.item where valid_until = 'infinity'`)
+    expect(await current()).toBe(counted)
+    await world.db.query(`update sync.run set living = null`)
+    expect(await world.sync(items, some('Ash', 'Elm', 'Fir'), '12:00')).not.toMatchObject({ status: 'failed' })
+    expect(await current()).toBe(counted)
+    for (const at of ['13:00', '14:00']) await world.sync(items, some('Ash', 'Elm', 'Fir'), at)
+    expect(await current()).toBe(3)
+    expect(await end()).toBe('12:00')
+  })
+})
