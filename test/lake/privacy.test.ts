@@ -1,15 +1,16 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openDuckDb } from '../../src/lake/duckdb.ts'
 import { exportLake } from '../../src/lake/export.ts'
 import { readIndex } from '../../src/lake/index-file.ts'
 import { inProfiles } from '../../src/resources/personal.ts'
 import { purge } from '../../src/sync/privacy/person.ts'
 import { guildBody, guildId, playerId, syncGuild } from '../support/guild-answers.ts'
+import { lakeBetween } from '../support/lake-folder.ts'
 import { onlineBody, profile, syncOnline, syncPlayer } from '../support/player-answers.ts'
 import { temporaryFolder, testDatabase } from '../support/postgres.ts'
-import { instantOf, openWorld } from '../support/world.ts'
+import { instantOf, openWorld, type World, worldOf } from '../support/world.ts'
 
 const name = 'Made_Up_Name'
 const uuid = playerId(1)
@@ -87,4 +88,54 @@ test('a lake names no player unless it is asked for, and after a purge nothing o
   expect((await readdir(closed)).includes('game.player')).toBe(false)
   await world.api.close()
   await world.sandbox.close()
+})
+
+describe('a lake that is imported while a restriction is pending', { timeout: 120_000 }, () => {
+  const ours = worldOf('server')
+  const wars = `select value, observed_at from game.member_counter where counter = 'wars' and player_uuid = '${playerId(2)}' order by 2`
+  const member = (fields: object) => guildBody('a', { 1: { rank: 'owner' }, 2: { ...fields } })
+  const hides = member({ restrictions: { main_access: true } })
+  let theirs: World
+  let lake: ReturnType<typeof lakeBetween>
+  beforeEach(async () => {
+    theirs = await openWorld(await testDatabase('server'))
+    lake = lakeBetween(theirs, ours)
+    await syncGuild(theirs, member({ globalData: { wars: 5 } }), '01:00')
+    await syncGuild(theirs, member({ globalData: { wars: 7 } }), '02:00')
+    await lake.exported()
+    await syncGuild(ours, member({ globalData: { wars: 8 } }), '10:00')
+    await syncGuild(ours, hides, '10:10')
+  })
+  afterEach(async () => {
+    await theirs.api.close()
+    await theirs.sandbox.close()
+  })
+  const shown = `select delta from analytics.member_counter('${guildId('a')}', 'wars', '2026-06-01Z', '2026-06-02Z')
+                  where player_uuid = '${playerId(2)}'`
+
+  test('gives all of the history, which is masked until a response lifts the restriction', async () => {
+    await lake.imported()
+    expect(await ours.rows(wars)).toEqual([
+      [5, '01:00'],
+      [7, '02:00'],
+      [8, '10:00'],
+    ])
+    expect(await ours.rows(shown)).toEqual([[null]])
+    await syncGuild(ours, member({ globalData: { wars: 8 } }), '10:20')
+    expect(await ours.rows(shown)).toEqual([[3]])
+  })
+
+  test('gives none of it once another response confirms the restriction', async () => {
+    await lake.imported()
+    await syncGuild(ours, hides, '10:20')
+    expect(await ours.rows('select field_group, awaits from sync.privacy_restriction')).toEqual([['mainAccess', 0]])
+    expect(await ours.rows(wars)).toEqual([])
+  })
+
+  test('that was confirmed before the import keeps all of it out', async () => {
+    await syncGuild(ours, hides, '10:20')
+    const done = await lake.imported()
+    expect(done.tables.reduce((sum, { restricted }) => sum + restricted, 0)).toBeGreaterThan(0)
+    expect(await ours.rows(wars)).toEqual([])
+  })
 })

@@ -1,4 +1,6 @@
 import type { Sql } from '../../db/database.ts'
+import { lockForTransaction } from '../../db/locks/held-locks.ts'
+import { privacyLock } from '../../sync/privacy/privacy.ts'
 import type { RowRules } from './staged-file.ts'
 
 /** Columns that say when something was observed, or when it changed: never later than the export. */
@@ -26,13 +28,15 @@ export async function rulesOf(sql: Sql, table: string, until: Date): Promise<Row
 
 /**
  * Removes from a staged table the rows about players who hide anything here, or of whom something was removed: what a lake
- * says of them does not come back. Returns how many there were.
+ * says of them does not come back. Rows under a restriction that is pending stay: views mask them, and what confirms it
+ * removes them, which waits until they are in the tables. Returns how many there were.
  */
 export async function removeRestricted(sql: Sql, staged: string, column: 'player_uuid' | 'key'): Promise<number> {
   const player = `staged.${column}::text`
+  await lockForTransaction(sql, privacyLock, 'shared')
   const rows = await sql.query(
     `delete from ${staged} staged
-      where exists (select from sync.privacy_restriction rule where rule.player_uuid::text = ${player})
+      where exists (select from sync.privacy_restriction rule where rule.awaits = 0 and rule.player_uuid::text = ${player})
          or exists (select from sync.privacy_action action where action.player_uuid::text = ${player})
          or exists (select from sync.privacy_action action
                      where action.player_hash = sha256(convert_to(lower(${player}), 'UTF8')))
