@@ -67,6 +67,7 @@ comment on column sync.privacy_restriction.since is 'observed_at of the first re
 comment on column sync.privacy_restriction.awaits is 'How many more responses must repeat it before what is kept is removed. 0: confirmed. Until then it is pending: a response that shows the fields ends it, and nothing is lost.';
 comment on column sync.privacy_restriction.is_held is 'Whether the guard mass-restriction holds it: the responses that confirm it must be hours apart.';
 comment on column sync.privacy_restriction.latest_at is 'observed_at of the latest response that counted for it. NULL: it was never pending.';
+comment on column sync.privacy_restriction.latest_received_at is 'When that response was received, by the clock of this machine. NULL: it was never pending, or is from before this column existed.';
 comment on column sync.privacy_restriction.credential is 'Kind of credential of the response that set it: guest or token. NULL: not known, as of a row from before this column existed.';
 comment on column sync.privacy_restriction.needs_credential is 'Kind of credential that was shown the fields before: only its responses can confirm it. NULL: any.';
 comment on column sync.privacy_restriction.run_id is 'The run of the response that set it. NULL: not known.';

@@ -7,7 +7,8 @@ import { systemClock } from '../../src/app/clock.ts'
 import { resourcesNamed } from '../../src/resources/index.ts'
 import { type LoadOptions, loadRecorded } from '../../src/sync/backfill/backfill-recorded.ts'
 import { gameDigests } from '../support/backfill.ts'
-import { guildBody, guildId, place } from '../support/guild-answers.ts'
+import { guildBody, guildId, place, playerId } from '../support/guild-answers.ts'
+import { profile } from '../support/player-answers.ts'
 import { kindsOfPart } from '../support/postgres.ts'
 import { type Line, recordingFolder } from '../support/recording-folder.ts'
 import { item, type World, worldOf } from '../support/world.ts'
@@ -69,6 +70,21 @@ describe.each(kindsOfPart)('recorded answers on the %s database', (kind) => {
       ['10:00', 10],
       ['12:00', 12],
     ])
+  })
+
+  test('confirm what a player restricts by the times of the recordings', async () => {
+    const path = `/player/${playerId(1)}?fullResult`
+    const shown = profile(1, { globalData: { wars: 5 } })
+    const closed = profile(1, { restrictions: { mainAccess: true } })
+    const counters = () => world.rows('select counter, value from game.player_counter')
+    await load(world, [
+      { at: '10:00', path, body: shown },
+      { at: '11:00', path, body: closed },
+      { at: '11:01', path, body: closed },
+    ])
+    expect(await counters()).toContainEqual(['wars', 5])
+    await load(world, [{ at: '12:00', path, body: closed }])
+    expect(await counters()).toEqual([])
   })
 
   test('are taken in in the order of time, over all resources, each as of its instant', async () => {

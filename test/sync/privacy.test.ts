@@ -267,6 +267,7 @@ describe.each(kindsOfLongTests)('what a player restricts, on the %s database,', 
     })
     const telling = (record: object) => ({
       extraction: { records: [record], complete: true, observedFrom: 0, observedAt: instantOf('10:00'), pages: 1 },
+      receivedAt: instantOf('10:00'),
       runId: guildId('f'),
     })
     const shows = world.db.transaction(async (sql) => {

@@ -36,6 +36,30 @@ describe.each(kindsOfLongTests)('restrictions on the %s database', (kind) => {
     expect(await actions()).toEqual([['mainAccess', 'anonymize']])
   })
 
+  const closed = (number: number) => profile(number, { restrictions: { mainAccess: true } })
+
+  test.each([
+    ['ahead', { came: '10:00', dated: '10:00' }, { came: '10:00:20', dated: '02 08:00' }],
+    ['behind, after a pause', { came: '02 10:00', dated: '09:00' }, { came: '02 10:00:20', dated: '02 10:00:20' }],
+  ])('are confirmed by no copy twenty seconds later, when one clock is %s', async (_name, one, other) => {
+    const shown = profile(1, { playtime: 12, globalData: { wars: 5 } })
+    const counters = () => rows(`select counter, value, observed_at from game.player_counter order by 1, 3`)
+    await syncPlayer(world, 1, shown, '08:00')
+    const before = await counters()
+    expect(before).toContainEqual(['wars', 5, '08:00'])
+    for (const { came, dated } of [one, other]) {
+      await world.clock.advanceTo(instantOf(came))
+      const headers = headersOf(instantOf(dated), 120)
+      world.sandbox.setAnswer(`/player/${playerId(1)}`, () => ({ headers, body: closed(1) }))
+      await syncPlayers(world, { keys: [playerId(1)] })
+    }
+    expect((await pending()).map(([group, awaits]) => [group, awaits])).toEqual([['mainAccess', 1]])
+    expect([await counters(), await actions()]).toEqual([before, []])
+    for (const at of ['02 10:10', '02 10:20', '02 10:30']) await syncPlayer(world, 1, shown, at)
+    expect(await counters()).toEqual(expect.arrayContaining(before))
+    expect([await pending(), await actions()]).toEqual([[], []])
+  })
+
   test('that a response in between does not repeat are withdrawn, and nothing is lost', async () => {
     await showEverything(world)
     const kept = await whereStored(world.db, secrets.mainAccess)
@@ -51,7 +75,6 @@ describe.each(kindsOfLongTests)('restrictions on the %s database', (kind) => {
 
   const many = 25
   const open = (number: number) => profile(number, { playtime: 100 + number, globalData: { wars: 5 } })
-  const closed = (number: number) => profile(number, { restrictions: { mainAccess: true } })
 
   async function syncMany(body: (number: number) => object, at: string, accept = false) {
     const instant = instantOf(at)

@@ -53,6 +53,8 @@ export const privacyLock = 'privacy'
 export interface PrivacyInput {
   readonly extraction: Extraction
   readonly runId: string
+  /** By the clock of this machine, ms since the epoch. */
+  readonly receivedAt: number
   /** The one key that the response is about, if it is about one. */
   readonly scope?: string
   readonly privacy?: PrivacyPolicy | undefined
@@ -193,6 +195,7 @@ function sourceOf(
   {
     extraction,
     runId,
+    receivedAt,
     scope = '',
     privacy = 'anonymize',
     credential = 'guest',
@@ -204,6 +207,7 @@ function sourceOf(
     resource: name,
     key: scope,
     at: new Date(extraction.observedAt),
+    receivedAt: new Date(receivedAt),
     runId,
     policy: privacy,
     cacheMs: cacheSeconds * 1000,

@@ -23,6 +23,9 @@ export const privacyRestriction = syncTable(
       .notNull()
       .default(false),
     latestAt: instant('observed_at of the latest response that counted for it. NULL: it was never pending.'),
+    latestReceivedAt: instant(
+      'When that response was received, by the clock of this machine. NULL: it was never pending, or is from before this column existed.',
+    ),
     credential: text(
       'Kind of credential of the response that set it: guest or token. NULL: not known, as of a row from before this column existed.',
     ),

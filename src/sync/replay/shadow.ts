@@ -38,7 +38,8 @@ export async function createShadow(db: Database, resources: readonly string[]): 
 export async function keepRestrictionStates(sql: Sql): Promise<void> {
   await sql.query(
     `update sync_replay.privacy_restriction again
-        set awaits = known.awaits, is_held = known.is_held, latest_at = known.latest_at, credential = known.credential,
+        set awaits = known.awaits, is_held = known.is_held, latest_at = known.latest_at,
+            latest_received_at = known.latest_received_at, credential = known.credential,
             needs_credential = known.needs_credential, run_id = known.run_id
        from sync.privacy_restriction known
       where known.player_uuid = again.player_uuid and known.field_group = again.field_group and known.told_by = again.told_by`,

@@ -99,7 +99,8 @@ async function correctLedger(sql: Sql, resource: ResourceBase, given: GivenUp): 
   for (const [table, column] of dated)
     await sql.query(`update ${table} set ${column} = $2 where run_id = any($1::uuid[]) and ${column} > $2`, [runs, now])
   await sql.query(
-    `update sync.privacy_restriction set since = $2 where split_part(told_by, '/', 1) = $1 and since > $2`,
+    `update sync.privacy_restriction set since = least(since, $2), latest_at = least(latest_at, $2)
+      where split_part(told_by, '/', 1) = $1 and (since > $2 or latest_at > $2)`,
     [name, now],
   )
 }

@@ -103,7 +103,5 @@ export interface IncomingResponse extends ReceivedResponse {
 /** A response whose records may not have been parsed. */
 export interface ReceivedResponse extends PrivacyInput {
   readonly last: (LastAccepted & { readonly currentKeys: number | null }) | undefined
-  /** By the clock of this machine, ms since the epoch. */
-  readonly receivedAt: number
   readonly guards: Guards
 }

@@ -7,6 +7,7 @@ import { invalidateCoverage } from '../coverage/count.ts'
 import type { Engine } from '../engine.ts'
 import { tombstoneKey } from '../load/missing-keys.ts'
 import { applyRefusal } from '../privacy/privacy.ts'
+import type { RuleSource } from '../privacy/restrictions/rule-source.ts'
 import { noCounts } from '../record/ledger.ts'
 import { namesInResponses } from '../record/notifications.ts'
 import { type Outcome, recordOutcome } from '../record/record-outcome.ts'
@@ -36,7 +37,7 @@ export async function concludeRefusal(
     const after = (at: number) => new Date(Math.max(at, (last?.observedAt ?? 0) + 1))
     const concluded =
       kind === 'hidden'
-        ? await redact(sql, resource, engine, { key, runId, at: after(refusal.at) })
+        ? await redact(sql, resource, engine, { key, runId, at: after(refusal.at), receivedAt: new Date(receivedAt) })
         : await tombstone(sql, resource, key, after(since.getTime()))
     const subject = { resource: resource.name, people: namesInResponses(resource), key, runId, status: kind }
     const nothing = { ...noCounts, reason: null, observedAt: null, guarded: [], drift: [] }
@@ -49,7 +50,7 @@ async function redact(
   sql: Sql,
   { name, personal }: Worklist,
   { privacy = 'anonymize' }: Engine,
-  source: { readonly key: string; readonly runId: string; readonly at: Date },
+  source: Pick<RuleSource, 'key' | 'runId' | 'at' | 'receivedAt'>,
 ) {
   if (personal) await applyRefusal(sql, personal, { ...source, resource: name, policy: privacy })
   return { changed: 1, reason: 'refused twice: what it hides is redacted' }

@@ -27,11 +27,18 @@ export async function concludeRestrictions(
 ): Promise<void> {
   if (confirmed.length === 0) return
   await sql.query(
-    `update sync.privacy_restriction restriction set awaits = 0, is_held = false, latest_at = $4
+    `update sync.privacy_restriction restriction set awaits = 0, is_held = false, latest_at = $4,
+           latest_received_at = $5
        from unnest($1::uuid[], $2::text[]) as confirmed(player_uuid, field_group)
       where restriction.player_uuid = confirmed.player_uuid and restriction.field_group = confirmed.field_group
         and told_by = $3`,
-    [confirmed.map((one) => one.playerUuid), confirmed.map((one) => one.group), nameOf(source), source.at],
+    [
+      confirmed.map((one) => one.playerUuid),
+      confirmed.map((one) => one.group),
+      nameOf(source),
+      source.at,
+      source.receivedAt,
+    ],
   )
   const forgets = source.policy === 'delete'
   const restricted = [...new Map(confirmed.map((person) => [person.playerUuid, person])).values()]

@@ -47,10 +47,13 @@ export function judgePending(
   }
 }
 
-function isAnotherWindow({ needsCredential, isHeld, runId, latestAt }: Restriction, source: RestrictingResponse) {
+/** Apart by the clock of the service and by that of this machine: a single wrong one makes no copy another window. */
+function isAnotherWindow(restriction: Restriction, source: RestrictingResponse) {
+  const { needsCredential, isHeld, runId, latestAt, latestReceivedAt } = restriction
   if (needsCredential !== null && needsCredential !== source.credential) return false
   const spacing = isHeld || runId === source.runId ? heldSpacing : source.cacheMs
-  return source.at.getTime() - (latestAt?.getTime() ?? 0) >= spacing
+  const isApart = (at: Date, latest: Date | null) => at.getTime() - (latest?.getTime() ?? 0) >= spacing
+  return isApart(source.at, latestAt) && isApart(source.receivedAt, latestReceivedAt)
 }
 
 /** Counts a response for restrictions that need yet another one. */
@@ -61,11 +64,11 @@ export async function countAgreeing(
 ): Promise<void> {
   if (counted.length === 0) return
   await sql.query(
-    `update sync.privacy_restriction restriction set awaits = awaits - 1, latest_at = $4
+    `update sync.privacy_restriction restriction set awaits = awaits - 1, latest_at = $4, latest_received_at = $5
        from unnest($1::uuid[], $2::text[]) as counted(player_uuid, field_group)
       where restriction.player_uuid = counted.player_uuid and restriction.field_group = counted.field_group
         and told_by = $3`,
-    [counted.map((one) => one.player), counted.map((one) => one.group), nameOf(source), source.at],
+    [counted.map((one) => one.player), counted.map((one) => one.group), nameOf(source), source.at, source.receivedAt],
   )
 }
 
@@ -100,6 +103,7 @@ export async function addPending(
     awaits: mass === undefined ? further : furtherOfHeld,
     isHeld: mass !== undefined,
     latestAt: source.at,
+    latestReceivedAt: source.receivedAt,
     credential: source.credential,
     needsCredential: isLesser(person) ? 'token' : null,
     runId: source.runId,

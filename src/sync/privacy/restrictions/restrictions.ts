@@ -13,6 +13,7 @@ export interface Restriction {
   readonly awaits: number
   readonly isHeld: boolean
   readonly latestAt: Date | null
+  readonly latestReceivedAt: Date | null
   readonly needsCredential: string | null
   readonly runId: string | null
 }
@@ -20,8 +21,9 @@ export interface Restriction {
 /** The resource and key whose responses set a rule. */
 type Source = { readonly resource: string; readonly key: string }
 
-const { playerUuid, fieldGroup, toldBy, awaits, isHeld, latestAt, needsCredential, runId } = privacyRestriction
-const ofRestriction = { awaits, isHeld, latestAt, needsCredential, runId }
+const { playerUuid, fieldGroup, toldBy, awaits, isHeld, latestAt, latestReceivedAt, needsCredential, runId } =
+  privacyRestriction
+const ofRestriction = { awaits, isHeld, latestAt, latestReceivedAt, needsCredential, runId }
 
 /** The rules about these people, and those that the source set about anyone. */
 export async function restrictionsOf(sql: Sql, people: readonly Person[], source: Source): Promise<Restriction[]> {

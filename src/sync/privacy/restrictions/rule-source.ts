@@ -16,6 +16,8 @@ export interface RuleSource {
   readonly key: string
   /** The instant that the response speaks for; of a refusal, when it came. */
   readonly at: Date
+  /** When it came, by the clock of this machine. */
+  readonly receivedAt: Date
   readonly runId: string
   readonly policy: PrivacyPolicy
 }

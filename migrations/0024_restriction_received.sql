@@ -1,0 +1,1 @@
+ALTER TABLE "sync"."privacy_restriction" ADD COLUMN "latest_received_at" timestamp with time zone;
