@@ -115,6 +115,8 @@ comment on column sync.absence.key is 'Natural key of the entity; several column
 comment on column sync.absence.first_missed_at is 'observed_at of the first response without the key; where the version will end.';
 comment on column sync.absence.last_missed_at is 'observed_at of the latest response without the key.';
 comment on column sync.absence.times is 'Complete responses in a row without the key.';
+comment on column sync.absence.first_received_at is 'When the first response without the key was received, by the clock of this machine. NULL: not known.';
+comment on column sync.absence.last_received_at is 'The same of the latest response without the key that counted. NULL: not known.';
 
 comment on table sync.drift is 'Fields, enum members and types that the program does not know, each once; also fields that vanished or came back. Nothing of it is dropped.';
 comment on column sync.drift.id is 'Number of the row, rising.';
@@ -257,6 +259,12 @@ comment on column sync.route_bucket.account is 'Which server and credential, as 
 comment on column sync.route_bucket.route is 'The path as a template, /guild/uuid/{uuid}.';
 comment on column sync.route_bucket.bucket is 'The bucket that its last response named.';
 comment on column sync.route_bucket.learned_at is 'When a response named it, by the clock of this machine.';
+
+comment on table sync.tombstone is 'The latest version of each key that ended because responses lacked it, and the response that confirmed this: when that one is given up for its clock, the version goes on. Of the last month.';
+comment on column sync.tombstone.resource is 'The resource, or the resource and its history, such as guilds/members.';
+comment on column sync.tombstone.key is 'Natural key of the entity; several columns are joined by a slash.';
+comment on column sync.tombstone.valid_until is 'valid_until of the version: observed_at of the first response that lacked the key.';
+comment on column sync.tombstone.confirmed_at is 'observed_at of the response that ended it.';
 
 comment on table sync.unconfirmed_version is 'Versions that a single response showed so far, of histories whose records say since when they are true, and versions whose tombstone a single response took away. Removed when a second response shows the key, or when what the first one showed is taken back.';
 comment on column sync.unconfirmed_version.resource is 'The resource and its history, such as territories/holds.';

@@ -59,6 +59,7 @@ const bounds: Readonly<Record<string, readonly string[]>> = {
     'sync.privacy_restriction',
     'sync.route_bucket',
     'sync.tier',
+    'sync.tombstone',
     'sync.unconfirmed_version',
     'sync.watch_delivery',
     'sync.web_key',

@@ -12,7 +12,15 @@ import { historySql } from './history-sql.ts'
 export interface Absence {
   readonly key: string
   readonly firstMissedAt: Date
+  /** By the clock of this machine; null: not known. */
+  readonly firstReceivedAt?: Date | null
   readonly times: number
+}
+
+/** The instant that a response speaks for, and when it came by the clock of this machine. */
+export interface Seen {
+  readonly at: Date
+  readonly receivedAt?: Date
 }
 
 /** Keys of a resource that the last complete responses lacked. */
@@ -52,22 +60,27 @@ export async function findAbsent(
 
 /**
  * Counts that a complete response lacked these keys; returns how often each has now been missed in a row.
- * @param apart ms; responses that are closer than that to the last counted one do not count
+ * @param apart ms; responses that are closer than that to the last counted one do not count; by this machine's clock half of it
+ * is enough, since polls do not come to the second
  */
 export async function countAbsences(
   sql: Sql,
   resource: string,
   keys: readonly string[],
-  { at, apart = 0 }: { readonly at: Date; readonly apart?: number | undefined },
+  { at, receivedAt, apart = 0 }: Seen & { readonly apart?: number | undefined },
 ): Promise<Absence[]> {
+  const counts = 'missed.last_missed_at <= $4 and coalesce(missed.last_received_at <= $6, true)'
+  const before = (instant: Date, ms: number) => new Date(instant.getTime() - ms)
   return await sql.query<Absence>(
-    `insert into sync.absence as missed (resource, key, first_missed_at, last_missed_at, times)
-     select $1, key, $3, $3, 1 from unnest($2::text[]) as absent(key)
+    `insert into sync.absence as missed
+       (resource, key, first_missed_at, last_missed_at, times, first_received_at, last_received_at)
+     select $1, key, $3, $3, 1, $5::timestamptz, $5::timestamptz from unnest($2::text[]) as absent(key)
      on conflict (resource, key) do update
-       set times = missed.times + (missed.last_missed_at <= $4)::int,
-           last_missed_at = case when missed.last_missed_at <= $4 then $3 else missed.last_missed_at end
-     returning key, first_missed_at as "firstMissedAt", times`,
-    [resource, keys, at, new Date(at.getTime() - apart)],
+       set times = missed.times + (${counts})::int,
+           last_missed_at = case when ${counts} then $3 else missed.last_missed_at end,
+           last_received_at = case when ${counts} then $5 else missed.last_received_at end
+     returning key, first_missed_at as "firstMissedAt", first_received_at as "firstReceivedAt", times`,
+    [resource, keys, at, before(at, apart), receivedAt ?? null, receivedAt ? before(receivedAt, apart / 2) : null],
   )
 }
 
@@ -80,12 +93,12 @@ export async function confirmMissing(
     scope,
     responses,
     apart,
-    at,
-  }: { readonly scope?: string; readonly responses: number; readonly apart?: number; readonly at: Date },
+    ...seen
+  }: Seen & { readonly scope?: string; readonly responses: number; readonly apart?: number },
 ): Promise<Absence[]> {
   const isMissing = new Set(missing)
   const back = (await pendingAbsences(sql, resource, scope)).filter(({ key }) => !isMissing.has(key))
-  const counted = missing.length === 0 ? [] : await countAbsences(sql, resource, missing, { at, apart })
+  const counted = missing.length === 0 ? [] : await countAbsences(sql, resource, missing, { ...seen, apart })
   const gone = counted.filter(({ times }) => times >= responses)
   const over = [...back, ...gone].map(({ key }) => key)
   await forgetAbsences(sql, resource, over)

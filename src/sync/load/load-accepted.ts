@@ -34,6 +34,7 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
   const roots = rootsOf(preparation)
   const at = new Date(extraction.observedAt)
   const apart = 1000 * resource.cacheSeconds
+  const receivedAt = new Date(response.receivedAt)
   const found = { resource: resource.name, at, runId }
   const loaded = await loadRoots(sql, resource, response, at)
   const { closed, waiting, unknown } =
@@ -67,7 +68,7 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
         facts: extraction.facts ?? null,
         recordFacts: new Map(roots.map((entity) => [entity.key, entity.facts ?? null])),
         confirmMissing: (missing, scope) =>
-          confirmMissing(sql, resource.name, missing, { scope, responses: guards.absences, apart, at }),
+          confirmMissing(sql, resource.name, missing, { scope, responses: guards.absences, apart, at, receivedAt }),
         pendingMissing: (scope) => pendingAbsences(sql, resource.name, scope),
         withdrawn: related.withdrawn,
       })
@@ -123,8 +124,8 @@ async function reconcileMissingRoots(sql: Sql, resource: ResourceBase, response:
   // When all current keys are there, none is missing, and a search would only read the table.
   const isFull = quarantined.length === 0 && rootsOf(preparation).length - loaded.inserted.length === last?.currentKeys
   const among = { counted: resource.name, history: resource.history, seen, covers: extraction.covers }
-  const at = new Date(extraction.observedAt)
-  const rule = { ...absenceRule(resource, response), complete: complete && !isFull, at }
+  const [at, receivedAt] = [new Date(extraction.observedAt), new Date(response.receivedAt)]
+  const rule = { ...absenceRule(resource, response), complete: complete && !isFull, at, receivedAt }
   const reconciled = await reconcileMissingKeys(sql, among, rule)
   await takeBackOfGone(
     sql,
@@ -143,6 +144,7 @@ async function loadRelated(
 ): Promise<{ written: number; lacking: Lacking[]; guarded: GuardAction[]; withdrawn: Withdrawn[] }> {
   const { preparation, guards } = response
   const apart = 1000 * resource.cacheSeconds
+  const receivedAt = new Date(response.receivedAt)
   const withdrawn: Withdrawn[] = []
   let written = 0
   const guarded: GuardAction[] = []
@@ -183,7 +185,8 @@ async function loadRelated(
     for (const root of preparation.entities) {
       if (root.incomplete?.includes(name)) continue
       const among = { counted, history, seen, scope: root.key }
-      const reconciled = await reconcileMissingKeys(sql, among, { complete, absences: guards.absences, apart, at })
+      const rule = { complete, absences: guards.absences, apart, at, receivedAt }
+      const reconciled = await reconcileMissingKeys(sql, among, rule)
       waiting += reconciled.waiting.length
       ended += reconciled.closed.length
       written += reconciled.closed.length

@@ -1,8 +1,17 @@
 import { FatalError } from '../../app/errors.ts'
 import type { Sql } from '../../db/database.ts'
 import { accepted } from '../record/accepted.ts'
+import { rememberTombstones } from '../record/tombstones.ts'
 import type { History, ResourceBase, Row } from '../resource.ts'
-import { type Absence, closeAbsent, countAbsences, findAbsent, forgetAbsences, pendingAbsences } from './absent.ts'
+import {
+  type Absence,
+  closeAbsent,
+  countAbsences,
+  findAbsent,
+  forgetAbsences,
+  pendingAbsences,
+  type Seen,
+} from './absent.ts'
 import type { DocumentChange } from './field-changes.ts'
 import { historySql } from './history-sql.ts'
 
@@ -29,7 +38,7 @@ export interface MissingKeys {
 export interface AbsenceRule {
   /** How many responses in a row must lack it. */
   readonly absences: number
-  /** How far they must be apart to count, and how long the first one must be ago; ms. */
+  /** How far they must be apart to count, and how long the first one must be ago, by both clocks; ms. */
   readonly apart?: number
   readonly span?: number
 }
@@ -43,7 +52,7 @@ export interface AbsenceRule {
 export async function reconcileMissingKeys(
   sql: Sql,
   among: Among,
-  { complete, absences, apart = 0, span = 0, at }: AbsenceRule & { complete: boolean; at: Date },
+  { complete, absences, apart = 0, span = 0, at, receivedAt }: AbsenceRule & Seen & { complete: boolean },
 ): Promise<MissingKeys> {
   const { counted, history, seen, scope, covers = () => true } = among
   const pending = await pendingAbsences(sql, counted, scope)
@@ -51,18 +60,21 @@ export async function reconcileMissingKeys(
   await forgetAbsences(sql, counted, back)
   const missing = complete ? (await findAbsent(sql, history, seen, scope)).filter(covers) : []
   if (missing.length === 0) return { closed: [], waiting: [] }
-  const missed = await countAbsences(sql, counted, missing, { at, apart })
-  const isGone = ({ times, firstMissedAt }: Absence) =>
-    times >= absences && at.getTime() - firstMissedAt.getTime() >= span
+  const missed = await countAbsences(sql, counted, missing, { at, apart, ...(receivedAt && { receivedAt }) })
+  const isLongAgo = (first: Date | null | undefined, now: Date | undefined) =>
+    !first || !now || now.getTime() - first.getTime() >= span
+  const isGone = ({ times, firstMissedAt, firstReceivedAt }: Absence) =>
+    times >= absences && isLongAgo(firstMissedAt, at) && isLongAgo(firstReceivedAt, receivedAt)
   const gone = missed.filter(isGone)
   const waiting = missed.filter((one) => !isGone(one)).map(({ key }) => key)
   if (gone.length === 0) return { closed: [], waiting }
   const closed = await closeAbsent(sql, history, gone, at)
   const keys = gone.map(({ key }) => key)
   await forgetAbsences(sql, counted, keys)
+  await rememberTombstones(sql, counted, closed, at)
   const ended = new Set(closed.map(({ key }) => key))
   const stay = keys.filter((key) => !ended.has(key))
-  if (stay.length > 0) await countAbsences(sql, counted, stay, { at, apart })
+  if (stay.length > 0) await countAbsences(sql, counted, stay, { at, apart, ...(receivedAt && { receivedAt }) })
   return { closed, waiting: [...waiting, ...stay] }
 }
 
@@ -95,7 +107,10 @@ export async function closePreviousSpells(
   )
   const other = new Set(rows.map(({ key }) => key))
   const gone = back.filter(({ key }) => other.has(key))
-  return gone.length === 0 ? 0 : (await closeAbsent(sql, history, gone, at)).length
+  if (gone.length === 0) return 0
+  const closed = await closeAbsent(sql, history, gone, at)
+  await rememberTombstones(sql, counted, closed, at)
+  return closed.length
 }
 
 /** Ends the versions of a key and of everything that hangs on it. Returns how many ended. */

@@ -148,11 +148,12 @@ async function restoreEnds(
   { counted, history }: Unconfirmed,
   { which, params }: { readonly which: string; readonly params: readonly SqlValue[] },
 ): Promise<void> {
-  const { table, keyText } = historySql(history)
+  const { table, keyText, keyJoin } = historySql(history)
   await sql.query(
     `update ${table.name} version set valid_until = once.ended from sync.unconfirmed_version once
       where once.resource = $1 and once.ended is not null and ${which}
-        and ${keyText('version')} = once.key and version.valid_from = once.valid_from`,
+        and ${keyText('version')} = once.key and version.valid_from = once.valid_from
+        and not exists (select from ${table.name} later where ${keyJoin('later', 'version')} and later.valid_from > version.valid_from)`,
     [counted, ...params],
   )
 }

@@ -72,10 +72,12 @@ function statementsOf(table: KeptTable, fieldGroup: string): string[] {
   return statements
 }
 
-/** Where all rows go, so do the counts of how often they were missing. */
+/** Where rows go, so does which of them ended; where all go, also how often they were missing. */
 function absenceStatements({ absences, rows }: KeptTable, fieldGroup: string) {
-  const isAll = fieldGroup === everything || own(rows, fieldGroup) === 'true'
-  return absences !== undefined && isAll ? [absenceStatement(absences)] : []
+  const which = fieldGroup === everything ? 'true' : own(rows, fieldGroup)
+  if (absences === undefined || which === undefined) return []
+  const ended = absenceStatement('sync.tombstone', absences)
+  return which === 'true' ? [ended, absenceStatement('sync.absence', absences)] : [ended]
 }
 
 /** The source of rows that statements about a table join: the players, and what narrows the search. */

@@ -34,10 +34,10 @@ const changes = (resources: string): Statement => ({
     where kept.resource in (${resources}) and ${isOf('kept.key')} and kept.changed_at <= who.until`,
 })
 
-/** Of a history of players: how often its keys were missing. */
-export function absenceStatement(history: string): Statement {
-  const text = `delete from sync.absence kept using who where kept.resource = '${history}' and ${isOf('kept.key')}`
-  return counted({ table: 'sync.absence', text }, [])
+/** Of a history of players: how often its keys were missing, or which ended so. */
+export function absenceStatement(table: 'sync.absence' | 'sync.tombstone', history: string): Statement {
+  const text = `delete from ${table} kept using who where kept.resource = '${history}' and ${isOf('kept.key')}`
+  return counted({ table, text }, [])
 }
 
 const named: Statement = {

@@ -135,6 +135,10 @@ export const absence = syncTable(
     firstMissedAt: instant('observed_at of the first response without the key; where the version will end.').notNull(),
     lastMissedAt: instant('observed_at of the latest response without the key.').notNull(),
     times: integer('Complete responses in a row without the key.').notNull(),
+    firstReceivedAt: instant(
+      'When the first response without the key was received, by the clock of this machine. NULL: not known.',
+    ),
+    lastReceivedAt: instant('The same of the latest response without the key that counted. NULL: not known.'),
   },
   (self) => [unique('absence_key').on(self.resource, self.key)],
 )

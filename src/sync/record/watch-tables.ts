@@ -128,6 +128,21 @@ export const unconfirmedVersion = syncTable(
   (self) => [primaryKey({ name: 'unconfirmed_version_pkey', columns: [self.resource, self.key, self.validFrom] })],
 )
 
+export const tombstone = syncTable(
+  'tombstone',
+  'The latest version of each key that ended because responses lacked it, and the response that confirmed this: when that one is given up for its clock, the version goes on. Of the last month.',
+  {
+    resource: text('The resource, or the resource and its history, such as guilds/members.').notNull(),
+    key: text('Natural key of the entity; several columns are joined by a slash.').notNull(),
+    validUntil: instant('valid_until of the version: observed_at of the first response that lacked the key.').notNull(),
+    confirmedAt: instant('observed_at of the response that ended it.').notNull(),
+  },
+  (self) => [
+    primaryKey({ name: 'tombstone_pkey', columns: [self.resource, self.key] }),
+    index('tombstone_time').on(self.resource, self.confirmedAt),
+  ],
+)
+
 export const backfill = syncTable(
   'backfill',
   'Backfills: each requests all keys of a resource that were not refreshed since it began.',
@@ -176,6 +191,7 @@ export const watchNaming = [
     { [words]: ['resource', 'guard', 'action'], [numbers]: ['runId'] },
   ),
   namesPeople(unconfirmedVersion, { key: 'row' }, { [words]: ['resource'] }),
+  namesPeople(tombstone, { key: 'row' }, { [words]: ['resource'] }),
   namesPeople(
     lock,
     {},

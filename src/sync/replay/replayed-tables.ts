@@ -31,6 +31,7 @@ const shared: readonly Rebuilt[] = [
   'game.field_change',
   'sync.absence',
   'sync.unconfirmed_version',
+  'sync.tombstone',
   'sync.drift',
   'sync.quarantine',
 ].map((name) => ({ name, where: ofResource }))

@@ -30,8 +30,10 @@ export interface GivenUp {
 export async function giveUp(sql: Sql, resource: ResourceBase, given: GivenUp): Promise<void> {
   const { after, scope } = given
   for (const of of unconfirmedOf(resource)) await restoreEndsAfter(sql, of, after, scope)
-  for (const history of [resource.history, ...Object.values(resource.relatedHistories ?? {})]) {
-    await removeVersions(sql, history, given)
+  await removeVersions(sql, resource.history, given, resource.name)
+  for (const [name, history] of Object.entries(resource.relatedHistories ?? {})) {
+    const counted = history.absence === 'with-root' ? resource.name : `${resource.name}/${name}`
+    await removeVersions(sql, history, given, counted)
   }
   for (const { table, key } of Object.values(resource.samples ?? {})) {
     const { name, columns } = bulkTable(table)
@@ -46,8 +48,11 @@ export async function giveUp(sql: Sql, resource: ResourceBase, given: GivenUp): 
   await correctLedger(sql, resource, given)
 }
 
-/** Removes the versions of a history that were first shown after an instant, and reopens those that ended there. */
-async function removeVersions(sql: Sql, history: History, { after, scope }: GivenUp): Promise<void> {
+/**
+ * Removes the versions of a history that were first shown after an instant, and reopens those that ended there, or that only
+ * a later response ended, when they were first missed.
+ */
+async function removeVersions(sql: Sql, history: History, { after, scope }: GivenUp, counted: string): Promise<void> {
   const { table, keyText, keyJoin, firstKey } = historySql(history)
   // A version may begin before it was seen.
   const seen = table.columns.has('observedAt') ? 'observed_at' : 'valid_from'
@@ -65,13 +70,14 @@ async function removeVersions(sql: Sql, history: History, { after, scope }: Give
       returning ${keyText('late')} as key, late.valid_from::text as began`,
     params,
   )
-  const began = [...params, removed.map((one) => one.key), removed.map((one) => one.began)]
-  const [keys, starts] = [`$${params.length + 1}`, `$${params.length + 2}`]
+  const began = [...params, removed.map((one) => one.key), removed.map((one) => one.began), counted]
+  const [keys, starts, resource] = [1, 2, 3].map((nth) => `$${params.length + nth}`)
   await sql.query(
     `update ${table.name} last set valid_until = 'infinity'
       where last.valid_until < 'infinity' ${scoped('last')}
         and (last.valid_until > $1 or (${keyText('last')}, last.valid_until) in
-              (select key, began::timestamptz from unnest(${keys}::text[], ${starts}::text[]) as gone(key, began)))
+              (select key, began::timestamptz from unnest(${keys}::text[], ${starts}::text[]) as gone(key, began)
+               union all select key, valid_until from sync.tombstone where resource = ${resource} and confirmed_at > $1))
         and not exists (select from ${table.name} later where ${keyJoin('later', 'last')} and later.valid_from > last.valid_from)`,
     began,
   )
@@ -86,14 +92,26 @@ async function correctLedger(sql: Sql, resource: ResourceBase, given: GivenUp): 
   await invalidateCoverage(sql, name, after)
   const runs =
     scope === undefined ? await rejectRuns(sql, resource, given) : await rejectObservations(sql, name, scope, given)
-  if (changeLog)
-    await sql.query(`delete from game.field_change where resource = $1 and changed_at > $2 ${ofKey}`, params)
   const absent = `split_part(resource, '/', 1) = $1`
+  const undone = `from sync.tombstone where ${absent} and confirmed_at > $2 ${ofKey}`
+  if (changeLog)
+    await sql.query(
+      `delete from game.field_change where resource = $1 ${ofKey} and (changed_at > $2
+          or path = '' and (resource, key, changed_at) in (select resource, key, valid_until ${undone}))`,
+      params,
+    )
   await sql.query(`delete from sync.absence where ${absent} and first_missed_at > $2 ${ofKey}`, params)
   await sql.query(
     `update sync.absence set times = 1, last_missed_at = first_missed_at where ${absent} and last_missed_at > $2 ${ofKey}`,
     params,
   )
+  // What was missing before is missing as often as then.
+  await sql.query(
+    `insert into sync.absence (resource, key, first_missed_at, last_missed_at, times)
+     select resource, key, valid_until, valid_until, 1 ${undone} and valid_until <= $2 on conflict do nothing`,
+    params,
+  )
+  await sql.query(`delete ${undone}`, params)
   await sql.query(`delete from sync.unconfirmed_version where ${absent} and observed_at > $2 ${ofKey}`, params)
   // What stays was seen when the responses came.
   for (const [table, column] of dated)
