@@ -495,11 +495,11 @@ comment on column game.online_sample.total is 'Players online by the service''s 
 comment on column game.online_sample.listed is 'Players in the list.';
 comment on column game.online_sample.hidden is 'Total less listed. NULL: unknown, as where keys of the list are no uuids, or the service counted fewer than it listed.';
 
-comment on table game.player_hop is 'A player was listed on another world than in the response before.';
+comment on table game.player_hop is 'A player was listed on another world than in the last response that named one.';
 comment on column game.player_hop.player_uuid is 'The player.';
-comment on column game.player_hop.from_world is 'World in the response before.';
+comment on column game.player_hop.from_world is 'World in that response.';
 comment on column game.player_hop.to_world is 'World in this response. There may have been others in between.';
-comment on column game.player_hop.earliest is 'The response before: it happened later.';
+comment on column game.player_hop.earliest is 'The last response before that named a world: it happened later.';
 comment on column game.player_hop.latest is 'This response: it happened by then.';
 
 comment on table game.player_listing is 'Times during which every response of the online list had the player. Logins and logouts are derived in analytics.player_session.';
@@ -511,7 +511,8 @@ comment on column game.player_listing.first_unlisted_at is 'The response after i
 comment on column game.player_listing.login_earliest is 'The response before it, if no player was hidden in it: the login was later. NULL: the player may have been hidden.';
 comment on column game.player_listing.logout_latest is 'The response after it, if no player was hidden in it: the logout was earlier. NULL: still listed, or perhaps hidden.';
 comment on column game.player_listing.world is 'World in the first response. NULL: it was not sent.';
-comment on column game.player_listing.last_world is 'World in the last response. NULL: it was not sent.';
+comment on column game.player_listing.last_world is 'World in the last response that named one. NULL: none did.';
+comment on column game.player_listing.world_named_at is 'That response, while later ones name no world. NULL: the last one does, or none did.';
 
 comment on table game.world is 'Versions of worlds: from the first response that lists a player there to the first in a row that lists none. A world without listed players looks like one that is down.';
 comment on column game.world.world is 'Natural key: name of the world, such as EU1.';

@@ -206,16 +206,37 @@ describe.each(kindsOfLongTests)('who is online, on the %s database,', (kind) => 
     expect(await rows("select reason from sync.quarantine where path = '/total'")).toHaveLength(1)
   })
 
+  const hops = () =>
+    rows('select from_world, to_world, earliest, latest from game.player_hop order by latest, from_world')
+
   test('counts a player without a world as listed, and no hop to or from nowhere', async () => {
     await online('10:00', { EU1: [1, 2] })
     await online('10:00:30', { EU1: [2], '-': [1] })
-    await online('10:01', { EU2: [1], EU1: [2] })
+    expect(await hops()).toEqual([])
+    expect(await online('10:01', { EU2: [1], EU1: [2] })).toMatchObject({ events: 1 })
     expect(await rows('select listed, hidden from game.online_sample')).toEqual([[2, 0]])
-    expect(await rows('select * from game.player_hop')).toEqual([])
+    expect(await hops()).toEqual([['EU1', 'EU2', '10:00', '10:01']])
     expect(await rows('select player_uuid, world, last_world from game.player_listing order by 1')).toEqual([
       [playerId(1), 'EU1', 'EU2'],
       [playerId(2), 'EU1', 'EU1'],
     ])
+  })
+
+  test('has one hop over responses that name no world, and none back to the same world', async () => {
+    await online('10:00', { EU1: [1, 2], NA1: [3] })
+    for (const at of ['10:01', '10:02']) await online(at, { NA1: [3], '-': [1, 2] })
+    expect(await rows('select distinct last_world, world_named_at from game.player_listing order by 1')).toEqual([
+      ['EU1', '10:00'],
+      ['NA1', null],
+    ])
+    expect(await online('10:03', { EU1: [2], NA1: [1, 3] })).toMatchObject({ events: 1 })
+    await online('10:04', { NA1: [2, 3], AS1: [1] })
+    expect(await hops()).toEqual([
+      ['EU1', 'NA1', '10:00', '10:03'],
+      ['EU1', 'NA1', '10:03', '10:04'],
+      ['NA1', 'AS1', '10:03', '10:04'],
+    ])
+    expect(await rows('select world_named_at from game.player_listing where world_named_at is not null')).toEqual([])
   })
 
   test('has a world down from the first of two answers without it', async () => {

@@ -254,6 +254,26 @@ describe.each(kindsOfPart)('a wrong clock on the %s database', (kind) => {
     expect(await contentOf(world.db)).toEqual(before)
   })
 
+  const hops = () => rows('select from_world, to_world, earliest, latest from game.player_hop')
+
+  test('in the list of who is online: whose world it did not name is where they were', async () => {
+    const between = onlineBody({ WC1: [2], WC2: [3], '-': [1] })
+    await sync(onlinePlayers, onlineBody({ WC1: [1, 2], WC2: [3] }), '10:00')
+    for (const at of ['10:01', '10:02', '10:03', '10:04']) await sync(onlinePlayers, between, at, 4 * day)
+    for (const at of ['10:05', '10:06']) await sync(onlinePlayers, onlineBody({ WC1: [2], WC2: [1, 3] }), at)
+    expect(await hops()).toEqual([['WC1', 'WC2', '10:00', '10:05']])
+  })
+
+  test('in the list of who is online: who moved after a response without their world is between two again', async () => {
+    const moved = onlineBody({ WC1: [2], WC2: [1, 3] })
+    await sync(onlinePlayers, onlineBody({ WC1: [1, 2], WC2: [3] }), '10:00')
+    await sync(onlinePlayers, onlineBody({ WC1: [2], WC2: [3], '-': [1] }), '10:01')
+    for (const at of ['10:02', '10:03', '10:04', '10:05']) await sync(onlinePlayers, moved, at, 4 * day)
+    expect(await rows('select earliest from game.player_hop')).toEqual([['10:00']])
+    for (const at of ['10:06', '10:07']) await sync(onlinePlayers, moved, at)
+    expect(await hops()).toEqual([['WC1', 'WC2', '10:00', '10:06']])
+  })
+
   test('in a worklist: the guild, its members and its samples are as before, and the key is asked on', async () => {
     const path = `/guild/uuid/${guildId('a')}`
     const body = (players: Parameters<typeof guildBody>[1], level: number) => guildBody('a', players, { level })

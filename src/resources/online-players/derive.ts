@@ -13,6 +13,7 @@ import { closeUnlisted } from './unlisted.ts'
  * - the logout is not before its last response, and not after the response after it if no player is hidden in that one.
  * Unknown bounds stay NULL. A failed, rejected or stale response counts as none: those on either side of it are further
  * apart and the bounds wider, but it logs no player in or out. The same goes for the time that the program did not run.
+ * A player whose world is not named is between two, or where they were: only the next name shows whether they moved.
  * What profiles and guilds add (`lastJoin`, `online`) makes the bounds tighter in the view `analytics.player_session`.
  *
  * Every statement takes the list as a whole. Rows of players who stay where they are, are not touched.
@@ -33,16 +34,20 @@ export async function deriveListings(sql: Sql, answered: Answered): Promise<numb
   const gone = await closeUnlisted(sql, { ...answered, previousAt, facts: answered.facts as OnlineFacts, hidden })
   const moved = await sql.query(
     `with moved as (
-       update game.player_listing listing set last_world = incoming.world
+       update game.player_listing listing
+          set last_world = coalesce(incoming.world, before.last_world),
+              world_named_at = case when incoming.world is null then $4::timestamptz end
          from unnest($1::uuid[], $2::text[]) as incoming(player_uuid, world)
          join game.player_listing before
            on before.player_uuid = incoming.player_uuid and before.last_listed_at is null
         where listing.player_uuid = before.player_uuid and listing.first_listed_at = before.first_listed_at
-          and before.last_world is distinct from incoming.world
-        returning listing.player_uuid, before.last_world as from_world, incoming.world as to_world
+          and case when incoming.world is null then before.last_world is not null and before.world_named_at is null
+                   else before.last_world is distinct from incoming.world or before.world_named_at is not null end
+        returning listing.player_uuid, before.last_world as from_world, incoming.world as to_world,
+                  coalesce(before.world_named_at, $4) as named_at
      )
      insert into game.player_hop (player_uuid, from_world, to_world, earliest, latest)
-     select player_uuid, from_world, to_world, $4, $3 from moved where from_world is not null and to_world is not null
+     select player_uuid, from_world, to_world, named_at, $3 from moved where from_world <> to_world
      returning 1`,
     [players, worlds, at, previousAt],
   )
@@ -137,10 +142,12 @@ export async function giveUpListings(sql: Sql, after: Date): Promise<void> {
       where first_unlisted_at > $1`,
     [after],
   )
+  await sql.query('update game.player_listing set world_named_at = null where world_named_at >= $1', [after])
   // Who moved is where the first of these moves began.
   await sql.query(
-    `update game.player_listing listing set last_world = moved.from_world
-       from (select distinct on (player_uuid) player_uuid, from_world from game.player_hop
+    `update game.player_listing listing
+        set last_world = moved.from_world, world_named_at = case when moved.earliest < $1 then moved.earliest end
+       from (select distinct on (player_uuid) player_uuid, from_world, earliest from game.player_hop
               where latest > $1 order by player_uuid, latest) moved
       where listing.player_uuid = moved.player_uuid and listing.last_listed_at is null`,
     [after],

@@ -84,7 +84,8 @@ export const playerListing = gameTable(
       'The response after it, if no player was hidden in it: the logout was earlier. NULL: still listed, or perhaps hidden.',
     ),
     world: text('World in the first response. NULL: it was not sent.'),
-    lastWorld: text('World in the last response. NULL: it was not sent.'),
+    lastWorld: text('World in the last response that named one. NULL: none did.'),
+    worldNamedAt: instant('That response, while later ones name no world. NULL: the last one does, or none did.'),
   },
   (self) => [
     primaryKey({ name: 'player_listing_pkey', columns: [self.playerUuid, self.firstListedAt] }),
@@ -96,12 +97,12 @@ export const playerListing = gameTable(
 
 export const playerHop = gameTable(
   'player_hop',
-  'A player was listed on another world than in the response before.',
+  'A player was listed on another world than in the last response that named one.',
   {
     playerUuid: uuid('The player.').notNull(),
-    fromWorld: text('World in the response before.').notNull(),
+    fromWorld: text('World in that response.').notNull(),
     toWorld: text('World in this response. There may have been others in between.').notNull(),
-    earliest: instant('The response before: it happened later.').notNull(),
+    earliest: instant('The last response before that named a world: it happened later.').notNull(),
     latest: instant('This response: it happened by then.').notNull(),
   },
   (self) => [

@@ -1,0 +1,1 @@
+ALTER TABLE "game"."player_listing" ADD COLUMN "world_named_at" timestamp with time zone;
