@@ -64,6 +64,27 @@ describe.each(kindsOfLongTests)('memberships on the %s database', (kind) => {
     ])
   })
 
+  test('have the same rank in whatever case it is sent, also where it was kept in another', async () => {
+    const captain = (rank: string): Members => ({ 1: { rank: 'owner' }, 2: { rank } })
+    await sync(captain('captain'), '10:00')
+    await sync({ 1: { rank: 'Owner' }, 2: { rank: 'CAPTAIN' } }, '10:05')
+    expect(await sync(captain('captain'), '10:10')).toMatchObject({ events: 0 })
+    await sync(captain('Baron'), '10:15')
+    expect((await world.rows(members)).map(([, , rank]) => rank)).toEqual(['owner', 'captain', 'baron'])
+    await world.db.query(
+      `update game.guild_member set rank = upper(rank), hash = '\\x00' where valid_until = 'infinity'`,
+    )
+    await sync(captain('baron'), '10:20', { level: 11 })
+    expect((await world.rows(members)).map(([, , rank]) => rank)).toEqual([
+      'OWNER',
+      'owner',
+      'captain',
+      'BARON',
+      'baron',
+    ])
+    expect(await world.rows(events)).toEqual([['demoted', 'Player2', 'captain', 'baron', '10:15', '10:15']])
+  })
+
   test('do not lose a member that one answer lacks', async () => {
     const both = { ...owner, 2: {} }
     for (const [players, at] of [

@@ -111,7 +111,8 @@ function placeMembers(
       const joined = notAfter(member.joined, context, ignored, { field: 'joined' })
       const lastJoin = notAfter(member.lastJoin, context, ignored, { field: 'lastJoin' })
       const dated = { ...member, joined, lastJoin }
-      placed.push({ playerUuid, username, rank, hides: restrictionsOf(record), member: dated })
+      // Ranks are sent in small letters here and in capitals elsewhere: the case says nothing.
+      placed.push({ playerUuid, username, rank: rank.toLowerCase(), hides: restrictionsOf(record), member: dated })
     } catch (error) {
       if (!(error instanceof RecordError)) throw error
       const uuid = uuidOf(key, record)
