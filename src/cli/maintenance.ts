@@ -65,8 +65,8 @@ async function expire(db: Database, retention: Retention, now: Date): Promise<nu
     if (keep) gone += await expireTable(db, passing, daysBefore(now, keep.fine), now)
   }
   const coarse = retention.get('ledger')?.coarse
-  for (const { name } of coarse === undefined ? [] : resources)
-    gone += await expireLedger(db, name, daysBefore(now, coarse ?? 0))
+  for (const resource of coarse === undefined ? [] : resources)
+    gone += await expireLedger(db, resource, daysBefore(now, coarse ?? 0))
   return gone
 }
 

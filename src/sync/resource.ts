@@ -127,6 +127,8 @@ export interface ResourceBase {
   readonly expiring?: readonly ExpiringTable[]
   /** Of a resource of which questions rest on when each accepted response was: what retention keeps of that. */
   readonly evidence?: RetainedObservations
+  /** SQL of the responses that stay in the ledger for ever, as `key` and `observed_at`: questions rest on them. Absent: none. */
+  readonly keptObservations?: string
   /** The natural key of a raw record, or undefined when it has none that can be read. Never throws. */
   keyOf(record: unknown): string | undefined
   /** The part of a record that the API sent under the record's key, where JSON pointers begin; default: the record itself. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { players } from '../../src/resources/players/index.ts'
+import { expireLedger } from '../../src/sync/retention/expiry.ts'
 import { guildBody, guildId, playerId, syncGuild } from '../support/guild-answers.ts'
 import { confirmPlayer, onlineBody, profile, syncOnline, syncPlayer, syncPlayers } from '../support/player-answers.ts'
 import { kindsOfLongTests } from '../support/postgres.ts'
@@ -233,5 +234,29 @@ describe.each(kindsOfLongTests)('players, on the %s database,', (kind) => {
       ['10:00', '15:00', 'Player1', guildId('a'), 'Guild a', 'recruit'],
       ['15:00', null, 'Player1', null, null, null],
     ])
+  })
+
+  test('have the same biography when the ledger has expired', async () => {
+    const guild = { uuid: guildId('a'), name: 'Guild a', prefix: 'aaa', rank: 'RECRUIT', rankStars: '' }
+    const biography = () => rows(`select * from analytics.player_biography('${playerId(1)}')`)
+    await syncPlayer(world, 2, profile(2), '09:00')
+    await syncPlayer(world, 1, profile(1, { guild }), '10:00')
+    await syncPlayer(world, 1, profile(1), '11:00')
+    for (const at of ['12:00', '13:00']) await syncPlayer(world, 1, profile(1, { guild }), at)
+    for (const at of ['14:00', '06 10:00']) await syncPlayer(world, 1, profile(1), at)
+    for (const at of ['07 10:00', '28 10:00']) await syncPlayer(world, 1, profile(1, { guild }), at)
+    const before = await biography()
+    expect(before).toEqual([
+      ['10:00', '14:00', 'Player1', guildId('a'), 'Guild a', 'recruit'],
+      ['14:00', '07 10:00', 'Player1', null, null, null],
+      ['07 10:00', null, 'Player1', guildId('a'), 'Guild a', 'recruit'],
+    ])
+    for (const until of ['05 00:00', '20 00:00', '21 00:00']) {
+      await expireLedger(world.db, players, new Date(instantOf(until)))
+      expect(await biography()).toEqual(before)
+    }
+    // The first, the one that a version rests on, the latest that changed anything, and the latest.
+    const left = "select observed_at from sync.observation where resource = 'players' order by 1"
+    expect(await rows(left)).toEqual([['09:00'], ['11:00'], ['07 10:00'], ['28 10:00']])
   })
 })

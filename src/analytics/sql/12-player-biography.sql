@@ -44,12 +44,12 @@ begin atomic
            case when missing.is_so then beside.rank_before else beside.guild_rank end as guild_rank
       from beside
      cross join lateral (select beside.may_be_missing
-                                and (select count(distinct one.observed_at) from sync.observation one
+                                -- Of such a version the only response stays in the ledger; those of others may be gone.
+                                and (select min(one.observed_at) = beside.valid_from and max(one.observed_at) = beside.valid_from
+                                       from sync.observation one
                                       where one.resource = 'players' and one.key = player::text
                                         and one.status in ('ok', 'unchanged', 'partial')
-                                        and one.observed_at >= beside.valid_from and one.observed_at < beside.valid_until) = 1
-                                and not coalesce(beside.valid_from < (select coarse_since from sync.tier
-                                                                       where sample_table = 'ledger/players'), false) as is_so) missing
+                                        and one.observed_at >= beside.valid_from and one.observed_at < beside.valid_until) as is_so) missing
   ), marked as (
     select version.*,
            (version.username, version.guild_uuid, version.guild_name, version.guild_rank, version.valid_from)

@@ -16,6 +16,17 @@ import {
   playerStatus,
 } from './tables.ts'
 
+/** Of each version that lacks the guild of the one before the only response: `player_biography` takes it for no leaving. */
+const onlyWithoutGuild = `
+  select version.player_uuid::text as key, version.valid_from as observed_at
+    from game.player version
+    join game.player before on before.player_uuid = version.player_uuid and before.valid_until = version.valid_from
+   where version.guild_uuid is null and before.guild_uuid is not null
+     and not exists (select from sync.observation other
+                      where other.resource = 'players' and other.key = version.player_uuid::text
+                        and other.status in ('ok', 'unchanged', 'partial')
+                        and other.observed_at > version.valid_from and other.observed_at < version.valid_until)`
+
 const ofCharacterKey = ['playerUuid', 'characterUuid']
 
 /**
@@ -40,6 +51,7 @@ export const players = defineWorklist({
     { table: characterCounter, key: [...ofCharacterKey, 'counter'], cell: 'day' },
     { table: characterProfession, key: [...ofCharacterKey, 'profession'], cell: 'day' },
   ],
+  keptObservations: onlyWithoutGuild,
   history: playerHistory,
   relatedHistories: {
     characters: { ...characterHistory, absence: 'own', ...knownBy(characterSchema) },

@@ -1,7 +1,7 @@
 import type { Database, SqlValue } from '../../db/database.ts'
 import { bulkTable } from '../load/bulk-table.ts'
 import { accepted } from '../record/accepted.ts'
-import type { ExpiringTable } from '../resource.ts'
+import type { ExpiringTable, ResourceBase } from '../resource.ts'
 import { unnamed } from './compaction.ts'
 import { deleteRows } from './tiers.ts'
 
@@ -27,8 +27,11 @@ export async function expireTable(db: Database, { table, over }: ExpiringTable, 
   return await removeOld(db, name, `${column} < $1`, [before])
 }
 
-/** The tables of the ledger of a resource, with the condition for what is older than the instant `$2`. */
-const ledger: readonly (readonly [table: string, old: string])[] = [
+/**
+ * The tables of the ledger of a resource, with the condition for what is older than the instant `$2`.
+ * @param kept SQL of the responses that stay
+ */
+const ledger = (kept: string): readonly (readonly [table: string, old: string])[] => [
   ['sync.coverage_hour', 'hour < $2'],
   ['sync.gap', 'ended_at < $2'],
   ['sync.answer_span', 'ended_at < $2'],
@@ -40,7 +43,9 @@ const ledger: readonly (readonly [table: string, old: string])[] = [
     `received_at < least($2, (select max(received_at) from sync.observation where resource = $1 and status = 'ok'),
                              (select max(received_at) from sync.observation where resource = $1 and ${accepted}))
        and received_at > (select min(received_at) from sync.observation
-                           where resource = $1 and status not in ('rejected', 'stale'))`,
+                           where resource = $1 and status not in ('rejected', 'stale'))
+       and not exists (select from (${kept}) kept where kept.key = observation.key and kept.observed_at = observation.observed_at)
+     order by received_at`,
   ],
   [
     'sync.run',
@@ -55,11 +60,20 @@ const ledger: readonly (readonly [table: string, old: string])[] = [
   ],
 ]
 
+type ExpiringLedger = Pick<ResourceBase, 'name' | 'keptObservations'>
+
 /**
  * Removes from the ledger of a resource what is older than an instant: counted hours, gaps, spans, guard actions, quarantine.
  * From then on the time before counts as not observed. Returns how many rows it removed.
  */
-export async function expireLedger(db: Database, resource: string, before: Date): Promise<number> {
+export async function expireLedger(
+  db: Database,
+  {
+    name: resource,
+    keptObservations = 'select null as key, null::timestamptz as observed_at where false',
+  }: ExpiringLedger,
+  before: Date,
+): Promise<number> {
   // First, so that no query takes what was removed for never observed.
   await db.query(
     `insert into sync.tier (sample_table, coarse_since, checked_at)
@@ -68,7 +82,7 @@ export async function expireLedger(db: Database, resource: string, before: Date)
     [resource, before],
   )
   let removed = 0
-  for (const [table, old] of ledger)
+  for (const [table, old] of ledger(keptObservations))
     removed += await removeOld(db, table, `resource = $1 and ${old}`, [resource, before])
   return removed
 }
