@@ -79,6 +79,14 @@ describe.each(kindsOfPart)('questions about guilds in numbers, on the %s databas
       await expectEvery(world.db, { resource: 'territories', everySeconds: 3600, setBy: 'sync', at: new Date(0) })
     })
 
+    test('the last rating that a response gave, although a later one gives none', async () => {
+      await guild('a', 100, 900, '10:00')
+      await guild('a', 100, 1000, '10:10')
+      const ended = { wars: 100, seasonRanks: { 30: { rating: null, finalTerritories: 3 } } }
+      await syncGuild(world, guildBody('a', { 97: { rank: 'owner' } }, ended), '10:20')
+      expect((await rating()).map((row) => row.slice(0, 3))).toEqual([[a, 'Guild a', 1000]])
+    })
+
     test('hours held and wars fought in the season, as of the last answer about the guild', async () => {
       await world.sync(seasons, season(), '09:00')
       // Oak is a's from before the season until 12:30, then b's. Elm is c's all the time, who was never asked.

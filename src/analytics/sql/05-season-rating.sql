@@ -49,6 +49,8 @@ begin atomic
       left join sync.work_item work on work.resource = 'guilds' and work.key = guild.guild_uuid::text
       left join lateral (select reported.rating from game.guild_season reported
                           where reported.guild_uuid = guild.guild_uuid and reported.season = season_rating.season
+                            -- What one response does not give has not changed.
+                            and reported.rating is not null
                           order by reported.observed_at desc limit 1) latest on true
   ), share as materialized (
     -- Shared by all guilds with responses of the same instant.
