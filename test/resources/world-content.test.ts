@@ -15,7 +15,7 @@ import { videos } from '../../src/resources/videos/index.ts'
 import { worldEvents } from '../../src/resources/world-events/index.ts'
 import { kindsOfPart } from '../support/postgres.ts'
 import { documentedExample, hasRecordings, recordedFolder } from '../support/recorded.ts'
-import { worldOf } from '../support/world.ts'
+import { instantOf, worldOf } from '../support/world.ts'
 
 const all = [
   ...[lootPools, raids, camps, worldEvents, quests, mapMarkers, gatheringNodes],
@@ -86,6 +86,32 @@ describe.each(kindsOfPart)('the content of the world on the %s database', (kind)
       ['10:00', 1, 'ITEM', 'Old Bow', 'MYTHIC', 1, true, false],
       ['12:00', 0, 'CURRENCY', 'Pale Coin', null, 2, null, true],
     ])
+  })
+
+  test('has a reward in the pool all along although one response leaves all rewards out', async () => {
+    const without = { name: 'Vault', internalName: 'vault', type: 'CAMP' }
+    const spans = () => world.rows('select reward, since, until from analytics.reward_span order by reward, since')
+    const at = (time: string) =>
+      world.rows(
+        `select reward, since from analytics.loot_pool_at('${new Date(instantOf(time)).toISOString()}') order by 1`,
+      )
+    await world.sync(lootPools, [pool([reward, rare])], '10:00')
+    await world.sync(lootPools, [without], '11:00')
+    const all = [
+      ['Old Bow', '10:00', 'infinity'],
+      ['Pale Coin', '10:00', 'infinity'],
+    ]
+    expect(await spans()).toEqual(all)
+    await world.sync(lootPools, [pool([reward, rare])], '12:00')
+    expect(await spans()).toEqual(all)
+    expect(await world.rows('select reward, times, is_current from analytics.reward_appearance order by 1')).toEqual([
+      ['Old Bow', 1, true],
+      ['Pale Coin', 1, true],
+    ])
+    expect(await at('11:30')).toEqual(all.map((one) => one.slice(0, 2)))
+    for (const time of ['13:00', '14:00']) await world.sync(lootPools, [without], time)
+    expect((await spans()).map(([, , until]) => until)).toEqual(['13:00', '13:00'])
+    expect(await at('14:00')).toEqual([])
   })
 
   test('takes no pool away for an empty response, nor for one that lacks it once', async () => {

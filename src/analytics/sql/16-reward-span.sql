@@ -1,9 +1,26 @@
 -- From when to when a reward was in a pool: versions that follow one another with the same reward are one span.
 create or replace view analytics.reward_span as
-with listed as (
+with version as (
+  select pool.*, exists (select from game.loot_pool_reward reward
+                          where reward.internal_name = pool.internal_name and reward.level = pool.level
+                            and reward.valid_from = pool.valid_from) as has_rewards
+    from game.loot_pool pool
+), carried as (
+  -- Without any reward between two versions with some, or in the last response alone, the field is missing: nothing changed.
+  select version.internal_name, version.level, version.name, version.kind, version.valid_from,
+         case when lead(version.valid_from) over own = version.valid_until and not lead(version.has_rewards) over own
+               and (lead(version.has_rewards, 2) over own and lead(version.valid_from, 2) over own = lead(version.valid_until) over own
+                    or lead(version.valid_until) over own = 'infinity'
+                       and lead(version.valid_from) over own = (select max(run.observed_at) from sync.run
+                                                                 where run.resource = 'loot-pools'
+                                                                   and run.status in ('ok', 'unchanged', 'partial')))
+              then lead(version.valid_until) over own else version.valid_until end as valid_until
+    from version
+  window own as (partition by version.internal_name, version.level order by version.valid_from)
+), listed as (
   select distinct pool.internal_name, pool.level, pool.name, pool.kind, reward.reward_type, reward.reward, reward.tier,
          pool.valid_from, pool.valid_until
-    from game.loot_pool pool
+    from carried pool
     join game.loot_pool_reward reward using (internal_name, level, valid_from)
 ), marked as (
   select listed.*,
@@ -22,7 +39,7 @@ select internal_name, level, (array_agg(name order by valid_from desc))[1] as po
   from numbered
  group by internal_name, level, reward_type, reward, tier, span;
 
-comment on view analytics.reward_span is 'From when to when a reward was in a loot pool, one row for each time without a gap.';
+comment on view analytics.reward_span is 'From when to when a reward was in a loot pool, one row for each time without a gap. A response without any rewards of a pool that has some before and after is no gap.';
 comment on column analytics.reward_span.internal_name is 'The pool, by its natural key.';
 comment on column analytics.reward_span.level is 'The combat level that the rewards are computed for; 0: the own level of the place.';
 comment on column analytics.reward_span.pool is 'Name of the pool as players see it.';

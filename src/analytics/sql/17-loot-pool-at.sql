@@ -12,7 +12,11 @@ begin atomic
      and span.reward_type is not distinct from reward.reward_type and span.reward is not distinct from reward.reward
      and span.tier is not distinct from reward.tier
      and span.since <= loot_pool_at.at and loot_pool_at.at < span.until
-   where pool.level = 0 and pool.valid_from <= loot_pool_at.at and loot_pool_at.at < pool.valid_until
+   where pool.level = 0
+     -- The latest version with rewards: where a response left them out, their spans go on.
+     and pool.valid_from = (select max(latest.valid_from) from game.loot_pool_reward latest
+                             where latest.internal_name = pool.internal_name and latest.level = 0
+                               and latest.valid_from <= loot_pool_at.at)
    order by pool.kind, pool.name, reward.position;
 end;
 comment on function analytics.loot_pool_at(timestamptz) is
