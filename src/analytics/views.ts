@@ -201,8 +201,6 @@ export const patch = analytics
     itemsRemoved: integer('items_removed'),
     /** Recipes that changed, appeared or disappeared. */
     recipesChanged: integer('recipes_changed'),
-    /** When its last change was seen. */
-    endedAt: timestamp('ended_at', { withTimezone: true }),
     /** Abilities, archetypes and connectors that changed, appeared or disappeared. */
     abilitiesChanged: integer('abilities_changed'),
     /** Aspects that changed, appeared or disappeared. */
@@ -211,6 +209,8 @@ export const patch = analytics
     questsChanged: integer('quests_changed'),
     /** Title of the article that was published nearest to it, at most seven days away. NULL: there is none. */
     nearestArticle: text('nearest_article'),
+    /** When its last change was seen. */
+    endedAt: timestamp('ended_at', { withTimezone: true }),
   })
   .existing()
 

@@ -48,6 +48,21 @@ describe('the views that wynnsync/schema declares for drizzle', () => {
     expect(viewsModule(questions)).toBe(readFileSync('src/analytics/views.ts', 'utf8'))
   })
 
+  test('has the columns of a patch in the order of the contract, also where they stood in another', async () => {
+    const columns = `select array_agg(attname::text order by attnum) from pg_attribute where attrelid = 'analytics.patch'::regclass`
+    const [[now]] = (await db.values(columns)) as [[string[]]]
+    expect(now).toEqual([
+      ...['patch', 'started_at', 'items_added', 'items_changed', 'items_removed', 'recipes_changed'],
+      ...['abilities_changed', 'aspects_changed', 'quests_changed', 'nearest_article', 'ended_at'],
+    ])
+    const before = [...now.slice(0, 6), 'ended_at', ...now.slice(6, -1)]
+    const [[body]] = (await db.values(`select pg_get_viewdef('analytics.patch'::regclass)`)) as [[string]]
+    const old = `select ${before.join(', ')} from (${body.replace(/;\s*$/, '')}) patch`
+    await db.query(`drop view analytics.patch; create view analytics.patch as ${old}`)
+    await db.query(readFileSync('src/analytics/sql/14-patch.sql', 'utf8'))
+    expect(await db.values(columns)).toEqual([[now]])
+  })
+
   test('a column of a type without a builder is an error that names the type', () => {
     const columns = [{ name: 'at', type: 'point', comment: null }]
     const view = { name: 'world', kind: 'view', comment: null, parameters: [], columns } as const

@@ -1,3 +1,13 @@
+-- `ended_at` once stood among the columns of the contract, which nothing may stand between: an order cannot be replaced.
+do $$
+begin
+  if (select ended.attnum < abilities.attnum from pg_attribute ended join pg_attribute abilities using (attrelid)
+       where ended.attrelid = to_regclass('analytics.patch') and ended.attname = 'ended_at'
+         and abilities.attname = 'abilities_changed') then
+    drop view analytics.patch;
+  end if;
+end $$;
+
 create or replace view analytics.patch as
 with article as materialized (
   select distinct on (pk) pk, title, published_at from game.article order by pk, valid_from desc
@@ -10,14 +20,14 @@ select instant.patch,
        count(distinct change.key) filter (where change.resource = 'items' and change.path = '' and change.new_value is null)::int
          as items_removed,
        count(distinct change.key) filter (where change.resource = 'recipes')::int as recipes_changed,
-       max(change.changed_at) as ended_at,
        count(distinct change.key) filter (where change.resource = 'ability-trees')::int as abilities_changed,
        count(distinct change.key) filter (where change.resource = 'aspects')::int as aspects_changed,
        count(distinct change.key) filter (where change.resource = 'quests')::int as quests_changed,
        (select article.title from article
          where article.published_at between min(change.changed_at) - interval '7 days' and max(change.changed_at) + interval '7 days'
          order by greatest(min(change.changed_at) - article.published_at, article.published_at - max(change.changed_at)),
-                  article.pk limit 1) as nearest_article
+                  article.pk limit 1) as nearest_article,
+       max(change.changed_at) as ended_at
   from game.field_change change
   join analytics.change_instant instant on instant.changed_at = change.changed_at
  where change.resource in ('items', 'recipes', 'ability-trees', 'aspects', 'quests')
@@ -30,8 +40,8 @@ comment on column analytics.patch.items_added is 'Items that appeared.';
 comment on column analytics.patch.items_changed is 'Items that changed in any field.';
 comment on column analytics.patch.items_removed is 'Items that disappeared.';
 comment on column analytics.patch.recipes_changed is 'Recipes that changed, appeared or disappeared.';
-comment on column analytics.patch.ended_at is 'When its last change was seen.';
 comment on column analytics.patch.abilities_changed is 'Abilities, archetypes and connectors that changed, appeared or disappeared.';
 comment on column analytics.patch.aspects_changed is 'Aspects that changed, appeared or disappeared.';
 comment on column analytics.patch.quests_changed is '1: the number of quests changed; 0: it did not.';
 comment on column analytics.patch.nearest_article is 'Title of the article that was published nearest to it, at most seven days away. NULL: there is none.';
+comment on column analytics.patch.ended_at is 'When its last change was seen.';

@@ -623,8 +623,6 @@ interface PatchColumns {
   readonly items_removed: number
   /** Recipes that changed, appeared or disappeared. */
   readonly recipes_changed: number
-  /** When its last change was seen. */
-  readonly ended_at: Instant
   /** Abilities, archetypes and connectors that changed, appeared or disappeared. */
   readonly abilities_changed: number
   /** Aspects that changed, appeared or disappeared. */
@@ -633,6 +631,8 @@ interface PatchColumns {
   readonly quests_changed: number
   /** Title of the article that was published nearest to it, at most seven days away. NULL: there is none. */
   readonly nearest_article: string
+  /** When its last change was seen. */
+  readonly ended_at: Instant
 }
 
 /** Arguments of `patch`: only rows with these values. */
