@@ -19,8 +19,8 @@ export interface Line {
   readonly key: string
   /** Begins with empty tables. */
   begin(): Promise<void>
-  /** Syncs what is right. */
-  good(): Promise<RunResult>
+  /** Syncs what is right, after the usual pause or so many ms later. */
+  good(later?: number): Promise<RunResult>
   /** Syncs a mutated response. */
   mutated(
     random: Random,
@@ -72,8 +72,8 @@ export async function openLine(
   const runLog = { debug: () => undefined, info: lines('info'), warn: lines('warn'), error: lines('error') }
   const guards = { plausibleShare: 0.5, absences: 2, zeroShare: 0.25, accept: false }
 
-  async function sync(): Promise<RunResult> {
-    await clock.advanceTo(clock.now() + pause)
+  async function sync(later = pause): Promise<RunResult> {
+    await clock.advanceTo(clock.now() + later)
     log.length = 0
     const engine = { db, api, clock, program: 'fuzz', guards, log: runLog, raw: clock.now() % 4 === 0 }
     if (!isWorklist(resource)) return await runResource(resource, engine)
@@ -84,9 +84,9 @@ export async function openLine(
     log,
     key: bodies.key(resource.name),
     begin: () => emptyTables(db),
-    async good() {
+    async good(later) {
       random = null
-      return await sync()
+      return await sync(later)
     },
     async mutated(draws) {
       random = draws
