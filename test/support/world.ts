@@ -202,14 +202,13 @@ const ledger = new Set([
   'sync.web_key',
 ])
 
-/** Every row of every table, without what differs from run to run by nature: the ledger, its ids, running numbers. */
+/** Every row of every table, without what differs from run to run by nature: the ledger, its ids, running numbers, the clock. */
 export async function contentOf(db: Database): Promise<Record<string, unknown[]>> {
   const content: Record<string, unknown[]> = {}
   for (const table of await filledTables(db)) {
     if (ledger.has(table)) continue
-    const rows = await db.query<{ row: object }>(
-      `select to_jsonb(each) - 'run_id' - 'id' as row from ${table} each order by (to_jsonb(each) - 'run_id' - 'id')::text`,
-    )
+    const own = `to_jsonb(each) - '{run_id,id,first_received_at,last_received_at}'::text[]`
+    const rows = await db.query<{ row: object }>(`select ${own} as row from ${table} each order by (${own})::text`)
     if (rows.length > 0) content[table] = rows.map(({ row }) => row)
   }
   return content

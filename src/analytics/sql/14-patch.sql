@@ -1,9 +1,11 @@
 -- `ended_at` once stood among the columns of the contract, which nothing may stand between: an order cannot be replaced.
 do $$
 begin
-  if (select ended.attnum < abilities.attnum from pg_attribute ended join pg_attribute abilities using (attrelid)
-       where ended.attrelid = to_regclass('analytics.patch') and ended.attname = 'ended_at'
-         and abilities.attname = 'abilities_changed') then
+  if exists (select from pg_attribute ended
+              where ended.attrelid = to_regclass('analytics.patch') and ended.attname = 'ended_at'
+                and not exists (select from pg_attribute abilities
+                                 where abilities.attrelid = ended.attrelid and abilities.attname = 'abilities_changed'
+                                   and abilities.attnum < ended.attnum)) then
     drop view analytics.patch;
   end if;
 end $$;
