@@ -1,12 +1,11 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { guildList } from '../../src/resources/guild-list/index.ts'
 import { items } from '../../src/resources/items/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { setExpectedInterval } from '../../src/sync/coverage/coverage.ts'
 import { guildBody, guildId, place, playerId, syncGuild } from '../support/guild-answers.ts'
 import { lakeBetween } from '../support/lake-folder.ts'
-import { testDatabase } from '../support/postgres.ts'
-import { instantOf, item, openWorld, type World, worldOf } from '../support/world.ts'
+import { instantOf, item, worldOf } from '../support/world.ts'
 
 const list = (letters: string) =>
   Object.fromEntries([...letters].map((letter) => [guildId(letter), { name: `Guild ${letter}`, prefix: letter }]))
@@ -17,15 +16,10 @@ const holds = `select guild_name, valid_from, valid_until from game.territory_ho
 
 describe('a lake that is imported while a response lacks what it had', { timeout: 60_000 }, () => {
   const world = worldOf('server')
-  let theirs: World
+  const theirs = worldOf('server')
   let lake: ReturnType<typeof lakeBetween>
-  beforeEach(async () => {
-    theirs = await openWorld(await testDatabase('server'))
+  beforeEach(() => {
     lake = lakeBetween(theirs, world)
-  })
-  afterEach(async () => {
-    await theirs.api.close()
-    await theirs.sandbox.close()
   })
   const versionsOf = async (key: string, table?: string, column?: string) =>
     (await world.versions(table, column)).filter(([one]) => one === key)

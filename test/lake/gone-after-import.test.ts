@@ -1,11 +1,10 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { guildList } from '../../src/resources/guild-list/index.ts'
 import { items } from '../../src/resources/items/index.ts'
 import { lastAccepted } from '../../src/sync/record/ledger.ts'
 import { guildId } from '../support/guild-answers.ts'
 import { lakeBetween } from '../support/lake-folder.ts'
-import { testDatabase } from '../support/postgres.ts'
-import { instantOf, item, openWorld, type World, worldOf } from '../support/world.ts'
+import { instantOf, item, worldOf } from '../support/world.ts'
 
 const list = (letters: string) =>
   Object.fromEntries([...letters].map((letter) => [guildId(letter), { name: `Guild ${letter}`, prefix: letter }]))
@@ -13,15 +12,10 @@ const some = (...names: string[]) => names.map((name) => item(name))
 
 describe('what is gone after an import', { timeout: 60_000 }, () => {
   const world = worldOf('server')
-  let theirs: World
+  const theirs = worldOf('server')
   let lake: ReturnType<typeof lakeBetween>
-  beforeEach(async () => {
-    theirs = await openWorld(await testDatabase('server'))
+  beforeEach(() => {
     lake = lakeBetween(theirs, world)
-  })
-  afterEach(async () => {
-    await theirs.api.close()
-    await theirs.sandbox.close()
   })
   const end = async (table?: string, key?: string) => (await world.versions(table, key)).at(-1)?.[2]
   const current = async () => (await lastAccepted(world.db, 'items'))?.currentKeys
