@@ -92,10 +92,7 @@ interface Arguments {
   readonly entity: string
 }
 
-/** Arguments of `territoryOwnerAt`. */
 export type TerritoryOwnerAtArguments = Given<Arguments, 'territory', 'at'>
-
-/** A row of `territoryOwnerAt`. */
 export type TerritoryOwnerAtRow = Row<{
   /** Exact name of the territory. */
   readonly territory: string
@@ -133,11 +130,7 @@ interface TerritoryHoldColumns {
   /** observed_at of the first response that showed the hold. */
   readonly observed_at: Instant
 }
-
-/** Arguments of `territoryHold`: only rows with these values. */
 export type TerritoryHoldArguments = Filters<TerritoryHoldColumns>
-
-/** A row of `territoryHold`. */
 export type TerritoryHoldRow = Row<TerritoryHoldColumns>
 
 interface TerritoryCaptureColumns {
@@ -158,17 +151,10 @@ interface TerritoryCaptureColumns {
   /** True when the same guild was seen holding it before. */
   readonly is_recapture: boolean
 }
-
-/** Arguments of `territoryCapture`: only rows with these values. */
 export type TerritoryCaptureArguments = Filters<TerritoryCaptureColumns>
-
-/** A row of `territoryCapture`. */
 export type TerritoryCaptureRow = Row<TerritoryCaptureColumns>
 
-/** Arguments of `captureMatrix`. */
 export type CaptureMatrixArguments = Given<Arguments, never, 'from_time' | 'to_time'>
-
-/** A row of `captureMatrix`. */
 export type CaptureMatrixRow = Row<{
   /** The guild that took. */
   readonly attacker_uuid: string
@@ -182,10 +168,7 @@ export type CaptureMatrixRow = Row<{
   readonly captures: number
 }>
 
-/** Arguments of `mapAt`. */
 export type MapAtArguments = Given<Arguments, never, 'at'>
-
-/** A row of `mapAt`. */
 export type MapAtRow = Row<{
   /** Exact name of the territory. */
   readonly territory: string
@@ -199,10 +182,7 @@ export type MapAtRow = Row<{
   readonly held_from: Instant
 }>
 
-/** Arguments of `guildTerritoryCount`. */
 export type GuildTerritoryCountArguments = Given<Arguments, 'step', 'from_time' | 'to_time'>
-
-/** A row of `guildTerritoryCount`. */
 export type GuildTerritoryCountRow = Row<{
   /** The instant, UTC: the beginning of the step, or when it changed. */
   readonly at: Instant
@@ -214,10 +194,7 @@ export type GuildTerritoryCountRow = Row<{
   readonly territories: number
 }>
 
-/** Arguments of `seasonRating`. */
 export type SeasonRatingArguments = Given<Arguments, 'season', never>
-
-/** A row of `seasonRating`. */
 export type SeasonRatingRow = Row<{
   /** The guild; NULL without one. */
   readonly guild_uuid: string
@@ -237,10 +214,7 @@ export type SeasonRatingRow = Row<{
   readonly reason: string
 }>
 
-/** Arguments of `territoryEconomy`. */
 export type TerritoryEconomyArguments = Given<Arguments, 'guild', 'from_time' | 'to_time'>
-
-/** A row of `territoryEconomy`. */
 export type TerritoryEconomyRow = Row<{
   /** The instant, UTC: the beginning of the step, or when it changed. */
   readonly at: Instant
@@ -262,10 +236,7 @@ export type TerritoryEconomyRow = Row<{
   readonly is_hq: boolean
 }>
 
-/** Arguments of `territoryStorage`. */
 export type TerritoryStorageArguments = Given<Arguments, 'territory' | 'step', 'from_time' | 'to_time'>
-
-/** A row of `territoryStorage`. */
 export type TerritoryStorageRow = Row<{
   /** The instant, UTC: the beginning of the step, or when it changed. */
   readonly at: Instant
@@ -279,10 +250,7 @@ export type TerritoryStorageRow = Row<{
   readonly generation: number
 }>
 
-/** Arguments of `territoryStanding`. */
 export type TerritoryStandingArguments = Given<Arguments, 'territory', 'from_time' | 'to_time'>
-
-/** A row of `territoryStanding`. */
 export type TerritoryStandingRow = Row<{
   /** From when it was so, UTC. */
   readonly valid_from: Instant
@@ -296,10 +264,7 @@ export type TerritoryStandingRow = Row<{
   readonly defences: string
 }>
 
-/** Arguments of `memberActivity`. */
 export type MemberActivityArguments = Given<Arguments, 'guild', 'at'>
-
-/** A row of `memberActivity`. */
 export type MemberActivityRow = Row<{
   /** The player. */
   readonly player_uuid: string
@@ -317,10 +282,7 @@ export type MemberActivityRow = Row<{
   readonly reason: string
 }>
 
-/** Arguments of `memberContribution`. */
 export type MemberContributionArguments = Given<Arguments, 'guild', 'from_time' | 'to_time'>
-
-/** A row of `memberContribution`. */
 export type MemberContributionRow = Row<{
   /** The player. */
   readonly player_uuid: string
@@ -360,17 +322,10 @@ interface MembershipEventColumns {
   /** Where a joiner came from or a leaver went, when we watch that guild too. */
   readonly other_guild_uuid: string
 }
-
-/** Arguments of `membershipEvent`: only rows with these values. */
 export type MembershipEventArguments = Filters<MembershipEventColumns>
-
-/** A row of `membershipEvent`. */
 export type MembershipEventRow = Row<MembershipEventColumns>
 
-/** Arguments of `memberRetention`. */
 export type MemberRetentionArguments = Given<Arguments, 'guild', 'from_time' | 'to_time'>
-
-/** A row of `memberRetention`. */
 export type MemberRetentionRow = Row<{
   /** The month, UTC. */
   readonly joined_in: Instant
@@ -382,10 +337,7 @@ export type MemberRetentionRow = Row<{
   readonly still_after_90d: number
 }>
 
-/** Arguments of `guildOnlineHeatmap`. */
 export type GuildOnlineHeatmapArguments = Given<Arguments, 'guild', 'from_time' | 'to_time'>
-
-/** A row of `guildOnlineHeatmap`. */
 export type GuildOnlineHeatmapRow = Row<{
   /** Day of the week, 1 Monday .. 7 Sunday. */
   readonly dow: number
@@ -399,10 +351,7 @@ export type GuildOnlineHeatmapRow = Row<{
   readonly coverage: number
 }>
 
-/** Arguments of `worldPeak`. */
 export type WorldPeakArguments = Given<Arguments, never, 'from_time' | 'to_time'>
-
-/** A row of `worldPeak`. */
 export type WorldPeakRow = Row<{
   /** Name of the world. */
   readonly world: string
@@ -428,17 +377,10 @@ interface WorldLifecycleColumns {
   /** The response before it, which showed the opposite: it happened in between. */
   readonly not_before: Instant
 }
-
-/** Arguments of `worldLifecycle`: only rows with these values. */
 export type WorldLifecycleArguments = Filters<WorldLifecycleColumns>
-
-/** A row of `worldLifecycle`. */
 export type WorldLifecycleRow = Row<WorldLifecycleColumns>
 
-/** Arguments of `onlineTotal`. */
 export type OnlineTotalArguments = Given<Arguments, 'step', 'from_time' | 'to_time'>
-
-/** A row of `onlineTotal`. */
 export type OnlineTotalRow = Row<{
   /** The instant, UTC: the beginning of the step, or when it changed. */
   readonly at: Instant
@@ -484,17 +426,10 @@ interface PlayerSessionColumns {
   /** From login_estimate to logout_estimate, or to the latest response while that lists the player; never NULL. A player who hid in between shows as two sessions. */
   readonly seconds_estimate: number
 }
-
-/** Arguments of `playerSession`: only rows with these values. */
 export type PlayerSessionArguments = Filters<PlayerSessionColumns>
-
-/** A row of `playerSession`. */
 export type PlayerSessionRow = Row<PlayerSessionColumns>
 
-/** Arguments of `playerPlaytime`. */
 export type PlayerPlaytimeArguments = Given<Arguments, 'player', 'from_time' | 'to_time'>
-
-/** A row of `playerPlaytime`. */
 export type PlayerPlaytimeRow = Row<{
   /** The day, UTC. */
   readonly day: string
@@ -508,10 +443,7 @@ export type PlayerPlaytimeRow = Row<{
   readonly seconds_estimate: number
 }>
 
-/** Arguments of `playerBiography`. */
 export type PlayerBiographyArguments = Given<Arguments, 'player', never>
-
-/** A row of `playerBiography`. */
 export type PlayerBiographyRow = Row<{
   /** From when it was so, UTC. */
   readonly valid_from: Instant
@@ -527,10 +459,7 @@ export type PlayerBiographyRow = Row<{
   readonly guild_rank: string
 }>
 
-/** Arguments of `memberCounter`. */
 export type MemberCounterArguments = Given<Arguments, 'guild' | 'counter', 'from_time' | 'to_time'>
-
-/** A row of `memberCounter`. */
 export type MemberCounterRow = Row<{
   /** The player. */
   readonly player_uuid: string
@@ -560,11 +489,7 @@ interface ItemChangeColumns {
   /** True when the new value is the one before the previous change of this path. */
   readonly is_revert: boolean
 }
-
-/** Arguments of `itemChange`: only rows with these values. */
 export type ItemChangeArguments = Filters<ItemChangeColumns>
-
-/** A row of `itemChange`. */
 export type ItemChangeRow = Row<ItemChangeColumns>
 
 interface RecipeChangeColumns {
@@ -585,26 +510,16 @@ interface RecipeChangeColumns {
   /** True when the new value is the one before the previous change of this path. */
   readonly is_revert: boolean
 }
-
-/** Arguments of `recipeChange`: only rows with these values. */
 export type RecipeChangeArguments = Filters<RecipeChangeColumns>
-
-/** A row of `recipeChange`. */
 export type RecipeChangeRow = Row<RecipeChangeColumns>
 
-/** Arguments of `itemAt`. */
 export type ItemAtArguments = Given<Arguments, 'internal_name', 'at'>
-
-/** A row of `itemAt`. */
 export type ItemAtRow = Row<{
   /** The item as JSON, in the API's own shape. */
   readonly item_at: unknown
 }>
 
-/** Arguments of `recipeAt`. */
 export type RecipeAtArguments = Given<Arguments, 'internal_name', 'at'>
-
-/** A row of `recipeAt`. */
 export type RecipeAtRow = Row<{
   /** The recipe as JSON, in the API's own shape. */
   readonly recipe_at: unknown
@@ -634,17 +549,10 @@ interface PatchColumns {
   /** When its last change was seen. */
   readonly ended_at: Instant
 }
-
-/** Arguments of `patch`: only rows with these values. */
 export type PatchArguments = Filters<PatchColumns>
-
-/** A row of `patch`. */
 export type PatchRow = Row<PatchColumns>
 
-/** Arguments of `recipesUsing`. */
 export type RecipesUsingArguments = Given<Arguments, 'material', never>
-
-/** A row of `recipesUsing`. */
 export type RecipesUsingRow = Row<{
   /** The internal name. */
   readonly internal_name: string
@@ -660,10 +568,7 @@ export type RecipesUsingRow = Row<{
   readonly amount: number
 }>
 
-/** Arguments of `coverage`. */
 export type CoverageArguments = Given<Arguments, 'resource', 'from_time' | 'to_time'>
-
-/** A row of `coverage`. */
 export type CoverageRow = Row<{
   /** The full hour, UTC. */
   readonly hour: Instant
@@ -705,17 +610,10 @@ interface FreshnessColumns {
   /** When the latest accepted response came, by the clock of the machine that sent the request. */
   readonly last_received_at: Instant
 }
-
-/** Arguments of `freshness`: only rows with these values. */
 export type FreshnessArguments = Filters<FreshnessColumns>
-
-/** A row of `freshness`. */
 export type FreshnessRow = Row<FreshnessColumns>
 
-/** Arguments of `lootPoolAt`. */
 export type LootPoolAtArguments = Given<Arguments, never, 'at'>
-
-/** A row of `lootPoolAt`. */
 export type LootPoolAtRow = Row<{
   /** Name of the pool. */
   readonly pool: string
@@ -759,17 +657,10 @@ interface RewardAppearanceColumns {
   /** The pool, by its natural key. */
   readonly internal_name: string
 }
-
-/** Arguments of `rewardAppearance`: only rows with these values. */
 export type RewardAppearanceArguments = Filters<RewardAppearanceColumns>
-
-/** A row of `rewardAppearance`. */
 export type RewardAppearanceRow = Row<RewardAppearanceColumns>
 
-/** Arguments of `worldEventSchedule`. */
 export type WorldEventScheduleArguments = Given<Arguments, never, 'from_time' | 'to_time'>
-
-/** A row of `worldEventSchedule`. */
 export type WorldEventScheduleRow = Row<{
   /** The name. */
   readonly name: string
@@ -807,11 +698,7 @@ interface AbilityChangeColumns {
   /** Natural key of what changed. */
   readonly key: string
 }
-
-/** Arguments of `abilityChange`: only rows with these values. */
 export type AbilityChangeArguments = Filters<AbilityChangeColumns>
-
-/** A row of `abilityChange`. */
 export type AbilityChangeRow = Row<AbilityChangeColumns>
 
 interface AspectChangeColumns {
@@ -834,11 +721,7 @@ interface AspectChangeColumns {
   /** Natural key of what changed. */
   readonly key: string
 }
-
-/** Arguments of `aspectChange`: only rows with these values. */
 export type AspectChangeArguments = Filters<AspectChangeColumns>
-
-/** A row of `aspectChange`. */
 export type AspectChangeRow = Row<AspectChangeColumns>
 
 interface QuestChangeColumns {
@@ -861,17 +744,10 @@ interface QuestChangeColumns {
   /** Natural key of what changed. */
   readonly key: string
 }
-
-/** Arguments of `questChange`: only rows with these values. */
 export type QuestChangeArguments = Filters<QuestChangeColumns>
-
-/** A row of `questChange`. */
 export type QuestChangeRow = Row<QuestChangeColumns>
 
-/** Arguments of `leaderboardAt`. */
 export type LeaderboardAtArguments = Given<Arguments, 'type', 'at'>
-
-/** A row of `leaderboardAt`. */
 export type LeaderboardAtRow = Row<{
   /** The place, 1 for the first; NULL when it is on none. */
   readonly place: number
@@ -891,10 +767,7 @@ export type LeaderboardAtRow = Row<{
   readonly kind: string
 }>
 
-/** Arguments of `leaderboardHistory`. */
 export type LeaderboardHistoryArguments = Given<Arguments, 'type' | 'entity', 'from_time' | 'to_time'>
-
-/** A row of `leaderboardHistory`. */
 export type LeaderboardHistoryRow = Row<{
   /** The instant, UTC: the beginning of the step, or when it changed. */
   readonly at: Instant
@@ -932,11 +805,7 @@ interface NewsColumns {
   /** Natural key: number of an article, address of others. */
   readonly key: string
 }
-
-/** Arguments of `news`: only rows with these values. */
 export type NewsArguments = Filters<NewsColumns>
-
-/** A row of `news`. */
 export type NewsRow = Row<NewsColumns>
 
 interface ItemColumns {
@@ -993,11 +862,7 @@ interface ItemColumns {
   /** When the API last confirmed it. */
   readonly observed_at: Instant
 }
-
-/** Arguments of `item`: only rows with these values. */
 export type ItemArguments = Filters<ItemColumns>
-
-/** A row of `item`. */
 export type ItemRow = Row<ItemColumns>
 
 interface ItemIdentificationColumns {
@@ -1026,11 +891,7 @@ interface ItemIdentificationColumns {
   /** When the API last confirmed it. */
   readonly observed_at: Instant
 }
-
-/** Arguments of `itemIdentification`: only rows with these values. */
 export type ItemIdentificationArguments = Filters<ItemIdentificationColumns>
-
-/** A row of `itemIdentification`. */
 export type ItemIdentificationRow = Row<ItemIdentificationColumns>
 
 interface RecipeColumns {
@@ -1071,11 +932,7 @@ interface RecipeColumns {
   /** When the API last confirmed it. */
   readonly observed_at: Instant
 }
-
-/** Arguments of `recipe`: only rows with these values. */
 export type RecipeArguments = Filters<RecipeColumns>
-
-/** A row of `recipe`. */
 export type RecipeRow = Row<RecipeColumns>
 
 interface TerritoryColumns {
@@ -1106,11 +963,7 @@ interface TerritoryColumns {
   /** When the API last confirmed it. */
   readonly observed_at: Instant
 }
-
-/** Arguments of `territory`: only rows with these values. */
 export type TerritoryArguments = Filters<TerritoryColumns>
-
-/** A row of `territory`. */
 export type TerritoryRow = Row<TerritoryColumns>
 
 interface GuildColumns {
@@ -1143,11 +996,7 @@ interface GuildColumns {
   /** When the API last confirmed the guild or its name. */
   readonly observed_at: Instant
 }
-
-/** Arguments of `guild`: only rows with these values. */
 export type GuildArguments = Filters<GuildColumns>
-
-/** A row of `guild`. */
 export type GuildRow = Row<GuildColumns>
 
 interface GuildMemberColumns {
@@ -1176,11 +1025,7 @@ interface GuildMemberColumns {
   /** When the API last confirmed it. */
   readonly observed_at: Instant
 }
-
-/** Arguments of `guildMember`: only rows with these values. */
 export type GuildMemberArguments = Filters<GuildMemberColumns>
-
-/** A row of `guildMember`. */
 export type GuildMemberRow = Row<GuildMemberColumns>
 
 interface PlayerColumns {
@@ -1215,11 +1060,7 @@ interface PlayerColumns {
   /** observed_at of the latest response. */
   readonly observed_at: Instant
 }
-
-/** Arguments of `player`: only rows with these values. */
 export type PlayerArguments = Filters<PlayerColumns>
-
-/** A row of `player`. */
 export type PlayerRow = Row<PlayerColumns>
 
 interface WorldColumns {
@@ -1232,11 +1073,7 @@ interface WorldColumns {
   /** When the API last confirmed it. */
   readonly observed_at: Instant
 }
-
-/** Arguments of `world`: only rows with these values. */
 export type WorldArguments = Filters<WorldColumns>
-
-/** A row of `world`. */
 export type WorldRow = Row<WorldColumns>
 
 /** A function for every question of the read API. */

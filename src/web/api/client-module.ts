@@ -56,11 +56,7 @@ function typesOfView({ name, columns }: Question): string {
 interface ${type}Columns {
 ${columns.map(fieldOf).join('\n')}
 }
-
-/** Arguments of \`${camelCase(name)}\`: only rows with these values. */
 export type ${type}Arguments = Filters<${type}Columns>
-
-/** A row of \`${camelCase(name)}\`. */
 export type ${type}Row = Row<${type}Columns>
 `
 }
@@ -71,10 +67,7 @@ function typesOfFunction({ name, parameters, columns }: Question): string {
   const needed = namesOf(parameters.filter(isRequired))
   const others = namesOf(parameters.filter((one) => !isRequired(one)))
   return `
-/** Arguments of \`${camelCase(name)}\`. */
 export type ${type}Arguments = Given<Arguments, ${needed}, ${others}>
-
-/** A row of \`${camelCase(name)}\`. */
 export type ${type}Row = Row<{
 ${columns.map(fieldOf).join('\n')}
 }>
