@@ -2,7 +2,6 @@ import { byTopic } from './catalogue.ts'
 import type { Dictionary, Table } from './dictionary.ts'
 import type { Question } from './questions.ts'
 
-/** One part of the dictionary, however it is shown. */
 export type Block =
   | { readonly kind: 'heading'; readonly level: 1 | 2 | 3 | 4; readonly text: string; readonly isCode?: boolean }
   | { readonly kind: 'text'; readonly text: string }

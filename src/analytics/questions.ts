@@ -11,7 +11,6 @@ export interface Parameter {
   readonly optional: boolean
 }
 
-/** One column of the result. */
 export interface Column {
   readonly name: string
   readonly type: string
@@ -68,7 +67,6 @@ export interface Statement {
 
 /** An argument of a function, or the filter `column = value` of a view. */
 export interface Argument {
-  /** Of the parameter or column. */
   readonly name: string
   readonly type: string
   readonly value: string

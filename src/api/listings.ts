@@ -29,7 +29,6 @@ export interface EachOptions extends WalkingOptions {
   readonly onUnreadable?: ((error: RecordError) => void) | undefined
 }
 
-/** A listing endpoint. */
 interface ListingRequest<Value> {
   readonly route: string
   readonly segments?: readonly string[] | undefined

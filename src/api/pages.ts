@@ -45,7 +45,6 @@ export interface ReadableWalk<Value> extends Walk {
   read(): Value[]
 }
 
-/** How to walk a listing. */
 interface WalkOptions<Value> {
   /** Requests one page; without a number, the first one by the server's own count. */
   readonly fetchPage: (page: number | undefined) => Promise<ApiResponse<Listing>>

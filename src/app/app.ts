@@ -13,7 +13,6 @@ import { readCredential } from './stored-credential.ts'
 /** The folder that holds package.json, migrations and the SQL of the views, in a checkout and in an installed package. */
 const packageRoot = new URL('../../', import.meta.url)
 
-/** Version of this program. */
 export const version = (JSON.parse(readFileSync(new URL('package.json', packageRoot), 'utf8')) as { version: string })
   .version
 

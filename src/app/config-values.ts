@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { UsageError } from './errors.ts'
 
-/** A share of a whole. */
 export const share = z.coerce.number().min(0).max(1, { error: 'must lie between 0 and 1' })
 
 /** The URL with the password of libpq's PGPASSWORD where it has none: a password in a URL must be percent-encoded. */

@@ -85,7 +85,6 @@ function layersOf(flags: ConfigFlags, environment: Variables, folder: string) {
   }
 }
 
-/** A setting as commands use it here. */
 export interface SettingInUse {
   readonly name: string
   /** Null: it is not set; `[hidden]`: a secret that is. */

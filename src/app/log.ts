@@ -8,7 +8,6 @@ export type Log = ReturnType<typeof createLog>
 /** Fields that every line has and that its text already shows. */
 const shown = new Set(['level', 'time', 'msg', 'resource', 'err'])
 
-/** How lines are written. */
 export interface LogOptions {
   /** Default text. */
   readonly format?: Config['logFormat']

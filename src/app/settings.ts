@@ -137,7 +137,6 @@ export const settings = z.object({
     .describe('requests in flight per rate-limit bucket'),
 })
 
-/** The name of every setting. */
 export const settingNames: readonly string[] = Object.keys(settings.shape)
 
 /** Settings that are shown nowhere. */

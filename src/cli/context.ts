@@ -5,7 +5,6 @@ import type { Database, Sql } from '../db/database.ts'
 import type { Output, Style } from './output/output.ts'
 import { noProgress, type Progress, progressBar, progressLines } from './output/progress.ts'
 
-/** Flags that every command has. */
 export interface CommonFlags extends ConfigFlags {
   readonly json?: boolean
   readonly quiet?: boolean
@@ -22,7 +21,6 @@ export interface Terminal {
   restoreSignals?(): void
 }
 
-/** What every command gets. */
 export interface Context extends Terminal {
   readonly app: App
   readonly progress: Progress
@@ -51,7 +49,6 @@ export async function createContext(flags: CommonFlags, terminal: Terminal): Pro
   return { ...terminal, app, progress, flags }
 }
 
-/** The error of a command that a signal ends. */
 export function interruption(signal: NodeJS.Signals): RetryableError {
   return new RetryableError(`interrupted by ${signal}`)
 }

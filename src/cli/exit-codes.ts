@@ -1,7 +1,6 @@
 import { RetryableError, UsageError } from '../app/errors.ts'
 import type { RunResult } from '../sync/run/run-result.ts'
 
-/** The exit codes by name. */
 export const exitCode = { done: 0, failed: 1, usage: 2, rejected: 3, tryLater: 75 } as const
 
 /** Every exit code of the public contract: what it means, and what to do. `docs/reference/exit-codes.md` lists the same. */
@@ -30,7 +29,6 @@ export const exitCodes = {
   },
 } as const
 
-/** The exit code of a command that threw. */
 export function exitCodeOfError(error: unknown): number {
   if (error instanceof UsageError) return exitCode.usage
   return error instanceof RetryableError ? exitCode.tryLater : exitCode.failed

@@ -100,7 +100,6 @@ function suggesting(known: readonly { readonly usage: string }[]): OutputConfigu
   }
 }
 
-/** The end of a help text. */
 function helpOf(examples: readonly string[], notes?: string): string {
   return `${notes ? `\n${notes}\n` : ''}\nExamples:\n${examples.map((line) => `  $ ${line}`).join('\n')}\n`
 }

@@ -41,7 +41,6 @@ export const jsonb = (comment: string) => commented(comment, pg.jsonb())
 export const instant = (comment: string) => commented(comment, instantType())
 /** A `timestamptz` column that takes the API's own text (ISO 8601): a Date would cut its microseconds. */
 export const textInstant = (comment: string) => commented(comment, textInstantType())
-/** A `bytea` column as a Uint8Array. */
 export const bytes = (comment: string) => commented(comment, bytesType())
 
 /** The column of samples that says when they were observed. */
@@ -73,7 +72,6 @@ export function snakeCased<Columns extends ColumnBuilders>(columns: Columns): Co
 /** What `requireAll` makes of columns. */
 export type NotNullColumns<Columns extends ColumnBuilders> = { [Name in keyof Columns]: NotNull<Columns[Name]> }
 
-/** Marks every column `not null`. */
 export function requireAll(columns: ColumnBuilders): void {
   for (const builder of Object.values(columns)) if (builder instanceof PgColumnBuilder) builder.notNull()
 }

@@ -10,7 +10,6 @@ const WHOLE = 50_000
 /** Beyond half of the numbers that transactions have, older and newer cannot be told apart. */
 const COMPARABLE = 2_000_000_000
 
-/** The state of the database that is read. */
 export interface Reading {
   /** Which database it is. */
   readonly source: string
@@ -21,7 +20,6 @@ export interface Reading {
   readonly next: bigint
 }
 
-/** A file that is to be written. */
 export interface Job {
   readonly table: LakeTable
   readonly month: string | null

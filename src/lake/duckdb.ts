@@ -78,7 +78,6 @@ export async function openDuckDb(
   }
 }
 
-/** A text in SQL. */
 export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
 /** Makes a Parquet file of CSV files; rows stay in their order. @param width characters of a row, on average */

@@ -29,7 +29,6 @@ import { lakeTables } from './tables.ts'
 
 export interface ExportOptions {
   readonly clock: Clock
-  /** Version of the program. */
   readonly program: string
   /** Whether with what names players. */
   readonly people: boolean
@@ -44,7 +43,6 @@ export interface ExportOptions {
   readonly onProgress: (table: string, rows: number, of: number) => void
 }
 
-/** What an export did. */
 export interface Exported {
   readonly files: number
   readonly rows: number
@@ -55,7 +53,6 @@ export interface Exported {
   readonly dropped: number
 }
 
-/** Everything that an export works with. */
 interface Export {
   readonly sql: Sql
   readonly duck: DuckDb

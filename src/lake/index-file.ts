@@ -33,7 +33,6 @@ export interface LakeFile {
   readonly instants: Readonly<Record<string, readonly [first: string | null, last: string | null, none: number]>>
 }
 
-/** What was observed of a resource. */
 export interface LakeCoverage {
   readonly resource: string
   /** The first accepted response; null: there was none, or it is not known any more. */
@@ -61,7 +60,6 @@ export interface LakeIndex {
   readonly replaced: readonly { readonly path: string; readonly since: string }[]
 }
 
-/** A lake, by its index. */
 export interface LakeState {
   readonly place: string
   /** When the export began to read, ISO 8601. */

@@ -4,7 +4,6 @@ import type { S3Settings } from './s3/s3-client.ts'
 /** The folder below `work` for files that are being written. */
 export const WRITING = 'writing'
 
-/** Where a lake lies. */
 export interface LakeStore {
   readonly place: string
   /** A folder of this machine for files that are being written. */

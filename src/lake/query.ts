@@ -13,7 +13,6 @@ import { inWorkFolder } from './read/work-folder.ts'
 /** Compiled code is as deep below the package's folder as this file. */
 const sqlFolder = fileURLToPath(new URL('../../src/lake/sql/', import.meta.url))
 
-/** Names of the questions. */
 export async function lakeQuestions(): Promise<string[]> {
   return (await readdir(sqlFolder)).map((name) => name.replace('.sql', '')).sort()
 }
@@ -29,7 +28,6 @@ export async function lakeSql(name: string): Promise<string> {
 }
 
 export interface AskOptions {
-  /** Rows at most. */
   readonly limit: number
   /** More bytes of files than this are not fetched from a place that is no folder of this machine. */
   readonly maxBytes: number

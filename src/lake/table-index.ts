@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { INDEX, type LakeFile, type LakeIndex } from './index-file.ts'
 import { type LakeStore, WRITING } from './lake-store.ts'
 
-/** The index of one table, in its folder. */
 export type TableIndex = Pick<LakeIndex, 'format' | 'program' | 'source'> & {
   /** Schema-qualified. */
   readonly table: string

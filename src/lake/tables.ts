@@ -23,7 +23,6 @@ interface LakeColumn {
   readonly value: string
 }
 
-/** A table that is exported. */
 export interface LakeTable {
   /** Schema-qualified. */
   readonly name: string

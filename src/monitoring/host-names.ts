@@ -13,7 +13,6 @@ export function hostFilter(names: readonly string[]): (host: string | undefined)
   }
 }
 
-/** Whether only this machine reaches an address. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
 }

@@ -5,7 +5,6 @@ import { cannotListen } from '../app/errors.ts'
 /** What responds to a request. */
 type Fetch = Parameters<typeof createAdaptorServer>[0]['fetch']
 
-/** Where to listen. */
 export interface Address {
   readonly host: string
   /** 0 takes a free one. */
@@ -14,7 +13,6 @@ export interface Address {
   readonly flag: string
 }
 
-/** An HTTP server that listens. */
 export interface HttpServer {
   /** `http://127.0.0.1:9464` */
   readonly url: string

@@ -3,14 +3,12 @@ import { hostFilter } from './host-names.ts'
 import { type HttpServer, listen } from './listen.ts'
 import { METRICS_TYPE } from './metrics-text.ts'
 
-/** Where to listen, and what to serve. */
 export interface MetricsServerOptions {
   readonly host: string
   /** 0 takes a free one. */
   readonly port: number
   /** Allowed host names besides addresses and `localhost`. */
   readonly hostNames?: readonly string[]
-  /** The text of `/metrics`. */
   readonly metrics: () => Promise<string>
   /** What is wrong; nothing when all is well. */
   readonly problems: () => Promise<readonly string[]>

@@ -1,7 +1,5 @@
-/** Labels of a sample, by name. */
 export type Labels = Readonly<Record<string, string>>
 
-/** One number. */
 export interface Sample {
   readonly labels?: Labels
   readonly value: number
@@ -9,7 +7,6 @@ export interface Sample {
   readonly suffix?: string
 }
 
-/** All numbers of one name. */
 export interface Metric {
   readonly name: string
   readonly type: 'counter' | 'gauge' | 'histogram'

@@ -11,7 +11,6 @@ import { type Metric, metricsText } from './metrics-text.ts'
 import type { Watching } from './watches/watching.ts'
 import { noWebhook, openWebhook, type Webhook } from './webhook.ts'
 
-/** Flags of `start` for monitoring. */
 export interface MonitoringFlags {
   readonly metricsPort?: string
   readonly metricsHost?: string
@@ -35,7 +34,6 @@ export async function watchingOf({ config, clock, log }: App, db: Database): Pro
   return openWatching({ db, file: watchFileOf(config), clock, warn: (message) => log.warn({}, message) })
 }
 
-/** The monitoring of one `start`. */
 export type Monitoring = Awaited<ReturnType<typeof openMonitoring>>
 
 /** How long a query for metrics and health may take, ms. */

@@ -27,7 +27,6 @@ export function openDelivery(url: string, clock: Clock) {
   }
 }
 
-/** One POST of JSON. */
 export interface Post {
   /** Secret. */
   readonly url: string
@@ -37,7 +36,6 @@ export interface Post {
   readonly signal: AbortSignal
 }
 
-/** What came of it. */
 export interface Posted {
   /** The reason, without the URL; null: it was delivered. */
   readonly failure: string | null

@@ -5,7 +5,6 @@ import { visibleText } from '../app/terminal-text.ts'
 import { noMentions, slackText } from './chat-text.ts'
 import { openDelivery } from './webhook-delivery.ts'
 
-/** One message to the webhook. */
 interface Notice {
   readonly event: 'failure' | 'recovery' | 'guard' | 'start' | 'stop'
   /** Null: it is about the program. */
@@ -46,7 +45,6 @@ export interface WebhookOptions {
 /** At most one notice of an event and resource in so many ms. */
 const PAUSE = 600_000
 
-/** The webhook of a configuration without one. */
 export const noWebhook: Webhook = { notify: () => {}, ran: () => {}, close: async () => {} }
 
 /** Opens a webhook that gets JSON by POST. */

@@ -129,7 +129,6 @@ export function readableOf<Value>(
   }
 }
 
-/** A record without some of its fields. */
 export function omit<Fields extends object, Name extends keyof Fields>(fields: Fields, ...names: readonly Name[]) {
   const isKept = ([name]: [string, unknown]) => !names.some((one) => one === name)
   return Object.fromEntries(Object.entries(fields).filter(isKept)) as {

@@ -8,7 +8,6 @@ import { isRefusal, type Refusal, refuse } from './http/answer.ts'
 /** The lowest and the highest, both included. */
 type Range = readonly [low: number, high: number]
 
-/** Text, or nothing. */
 const text = z.string({ error: 'text' }).nullish()
 
 /** A list of text, or nothing; one text is a list of one. */

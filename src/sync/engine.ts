@@ -14,7 +14,6 @@ export interface Engine {
   readonly db: Database
   readonly api: Api
   readonly clock: Clock
-  /** Version of this program, for the ledger. */
   readonly program: string
   readonly guards: Guards
   /** What is removed when a player restricts something; default: what is restricted. */

@@ -161,7 +161,6 @@ export interface Resource extends ResourceBase {
   extract(api: Api, options: ExtractOptions): Promise<Extraction>
 }
 
-/** A key and what people call it. */
 export interface Named {
   readonly key: string
   readonly label: string

@@ -18,7 +18,6 @@ import { addLiveMap, addPages, addPictures, problemPage } from './pages/routes.t
 import { openPictures } from './pictures/pictures.ts'
 import { openReader } from './reading.ts'
 
-/** Where to listen, and what to serve. */
 export interface WebOptions {
   readonly host: string
   /** 0 takes a free one. */
@@ -36,7 +35,6 @@ export interface WebOptions {
   readonly version: string
 }
 
-/** What the server works with. */
 export interface WebContext {
   readonly db: Database
   readonly finders: NameFinders

@@ -6,7 +6,6 @@ import { type Argument, argumentsOf, type Question, type Statement } from '../qu
 import { type NameFinders, resolveName } from './names.ts'
 import { unreadable } from './readable.ts'
 
-/** What arguments are read with. */
 export interface Reading {
   /** Milliseconds since the epoch; what `now` and `-7d` count from. */
   readonly now: number

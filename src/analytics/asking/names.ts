@@ -23,7 +23,6 @@ interface NameFinder {
   similar(sql: Sql, name: string): Promise<readonly string[]>
 }
 
-/** How names are checked and resolved. */
 export interface NameFinders {
   /** By what an argument is about: `guild`, `player`. */
   readonly keys: Readonly<Record<string, NameFinder>>

@@ -1,9 +1,7 @@
 import { instantText } from '../../db/bulk/values.ts'
 
-/** One row by column name. */
 export type Cells = object
 
-/** What a row has in a column. */
 export const cellOf = (row: Cells, column: string): unknown => Reflect.get(row, column)
 
 /**
@@ -21,12 +19,10 @@ function isFormula(text: string): boolean {
   return /^[=+@\t\r\n]/.test(text) || (/^-./.test(text) && !/^-(?:\d+(?:\.\d+)?|infinity)$/.test(text))
 }
 
-/** Rows as one JSON document. */
 export function formatJson(rows: readonly Cells[]): string {
   return JSON.stringify(rows.map(jsonRow))
 }
 
-/** A row for JSON. */
 export function jsonRow(row: Cells): Record<string, unknown> {
   return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, jsonValue(value)]))
 }

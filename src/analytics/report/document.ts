@@ -6,15 +6,12 @@ import type { Markup } from './drawing/html-table.ts'
 import { style } from './drawing/style.ts'
 import { mapScript } from './map/map-script.ts'
 
-/** What is in a document, besides what all have. */
 export interface DocumentParts {
   readonly title: string
-  /** Version of the program. */
   readonly version: string
   /** Comes first, so that a policy in it holds for the rest. */
   readonly head: Markup
   readonly body: Markup
-  /** The style sheet. */
   readonly css?: string
   /** What runs in the browser. */
   readonly script?: string

@@ -1,6 +1,5 @@
 import type { Sql } from '../../db/database.ts'
 
-/** From when to when. */
 export interface Period {
   readonly from: Date
   /** The end; not part of the period. */

@@ -27,7 +27,6 @@ export interface Wanted extends Partial<Period> {
   readonly writtenAt: Date
   /** Print every row of the tables, not only the first ones. */
   readonly tables?: boolean
-  /** Version of the program, for the foot of the page. */
   readonly version: string
 }
 

@@ -17,14 +17,12 @@ export interface Attempts {
 
 export const firstAttempt: Attempts = { number: 1, tooMany: 0, failures: 0, blamed: null }
 
-/** What follows from an outcome. */
 type NextStep =
   | { readonly kind: 'accept' }
   /** Send the request again after `waitMs`. */
   | { readonly kind: 'repeat'; readonly attempts: Attempts; readonly waitMs: number }
   | { readonly kind: 'fail'; readonly error: Error }
 
-/** How the request of an attempt ended. */
 interface AttemptResult {
   readonly request: ApiRequest
   readonly outcome: Outcome

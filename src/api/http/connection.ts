@@ -86,7 +86,6 @@ export type Connection = ReturnType<typeof openConnection>
 
 const PRIORITY: Record<Lane, number> = { live: 4, refresh: 2, backfill: 0 }
 
-/** One attempt of a call. */
 interface Attempt {
   readonly request: ApiRequest
   readonly attempts: Attempts

@@ -1,4 +1,3 @@
-/** How many names a message suggests. */
 const suggested = 3
 
 /**

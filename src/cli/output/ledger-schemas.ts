@@ -4,7 +4,6 @@ import { count, instant, listOf, maybeInstant, maybeText, text } from './schema-
 const path = text.describe('JSON pointer; empty: the record as a whole')
 const rowId = text.describe('digits')
 
-/** A row of the ledger. */
 const ledgerRun = z.looseObject({
   runId: z.uuid(),
   resource: text,
@@ -41,7 +40,6 @@ const quarantined = z.looseObject({
   isOver: z.boolean().describe('a later response about the same could be read'),
 })
 
-/** The lake in `status`. */
 export const configuredLake = z
   .looseObject({
     place: text,

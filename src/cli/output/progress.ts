@@ -5,7 +5,6 @@ import type { Log } from '../../app/log.ts'
 import { visibleLine } from '../../app/terminal-text.ts'
 import { durationText } from './units.ts'
 
-/** What is counted. */
 type Unit = 'records' | 'keys' | 'responses' | 'hours' | 'rows'
 
 /** How much is done, and of how much; what has no pages says nothing of them. */
@@ -77,7 +76,6 @@ export function progressLines(clock: Clock, log: Log): Progress {
   }
 }
 
-/** Shows nothing. */
 export const noProgress: Progress = { begin() {}, seen() {}, end() {} }
 
 /** Seconds; 100 days. */

@@ -20,7 +20,6 @@ export function runSummary(runs: readonly RunResult[]): string {
   return formatTable(columns, rows) + runs.flatMap(remarksOn).join('')
 }
 
-/** How many guard actions of a run are shown. */
 const shownActions = 5
 
 /** The error of a run, then what its guards did beyond that. */

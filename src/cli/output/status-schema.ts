@@ -2,7 +2,6 @@ import * as z from 'zod'
 import { configuredLake } from './ledger-schemas.ts'
 import { count, instant, listOf, maybeInstant, maybeText, text } from './schema-parts.ts'
 
-/** What `status --json` prints. */
 export const status = z.looseObject({
   database: text,
   resources: listOf({

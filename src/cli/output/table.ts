@@ -72,7 +72,6 @@ function cellText(value: unknown, readable: boolean): string {
   return visibleText(plainText(value).replace(/[\t\r\n]/g, ' '))
 }
 
-/** Blanks between two columns. */
 const gap = 2
 /** Columns are not cut below this; then the last ones are left out. */
 const narrowest = 10

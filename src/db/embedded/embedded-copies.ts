@@ -36,7 +36,6 @@ export async function listCopies(dataDir: string): Promise<Copy[]> {
   return copies.sort((a, b) => b.number - a.number)
 }
 
-/** An instant as a part of a file's name. */
 export const inName = (at: Date): string => at.toISOString().replace(/[-:]|\.\d+/g, '')
 
 /** Where the files of every table and index are, and how far the log goes. */

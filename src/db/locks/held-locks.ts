@@ -1,6 +1,5 @@
 import type { Sql } from '../database.ts'
 
-/** The holder of a lock of a server. */
 export interface LockHolder {
   readonly name: string
   /** Of the process, on its own machine. */

@@ -3,7 +3,6 @@ import { errorMessage, MessageReader, messageOf, type Opening, READY, readOpenin
 import { challenge, MECHANISM, type Verifier } from './scram.ts'
 import { Cancelled, type ClientConnection, type SessionMultiplexer } from './session-multiplexer.ts'
 
-/** All connections, and what they share. */
 export interface Connections {
   readonly multiplexer: SessionMultiplexer
   /** Settings that clients receive at the start. */

@@ -10,7 +10,6 @@ export interface Slot {
   readonly state: string | null
 }
 
-/** What a server does for readers of its changes. */
 export interface Replication {
   readonly walLevel: string
   readonly slots: readonly Slot[]

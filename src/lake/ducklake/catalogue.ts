@@ -25,7 +25,6 @@ const TYPES: Readonly<Record<string, string>> = {
   'text[]': 'list',
 }
 
-/** What a catalogue describes. */
 interface Contents {
   readonly tables: readonly LakeTable[]
   readonly files: readonly LakeFile[]

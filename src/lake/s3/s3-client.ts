@@ -16,7 +16,6 @@ export interface S3Settings {
   readonly endpoint: string | undefined
 }
 
-/** A file that is sent. */
 export interface Upload {
   /** Path on this machine. */
   readonly file: string

@@ -7,7 +7,6 @@ import { readOccurrences, sourcesOf } from './occurrences.ts'
 import { sendMessage } from './send.ts'
 import type { Watch } from './watch-file.ts'
 
-/** What deliveries share. */
 export interface Delivering {
   readonly db: Database
   readonly clock: Clock

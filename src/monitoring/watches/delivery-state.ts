@@ -31,7 +31,6 @@ export async function matchDeliveries(sql: Sql, names: readonly string[]): Promi
   await sql.query('delete from sync.watch_delivery where watch <> all($1::text[])', [names])
 }
 
-/** Replaces the state of a watch. */
 export async function writeDelivery(sql: Sql, state: DeliveryState): Promise<void> {
   await sql.query(
     `update sync.watch_delivery set number = $2, sending = $3, attempts = $4, retry_at = $5, failing_since = $6,

@@ -1,7 +1,6 @@
 import type { Pending } from './due.ts'
 import type { WatchEvent } from './watch-file.ts'
 
-/** Something that a watch sends. */
 export interface Occurrence extends Pending {
   readonly event: WatchEvent
   /** When it happened, or was first seen. */
@@ -16,13 +15,11 @@ export interface Occurrence extends Pending {
   readonly item?: string
 }
 
-/** A row of a query of events. */
 export interface EventRow extends Pending {
   readonly at: Date
   readonly [column: string]: unknown
 }
 
-/** How an event is read from the tables. */
 export interface EventQuery {
   /** Resources whose changes may bring it. */
   readonly sources: readonly string[]
@@ -125,7 +122,6 @@ select changed.number, changed."writtenAt", one.valid_from as at, ${title} as ti
    and one.valid_from > (select min(valid_from) from game.${table})
    and not exists (select from game.${table} earlier where earlier.${key} = one.${key} and earlier.valid_from < one.valid_from)`
 
-/** How each event is read. */
 export const eventQueries: Readonly<Record<WatchEvent, EventQuery>> = {
   captured: {
     sources: ['territories'],

@@ -4,7 +4,6 @@ import { discordLine, noMentions, slackText } from '../chat-text.ts'
 import type { Occurrence } from './event-queries.ts'
 import type { Target } from './watch-file.ts'
 
-/** One message of a watch. */
 export interface Message {
   /** The same in every attempt. */
   readonly id: string
@@ -36,7 +35,6 @@ export function messageJson({ id, watch, occurrences, site }: Message) {
   }
 }
 
-/** The body of a POST to a target. */
 export function bodyOf(type: Exclude<Target['type'], 'command'>, message: Message): string {
   const { watch, occurrences, site } = message
   if (type === 'webhook') return JSON.stringify(messageJson(message))

@@ -8,7 +8,6 @@ import type { Target } from './watch-file.ts'
 /** How long a command may take, ms. */
 const COMMAND_TIMEOUT = 10_000
 
-/** Sends a message once. */
 export async function sendMessage(
   target: Target,
   message: Message,

@@ -59,7 +59,6 @@ const watch = z
     path: ['player'],
   })
 
-/** `watches.json`, as it stands. */
 export const watchesSchema = z.strictObject({
   $schema: z.string().optional(),
   site: z

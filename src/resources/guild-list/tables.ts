@@ -19,7 +19,6 @@ export const guildListing = historyTable(
 
 export const guildListHistory = { root: guildListing, parts: {}, reopens: true }
 
-/** Which columns can name a player. */
 export const guildListNaming = [
   namesPeople(
     guildListing,

@@ -6,7 +6,6 @@ import type { Normalized, QuarantinedPart, Row } from '../../sync/resource.ts'
 import { fieldOf, recordError, uuidField } from '../record.ts'
 import type { leaderboardHistory } from './tables.ts'
 
-/** A board under its name. */
 export interface NamedBoard {
   readonly type: string
   readonly body: unknown

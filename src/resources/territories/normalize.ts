@@ -107,7 +107,6 @@ function resourceRows(territory: string, resources: Territory['resources']): Row
   )
 }
 
-/** The guild of a hold. */
 export function holdersOf(document: Json): string[] {
   const { guild } = document as { guild: string | null }
   return guild === null ? [] : [guild]

@@ -66,7 +66,6 @@ function mapOf({ abilities, connectors }: AbilityPlan) {
   )
 }
 
-/** How a tree is shown. */
 interface Shown {
   readonly dialect: Dialect
   readonly balance: ReadonlyMap<string, number>

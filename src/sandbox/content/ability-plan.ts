@@ -32,7 +32,6 @@ export interface AbilityPlan {
   readonly connectors: readonly PlannedConnector[]
 }
 
-/** Rows of one page. */
 export const rowsPerPage = 6
 const lastRow = 9 * rowsPerPage
 const middle = 5

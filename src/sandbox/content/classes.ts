@@ -5,7 +5,6 @@ import { titled } from '../generator/words.ts'
 export const classNames = ['archer', 'warrior', 'assassin', 'mage', 'shaman'] as const
 export type ClassName = (typeof classNames)[number]
 
-/** One way of playing a class. */
 export interface Archetype {
   readonly id: string
   readonly name: string
@@ -49,7 +48,6 @@ const colours = [
   ['FFAA00', '6'],
 ] as const
 
-/** The three archetypes of a class. */
 export function archetypesOf(name: ClassName): Archetype[] {
   return lore[name].ways.split(' ').map((way, nth) => {
     const [colour = 'FFFFFF', code = 'f'] = colours[nth] ?? []

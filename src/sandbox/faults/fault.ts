@@ -1,6 +1,5 @@
 import type { Random } from '../../app/clock.ts'
 
-/** A response on its way out. */
 export interface Outgoing {
   readonly status: number
   readonly headers: Headers
@@ -23,9 +22,7 @@ export interface Occasion {
   readonly earlier: readonly Outgoing[]
 }
 
-/** One way in which a response goes wrong. */
 export interface Fault {
-  /** In a few words, for people. */
   readonly about: string
   /** How many responses in a row of one path share a decision (default 1): what lasts for a while. */
   readonly run?: number
@@ -38,7 +35,6 @@ export interface Fault {
 /** Takes away what says how long a response may be kept, for `withHeaders`. */
 export const noCache = { 'cache-control': null, expires: null, 'cache-source': null, territorylasttick: null }
 
-/** Takes away the rate-limit headers. */
 export const noLimits = {
   'ratelimit-bucket': null,
   'ratelimit-limit': null,

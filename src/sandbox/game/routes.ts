@@ -23,7 +23,6 @@ import { audienceOf, hiddenFrom, isClose, type Viewer, viewerOf } from './people
 import type { Guild, Player, Realm } from './state.ts'
 import { lastTick } from './time.ts'
 
-/** What the routes answer from. */
 interface Served {
   readonly realm: Realm
   readonly dialect: Dialect

@@ -43,7 +43,6 @@ export interface Player {
   readonly salt: number
 }
 
-/** One player's place in one guild. */
 export interface Membership {
   readonly guild: Guild
   readonly player: Player
@@ -83,7 +82,6 @@ export const resourceTypes = ['EMERALD', 'ORE', 'WOOD', 'FISH', 'CROP'] as const
 /** Treasury and defences, from low to high. */
 export const levels = ['VERY_LOW', 'LOW', 'MEDIUM', 'HIGH', 'VERY_HIGH'] as const
 
-/** One place on the map. */
 export interface Territory {
   name: string
   readonly start: readonly [number, number]
@@ -119,7 +117,6 @@ export interface World {
   readonly players: Set<Player>
 }
 
-/** One season of guild rating. */
 export interface Season {
   readonly number: number
   readonly begins: number

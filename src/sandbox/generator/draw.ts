@@ -12,7 +12,6 @@ export function pick<T>(random: Random, list: readonly T[]): T {
   return one
 }
 
-/** True with the given probability. */
 export function chance(random: Random, probability: number): boolean {
   return random() < probability
 }
@@ -88,7 +87,6 @@ export function drawsFor(seed: number, name: string): Random {
   return seededRandom(hashOf(name, seed))
 }
 
-/** `digits` hex digits. */
 export function hex(random: Random, digits: number): string {
   return Math.floor(random() * 16 ** digits)
     .toString(16)

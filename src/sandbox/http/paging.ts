@@ -6,7 +6,6 @@ export interface PageForm {
   readonly firstPage: 0 | 1
 }
 
-/** How a sandbox answers. */
 export interface AnswerForm extends PageForm {
   readonly dialect: Dialect
   readonly seed: number

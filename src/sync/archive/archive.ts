@@ -27,7 +27,6 @@ export function successfulExchanges({ exchanges }: RecordingClient): readonly Ht
   return exchanges.filter(({ outcome }) => outcome.status !== null && outcome.status < 300)
 }
 
-/** What the ledger says of a response. */
 export interface ArchiveEntry {
   readonly resource: string
   /** Of a resource whose responses are about people. */

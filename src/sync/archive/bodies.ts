@@ -33,7 +33,6 @@ async function compressNow(body: Uint8Array): Promise<Buffer> {
   return await compress(body, { params: { [quality]: 5, [hint]: body.length } })
 }
 
-/** The text of an archived body. */
 export async function decompressed(body: Uint8Array): Promise<Buffer> {
   return await decompress(body)
 }
@@ -60,7 +59,6 @@ export async function deleteUnusedBodies(sql: Sql, hashes: readonly Uint8Array[]
   await db.delete(rawBody).where(and(anyOf(rawBody.hash, hashes), notExists(users)))
 }
 
-/** An archived response that has a body. */
 export interface BodyReference {
   readonly answerId: number
   readonly position: number

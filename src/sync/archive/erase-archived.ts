@@ -10,7 +10,6 @@ import { privacyAction, privacyRestriction } from '../privacy/tables.ts'
 import { replaceNames } from './archived-names.ts'
 import { type BodyReference, grouped, parsed, rewriteBody } from './bodies.ts'
 
-/** What of a player is to be removed. */
 export interface Target {
   readonly playerUuid: string
   /** A rule in camelCase, or `everything`. */
@@ -134,7 +133,6 @@ function concerns({ fieldGroup }: Target, { rules }: PersonalResponses): boolean
   return fieldGroup === everything || rules.includes(fieldGroup)
 }
 
-/** What players were called, by uuid. */
 export async function namesOf(sql: Sql, playerUuids: readonly string[]): Promise<Map<string, string[]>> {
   const rows = await sql.query<{ player: string; names: string[] }>(
     `select player_uuid::text as player, array_agg(distinct username) as names

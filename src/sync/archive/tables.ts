@@ -65,7 +65,6 @@ export const rawAnswer = syncTable(
   ],
 )
 
-/** Which columns can name a player. */
 export const rawNaming = [
   namesPeople(rawBody, { body: 'own' }, { 'of a body': ['hash'] }),
   namesPeople(

@@ -21,9 +21,7 @@ export interface Campaign {
 export interface OpenKeys {
   readonly resource: string
   readonly since: Date
-  /** Only these. */
   readonly only?: readonly string[] | undefined
-  /** Not these. */
   readonly except?: readonly string[] | undefined
 }
 

@@ -77,7 +77,6 @@ export async function timelineOf(recorded: RecordedResponses, resources: readonl
   return { responses: [...responses.values()], unknown }
 }
 
-/** A request as it is named in messages. */
 function requestText({ method, path, query }: RecordedLine): string {
   return `${method} ${path}${query === '' ? '' : `?${query}`}`
 }

@@ -124,7 +124,6 @@ export async function tombstoneKey(sql: Sql, resource: ResourceBase, key: string
   return closed
 }
 
-/** How many keys have a current version. */
 export async function countCurrent(sql: Sql, history: History): Promise<number> {
   const { table } = historySql(history)
   const [row] = await sql.query<{ n: number }>(

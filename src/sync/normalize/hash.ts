@@ -1,7 +1,6 @@
 import { hash as digest } from 'node:crypto'
 import { isStorable } from '../../api/schemas/form/limits.ts'
 
-/** Any JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined }
 
 /** JSON text with object keys sorted at every depth, so that equal facts give equal text whatever order the API chose. */

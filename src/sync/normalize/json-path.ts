@@ -1,7 +1,6 @@
 import { isStorable } from '../../api/schemas/form/limits.ts'
 import { pointerStep } from './changed-fields.ts'
 
-/** A value somewhere in a record. */
 interface Place {
   readonly path: string
   /** The last step of the path. */

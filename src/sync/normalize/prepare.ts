@@ -13,7 +13,6 @@ export type { Prepared } from './prepare-entity.ts'
 export interface Quarantined {
   /** Its natural key, where it has one that can be read. */
   readonly key: string | undefined
-  /** The raw record as JSON text. */
   readonly rawText: string
   readonly hash: Buffer
   /** JSON pointer to what is wrong. */
@@ -156,7 +155,6 @@ function lineOf(entity: Prepared): string {
   return line
 }
 
-/** Content hash of a whole response. */
 export function fingerprintOf(extraction: Extraction, preparation: Preparation): Buffer {
   const parts: (Uint8Array | string)[] = preparation.entities.map(lineOf)
   parts.push(...preparation.quarantined.map(({ hash }) => hash))

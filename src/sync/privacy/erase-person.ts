@@ -7,7 +7,6 @@ import { eraseFormerGuilds, eraseVanishedRaw } from './purge-archive.ts'
 
 export type { Removed, Target } from '../archive/erase-archived.ts'
 
-/** Rows of one player. */
 export interface Gone {
   readonly player: string
   readonly n: number

@@ -25,7 +25,6 @@ export const engineNaming: readonly NamingTable[] = [
   ...accessNaming,
 ]
 
-/** A player and what recognizes one in text. */
 export interface NamedPlayer {
   readonly playerUuid: string
   /** What the player is and was called. */

@@ -40,7 +40,6 @@ export interface KeptTable {
 /** In place of a rule: everything about a player. */
 export const everything = 'everything'
 
-/** A JSON object whose shape is not known. */
 export type Fields = Record<string, unknown>
 
 export function isFields(value: unknown): value is Fields {

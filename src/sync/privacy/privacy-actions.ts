@@ -6,7 +6,6 @@ import type { Removed } from './erase-person.ts'
 import type { Person } from './personal.ts'
 import { privacyAction } from './tables.ts'
 
-/** What led to a removal. */
 export interface Cause {
   /** What was observed until then is not restored. */
   readonly at: Date

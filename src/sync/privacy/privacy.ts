@@ -25,7 +25,6 @@ import {
 import type { CredentialKind, PrivacyPolicy, RuleSource } from './restrictions/rule-source.ts'
 import { privacyRestriction } from './tables.ts'
 
-/** What the privacy rules of a response did. */
 export interface PrivacyOutcome {
   /** Something is restricted that was not before, or the other way round: the response is not the same as before. */
   readonly isNews: boolean
@@ -49,7 +48,6 @@ const nothingRestricted: PrivacyOutcome = {
 /** While a transaction holds it alone, no response about people is loaded. */
 export const privacyLock = 'privacy'
 
-/** What of a response the privacy rules need. */
 export interface PrivacyInput {
   readonly extraction: Extraction
   readonly runId: string

@@ -64,7 +64,6 @@ export const privacyAction = syncTable(
   ],
 )
 
-/** Which columns can name a player. */
 export const privacyNaming = [
   namesPeople(
     privacyRestriction,

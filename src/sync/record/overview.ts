@@ -95,7 +95,6 @@ export async function readTiers(sql: Sql): Promise<TierOverview[]> {
     .orderBy(tier.sampleTable)
 }
 
-/** A failure that the ledger remembers. */
 export interface FailureOverview {
   readonly resource: string
   readonly at: Date

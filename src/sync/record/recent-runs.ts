@@ -51,7 +51,6 @@ export async function readKeyCounts(sql: Sql): Promise<Map<string, KeyCounts>> {
   return new Map(rows.map(({ resource, ...counts }) => [resource, counts]))
 }
 
-/** A row of the view `freshness`. */
 export interface Freshness {
   readonly lastObservedAt: Date | null
   /** Seconds from one observation to the next; null when none is expected. */

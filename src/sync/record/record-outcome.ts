@@ -36,7 +36,6 @@ export interface Outcome extends Counts {
   readonly drift: readonly RecordedDrift[]
   /** What else is new; recorded here. */
   readonly novelties?: readonly (Novelty & { readonly key: string })[]
-  /** The ledger row of a run. */
   readonly run?: RunRow
   /** The run is one response: the seconds that the API keeps one copy of it. */
   readonly cacheSeconds?: number

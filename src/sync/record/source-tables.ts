@@ -76,7 +76,6 @@ export const sourceConflict = syncTable(
 
 const numbers = 'made by the program'
 
-/** Which columns can name a player. */
 export const sourceNaming = [
   namesPeople(source, {}, { 'set by a person': ['place'], [numbers]: ['sourceId', 'program'] }),
   namesPeople(sourceFile, {}, { [numbers]: ['sourceId', 'sha256', 'tableName'] }),

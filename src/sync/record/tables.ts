@@ -211,7 +211,6 @@ export const fieldChange = gameTable(
 const words = 'a word of the program'
 const numbers = 'made by the program'
 
-/** Which columns can name a player. */
 export const ledgerNaming = [
   namesPeople(
     run,

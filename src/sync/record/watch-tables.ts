@@ -177,7 +177,6 @@ const words = 'a word of the program'
 const numbers = 'made by the program'
 const limits = 'names a limit of the API, not a person'
 
-/** Which columns can name a player. */
 export const watchNaming = [
   namesPeople(budget, {}, { [limits]: ['account', 'bucket', 'state'] }),
   namesPeople(routeBucket, {}, { [limits]: ['account', 'route', 'bucket'] }),

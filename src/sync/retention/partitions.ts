@@ -10,7 +10,6 @@ import type { RetainedTable } from '../resource.ts'
 /** How many months ahead of now there are partitions. */
 const monthsAhead = 2
 
-/** A partition as the catalogue has it. */
 export interface Part {
   /** Schema-qualified SQL name. */
   readonly name: string

@@ -16,7 +16,6 @@ import { lastOfKey } from '../worklist/work-items.ts'
 import type { RefusedTarget, Target } from './extract.ts'
 import { loadKnown } from './load-known.ts'
 
-/** A target within a run. */
 export type IngestContext = Target & {
   readonly engine: Engine
   readonly runId: string

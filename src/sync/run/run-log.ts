@@ -18,7 +18,6 @@ export function logOfRun(run: {
   }
 }
 
-/** Logs the first records that could not be normalized. */
 export function logQuarantined(log: RunLog, { quarantined }: Preparation): void {
   for (const { key, path, reason } of quarantined.slice(0, 5)) log.warn({ key, path }, `record quarantined: ${reason}`)
 }

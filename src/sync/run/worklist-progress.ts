@@ -1,4 +1,3 @@
-/** How far a run over a worklist has come. */
 export interface Progress {
   readonly requested: number
   /** Keys whose request is under way. */

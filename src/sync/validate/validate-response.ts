@@ -21,7 +21,6 @@ export interface Validation {
   readonly normalized: number | null
 }
 
-/** What of a response is compared with others. */
 interface Found {
   readonly records: number
   readonly contentHash: Uint8Array

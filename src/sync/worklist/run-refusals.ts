@@ -5,7 +5,6 @@ export interface RunRefusals {
   readonly window: readonly KeyResponse[]
   /** Keys that responded. */
   readonly position: number
-  /** Keys that were refused. */
   readonly refused: ReadonlySet<string>
   /** Confirmed refusals, with their position. */
   readonly held: readonly { readonly refusal: Refusal; readonly position: number }[]

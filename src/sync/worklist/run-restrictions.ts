@@ -15,7 +15,6 @@ const few = 3
 /** The share (0..1) of the keys that responded that is too much. */
 const share = 0.1
 
-/** Adds the response of a key. */
 export function addRestriction(
   { responded, hiding, ofResponse }: RunRestrictions,
   key: string,

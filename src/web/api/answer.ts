@@ -8,7 +8,6 @@ import type { Reader } from '../reading.ts'
 import { asGiven, type Requested } from './arguments.ts'
 import { cursorText, readCursor, unreadableCursor } from './cursor.ts'
 
-/** A page of the rows of a question. */
 export interface Answer {
   /** As they were read: names as uuids, `now` and `-7d` as instants. */
   readonly arguments: readonly Argument[]
@@ -17,14 +16,12 @@ export interface Answer {
   readonly next: string | null
 }
 
-/** What questions are asked with. */
 export interface Asking {
   readonly reader: Reader
   readonly finders: NameFinders
   readonly clock: Clock
 }
 
-/** A minute, ms. */
 const MINUTE = 60_000
 
 /**

@@ -9,7 +9,6 @@ export const limits = { usual: 100, most: 10_000 } as const
 
 /** A request for a question, read but not resolved. */
 export interface Requested {
-  /** Name and value of each argument. */
   readonly given: readonly (readonly [string, string])[]
   readonly limit: number
   readonly order: 'asc' | 'desc'

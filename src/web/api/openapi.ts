@@ -96,7 +96,6 @@ function operationOf(question: Question, tag: string): Json {
 
 const isPeriodEnd = ({ name }: Parameter) => /^(from|to)_time$/.test(name)
 
-/** Whether a request must have the argument. */
 export function isRequired(parameter: Parameter): boolean {
   return !parameter.optional && !isPeriodEnd(parameter)
 }
@@ -118,7 +117,6 @@ function filterOf({ name, type, comment }: Column): Json {
   return { name, in: 'query', required: false, description, schema: { type: 'string' } }
 }
 
-/** What an argument may be. */
 export function meaningOf(name: string, type: string): string {
   if (type === 'uuid') return name === 'guild' ? 'uuid, prefix or exact name' : 'uuid or name'
   if (type === 'timestamp with time zone') return 'ISO 8601 (UTC), now, today, yesterday, -12h, -7d'

@@ -8,7 +8,6 @@ import { readRequest } from './arguments.ts'
 import { openApi } from './openapi.ts'
 import type { Served } from './served-questions.ts'
 
-/** What the API is made of. */
 export interface Api extends Asking {
   readonly served: Served
   readonly version: string

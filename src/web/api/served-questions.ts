@@ -5,7 +5,6 @@ import { Problem } from '../http/problems.ts'
 import { isAboutPlayers } from '../people.ts'
 import type { Reader } from '../reading.ts'
 
-/** The questions that the server answers. */
 export interface Served {
   questions(): Promise<readonly Question[]>
   /** @throws Problem when there is none of this name, or it is about players and they are left out */

@@ -10,7 +10,6 @@ const [READ_EVERY, SILENT] = [1000, 15_000]
 
 type Wanted = (change: NumberedChange['change']) => boolean
 
-/** How changes are streamed to one client. */
 export interface Streaming {
   /** The last number that the client has seen. */
   readonly lastId: number | undefined

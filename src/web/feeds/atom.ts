@@ -14,7 +14,6 @@ export interface Entry {
   readonly author?: string | null
 }
 
-/** A feed. */
 export interface Feed {
   readonly title: string
   readonly subtitle: string
@@ -26,14 +25,12 @@ export interface Feed {
   readonly entries: readonly Entry[]
 }
 
-/** How a feed is served. */
 export interface Serving {
   readonly version: string
   /** What paths begin with: scheme, host and port. */
   readonly origin: string
 }
 
-/** Media type of Atom. */
 export const atomType = 'application/atom+xml; charset=utf-8'
 
 /**

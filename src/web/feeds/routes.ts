@@ -21,7 +21,6 @@ const feeds: readonly {
   { path: '/feeds/items/:name{.+\\.atom}', build: itemFeed },
 ]
 
-/** Adds the feeds. */
 export function addFeeds(app: Hono, site: Site): void {
   const cached = createPageCache<Entity>(site.clock)
   for (const { path, build, namesPlayers = false } of feeds) {

@@ -1,7 +1,6 @@
 import { html } from 'hono/html'
 import type { Cell, Markup } from '../../analytics/report/drawing/html-table.ts'
 
-/** Path of the page of something. */
 export const pathOf = (folder: string, name: string): string => `/${folder}/${encodeURIComponent(name)}`
 
 /** A link to the page of something by its name. A link without a text could not be seen: a name may be empty. */

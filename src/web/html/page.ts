@@ -9,7 +9,6 @@ import { type Period, periodOf } from '../../analytics/report/period.ts'
 import type { Sql } from '../../db/database.ts'
 import { liveScript } from '../live/live-script.ts'
 
-/** What a page is made from. */
 export interface Visit {
   readonly sql: Sql
   readonly now: Date
@@ -21,7 +20,6 @@ export interface Visit {
   readonly finders: NameFinders
 }
 
-/** What a page shows. */
 export interface Page {
   /** The finding. */
   readonly title: string
@@ -36,7 +34,6 @@ export interface Page {
   readonly feed?: string
 }
 
-/** Makes a page. */
 export type Build = (visit: Visit) => Promise<Page>
 
 /** A page about nothing but its figures, under one heading. */
@@ -63,7 +60,6 @@ rect.taken { stroke: var(--ink); stroke-width: 3 }
 del { color: var(--soft) } ins { text-decoration: none; font-weight: 600 }
 `
 
-/** The content security policy of every page. */
 export const pagePolicy = policyWith()
 
 /** The same for a page with a script of its own, which may ask this server. */
@@ -93,7 +89,6 @@ const sections = [
   ],
 ] as const
 
-/** How a page is served. */
 export interface Serving {
   readonly version: string
   /** The address of a picture of the page. */
@@ -102,7 +97,6 @@ export interface Serving {
   readonly isLive?: boolean
 }
 
-/** The page as an HTML document. */
 export async function pageText(
   { title, lead, control, chapters, path, feed }: Page,
   { version, picture, isLive = false }: Serving,

@@ -8,7 +8,6 @@ type Bytes = Uint8Array<ArrayBuffer>
 /** Encodings by how much they save. */
 const encodings = ['br', 'gzip'] as const
 
-/** How a body is sent. */
 export type Encoding = (typeof encodings)[number]
 
 /** Smaller bodies are sent as they are, bytes. */

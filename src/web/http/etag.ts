@@ -11,7 +11,6 @@ export interface Entity {
   readonly body: string | Uint8Array<ArrayBuffer> | (() => Promise<Uint8Array<ArrayBuffer>>)
 }
 
-/** Text as it is sent. */
 export function entityOf(text: string, type: string): Entity {
   return { etag: etagOf(text, type), type, body: new TextEncoder().encode(text) }
 }
@@ -44,7 +43,6 @@ export async function sendEntity(
   return await sendBody(context, body, { type, encoding, status: 200 })
 }
 
-/** How a body is sent. */
 interface Sending {
   readonly type: string
   readonly encoding: Encoding | undefined

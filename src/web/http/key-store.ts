@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Sql } from '../../db/database.ts'
 
-/** A key as it is listed. */
 export interface WebKey {
   readonly name: string
   readonly createdAt: Date
@@ -18,7 +17,6 @@ export async function addWebKey(sql: Sql, { name, createdAt }: WebKey): Promise<
   return added.length > 0 ? key : undefined
 }
 
-/** All keys by name. */
 export async function readWebKeys(sql: Sql): Promise<WebKey[]> {
   return await sql.query<WebKey>('select name, created_at as "createdAt" from sync.web_key order by name')
 }

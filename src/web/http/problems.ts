@@ -25,7 +25,6 @@ export const problems = {
 /** The last part of a problem's type. */
 export type ProblemName = keyof typeof problems
 
-/** What is said besides status and title. */
 export interface ProblemDetails {
   readonly detail?: string
   readonly [field: string]: unknown

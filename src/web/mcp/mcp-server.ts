@@ -9,7 +9,6 @@ import { problemOf, problems } from '../http/problems.ts'
 import { openReader } from '../reading.ts'
 import { callTool, type ToolContext, toolsOf } from './tools.ts'
 
-/** What the server works with. */
 export interface McpContext {
   readonly db: Database
   readonly finders: NameFinders

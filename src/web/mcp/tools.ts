@@ -8,7 +8,6 @@ import { readRequest } from '../api/arguments.ts'
 import { openApi } from '../api/openapi.ts'
 import type { Served } from '../api/served-questions.ts'
 
-/** A question as a tool of an assistant. */
 export interface Tool {
   readonly name: string
   readonly title: string
@@ -17,7 +16,6 @@ export interface Tool {
   readonly annotations: { readonly readOnlyHint: true; readonly openWorldHint: false }
 }
 
-/** What tools are made of. */
 export interface ToolContext extends Asking {
   readonly served: Served
   readonly version: string

@@ -8,10 +8,8 @@ import type { Sql } from '../../db/database.ts'
 import { guildLink, link } from '../html/links.ts'
 import { chapterOf, frameOf, type Page, type Visit } from '../html/page.ts'
 
-/** Captures that `/captures` lists. */
 const LATEST = 50
 
-/** A capture as pages show it. */
 export interface Capture {
   readonly at: Date
   readonly territory: string

@@ -20,7 +20,6 @@ interface Guild {
 }
 
 const columns = 'guild_uuid::text as uuid, name, prefix, level, members, online, territories, wars'
-/** Rows of a list. */
 const most = 200
 
 /** `/guilds?q=`: guilds by name or prefix, those with most territories first. */

@@ -17,7 +17,6 @@ interface Item {
 }
 
 const columns = `internal_name as id, coalesce(display_name, internal_name) as name, type, sub_type as kind, tier, level`
-/** Rows of a list. */
 const most = 200
 
 /** `/items?q=&type=&tier=`: items by name, type and tier. */

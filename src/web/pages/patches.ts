@@ -17,7 +17,6 @@ import { link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { Problem } from '../http/problems.ts'
 
-/** Rows of the list. */
 const most = 200
 
 const kinds: readonly Kind[] = ['items', 'recipes', 'abilities', 'aspects', 'quests']

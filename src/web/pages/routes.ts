@@ -22,7 +22,6 @@ import { statusPage, worldsPage } from './status.ts'
 import { territoriesPage, territoryPage } from './territories.ts'
 import { leaderboardPage, leaderboardsPage, poolsPage } from './world-content.ts'
 
-/** What pages are made of. */
 export interface Site {
   readonly reader: Reader
   readonly finders: NameFinders
@@ -62,7 +61,6 @@ const pages: readonly {
   { path: '/leaderboards/:name', build: leaderboardPage, namesPlayers: true },
 ]
 
-/** Adds the pages. */
 export function addPages(app: Hono, site: Site): void {
   const cached = createPageCache<Entity>(site.clock)
   for (const { path, build, namesPlayers = false, isLive = false } of pages) {
@@ -121,7 +119,6 @@ async function pageOf(
   return await reader.read((sql) => build({ sql, now: new Date(clock.now()), people, finders, ...visit }))
 }
 
-/** A problem as a page. */
 export async function problemPage(context: Context, problem: Problem, version: string): Promise<Response> {
   const { status, title } = problems[problem.problem]
   const lead = problem.details.detail ?? `Status ${status}.`

@@ -7,7 +7,6 @@ import { cardText } from './card.ts'
 /** What draws, and the font: a server does without. */
 const needed = ['@resvg/resvg-wasm', '@fontsource/atkinson-hyperlegible/LICENSE']
 
-/** How many pictures are kept. */
 const MOST = 100
 
 /** A picture of a page. */
@@ -47,7 +46,6 @@ export function openPictures(): Pictures | undefined {
   }
 }
 
-/** The path of the picture of a page. */
 export function picturePath(path: string): string {
   const [place = '', search] = path.split('?')
   return `/og${place === '/' ? '/home' : place}.png${search === undefined ? '' : `?${search}`}`

@@ -12,7 +12,6 @@ export interface Frame extends Period {
   readonly playerCell?: (uuid: string, name: string) => Cell
 }
 
-/** A player in a table. */
 export function playerCell(frame: Frame, uuid: string, name: string): Cell {
   return frame.playerCell?.(uuid, name) ?? name
 }

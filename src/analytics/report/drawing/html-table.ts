@@ -2,7 +2,6 @@ import { html, raw } from 'hono/html'
 import { escapeToBuffer } from 'hono/utils/html'
 import { instant, number } from '../words.ts'
 
-/** A part of the page. */
 export type Markup = ReturnType<typeof html>
 
 /** What a cell may hold: text, a number (NULL is not known), an instant, a truth, or markup. */

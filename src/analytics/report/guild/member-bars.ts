@@ -11,13 +11,11 @@ export interface MemberAmount {
   readonly quality: string
 }
 
-/** What the fills of the bars say. */
 export const qualityLegend = legendLine([
   { fill: 'var(--g4)', label: 'exact' },
   { fill: 'url(#g4-lines)', label: 'at least: not watched from the beginning, or the counter fell' },
 ])
 
-/** What the column `quality` says. */
 export const qualityNote =
   'Quality: exact; partial: not watched from the beginning; clamped: the counter dipped and came back; reset: it fell for good; unknown: no response about the guild, or the member hides it.'
 

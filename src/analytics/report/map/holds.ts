@@ -14,7 +14,6 @@ export type VisitHold = (began: number, ended: number, guild: string) => void
 /** Visits the holds of a territory, in order. */
 export type VisitHolds = (territory: string, visit: VisitHold) => void
 
-/** Who held what in a period. */
 export interface Holds {
   /** Every guild that a step shows, with its latest name then, in the order of what it held on average. */
   readonly guilds: readonly Holder[]
@@ -125,7 +124,6 @@ export async function readHolders(sql: Sql, before: Date): Promise<Holder[]> {
 /** More than there are instants, and than there are guilds. */
 const [INSTANTS, GUILDS] = [1_000, 1_000_000]
 
-/** Codes of characters. */
 const [COMMA, ZERO] = [44, 48]
 
 /**

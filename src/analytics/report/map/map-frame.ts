@@ -14,7 +14,6 @@ export interface MapFrame extends Frame {
   readonly aside?: Markup
 }
 
-/** Reads what all of these pictures have in common. */
 export async function mapFrameOf(sql: Sql, frame: Frame): Promise<MapFrame> {
   const holds = await readHolds(sql, frame)
   return { ...frame, roster: rosterOf(holds.guilds), holds }

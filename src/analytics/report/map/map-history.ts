@@ -10,7 +10,6 @@ export interface Place {
   readonly maxZ: number
 }
 
-/** Who held what at each step of a period. */
 export interface MapHistory {
   readonly places: readonly Place[]
   readonly steps: readonly Date[]

@@ -21,10 +21,8 @@ export interface PublishedPatch extends Patch {
   readonly article: string | null
 }
 
-/** What a patch can change. */
 export type Kind = 'items' | 'recipes' | 'abilities' | 'aspects' | 'quests'
 
-/** One changed value. */
 export interface Change extends ValueChange {
   readonly kind: Kind
   /** What players call it. */
@@ -66,7 +64,6 @@ export async function latestPatches(sql: Sql, most: number): Promise<PublishedPa
   ])
 }
 
-/** The patch of a number. */
 export async function patchNumbered(sql: Sql, patch: number): Promise<Patch | undefined> {
   const [row] = await sql.query<Patch>(`select ${columns} from analytics.patch where patch = $1`, [patch])
   return row

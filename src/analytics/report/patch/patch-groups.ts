@@ -61,7 +61,6 @@ function titleOf(kind: Kind, one: string, members: readonly unknown[], said: str
   return `${count(members.length, one, kind)} ${said}`
 }
 
-/** The groups of each kind under its heading. */
 export function groupChapters(groups: readonly PatchGroup[], nameCell: NameCell): Chapter[] {
   return kinds.flatMap(({ kind, heading }) => {
     const figures = groups.flatMap((group) => (group.kind === kind ? [groupFigure(group, nameCell)] : []))

@@ -5,7 +5,6 @@ import { legendLine } from '../drawing/swatch.ts'
 import { number, shortened } from '../words.ts'
 import { type Change, readablePath } from './patch-changes.ts'
 
-/** A number that changed. */
 interface Shift {
   readonly label: string
   readonly before: number

@@ -105,7 +105,6 @@ interface Cell {
   readonly coverage: number | null
 }
 
-/** The cells of a grid. */
 interface Grid {
   /** In seconds. */
   readonly step: number

@@ -4,7 +4,6 @@ import { sameText } from '../../../api/auth/oauth.ts'
 import type { Clock } from '../../../app/clock.ts'
 import { FatalError, UsageError } from '../../../app/errors.ts'
 
-/** What the browser shows at the end. */
 interface Page {
   readonly status: number
   readonly text: string

@@ -97,7 +97,6 @@ export async function authExchange(context: Context, flags: ExchangeFlags): Prom
   reportLogin(await obtainToken({ code, clientId, redirectUri, clientSecret, codeVerifier }, context), context)
 }
 
-/** Its response. */
 interface Token {
   readonly token: () => string
   readonly scopes: readonly string[]

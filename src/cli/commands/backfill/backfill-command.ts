@@ -15,7 +15,6 @@ import { publicResult, runSummary } from '../../output/run-summary.ts'
 import { dryRun, type Wanted } from './backfill-estimate.ts'
 import { type Backfilled, backfillKeys, backfillPages } from './backfill-walk.ts'
 
-/** Flags of `backfill`. */
 export interface BackfillFlags {
   readonly dryRun?: boolean
   readonly limit?: string

@@ -18,7 +18,6 @@ import { exitCode } from '../../exit-codes.ts'
 import { keysKnown } from '../../named-keys.ts'
 import { bytesText, durationText } from '../../output/units.ts'
 
-/** The flags of a backfill, read. */
 export interface Wanted {
   readonly limit: number | undefined
   readonly names: readonly string[]
@@ -36,7 +35,6 @@ export function sourceOf({ keySource }: Worklist): Resource {
   return found
 }
 
-/** How many keys are on a worklist. */
 export async function keyCount(sql: Sql, { name }: Worklist): Promise<number> {
   return await typed(sql).$count(workItem, eq(workItem.resource, name))
 }
@@ -72,7 +70,6 @@ export async function estimateWorklist(
   return await priceOf(sql, resource, { keys, fresh, again: keys - fresh, requests, perMinute, assumptions }, guess)
 }
 
-/** Which keys are meant. */
 interface Meant {
   readonly since: Date
   readonly only: readonly string[] | undefined

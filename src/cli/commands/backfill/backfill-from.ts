@@ -15,7 +15,6 @@ import { type Context, withDatabase, writeSummary } from '../../context.ts'
 import { exitCode } from '../../exit-codes.ts'
 import { formatTable } from '../../output/table.ts'
 
-/** Flags of `backfill --from` and `--from-git`. */
 export interface BackfillFromFlags {
   readonly from?: string
   readonly fromGit?: string

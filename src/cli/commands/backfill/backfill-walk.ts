@@ -22,7 +22,6 @@ import type { Context } from '../../context.ts'
 import { keysNamed } from '../../named-keys.ts'
 import { estimatePages, estimateWorklist, keyCount, showPrice, sourceOf, type Wanted } from './backfill-estimate.ts'
 
-/** The result of a backfill. */
 export interface Backfilled {
   readonly run: RunResult
   /** Keys that are left; null: not known. */
@@ -72,7 +71,6 @@ export async function backfillKeys(
   return { run, left, price }
 }
 
-/** Walks through all pages of a resource. */
 export async function backfillPages(
   resource: Resource,
   engine: Engine,

@@ -38,7 +38,6 @@ const fish = `complete -c wynnsync -f -a '(wynnsync __complete -- (commandline -
 
 const scripts: Readonly<Record<string, string>> = { bash, zsh, fish }
 
-/** The shells that have a script. */
 export const shells = Object.keys(scripts)
 
 /** `completion <shell>`: prints its script. */

@@ -12,7 +12,6 @@ import { runResource } from '../../../sync/run/run-resource.ts'
 import type { RunResult } from '../../../sync/run/run-result.ts'
 import type { Context } from '../../context.ts'
 
-/** What the days are played with. */
 export interface Stage {
   readonly app: App
   readonly db: Database

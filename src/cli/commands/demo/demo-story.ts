@@ -8,7 +8,6 @@ import type { GameHistory } from '../../../sandbox/index.ts'
 /** What a paragraph of the story shows. */
 export interface Paragraph {
   readonly text: string
-  /** What `wynnsync` is given. */
   readonly command: readonly string[]
   /** Those of the answer's columns that are shown. */
   readonly columns: readonly string[]

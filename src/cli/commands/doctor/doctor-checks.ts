@@ -18,13 +18,11 @@ import { storeSettings } from '../../../lake/lake-store.ts'
 import { periodSeconds } from '../../../sync/schedule/ticker.ts'
 import { bytesText, durationText } from '../../output/units.ts'
 
-/** The result of one check. */
 export interface Finding {
   readonly check: string
   /** `unknown`: it could not be checked. */
   readonly verdict: 'fine' | 'warning' | 'problem' | 'unknown'
   readonly seen: string
-  /** What to do about it. */
   readonly todo?: string
   /** A problem that may end by itself. */
   readonly temporary?: boolean

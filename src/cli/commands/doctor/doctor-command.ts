@@ -58,7 +58,6 @@ export function exitCodeOfFindings(findings: readonly Finding[]): number {
   return problems.every(({ temporary }) => temporary) ? exitCode.tryLater : exitCode.failed
 }
 
-/** Checks everything. */
 export async function diagnose(context: Context): Promise<Finding[]> {
   const { app, signal } = context
   const findings: Finding[] = []

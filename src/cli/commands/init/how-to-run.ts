@@ -3,7 +3,6 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { resources } from '../../../resources/index.ts'
 
-/** Ways to run the program. */
 export const ways = ['systemd', 'cron', 'compose', 'start'] as const
 
 export type Way = (typeof ways)[number]

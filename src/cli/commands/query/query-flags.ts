@@ -10,7 +10,6 @@ export interface QueryFlags {
   readonly limit?: string
 }
 
-/** Flags of `query`. */
 export const queryOptions = [
   option('--list', 'list the questions by topic, each with an example'),
   option('--all', 'with --list: also the views and functions that the questions are made of'),

@@ -10,7 +10,6 @@ import { type Context, withDatabase, writeSummary } from '../../context.ts'
 import { exitCode } from '../../exit-codes.ts'
 import { formatTable } from '../../output/table.ts'
 
-/** Flags of `replay`. */
 export interface ReplayFlags {
   readonly yes?: boolean
   readonly keep?: boolean
@@ -49,7 +48,6 @@ export async function replayCommand(context: Context, flags: ReplayFlags, names:
     : exitCode.done
 }
 
-/** An API without a network. */
 function offlineApi() {
   return createClient({
     transport: offline(async () => {

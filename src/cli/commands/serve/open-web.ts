@@ -9,7 +9,6 @@ import { peopleNotice } from '../../../web/people.ts'
 import { serveWeb } from '../../../web/web-server.ts'
 import type { Context } from '../../context.ts'
 
-/** Flags of what is served over HTTP. */
 export interface WebFlags {
   readonly public?: boolean
   /** False with `--no-people`. */

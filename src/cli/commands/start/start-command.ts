@@ -113,7 +113,6 @@ async function replaceHolder(context: Context, db: Database): Promise<boolean> {
   return false
 }
 
-/** What a `start` runs with. */
 interface Started {
   readonly db: Database
   readonly api: Api

@@ -5,7 +5,6 @@ import type { Context } from '../../context.ts'
 import { refuseWithout } from '../../options.ts'
 import type { WebFlags, webOptionsOf } from '../serve/open-web.ts'
 
-/** Flags of `start` for what is served over HTTP. */
 export interface StartWebFlags extends WebFlags {
   readonly webPort?: string
   readonly webHost?: string

@@ -59,7 +59,6 @@ export async function watchAdd(context: Context, flags: WatchFlags, name: string
   shown(context, content, `${others.length < before.watches.length ? 'replaced' : 'added'} ${name} in ${file}\n`)
 }
 
-/** `watch list`. */
 export async function watchList(context: Context): Promise<void> {
   const content = readWatches(watchFileOf(context.app.config))
   const rows = listed(content).map(({ events, target, name, ...filters }) => ({
@@ -86,7 +85,6 @@ export async function watchTest(context: Context, _flags: WatchFlags, name: stri
   shown(context, content, `sent to the ${targetText(target)}\n`)
 }
 
-/** `watch remove <name>`. */
 export async function watchRemove(context: Context, _flags: WatchFlags, name: string): Promise<void> {
   const file = watchFileOf(context.app.config)
   const before = readWatches(file)

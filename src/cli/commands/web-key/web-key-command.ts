@@ -16,7 +16,6 @@ export async function webKeyAdd(context: Context, _flags: object, name: string):
   })
 }
 
-/** `web-key list`. */
 export async function webKeyList(context: Context): Promise<void> {
   return await withDatabase(context, 'web-key list', async (db) => {
     const keys = await readWebKeys(db)

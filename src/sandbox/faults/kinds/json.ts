@@ -52,7 +52,6 @@ export function recordsIn(path: string, body: object): Fields[] {
   return isProfile(path) ? objectsIn([body]) : []
 }
 
-/** Whether the path is one player's or one guild's. */
 export function isProfile(path: string): boolean {
   return isGuild(path) || /^\/player\/[^/]+$/.test(path)
 }

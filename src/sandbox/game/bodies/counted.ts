@@ -13,10 +13,8 @@ function listed(total: number, names: readonly string[]) {
   return { total, list: Object.fromEntries(entries) }
 }
 
-/** Raids as they are listed. */
 export const listedRaids = (total: number) => listed(total, raids)
 
-/** Dungeons as they are listed. */
 export const listedDungeons = (total: number) => listed(total, dungeons)
 
 /** The counters that player and member records share (API reference 6.2, 7.1). */

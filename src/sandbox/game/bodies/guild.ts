@@ -12,7 +12,6 @@ import { countedTogether, listedRaids, playtime } from './counted.ts'
 /** What the member maps are keyed by; the record carries the other one (API reference 6.2). */
 export type Identifier = 'username' | 'uuid'
 
-/** How a guild is shown. */
 interface GuildView {
   readonly realm: Realm
   readonly identifier: Identifier

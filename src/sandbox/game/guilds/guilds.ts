@@ -7,7 +7,6 @@ import type { Rank } from './ranks.ts'
 
 /** Guilds that play; all others are small and dormant. */
 const playing = 60
-/** Guilds that fight for territories. */
 const fighting = 18
 
 /** Adds the first guilds and players: `players` people who play, and the members of the dormant guilds besides. */

@@ -71,7 +71,6 @@ export function logOut(realm: Realm, player: Player, at: number): void {
   }
 }
 
-/** Moves a player to another world. */
 export function hop(realm: Realm, player: Player, at: number): void {
   const from = worldOf(realm, player)
   if (!from || !player.session || !player.habit) return

@@ -45,7 +45,6 @@ export function areFriends(one: Player, other: Player): boolean {
   return one !== other && mix(low, high) % 100 === 0
 }
 
-/** Whether two players are in one guild. */
 export function areGuildmates(one: Player, other: Player): boolean {
   return one !== other && one.membership !== null && one.membership.guild === other.membership?.guild
 }

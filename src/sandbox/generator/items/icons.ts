@@ -32,7 +32,6 @@ export function skin(random: Random): Icon {
   return { value: Array.from({ length: 64 }, () => between(random, 0, 15).toString(16)).join(''), format: 'skin' }
 }
 
-/** One sprite of a recipe. */
 export function sprite(name: string, model: string, id = 'minecraft:potion'): Sprite {
   return {
     format: 'attribute',

@@ -34,7 +34,6 @@ export async function restrictionsOf(sql: Sql, people: readonly Person[], source
     .where(or(anyOf(playerUuid, uuids), eq(toldBy, nameOf(source))))
 }
 
-/** Pending restrictions under one rule. */
 export interface PendingRestrictions {
   readonly group: string
   readonly pending: number
@@ -42,7 +41,6 @@ export interface PendingRestrictions {
   readonly held: number
   /** Of these: what a guest set, and only a response to a token confirms. */
   readonly needsToken: number
-  /** The oldest one. */
   readonly since: Date
 }
 
@@ -61,7 +59,6 @@ export async function areRestricted(sql: Sql, source: Source, groups: readonly s
   return (await typed(sql).$count(privacyRestriction, and(isSource, anyOf(fieldGroup, groups)))) === groups.length
 }
 
-/** Those that the source itself set. */
 export function ownOf(restrictions: readonly Restriction[], source: Source): Restriction[] {
   return restrictions.filter(({ setBy }) => setBy === nameOf(source))
 }
