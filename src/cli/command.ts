@@ -28,10 +28,6 @@ export interface CommandDeclaration {
 }
 
 /** Commands under one name: `auth login`, `auth logout`. */
-export interface CommandGroup {
-  readonly usage: string
-  readonly summary: string
-  readonly notes?: string
-  readonly examples: readonly string[]
+export interface CommandGroup extends Pick<CommandDeclaration, 'usage' | 'summary' | 'notes' | 'examples'> {
   readonly commands: readonly CommandDeclaration[]
 }

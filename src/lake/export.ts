@@ -18,6 +18,7 @@ import {
   isInside,
   type LakeFile,
   type LakeIndex,
+  type LakeState,
   readDraft,
   writeIndex,
 } from './index-file.ts'
@@ -43,10 +44,7 @@ export interface ExportOptions {
   readonly onProgress: (table: string, rows: number, of: number) => void
 }
 
-export interface Exported {
-  readonly files: number
-  readonly rows: number
-  readonly bytes: number
+export interface Exported extends Pick<LakeState, 'files' | 'rows' | 'bytes'> {
   /** Files written and rows in them; the others hold what the database holds already. */
   readonly written: number
   readonly writtenRows: number

@@ -1,12 +1,9 @@
 import { Hono } from 'hono'
 import { hostFilter } from './host-names.ts'
-import { type HttpServer, listen } from './listen.ts'
+import { type Address, type HttpServer, listen } from './listen.ts'
 import { METRICS_TYPE } from './metrics-text.ts'
 
-export interface MetricsServerOptions {
-  readonly host: string
-  /** 0 takes a free one. */
-  readonly port: number
+export interface MetricsServerOptions extends Omit<Address, 'flag'> {
   /** Allowed host names besides addresses and `localhost`. */
   readonly hostNames?: readonly string[]
   readonly metrics: () => Promise<string>

@@ -5,7 +5,7 @@ import type { Clock } from '../app/clock.ts'
 import type { Log } from '../app/log.ts'
 import type { Database } from '../db/database.ts'
 import { hostFilter } from '../monitoring/host-names.ts'
-import { type HttpServer, listen } from '../monitoring/listen.ts'
+import { type Address, type HttpServer, listen } from '../monitoring/listen.ts'
 import { addApi } from './api/routes.ts'
 import { servedQuestions } from './api/served-questions.ts'
 import { addChanges } from './changes/routes.ts'
@@ -18,12 +18,7 @@ import { addLiveMap, addPages, addPictures, problemPage } from './pages/routes.t
 import { openPictures } from './pictures/pictures.ts'
 import { openReader } from './reading.ts'
 
-export interface WebOptions {
-  readonly host: string
-  /** 0 takes a free one. */
-  readonly port: number
-  /** The flag that sets the port, for messages. */
-  readonly flag: string
+export interface WebOptions extends Address {
   /** Allowed host names besides addresses and `localhost`. */
   readonly hostNames?: readonly string[]
   /** Requests a minute and address; with a key ten times as many; 0 for no limit. */

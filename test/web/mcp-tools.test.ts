@@ -6,15 +6,16 @@ import { explained } from '../../src/cli/commands/query/query-list.ts'
 import { resources } from '../../src/resources/index.ts'
 import { nameFinders as finders } from '../../src/resources/key-names.ts'
 import { tablesOf } from '../../src/sync/replay/replayed-tables.ts'
+import type { Api } from '../../src/web/api/routes.ts'
 import { servedQuestions } from '../../src/web/api/served-questions.ts'
-import { callTool, type ToolContext } from '../../src/web/mcp/tools.ts'
+import { callTool } from '../../src/web/mcp/tools.ts'
 import { openReader } from '../../src/web/reading.ts'
 import { kindsOfPart } from '../support/postgres.ts'
 import { webWorld } from '../support/web-world.ts'
 
 describe.each(kindsOfPart)('tools of assistants on the %s database', (kind) => {
   const lived = webWorld(kind)
-  let context: ToolContext
+  let context: Api
   beforeAll(async () => {
     const { db, clock } = lived.world
     const reader = await openReader(db, 5000)

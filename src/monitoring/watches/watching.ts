@@ -1,17 +1,14 @@
 import { setMaxListeners } from 'node:events'
-import { type Clock, within } from '../../app/clock.ts'
+import { within } from '../../app/clock.ts'
 import { messageOf } from '../../app/errors.ts'
-import type { Database, Lock } from '../../db/database.ts'
+import type { Lock } from '../../db/database.ts'
 import { type Delivering, deliver } from './deliver.ts'
 import { matchDeliveries, readDeliveries } from './delivery-state.ts'
 import { openFreshnessNotes } from './freshness.ts'
 import { readWatches, type Watch, type WatchFile } from './watch-file.ts'
 
-export interface WatchingOptions {
-  readonly db: Database
+export interface WatchingOptions extends Pick<Delivering, 'db' | 'clock' | 'warn'> {
   readonly file: string
-  readonly clock: Clock
-  readonly warn: (message: string) => void
 }
 
 export type Watching = ReturnType<typeof openWatching>

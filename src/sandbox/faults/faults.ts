@@ -1,6 +1,7 @@
 import { gunzipSync } from 'node:zlib'
 import { type Random, seededRandom } from '../../app/clock.ts'
 import { hashOf } from '../generator/draw.ts'
+import type { ApiRequest } from '../http/answer.ts'
 import { catalogue, type FaultName } from './catalogue.ts'
 import type { Outgoing } from './fault.ts'
 import { type FaultRule, type FaultSpec, readFaults } from './rules.ts'
@@ -13,10 +14,7 @@ export interface FaultsDone {
 }
 
 /** One request, as far as faults look at it. */
-interface FaultedRequest {
-  readonly method: string
-  readonly path: string
-  readonly query: URLSearchParams
+interface FaultedRequest extends Pick<ApiRequest, 'method' | 'path' | 'query'> {
   /** Whose request it is, by any name: earlier responses are repeated to the same only. */
   readonly requester: string
   readonly hasCredential: boolean

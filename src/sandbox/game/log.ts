@@ -1,3 +1,4 @@
+import type { ItemPatch } from '../generator/patch.ts'
 import type { Rank } from './guilds/ranks.ts'
 
 /**
@@ -86,12 +87,7 @@ export interface HistoryLists<T> {
   /** From `from` to before `until`, a guild's profile shows 0 guild raids for every member. */
   readonly glitches: { readonly guild: string; readonly from: T; readonly until: T }[]
   /** Items were patched; by internal name. */
-  readonly itemPatches: {
-    readonly at: T
-    readonly changed: readonly string[]
-    readonly added: readonly string[]
-    readonly removed: readonly string[]
-  }[]
+  readonly itemPatches: ({ readonly at: T } & Pick<ItemPatch, 'changed' | 'added' | 'removed'>)[]
 }
 
 /** History as it is written. */

@@ -7,20 +7,17 @@ import { applyPrivacyRules, hiddenIn } from '../privacy/privacy.ts'
 import { type Counts, noCounts, type RunStatus } from '../record/ledger.ts'
 import type { ResourceBase } from '../resource.ts'
 import { averageAgain } from '../retention/rollup.ts'
-import { type GuardAction, ignoredActions, walkActions } from '../validate/guard-actions.ts'
+import { ignoredActions, walkActions } from '../validate/guard-actions.ts'
 import { type Validation, validateResponse } from '../validate/validate-response.ts'
 import type { IncomingResponse, ReceivedResponse } from '../validate/validate-snapshot.ts'
 import { pendingAbsences } from './absent.ts'
 import { loadAccepted } from './load-accepted.ts'
 import { confirmVersions, unconfirmedOf } from './unconfirmed.ts'
 
-export interface LoadResult extends Counts {
+export interface LoadResult extends Counts, Pick<Validation, 'reason' | 'normalized' | 'guarded'> {
   readonly status: RunStatus
-  readonly reason: string | null
   /** The instant that it speaks for; null when its own headers contradict that. */
   readonly observedAt: Date | null
-  /** The number of records that plausibility compares with later ones; null when its clock cannot be trusted. */
-  readonly normalized: number | null
   /** Current keys after it; null when it was not accepted. */
   readonly currentKeys: number | null
   readonly contentHash: Buffer
@@ -28,7 +25,6 @@ export interface LoadResult extends Counts {
   readonly hidden: readonly Target[]
   /** It hides for the first time something that is kept. */
   readonly hidesKept?: boolean
-  readonly guarded: readonly GuardAction[]
   /** Fields that the record of a worklist had before and has not any more. */
   readonly lost?: readonly string[]
   /** What it changed, where that may be named. */

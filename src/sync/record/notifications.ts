@@ -21,6 +21,7 @@ export interface Notification extends Partial<Counts> {
   readonly people: NamesInResponses
   /** Whether the response was no news when it came, such as a recording. */
   readonly isLate?: boolean | undefined
+  /** What a response changed, where that may be named. */
   readonly touched?: Touched | undefined
 }
 

@@ -7,24 +7,21 @@ import { rawAnswer } from '../archive/tables.ts'
 import { invalidateCoverage } from '../coverage/count.ts'
 import { recordGap } from '../coverage/coverage.ts'
 import type { Novelty } from '../drift/drift.ts'
-import type { Touched } from '../outbox/touched.ts'
 import type { GuardAction } from '../validate/guard-actions.ts'
 import type { RefusalKind } from '../worklist/refusals.ts'
 import { type Checked, forgetRefusals, recordChecked } from '../worklist/work-items.ts'
 import type { RunRow, RunStatus } from './ledger.ts'
 import { appendDrift, appendObservation, appendRun, type Counts, isAccepted } from './ledger.ts'
-import { type NamesInResponses, notifyChannel } from './notifications.ts'
+import { type Notification, notifyChannel } from './notifications.ts'
 import { guardAction } from './watch-tables.ts'
 
 /**
  * What became of a response, a refusal, a failed request, a conclusion or a run over keys. Accepted, partial, rejected,
  * stale, hidden, gone and failed differ only in this description: `recordOutcome` writes all of them.
  */
-export interface Outcome extends Counts {
-  readonly resource: string
+export interface Outcome extends Counts, Pick<Notification, 'resource' | 'runId' | 'people' | 'touched' | 'isLate'> {
   /** Of a worklist. */
   readonly key?: string
-  readonly runId: string
   readonly status: RunStatus | RefusalKind
   readonly reason: string | null
   /** By the clock of this machine. */
@@ -46,12 +43,6 @@ export interface Outcome extends Counts {
     /** Empty when the archive is off. */
     readonly exchanges: readonly HttpExchange[]
   }
-  /** What its responses name. */
-  readonly people: NamesInResponses
-  /** What a response changed, where that may be named. */
-  readonly touched?: Touched | undefined
-  /** Whether it was no news when it came. */
-  readonly isLate?: boolean | undefined
   /** A refusal of this run that is confirmed. */
   readonly concludes?: RefusalKind
 }

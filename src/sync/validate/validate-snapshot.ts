@@ -26,15 +26,13 @@ export interface LastAccepted {
 }
 
 /** A response as the guards compare it, before anything is written. */
-export interface Candidate {
-  /** The instants, in ms, that the oldest and the newest page speak for. */
+export interface Candidate extends LastAccepted {
+  /** The instant, in ms, that the oldest page speaks for; `observedAt` is that of the newest. */
   readonly observedFrom: number
-  readonly observedAt: number
   /** All records; none is always implausible. */
   readonly records: number
   /** Records that count when they are compared with the last good response. */
   readonly counted: number
-  readonly contentHash: Uint8Array
 }
 
 export type Verdict =

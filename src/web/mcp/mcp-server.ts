@@ -1,24 +1,14 @@
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
-import type { NameFinders } from '../../analytics/asking/names.ts'
-import type { Clock } from '../../app/clock.ts'
-import type { Database } from '../../db/database.ts'
+import type { Api } from '../api/routes.ts'
 import { servedQuestions } from '../api/served-questions.ts'
 import { problemOf, problems } from '../http/problems.ts'
 import { openReader } from '../reading.ts'
-import { callTool, type ToolContext, toolsOf } from './tools.ts'
+import type { WebContext, WebOptions } from '../web-server.ts'
+import { callTool, toolsOf } from './tools.ts'
 
-export interface McpContext {
-  readonly db: Database
-  readonly finders: NameFinders
-  readonly clock: Clock
-  readonly version: string
-  /** Whether answers about single players are given. */
-  readonly people: boolean
-  /** How long a statement may take on a server, ms. */
-  readonly timeoutMs: number
-}
+type McpContext = Pick<WebContext, 'db' | 'finders' | 'clock'> & Pick<WebOptions, 'version' | 'people' | 'timeoutMs'>
 
 /**
  * Serves the questions as tools over stdin and stdout (Model Context Protocol).
@@ -26,7 +16,7 @@ export interface McpContext {
  */
 export async function serveMcp({ db, finders, clock, version, people, timeoutMs }: McpContext) {
   const reader = await openReader(db, timeoutMs)
-  const context: ToolContext = { reader, finders, clock, version, served: servedQuestions(reader, clock, people) }
+  const context: Api = { reader, finders, clock, version, served: servedQuestions(reader, clock, people) }
   const server = new Server({ name: 'wynnsync', version }, { capabilities: { tools: {} } })
   server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: await toolsOf(context) }))
   server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {

@@ -2,11 +2,10 @@ import { jsonRow } from '../../analytics/asking/rows-text.ts'
 import { coverageOf, sourcesOf } from '../../analytics/asking/sources.ts'
 import { unitOf } from '../../analytics/asking/units.ts'
 import type { Argument, Question } from '../../analytics/questions.ts'
-import type { Asking } from '../api/answer.ts'
 import { answer } from '../api/answer.ts'
 import { readRequest } from '../api/arguments.ts'
 import { openApi } from '../api/openapi.ts'
-import type { Served } from '../api/served-questions.ts'
+import type { Api } from '../api/routes.ts'
 
 export interface Tool {
   readonly name: string
@@ -14,11 +13,6 @@ export interface Tool {
   readonly description: string
   readonly inputSchema: { readonly type: 'object'; readonly [field: string]: unknown }
   readonly annotations: { readonly readOnlyHint: true; readonly openWorldHint: false }
-}
-
-export interface ToolContext extends Asking {
-  readonly served: Served
-  readonly version: string
 }
 
 interface Operation {
@@ -31,7 +25,7 @@ interface Operation {
 const questions = '/api/v1/'
 
 /** Every question of the catalogue as a tool, with the arguments of the read API. */
-export async function toolsOf({ served, version }: ToolContext): Promise<Tool[]> {
+export async function toolsOf({ served, version }: Api): Promise<Tool[]> {
   const { paths } = openApi(await served.questions(), version) as { paths: Record<string, { get: Operation }> }
   const asked = Object.entries(paths).filter(([path]) => path.startsWith(questions))
   return asked.map(([path, { get }]) => ({
@@ -55,7 +49,7 @@ export async function toolsOf({ served, version }: ToolContext): Promise<Tool[]>
  * how lately the resources of the question were observed.
  * @throws Problem, UsageError when the arguments do not fit
  */
-export async function callTool(context: ToolContext, name: string, given: object): Promise<string> {
+export async function callTool(context: Api, name: string, given: object): Promise<string> {
   const question = await context.served.question(name)
   const query = new URLSearchParams()
   for (const [key, value] of Object.entries(given)) query.append(key, String(value))
@@ -76,7 +70,7 @@ export async function callTool(context: ToolContext, name: string, given: object
 }
 
 /** The rows of `freshness` about the resources that the question reads. */
-async function freshnessOf(context: ToolContext, question: Question, args: readonly Argument[]): Promise<object[]> {
+async function freshnessOf(context: Api, question: Question, args: readonly Argument[]): Promise<object[]> {
   const sources = sourcesOf(question, args)
   if (sources.length === 0) return []
   const freshness = await context.served.question('freshness')

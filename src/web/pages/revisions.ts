@@ -1,15 +1,13 @@
 import { html } from 'hono/html'
 import { numberDifference } from '../../analytics/report/content/difference.ts'
 import type { Figure } from '../../analytics/report/drawing/figure.ts'
+import type { ValueChange } from '../../analytics/report/patch/direction.ts'
 import { readablePath } from '../../analytics/report/patch/patch-changes.ts'
 import { count, instant, shortened } from '../../analytics/report/words.ts'
 import type { Sql } from '../../db/database.ts'
 import { link } from '../html/links.ts'
 
-interface Change {
-  readonly path: string
-  readonly before: unknown
-  readonly after: unknown
+interface Change extends ValueChange {
   readonly isRevert: boolean
 }
 

@@ -1,6 +1,5 @@
 import type { Context, Hono } from 'hono'
-import type { NameFinders } from '../../analytics/asking/names.ts'
-import type { Clock } from '../../app/clock.ts'
+import type { Asking } from '../api/answer.ts'
 import { apiPage } from '../api/api-page.ts'
 import { type Build, livePolicy, type Page, pagePolicy, pageText, type Visit } from '../html/page.ts'
 import { encodingFor } from '../http/compression.ts'
@@ -10,7 +9,6 @@ import { createPageCache } from '../http/page-cache.ts'
 import { type Problem, problems } from '../http/problems.ts'
 import { liveMap } from '../live/live-map.ts'
 import { type Pictures, picturePath } from '../pictures/pictures.ts'
-import type { Reader } from '../reading.ts'
 import { capturesPage } from './captures.ts'
 import { guildPage, guildsPage } from './guilds.ts'
 import { homePage } from './home.ts'
@@ -22,10 +20,7 @@ import { statusPage, worldsPage } from './status.ts'
 import { territoriesPage, territoryPage } from './territories.ts'
 import { leaderboardPage, leaderboardsPage, poolsPage } from './world-content.ts'
 
-export interface Site {
-  readonly reader: Reader
-  readonly finders: NameFinders
-  readonly clock: Clock
+export interface Site extends Asking {
   /** Whether single players are shown. */
   readonly people: boolean
   readonly version: string

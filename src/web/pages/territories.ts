@@ -1,3 +1,4 @@
+import type { Holder } from '../../analytics/asking/names.ts'
 import { type Figure, missing } from '../../analytics/report/drawing/figure.ts'
 import { expectedEvery } from '../../analytics/report/drawing/frame.ts'
 import { empiresFigure } from '../../analytics/report/map/empires.ts'
@@ -69,11 +70,7 @@ export async function territoriesPage(visit: Visit): Promise<Page> {
 
 const level = (value: string | null) => (value === null ? null : levelText(value))
 
-interface Hold {
-  readonly uuid: string
-  readonly name: string | null
-  readonly since: Date
-  readonly until: Date | null
+interface Hold extends Omit<Holder, 'prefix'> {
   readonly seconds: number
 }
 

@@ -4,19 +4,17 @@ import { draw } from '../drawing/draw.ts'
 import { type Figure, missing } from '../drawing/figure.ts'
 import { observedOf } from '../drawing/frame.ts'
 import { legendLine } from '../drawing/swatch.ts'
+import type { ValueChange } from '../patch/direction.ts'
 import { lastBalancePatch, readablePath } from '../patch/patch-changes.ts'
 import type { Period } from '../period.ts'
 import { count, moment, number } from '../words.ts'
 import { differenceOf } from './difference.ts'
 
-interface Change {
+interface Change extends ValueChange {
   readonly class: string | null
   readonly kind: 'ability' | 'aspect'
   readonly name: string | null
   readonly key: string
-  readonly path: string
-  readonly before: unknown
-  readonly after: unknown
   readonly isRevert: boolean
 }
 
