@@ -2,6 +2,7 @@ import { nameOf, type RecordedResponses } from '../../api/recordings/recorded.ts
 import type { Recorded as RecordedLine } from '../../api/schemas/recordings/recording-index.ts'
 import type { Resource, Worklist } from '../resource.ts'
 import { earliest } from '../validate/clock-guard.ts'
+import { iso } from '../validate/validate-snapshot.ts'
 import { type PartialResponse, requestsOfResource } from './recorded-requests.ts'
 
 /** The clock of the machine that recorded may be ahead of this one by so much, ms. */
@@ -31,10 +32,6 @@ export function withinTime(
   const reason = (line: (typeof refused)[number]) =>
     `${folder.placeOf(line)} is not loaded: it was recorded at ${iso(line.at)}, which is not between ${from} and ${until}`
   return { answers, refused: refused.map(reason) }
-}
-
-function iso(instant: number): string {
-  return new Date(instant).toISOString()
 }
 
 /** The recorded responses of these resources in the order of time, each once; and how often each other request was recorded. */

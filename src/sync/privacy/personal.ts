@@ -1,3 +1,5 @@
+export { isFields } from '../../api/schemas/form/unknown.ts'
+
 import type { NamingTable } from '../../db/naming.ts'
 import type { Json } from '../normalize/hash.ts'
 
@@ -41,10 +43,6 @@ export interface KeptTable {
 export const everything = 'everything'
 
 export type Fields = Record<string, unknown>
-
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 /** How the responses of one resource name players, and how they are removed from archived ones. */
 export interface PersonalResponses {

@@ -1,7 +1,7 @@
 import type { Sql } from '../../db/database.ts'
 import { accepted } from '../record/accepted.ts'
 import type { ResourceBase } from '../resource.ts'
-import type { ReceivedResponse } from './validate-snapshot.ts'
+import { iso, type ReceivedResponse } from './validate-snapshot.ts'
 
 /** A response in time, ms since the epoch: the instant that it speaks for, and when it came by the clock of this machine. */
 export interface Dated {
@@ -209,8 +209,4 @@ async function readStored(
   if (!row?.received || !row.since) return undefined
   const { accepted: amount, agreed: hasAgreed } = row
   return { observedAt: at, receivedAt: row.received.getTime(), accepted: amount, since: row.since.getTime(), hasAgreed }
-}
-
-function iso(instant: number): string {
-  return new Date(instant).toISOString()
 }

@@ -87,7 +87,8 @@ function implausibility(
   return `${counted} ${counted === 1 ? 'record' : 'records'} where the last good response had ${last.records}`
 }
 
-function iso(instant: number): string {
+/** @param instant ms since the epoch */
+export function iso(instant: number): string {
   return new Date(instant).toISOString()
 }
 

@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import { byTopic, topics } from '../../analytics/catalogue.ts'
 import { type Parameter, type Question, readQuestions } from '../../analytics/questions.ts'
-import type { Chapter, Figure } from '../../analytics/report/drawing/figure.ts'
+import { type Chapter, type Figure, listFigure } from '../../analytics/report/drawing/figure.ts'
 import { tableMarkup } from '../../analytics/report/drawing/html-table.ts'
 import { count } from '../../analytics/report/words.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
@@ -99,15 +99,14 @@ function requests(): Chapter {
 }
 
 function feeds(): Chapter {
-  return chapterOf('feeds', 'Feeds and change files', {
-    id: 'paths',
-    title: 'What happened, as Atom, numbered files and a stream',
-    table: {
+  return chapterOf(
+    'feeds',
+    'Feeds and change files',
+    listFigure('paths', 'What happened, as Atom, numbered files and a stream', {
       columns: ['Path', 'Content'],
       rows: feedList.map(({ path, summary }) => [html`<code>${path}</code>`, summary]),
-    },
-    isTableShown: true,
-  })
+    }),
+  )
 }
 
 /** The `type` of a problem document leads to its row. */

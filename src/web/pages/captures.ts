@@ -1,3 +1,4 @@
+import { listFigure } from '../../analytics/report/drawing/figure.ts'
 import type { Table } from '../../analytics/report/drawing/html-table.ts'
 import { rosterOf } from '../../analytics/report/guild/roster.ts'
 import { captureMatrixFigure } from '../../analytics/report/map/capture-matrix.ts'
@@ -58,7 +59,7 @@ export async function capturesPage(visit: Visit): Promise<Page> {
     readHolders(sql, frame.to).then((guilds) => captureMatrixFigure(sql, { ...frame, roster: rosterOf(guilds) })),
     latestCaptures(sql, {}, LATEST),
   ])
-  const list = { id: 'latest', title: `The latest ${latest.length}`, table: captureTable(latest), isTableShown: true }
+  const list = listFigure('latest', `The latest ${latest.length}`, captureTable(latest))
   return {
     path: '/captures',
     feed: '/feeds/captures.atom',

@@ -1,5 +1,5 @@
 import { resolveName, UnknownName } from '../../analytics/asking/names.ts'
-import { type Figure, missing } from '../../analytics/report/drawing/figure.ts'
+import { type Figure, listFigure, missing } from '../../analytics/report/drawing/figure.ts'
 import { guildChapter } from '../../analytics/report/guild/guild-chapter.ts'
 import { guildHoursFigure } from '../../analytics/report/guild/guild-hours.ts'
 import { guildTerritoriesFigure } from '../../analytics/report/guild/guild-territories.ts'
@@ -39,18 +39,17 @@ export async function guildsPage({ sql, query }: Visit): Promise<Page> {
     lead: 'Guilds by name or prefix, those with most territories first.',
     control: searchForm('/guilds', [['q', 'Name or prefix']], query),
     chapters: [
-      chapterOf('guilds', 'Guilds', {
-        id: 'list',
-        title: found.length > most ? `The first ${most}` : amount,
-        table: {
+      chapterOf(
+        'guilds',
+        'Guilds',
+        listFigure('list', found.length > most ? `The first ${most}` : amount, {
           columns: ['Guild', 'Prefix', 'Level', 'Members', 'Online', 'Territories', 'Wars'],
           rows: shown.map(({ uuid, name, prefix, ...numbers }) => [
             ...[guildLink(uuid, name, prefix), prefix, numbers.level, numbers.members, numbers.online],
             ...[numbers.territories, numbers.wars],
           ]),
-        },
-        isTableShown: true,
-      }),
+        }),
+      ),
     ],
   }
 }
@@ -127,13 +126,8 @@ async function namesFigure({ sql, finders }: Visit, uuid: string): Promise<Figur
   const names = (await finders.keys.guild?.holders(sql, uuid)) ?? []
   const [latest] = names
   if (!latest) return missing('names-list', 'No name is known', 'wynnsync sync guild-list')
-  return {
-    id: 'names-list',
-    title: `Known as ${latest.name} [${latest.prefix}]`,
-    table: {
-      columns: ['Name', 'Prefix', 'From (UTC)', 'Until (UTC)'],
-      rows: names.map(({ name, prefix, since, until }) => [name, prefix, since, until ?? 'now']),
-    },
-    isTableShown: true,
-  }
+  return listFigure('names-list', `Known as ${latest.name} [${latest.prefix}]`, {
+    columns: ['Name', 'Prefix', 'From (UTC)', 'Until (UTC)'],
+    rows: names.map(({ name, prefix, since, until }) => [name, prefix, since, until ?? 'now']),
+  })
 }

@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import { type Figure, missing } from '../../analytics/report/drawing/figure.ts'
+import { type Figure, listFigure, missing } from '../../analytics/report/drawing/figure.ts'
 import { observedOf } from '../../analytics/report/drawing/frame.ts'
 import { freshnessFigure } from '../../analytics/report/freshness/freshness.ts'
 import { lastPatch } from '../../analytics/report/patch/patch-changes.ts'
@@ -69,12 +69,7 @@ async function capturesFigure({ sql }: Visit): Promise<Figure> {
   const captures = await latestCaptures(sql, {}, 20)
   const [last] = captures
   if (!last) return missing('captures', 'No capture was seen yet', 'wynnsync sync territories')
-  return {
-    id: 'captures',
-    title: `${last.to} took ${last.territory} on ${moment(last.at)}`,
-    table: captureTable(captures),
-    isTableShown: true,
-  }
+  return listFigure('captures', `${last.to} took ${last.territory} on ${moment(last.at)}`, captureTable(captures))
 }
 
 interface Move {
@@ -133,19 +128,14 @@ async function movesFigure(visit: Visit): Promise<Figure> {
   const moves = await latestMoves(visit)
   const [last] = moves
   if (!last) return missing('moves', 'No join, leave or change of rank was observed', 'wynnsync sync guilds')
-  return {
-    id: 'moves',
-    title: moveTitle(last),
-    table: {
-      columns: ['At (UTC)', 'Player', 'What', 'Guild', 'Rank'],
-      rows: moves.map(({ at, event, username, player, guild, name, rank, other, otherName }) => [
-        ...[at, link('players', player, username ?? player)],
-        event === 'transferred' && other !== null ? html`transferred from ${guildLink(other, otherName)}` : event,
-        ...[guildLink(guild, name), rank ?? ''],
-      ]),
-    },
-    isTableShown: true,
-  }
+  return listFigure('moves', moveTitle(last), {
+    columns: ['At (UTC)', 'Player', 'What', 'Guild', 'Rank'],
+    rows: moves.map(({ at, event, username, player, guild, name, rank, other, otherName }) => [
+      ...[at, link('players', player, username ?? player)],
+      event === 'transferred' && other !== null ? html`transferred from ${guildLink(other, otherName)}` : event,
+      ...[guildLink(guild, name), rank ?? ''],
+    ]),
+  })
 }
 
 function moveTitle({ username, event, name, otherName }: Move): string {

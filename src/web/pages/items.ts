@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import type { Figure } from '../../analytics/report/drawing/figure.ts'
+import { type Figure, listFigure } from '../../analytics/report/drawing/figure.ts'
 import type { Cell } from '../../analytics/report/drawing/html-table.ts'
 import { count, moment } from '../../analytics/report/words.ts'
 import { link, searchForm } from '../html/links.ts'
@@ -45,19 +45,18 @@ export async function itemsPage({ sql, query }: Visit): Promise<Page> {
       query,
     ),
     chapters: [
-      chapterOf('items', 'Items', {
-        id: 'list',
-        title: found.length > most ? `The first ${most}` : amount,
-        table: {
+      chapterOf(
+        'items',
+        'Items',
+        listFigure('list', found.length > most ? `The first ${most}` : amount, {
           columns: ['Item', 'Type', 'Kind', 'Tier', 'Level'],
           rows: found
             .slice(0, most)
             .map(({ id, name, type, kind, tier, level }) => [
               ...[link('items', id, name), type ?? '', kind ?? '', tier ?? '', level ?? ''],
             ]),
-        },
-        isTableShown: true,
-      }),
+        }),
+      ),
     ],
   }
 }

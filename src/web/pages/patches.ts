@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import { type Figure, missing } from '../../analytics/report/drawing/figure.ts'
+import { type Figure, listFigure, missing } from '../../analytics/report/drawing/figure.ts'
 import type { Cell } from '../../analytics/report/drawing/html-table.ts'
 import {
   answerPath,
@@ -26,26 +26,21 @@ export async function patchesPage({ sql }: Visit): Promise<Page> {
   const rows = await latestPatches(sql, most)
   const [last] = rows
   const figure: Figure = last
-    ? {
-        id: 'list',
-        title: `The latest changed ${count(last.changed, 'item')}`,
-        table: {
-          columns: [
-            'Patch',
-            'First seen (UTC)',
-            'Items changed',
-            'Added',
-            'Removed',
-            'Recipes',
-            'Abilities',
-            'Near it was published',
-          ],
-          rows: rows.map(({ patch, startedAt, changed, added, removed, recipes, abilities, article }) => [
-            ...[link('patches', String(patch)), startedAt, changed, added, removed, recipes, abilities, article ?? ''],
-          ]),
-        },
-        isTableShown: true,
-      }
+    ? listFigure('list', `The latest changed ${count(last.changed, 'item')}`, {
+        columns: [
+          'Patch',
+          'First seen (UTC)',
+          'Items changed',
+          'Added',
+          'Removed',
+          'Recipes',
+          'Abilities',
+          'Near it was published',
+        ],
+        rows: rows.map(({ patch, startedAt, changed, added, removed, recipes, abilities, article }) => [
+          ...[link('patches', String(patch)), startedAt, changed, added, removed, recipes, abilities, article ?? ''],
+        ]),
+      })
     : missing('list', 'No patch was seen yet', 'wynnsync sync items recipes')
   return {
     path: '/patches',

@@ -1,5 +1,5 @@
 import { resolveName } from '../../analytics/asking/names.ts'
-import { type Figure, missing } from '../../analytics/report/drawing/figure.ts'
+import { type Figure, listFigure, missing } from '../../analytics/report/drawing/figure.ts'
 import { count, length, number } from '../../analytics/report/words.ts'
 import { guildLink } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
@@ -120,15 +120,14 @@ async function sessionsFigure({ sql }: Visit, player: string): Promise<Figure> {
 function biographyFigure(spells: readonly Spell[]): Figure {
   if (spells.length === 0) return missing('spells', 'No name or guild is known', 'wynnsync sync players guilds')
   const names = new Set(spells.flatMap(({ username }) => username ?? []))
-  return {
-    id: 'spells',
-    title: `${count(names.size, 'name')}, ${count(new Set(spells.flatMap(({ guild }) => guild ?? [])).size, 'guild')}`,
-    table: {
+  return listFigure(
+    'spells',
+    `${count(names.size, 'name')}, ${count(new Set(spells.flatMap(({ guild }) => guild ?? [])).size, 'guild')}`,
+    {
       columns: ['Name', 'Guild', 'Rank', 'From (UTC)', 'Until (UTC)'],
       rows: spells.map(({ username, guild, name, rank, since, until }) => [
         ...[username, guild === null ? '' : guildLink(guild, name), rank ?? '', since, until ?? 'now'],
       ]),
     },
-    isTableShown: true,
-  }
+  )
 }

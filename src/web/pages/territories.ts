@@ -1,5 +1,5 @@
 import type { Holder } from '../../analytics/asking/names.ts'
-import { type Figure, missing } from '../../analytics/report/drawing/figure.ts'
+import { type Figure, listFigure, missing } from '../../analytics/report/drawing/figure.ts'
 import { expectedEvery } from '../../analytics/report/drawing/frame.ts'
 import { empiresFigure } from '../../analytics/report/map/empires.ts'
 import { mapFrameOf } from '../../analytics/report/map/map-frame.ts'
@@ -40,23 +40,12 @@ export async function territoriesPage(visit: Visit): Promise<Page> {
   const figure: Figure =
     rows.length === 0
       ? missing('list', 'No territory is known yet', 'wynnsync sync territories')
-      : {
-          id: 'list',
-          title: `${count(held.length, 'territory has', 'territories have')} a holder, of ${rows.length}`,
-          table: {
-            columns: ['Territory', 'Held by', 'Since (UTC)', 'Treasury', 'Defences'],
-            rows: rows.map(({ territory, uuid, name, prefix, since, treasury, defences }) => [
-              ...[
-                link('territories', territory),
-                guildLink(uuid, name, prefix),
-                since,
-                level(treasury),
-                level(defences),
-              ],
-            ]),
-          },
-          isTableShown: true,
-        }
+      : listFigure('list', `${count(held.length, 'territory has', 'territories have')} a holder, of ${rows.length}`, {
+          columns: ['Territory', 'Held by', 'Since (UTC)', 'Treasury', 'Defences'],
+          rows: rows.map(({ territory, uuid, name, prefix, since, treasury, defences }) => [
+            ...[link('territories', territory), guildLink(uuid, name, prefix), since, level(treasury), level(defences)],
+          ]),
+        })
   return {
     path: '/territories',
     title: figure.title,
@@ -142,15 +131,14 @@ function holdsFigure(name: string, row: Territory | undefined, holds: readonly H
     return { id: 'hold-list', title: 'It is unowned', lead: `No guild held ${name} whenever it was observed${until}.` }
   }
   const longest = rest.reduce((a, b) => (b.seconds > a.seconds ? b : a), first)
-  return {
-    id: 'hold-list',
-    title: `Held longest by ${longest.name ?? longest.uuid}: ${length(longest.seconds)} from ${moment(longest.since)}`,
-    table: {
+  return listFigure(
+    'hold-list',
+    `Held longest by ${longest.name ?? longest.uuid}: ${length(longest.seconds)} from ${moment(longest.since)}`,
+    {
       columns: ['Guild', 'From (UTC)', 'Until (UTC)', 'Held for'],
       rows: holds.map(({ uuid, name, since, until, seconds }) => [
         ...[guildLink(uuid, name), since, until ?? 'now', length(seconds)],
       ]),
     },
-    isTableShown: true,
-  }
+  )
 }

@@ -1,4 +1,4 @@
-import { type Chapter, type Figure, missing } from '../../analytics/report/drawing/figure.ts'
+import { type Chapter, type Figure, listFigure, missing } from '../../analytics/report/drawing/figure.ts'
 import { count, moment } from '../../analytics/report/words.ts'
 import { guildLink, link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
@@ -43,18 +43,17 @@ function nameOf({ kind, pool }: Reward): string {
 
 function poolChapter(rewards: readonly Reward[], index: number): Chapter {
   const [first] = rewards
-  return chapterOf(`pool-${index + 1}`, first ? nameOf(first) : '', {
-    id: `rewards-${index + 1}`,
-    title: count(rewards.length, 'reward'),
-    table: {
+  return chapterOf(
+    `pool-${index + 1}`,
+    first ? nameOf(first) : '',
+    listFigure(`rewards-${index + 1}`, count(rewards.length, 'reward'), {
       columns: ['Reward', 'Type', 'Tier', 'Amount', 'Since (UTC)'],
       rows: rewards.map(({ item, reward, type, tier, amount, since }) => [
         ...[item === null ? (reward ?? '') : link('items', item, reward ?? item), type ?? '', tier ?? ''],
         ...[amount ?? '', since],
       ]),
-    },
-    isTableShown: true,
-  })
+    }),
+  )
 }
 
 interface Board {
@@ -76,15 +75,10 @@ export async function leaderboardsPage(visit: Visit): Promise<Page> {
   const figure: Figure =
     boards.length === 0
       ? missing('list', 'No leaderboard was seen yet', 'wynnsync sync leaderboards')
-      : {
-          id: 'list',
-          title: count(boards.length, 'leaderboard'),
-          table: {
-            columns: ['Leaderboard', 'Ranks'],
-            rows: boards.map(({ type, kind }) => [link('leaderboards', type), kind === null ? '' : `${kind}s`]),
-          },
-          isTableShown: true,
-        }
+      : listFigure('list', count(boards.length, 'leaderboard'), {
+          columns: ['Leaderboard', 'Ranks'],
+          rows: boards.map(({ type, kind }) => [link('leaderboards', type), kind === null ? '' : `${kind}s`]),
+        })
   return {
     path: '/leaderboards',
     title: figure.title,
@@ -117,10 +111,10 @@ export async function leaderboardPage(visit: Visit): Promise<Page> {
     title: first?.name ? `${first.name} leads ${name}` : `${name}: ${count(places.length, 'place')}`,
     lead: `${count(places.length, 'place')} of ${board.kind ?? 'unknown'} leaderboard ${name}, as last seen.`,
     chapters: [
-      chapterOf('places', 'Places', {
-        id: 'places-now',
-        title: count(places.length, 'place'),
-        table: {
+      chapterOf(
+        'places',
+        'Places',
+        listFigure('places-now', count(places.length, 'place'), {
           columns: ['Place', 'Name', 'Score', 'Since (UTC)'],
           rows: places.map(({ place, entity, name: shown, score, observed, reason }) => [
             place,
@@ -132,9 +126,8 @@ export async function leaderboardPage(visit: Visit): Promise<Page> {
                 : link('players', entity, shown ?? entity),
             ...[score ?? '?', observed],
           ]),
-        },
-        isTableShown: true,
-      }),
+        }),
+      ),
     ],
   }
 }

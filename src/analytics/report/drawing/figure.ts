@@ -29,6 +29,11 @@ export function missing(id: string, title: string, command: string): Figure {
   return { id, title, lead: html`To have it from now on: <code>${command}</code>` }
 }
 
+/** A finding that its table alone shows. */
+export function listFigure(id: string, title: string, table: Table): Figure {
+  return { id, title, table, isTableShown: true }
+}
+
 export function chapterMarkup({ id, heading, figures }: Chapter): Markup {
   return html`<section id="${id}"><h2>${heading}</h2>${figures.map(figureMarkup)}</section>`
 }

@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 import { differenceOf, numberDifference } from '../content/difference.ts'
-import type { Chapter, Figure } from '../drawing/figure.ts'
+import { type Chapter, type Figure, listFigure } from '../drawing/figure.ts'
 import type { Cell, Table } from '../drawing/html-table.ts'
 import { count } from '../words.ts'
 import { type Direction, directionOf } from './direction.ts'
@@ -90,17 +90,12 @@ function groupFigure({ id, title, kind, members, direction }: PatchGroup, nameCe
   const isWhole = direction === 'added' || direction === 'removed'
   if (isWhole && members.every((own) => own.length === 1)) {
     const rows = members.flatMap(([first]) => (first ? [[...named(first), back(first)]] : []))
-    return { id, title, table: { columns: [...what, 'Taken back'], rows }, isTableShown: true }
+    return listFigure(id, title, { columns: [...what, 'Taken back'], rows })
   }
-  return {
-    id,
-    title,
-    table: {
-      columns: [...what, 'Value', 'Before', 'After', 'Difference', 'Taken back'],
-      rows: members.flat().map((change) => [...named(change), ...valueCells(change), back(change)]),
-    },
-    isTableShown: true,
-  }
+  return listFigure(id, title, {
+    columns: [...what, 'Value', 'Before', 'After', 'Difference', 'Taken back'],
+    rows: members.flat().map((change) => [...named(change), ...valueCells(change), back(change)]),
+  })
 }
 
 function valueCells({ path, before, after }: Change): Cell[] {

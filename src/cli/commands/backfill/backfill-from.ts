@@ -40,15 +40,8 @@ export async function backfillFromCommand(
 ): Promise<number> {
   const { from, fromGit } = flags
   const flag = fromGit === undefined ? '--from' : '--from-git'
-  for (const other of [
-    'dryRun',
-    'limit',
-    'only',
-    'since',
-    'restart',
-    'maxBytes',
-    ...(fromGit === undefined ? ['map', 'detect'] : ['from']),
-  ]) {
+  const ofOther = fromGit === undefined ? ['map', 'detect'] : ['from']
+  for (const other of ['dryRun', 'limit', 'only', 'since', 'restart', 'maxBytes', ...ofOther]) {
     if (flags[other] === undefined) continue
     const takes = fromGit === undefined ? 'a resource' : '--map'
     throw new UsageError(`${flag} loads all that was recorded; it takes ${takes} only`)
