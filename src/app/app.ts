@@ -63,11 +63,7 @@ export async function openForReaders(app: App, holds: readonly string[]): Promis
   const report = (message: string) => app.log.error(message)
   const options = { clock: app.clock, holds, waitMs: 30_000, report, template }
   const owned = await openEmbedded(app.config.dataDir, options)
-  try {
-    await migrateDatabase(owned, app)
-  } finally {
-    await owned.close()
-  }
+  await migrateDatabase(owned, app).finally(() => owned.close())
   return openEmbedded(app.config.dataDir, { ...options, readOnly: true })
 }
 

@@ -19,11 +19,8 @@ export const systemClock: Clock = {
 /** The result of some work; undefined when it takes longer than `ms` milliseconds of the clock, and then it goes on. */
 export async function within<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T | undefined> {
   const over = new AbortController()
-  try {
-    return (await Promise.race([work, clock.sleep(ms, over.signal).catch(() => {})])) as T | undefined
-  } finally {
-    over.abort()
-  }
+  const late = clock.sleep(ms, over.signal).catch(() => {})
+  return (await Promise.race([work, late]).finally(() => over.abort())) as T | undefined
 }
 
 /** A number in [0, 1), injected like time: the same seed gives the same run. */

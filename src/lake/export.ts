@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
-import { open, rm, stat } from 'node:fs/promises'
+import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../app/clock.ts'
 import { UsageError } from '../app/errors.ts'
 import type { Database, Sql } from '../db/database.ts'
+import { syncFile } from '../db/embedded/sync-files.ts'
 import { inSnapshot } from '../db/move/move.ts'
 import { type Changes, changesOf, isContinued, type Job, type Reading, readingOf } from './changes.ts'
 import { coverageOf } from './coverage.ts'
@@ -172,8 +173,7 @@ async function writeFile(
   await writeParquet(duck, table, { csv: paths, path: parquet, width: size / rows })
   for (const one of paths) await rm(one)
   const described = await describeParquet(duck, parquet)
-  const file = await open(parquet)
-  await file.sync().finally(() => file.close())
+  await syncFile(parquet, 'r')
   const sha256 = await sha256Of(parquet)
   const path = `${table.name}/${month === null ? '' : `month=${month}/`}${sha256.slice(0, 20)}.parquet`
   const { size: bytes } = await stat(parquet)

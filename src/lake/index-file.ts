@@ -1,4 +1,4 @@
-import { appendFile, open, readFile } from 'node:fs/promises'
+import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { UsageError } from '../app/errors.ts'
 import { visibleLine } from '../app/terminal-text.ts'
@@ -113,13 +113,7 @@ export function parseIndex(text: string, folder: string): LakeIndex {
 /** Puts an index in place of the one before: a reader sees one of the two. */
 export async function writeIndex(store: LakeStore, index: LakeIndex): Promise<void> {
   const draft = join(store.work, WRITING, INDEX)
-  const file = await open(draft, 'w')
-  try {
-    await file.writeFile(`${JSON.stringify(index, null, 1)}\n`)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
+  await writeFile(draft, `${JSON.stringify(index, null, 1)}\n`, { flush: true })
   await store.put(draft, INDEX)
 }
 

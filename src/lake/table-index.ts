@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { INDEX, type LakeFile, type LakeIndex } from './index-file.ts'
 import { type LakeStore, WRITING } from './lake-store.ts'
@@ -27,8 +27,7 @@ export async function writeTableIndexes(
     if (own.length === 0 || pathsOf(own) === pathsOf(known)) continue
     const index: TableIndex = { format, program, source, table, types, files: own }
     const draft = join(store.work, WRITING, INDEX)
-    const file = await open(draft, 'w')
-    await file.writeFile(`${JSON.stringify(index, null, 1)}\n`).finally(() => file.close())
+    await writeFile(draft, `${JSON.stringify(index, null, 1)}\n`)
     await store.put(draft, `${table}/${INDEX}`)
   }
 }

@@ -27,9 +27,5 @@ export async function syncNames(folder: string): Promise<void> {
 /** Brings one file onto the disk. Windows syncs only what may be written. */
 export async function syncFile(path: string, flags: 'r' | 'r+' = 'r+'): Promise<void> {
   const handle = await open(path, flags)
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
+  await handle.sync().finally(() => handle.close())
 }

@@ -62,11 +62,7 @@ export function sessionPool(open: (cut: () => void) => postgres.Sql, size: numbe
     /** Lends a session to `work`, after waiting for a free one. */
     async use<T>(work: (session: Session) => Promise<T>): Promise<T> {
       const session = await take()
-      try {
-        return await session.work.use(() => work(session))
-      } finally {
-        giveBack(session)
-      }
+      return await session.work.use(() => work(session)).finally(() => giveBack(session))
     },
     /** Ends all of them; statements that run have `seconds` to finish. */
     async close(seconds: number): Promise<void> {

@@ -176,11 +176,7 @@ async function cancelled<T>(pending: PromiseLike<T> & { cancel(): void }, signal
     }
     signal.addEventListener('abort', () => void cancel(), { once: true, signal: done.signal })
   })
-  try {
-    return await Promise.race([pending, late])
-  } finally {
-    done.abort()
-  }
+  return await Promise.race([pending, late]).finally(() => done.abort())
 }
 
 async function withAppErrors<T>(place: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {

@@ -1,6 +1,6 @@
-import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { quoted } from '../../db/bulk/copy-columns.ts'
+import { syncFile } from '../../db/embedded/sync-files.ts'
 import { type DuckDb, literal } from '../duckdb.ts'
 import type { LakeFile } from '../index-file.ts'
 import { type LakeStore, WRITING } from '../lake-store.ts'
@@ -45,8 +45,7 @@ export async function writeCatalogue(duck: DuckDb, store: LakeStore, contents: C
   } finally {
     await duck.run('detach made')
   }
-  const file = await open(draft)
-  await file.sync().finally(() => file.close())
+  await syncFile(draft, 'r')
   await store.put(draft, CATALOGUE)
 }
 

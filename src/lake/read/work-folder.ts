@@ -16,12 +16,10 @@ export async function inWorkFolder<T>(work: (folder: string) => Promise<T>): Pro
   await removeAbandoned()
   const folder = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`))
   own.add(basename(folder))
-  try {
-    return await work(folder)
-  } finally {
+  return await work(folder).finally(async () => {
     await rm(folder, { recursive: true, force: true })
     own.delete(basename(folder))
-  }
+  })
 }
 
 async function removeAbandoned(): Promise<void> {

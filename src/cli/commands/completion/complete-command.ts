@@ -57,11 +57,7 @@ async function onServer<T>(
     if (app.config.databaseUrl === undefined) return none
     const limits = { signal: AbortSignal.timeout(LONGEST), connectMs: LONGEST }
     const db = await openDatabase(app, ['completion'], { ...limits, isBrief: true })
-    try {
-      return await read(db)
-    } finally {
-      await db.close()
-    }
+    return await read(db).finally(() => db.close())
   } catch {
     return none
   }

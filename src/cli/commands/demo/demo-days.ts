@@ -94,11 +94,7 @@ export async function withDots<T>({ out, app }: Context, work: () => Promise<T>)
     await dot()
   }
   dot().catch(() => {})
-  try {
-    return await work()
-  } finally {
-    ended.abort()
-  }
+  return await work().finally(() => ended.abort())
 }
 
 function summary(runs: readonly RunResult[]): string {

@@ -22,11 +22,7 @@ export function questionsOn({ err, signal }: Terminal): Questions {
     // The terminal itself echoes and edits the line; nothing of readline's own is shown.
     const output = new Writable({ write: (_chunk, _encoding, done) => done() })
     const reader = createInterface({ input: stdin, output, terminal: false })
-    try {
-      return await reader.question('', { signal })
-    } finally {
-      reader.close()
-    }
+    return await reader.question('', { signal }).finally(() => reader.close())
   }
   return {
     async ask(question, usual) {

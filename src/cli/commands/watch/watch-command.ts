@@ -102,11 +102,7 @@ async function checkNames({ app }: Context, watch: Watch): Promise<void> {
   let unmatched: readonly UnmatchedName[]
   try {
     const db = await openDatabase(app, ['watch add'], { waitMs: 2000, isBrief: true })
-    try {
-      unmatched = await unmatchedNames(db, [watch])
-    } finally {
-      await db.close()
-    }
+    unmatched = await unmatchedNames(db, [watch]).finally(() => db.close())
   } catch (error) {
     app.log.warn({}, `the names are not checked: ${messageOf(error)}`)
     return
