@@ -96,13 +96,7 @@ export interface RelatedHistory extends History {
  * What the `normalize` of a resource returns, checked against its tables. Write it as an explicit return type: left to
  * inference, a misspelt nullable column would compile.
  */
-export interface Normalized<H extends History>
-  extends Pick<
-    Entity,
-    'since' | 'relatedEntities' | 'incomplete' | 'samples' | 'facts' | 'ignored' | 'rootError' | 'quarantined'
-  > {
-  readonly key: string
-  readonly document: Json
+export interface Normalized<H extends History> extends Omit<Entity, 'root' | 'parts'> {
   readonly root: Omit<RowOf<H['root']>, 'document' | 'extra' | 'observedAt'>
   readonly parts: { readonly [Part in keyof H['parts']]: readonly RowOf<H['parts'][Part]>[] }
 }

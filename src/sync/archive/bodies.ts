@@ -1,6 +1,7 @@
 import { promisify } from 'node:util'
 import { brotliCompress, brotliDecompress, constants } from 'node:zlib'
 import { and, eq, notExists, sql as text } from 'drizzle-orm'
+import { parseJson } from '../../api/schemas/form/bodies.ts'
 import type { Sql } from '../../db/database.ts'
 import { anyOf, typed } from '../../db/typed.ts'
 import { sha256 } from '../normalize/hash.ts'
@@ -80,7 +81,7 @@ export async function rewriteBody(
   const [kept] = await typed(sql).select().from(rawBody).where(eq(rawBody.hash, hash))
   if (!kept) return false
   const before = (await decompressed(kept.body)).toString('utf8')
-  const body = parsed(before)
+  const body = parseJson(before)
   const outcome = change(body, before)
   if (outcome === 'same') return false
   const ids = references.map(({ answerId }) => answerId)
@@ -107,13 +108,4 @@ export function grouped<Reference extends BodyReference>(
     groups.set(name, [...(groups.get(name) ?? []), one])
   }
   return [...groups.values()]
-}
-
-/** The JSON of a text, or undefined where it is none. */
-export function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return undefined
-  }
 }

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { or } from 'drizzle-orm'
+import { parseJson } from '../../api/schemas/form/bodies.ts'
 import { dropRedacted, mayHoldRedacted } from '../../api/schemas/people/redacted.ts'
 import { FOREVER } from '../../db/bulk/values.ts'
 import type { Sql } from '../../db/database.ts'
@@ -8,7 +9,7 @@ import { sha256 } from '../normalize/hash.ts'
 import { everything, isFields, type Personal, type PersonalResponses } from '../privacy/personal.ts'
 import { privacyAction, privacyRestriction } from '../privacy/tables.ts'
 import { replaceNames } from './archived-names.ts'
-import { type BodyReference, grouped, parsed, rewriteBody } from './bodies.ts'
+import { type BodyReference, grouped, rewriteBody } from './bodies.ts'
 
 export interface Target {
   readonly playerUuid: string
@@ -152,7 +153,7 @@ export function erasedText(
 ): Uint8Array {
   const isOurs = mayHoldRedacted(text)
   if (targets.length === 0 && !isOurs) return text
-  const body = parsed(Buffer.from(text).toString('utf8'))
+  const body = parseJson(Buffer.from(text).toString('utf8'))
   const isDropped = isOurs && dropRedacted(body)
   const met = responses ? targets.filter((target) => redact(body, responses, target)) : []
   return met.length === 0 && !isDropped ? text : Buffer.from(JSON.stringify(body))
@@ -166,7 +167,7 @@ export async function isUnkeepable(sql: Sql, personal: Personal | undefined, tex
   if (personal === undefined) return false
   if (!isUtf8(text)) return true
   const lower = Buffer.from(text).toString('utf8').toLowerCase()
-  if (parsed(lower) === undefined) return true
+  if (parseJson(lower) === undefined) return true
   const uuids = [...new Set(lower.match(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g))]
   const restricted = await typed(sql).$count(privacyRestriction, anyOf(privacyRestriction.playerUuid, uuids))
   if (restricted > 0) return true
