@@ -60,11 +60,9 @@ test.each<[string, Resource | Worklist]>([
   const stopping = new AbortController()
   let ticks = 0
   let tick = () => {}
-  const ticker: Ticker = {
-    start(_task, _expression, onTick) {
-      tick = onTick
-      return () => {}
-    },
+  const ticker: Ticker = (_task, _expression, onTick) => {
+    tick = onTick
+    return () => {}
   }
   const stacks: string[][] = []
   const db = watched(world.db, () => {

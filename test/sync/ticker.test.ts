@@ -67,7 +67,7 @@ describe('a cron expression', () => {
 test('a ticker of a virtual clock rings at every instant until it is silenced', async () => {
   const clock = virtualClock(at('10:00:30'))
   const rang: number[] = []
-  const stop = clockTicker(clock).start(
+  const stop = clockTicker(clock)(
     'one',
     '* * * * *',
     () => rang.push(clock.now()),

@@ -3,25 +3,17 @@ import type { Database } from '../../db/database.ts'
 import { publish } from '../../sync/outbox/outbox.ts'
 import { readFreshness } from '../../sync/record/recent-runs.ts'
 
-/** What looks for resources that are late. */
-export interface FreshnessNotes {
-  /**
-   * Writes a change for every resource that became late, or is no longer, since the last look.
-   * @param isLast whether this process ends: then there is no later look, and no grace
-   */
-  look(isLast: boolean): Promise<void>
-}
-
 /**
- * Looks for resources that are late. After a pause of the program, or on an empty database, every one is: until one of its intervals
- * has passed since the process began, it is waited for.
+ * Makes what writes a change for every resource that became late, or is no longer, since it was last called. After a pause of the
+ * program, or on an empty database, every one is late: until one of its intervals has passed since the process began, it is waited for.
+ * The argument says whether this process ends: then there is no later look, and no grace.
  */
-export function openFreshnessNotes(db: Database, clock: Clock): FreshnessNotes {
+export function freshnessNoter(db: Database, clock: Clock): (isLast: boolean) => Promise<void> {
   const began = clock.now()
   /** What was noted last: the outbox keeps it for a day. */
   const noted = new Map<string, boolean>()
 
-  async function look(isLast: boolean): Promise<void> {
+  return async (isLast) => {
     const now = new Date(clock.now())
     for (const { resource, isLate } of await readNoted(db)) noted.set(resource, isLate)
     const changed = [...(await readFreshness(db))].filter(([resource, { isLate, everySeconds }]) => {
@@ -35,8 +27,6 @@ export function openFreshnessNotes(db: Database, clock: Clock): FreshnessNotes {
     await db.query(publish, [[], changes, now])
     for (const [resource, { isLate }] of changed) noted.set(resource, isLate)
   }
-
-  return { look }
 }
 
 /** An interval, and a while for the response to come. ms */

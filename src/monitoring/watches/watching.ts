@@ -4,7 +4,7 @@ import { messageOf } from '../../app/errors.ts'
 import type { Lock } from '../../db/database.ts'
 import { type Delivering, deliver } from './deliver.ts'
 import { matchDeliveries, readDeliveries } from './delivery-state.ts'
-import { openFreshnessNotes } from './freshness.ts'
+import { freshnessNoter } from './freshness.ts'
 import { readWatches, type Watch, type WatchFile } from './watch-file.ts'
 
 export interface WatchingOptions extends Pick<Delivering, 'db' | 'clock' | 'warn'> {
@@ -89,13 +89,13 @@ function createLooks(context: Delivering) {
   const { db, clock } = context
   /** By watch, the last number that was looked at, and when to look again without another. */
   const seen = new Map<string, { readonly last: number; readonly at: number }>()
-  const freshness = openFreshnessNotes(db, clock)
+  const noteFreshness = freshnessNoter(db, clock)
   let freshnessAt = 0
 
   async function look({ site, watches }: WatchFile, isLast: boolean): Promise<void> {
     if (clock.now() >= freshnessAt && watches.some(({ events }) => events.includes('freshness late'))) {
       freshnessAt = clock.now() + FRESHNESS_EVERY
-      await freshness.look(isLast)
+      await noteFreshness(isLast)
     }
     const [head] = await db.query<{ last: number }>('select coalesce(max(last), 0) as last from sync.outbox_head')
     const last = head?.last ?? 0

@@ -83,7 +83,7 @@ async function runWhenDue(
   let tick = new AbortController()
   const onMissed = (at: Date) =>
     log.warn({ resource: resource.name, due: at.toISOString() }, 'a run was missed: the machine slept or was busy')
-  const stop = options.ticker.start(resource.name, expression, () => tick.abort(), onMissed)
+  const stop = options.ticker(resource.name, expression, () => tick.abort(), onMissed)
   try {
     while (!stopping.aborted) {
       tick = new AbortController()

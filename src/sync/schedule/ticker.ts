@@ -2,40 +2,34 @@ import { Cron } from 'croner'
 import { schedule, validateDetailed } from 'node-cron'
 import type { Clock } from '../../app/clock.ts'
 
-/** The clock of the scheduler: calls back at the instants that a cron expression names, in UTC. */
-export interface Ticker {
-  /**
-   * @param name of the task, for messages
-   * @param onTick called at each instant; must return at once
-   * @param onMissed called with an instant that was missed, because the machine slept or was too busy
-   * @returns stops it
-   */
-  start(name: string, expression: string, onTick: () => void, onMissed: (at: Date) => void): () => void
-}
+/**
+ * The clock of the scheduler: calls back at the instants that a cron expression names, in UTC.
+ * @param name of the task, for messages
+ * @param onTick called at each instant; must return at once
+ * @param onMissed called with an instant that was missed, because the machine slept or was too busy
+ * @returns stops it
+ */
+export type Ticker = (name: string, expression: string, onTick: () => void, onMissed: (at: Date) => void) => () => void
 
 /** The real one, by the machine's clock. */
-export const cronTicker: Ticker = {
-  start(name, expression, onTick, onMissed) {
-    const task = schedule(expression, onTick, { name, timezone: 'UTC', noOverlap: true, suppressMissedWarning: true })
-    task.on('execution:missed', ({ date }) => onMissed(date))
-    return () => void task.destroy()
-  },
+export const cronTicker: Ticker = (name, expression, onTick, onMissed) => {
+  const task = schedule(expression, onTick, { name, timezone: 'UTC', noOverlap: true, suppressMissedWarning: true })
+  task.on('execution:missed', ({ date }) => onMissed(date))
+  return () => void task.destroy()
 }
 
 /** The same by any clock, for simulated days. */
 export function clockTicker(clock: Clock): Ticker {
-  return {
-    start(_name, expression, onTick) {
-      const ending = new AbortController()
-      const tickOn = async () => {
-        for (;;) {
-          await clock.sleep(nextTick(expression, clock.now()) - clock.now(), ending.signal)
-          onTick()
-        }
+  return (_name, expression, onTick) => {
+    const ending = new AbortController()
+    const tickOn = async () => {
+      for (;;) {
+        await clock.sleep(nextTick(expression, clock.now()) - clock.now(), ending.signal)
+        onTick()
       }
-      tickOn().catch(() => undefined)
-      return () => ending.abort()
-    },
+    }
+    tickOn().catch(() => undefined)
+    return () => ending.abort()
   }
 }
 
