@@ -21,7 +21,7 @@ import { runResource } from '../run/run-resource.ts'
 import { concludeRefusal } from '../worklist/conclude.ts'
 import { addKeys } from '../worklist/work-items.ts'
 import { type Reach, reachOf } from './reach.ts'
-import { differences, keepDrift, swapTables, type TableDifference } from './replayed-tables.ts'
+import { differences, keepDrift, rebuiltBy, swapTables, type TableDifference } from './replayed-tables.ts'
 import { createShadow, dropShadow, keepRestrictionStates, shadowOf } from './shadow.ts'
 
 export interface ReplayOptions {
@@ -70,7 +70,7 @@ export async function replay(engine: Omit<Engine, 'api'>, options: ReplayOptions
     const resources = reaches.map((one) => ({ ...one, isReplayed: able.some(({ name }) => name === one.resource) }))
     if (able.length === 0) return { ...nothing, resources }
     const names = able.map(({ name }) => name)
-    await createShadow(db, names)
+    await createShadow(db, names, new Set(rebuiltBy(able).map(({ name }) => name)))
     const walk = openWalk(engine, able, options)
     await walk.on(shadowOf(db), db)
     await keepDrift(db, able)

@@ -44,11 +44,15 @@ export function tablesOf(resource: ResourceBase): string[] {
   return tables.map((table) => bulkTable(table).name)
 }
 
+/** The tables that a replay of these resources writes. */
+export function rebuiltBy(resources: readonly ResourceBase[]): Rebuilt[] {
+  return [...resources.flatMap(tablesOf).map((name): Rebuilt => ({ name })), ...shared]
+}
+
 /** Compares the tables of these resources with those that a replay made. */
 export async function differences(sql: Sql, resources: readonly ResourceBase[]): Promise<TableDifference[]> {
   const found: TableDifference[] = []
-  for (const rebuilt of [...resources.flatMap(tablesOf).map((name): Rebuilt => ({ name })), ...shared])
-    found.push(await difference(sql, rebuilt, resources))
+  for (const rebuilt of rebuiltBy(resources)) found.push(await difference(sql, rebuilt, resources))
   return found
 }
 
@@ -118,7 +122,7 @@ export async function swapTables(sql: Sql, resources: readonly ResourceBase[]): 
   for (const name of names) await invalidateCoverage(sql, name, null)
   await sql.query(`truncate ${own.join(', ')}`)
   for (const { name, where } of shared) await sql.query(`delete from ${name} where ${where}`, [names])
-  for (const name of [...own, ...shared.map((one) => one.name)]) {
+  for (const { name } of rebuiltBy(resources)) {
     const columns = (await columnsOf(sql, name)).join(', ')
     await sql.query(`insert into ${name} (${columns}) select ${columns} from ${shadowName(name)}`)
   }

@@ -10,8 +10,15 @@ export function shadowName(table: string): string {
   return table.replace(qualifier, '$1$2_replay$1')
 }
 
-/** Creates the shadow tables, empty but for what follows from no response: what was removed for privacy. */
-export async function createShadow(db: Database, resources: readonly string[]): Promise<void> {
+/**
+ * Creates the shadow tables, empty but for what follows from no response: what was removed for privacy.
+ * @param rebuilt tables of schema `game` that the replay writes; the others are there to be read, and need no indexes
+ */
+export async function createShadow(
+  db: Database,
+  resources: readonly string[],
+  rebuilt: ReadonlySet<string>,
+): Promise<void> {
   await dropShadow(db)
   const tables = await db.query<{ name: string }>(
     `select relnamespace::regnamespace || '.' || quote_ident(relname) as name from pg_class
@@ -21,10 +28,11 @@ export async function createShadow(db: Database, resources: readonly string[]): 
   await db.transaction(async (sql) => {
     for (const schema of shadowSchemas) await sql.query(`create schema ${schema}`)
     // They are not needed after a crash: the next replay begins anew.
-    for (const { name } of tables)
-      await sql.query(
-        `create unlogged table ${shadowName(name)} (like ${name} including all excluding comments excluding statistics)`,
-      )
+    for (const { name } of tables) {
+      const like =
+        name.startsWith('game.') && !rebuilt.has(name) ? '' : 'including all excluding comments excluding statistics'
+      await sql.query(`create unlogged table ${shadowName(name)} (like ${name} ${like})`)
+    }
     await sql.query('insert into sync_replay.privacy_action select * from sync.privacy_action')
     await sql.query(
       `insert into sync_replay.privacy_restriction select * from sync.privacy_restriction
