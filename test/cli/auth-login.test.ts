@@ -3,7 +3,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { buildProgram, type Finished, runProgram, startProgram } from '../support/cli.ts'
+import { buildProgram, type Finished, startProgram } from '../support/cli.ts'
+import { runInside } from '../support/cli-inside.ts'
 import { temporaryFolder } from '../support/postgres.ts'
 import { servedApi } from '../support/served.ts'
 import { nobodyLoggedIn, pageAt, redirectOf, startLogin, stored } from './auth-browser.ts'
@@ -69,12 +70,12 @@ describe('wynnsync auth login', () => {
 
     const base = ['--base-url', api.url, ...loud]
     const shown = [
-      await runProgram(['auth', 'whoami', ...base], environment),
-      await runProgram(['auth', 'whoami', '--json', ...base], environment),
-      await runProgram(['auth', 'me', ...base], environment),
-      await runProgram(['auth', 'me', '--json', ...base], environment),
-      await runProgram(['auth', 'logout', '--json', ...base], environment),
-      await runProgram(['auth', 'logout', ...base], environment),
+      await runInside(['auth', 'whoami', ...base], environment),
+      await runInside(['auth', 'whoami', '--json', ...base], environment),
+      await runInside(['auth', 'me', ...base], environment),
+      await runInside(['auth', 'me', '--json', ...base], environment),
+      await runInside(['auth', 'logout', '--json', ...base], environment),
+      await runInside(['auth', 'logout', ...base], environment),
     ]
     expect(shown.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0, 0])
     const [whoami, whoamiJson, me, meJson, logout, again] = shown.map(({ out }) => out)
@@ -237,7 +238,7 @@ describe('wynnsync auth exchange', () => {
     const code = redirect.searchParams.get('code') ?? ''
     const flags = ['--base-url', api.url, '--log-level', 'trace', '--client-id', 'sandbox-private']
     const exchange = (...more: string[]) =>
-      runProgram(['auth', 'exchange', ...flags, '--code', code, '--redirect-uri', redirectUri, ...more], environment)
+      runInside(['auth', 'exchange', ...flags, '--code', code, '--redirect-uri', redirectUri, ...more], environment)
     const done = await exchange('--client-secret', 'sandbox-secret')
     expect(done.code).toBe(0)
     expect(done.out).toContain('as Sandbox_Player, with identify.')
@@ -267,14 +268,14 @@ describe('wynnsync auth', () => {
       [['login', '--client-id', 'c', '--no-browser', '--scope', ' '], '--scope must have at least one scope'],
       [exchange, '--code-verifier (public applications)'],
     ]
-    const ended = await Promise.all(cases.map(([args]) => runProgram(['auth', ...args], environment)))
+    const ended = await Promise.all(cases.map(([args]) => runInside(['auth', ...args], environment)))
     expect(ended.map(({ code, out }) => [code, out])).toEqual(cases.map(() => [2, '']))
     for (const [index, [, said]] of cases.entries()) expect(ended[index]?.err).toContain(said)
   })
 
   test('shows an example for every command, and that a command line can be read by others', async () => {
     const commands = ['login', 'exchange', 'whoami', 'me', 'logout']
-    const helps = await Promise.all(commands.map((command) => runProgram(['auth', command, '--help'])))
+    const helps = await Promise.all(commands.map((command) => runInside(['auth', command, '--help'])))
     for (const [index, { code, out, err }] of helps.entries()) {
       expect([code, err]).toEqual([0, ''])
       expect(out).toMatch(new RegExp(`^Usage: wynnsync auth ${commands[index]} `))

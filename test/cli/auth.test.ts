@@ -3,7 +3,8 @@ import { dirname } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Who } from '../../src/app/stored-credential.ts'
 import type { Sandbox } from '../../src/sandbox/index.ts'
-import { buildProgram, runProgram } from '../support/cli.ts'
+import { buildProgram } from '../support/cli.ts'
+import { runInside } from '../support/cli-inside.ts'
 import { testDatabaseUrl } from '../support/postgres.ts'
 import { servedApi, serveItems } from '../support/served.ts'
 import { item } from '../support/world.ts'
@@ -18,7 +19,7 @@ async function syncedAs(api: Sandbox, environment: Record<string, string>, datab
   const from = api.requests.length
   serveItems(api, [item('Elm')])
   const args = ['sync', 'items', '--base-url', api.url, '--database-url', database, '--json']
-  const { code, out, err } = await runProgram(args, environment)
+  const { code, out, err } = await runInside(args, environment)
   const kinds = api.requests.slice(from).map(({ status, credentialKind }) => `${credentialKind} ${status}`)
   return { code, kinds, err, run: JSON.parse(out).runs[0] }
 }
@@ -44,17 +45,17 @@ describe('the stored credential', () => {
 
     expect((await syncedAs(api, environment, database)).kinds).toEqual(['oauth 200'])
     expect(stored(file).lastUsedAt).toBe(used)
-    const status = await runProgram(['status', '--base-url', api.url, '--database-url', database], environment)
+    const status = await runInside(['status', '--base-url', api.url, '--database-url', database], environment)
     expect(status.out).toMatch(new RegExp(`^token of ${(stored(file).who as Who).username} `, 'm'))
-    const byOthers = await runProgram(['status', '--database-url', database])
+    const byOthers = await runInside(['status', '--database-url', database])
     expect(byOthers.out).toMatch(new RegExp(`^another token \\([0-9a-f]{6}\\) at ${new URL(api.url).origin} `, 'm'))
     // One spelling of the address is as good as another.
-    const slash = await runProgram(['auth', 'whoami', '--json', '--base-url', `${api.url}/`], environment)
+    const slash = await runInside(['auth', 'whoami', '--json', '--base-url', `${api.url}/`], environment)
     expect(slash.code).toBe(0)
 
     const elsewhere = await syncedAs(other, environment, database)
     expect(elsewhere.kinds).toEqual(['guest 200'])
-    const nobody = await runProgram(['auth', 'whoami', '--base-url', other.url], environment)
+    const nobody = await runInside(['auth', 'whoami', '--base-url', other.url], environment)
     expect(nobody).toMatchObject({ code: 1, out: '' })
     expect(nobody.err).toBe(
       `wynnsync: not logged in to ${other.url}; the stored credential is for ${api.url}. ` +
@@ -68,7 +69,7 @@ describe('the stored credential', () => {
     await logIn(api.url, { file, environment })
     const given = { ...environment, WYNNSYNC_TOKEN: apiToken }
     const ask = (...args: string[]) =>
-      runProgram(['auth', ...args, '--base-url', api.url, '--log-level', 'trace'], given)
+      runInside(['auth', ...args, '--base-url', api.url, '--log-level', 'trace'], given)
     const shown = [await ask('whoami'), await ask('me'), await ask('me', '--json'), await ask('logout')]
     expect(shown.map(({ code }) => code)).toEqual([0, 0, 0, 0])
     const [whoami, me, meJson, logout] = shown
@@ -94,7 +95,7 @@ describe('the stored credential', () => {
     const { token } = stored(file)
     await revoke(api, token)
     for (const command of ['whoami', 'me']) {
-      const { code, out, err } = await runProgram(['auth', command, '--json', '--base-url', api.url], environment)
+      const { code, out, err } = await runInside(['auth', command, '--json', '--base-url', api.url], environment)
       expect([code, out]).toEqual([1, ''])
       expect(err).toContain(`the credential from ${file} is refused`)
       expect(err).toContain('log in again with wynnsync auth login')
@@ -113,7 +114,7 @@ describe('the stored credential', () => {
     await logIn(api.url, { file, environment })
     const { token } = stored(file)
     chmodSync(file, 0o640)
-    const whoami = await runProgram(['auth', 'whoami', '--base-url', api.url], environment)
+    const whoami = await runInside(['auth', 'whoami', '--base-url', api.url], environment)
     expect(whoami).toMatchObject({ code: 1, out: '' })
     expect(whoami.err).toContain(`run chmod 600 ${file}`)
     const { code, kinds, err } = await syncedAs(api, environment, await testDatabaseUrl())
@@ -121,7 +122,7 @@ describe('the stored credential', () => {
     expect(err).toContain('continuing as a guest')
     expect(whoami.err + err).not.toContain(token)
     chmodSync(file, 0o600)
-    expect((await runProgram(['auth', 'whoami', '--base-url', api.url], environment)).code).toBe(0)
+    expect((await runInside(['auth', 'whoami', '--base-url', api.url], environment)).code).toBe(0)
   })
 
   test('that is broken is not repeated in the error, is forgotten by logout and replaced by a login', async () => {
@@ -130,7 +131,7 @@ describe('the stored credential', () => {
     await logIn(api.url, place)
     const { token } = stored(place.file)
     writeFileSync(place.file, `{"token":"${token}",`)
-    const whoami = await runProgram(['auth', 'whoami', '--base-url', api.url], place.environment)
+    const whoami = await runInside(['auth', 'whoami', '--base-url', api.url], place.environment)
     expect(whoami.code).toBe(1)
     expect(whoami.err).toContain('holds no credential of wynnsync')
     expect(whoami.err).not.toContain(token)
@@ -138,7 +139,7 @@ describe('the stored credential', () => {
     expect(stored(place.file).token).not.toBe(token)
     expect(readdirSync(dirname(place.file))).toEqual(['credentials.json'])
     writeFileSync(place.file, '[]')
-    const logout = await runProgram(['auth', 'logout'], place.environment)
+    const logout = await runInside(['auth', 'logout'], place.environment)
     expect([logout.code, existsSync(place.file)]).toEqual([0, false])
     expect(logout.out).toContain('stays valid until you revoke it')
   })
@@ -150,7 +151,7 @@ describe('the stored credential', () => {
     api.setAnswer('/player/whoami', () => ({ body: {} }))
     const { environment } = await nobodyLoggedIn()
     const ask = (command: string, url: string) =>
-      runProgram(['auth', command, '--base-url', url], { ...environment, WYNNSYNC_TOKEN: apiToken })
+      runInside(['auth', command, '--base-url', url], { ...environment, WYNNSYNC_TOKEN: apiToken })
     const asked = [ask('whoami', gone.url), ask('whoami', api.url), ask('me', api.url)]
     for (const { code, out, err } of await Promise.all(asked)) {
       expect([code, out]).toEqual([75, ''])
@@ -164,10 +165,10 @@ describe('the stored credential', () => {
     api.setAnswer('/oauth/me', () => ({ status: 403, body: { error: 'Forbidden', detail: 'Not you.', code: 403 } }))
     await logIn(api.url, place)
     expect(stored(place.file)).toMatchObject({ who: null, scopes: ['identify'] })
-    const me = await runProgram(['auth', 'me', '--base-url', api.url], place.environment)
+    const me = await runInside(['auth', 'me', '--base-url', api.url], place.environment)
     expect([me.code, me.out]).toEqual([1, ''])
     expect(me.err).toContain('responded with 403 (Forbidden: Not you.)')
     api.setAnswer('/oauth/me', null)
-    expect((await runProgram(['auth', 'me', '--base-url', api.url], place.environment)).code).toBe(0)
+    expect((await runInside(['auth', 'me', '--base-url', api.url], place.environment)).code).toBe(0)
   })
 })

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { openServer } from '../../src/db/server/server.ts'
 import type { Sandbox } from '../../src/sandbox/index.ts'
-import { buildProgram, runProgram, startProgram } from '../support/cli.ts'
+import { buildProgram, startProgram } from '../support/cli.ts'
+import { runInside } from '../support/cli-inside.ts'
 import { guildBody, guildId, place } from '../support/guild-answers.ts'
 import { kindsOfLongTests, testDatabaseUrl, testDataDir } from '../support/postgres.ts'
 import { recordingFolder } from '../support/recording-folder.ts'
@@ -30,18 +31,18 @@ describe('wynnsync backfill', () => {
     serveGuilds(api)
     const environment = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_BASE_URL: api.url }
     const plan = async (...args: string[]) =>
-      JSON.parse((await runProgram(['backfill', ...args, '--dry-run', '--json'], environment)).out)
+      JSON.parse((await runInside(['backfill', ...args, '--dry-run', '--json'], environment)).out)
     const first = await plan('guilds')
     expect(first).toMatchObject({ resource: 'guilds', keys: 15_500, requests: 15_501, minutes: 311 })
     expect(first.assumptions).toContainEqual(expect.stringContaining('guild-list was never synced'))
     expect(await plan('items')).toMatchObject({ keys: 6600, requests: 330, minutes: 7 })
     expect(api.requests).toHaveLength(0)
 
-    await runProgram(['sync', 'guild-list'], environment)
+    await runInside(['sync', 'guild-list'], environment)
     expect(await plan('guilds')).toMatchObject({ keys: 4, requests: 4, minutes: 1, rows: 400 })
     expect(await plan('guilds', '--limit', '3')).toMatchObject({ keys: 3, requests: 3 })
     expect(await plan('guilds', '--only', 'aaa', '--only', 'zzz')).toMatchObject({ keys: 2, requests: 3 })
-    const { code, out } = await runProgram(['backfill', 'guilds', '--dry-run'], environment)
+    const { code, out } = await runInside(['backfill', 'guilds', '--dry-run'], environment)
     expect(code).toBe(0)
     expect(out).toMatch(/^guilds: 4 to fetch in 4 requests, about 1 min; about 400 rows, 1 MB\n {2}assumed: /)
     expect(api.requests).toHaveLength(1)
@@ -55,20 +56,20 @@ describe('wynnsync backfill', () => {
     serveGuilds(api)
     const environment = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_BASE_URL: api.url }
     // One after the other, so that the order of the requests is known.
-    const part = await runProgram(['backfill', 'guilds', '--limit', '2', '--json', '--concurrency', '1'], environment)
+    const part = await runInside(['backfill', 'guilds', '--limit', '2', '--json', '--concurrency', '1'], environment)
     expect(part.code, part.err).toBe(0)
     expect(part.err).toContain('the worklist is empty: syncing guild-list first')
     const { plan, run, left } = JSON.parse(part.out)
     expect([plan.keys, run.status, run.inserted, left]).toEqual([2, 'ok', 2, 2])
-    const named = await runProgram(['backfill', 'guilds', '--only', guildId('d')], environment)
+    const named = await runInside(['backfill', 'guilds', '--only', guildId('d')], environment)
     expect(named.out).toContain('guilds: 1 are left to fetch; the next call continues')
-    expect((await runProgram(['backfill', 'guilds'], environment)).out).toContain('guilds: nothing is left to fetch')
+    expect((await runInside(['backfill', 'guilds'], environment)).out).toContain('guilds: nothing is left to fetch')
     const uuid = '/guild/uuid'
     expect(paths(api)).toEqual(['/guild/list/guild', `${uuid}/a`, `${uuid}/b`, `${uuid}/d`, `${uuid}/c`])
-    const since = await runProgram(['backfill', 'guilds', '--since', '2020-01-01', '--json'], environment)
+    const since = await runInside(['backfill', 'guilds', '--since', '2020-01-01', '--json'], environment)
     expect(JSON.parse(since.out)).toMatchObject({ plan: { keys: 0 }, run: { status: 'unchanged' }, left: 0 })
-    await runProgram(['backfill', 'guilds', '--limit', '1', '--restart'], environment)
-    const anew = await runProgram(['backfill', 'guilds', '--restart', '--json'], environment)
+    await runInside(['backfill', 'guilds', '--limit', '1', '--restart'], environment)
+    const anew = await runInside(['backfill', 'guilds', '--restart', '--json'], environment)
     expect(JSON.parse(anew.out)).toMatchObject({ plan: { keys: 4 }, left: 0 })
     // By now the answers have told the limit.
     expect(JSON.parse(anew.out).plan.assumptions.join()).not.toContain('requests a minute')
@@ -79,7 +80,7 @@ describe('wynnsync backfill', () => {
     const api = await servedApi()
     serveGuilds(api)
     const environment = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_BASE_URL: api.url }
-    const backfill = (...args: string[]) => runProgram(['backfill', 'guilds', ...args], environment)
+    const backfill = (...args: string[]) => runInside(['backfill', 'guilds', ...args], environment)
     await backfill()
     expect(api.requests).toHaveLength(5)
     const again = await backfill()
@@ -111,10 +112,10 @@ describe('wynnsync backfill', () => {
     const api = await servedApi()
     serveItems(api, [item('Ash')])
     const environment = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_BASE_URL: api.url }
-    await runProgram(['backfill', 'items'], environment)
-    const again = await runProgram(['backfill', 'items'], environment)
+    await runInside(['backfill', 'items'], environment)
+    const again = await runInside(['backfill', 'items'], environment)
     expect([again.code, again.out, api.requests.length]).toEqual([0, expect.stringContaining('finished at'), 1])
-    const anew = await runProgram(['backfill', 'items', '--restart', '--json'], environment)
+    const anew = await runInside(['backfill', 'items', '--restart', '--json'], environment)
     expect([JSON.parse(anew.out).run.status, api.requests.length]).toEqual(['unchanged', 2])
   })
 
@@ -125,7 +126,7 @@ describe('wynnsync backfill', () => {
       ['Ash', 'Elm'].map((name) => item(name)),
     )
     const environment = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_BASE_URL: api.url }
-    const { code, out } = await runProgram(['backfill', 'items', '--json'], environment)
+    const { code, out } = await runInside(['backfill', 'items', '--json'], environment)
     expect([code, JSON.parse(out)]).toMatchObject([0, { run: { status: 'ok', inserted: 2 }, left: 0 }])
     expect(api.requests.map(({ query }) => query)).toEqual([''])
   })
@@ -135,10 +136,10 @@ describe('wynnsync backfill', () => {
     serveGuilds(api)
     const environment = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_BASE_URL: api.url }
     api.setAnswer(`/guild/uuid/${guildId('b')}`, () => ({ status: 400, body: { error: 'BadRequest' } }))
-    const missed = await runProgram(['backfill', 'guilds', '--json'], environment)
+    const missed = await runInside(['backfill', 'guilds', '--json'], environment)
     expect([missed.code, JSON.parse(missed.out)]).toMatchObject([75, { run: { status: 'partial' }, left: 1 }])
     api.setAnswer(`/guild/uuid/${guildId('b')}`, () => ({ body: { ...guildBody('b', owner), name: 7 } }))
-    const aside = await runProgram(['backfill', 'guilds', '--json'], environment)
+    const aside = await runInside(['backfill', 'guilds', '--json'], environment)
     expect([aside.code, JSON.parse(aside.out)]).toMatchObject([3, { run: { quarantined: 1 }, left: 0 }])
   })
 
@@ -151,7 +152,7 @@ describe('wynnsync backfill', () => {
     [['backfill', '--from', '/nowhere'], '--from must be a folder with an index.jsonl'],
     [['backfill', '--from', '/nowhere', '--limit', '3'], '--from loads all that was recorded'],
   ])('ends with 2 after %j', async (args, said) => {
-    const { code, err } = await runProgram(args)
+    const { code, err } = await runInside(args)
     expect([code, err]).toEqual([2, expect.stringContaining(said)])
   })
 
@@ -159,7 +160,7 @@ describe('wynnsync backfill', () => {
     const api = await servedApi()
     serveGuilds(api)
     const environment = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_BASE_URL: api.url }
-    const { code, err } = await runProgram(['backfill', 'guilds', '--only', 'CCC'], environment)
+    const { code, err } = await runInside(['backfill', 'guilds', '--only', 'CCC'], environment)
     expect(code).toBe(2)
     expect(err).toContain(`${guildId('c')}  Guild c [CCC]`)
     expect(err).toContain(`${guildId('d')}  Guild d [CCC]`)
@@ -185,7 +186,7 @@ describe.each(kindsOfLongTests)('wynnsync backfill on the %s database', (kind) =
     })
     const first = startProgram(['backfill', 'guilds', '--json'], environment)
     await asked
-    const second = await runProgram(['backfill', 'guilds', '--json'], environment)
+    const second = await runInside(['backfill', 'guilds', '--json'], environment)
     expect([second.code, JSON.parse(second.out)]).toEqual([
       0,
       { plan: null, run: expect.objectContaining({ status: 'skipped', requests: 0 }), left: null },
@@ -204,7 +205,7 @@ describe.each(kindsOfLongTests)('wynnsync backfill on the %s database', (kind) =
     const where =
       kind === 'server' ? { DATABASE_URL: await testDatabaseUrl() } : { WYNNSYNC_DATA_DIR: await testDataDir() }
     const environment = { ...where, WYNNSYNC_BASE_URL: 'http://127.0.0.1:1/v3' }
-    const { code, out } = await runProgram(['backfill', '--from', folder, '--json'], environment)
+    const { code, out } = await runInside(['backfill', '--from', folder, '--json'], environment)
     expect(code).toBe(3)
     expect(JSON.parse(out)).toEqual({
       from: folder,
@@ -212,12 +213,9 @@ describe.each(kindsOfLongTests)('wynnsync backfill on the %s database', (kind) =
       broken: [expect.stringContaining('index.jsonl line 3')],
       unknown: [{ request: 'GET /ability/tree/mage (half of ability-trees; the other was not recorded)', answers: 1 }],
     })
-    const one = await runProgram(['backfill', 'guilds', '--from', folder], environment)
+    const one = await runInside(['backfill', 'guilds', '--from', folder], environment)
     expect([one.code, one.out]).toEqual([0, '(no rows)\n'])
-    const query = await runProgram(
-      ['query', 'territory_owner_at', 'Oak', '2026-06-01T10:45:00Z', '--json'],
-      environment,
-    )
+    const query = await runInside(['query', 'territory_owner_at', 'Oak', '2026-06-01T10:45:00Z', '--json'], environment)
     expect(query.out).toContain('Guild b')
     expect(readFileSync(`${folder}/index.jsonl`, 'utf8').split('\n')).toHaveLength(5)
   })

@@ -6,7 +6,8 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { commands } from '../../src/cli/all-commands.ts'
-import { buildProgram, type Environment, mainFile, runProgram, startCommand } from '../support/cli.ts'
+import { buildProgram, type Environment, mainFile, startCommand } from '../support/cli.ts'
+import { runInside } from '../support/cli-inside.ts'
 import { guildId, place } from '../support/guild-answers.ts'
 import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
 import { servedApi } from '../support/served.ts'
@@ -34,14 +35,14 @@ beforeAll(async () => {
   api.setAnswer('/guild/list/guild', () => ({ body: guilds }))
   const places = ['Ragged Coast', 'Ragged Hill', hostile].map((name) => [name, place('a', '08:00')])
   api.setAnswer('/guild/list/territory', () => ({ body: Object.fromEntries(places) }))
-  const { code, out } = await runProgram(['sync', 'guild-list', 'territories', '--base-url', api.url], environment)
+  const { code, out } = await runInside(['sync', 'guild-list', 'territories', '--base-url', api.url], environment)
   expect(code, out).toBe(0)
   await api.close()
 })
 
 /** The candidates, in the order in which they are offered. */
 async function offered(words: readonly string[], given = environment): Promise<string[]> {
-  const { code, out, err } = await runProgram(['__complete', '--', ...words], given)
+  const { code, out, err } = await runInside(['__complete', '--', ...words], given)
   expect([code, err]).toEqual([0, ''])
   return out.split('\n').flatMap((line) => (line === '' ? [] : [line.split('\t')[0] ?? '']))
 }
@@ -111,7 +112,7 @@ describe('the script', () => {
   })
 
   test('of an unknown shell ends with 2', async () => {
-    const { code, err } = await runProgram(['completion', 'tcsh'])
+    const { code, err } = await runInside(['completion', 'tcsh'])
     expect([code, err]).toEqual([2, 'wynnsync: the shell must be bash, zsh, fish, got tcsh\n'])
   })
 })

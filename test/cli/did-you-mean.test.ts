@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { nearest } from '../../src/app/text/nearest.ts'
 import { startSandbox } from '../../src/sandbox/index.ts'
-import { buildProgram, type Environment, runProgram } from '../support/cli.ts'
+import { buildProgram, type Environment } from '../support/cli.ts'
+import { runInside } from '../support/cli-inside.ts'
 import { testDatabaseUrl } from '../support/postgres.ts'
 
 describe('a name that is not quite right', () => {
   let environment: Environment
   let sandbox: Awaited<ReturnType<typeof startSandbox>>
-  const query = (...args: string[]) => runProgram(['query', ...args], environment)
+  const query = (...args: string[]) => runInside(['query', ...args], environment)
   const rows = async (...args: string[]): Promise<Record<string, string>[]> =>
     JSON.parse((await query(...args, '--json')).out)
 
@@ -15,7 +16,7 @@ describe('a name that is not quite right', () => {
     await buildProgram()
     sandbox = await startSandbox({ seed: 5 })
     environment = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_BASE_URL: sandbox.url }
-    const synced = await runProgram(['sync', 'territories', 'guild-list', 'guilds', '--limit', '3'], environment)
+    const synced = await runInside(['sync', 'territories', 'guild-list', 'guilds', '--limit', '3'], environment)
     expect(synced.code).toBe(0)
   })
   afterAll(async () => await sandbox.close())
@@ -50,7 +51,7 @@ describe('a name that is not quite right', () => {
     const player = await query('player_session', `${username}x`)
     expect([player.code, player.out]).toEqual([2, ''])
     expect(player.err).toContain(`player not found: ${username}x; did you mean ${username}`)
-    const synced = await runProgram(['sync', '--guild', `${name}x`], environment)
+    const synced = await runInside(['sync', '--guild', `${name}x`], environment)
     expect([synced.code, synced.err]).toEqual([2, expect.stringContaining(`did you mean ${name} [${prefix}]`)])
   })
 })

@@ -3,7 +3,8 @@ import { systemClock } from '../../src/app/clock.ts'
 import { openEmbedded } from '../../src/db/embedded/embedded.ts'
 import { openServer } from '../../src/db/server/server.ts'
 import { setExpectedInterval as expectEvery } from '../../src/sync/coverage/coverage.ts'
-import { buildProgram, runProgram } from '../support/cli.ts'
+import { buildProgram } from '../support/cli.ts'
+import { runInside } from '../support/cli-inside.ts'
 import { kindsOfLongTests, testDatabaseUrl, testDataDir } from '../support/postgres.ts'
 import { servedApi, serveItems } from '../support/served.ts'
 import { item } from '../support/world.ts'
@@ -20,7 +21,7 @@ describe.each(kindsOfLongTests)('what a crontab promises, on the %s database,', 
     const open = () => (url ? openServer(url) : openEmbedded(dataDir, { clock: systemClock }))
     const sync = async (schedule?: string) => {
       const told = schedule ? { ...environment, WYNNSYNC_SCHEDULE: schedule } : environment
-      expect(await runProgram(['sync', 'items', '--quiet', '--base-url', api.url], told)).toMatchObject({ code: 0 })
+      expect(await runInside(['sync', 'items', '--quiet', '--base-url', api.url], told)).toMatchObject({ code: 0 })
     }
     const expectations = async () => {
       const db = await open()

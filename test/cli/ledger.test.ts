@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import { jsonSchemas } from '../../src/cli/output/json-schemas.ts'
-import { buildProgram, runProgram } from '../support/cli.ts'
+import { buildProgram } from '../support/cli.ts'
+import { runInside } from '../support/cli-inside.ts'
 import { testDatabaseUrl } from '../support/postgres.ts'
 import { servedApi, serveItems } from '../support/served.ts'
 import { item } from '../support/world.ts'
@@ -14,7 +15,7 @@ test('the ledger and the quarantine are listed, shown and tried again', { timeou
   const api = await servedApi()
   const environment = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_BASE_URL: api.url }
   const run = async (...args: string[]) => {
-    const done = await runProgram(args, environment)
+    const done = await runInside(args, environment)
     return { ...done, json: args.includes('--json') && done.out !== '' ? JSON.parse(done.out) : undefined }
   }
   const sync = async (body: readonly object[]) => {

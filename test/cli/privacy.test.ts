@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { buildProgram, type Environment, runProgram } from '../support/cli.ts'
+import { buildProgram, type Environment } from '../support/cli.ts'
+import { runInside } from '../support/cli-inside.ts'
 import { playerId } from '../support/guild-answers.ts'
 import { profile } from '../support/player-answers.ts'
 import { kindsOfLongTests, testDatabaseUrl, testDataDir } from '../support/postgres.ts'
@@ -9,7 +10,7 @@ beforeAll(buildProgram)
 
 describe.each(kindsOfLongTests)('wynnsync privacy on the %s database', (kind) => {
   let environment: Environment
-  const privacy = (...args: string[]) => runProgram(['privacy', ...args], environment)
+  const privacy = (...args: string[]) => runInside(['privacy', ...args], environment)
 
   beforeEach(async () => {
     environment =
@@ -19,7 +20,7 @@ describe.each(kindsOfLongTests)('wynnsync privacy on the %s database', (kind) =>
     const alone = profile(3, { username: 'Alone', playtime: 5, restrictions: { onlineStatus: true } })
     for (const body of [...twins, alone]) api.setAnswer(`/player/${body.uuid}`, () => ({ body }))
     const keys = [1, 2, 3].flatMap((number) => ['--player', playerId(number)])
-    const { code, err } = await runProgram(['sync', 'players', ...keys, '--base-url', api.url], environment)
+    const { code, err } = await runInside(['sync', 'players', ...keys, '--base-url', api.url], environment)
     expect([code, err]).toMatchObject([0, expect.any(String)])
     await api.close()
   })

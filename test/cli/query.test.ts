@@ -2,7 +2,8 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { topics } from '../../src/analytics/catalogue.ts'
 import { describedColumns } from '../../src/analytics/function-columns.ts'
 import { jsonSchemas } from '../../src/cli/output/json-schemas.ts'
-import { buildProgram, type Environment, mainFile, runProgram, startCommand } from '../support/cli.ts'
+import { buildProgram, type Environment, mainFile, startCommand } from '../support/cli.ts'
+import { runInside } from '../support/cli-inside.ts'
 import { kindsOfLongTests, testDatabaseUrl, testDataDir } from '../support/postgres.ts'
 import { servedApi, serveItems } from '../support/served.ts'
 import { item } from '../support/world.ts'
@@ -26,7 +27,7 @@ beforeAll(buildProgram)
 
 describe.each(kindsOfLongTests)('wynnsync query and status on the %s database', (kind) => {
   let environment: Environment
-  const query = (...args: string[]) => runProgram(['query', ...args], environment)
+  const query = (...args: string[]) => runInside(['query', ...args], environment)
 
   beforeAll(async () => {
     environment =
@@ -34,7 +35,7 @@ describe.each(kindsOfLongTests)('wynnsync query and status on the %s database', 
     const api = await servedApi()
     serveItems(api, weapons)
     api.setAnswer('/item/recipe/database', () => ({ body: [recipe] }))
-    const { code } = await runProgram(['sync', 'items', 'recipes', '--base-url', api.url], environment)
+    const { code } = await runInside(['sync', 'items', 'recipes', '--base-url', api.url], environment)
     expect(code).toBe(0)
     await api.close()
   })
@@ -85,7 +86,7 @@ describe.each(kindsOfLongTests)('wynnsync query and status on the %s database', 
   test('has no answer before the first sync, and says why', async () => {
     const empty =
       kind === 'server' ? { DATABASE_URL: await testDatabaseUrl() } : { WYNNSYNC_DATA_DIR: await testDataDir() }
-    const { code, out, err } = await runProgram(['query', 'world_peak', '-7d', 'now'], empty)
+    const { code, out, err } = await runInside(['query', 'world_peak', '-7d', 'now'], empty)
     expect([code, out]).toEqual([0, '(no rows)\n'])
     expect(err).toContain('nothing was synced into this database yet')
   })
@@ -162,7 +163,7 @@ describe.each(kindsOfLongTests)('wynnsync query and status on the %s database', 
   })
 
   test('shows in status where every resource stands, as text and as JSON', async () => {
-    const { code, out } = await runProgram(['status'], environment)
+    const { code, out } = await runInside(['status'], environment)
     expect(code).toBe(0)
     expect(out).toMatch(/^database \S+, [\d.]+ MB\n\nresource +last run/)
     expect(out).toMatch(/^items +ok .* 3000 +0$/m)
@@ -170,7 +171,7 @@ describe.each(kindsOfLongTests)('wynnsync query and status on the %s database', 
     expect(out).toMatch(/^guest +\S.* \d+ s$/m)
     // A table that Postgres has not looked at yet has no estimate, rather than none.
     expect(out).toMatch(/^game\.item .* (3000|not estimated yet)$/m)
-    const json = JSON.parse((await runProgram(['status', '--json'], environment)).out)
+    const json = JSON.parse((await runInside(['status', '--json'], environment)).out)
     expect(Object.keys(json)).toEqual([
       'database',
       'resources',
@@ -195,6 +196,6 @@ describe.each(kindsOfLongTests)('wynnsync query and status on the %s database', 
   })
 
   test('migrates what is migrated already without a change', async () => {
-    expect(JSON.parse((await runProgram(['migrate', '--json'], environment)).out)).toMatchObject({ applied: [] })
+    expect(JSON.parse((await runInside(['migrate', '--json'], environment)).out)).toMatchObject({ applied: [] })
   })
 })

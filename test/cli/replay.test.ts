@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { openServer } from '../../src/db/server/server.ts'
-import { buildProgram, runProgram, startProgram } from '../support/cli.ts'
+import { buildProgram, startProgram } from '../support/cli.ts'
+import { runInside } from '../support/cli-inside.ts'
 import { testDatabaseUrl } from '../support/postgres.ts'
 import { servedApi, serveItems } from '../support/served.ts'
 import { item } from '../support/world.ts'
@@ -12,9 +13,9 @@ describe('wynnsync replay', () => {
     const sandbox = await servedApi()
     const environment = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_BASE_URL: sandbox.url }
     serveItems(sandbox, [item('Elm'), item('Oak')])
-    expect(await runProgram(['sync', 'items'], environment)).toMatchObject({ code: 0 })
+    expect(await runInside(['sync', 'items'], environment)).toMatchObject({ code: 0 })
 
-    expect(await runProgram(['replay'], environment)).toMatchObject({
+    expect(await runInside(['replay'], environment)).toMatchObject({
       code: 0,
       out: expect.stringMatching(/game\.item +0 +0 +2\n(?:.*\n)*1 responses; nothing differs\n$/),
     })
@@ -22,7 +23,7 @@ describe('wynnsync replay', () => {
     try {
       // As if the program had understood less when it came.
       await db.query(`update game.item set lore = 'lost' where internal_name = 'Elm'`)
-      const { code, out } = await runProgram(['replay', 'items', '--json'], environment)
+      const { code, out } = await runInside(['replay', 'items', '--json'], environment)
       const { tables, swapped } = JSON.parse(out)
       expect({ code, swapped, item: tables[0] }).toEqual({
         code: 0,
@@ -32,7 +33,7 @@ describe('wynnsync replay', () => {
       const killed = startProgram(['replay', 'items', '--yes'], environment)
       setTimeout(() => killed.child.kill('SIGKILL'), 600)
       await killed.finished
-      const again = await runProgram(['replay', 'items', '--yes'], environment)
+      const again = await runInside(['replay', 'items', '--yes'], environment)
       expect(again).toMatchObject({
         code: 0,
         out: expect.stringContaining('the tables are replaced by the rebuilt ones'),
@@ -55,11 +56,11 @@ describe('wynnsync replay', () => {
       WYNNSYNC_RAW: 'off',
     }
     serveItems(sandbox, [item('Elm')])
-    expect(await runProgram(['sync', 'items'], environment)).toMatchObject({ code: 0 })
-    expect(await runProgram(['replay', 'items'], environment)).toMatchObject({
+    expect(await runInside(['sync', 'items'], environment)).toMatchObject({ code: 0 })
+    expect(await runInside(['replay', 'items'], environment)).toMatchObject({
       code: 1,
       out: 'items: left alone, it has no archive\n',
     })
-    expect(await runProgram(['replay', 'nonsense'], environment)).toMatchObject({ code: 2 })
+    expect(await runInside(['replay', 'nonsense'], environment)).toMatchObject({ code: 2 })
   }, 60_000)
 })

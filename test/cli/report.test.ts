@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { openServer } from '../../src/db/server/server.ts'
 import { territories } from '../../src/resources/territories/index.ts'
-import { buildProgram, type Environment, runProgram } from '../support/cli.ts'
+import { buildProgram, type Environment } from '../support/cli.ts'
+import { runInside } from '../support/cli-inside.ts'
 import { guildBody, guildId, place, syncGuild } from '../support/guild-answers.ts'
 import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
 import { openWorld } from '../support/world.ts'
@@ -13,7 +14,7 @@ beforeAll(buildProgram)
 describe('wynnsync report', () => {
   let environment: Environment
   let folder: string
-  const report = (...args: string[]) => runProgram(['report', ...args], environment, folder)
+  const report = (...args: string[]) => runInside(['report', ...args], environment, folder)
 
   beforeAll(async () => {
     environment = { DATABASE_URL: await testDatabaseUrl() }

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/app/clock.ts'
 import { openEmbedded } from '../../src/db/embedded/embedded.ts'
 import { openServer } from '../../src/db/server/server.ts'
 import { buildProgram, runProgram, startProgram } from '../support/cli.ts'
-import { kindsOfLongTests, testDatabaseUrl, testDataDir } from '../support/postgres.ts'
+import { kindsOfLongTests, temporaryFolder, testDatabaseUrl, testDataDir } from '../support/postgres.ts'
 import { cuttableWay } from '../support/proxy.ts'
 import { servedApi, serveItems } from '../support/served.ts'
 import { instantOf, item } from '../support/world.ts'
@@ -108,7 +109,7 @@ describe('wynnsync sync', () => {
     api.setAnswer('/item/metadata', ({ query }) => ({
       body: query.has('static') ? { type: { bow: 1 } } : { filters: { type: ['bow'] } },
     }))
-    const dataDir = await testDataDir({ migrated: false })
+    const dataDir = join(await temporaryFolder(), 'new')
     const { code, out, err } = await runProgram(['sync', ...names, '--base-url', api.url, '--data-dir', dataDir])
     expect(code).toBe(0)
     expect(

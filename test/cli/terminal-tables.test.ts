@@ -2,7 +2,8 @@ import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { buildProgram, type Environment, runProgram } from '../support/cli.ts'
+import { buildProgram, type Environment } from '../support/cli.ts'
+import { runInside } from '../support/cli-inside.ts'
 import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
 import { servedApi, serveItems } from '../support/served.ts'
 import { hasTerminals, onTerminal } from '../support/terminal.ts'
@@ -25,7 +26,7 @@ beforeAll(async () => {
   environment = { DATABASE_URL: await testDatabaseUrl(), PAGER: '' }
   const api = await servedApi()
   serveItems(api, items)
-  expect((await runProgram(['sync', 'items', '--base-url', api.url], environment)).code).toBe(0)
+  expect((await runInside(['sync', 'items', '--base-url', api.url], environment)).code).toBe(0)
   await api.close()
 })
 
@@ -63,8 +64,8 @@ describe.skipIf(!hasTerminals)('a table on a terminal', () => {
     expect((await shown(identifications)).raw).toContain(bold)
     expect((await shown(identifications, { NO_COLOR: '1' })).raw).not.toContain('\u001b[')
     const [piped, forced] = await Promise.all([
-      runProgram(identifications, environment),
-      runProgram(identifications, { ...environment, FORCE_COLOR: '1' }),
+      runInside(identifications, environment),
+      runInside(identifications, { ...environment, FORCE_COLOR: '1' }),
     ])
     expect(piped.out).not.toContain('\u001b[')
     expect(forced.out).toContain(bold)
@@ -82,7 +83,7 @@ describe.skipIf(!hasTerminals)('a table on a terminal', () => {
     expect(seen.trimEnd().split('\n')).toHaveLength(43)
     await writeFile(`${pager}.seen`, 'nothing')
     await shown(['query', 'item', '--limit', '10'], { PAGER: pager })
-    await runProgram(long, { ...environment, PAGER: pager })
+    await runInside(long, { ...environment, PAGER: pager })
     expect(await readFile(`${pager}.seen`, 'utf8')).toBe('nothing')
   })
 
@@ -98,11 +99,11 @@ describe.skipIf(!hasTerminals)('a table on a terminal', () => {
 describe('a table in a pipe', () => {
   test('is whole, also where $COLUMNS is exported; JSON and CSV have every digit', async () => {
     const narrow = { ...environment, COLUMNS: '40' }
-    const { out } = await runProgram(identifications, narrow)
+    const { out } = await runInside(identifications, narrow)
     expect(out).not.toContain('…')
     const [json, csv] = await Promise.all([
-      runProgram([...identifications, '--json'], narrow),
-      runProgram([...identifications, '--csv'], narrow),
+      runInside([...identifications, '--json'], narrow),
+      runInside([...identifications, '--csv'], narrow),
     ])
     expect(JSON.parse(json.out)[0].raw).toBeGreaterThanOrEqual(5_664_000_000)
     expect(csv.out).toMatch(/,56640000\d\d,/)

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { buildProgram, runProgram, startProgram } from '../support/cli.ts'
+import { runInside } from '../support/cli-inside.ts'
 import { temporaryFolder, testDatabaseUrl, testDataDir } from '../support/postgres.ts'
 import { servedApi } from '../support/served.ts'
 
@@ -29,7 +30,7 @@ describe('wynnsync', () => {
     [['sandbox', '--dialect', 'klingon'], 'Allowed choices are live, documented'],
     [['demo', '--seed', 'x'], '--seed must be a whole number'],
   ])('ends with 2 after %j and says what to write instead', async (args, said) => {
-    const { code, out, err } = await runProgram(args)
+    const { code, out, err } = await runInside(args)
     expect([code, out]).toEqual([2, ''])
     expect(err).toContain(said)
     expect(err).not.toMatch(/^ +at /m)
@@ -39,7 +40,7 @@ describe('wynnsync', () => {
     [['sync', 'tiems', '--json'], 'no resource is called tiems; did you mean items?'],
     [['sync', '--json', '--database-url', 'sqlite://x'], 'must look like postgres://'],
   ])('prints one JSON document with the error after %j', async (args, said) => {
-    const { code, out, err } = await runProgram(args)
+    const { code, out, err } = await runInside(args)
     expect([code, JSON.parse(out)]).toEqual([2, { runs: [], error: expect.stringContaining(said) }])
     expect(err).toContain(said)
   })
@@ -82,7 +83,7 @@ describe('wynnsync', () => {
       '--limit does nothing without a worklist: leaderboards, guilds, players',
     ],
   ])('ends with 2 after %j, where a flag has nothing to do', async (args, said) => {
-    expect(await runProgram(args)).toEqual({ code: 2, out: '', err: `wynnsync: ${said}\n` })
+    expect(await runInside(args)).toEqual({ code: 2, out: '', err: `wynnsync: ${said}\n` })
   })
 
   test('names the flag of a port that is taken', { timeout: 120_000 }, async () => {
@@ -98,7 +99,7 @@ describe('wynnsync', () => {
       ['start', '--web-port', server],
       ['serve-db', '--port', { WYNNSYNC_DATA_DIR: await testDataDir() }],
     ] as const) {
-      const { code, err } = await runProgram([command, flag, String(port), '--log-level', 'error'], environment)
+      const { code, err } = await runInside([command, flag, String(port), '--log-level', 'error'], environment)
       const said = `${flag} ${port}: another program listens on it; choose another, or 0 for a free one\n`
       expect([command, code, err]).toEqual([command, 2, `wynnsync: ${said}`])
     }
@@ -124,7 +125,7 @@ describe('wynnsync', () => {
   test('tells its version, and shows an example for every command', async () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
     expect(await runProgram(['--version'])).toEqual({ code: 0, out: `${version}\n`, err: '' })
-    const helps = await Promise.all(commands.map((command) => runProgram([command, '--help'])))
+    const helps = await Promise.all(commands.map((command) => runInside([command, '--help'])))
     expect(helps.map(({ code, err }) => [code, err])).toEqual(commands.map(() => [0, '']))
     for (const [index, { out }] of helps.entries()) {
       expect(out).toMatch(new RegExp(`^Usage: wynnsync ${commands[index]}`))

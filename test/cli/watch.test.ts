@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { virtualClock } from '../../src/app/clock.ts'
 import { jsonSchemas } from '../../src/cli/output/json-schemas.ts'
-import { buildProgram, runProgram } from '../support/cli.ts'
+import { buildProgram } from '../support/cli.ts'
+import { runInside } from '../support/cli-inside.ts'
 import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
 import { openReceiver } from '../support/receiver.ts'
 import { servedApi, serveItems } from '../support/served.ts'
@@ -16,7 +17,7 @@ test('watch add, list, test and remove edit the file, and show no secret', async
   const file = join(folder, 'watches.json')
   const said: string[] = []
   const run = async (...args: string[]) => {
-    const { code, out, err } = await runProgram(['watch', ...args], { WYNNSYNC_DATA_DIR: folder })
+    const { code, out, err } = await runInside(['watch', ...args], { WYNNSYNC_DATA_DIR: folder })
     said.push(out, err)
     return { code, out, err }
   }
@@ -77,7 +78,7 @@ test('a sync from a crontab sends what it changed; status and doctor say what is
   const environment = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_DATA_DIR: await temporaryFolder() }
   // Of the last two hours: what is older is no news.
   const api = await servedApi({ clock: virtualClock(Date.now() - 7_300_000) })
-  const run = async (...args: string[]) => await runProgram([...args, '--base-url', api.url], environment)
+  const run = async (...args: string[]) => await runInside([...args, '--base-url', api.url], environment)
   const sync = async (lore: string) => {
     await api.clock.moveTo(api.clock.now() + 3_600_000)
     serveItems(api, [item('Oak Bow', { lore })])
@@ -105,7 +106,7 @@ test('a sync from a crontab sends what it changed; status and doctor say what is
 test('watch add checks names against the database, and doctor reports those that nothing has', async () => {
   const [receiver, api] = [await openReceiver(), await servedApi({ game: { guilds: 3, players: 20 } })]
   const environment = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_DATA_DIR: await temporaryFolder() }
-  const run = async (...args: string[]) => await runProgram([...args, '--base-url', api.url], environment)
+  const run = async (...args: string[]) => await runInside([...args, '--base-url', api.url], environment)
   const add = async (name: string, ...args: string[]) =>
     await run('watch', 'add', name, '--event', 'captured', '--webhook', receiver.url, ...args)
   // No guild is known yet.

@@ -2,14 +2,15 @@ import { createHash } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { jsonSchemas } from '../../src/cli/output/json-schemas.ts'
 import { openServer } from '../../src/db/server/server.ts'
-import { buildProgram, runProgram } from '../support/cli.ts'
+import { buildProgram } from '../support/cli.ts'
+import { runInside } from '../support/cli-inside.ts'
 import { testDatabaseUrl } from '../support/postgres.ts'
 
 beforeAll(buildProgram)
 
 test('web-key prints a key once, keeps its hash, and refuses what it cannot do', { timeout: 60_000 }, async () => {
   const url = await testDatabaseUrl()
-  const run = async (...args: string[]) => await runProgram(['web-key', ...args], { DATABASE_URL: url })
+  const run = async (...args: string[]) => await runInside(['web-key', ...args], { DATABASE_URL: url })
   expect(await run('list')).toMatchObject({ code: 0, out: expect.stringContaining('no keys') })
   const other = JSON.parse((await run('add', 'a', '--json')).out)
   expect(jsonSchemas['web-key-add'].safeParse(other).error).toBeUndefined()

@@ -3,7 +3,8 @@ import { beforeAll, expect, test } from 'vitest'
 import { unknownFields } from '../../src/api/schemas/form/unknown.ts'
 import { jsonSchemas } from '../../src/cli/output/json-schemas.ts'
 import { startSandbox } from '../../src/sandbox/index.ts'
-import { buildProgram, runProgram } from '../support/cli.ts'
+import { buildProgram } from '../support/cli.ts'
+import { runInside } from '../support/cli-inside.ts'
 import { gitRepository } from '../support/git-repository.ts'
 import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
 
@@ -30,7 +31,7 @@ test('what --json prints is what docs/reference/json says, and no field more', {
   try {
     const environment = { DATABASE_URL: await testDatabaseUrl({ migrated: false }), WYNNSYNC_BASE_URL: sandbox.url }
     const hold = async (name: Name, args: readonly string[]) => {
-      const { out, err } = await runProgram([...args, '--json'], environment)
+      const { out, err } = await runInside([...args, '--json'], environment)
       const document: unknown = JSON.parse(out || 'null')
       const { error } = jsonSchemas[name].safeParse(document)
       expect([name, error?.issues ?? [], err]).toEqual([name, [], expect.any(String)])

@@ -16,7 +16,8 @@ import { runResource } from '../../src/sync/run/run-resource.ts'
 import { addKeys } from '../../src/sync/worklist/work-items.ts'
 import { takeKey } from '../analytics/true-game/play.ts'
 import { afterwards } from '../support/afterwards.ts'
-import { buildProgram, runProgram } from '../support/cli.ts'
+import { buildProgram } from '../support/cli.ts'
+import { runInside } from '../support/cli-inside.ts'
 import { smallItemWorld } from '../support/item-world.ts'
 import { ofPart } from '../support/parts.ts'
 import { temporaryFolder, testDatabase, testDatabaseUrl, testDataDir } from '../support/postgres.ts'
@@ -103,7 +104,7 @@ describe('a lake with every resource', { timeout: 600_000 }, () => {
     const place = kind === 'server' ? await testDatabaseUrl() : await testDataDir()
     const environment = kind === 'server' ? { DATABASE_URL: place } : { WYNNSYNC_DATA_DIR: place }
     const run = () =>
-      runProgram(['backfill', '--from-lake', folders.get(people === 'with') ?? '', '--json'], environment as never)
+      runInside(['backfill', '--from-lake', folders.get(people === 'with') ?? '', '--json'], environment as never)
     const first = await run()
     const done = JSON.parse(first.out)
     expect([first.code, first.err, done.refused]).toEqual([0, expect.anything(), []])

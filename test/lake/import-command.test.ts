@@ -6,9 +6,10 @@ import type { Database } from '../../src/db/database.ts'
 import { openEmbedded } from '../../src/db/embedded/embedded.ts'
 import { openServer } from '../../src/db/server/server.ts'
 import { fillYear } from '../bench/year/fill.ts'
-import { buildProgram, runProgram, startProgram } from '../support/cli.ts'
+import { buildProgram, startProgram } from '../support/cli.ts'
+import { runInside } from '../support/cli-inside.ts'
 import { different, linesOf, serve } from '../support/lake-folder.ts'
-import { temporaryFolder, testDatabaseUrl, testDataDir } from '../support/postgres.ts'
+import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
 
 const hour = 3_600_000
 /** The program has the machine's clock: nothing of a lake may lie in the future. */
@@ -32,7 +33,7 @@ describe('wynnsync backfill --from-lake', { timeout: 300_000 }, () => {
     const db = await openServer(source)
     await fillYear(db, extent).finally(() => db.close())
     folder = join(await temporaryFolder(), 'lake')
-    const { code, err } = await runProgram(['lake', 'export', folder, '--people', '--json'], { DATABASE_URL: source })
+    const { code, err } = await runInside(['lake', 'export', folder, '--people', '--json'], { DATABASE_URL: source })
     expect([code, err]).toEqual([0, expect.any(String)])
   }, 300_000)
 
@@ -41,22 +42,22 @@ describe('wynnsync backfill --from-lake', { timeout: 300_000 }, () => {
   test('says what it would import, imports it over HTTP, and nothing the second time', async () => {
     const environment = { DATABASE_URL: await testDatabaseUrl() }
     const place = await serve(join(folder, '..'))
-    const price = await runProgram(importing(place, '--dry-run'), environment)
+    const price = await runInside(importing(place, '--dry-run'), environment)
     const { rows, files, refused } = JSON.parse(price.out)
     expect([price.code, refused]).toEqual([0, []])
-    const first = await runProgram(importing(place), environment)
+    const first = await runInside(importing(place), environment)
     const done = JSON.parse(first.out)
     expect([first.code, done.files, done.refused]).toEqual([0, files, []])
     expect(sum(done.tables, 'rows')).toBe(rows)
-    const again = await runProgram(importing(place), environment)
+    const again = await runInside(importing(place), environment)
     expect([again.code, JSON.parse(again.out)]).toEqual([0, expect.objectContaining({ files: 0, tables: [] })])
   })
 
   test('imports what an export without people holds, and says how many rows name no player', async () => {
     const nameless = join(await temporaryFolder(), 'lake')
-    await runProgram(['lake', 'export', nameless], { DATABASE_URL: source })
-    const dataDir = await testDataDir({ migrated: false })
-    const { code, out, err } = await runProgram(importing(nameless), { WYNNSYNC_DATA_DIR: dataDir })
+    await runInside(['lake', 'export', nameless], { DATABASE_URL: source })
+    const dataDir = join(await temporaryFolder(), 'new')
+    const { code, out, err } = await runInside(importing(nameless), { WYNNSYNC_DATA_DIR: dataDir })
     const { refused, tables } = JSON.parse(out) as { refused: unknown[]; tables: Row[] }
     expect([code, refused], err).toEqual([0, []])
     expect(sum(tables, 'refused')).toBe(0)
@@ -75,13 +76,13 @@ describe('wynnsync backfill --from-lake', { timeout: 300_000 }, () => {
 
   test('killed at any instant and begun again, it makes what an undisturbed import makes', async () => {
     const calm = { DATABASE_URL: await testDatabaseUrl() }
-    expect((await runProgram(importing(folder), calm)).code).toBe(0)
+    expect((await runInside(importing(folder), calm)).code).toBe(0)
     const disturbed = { DATABASE_URL: await testDatabaseUrl() }
     const random = seededRandom(7)
     let killed = 0
     for (const files of [0, 1, 3, 6, 10, 15]) killed += (await killedAfter(disturbed, files, 40 * random())) ? 1 : 0
     expect(killed).toBeGreaterThan(2)
-    const last = await runProgram(importing(folder), disturbed)
+    const last = await runInside(importing(folder), disturbed)
     expect([last.code, JSON.parse(last.out).refused], last.err).toEqual([0, []])
     const [one, other] = [await openServer(calm.DATABASE_URL), await openServer(disturbed.DATABASE_URL)]
     try {

@@ -10,6 +10,7 @@ import { virtualClock } from '../../src/app/clock.ts'
 import { exportLake } from '../../src/lake/export.ts'
 import { readIndex } from '../../src/lake/index-file.ts'
 import { buildProgram, runProgram, startProgram } from '../support/cli.ts'
+import { runInside } from '../support/cli-inside.ts'
 import { serve } from '../support/lake-folder.ts'
 import { temporaryFolder, testDatabase, testDatabaseUrl } from '../support/postgres.ts'
 
@@ -40,7 +41,7 @@ describe('files of this machine during an import', { timeout: 120_000 }, () => {
     await rm(path)
     await make(path)
     const environment = { DATABASE_URL: await testDatabaseUrl() }
-    const { code, out } = await runProgram(['backfill', '--from-lake', folder, '--json'], environment)
+    const { code, out } = await runInside(['backfill', '--from-lake', folder, '--json'], environment)
     const { refused, tables } = JSON.parse(out)
     const reason = expect.stringMatching('no file but a folder, pipe or device|leads out of the lake|cannot be opened')
     expect([code, refused]).toEqual([3, [{ what: file?.path, reason }]])
@@ -48,7 +49,7 @@ describe('files of this machine during an import', { timeout: 120_000 }, () => {
     // Once the file is there, the same call imports it.
     await rm(path, { recursive: true })
     await cp(join(lake, file?.path ?? ''), path)
-    const again = await runProgram(['backfill', '--from-lake', folder, '--json'], environment)
+    const again = await runInside(['backfill', '--from-lake', folder, '--json'], environment)
     expect([again.code, JSON.parse(again.out).refused]).toEqual([0, []])
   })
 

@@ -9,7 +9,8 @@ import { askLake, lakeQuestions } from '../../src/lake/query.ts'
 import { openPlace } from '../../src/lake/read/place.ts'
 import { fillYear } from '../bench/year/fill.ts'
 import { afterwards } from '../support/afterwards.ts'
-import { buildProgram, runProgram } from '../support/cli.ts'
+import { buildProgram } from '../support/cli.ts'
+import { runInside } from '../support/cli-inside.ts'
 import { answersOf, linesOf } from '../support/lake-answers.ts'
 import { serve } from '../support/lake-folder.ts'
 import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
@@ -42,7 +43,7 @@ test('every question about a lake has the answer of Postgres', { timeout: 120_00
 })
 
 test('wynnsync lake query needs no database, names its questions, and says what a lake has not', async () => {
-  const run = (...args: string[]) => runProgram(['lake', 'query', ...args])
+  const run = (...args: string[]) => runInside(['lake', 'query', ...args])
   const shown = await run(folder, 'who-takes-from-whom', '--json', '--limit', '3')
   expect([shown.code, JSON.parse(shown.out).length]).toEqual([0, 3])
   const { out } = await run('--help')
@@ -57,8 +58,8 @@ test('wynnsync lake query needs no database, names its questions, and says what 
 
 test('a lake behind a web server is answered from files that are what its index says, up to --max-bytes', async () => {
   const url = await serve(join(folder, '..'))
-  const run = (...args: string[]) => runProgram(['lake', 'query', url, 'holds', '--json', ...args])
-  expect(await run()).toEqual(await runProgram(['lake', 'query', folder, 'holds', '--json']))
+  const run = (...args: string[]) => runInside(['lake', 'query', url, 'holds', '--json', ...args])
+  expect(await run()).toEqual(await runInside(['lake', 'query', folder, 'holds', '--json']))
   expect(await run('--max-bytes', '10')).toMatchObject({
     code: 2,
     err: expect.stringContaining('--max-bytes allows 10'),

@@ -5,7 +5,8 @@ import { openServer } from '../../src/db/server/server.ts'
 import type { LakeIndex } from '../../src/lake/index-file.ts'
 import { readIndex } from '../../src/lake/index-file.ts'
 import { resources } from '../../src/resources/index.ts'
-import { buildProgram, type Environment, runProgram, startProgram } from '../support/cli.ts'
+import { buildProgram, type Environment, startProgram } from '../support/cli.ts'
+import { runInside } from '../support/cli-inside.ts'
 import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
 import { servedApi } from '../support/served.ts'
 
@@ -49,7 +50,7 @@ describe('wynnsync start with WYNNSYNC_LAKE', { timeout: 60_000 }, () => {
       ...{ DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_BASE_URL: api.url, WYNNSYNC_SCHEDULE: schedule },
       ...{ WYNNSYNC_LAKE: place, WYNNSYNC_LAKE_SCHEDULE: '* * * * * *' },
     }
-    const empty = JSON.parse((await runProgram(['status', '--json'], environment)).out)
+    const empty = JSON.parse((await runInside(['status', '--json'], environment)).out)
     expect(empty.lake).toEqual({ place, at: null, people: false, files: 0, rows: 0, bytes: 0 })
     const { log } = started(environment)
     const first = await until(async () => {
@@ -59,11 +60,11 @@ describe('wynnsync start with WYNNSYNC_LAKE', { timeout: 60_000 }, () => {
     expect(first.people).toBe(false)
     await until(async () => ((await readIndex(place))?.at !== first.at ? true : undefined))
 
-    const status = await runProgram(['status', '--json'], environment)
+    const status = await runInside(['status', '--json'], environment)
     const { lake } = JSON.parse(status.out)
     expect(lake).toEqual({ ...lake, place, people: false, at: expect.stringMatching(/Z$/) })
     expect(lake.rows).toBeGreaterThan(0)
-    expect((await runProgram(['status'], environment)).out).toMatch(
+    expect((await runInside(['status'], environment)).out).toMatch(
       /^lake .*, [\d.]+ [kM]B, [\d,]+ rows, exported \d+ s ago$/m,
     )
     const url = /url=(\S+)/.exec(log())?.[1] ?? ''
@@ -96,7 +97,7 @@ describe('wynnsync start with WYNNSYNC_LAKE', { timeout: 60_000 }, () => {
     const folder = await temporaryFolder()
     const environment = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_BASE_URL: api.url }
     const found = async (place: string) => {
-      const { out } = await runProgram(['doctor', '--json'], { ...environment, WYNNSYNC_LAKE: place })
+      const { out } = await runInside(['doctor', '--json'], { ...environment, WYNNSYNC_LAKE: place })
       const { findings } = JSON.parse(out) as { findings: { check: string; verdict: string; seen: string }[] }
       return findings.find(({ check }) => check === 'lake')
     }
@@ -106,7 +107,7 @@ describe('wynnsync start with WYNNSYNC_LAKE', { timeout: 60_000 }, () => {
       verdict: 'fine',
       seen: `nothing was exported into ${place} yet`,
     })
-    expect((await runProgram(['lake', 'export', place], environment)).code).toBe(0)
+    expect((await runInside(['lake', 'export', place], environment)).code).toBe(0)
     expect(await found(place)).toMatchObject({
       verdict: 'fine',
       seen: expect.stringContaining(`${place} was exported `),
@@ -124,13 +125,13 @@ describe('wynnsync start with WYNNSYNC_LAKE', { timeout: 60_000 }, () => {
       verdict: 'problem',
       seen: expect.stringContaining('/dev/null/lake: '),
     })
-    const { out } = await runProgram(['doctor', '--json'], environment)
+    const { out } = await runInside(['doctor', '--json'], environment)
     expect(out).not.toContain('lake')
   })
 
   test('refuses a place that is no folder, and a schedule that is none', async () => {
     const wrong = { WYNNSYNC_LAKE: 'gs://bucket/lake', WYNNSYNC_LAKE_SCHEDULE: 'hourly' }
-    const { code, err } = await runProgram(['start'], wrong)
+    const { code, err } = await runInside(['start'], wrong)
     expect(code).toBe(2)
     expect(err).toContain('WYNNSYNC_LAKE: must be a folder or s3://bucket/prefix')
     expect(err).toContain('WYNNSYNC_LAKE_SCHEDULE: ')

@@ -3,7 +3,8 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { virtualClock } from '../../src/app/clock.ts'
 import { jsonSchemas } from '../../src/cli/output/json-schemas.ts'
 import { openWebhook } from '../../src/monitoring/webhook.ts'
-import { buildProgram, runProgram } from '../support/cli.ts'
+import { buildProgram } from '../support/cli.ts'
+import { runInside } from '../support/cli-inside.ts'
 import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
 import { openReceiver } from '../support/receiver.ts'
 import { servedApi, serveItems } from '../support/served.ts'
@@ -130,7 +131,7 @@ describe('wynnsync sync with a webhook', () => {
       if (Array.isArray(answer)) serveItems(api, answer)
       else api.setAnswer('/item/database', () => answer)
       const more = { WYNNSYNC_BASE_URL: api.url, WYNNSYNC_WEBHOOK_URL: url }
-      const { code, out, err } = await runProgram(['sync', 'items'], { ...environment, ...more })
+      const { code, out, err } = await runInside(['sync', 'items'], { ...environment, ...more })
       said.push(out, err)
       return code
     }
