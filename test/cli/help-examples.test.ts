@@ -8,7 +8,8 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { systemClock, virtualClock } from '../../src/app/clock.ts'
 import { commands } from '../../src/cli/all-commands.ts'
 import { runProgram as runInProcess } from '../../src/cli/program.ts'
-import { buildProgram, type Environment, mainFile, runProgram, startCommand } from '../support/cli.ts'
+import { buildProgram, type Environment, mainFile, startCommand } from '../support/cli.ts'
+import { runInside } from '../support/cli-inside.ts'
 import { gitRepository } from '../support/git-repository.ts'
 import { guildBody, guildId, place } from '../support/guild-answers.ts'
 import { smallItemWorld } from '../support/item-world.ts'
@@ -121,7 +122,7 @@ beforeAll(async () => {
   environment = { ...home, DATABASE_URL: await testDatabaseUrl() }
   embedded = { ...home, WYNNSYNC_DATA_DIR: await testDataDir() }
   const sync = async (...args: string[]) => {
-    const { code, out, err } = await runProgram(['sync', ...args, '--json'], environment)
+    const { code, out, err } = await runInside(['sync', ...args, '--json'], environment)
     expect([0, 3], out + err).toContain(code)
     return JSON.parse(out)
   }
@@ -135,12 +136,12 @@ beforeAll(async () => {
   await sync('territories', 'items')
   // Later examples sync the items again, and then nothing is in quarantine any more.
   quarantining = { ...home, DATABASE_URL: await testDatabaseUrl() }
-  await runProgram(['sync', 'items'], quarantining)
+  await runInside(['sync', 'items'], quarantining)
   api.setAnswer('/item/database', () => null)
   const brokenOf = async (where: Environment) =>
-    JSON.parse((await runProgram(['quarantine', '--json'], where)).out).quarantine[0]
+    JSON.parse((await runInside(['quarantine', '--json'], where)).out).quarantine[0]
   const lake = join(cwd, 'lake-of-a-friend')
-  expect((await runProgram(['lake', 'export', lake, '--people'], environment)).code).toBe(0)
+  expect((await runInside(['lake', 'export', lake, '--people'], environment)).code).toBe(0)
   const git = await gitRepository([
     {
       at: instantOf('10:00'),
@@ -226,6 +227,14 @@ xdg-open "$url"; wait $pid`
   return before + asHere(line)
 }
 
+/** The words of a command that needs no shell: neither its operators nor its expansions, nor a stdin of its own. */
+function plainWords(line: string): string[] | undefined {
+  if (readyOf(line) || line.includes('--no-browser') || !/^wynnsync (?!mcp)[^|&;<>$`*?(){}~#\\]+$/.test(line))
+    return undefined
+  const words = [...line.matchAll(/"[^"]*"|'[^']*'|[^\s"']+/g)].map(([word]) => word)
+  return words.join(' ') === line ? words.slice(1).map((word) => word.replace(/^(["'])(.*)\1$/, '$2')) : undefined
+}
+
 /** The three questions of `init`, answered with the return key. */
 async function answerInit(): Promise<void> {
   if (!hasTerminals) return
@@ -256,7 +265,10 @@ describe('the example', () => {
       const script = `set -o pipefail\n${scriptOf(line, neighbours)}`
       const elsewhere = line.startsWith('wynnsync quarantine') ? quarantining : environment
       const given = embeddedOnly.test(line) ? embedded : elsewhere
-      const { code, out, err } = await startCommand('bash', ['-c', script], given, cwd).finished
+      const words = plainWords(script.replace(/^.*\n/, ''))
+      const { code, out, err } = words
+        ? await runInside(words, given, cwd)
+        : await startCommand('bash', ['-c', script], given, cwd).finished
       expect(code, `${script}\n${out}${err}`).toBe(0)
       expect(err).not.toMatch(/Error|Warning|Unhandled/)
     })
