@@ -18,7 +18,7 @@ import { cataloguedFiles } from '../support/lake-catalogue.ts'
 import { readOnlyUser, temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
 
 const until = new Date('2026-06-01T12:00Z')
-const extent = { until, days: 2, guilds: 4, territories: 20, items: 60, seed: 1 }
+const extent = { until, days: 1, guilds: 4, territories: 20, items: 60, seed: 1 }
 const hour = 3_600_000
 
 interface Scene {
