@@ -58,6 +58,20 @@ describe.each(kindsOfPart)('the outbox on the %s database', (kind) => {
     expect(rows[1]?.change).not.toHaveProperty('late')
   })
 
+  test('names the place of a hold that is withdrawn, who never had it, and who has it again', async () => {
+    const { sync, db } = world
+    const notifies = { notifies: true }
+    await sync(territories, { Oak: place('a', '09:00'), Elm: place('c', '09:00') }, '10:00', notifies)
+    await sync(territories, { Oak: place('b', '09:59'), Elm: place('c', '09:00') }, '10:00:10', notifies)
+    for (const at of ['10:00:20', '10:00:30'])
+      await sync(territories, { Oak: place('a', '09:00'), Elm: place('c', '09:00') }, at, notifies)
+    const [last] = await db.query<{ change: object }>(
+      "select change from sync.outbox where change->>'event' = 'change' order by number desc limit 1",
+    )
+    expect(last?.change).toMatchObject({ keys: ['Oak'], touched: 1, observedAt: '2026-06-01T10:00:30.000Z' })
+    expect(last?.change).toMatchObject({ concerns: [guildId('b'), guildId('a')] })
+  })
+
   test('costs an unchanged response no statement, and one that changed something none besides NOTIFY', async () => {
     const { sandbox, clock, api } = world
     const guards = { plausibleShare: 0.5, absences: 2, zeroShare: 0.25 }

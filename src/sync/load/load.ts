@@ -12,6 +12,8 @@ export interface Withdrawn {
   /** Its start as text, with the microseconds. */
   readonly validFrom: string
   readonly document: Json
+  /** Of the version before it, which is the current one again or makes way for another one. */
+  readonly before: Json
 }
 
 /** What becomes of entities that are older than what is stored. */

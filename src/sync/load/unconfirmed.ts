@@ -183,7 +183,7 @@ async function withdrawShownOnce(
         and ${keyJoin('before', 'wrong')} and before.valid_until = wrong.valid_from
         and (before.hash = again.hash or before.valid_from < again.since and again.since <= wrong.valid_from)
       returning again.key, wrong.valid_from::text as "validFrom", before.hash = again.hash as "goesOn",
-                before.valid_from as began, ${hasDocument ? 'wrong.document' : 'null'} as document`,
+                before.valid_from as began, ${hasDocument ? 'wrong.document, before.document' : 'null as document, null'} as before`,
     [
       counted,
       entities.map(({ key }) => key),

@@ -12,11 +12,13 @@ export interface Touched {
 
 export function addTouched(touched: Touched, history: History | RelatedHistory, loaded: Loaded): void {
   const concerns = 'concerns' in history ? history.concerns : undefined
-  const appeared = loaded.inserted.map((entity) => ({ entity, before: undefined }))
-  for (const { entity, before } of [...appeared, ...loaded.changed]) {
-    touched.keys.add(entity.key)
-    if (!concerns) continue
-    for (const document of [before, JSON.parse(entity.documentText) as Json])
-      if (document !== undefined) for (const one of concerns(document)) touched.concerns.add(one)
+  const add = (key: string, documents: readonly (Json | undefined)[]) => {
+    touched.keys.add(key)
+    for (const document of concerns ? documents : [])
+      if (document !== undefined) for (const one of concerns?.(document) ?? []) touched.concerns.add(one)
   }
+  const appeared = loaded.inserted.map((entity) => ({ entity, before: undefined }))
+  for (const { entity, before } of [...appeared, ...loaded.changed])
+    add(entity.key, [before, JSON.parse(entity.documentText) as Json])
+  for (const { key, document, before } of loaded.withdrawn) add(key, [document, before])
 }
