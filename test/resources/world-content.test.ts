@@ -140,6 +140,35 @@ describe.each(kindsOfPart)('the content of the world on the %s database', (kind)
     ])
   })
 
+  test('takes back a start that was still to come once two responses, a cache window apart, announce a later one', async () => {
+    const start = (hour: number) => `2026-06-01T${hour}:00:00+00:00`
+    const moved = (body: string, at: string) => world.sync(worldEvents, [event(body)], at)
+    const starts = () => world.rows('select starts_at, announced_at from game.world_event_occurrence order by 1')
+    await moved(start(14), '10:00')
+    await moved(start(16), '10:05')
+    await moved(start(16), '10:05:30')
+    expect(await starts()).toEqual([
+      ['14:00', '10:00'],
+      ['16:00', '10:05'],
+    ])
+    // One wrong response: the next one has the start again, and counting begins anew.
+    await moved(start(14), '10:10')
+    await moved(start(16), '10:15')
+    expect(await starts()).toHaveLength(2)
+    await moved(start(16), '10:20')
+    expect(await starts()).toEqual([['16:00', '10:05']])
+    // An earlier one says nothing of a later one, and a later one nothing of one that has begun.
+    for (const at of ['11:00', '11:05', '11:10']) await moved(start(15), at)
+    for (const at of ['15:01', '15:06', '15:11']) await moved(start(18), at)
+    expect(await starts()).toEqual([
+      ['15:00', '11:00'],
+      ['18:00', '15:01'],
+    ])
+    // No announcement says nothing.
+    for (const at of ['15:20', '15:30', '15:40']) await world.sync(worldEvents, [event(null)], at)
+    expect(await starts()).toHaveLength(2)
+  })
+
   test('keeps the record of an event that cannot be read apart, and the others', async () => {
     const bad = event(null, { internalName: 'ffffffff', location: 'here' })
     expect(await world.sync(worldEvents, [event(null), bad], '10:00')).toMatchObject({ inserted: 1, quarantined: 1 })

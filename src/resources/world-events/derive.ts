@@ -1,20 +1,42 @@
 import type { Sql } from '../../db/database.ts'
 import type { Answered } from '../../sync/resource.ts'
 
+/** Events come round within hours or days, so a date of another year is not their next start. */
+const isNear = `starts_at between $3::timestamptz - interval '31 days' and $3::timestamptz + interval '366 days'`
+
 /**
- * Writes down which events a response announced, and for when. Returns how many occurrences are new. A date of another year is no
- * announcement: events come round within hours or days, and what is written down stays.
+ * Writes down which events a response announced, and for when, and takes back what did not come about. Returns how many
+ * occurrences are new.
  */
-export async function deriveOccurrences(sql: Sql, { at, recordFacts }: Answered): Promise<number> {
+export async function deriveOccurrences(sql: Sql, { at, recordFacts, confirmMissing }: Answered): Promise<number> {
   const announced = [...recordFacts].filter(([, schedule]) => typeof schedule === 'string')
+  const params = [announced.map(([name]) => name), announced.map(([, schedule]) => schedule), at]
   const added = await sql.query(
     `insert into game.world_event_occurrence (internal_name, starts_at, announced_at)
      select internal_name, starts_at, $3 from unnest($1::text[], $2::timestamptz[]) as sent(internal_name, starts_at)
-      where starts_at between $3::timestamptz - interval '31 days' and $3::timestamptz + interval '366 days'
+      where ${isNear}
      on conflict (internal_name, starts_at) do nothing
      returning 1`,
-    [announced.map(([name]) => name), announced.map(([, schedule]) => schedule), at],
+    params,
   )
+  // The API sends the next start of an event: one before it, which was still to come, was moved or never right.
+  const skipped = await sql.query<{ key: string; name: string; start: string }>(
+    `select 'skipped/' || name || '/' || extract(epoch from known.starts_at) as key, name, known.starts_at::text as start
+       from unnest($1::text[], $2::timestamptz[]) as sent(name, starts_at)
+       join game.world_event_occurrence known on known.internal_name = name and known.starts_at > $3 and known.starts_at < sent.starts_at
+      where sent.${isNear}`,
+    params,
+  )
+  const gone = new Set(
+    (await confirmMissing([...new Set(skipped.map(({ key }) => key))], 'skipped')).map(({ key }) => key),
+  )
+  const over = skipped.filter(({ key }) => gone.has(key))
+  if (over.length > 0)
+    await sql.query(
+      `delete from game.world_event_occurrence known using unnest($1::text[], $2::timestamptz[]) as gone(name, start)
+        where known.internal_name = name and known.starts_at = gone.start`,
+      [over.map(({ name }) => name), over.map(({ start }) => start)],
+    )
   return added.length
 }
 
