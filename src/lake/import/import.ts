@@ -35,7 +35,7 @@ export async function priceOf(
 }
 
 /**
- * Imports what a lake knows of times in which this database observed nothing. Each step (a history, or a file of samples or
+ * Imports what a lake knows of times in which this database observed nothing, and removes what came from it and is not in it any more. Each step (a history, or a file of samples or
  * events) is one transaction; the ledger, by which time counts as observed, is the last one. Interrupted at any instant, the
  * next call goes on with the files that are left. A file or row that cannot be right is refused, and the others go on.
  * @throws UsageError when DuckDB is not installed, the index is none, or there is more than `maxBytes`
@@ -115,7 +115,8 @@ async function compactedSince(
       ),
     )
     // The step of the ledger says what is wrong with it.
-    .catch(() => [])
+    .catch(() => undefined)
+  if (!rows) return undefined
   for (const { sample_table: table, at } of rows)
     if (at !== null && Number.isFinite(Number(at))) found.set(String(table), new Date(Number(at)))
   return found

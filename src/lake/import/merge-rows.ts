@@ -1,20 +1,50 @@
 import type { Sql } from '../../db/database.ts'
 import { averageTablesAgain } from '../../sync/retention/rollup.ts'
+import type { LakeFile } from '../index-file.ts'
+import { isOtherObservation } from './blind.ts'
+import { refuseLoss } from './merge-versions.ts'
+import type { Import } from './plan.ts'
+import { isRestricted, rulesOf } from './row-rules.ts'
 import { type RowsTable, takenTables } from './taken-tables.ts'
 
+/** What is staged of a table of rows. */
+export interface StagedPart {
+  readonly staged: string
+  /** Rows before it are left out: the lake has compacted them, and this database has not. */
+  readonly since: Date | null
+  /** SQL: which rows of the table these are all of, where all were read; what came from the lake and is not among them goes. */
+  readonly whole?: string | undefined
+}
+
 /**
- * Inserts staged rows whose instant lies where this database was blind. A sample holds until the next one of its series, so
- * what this database measured last holds again from the end of such an interval on, and what the lake's database measured
- * before this interval, from where it began to observe again. In the transaction of `lake_blind` and `lake_seen`.
- * @param since rows before it are left out: the lake has compacted them, and this database has not
- * @returns rows of the lake that are in the table now and were not before
+ * SQL: the rows of a table, `own`, of which a file has all that the lake has. Undefined where that is not known: of what was compacted,
+ * and of rows in which no player is named any more.
  */
-export async function mergeRows(
-  sql: Sql,
-  of: RowsTable,
-  { staged, since }: { readonly staged: string; readonly since: Date | null },
-): Promise<number> {
+export async function wholeOf(
+  { plan, compacted }: Import,
+  { table, time, isAverage }: RowsTable,
+  { sql, file, restricted }: { readonly sql: Sql; readonly file: LakeFile | undefined; readonly restricted: number },
+): Promise<string | undefined> {
+  const begins = plan.tables.get(table)?.time
+  if (!compacted || isAverage || !file || begins === undefined) return undefined
+  if (restricted > 0 && !(await rulesOf(sql, table, new Date(0))).required.includes('player_uuid')) return undefined
+  const fine = `own.${time} >= '${compacted.get(table)?.toISOString() ?? '-infinity'}'`
+  if (file.month === null) return fine
+  const first = `timestamptz '${file.month}-01T00:00:00Z'`
+  return `${fine} and own.${begins} >= ${first} and own.${begins} < (${first} at time zone 'UTC' + interval '1 month') at time zone 'UTC'`
+}
+
+/**
+ * Inserts staged rows whose instant lies where this database was blind, and removes those that came from the lake and that it
+ * does not have any more. A sample holds until the next one of its series, so what this database measured last holds again
+ * from the end of such an interval on, and what the lake's database measured before this interval, from where it began to
+ * observe again. In the transaction of `lake_blind`, `lake_span` and `lake_seen`.
+ * @returns rows of the lake that are in the table now and were not before
+ * @throws FatalError when more than half of what came from the lake would go
+ */
+export async function mergeRows(sql: Sql, of: RowsTable, part: StagedPart): Promise<number> {
   const { table, resource, time, series, scope, isOfMany } = of
+  const { staged, since } = part
   const named = await sql.query<{ name: string }>(
     `select quote_ident(attname) as name from pg_attribute
       where attrelid = $1::regclass and attnum > 0 and not attisdropped and attidentity = ''`,
@@ -24,6 +54,9 @@ export async function mergeRows(
   const ofResource = isOfMany ? `blind.resource = lake.resource and $1::text is not null` : 'blind.resource = $1'
   const blind = `${ofResource} and ${scope ? `blind.scope = lake.${scope}::text` : 'blind.scope is null'}`
   const within = (row: string) => `${row}.${time} > blind.began and ${row}.${time} < blind.ended`
+  const gone = await createGone(sql, of, part, cameFrom(of))
+  const ends = series ? await holdAtEnds(sql, of, { names, blind, within }, staged) : 0
+  await removeGone(sql, table)
   const merged = await sql.query(
     `insert into ${table} (${names.join(', ')})
      select ${names.map((name) => `lake.${name}`).join(', ')} from ${staged} lake
@@ -33,10 +66,71 @@ export async function mergeRows(
     [resource, since],
   )
   if (!series) return merged.length
-  const held = await holdAround(sql, of, { staged, since }, { names, blind, within })
-  const [staging] = await sql.query<{ oldest: Date | null }>(`select min(${time}) as oldest from ${staged}`)
-  if (staging?.oldest && merged.length + held > 0) await averageTablesAgain(sql, [table], staging.oldest)
+  const held = ends + (await holdAtBegins(sql, of, part, names))
+  const [oldest] = await sql.query<{ at: Date | null }>(
+    `select least((select min(${time}) from ${staged}), (select min(${time}) from lake_gone)) as at`,
+  )
+  if (oldest?.at && merged.length + held + gone > 0) await averageTablesAgain(sql, [table], oldest.at)
   return merged.length
+}
+
+/**
+ * SQL: whether a row of the table, `own`, came from the lake. Not those at the ends of an interval, where this database
+ * observed or what was measured before holds again; and of a resource with a response per key none that a response of this
+ * database about the key shows.
+ */
+function cameFrom({ resource, time, scope, isOfMany }: RowsTable): string {
+  const name = isOfMany ? 'own.resource' : `'${resource}'`
+  const inSpan = (before: '<' | '<=') =>
+    `own.${time} ${before} (select span.ended from lake_span span where span.resource = ${name} and span.began ${before} own.${time}
+                             order by span.began desc limit 1)`
+  if (scope)
+    return `${inSpan('<')}
+      and not exists (select from sync.observation one where one.resource = ${name} and one.key = own.${scope}::text
+                         and one.observed_at = own.${time} and ${isOtherObservation('one')})`
+  return `${inSpan('<=')}
+    and not exists (select from (select resource, began as at from lake_blind union all select resource, ended from lake_blind
+                                  union all
+                                 select seen.resource, seen.began from lake_seen seen join lake_blind blind using (resource)
+                                  where blind.began > '-infinity' and seen.began > blind.began and seen.began < blind.ended) held
+                     where held.resource = ${name} and held.at = own.${time})`
+}
+
+/** Writes the rows that came from the lake and that it does not have any more, as they are here, into `lake_gone`. Returns how many. */
+async function createGone(sql: Sql, { table }: RowsTable, part: StagedPart, came: string): Promise<number> {
+  const { staged, whole } = part
+  const columns = await sql.query<{ name: string; required: boolean }>(
+    `select quote_ident(attname) as name, attnotnull as required from pg_attribute
+      where attrelid = $1::regclass and attnum > 0 and not attisdropped and attidentity = ''`,
+    [table],
+  )
+  const same = columns.map(
+    ({ name, required }) => `lake.${name} ${required ? '=' : 'is not distinct from'} own.${name}`,
+  )
+  const free = columns.some(({ name }) => name === 'player_uuid')
+    ? `(own.player_uuid is null or not (${isRestricted('own.player_uuid')}))`
+    : 'true'
+  await sql.query(
+    `create temp table lake_gone on commit drop as select *, tableoid as lake_table, ctid as lake_row from ${table} limit 0`,
+  )
+  if (whole === undefined) return 0
+  const [count] = await sql.query<{ had: number; now: number }>(
+    `select (select count(*)::int from ${table} own where ${whole} and ${came} and ${free}) as had,
+            (select count(*)::int from ${staged} own where ${whole} and ${came}) as now`,
+  )
+  refuseLoss(count?.had ?? 0, count?.now ?? 0, table)
+  const gone = await sql.query(
+    `insert into lake_gone select own.*, own.tableoid, own.ctid from ${table} own
+      where ${whole} and ${came} and ${free} and not exists (select from ${staged} lake where ${same.join(' and ')})
+     returning 1`,
+  )
+  return gone.length
+}
+
+async function removeGone(sql: Sql, table: string): Promise<void> {
+  await sql.query(
+    `delete from ${table} own using lake_gone gone where own.tableoid = gone.lake_table and own.ctid = gone.lake_row`,
+  )
 }
 
 interface Parts {
@@ -48,33 +142,49 @@ interface Parts {
   readonly within: (row: string) => string
 }
 
-/** What holds at the end of an interval of blindness, and where the lake's database began to observe in one. Returns the new rows. */
-async function holdAround(
-  sql: Sql,
-  { table, resource, time, series = [] }: RowsTable,
-  { staged, since }: { readonly staged: string; readonly since: Date | null },
-  { names, blind, within }: Parts,
-): Promise<number> {
+/** SQL of a statement that inserts rows again, with another instant. */
+function holding({ table, time, series = [] }: RowsTable, names: readonly string[]) {
   const values = names.map((name) => (name === time ? '' : `version.${name}`))
-  const insert = (at: string) =>
-    `insert into ${table} (${names.join(', ')}) select ${values.map((value) => value || at).join(', ')}`
-  const key = series.length > 0 ? series.map((name) => `lake.${name}`).join(', ') : '1'
   const same = series.map((name) => `before.${name} = lake.${name}`).join(' and ') || 'true'
-  const latest = (from: string, at: string) =>
-    `cross join lateral (select before.* from ${from} before where ${same} and before.${time} <= ${at}
-                          order by before.${time} desc limit 1) version`
+  return {
+    insert: (at: string) =>
+      `insert into ${table} (${names.join(', ')}) select ${values.map((value) => value || at).join(', ')}`,
+    key: series.length > 0 ? series.map((name) => `lake.${name}`).join(', ') : '1',
+    latest: (from: string, at: string) =>
+      `cross join lateral (select before.* from ${from} before where ${same} and before.${time} <= ${at}
+                            order by before.${time} desc limit 1) version`,
+  }
+}
+
+/** What holds at the end of an interval of blindness, before anything is changed in it. Returns the new rows. */
+async function holdAtEnds(sql: Sql, of: RowsTable, { names, blind, within }: Parts, staged: string): Promise<number> {
+  const { insert, key, latest } = holding(of, names)
+  const all = names.join(', ')
   const ends = await sql.query(
     `${insert('ends.ended')}
-       from (select distinct on (${key}, blind.ended) lake.*, blind.began, blind.ended from ${staged} lake
+       from (select distinct on (${key}, blind.ended) lake.*, blind.ended
+               from (select ${all} from ${staged} union all select ${all} from lake_gone) lake
                join lake_blind blind on ${blind} and ${within('lake')} and blind.ended < 'infinity') ends
-      ${latest(table, 'ends.began').replaceAll('lake.', 'ends.')}
+      ${latest(of.table, 'ends.ended').replaceAll('lake.', 'ends.')}
      on conflict do nothing returning 1`,
-    [resource],
+    [of.resource],
   )
+  return ends.length
+}
+
+/** What holds where the lake's database began to observe in an interval of blindness. Returns the new rows. */
+async function holdAtBegins(
+  sql: Sql,
+  of: RowsTable,
+  { staged, since }: StagedPart,
+  names: readonly string[],
+): Promise<number> {
+  const { resource, time, series = [] } = of
+  const { insert, key, latest } = holding(of, names)
   // What holds from the beginning of time on has no measurement before it.
   const again = `lake_seen seen join lake_blind blind on blind.resource = $1 and blind.scope is null and seen.resource = $1
                             and blind.began > '-infinity' and seen.began > blind.began and seen.began < blind.ended`
-  if ((await sql.query(`select from ${again} limit 1`, [resource])).length === 0) return ends.length
+  if ((await sql.query(`select from ${again} limit 1`, [resource])).length === 0) return 0
   await sql.query(`create index on pg_temp.${staged} (${[...series, time].join(', ')})`)
   const begins = await sql.query(
     `${insert('seen.began')}
@@ -85,19 +195,17 @@ async function holdAround(
      on conflict do nothing returning 1`,
     [resource, since],
   )
-  return ends.length + begins.length
+  return begins.length
 }
 
 /**
- * Inserts staged sessions, and ends those that a former import left open. Only where all responses of the resource come from
+ * Inserts staged sessions, ends those that a former import left open, and removes those that the lake does not have any more. Only where all responses of the resource come from
  * this lake: an end between two responses says nothing when a third one, of this database or another lake, lies between.
  * @returns rows of the lake that are in the table now and were not before
  */
-export async function mergeSessions(
-  sql: Sql,
-  { table, resource, time }: RowsTable,
-  { staged, sourceId }: { readonly staged: string; readonly sourceId: string },
-): Promise<number> {
+export async function mergeSessions(sql: Sql, of: RowsTable, part: StagedPart, sourceId: string): Promise<number> {
+  const { table, resource } = of
+  const { staged } = part
   if (!(await isOnlyFrom(sql, resource, sourceId))) return 0
   const named = await sql.query<{ name: string; place: number | null }>(
     `select quote_ident(attname) as name, array_position(conkey, attnum) as place
@@ -110,8 +218,10 @@ export async function mergeSessions(
   const values = named.filter(({ place }) => place === null).map(({ name }) => `${name} = lake.${name}`)
   // Before what is new, because a player has one open session.
   await sql.query(`update ${table} own set ${values.join(', ')} from ${staged} lake where ${key.join(' and ')}`)
+  await createGone(sql, of, part, 'true')
+  await removeGone(sql, table)
   const inserted = await sql.query(
-    `insert into ${table} (${all.join(', ')}) select ${all.join(', ')} from ${staged} order by ${time}
+    `insert into ${table} (${all.join(', ')}) select ${all.join(', ')} from ${staged} order by ${of.time}
      on conflict do nothing returning 1`,
   )
   return inserted.length

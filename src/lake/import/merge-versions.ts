@@ -1,4 +1,6 @@
+import { FatalError } from '../../app/errors.ts'
 import type { Sql } from '../../db/database.ts'
+import { type Names, namesOf, replaceVersions, stagedName } from './replace-versions.ts'
 import type { VersionsTable } from './taken-tables.ts'
 
 /** What became of the versions of a lake. */
@@ -7,58 +9,59 @@ export interface MergedVersions {
   readonly conflicts: number
 }
 
-/** Names of the temporary tables with the rows of a lake's tables. */
-export const stagedName = (table: string): string => `lake_${table.replace(/^.*\./, '')}`
+/** More than half of what was imported, where that was more than so many rows, is not withdrawn at once: a lake that lacks it is damaged. */
+const FEW = 20
+
+/** @throws FatalError when a lake has less than half as many rows as were imported from it before */
+export function refuseLoss(had: number, now: number, what: string): void {
+  if (had > FEW && 2 * now < had)
+    throw new FatalError(`it has ${now} rows of ${what}, of which ${had} were imported from this lake before`)
+}
 
 /**
  * Merges versions that are staged with those of a table. Every version is a point in the time of its key: from there on the
  * key has this content, at its end none. What this database has stays; of the lake's points those count that lie where this
  * database was blind, and at the end of such an interval holds again what this database observed; of a key that it lacked
- * there, what the lake says goes on. Points with the same content follow from one another; the others make the chain of
- * versions anew, for the keys with a point of the lake. In the transaction of `lake_blind` and `lake_seen`.
+ * there, what the lake says goes on. What was imported from the same lake before counts for nothing in that time. Points with
+ * the same content follow from one another; the others make the chain of versions anew, for the keys with a point of the
+ * lake. In the transaction of `lake_blind`, `lake_span` and `lake_seen`.
+ * @param follows whether all versions of the lake are staged: what came from it and is not among them goes
  */
-export async function mergeVersions(sql: Sql, of: VersionsTable, sourceId: string): Promise<MergedVersions> {
+export async function mergeVersions(
+  sql: Sql,
+  of: VersionsTable,
+  { sourceId, follows }: { readonly sourceId: string; readonly follows: boolean },
+): Promise<MergedVersions> {
   const { table } = of
   const staged = stagedName(table)
   const names = namesOf(of)
   await sql.query(`create index on ${staged} (${names.key})`)
   await sql.query(`analyze ${staged}`)
+  await sql.query(
+    `create temp table lake_came on commit drop as
+     select ${names.of('own')}, own.valid_from from sync.source_version said
+       join ${table} own on ${names.keyText('own')} = said.key and own.valid_from = said.valid_from and ${names.isFree('own')}
+      where said.source_id = $1 and said.table_name = $2`,
+    [follows ? sourceId : null, table],
+  )
+  await sql.query(`create index on lake_came (${names.key})`)
   await createPoints(sql, of, names)
   await createFinal(sql, names)
-  const conflicts = await recordConflicts(sql, of, sourceId, names)
+  if (follows) await refuseLostVersions(sql, of, names)
+  const conflicts = await recordConflicts(sql, of, sourceId, { ...names, follows })
   const taken = await replaceVersions(sql, of, sourceId, names)
-  await sql.query('drop table lake_point, lake_final')
+  await sql.query('drop table lake_came, lake_point, lake_changed, lake_final')
   return { taken, conflicts }
-}
-
-interface Names {
-  readonly key: string
-  /** Of a key: `own.a = lake.a and ...`. */
-  same(one: string, other: string): string
-  of(row: string): string
-  keyText(row: string): string
-  /** When a version of a row was first seen. */
-  seen(row: string): string
-  readonly scope: string
-}
-
-function namesOf({ key, hasObserved, isKeyed }: VersionsTable): Names {
-  const list = (row: string) => key.map((column) => `${row}.${column}`).join(', ')
-  return {
-    key: key.join(', '),
-    of: list,
-    same: (one, other) => key.map((column) => `${one}.${column} = ${other}.${column}`).join(' and '),
-    keyText: (row) => key.map((column) => `${row}.${column}::text`).join(` || '/' || `),
-    seen: (row) => (hasObserved ? `greatest(${row}.observed_at, ${row}.valid_from)` : `${row}.valid_from`),
-    scope: isKeyed ? `blind.scope = lake.${key[0]}::text` : 'blind.scope is null',
-  }
 }
 
 /** Points: the key, the instant, whose it is (0 ours, 1 ours at the end of an interval, 2 the lake's), the version, its hash or NULL. */
 async function createPoints(sql: Sql, { table, resource }: VersionsTable, names: Names): Promise<void> {
   const staged = stagedName(table)
-  const { key, of, same, seen, scope, keyText } = names
-  const blind = `join lake_blind blind on blind.resource = $1 and ${scope}`
+  const { key, of, same, seen, keyText, inBlind, came } = names
+  const blindOf = (row: string) => `join lake_blind blind on blind.resource = $1 and ${names.scope(row)}`
+  const blind = blindOf('lake')
+  // What an earlier import ended says nothing of its own, as what it began.
+  const isFollowed = `exists (select from lake_span span where span.resource = $1)`
   await sql.query(
     `create temp table lake_point on commit drop as
      select ${key}, valid_from as at, 2 as whose, valid_from as version, hash from ${table} limit 0`,
@@ -79,23 +82,37 @@ async function createPoints(sql: Sql, { table, resource }: VersionsTable, names:
     [resource],
   )
   await sql.query(
-    `insert into lake_point
-     with changed as (select distinct ${of('lake')}, blind.ended
-                        from lake_point lake ${blind} and lake.at > blind.began and lake.at < blind.ended and blind.ended < 'infinity'
-                         -- A version whose key this database has missed since may be gone: what the lake says goes on.
-                         and not exists (select from sync.absence missed where split_part(missed.resource, '/', 1) = $1
-                                            and missed.key = ${keyText('lake')} and missed.first_missed_at <= blind.ended))
-     select ${of('changed')}, changed.ended, 1, own.valid_from, own.hash
-       from changed left join ${table} own on ${same('own', 'changed')} and own.valid_from <= changed.ended and own.valid_until > changed.ended`,
+    `create temp table lake_changed on commit drop as
+     select ${of('lake')}, blind.ended from lake_point lake ${blind} and lake.at > blind.began and lake.at < blind.ended
+      union
+     select ${of('own')}, blind.ended from ${table} own ${blindOf('own')} and ${isFollowed} and ${names.isFree('own')}
+                      and (own.valid_until > blind.began and own.valid_until < blind.ended
+                           or own.valid_from > blind.began and own.valid_from < blind.ended and ${came('own')})`,
     [resource],
   )
   await sql.query(
     `insert into lake_point
-     with changed as (select distinct ${key} from lake_point)
+     select ${of('changed')}, changed.ended, 1, own.valid_from, own.hash
+       from lake_changed changed
+       left join ${table} own on ${same('own', 'changed')} and own.valid_from <= changed.ended and own.valid_until > changed.ended
+      where changed.ended < 'infinity'
+        -- A version whose key this database has missed since may be gone: what the lake says goes on.
+        and not exists (select from sync.absence missed where split_part(missed.resource, '/', 1) = $1
+                           and missed.key = ${keyText('changed')} and missed.first_missed_at <= changed.ended)`,
+    [resource],
+  )
+  await sql.query(
+    `insert into lake_point
+     with changed as (select distinct ${key} from lake_changed)
      select ${of('own')}, own.valid_from, 0, own.valid_from, own.hash from ${table} own join changed on ${same('own', 'changed')}
+      where not (${came('own')} and ${inBlind('own', 'own.valid_from')})
+        -- One that an import cut there is one with what was before.
+        and not (own.previous_until is distinct from own.valid_from
+                 and exists (select from lake_point held where ${same('held', 'own')} and held.at = own.valid_from and held.whose = 1))
       union all
      select ${of('own')}, own.valid_until, 0, null, null from ${table} own join changed on ${same('own', 'changed')}
-      where own.valid_until < 'infinity'`,
+      where own.valid_until < 'infinity' and not (${isFollowed} and ${inBlind('own', 'own.valid_until')})`,
+    [resource],
   )
 }
 
@@ -126,23 +143,42 @@ async function createFinal(sql: Sql, { key }: Names): Promise<void> {
   )
 }
 
+/** @throws FatalError when more than half of what came from the lake, or of a month of it, would go */
+async function refuseLostVersions(sql: Sql, { table }: VersionsTable, { same }: Names): Promise<void> {
+  const month = `to_char(valid_from at time zone 'UTC', 'YYYY-MM')`
+  const counts = await sql.query<{ month: string | null; had: number; now: number }>(
+    `select month, count(*) filter (where is_before)::int as had, count(*) filter (where not is_before)::int as now
+       from (select ${month} as month, true as is_before from lake_came came
+              where exists (select from lake_changed changed where ${same('changed', 'came')})
+              union all select ${month}, false from lake_final where first_whose = 2) version
+      group by grouping sets ((month), ()) having count(*) filter (where is_before) > 0`,
+  )
+  for (const { month, had, now } of counts) refuseLoss(had, now, month ? `${table} of ${month}` : table)
+}
+
 /** Versions of the lake that this database looked at twice or more, while both observed, and never had. */
 async function recordConflicts(
   sql: Sql,
   { table, resource, isKeyed, key }: VersionsTable,
   sourceId: string,
-  names: Names,
+  names: Names & { readonly follows: boolean },
 ): Promise<number> {
-  const { same, keyText, seen } = names
+  const { same, keyText, seen, inBlind } = names
   const both = (at: string) =>
     `exists (select from lake_seen seen where seen.resource = $1 and ${at} between seen.began and seen.ended)`
   const looks = isKeyed
     ? `select count(*)::int from (select from sync.observation one where one.resource = $1 and one.key = lake.${key[0]}::text
         and one.status in ('ok', 'unchanged', 'partial') and one.observed_at >= ${seen('lake')} and one.observed_at < lake.valid_until
-        and ${both('one.observed_at')} limit 100) looks`
+        and ${both('one.observed_at')} and not ${inBlind('lake', 'one.observed_at')} limit 100) looks`
     : `select count(*)::int from (select from sync.run where run.resource = $1 and run.status in ('ok', 'unchanged', 'partial')
         and run.observed_at >= ${seen('lake')} and run.observed_at < lake.valid_until
-        and ${both('run.observed_at')} limit 100) looks`
+        and ${both('run.observed_at')} and not ${inBlind('lake', 'run.observed_at')} limit 100) looks`
+  if (names.follows)
+    await sql.query(
+      `delete from sync.source_conflict said where said.source_id = $1 and said.table_name = $2
+          and not exists (select from ${stagedName(table)} lake where ${keyText('lake')} = said.key and lake.valid_from = said.valid_from)`,
+      [sourceId, table],
+    )
   const rows = await sql.query(
     `insert into sync.source_conflict (source_id, table_name, key, valid_from, valid_until, observations)
      select $2, $3, ${keyText('lake')}, lake.valid_from, max(lake.valid_until), max(looks.observations)
@@ -155,75 +191,4 @@ async function recordConflicts(
     [resource, sourceId, table],
   )
   return rows.length
-}
-
-async function replaceVersions(
-  sql: Sql,
-  { table, parts, key }: VersionsTable,
-  sourceId: string,
-  names: Names,
-): Promise<number> {
-  const { same, of, keyText } = names
-  const columnsOf = async (name: string) =>
-    (
-      await sql.query<{ name: string }>(
-        `select quote_ident(attname) as name from pg_attribute where attrelid = $1::regclass and attnum > 0 and not attisdropped`,
-        [name],
-      )
-    ).map((one) => one.name)
-  // What is there as it is to be stays.
-  const isSame = `own.valid_from = final.valid_from and final.whose < 2 and final.version = own.valid_from
-    and own.valid_until = final.valid_until and own.previous_until is not distinct from final.previous_until`
-  await sql.query(
-    `create temp table lake_same on commit drop as
-     select ${of('own')}, own.valid_from from lake_final final join ${table} own on ${same('own', 'final')} and ${isSame}`,
-  )
-  await sql.query(
-    `create temp table lake_old on commit drop as
-     select own.* from ${table} own join (select distinct ${names.key} from lake_final) final on ${same('own', 'final')}`,
-  )
-  for (const part of parts)
-    await sql.query(
-      `create temp table ${stagedName(part)}_old on commit drop as
-       select own.* from ${part} own join lake_old old on ${same('own', 'old')} and own.valid_from = old.valid_from`,
-    )
-  await sql.query(
-    `delete from ${table} own using lake_old old where ${same('own', 'old')} and own.valid_from = old.valid_from
-        and not exists (select from lake_same kept where ${same('kept', 'old')} and kept.valid_from = old.valid_from)`,
-  )
-  await sql.query(
-    `delete from lake_final final using lake_same kept where ${same('kept', 'final')} and kept.valid_from = final.valid_from`,
-  )
-  const given = [...key, 'valid_from', 'valid_until', 'previous_until']
-  const columns = (await columnsOf(table)).filter((name) => !given.includes(name))
-  const inserted = (from: string, which: string) =>
-    `insert into ${table} (${[...given, ...columns].join(', ')})
-     select ${given.map((name) => `final.${name}`).join(', ')}, ${columns.map((name) => `version.${name}`).join(', ')}
-       from lake_final final join ${from} version on ${same('version', 'final')} and version.valid_from = final.version
-      where ${which}`
-  await sql.query(inserted('lake_old', 'final.whose < 2'))
-  await sql.query(
-    inserted(`(select distinct on (${names.key}, valid_from) * from ${stagedName(table)}) `, 'final.whose = 2'),
-  )
-  for (const part of parts) {
-    const ofPart = (await columnsOf(part)).filter((name) => name !== 'valid_from')
-    for (const [from, which] of [
-      [`${stagedName(part)}_old`, 'final.whose < 2'],
-      [stagedName(part), 'final.whose = 2'],
-    ])
-      await sql.query(
-        `insert into ${part} (valid_from, ${ofPart.join(', ')})
-         select final.valid_from, ${ofPart.map((name) => `part.${name}`).join(', ')}
-           from lake_final final join ${from} part on ${same('part', 'final')} and part.valid_from = final.version
-          where ${which} on conflict do nothing`,
-      )
-  }
-  const taken = await sql.query(
-    `insert into sync.source_version (source_id, table_name, key, valid_from)
-     select $1, $2, ${keyText('final')}, final.valid_from from lake_final final where final.first_whose = 2
-     on conflict do nothing returning 1`,
-    [sourceId, table],
-  )
-  await sql.query(`drop table lake_same, lake_old${parts.map((part) => `, ${stagedName(part)}_old`).join('')}`)
-  return taken.length
 }

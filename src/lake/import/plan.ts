@@ -69,8 +69,8 @@ export interface Import {
   readonly index: LakeIndex
   readonly plan: Plan
   readonly folder: string
-  /** Since when the lake has all samples of a table, where older ones were compacted. */
-  readonly compacted: ReadonlyMap<string, Date>
+  /** Since when the lake has all samples of a table, where older ones were compacted. Undefined: that cannot be read. */
+  readonly compacted: ReadonlyMap<string, Date> | undefined
   /** Resources with a file that was refused: their time does not count as observed, so that a later call imports it. */
   readonly broken: Set<string>
   /** How much text of rows may still be read: a small file can have any number of equal values. */
@@ -98,15 +98,10 @@ export async function planOf(sql: Sql, index: LakeIndex): Promise<Plan> {
   const fresh = (name: string) => of(name).filter(({ sha256 }) => !known.has(sha256))
   const steps = takenTables.flatMap((one): Step[] => {
     if (one.kind === 'rows') return fresh(one.table).map((file) => ({ of: one, files: [file] }))
-    const roots = fresh(one.table)
-    const months = new Set(roots.map(({ month }) => month))
-    // Parts of a version are in the file of its month, which may have stayed as it was.
-    const parts = partsOf(one).flatMap((part) =>
-      of(part).filter(
-        ({ month, sha256 }) => month === null || months.has(null) || months.has(month) || !known.has(sha256),
-      ),
-    )
-    return roots.length === 0 ? [] : [{ of: one, files: [...roots, ...parts] }]
+    // What a lake has of a history is all of it: what it lacks now was withdrawn.
+    const names = [one.table, ...partsOf(one)]
+    const isNew = of(one.table).length > 0 && names.some((name) => fresh(name).length > 0)
+    return isNew ? [{ of: one, files: names.flatMap(of) }] : []
   })
   const ledger = LEDGER.flatMap((name) => (LEDGER.some((each) => fresh(each).length > 0) ? of(name) : []))
   if (ledger.length > 0) steps.push({ of: 'ledger', files: ledger })

@@ -1,6 +1,12 @@
+import { quoted } from '../../db/bulk/copy-columns.ts'
 import type { Sql } from '../../db/database.ts'
 import { lockForTransaction } from '../../db/locks/held-locks.ts'
+import { inProfiles } from '../../resources/personal.ts'
+import { bulkTable } from '../../sync/load/bulk-table.ts'
+import { engineNaming } from '../../sync/privacy/named-columns.ts'
 import { privacyLock } from '../../sync/privacy/privacy.ts'
+import { fieldChange } from '../../sync/record/tables.ts'
+import type { LakeTable } from '../tables.ts'
 import type { RowRules } from './staged-file.ts'
 
 /** Columns that say when something was observed, or when it changed: never later than the export. */
@@ -26,21 +32,42 @@ export async function rulesOf(sql: Sql, table: string, until: Date): Promise<Row
   }
 }
 
+/** SQL: whether a player hides anything here, or something of the player was removed. */
+export const isRestricted = (player: string): string =>
+  `exists (select from sync.privacy_restriction rule where rule.awaits = 0 and rule.player_uuid::text = ${player}::text)
+    or exists (select from sync.privacy_action action where action.player_uuid::text = ${player}::text)
+    or exists (select from sync.privacy_action action where action.player_hash = sha256(convert_to(lower(${player}::text), 'UTF8')))`
+
 /**
  * Removes from a staged table the rows about players who hide anything here, or of whom something was removed: what a lake
  * says of them does not come back. Rows under a restriction that is pending stay: views mask them, and what confirms it
  * removes them, which waits until they are in the tables. Returns how many there were.
  */
 export async function removeRestricted(sql: Sql, staged: string, column: 'player_uuid' | 'key'): Promise<number> {
-  const player = `staged.${column}::text`
   await lockForTransaction(sql, privacyLock, 'shared')
-  const rows = await sql.query(
-    `delete from ${staged} staged
-      where exists (select from sync.privacy_restriction rule where rule.awaits = 0 and rule.player_uuid::text = ${player})
-         or exists (select from sync.privacy_action action where action.player_uuid::text = ${player})
-         or exists (select from sync.privacy_action action
-                     where action.player_hash = sha256(convert_to(lower(${player}), 'UTF8')))
-     returning 1`,
-  )
+  const rows = await sql.query(`delete from ${staged} staged where ${isRestricted(`staged.${column}`)} returning 1`)
   return rows.length
+}
+
+const namingOf = (name: string) => [...engineNaming, ...inProfiles.naming].find(({ table }) => table === name)
+
+/** Columns of a table that is not about players, but could name one in its text. */
+export function namedIn({ name, types }: Pick<LakeTable, 'name' | 'types'>): string[] {
+  // Of several resources only those are imported that name no player.
+  if ('player_uuid' in types || name === bulkTable(fieldChange).name) return []
+  const named = (namingOf(name)?.columns ?? []).flatMap((column) => (column.naming === 'text' ? [column.name] : []))
+  // By these a response counts as known: of the responses that this database receives.
+  return name === 'sync.run' ? [...named, 'content_hash', 'body_hash', 'normalized'] : named
+}
+
+/**
+ * Makes the documents anew that stay out because they could name a player, of the columns that cannot. Their content hash is
+ * that of the response: the next one with this content is no change.
+ */
+export async function rebuildDocuments(sql: Sql, table: string, staged: string): Promise<void> {
+  const naming = namingOf(table)
+  if (!naming?.columns.some(({ name, naming }) => name === 'document' && naming === 'text')) return
+  const kept = Object.keys(naming.exempt).filter((name) => name !== 'hash')
+  const fields = kept.map((name) => `'${name}', ${quoted(name)}`)
+  await sql.query(`update ${staged} set document = jsonb_strip_nulls(jsonb_build_object(${fields.join(', ')}))`)
 }

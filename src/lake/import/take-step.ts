@@ -10,13 +10,13 @@ import { isWorklist } from '../../sync/resource.ts'
 import type { LakeFile } from '../index-file.ts'
 import { createBlind, createSeen } from './blind.ts'
 import { LEDGER, mergeLedger } from './merge-ledger.ts'
-import { mergeRows, mergeSessions, whoseSessionsCount } from './merge-rows.ts'
-import { mergeVersions, stagedName } from './merge-versions.ts'
-import { namedIn, rebuildDocuments } from './nameless.ts'
+import { mergeRows, mergeSessions, wholeOf, whoseSessionsCount } from './merge-rows.ts'
+import { mergeVersions } from './merge-versions.ts'
 import { type Import, type Refused, type Step, type TakenRows, withoutSyncsOf } from './plan.ts'
-import { removeRestricted, rulesOf } from './row-rules.ts'
+import { stagedName } from './replace-versions.ts'
+import { namedIn, rebuildDocuments, removeRestricted, rulesOf } from './row-rules.ts'
 import { stageFile } from './staged-file.ts'
-import { takenTables } from './taken-tables.ts'
+import { type TakenTable, takenTables } from './taken-tables.ts'
 
 /** What a step did. */
 interface Taken {
@@ -33,6 +33,8 @@ interface Staged {
   rows: number
   refused: number
   restricted: number
+  /** Whether there is a row that the lake has and that could not be read or does not name its player. */
+  lacks: boolean
 }
 
 const allResources = [...new Set(takenTables.map(({ resource }) => resource))].filter((resource) => resource !== '')
@@ -85,7 +87,7 @@ interface Taking {
   readonly refused: Refused[]
 }
 
-async function takeFetched(work: Import, { of }: Step, taking: Taking): Promise<TakenRows[]> {
+async function takeFetched(work: Import, { of, files }: Step, taking: Taking): Promise<TakenRows[]> {
   const { sql, fetched } = taking
   const names = of === 'ledger' ? LEDGER : [of.table, ...('parts' in of ? of.parts : [])]
   const staged = new Map<string, Staged>()
@@ -94,7 +96,16 @@ async function takeFetched(work: Import, { of }: Step, taking: Taking): Promise<
     const files = fetched.filter(({ file }) => file.table === name)
     staged.set(name, await stage(work, taking, name, files))
   }
-  const taken = await merge(work, of, sql)
+  // What was not read is no statement of what there is.
+  const isRefused = [...taking.refused, ...work.plan.refused].some(({ what }) =>
+    names.includes(what.replace(/\/.*/, '')),
+  )
+  const follows = !isRefused && ![...staged.values()].some(({ lacks }) => lacks)
+  const taken = await merge(
+    work,
+    { of, files },
+    { sql, follows, restricted: staged.get(names[0] ?? '')?.restricted ?? 0 },
+  )
   // The next call tries a refused file again, and reads the ledger again while a resource is left out.
   const whole = fetched.filter(({ file }) => !taking.refused.some(({ what }) => what === file.path))
   for (const { file } of of === 'ledger' && work.broken.size > 0 ? [] : whole) {
@@ -108,6 +119,11 @@ async function takeFetched(work: Import, { of }: Step, taking: Taking): Promise<
       ],
     )
   }
+  // What the lake replaced is new when it is there again.
+  await sql.query(
+    `delete from sync.source_file where source_id = $1 and table_name = any($2::text[]) and sha256 <> all($3::text[])`,
+    [work.index.source, [...names], work.index.files.map(({ sha256 }) => sha256)],
+  )
   return names.flatMap((table) => {
     const { rows, refused, restricted } = staged.get(table) ?? { rows: 0, refused: 0, restricted: 0 }
     const { taken: count = 0, conflicts = 0 } = taken.get(table) ?? {}
@@ -122,7 +138,7 @@ async function stage(
   files: readonly Fetched[],
 ): Promise<Staged> {
   const table = plan.tables.get(name)
-  const total: Staged = { rows: 0, refused: 0, restricted: 0 }
+  const total: Staged = { rows: 0, refused: 0, restricted: 0, lacks: false }
   if (!table) return total
   const until = new Date(Math.min(Date.parse(index.at), options.clock.now()))
   const rules = await rulesOf(sql, name, until)
@@ -136,6 +152,7 @@ async function stage(
       total.rows += found.rows + found.nameless
       total.refused += found.refused
       total.restricted += found.nameless
+      total.lacks ||= found.refused + found.nameless > 0
     } catch (error) {
       options.signal?.throwIfAborted()
       refused.push({ what: file.path, reason: reasonOf(error) })
@@ -148,11 +165,21 @@ async function stage(
   return total
 }
 
+interface Merging {
+  readonly sql: Sql
+  /** Whether all is staged that the lake has of these files. */
+  readonly follows: boolean
+  /** How many rows about players were left out. */
+  readonly restricted: number
+}
+
 async function merge(
-  { index, compacted, broken }: Import,
-  of: Step['of'],
-  sql: Sql,
+  work: Import,
+  { of, files }: Step,
+  merging: Merging,
 ): Promise<Map<string, { taken: number; conflicts: number }>> {
+  const { index, compacted, broken } = work
+  const { sql, follows } = merging
   const sourceId = index.source
   const fresh = await freshOf(sql)
   if (of === 'ledger') {
@@ -170,19 +197,33 @@ async function merge(
   }
   await createSeen(sql, index.coverage)
   const staged = stagedName(of.table)
-  const key = of.kind === 'versions' ? of.key[0] : of.scope
+  const isWhole = of.kind === 'rows' && follows
+  const whole = isWhole ? await wholeOf(work, of, { ...merging, file: files[0] }) : undefined
   const observed = of.resource === '' ? plainResources.map((resource) => ({ resource, isKeyed: false })) : [of]
-  await createBlind(sql, observed, key && `select distinct ${key}::text from ${staged}`)
+  const keys = keysOf(of, whole)
+  await createBlind(sql, observed, { keys, sourceId: follows ? sourceId : undefined })
   if (of.kind === 'versions') {
-    const merged = await mergeVersions(sql, of, sourceId)
+    const merged = await mergeVersions(sql, of, { sourceId, follows })
     await compareNext(sql, of.resource)
     return new Map([[of.table, merged]])
   }
   if (of.isAverage && !fresh.includes(of.resource)) return new Map()
-  if (of.isSession)
-    return new Map([[of.table, { taken: await mergeSessions(sql, of, { staged, sourceId }), conflicts: 0 }]])
-  const since = fresh.includes(of.resource) ? null : (compacted.get(of.table) ?? null)
-  return new Map([[of.table, { taken: await mergeRows(sql, of, { staged, since }), conflicts: 0 }]])
+  const since = fresh.includes(of.resource) ? null : (compacted?.get(of.table) ?? null)
+  const part = { staged, since, whole }
+  const taken = of.isSession ? await mergeSessions(sql, of, part, sourceId) : await mergeRows(sql, of, part)
+  return new Map([[of.table, { taken, conflicts: 0 }]])
+}
+
+/** SQL: the keys that a step is about, those that the lake does not have any more included. */
+function keysOf(of: TakenTable, whole: string | undefined): string | undefined {
+  const key = of.kind === 'versions' ? of.key[0] : of.scope
+  if (key === undefined) return undefined
+  const staged = `select distinct ${key}::text from ${stagedName(of.table)}`
+  if (of.kind === 'versions') return `${staged} union select ${key}::text from ${of.table}`
+  return whole === undefined
+    ? staged
+    : `${staged} union select own.${key}::text from ${of.table} own
+         join lake_span span on span.resource = '${of.resource}' and own.${of.time} between span.began and span.ended where ${whole}`
 }
 
 /** Of a resource with one response the next one is compared with what the tables have now. */
