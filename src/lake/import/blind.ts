@@ -21,7 +21,7 @@ interface BlindOptions {
  * ended), without their ends: there it did. Of a resource with one response these are the time before its first and after
  * its last accepted response, and its gaps; where no interval was ever expected, all time between two responses. Of one
  * with a response per key, the time before the first and after the last response of each key that is meant, and its
- * gaps, each as far as the key's own responses around it. What was imported from the same lake before is in `lake_span`
+ * gaps, each as far as the key's own responses around it, as long as the ledger has these. What was imported from the same lake before is in `lake_span`
  * (resource, began, ended), and in `lake_blind` as far as the responses around it that come from elsewhere.
  */
 export async function createBlind(
@@ -35,13 +35,22 @@ export async function createBlind(
   )
   const plain = of.filter(({ isKeyed }) => !isKeyed).map(({ resource }) => resource)
   const keyed = of.filter(({ isKeyed }) => isKeyed).map(({ resource }) => resource)
-  // Where the ledger is compacted, it does not say any more when the responses of a key were.
+  // Where the ledger is compacted, it does not say any more when the responses of a key were. A lake may say that it observed
+  // longer than it did, so that this database did in that time, too.
   await sql.query(
     `create temp table lake_span on commit drop as
-     select span.resource, span.began_at as began, span.ended_at as ended, coalesce(reach.thinned_until, '-infinity') as thinned
-       from sync.source_span span left join sync.coverage_reach reach using (resource)
-      where span.source_id = $1 and (span.resource = any($2::text[])
-         or span.resource = any($3::text[]) and span.began_at >= coalesce(reach.thinned_until, '-infinity'))`,
+     with span as (
+       select span.resource, span.began_at as began, span.ended_at as ended, coalesce(reach.thinned_until, '-infinity') as thinned
+         from sync.source_span span left join sync.coverage_reach reach using (resource)
+        where span.source_id = $1 and (span.resource = any($2::text[])
+           or span.resource = any($3::text[]) and span.began_at >= coalesce(reach.thinned_until, '-infinity'))
+     ), cut as (
+       select span.*, began as at from span
+        union
+       select span.*, own.observed_at from span join sync.run own using (resource)
+        where own.observed_at > began and own.observed_at < ended and own.${accepted} and own.program not like '%, from a lake'
+     )
+     select resource, at as began, lead(at, 1, ended) over (partition by resource, began order by at) as ended, thinned from cut`,
     [sourceId ?? null, plain, keyed],
   )
   await sql.query('create index on lake_span (resource, began)')
@@ -119,14 +128,17 @@ async function addByKey(sql: Sql, resources: readonly string[], keys: string): P
          from unnest($1::text[]) of(resource) cross join (${keys}) each(key)
          left join sync.work_item item on item.resource = of.resource and item.key = each.key
      ), piece as (
-       select resource, began_at as began, ended_at as ended from sync.gap union all select resource, began, ended from lake_span)
+       select gap.resource, began_at as began, ended_at as ended, coalesce(thinned_until, '-infinity') as thinned
+         from sync.gap left join sync.coverage_reach using (resource)
+        union all select resource, began, ended, thinned from lake_span)
      select resource, key, '-infinity'::timestamptz, coalesce(first_at, 'infinity') from life
       union select resource, key, last_at, 'infinity' from life where last_at is not null
       union
      select life.resource, life.key, around.before, around.after
-       from life join piece on piece.resource = life.resource and piece.began < life.last_at and piece.ended > life.first_at
-      cross join lateral (select ${observed('max', 'one.observed_at <= piece.began')} as before,
-                                 ${observed('min', 'one.observed_at >= piece.ended')} as after) around
+       from life join piece on piece.resource = life.resource and piece.began < life.last_at and piece.began >= life.first_at
+      cross join lateral (select greatest(${observed('max', 'one.observed_at <= piece.began')}, least(piece.began, thinned)) as before,
+                                 case when piece.ended < thinned then piece.ended
+                                      else ${observed('min', 'one.observed_at >= piece.ended')} end as after) around
       where around.before < around.after`,
     [resources],
   )

@@ -26,7 +26,8 @@ export async function priceOf(
   options: Pick<ImportOptions, 'clock' | 'maxBytes' | 'signal'>,
 ) {
   const index = await place.index(options.signal)
-  if (Date.parse(index.at) > options.clock.now() + CLOCK_SKEW)
+  const instants = index.coverage.flatMap(({ until }) => (until === null ? [] : Date.parse(until) - CLOCK_SKEW))
+  if (Math.max(Date.parse(index.at), ...instants) > options.clock.now() + CLOCK_SKEW)
     throw new UsageError(`the lake of ${place.place} is from the future: ${index.at}`)
   const plan = await planOf(sql, index)
   if (plan.bytes > options.maxBytes)

@@ -76,19 +76,16 @@ export async function mergeRows(sql: Sql, of: RowsTable, part: StagedPart): Prom
 
 /**
  * SQL: whether a row of the table, `own`, came from the lake. Not those at the ends of an interval, where this database
- * observed or what was measured before holds again; and of a resource with a response per key none that a response of this
- * database about the key shows.
+ * observed or what was measured before holds again. Of a resource with a response per key only those that a response of the
+ * lake about the key shows, and none from elsewhere: other databases may have observed other keys at that time.
  */
 function cameFrom({ resource, time, scope, isOfMany }: RowsTable): string {
   const name = isOfMany ? 'own.resource' : `'${resource}'`
-  const inSpan = (before: '<' | '<=') =>
-    `own.${time} ${before} (select span.ended from lake_span span where span.resource = ${name} and span.began ${before} own.${time}
-                             order by span.began desc limit 1)`
   if (scope)
-    return `${inSpan('<')}
-      and not exists (select from sync.observation one where one.resource = ${name} and one.key = own.${scope}::text
-                         and one.observed_at = own.${time} and ${isOtherObservation('one')})`
-  return `${inSpan('<=')}
+    return `coalesce((select bool_and(not ${isOtherObservation('one')}) from sync.observation one
+                       where one.resource = ${name} and one.key = own.${scope}::text and one.observed_at = own.${time}), false)`
+  return `own.${time} <= (select span.ended from lake_span span where span.resource = ${name} and span.began <= own.${time}
+                           order by span.began desc limit 1)
     and not exists (select from (select resource, began as at from lake_blind union all select resource, ended from lake_blind
                                   union all
                                  select seen.resource, seen.began from lake_seen seen join lake_blind blind using (resource)

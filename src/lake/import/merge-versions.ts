@@ -45,7 +45,12 @@ export async function mergeVersions(
     [follows ? sourceId : null, table],
   )
   await sql.query(`create index on lake_came (${names.key})`)
-  await createPoints(sql, of, names)
+  // What an earlier import ended says nothing of its own, as what it began; also one that did not come to the ledger.
+  const before = await sql.query('select from sync.source_file where source_id = $1 and table_name = $2 limit 1', [
+    sourceId,
+    table,
+  ])
+  await createPoints(sql, of, { ...names, isFollowed: follows && before.length > 0 })
   await createFinal(sql, names)
   if (follows) await refuseLostVersions(sql, of, names)
   const conflicts = await recordConflicts(sql, of, sourceId, { ...names, follows })
@@ -55,13 +60,15 @@ export async function mergeVersions(
 }
 
 /** Points: the key, the instant, whose it is (0 ours, 1 ours at the end of an interval, 2 the lake's), the version, its hash or NULL. */
-async function createPoints(sql: Sql, { table, resource }: VersionsTable, names: Names): Promise<void> {
+async function createPoints(
+  sql: Sql,
+  { table, resource }: VersionsTable,
+  { isFollowed, ...names }: Names & { readonly isFollowed: boolean },
+): Promise<void> {
   const staged = stagedName(table)
   const { key, of, same, seen, keyText, inBlind, came } = names
   const blindOf = (row: string) => `join lake_blind blind on blind.resource = $1 and ${names.scope(row)}`
   const blind = blindOf('lake')
-  // What an earlier import ended says nothing of its own, as what it began.
-  const isFollowed = `exists (select from lake_span span where span.resource = $1)`
   await sql.query(
     `create temp table lake_point on commit drop as
      select ${key}, valid_from as at, 2 as whose, valid_from as version, hash from ${table} limit 0`,
@@ -107,8 +114,7 @@ async function createPoints(sql: Sql, { table, resource }: VersionsTable, names:
      select ${of('own')}, own.valid_from, 0, own.valid_from, own.hash from ${table} own join changed on ${same('own', 'changed')}
       where not (${came('own')} and ${inBlind('own', 'own.valid_from')})
         -- One that an import cut there is one with what was before.
-        and not (own.previous_until is distinct from own.valid_from
-                 and exists (select from lake_point held where ${same('held', 'own')} and held.at = own.valid_from and held.whose = 1))
+        and not exists (select from lake_point held where ${same('held', 'own')} and held.at = own.valid_from and held.whose = 1)
       union all
      select ${of('own')}, own.valid_until, 0, null, null from ${table} own join changed on ${same('own', 'changed')}
       where own.valid_until < 'infinity' and not (${isFollowed} and ${inBlind('own', 'own.valid_until')})`,
