@@ -55,6 +55,7 @@ export const slow: readonly string[] = [
   'lake/crafted.test.ts',
   'lake/every-question.test.ts',
   'lake/export.test.ts',
+  'lake/follow-rows.test.ts',
   'lake/follow.test.ts',
   'lake/import-command.test.ts',
   'lake/import.test.ts',
