@@ -27,9 +27,11 @@ export async function deriveOccurrences(sql: Sql, { at, recordFacts, confirmMiss
       where sent.${isNear}`,
     params,
   )
-  const gone = new Set(
-    (await confirmMissing([...new Set(skipped.map(({ key }) => key))], 'skipped')).map(({ key }) => key),
+  const confirmed = await confirmMissing(
+    skipped.map((one) => one.key),
+    'skipped',
   )
+  const gone = new Set(confirmed.map(({ key }) => key))
   const over = skipped.filter(({ key }) => gone.has(key))
   if (over.length > 0)
     await sql.query(

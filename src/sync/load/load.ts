@@ -7,12 +7,12 @@ import type { History } from '../resource.ts'
 import { bulkTable, copyRows } from './bulk-table.ts'
 import { historySql } from './history-sql.ts'
 
+/** A version that is in the table no longer. `before` is the document of the one before it. */
 export interface Withdrawn {
   readonly key: string
   /** Its start as text, with the microseconds. */
   readonly validFrom: string
   readonly document: Json
-  /** Of the version before it, which is the current one again or makes way for another one. */
   readonly before: Json
 }
 
@@ -40,7 +40,7 @@ export interface Loaded {
   readonly older: number
   readonly confirmedOlder: number
   readonly replaced: number
-  /** Versions that only one response showed, and that are in the table no longer. */
+  /** Versions that only one response showed. */
   readonly withdrawn: readonly Withdrawn[]
 }
 
@@ -131,7 +131,6 @@ export async function loadVersions(
     await insertVersions(sql, history, [...fresh, ...next], now)
   }
   const judged = history.compare ? await judgeOlder(older.map(({ entity }) => entity)) : noneOlder
-  const { withdrawn, confirmed } = judged
   const versions = new Map(older.map((version) => [version.entity, version]))
   const replacing = judged.replacing.flatMap(({ entity, seen, after }) => {
     const version = versions.get(entity)
@@ -141,8 +140,8 @@ export async function loadVersions(
   await insertVersions(sql, history, replacing, now)
   changed.push(...replacing)
   const unchanged = entities.length - inserted.length - changed.length
-  const counts = { unchanged, older: older.length, confirmedOlder: confirmed, replaced: replacing.length }
-  return { inserted, changed, withdrawn, ...counts }
+  const counts = { unchanged, older: older.length, confirmedOlder: judged.confirmed, replaced: replacing.length }
+  return { inserted, changed, withdrawn: judged.withdrawn, ...counts }
 }
 
 /** A version whose start the API does not send starts with the first of the responses that agree in it. */
