@@ -114,6 +114,9 @@ beforeAll(async () => {
     api.setAnswer('/guild/list/territory', () => ({ body: { Detlas: { ...place(letter, null), acquired } } }))
   }
   holdBy('a', clock.now() - HOUR)
+  // Of a hundred players so few are online at some hours that the guard of the worlds rejects a list.
+  const online = await (await fetch(`${api.url}/player?identifier=uuid`)).json()
+  api.setAnswer('/player', () => ({ body: online }))
   const home = {
     PATH: `${cwd}:${process.env.PATH}`,
     WYNNSYNC_BASE_URL: api.url,
