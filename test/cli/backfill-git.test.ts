@@ -1,10 +1,10 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { openServer } from '../../src/db/server/server.ts'
 import { startSandbox } from '../../src/sandbox/index.ts'
 import { gameDigests } from '../support/backfill.ts'
-import { buildProgram, runProgram } from '../support/cli.ts'
+import { runInside } from '../support/cli-inside.ts'
 import { type Commit, gitRepository } from '../support/git-repository.ts'
 import { guildBody, guildId, place } from '../support/guild-answers.ts'
 import { smallItemWorld } from '../support/item-world.ts'
@@ -72,7 +72,7 @@ interface Loaded {
 }
 
 async function load(repository: string, DATABASE_URL: string, args: readonly string[] = maps) {
-  const { code, out, err } = await runProgram(['backfill', '--from-git', repository, ...args, '--json'], {
+  const { code, out, err } = await runInside(['backfill', '--from-git', repository, ...args, '--json'], {
     DATABASE_URL,
   })
   return { code, err, loaded: (out === '' ? null : JSON.parse(out)) as Loaded }
@@ -84,8 +84,6 @@ async function digests(url: string) {
 }
 
 describe('responses that somebody kept in git', () => {
-  beforeAll(buildProgram, 120_000)
-
   test('give row for row what the same responses as recordings give', async () => {
     const [ofGit, ofFolder] = [await testDatabaseUrl(), await testDatabaseUrl()]
     const { code, loaded } = await load(await gitRepository(history), ofGit)
@@ -96,7 +94,7 @@ describe('responses that somebody kept in git', () => {
       ['guilds', 3],
     ])
     const folder = await recordingFolder(lines)
-    expect(await runProgram(['backfill', '--from', folder], { DATABASE_URL: ofFolder })).toMatchObject({ code: 0 })
+    expect(await runInside(['backfill', '--from', folder], { DATABASE_URL: ofFolder })).toMatchObject({ code: 0 })
     const expected = await digests(ofFolder)
     expect(await digests(ofGit)).toEqual(expected)
     expect(expected['game.territory_capture']).toMatchObject({ rows: 1 })
@@ -135,12 +133,12 @@ describe('responses that somebody kept in git', () => {
       expect.stringMatching(/^data\/items.json of commit .* is not loaded: it was committed before/),
       expect.stringMatching(/^map.json of commit .* is not loaded: it was committed at 2230-01-01T00:00:00.000Z$/),
     ])
-    const held = await runProgram(['query', 'territory', '--json'], { DATABASE_URL })
+    const held = await runInside(['query', 'territory', '--json'], { DATABASE_URL })
     expect(held.out).toContain('"Guild c"')
-    const shown = await runProgram(['backfill', '--from-git', repository, ...maps], { DATABASE_URL })
+    const shown = await runInside(['backfill', '--from-git', repository, ...maps], { DATABASE_URL })
     // biome-ignore lint/suspicious/noControlCharactersInRegex: what must not be printed
     expect(shown.out).not.toMatch(/[\u001b\u202e]/)
-    const query = await runProgram(['query', 'item', '--json'], { DATABASE_URL })
+    const query = await runInside(['query', 'item', '--json'], { DATABASE_URL })
     expect(query.out).not.toContain('Older')
   })
 
@@ -205,7 +203,7 @@ describe('responses that somebody kept in git', () => {
       commit('12:00', { ...bodies, ...hostile, 'broken.json': '{"Oak": ' }),
     ])
     const args = ['backfill', '--from-git', repository, '--detect']
-    const { code, out } = await runProgram([...args, '--json'], {})
+    const { code, out } = await runInside([...args, '--json'], {})
     const { detected } = JSON.parse(out) as { detected: { glob: string; resource: string }[] }
     const of = ({ glob, resource }: { glob: string; resource: string }) => [glob, resource]
     expect([code, detected.filter(({ glob }) => glob.startsWith('kept/')).map(of)]).toEqual([
@@ -221,10 +219,10 @@ describe('responses that somebody kept in git', () => {
       { glob: 'map.json', resource: 'territories', files: 1, commits: 2 },
       { glob: 'od\\[d\\]/\u202e\u001b\\[31m.json', resource: 'territories', files: 1, commits: 1 },
     ])
-    const shown = await runProgram(args, {})
+    const shown = await runInside(args, {})
     expect(shown.out).toContain("--map 'data/items.json=items'")
     // biome-ignore lint/suspicious/noControlCharactersInRegex: what must not be printed
     expect(shown.out).not.toMatch(/[\u001b\u202e]/)
-    expect(await runProgram([...args, '--map', 'a=items'], {})).toMatchObject({ code: 2 })
+    expect(await runInside([...args, '--map', 'a=items'], {})).toMatchObject({ code: 2 })
   })
 })

@@ -1,10 +1,11 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { formatCsv } from '../../src/analytics/asking/rows-text.ts'
 import { virtualClock } from '../../src/app/clock.ts'
 import { createLog } from '../../src/app/log.ts'
 import { visibleLine, visibleText } from '../../src/app/terminal-text.ts'
 import { progressLines } from '../../src/cli/output/progress.ts'
-import { buildProgram, type Environment, runProgram } from '../support/cli.ts'
+import type { Environment } from '../support/cli.ts'
+import { runInside } from '../support/cli-inside.ts'
 import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
 import { servedApi, serveItems } from '../support/served.ts'
 import { item } from '../support/world.ts'
@@ -59,8 +60,6 @@ describe('CSV', () => {
 })
 
 describe('wynnsync, asking an API that sends such text', () => {
-  beforeAll(buildProgram, 120_000)
-
   async function hostileApi() {
     const api = await servedApi({ game: false })
     serveItems(api, [
@@ -98,7 +97,7 @@ describe('wynnsync, asking an API that sends such text', () => {
     const texts: string[] = []
     for (const args of [...commands, ['sync', 'recipes']]) {
       const format = texts.length === commands.length ? { WYNNSYNC_LOG_FORMAT: 'json' } : {}
-      const { out, err } = await runProgram(args, { ...environment, ...format })
+      const { out, err } = await runInside(args, { ...environment, ...format })
       expect([args, out.match(isUnprintable), err.match(isUnprintable)]).toEqual([args, null, null])
       expect([args, /^wynnsync: all is well/m.test(out + err)]).toEqual([args, false])
       if (args.includes('--json')) expect(() => JSON.parse(out)).not.toThrow()
@@ -106,10 +105,10 @@ describe('wynnsync, asking an API that sends such text', () => {
     }
     for (const nth of [0, 1, 2, 3, 5, 6, 8, 9, 10])
       expect([nth, texts[nth]]).toEqual([nth, expect.stringContaining('\\u202e')])
-    const csv = await runProgram(['query', 'item', '--csv'], environment)
+    const csv = await runInside(['query', 'item', '--csv'], environment)
     expect(csv.out).toContain(hostile)
     expect(csv.out).toContain(`"'=HYPERLINK(""http://x.example"")"`)
-    const raw = await runProgram(['query', 'item', '--csv', '--raw'], environment)
+    const raw = await runInside(['query', 'item', '--csv', '--raw'], environment)
     expect(raw.out).toContain(`,"=HYPERLINK(""http://x.example"")"`)
   })
 })

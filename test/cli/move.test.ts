@@ -7,6 +7,7 @@ import { openEmbedded } from '../../src/db/embedded/embedded.ts'
 import { openServer } from '../../src/db/server/server.ts'
 import type { Sandbox } from '../../src/sandbox/index.ts'
 import { buildProgram, type Environment, type Finished, runProgram, startProgram } from '../support/cli.ts'
+import { runInside } from '../support/cli-inside.ts'
 import { contentOf } from '../support/database-content.ts'
 import { effort } from '../support/effort.ts'
 import { playerId } from '../support/guild-answers.ts'
@@ -46,9 +47,9 @@ async function playedFolder(api: Sandbox): Promise<Environment> {
   const open = [1, 2].map((number) => profile(number, { username: `Moved${number}`, playtime: 70_000 + number }))
   const hidden = profile(3, { username: 'Hidden', playtime: 5, restrictions: { onlineStatus: true } })
   for (const body of [...open, hidden]) api.setAnswer(`/player/${body.uuid}`, () => ({ body }))
-  const synced = await runProgram(['sync', 'players', ...player(1), ...player(2), ...player(3)], environment)
+  const synced = await runInside(['sync', 'players', ...player(1), ...player(2), ...player(3)], environment)
   expect(synced).toMatchObject({ code: 0 })
-  expect(await runProgram(['privacy', 'purge', playerId(2)], environment)).toMatchObject({ code: 0 })
+  expect(await runInside(['privacy', 'purge', playerId(2)], environment)).toMatchObject({ code: 0 })
   return environment
 }
 
@@ -101,7 +102,7 @@ describe('wynnsync move', { timeout: 600_000 }, () => {
     const back = join(await temporaryFolder(), 'back')
     for (const tables of kills.slice(0, 2))
       expect(await killed(['move', '--to', back], server, tables)).toMatchObject({ code: null })
-    const last = await runProgram(['move', '--to', back], server)
+    const last = await runInside(['move', '--to', back], server)
     expect(last).toMatchObject({
       code: 0,
       out: expect.stringContaining(`without DATABASE_URL\n  WYNNSYNC_DATA_DIR=${back}\n`),
@@ -117,16 +118,16 @@ describe('wynnsync move', { timeout: 600_000 }, () => {
     const laptop = { WYNNSYNC_DATA_DIR: folder, WYNNSYNC_BASE_URL: api.url }
     const server = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_BASE_URL: api.url, WYNNSYNC_DATA_DIR: folder }
     const sync = async (environment: Environment) => {
-      expect((await runProgram(['sync', 'territories', 'guild-list', 'online-players'], environment)).code).toBe(0)
+      expect((await runInside(['sync', 'territories', 'guild-list', 'online-players'], environment)).code).toBe(0)
       await api.clock.moveTo(api.clock.now() + 6 * 3_600_000)
     }
-    const merge = (...args: string[]) => runProgram(['move', '--to', server.DATABASE_URL, '--merge', ...args], laptop)
+    const merge = (...args: string[]) => runInside(['move', '--to', server.DATABASE_URL, '--merge', ...args], laptop)
     await sync(laptop)
     expect(await merge()).toMatchObject({ code: 2, err: expect.stringContaining('is empty: leave out --merge') })
     expect(await merge('--dry-run')).toMatchObject({ code: 2, err: expect.stringContaining('--dry-run does nothing') })
     await sync(laptop)
     await sync(server)
-    const plain = await runProgram(['move', '--to', server.DATABASE_URL], laptop)
+    const plain = await runInside(['move', '--to', server.DATABASE_URL], laptop)
     expect([plain.code, plain.err]).toEqual([1, expect.stringContaining('--merge adds the history')])
 
     const db = await openServer(server.DATABASE_URL)
@@ -153,7 +154,7 @@ describe('wynnsync move', { timeout: 600_000 }, () => {
 
   test('refuses what cannot be moved, and repeats no URL', async () => {
     const folder = await temporaryFolder()
-    const run = (...args: string[]) => runProgram(['move', '--data-dir', folder, ...args])
+    const run = (...args: string[]) => runInside(['move', '--data-dir', folder, ...args])
     expect(await run()).toMatchObject({ code: 2, err: expect.stringContaining('--to must be postgres://') })
     expect(await run('--to', folder)).toMatchObject({
       code: 2,
@@ -178,16 +179,16 @@ async function playedIn(folder: string): Promise<void> {
   const api = await servedApi()
   const body = profile(1, {})
   api.setAnswer(`/player/${body.uuid}`, () => ({ body }))
-  const { code } = await runProgram(['sync', 'players', ...player(1), '--data-dir', folder, '--base-url', api.url])
+  const { code } = await runInside(['sync', 'players', ...player(1), '--data-dir', folder, '--base-url', api.url])
   expect(code).toBe(0)
 }
 
 /** The purge and the restriction hold on, and the budget goes on. */
 async function expectRestricted(environment: Environment): Promise<void> {
   const show = async (number: number) =>
-    JSON.parse((await runProgram(['privacy', 'show', playerId(number), '--json'], environment)).out)
+    JSON.parse((await runInside(['privacy', 'show', playerId(number), '--json'], environment)).out)
   expect((await show(2)).removals).toMatchObject([{ policy: 'purge' }])
   expect((await show(3)).restrictions).toMatchObject([{ fieldGroup: 'onlineStatus' }])
-  const status = JSON.parse((await runProgram(['status', '--json'], environment)).out)
+  const status = JSON.parse((await runInside(['status', '--json'], environment)).out)
   expect(status.budgets.length).toBeGreaterThan(0)
 }

@@ -1,6 +1,7 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { openServer } from '../../src/db/server/server.ts'
-import { buildProgram, type Environment, runProgram } from '../support/cli.ts'
+import type { Environment } from '../support/cli.ts'
+import { runInside } from '../support/cli-inside.ts'
 import { guildId } from '../support/guild-answers.ts'
 import { readOnlyUser, temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
 import { startBinaries } from '../support/postgres-binaries.ts'
@@ -20,7 +21,7 @@ async function filled(DATABASE_URL: string): Promise<Environment> {
   api.setAnswer('/guild/list/guild', () => ({ body: listed }))
   api.setAnswer('/guild/seasons', () => ({ headers: { Date: new Date().toUTCString() }, body: {} }))
   const environment = { DATABASE_URL, WYNNSYNC_BASE_URL: api.url, WYNNSYNC_DATA_DIR: await temporaryFolder() }
-  const { code, err } = await runProgram(['sync', 'items', 'guild-list'], environment)
+  const { code, err } = await runInside(['sync', 'items', 'guild-list'], environment)
   expect([code, err]).toEqual([0, expect.any(String)])
   return environment
 }
@@ -41,23 +42,21 @@ async function expectReadable(environment: Environment, reason: RegExp): Promise
     ['backfill', 'items', '--dry-run'],
   ]
   for (const args of commands) {
-    const { code, out, err } = await runProgram(args, environment)
+    const { code, out, err } = await runInside(args, environment)
     expect([args, code, err]).toEqual([args, 0, ''])
     expect(out.length).toBeGreaterThan(0)
   }
-  const doctor = await runProgram(['doctor'], environment)
+  const doctor = await runInside(['doctor'], environment)
   expect([doctor.code, doctor.err]).toEqual([0, ''])
   expect(doctor.out).toMatch(reason)
   expect(doctor.out).toMatch(/^database +warning +PostgreSQL .*, up to date, read-only/m)
   expect(doctor.out).toMatch(/^api +fine/m)
   expect(doctor.out).toContain('to sync, set DATABASE_URL to the primary')
-  const sync = await runProgram(['sync', 'items'], environment)
+  const sync = await runInside(['sync', 'items'], environment)
   expect([sync.code, sync.out + sync.err]).toEqual([1, expect.stringContaining('read-only database')])
 }
 
 describe('a database that cannot be written', () => {
-  beforeAll(buildProgram, 120_000)
-
   test('answers everything that only reads: a user with default_transaction_read_only', async () => {
     const url = await testDatabaseUrl()
     const environment = await filled(url)
@@ -82,7 +81,7 @@ describe('a database that cannot be written', () => {
     const url = await testDatabaseUrl({ migrated: false })
     const environment = { DATABASE_URL: await readOnlyUser(url) }
     for (const args of [['status'], ['migrate'], ['query', 'item']]) {
-      const { code, err } = await runProgram(args, environment)
+      const { code, err } = await runInside(args, environment)
       expect([code, err]).toEqual([
         1,
         expect.stringMatching(/is read-only .*run `wynnsync migrate` of this version where/),
@@ -99,7 +98,7 @@ describe('a database that cannot be written', () => {
     url.username = name
     url.password = 'of the looker'
     for (const args of [['query', 'item'], ['status']]) {
-      const { code, err } = await runProgram(args, { DATABASE_URL: url.href })
+      const { code, err } = await runInside(args, { DATABASE_URL: url.href })
       expect([code, err]).toEqual([
         1,
         expect.stringMatching(
@@ -120,7 +119,7 @@ describe('a database that cannot be written', () => {
     url.username = name
     url.password = 'of the poor'
     const environment = { DATABASE_URL: url.href, WYNNSYNC_BASE_URL: 'http://127.0.0.1:1' }
-    const { code, err } = await runProgram(['migrate'], environment)
+    const { code, err } = await runInside(['migrate'], environment)
     expect([code, err]).toEqual([
       1,
       expect.stringMatching(
@@ -128,11 +127,11 @@ describe('a database that cannot be written', () => {
       ),
     ])
     expect(err).not.toContain('Failed query')
-    const doctor = await runProgram(['doctor'], environment)
+    const doctor = await runInside(['doctor'], environment)
     expect(doctor.out).toMatch(/^database +problem .*permission denied for database/m)
     expect(doctor.out).toContain('database: this user lacks a right: grant what the line above shows')
     await db.query(`grant create on database ${database} to ${name}`)
-    expect(await runProgram(['migrate'], environment)).toMatchObject({ code: 0 })
+    expect(await runInside(['migrate'], environment)).toMatchObject({ code: 0 })
     await db.query(`reassign owned by ${name} to current_user; drop owned by ${name}; drop role ${name}`)
     await db.close()
   })

@@ -13,7 +13,8 @@ import { type LakeIndex, readIndex } from '../../src/lake/index-file.ts'
 import type { TableIndex } from '../../src/lake/table-index.ts'
 import { fillYear } from '../bench/year/fill.ts'
 import { afterwards } from '../support/afterwards.ts'
-import { buildProgram, runProgram, startProgram } from '../support/cli.ts'
+import { buildProgram, startProgram } from '../support/cli.ts'
+import { runInside } from '../support/cli-inside.ts'
 import { cataloguedFiles } from '../support/lake-catalogue.ts'
 import { readOnlyUser, temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
 
@@ -113,7 +114,7 @@ describe('an export', { timeout: 300_000 }, () => {
     await expectEqual(db, folder)
     await exportLake(other, folder, { ...options, replace: true })
     await expectEqual(other, folder)
-    const { code, err } = await runProgram(['lake', 'export', ''], { DATABASE_URL: url })
+    const { code, err } = await runInside(['lake', 'export', ''], { DATABASE_URL: url })
     expect([code, err]).toEqual([2, expect.stringContaining('the place of a lake is empty')])
   })
 
@@ -139,7 +140,7 @@ describe('an export', { timeout: 300_000 }, () => {
     await expect(run()).rejects.toThrow(/has been exporting into .* try again later/)
     await release()
     const reader = await readOnlyUser(url)
-    const { code, err } = await runProgram(['lake', 'export', folder, '--people'], { DATABASE_URL: reader })
+    const { code, err } = await runInside(['lake', 'export', folder, '--people'], { DATABASE_URL: reader })
     expect([code, err]).toEqual([0, expect.any(String)])
     await expectEqual(db, folder)
     expect(existsSync(join(folder, '.wynnsync'))).toBe(false)
@@ -152,7 +153,7 @@ describe('an export', { timeout: 300_000 }, () => {
     const args = ['lake', 'export', folder, '--people', '--json']
     let kills = 0
     for (let round = 0; round < 10; round++) {
-      if (round === 5) expect((await runProgram(args, environment)).code).toBe(0)
+      if (round === 5) expect((await runInside(args, environment)).code).toBe(0)
       if (round === 5)
         for (const table of noteworthy) await db.query(`update ${table} set ${await someColumn(db, table)}`)
       const { child, finished } = startProgram(args, environment)
@@ -168,7 +169,7 @@ describe('an export', { timeout: 300_000 }, () => {
         expect([path, existsSync(join(folder, path))]).toEqual([path, true])
     }
     expect(kills).toBeGreaterThan(5)
-    const last = await runProgram(args, environment)
+    const last = await runInside(args, environment)
     expect(last).toMatchObject({ code: 0 })
     await expectEqual(db, folder)
     expect((await readdir(folder)).filter((name) => !name.includes('.'))).toEqual([])

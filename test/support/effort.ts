@@ -19,7 +19,7 @@ export const effort = {
   /** Kills of a `start` with watches and streams; 100 for all. */
   watchKills: Number(process.env.WYNNSYNC_TEST_WATCH_KILLS ?? (process.env.WYNNSYNC_TEST_FULL === '1' ? 100 : 3)),
   /** Mutated responses that are played, each followed by a good one; and the seed that they come from. */
-  mutations: Number(process.env.WYNNSYNC_TEST_MUTATIONS ?? (process.env.WYNNSYNC_TEST_FULL === '1' ? 100_000 : 1000)),
+  mutations: Number(process.env.WYNNSYNC_TEST_MUTATIONS ?? (process.env.WYNNSYNC_TEST_FULL === '1' ? 100_000 : 600)),
   mutatedResources: process.env.WYNNSYNC_TEST_MUTATION_RESOURCES?.split(','),
   mutationSeed: Number(process.env.WYNNSYNC_TEST_MUTATION_SEED ?? 1),
   /** Guilds of the backfill that is killed again and again; 20000 for all of a game. */

@@ -30,7 +30,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
     try {
       // Matters for a server that outlives the run.
       const admin = await openServer(postgres.url)
-      await admin.query(`drop database if exists ${templateName} with (force)`)
+      const made = await admin.values('select datname from pg_database where starts_with(datname, $1)', [templateName])
+      for (const [name] of made) await admin.query(`drop database if exists ${name} with (force)`)
       await admin.close()
     } finally {
       await postgres.stop()

@@ -9,7 +9,7 @@ import type { ExtractOptions, Resource, Worklist } from '../../src/sync/resource
 import { runResource } from '../../src/sync/run/run-resource.ts'
 import type { RunResult } from '../../src/sync/run/run-result.ts'
 import type { Guards } from '../../src/sync/validate/validate-snapshot.ts'
-import { testDatabase } from './postgres.ts'
+import { giveBack, lendDatabase } from './lent-database.ts'
 
 /** What may differ from one sync of a diary to the next. */
 export interface SyncOptions extends Partial<Guards>, ExtractOptions {
@@ -53,7 +53,9 @@ export function worldOf(kind: Database['kind'], options: { sandbox?: Partial<San
   let world: World
   let db: Database
   beforeAll(async () => {
-    db = await testDatabase(kind)
+    const lent = await lendDatabase(kind)
+    db = lent.db
+    return () => giveBack(lent)
   })
   beforeEach(async () => {
     await emptyTables(db)

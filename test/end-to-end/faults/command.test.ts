@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createItemWorld, type FaultSpec } from '../../../src/sandbox/index.ts'
 import { buildProgram, runProgram, startProgram } from '../../support/cli.ts'
+import { runInside } from '../../support/cli-inside.ts'
 import { testDataDir } from '../../support/postgres.ts'
 import { servedApi } from '../../support/served.ts'
 
@@ -15,7 +16,7 @@ describe('wynnsync, while the API is at fault', () => {
     const guild = api.history().holds[0]?.guild ?? ''
     api.setFaults(faults)
     const given = args.map((arg) => (arg === 'GUILD' ? guild : arg))
-    const { code, out, err } = await runProgram(
+    const { code, out, err } = await runInside(
       ['sync', ...given, '--json', '--base-url', api.url, '--data-dir', await testDataDir()],
       environment,
     )
