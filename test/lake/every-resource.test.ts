@@ -92,8 +92,6 @@ describe('a lake with every resource', { timeout: 600_000 }, () => {
 
   test.each([
     ['server', 'with'],
-    ['server', 'without'],
-    ['embedded', 'with'],
     ['embedded', 'without'],
   ] as const)('is imported by an empty %s database %s players, once and whole', async (kind, people) => {
     const place = kind === 'server' ? await testDatabaseUrl() : await testDataDir()
