@@ -5,7 +5,6 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openServer } from '../../src/db/server/server.ts'
 import { resources } from '../../src/resources/index.ts'
 import { buildProgram, runProgram, startProgram } from '../support/cli.ts'
-import { runInside } from '../support/cli-inside.ts'
 import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
 import { servedApi } from '../support/served.ts'
 
@@ -76,7 +75,7 @@ describe('wynnsync start', () => {
     const first = startProgram(['start'], environment)
     onTestFinished(() => void first.child.kill('SIGKILL'))
     await said(first.child, /started/)
-    const refused = await runInside(['start'], environment)
+    const refused = await runProgram(['start'], environment)
     expect(refused.code).toBe(75)
     expect(refused.out).toContain(`process ${first.child.pid} on ${hostname()} since `)
 
@@ -96,7 +95,7 @@ describe('wynnsync start', () => {
       id: 'x',
     }
     await writeFile(join(dataDir, 'lock'), JSON.stringify(lock))
-    const elsewhere = await runInside(['start', '--replace'], environment)
+    const elsewhere = await runProgram(['start', '--replace'], environment)
     expect(elsewhere.code).toBe(75)
     expect(elsewhere.err).toContain('it runs on elsewhere')
     expect(elsewhere.err).toContain('stop it there: kill 1')

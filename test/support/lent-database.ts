@@ -20,7 +20,7 @@ export async function lendDatabase(kind: Database['kind']): Promise<Lent> {
   return { db, shape: await shapeOf(db) }
 }
 
-/** Keeps a database for the next `describe`, unless a test closed it or changed its tables, views, functions or rights. */
+/** Keeps a database for the next `describe`, unless it does not answer, or a test changed its tables, views, functions or rights. */
 export async function giveBack(lent: Lent): Promise<void> {
   const isAsNew = async () => {
     await emptyTables(lent.db)

@@ -52,7 +52,6 @@ export const slow: readonly string[] = [
   'end-to-end/unattended/bad-day.test.ts',
   'end-to-end/unattended/day.test.ts',
   'end-to-end/unattended/month.test.ts',
-  'lake/crafted-size.test.ts',
   'lake/crafted.test.ts',
   'lake/every-question.test.ts',
   'lake/every-resource.test.ts',

@@ -42,7 +42,7 @@ export async function testDatabase(kind: Database['kind'], wanted: Wanted = {}):
 
 /** URL of a server database as `testDatabase` makes it, for tests of the command line. */
 export async function testDatabaseUrl({ migrated = true }: Wanted = {}): Promise<string> {
-  const name = await makeDatabase(`test_${nameOfOne()}`, migrated ? await migratedTemplate() : 'template0')
+  const name = await makeDatabase(`test_${randomName()}`, migrated ? await migratedTemplate() : 'template0')
   // `force`: a test that failed may have left sessions open.
   afterwards(() => asAdmin((admin) => admin.query(`drop database if exists ${name} with (force)`)))
   return urlOf(name)
@@ -52,14 +52,14 @@ export async function testDatabaseUrl({ migrated = true }: Wanted = {}): Promise
 export async function keptDatabase(kind: Database['kind']): Promise<Database> {
   if (kind === 'server') {
     const template = await migratedTemplate()
-    return await openServer(urlOf(await makeDatabase(`${template}_${nameOfOne()}`, template)))
+    return await openServer(urlOf(await makeDatabase(`${template}_${randomName()}`, template)))
   }
   const folder = await mkdtemp(join(inject('runFolder'), 'folder-'))
   await copyFolder(await embeddedTemplate(true), folder)
   return await openEmbedded(folder, { clock: systemClock, durable: false })
 }
 
-const nameOfOne = () => randomUUID().replaceAll('-', '')
+const randomName = () => randomUUID().replaceAll('-', '')
 
 async function makeDatabase(name: string, template: string): Promise<string> {
   // A copy of its files costs a third of writing each page into the log.
