@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
+import { join, normalize } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 
@@ -220,17 +220,6 @@ describe('the files of src', () => {
       return [...empty, ...unnamed].map((line) => `${name}: ${line}`)
     })
     expect(hollow).toEqual([])
-  })
-
-  test('lie at most 12 in a folder', () => {
-    const sizes = new Map<string, number>()
-    for (const { path } of files) sizes.set(dirname(path), (sizes.get(dirname(path)) ?? 0) + 1)
-    expect([...sizes].filter(([, size]) => size > 12).map(([folder, size]) => `${folder}: ${size}`)).toEqual([])
-  })
-
-  test('have no file of more than 250 lines, but for what is generated', () => {
-    const written = files.filter(({ isGenerated }) => !isGenerated)
-    expect(written.filter(({ code }) => code.split('\n').length > 250).map(({ path }) => path)).toEqual([])
   })
 })
 
