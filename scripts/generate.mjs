@@ -15,7 +15,7 @@ import { jsonSchemas } from '../dist/cli/output/json-schemas.js'
 import { openEmbedded } from '../dist/db/embedded/embedded.js'
 import { clientModule } from '../dist/web/api/client-module.js'
 import { commentsBySchema } from './generate/comments.mjs'
-import { withTables } from './generate/docs.mjs'
+import { withSettings, withTables } from './generate/docs.mjs'
 import { identitiesOf } from './generate/identities.mjs'
 
 chdir(join(import.meta.dirname, '..'))
@@ -44,6 +44,7 @@ for (const name of await readdir('docs', { recursive: true })) {
   const page = await readFile(`docs/${name}`, 'utf8')
   await generated(`docs/${name}`, withTables(page))
 }
+await generated('docker-compose.yml', withSettings(await readFile('docker-compose.yml', 'utf8')))
 const folder = await mkdtemp(join(tmpdir(), 'wynnsync-generate-'))
 try {
   // What the build migrated is of these files, unless they have just been written.

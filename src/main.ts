@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
-import envPaths from 'env-paths'
+import { userFolders } from './app/user-folders.ts'
 import { compiledCode } from './cli/compiled-code.ts'
 
 /** What the bundler made of `cli/program.ts` and all it loads; the build says which. */
@@ -22,7 +22,7 @@ if (use === 'start' || use === 'backfill') setFlagsFromString(`--heap-growing-pe
 for (const flag of ['--no-wasm-tier-up', '--no-wasm-dynamic-tiering']) setFlagsFromString(flag)
 const compiled = compiledCode({
   folder: join(import.meta.dirname, 'program'),
-  kept: join(envPaths('wynnsync', { suffix: '' }).cache, 'code'),
+  kept: join(userFolders.cache, 'code'),
   edition: EDITION,
   use: /^[a-z-]+$/.test(use) ? use : 'other',
 })

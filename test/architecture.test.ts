@@ -36,7 +36,7 @@ function loadedBy(path: string, loaded = new Set<string>()): Set<string> {
 }
 
 /** Files of `src/app` that everything may use. */
-const base = /^app\/(clock|errors|private-folder|terminal-text|text\/nearest)\.ts$/
+const base = /^app\/(clock|errors|private-folder|terminal-text|text\/(decode|nearest))\.ts$/
 
 /** The layer of a file: its folder below `src`, or its own name; `base` for what everything may use. */
 const layerOf = (path: string) => {
@@ -46,7 +46,7 @@ const layerOf = (path: string) => {
 
 /** Which layers each layer imports, besides `base`. */
 const below: Readonly<Record<string, readonly string[]>> = {
-  main: ['cli'],
+  main: ['app', 'cli'],
   cli: ['app', 'web', 'lake', 'monitoring', 'resources', 'sync', 'api', 'db', 'analytics', 'sandbox'],
   web: ['app', 'monitoring', 'analytics', 'db'],
   lake: ['resources', 'sync', 'db'],
@@ -118,8 +118,8 @@ describe('the files of src', () => {
     expect(offenders('resources/', inside, 'imports')).toEqual([])
   })
 
-  test('know, as sandbox, nothing of the engine: of the API only its schemas, and of the program clock and errors', () => {
-    const outside = /^src\/(?!sandbox\/|api\/schemas\/|app\/(clock|errors)\.ts$)/
+  test('know, as sandbox, nothing of the engine: of the API only its schemas, and of the program clock, errors and decoding', () => {
+    const outside = /^src\/(?!sandbox\/|api\/schemas\/|app\/(clock|errors|text\/decode)\.ts$)/
     expect(offenders('sandbox/', outside, 'imports')).toEqual([])
   })
 
@@ -132,7 +132,8 @@ describe('the files of src', () => {
 
   test('load at the start of any command neither HTTP nor tables nor a database', () => {
     expect([...loadedBy('src/main.ts')].filter((name) => !name.startsWith('node:'))).toEqual([
-      ...['src/main.ts', 'env-paths', 'src/cli/compiled-code.ts', 'src/app/private-folder.ts'],
+      ...['src/main.ts', 'src/app/user-folders.ts', 'env-paths'],
+      ...['src/cli/compiled-code.ts', 'src/app/private-folder.ts'],
     ])
     const all = [...loadedBy('src/cli/program.ts')]
     expect(all).toContain('zod')
@@ -151,7 +152,9 @@ describe('the files of src', () => {
 
   test('have one that reads the environment, but for that of the terminal, and one that ends the process', () => {
     const environment = offenders('', /process\.env/, 'code').map((line) => line.split(':')[0])
-    expect(new Set(environment)).toEqual(new Set(['src/app/config.ts', 'src/cli/output/terminal-settings.ts']))
+    expect(new Set(environment)).toEqual(
+      new Set(['src/app/config.ts', 'src/app/home-folder.ts', 'src/cli/output/terminal-settings.ts']),
+    )
     const ends = offenders('', /process\.exit\(/, 'code').map((line) => line.split(':')[0])
     // The second one is the text of a program for a child process.
     expect(new Set(ends)).toEqual(new Set(['src/main.ts', 'src/db/embedded/embedded-create.ts']))

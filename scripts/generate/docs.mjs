@@ -136,6 +136,18 @@ function operations(before) {
   return [head, line, ...written].join('\n')
 }
 
+/** The compose file with every setting that it does not give itself, so that none of the user's is without effect. */
+export function withSettings(compose) {
+  return compose.replace(
+    /( *)(# generated: every other setting.*\n)[\s\S]*?( *# end\n)/,
+    (_all, indent, begin, end) => {
+      const given = new Set(compose.replace(/# generated[\s\S]*?# end/, '').match(/^ +[A-Z][A-Z_\d]+(?=: )/gm))
+      const names = Object.keys(settings.shape).filter((name) => !given.has(indent + name))
+      return indent + begin + names.map((name) => `${indent}${name}: \${${name}:-}\n`).join('') + end
+    },
+  )
+}
+
 /** A page with its tables written anew. @throws RangeError for a marker without a table */
 export function withTables(page) {
   return page.replace(

@@ -7,6 +7,8 @@ import { type Migrated, migrate } from '../db/migrations/migrate.ts'
 import { admitReader, hasReader, NO_READER } from '../db/reader.ts'
 import { type Clock, type Random, systemClock } from './clock.ts'
 import { type Config, secretsIn } from './config.ts'
+import { UsageError } from './errors.ts'
+import { NO_HOME } from './home-folder.ts'
 import { createLog, type Log } from './log.ts'
 import { readCredential } from './stored-credential.ts'
 
@@ -53,13 +55,23 @@ export function openDatabase(
   options: Pick<ConnectOptions, 'lowMemory' | 'isBrief' | 'waitMs' | 'durable' | 'signal' | 'connectMs'> = {},
 ): Promise<Database> {
   const { databaseUrl, dataDir } = config
+  if (databaseUrl === undefined) refuseHomeless(config)
   const report = (message: string) => log.error(message)
   return connect({ waitMs: 30_000, ...options, databaseUrl, dataDir, clock, holds, report, template })
+}
+
+/** @throws UsageError when the embedded database would lie in the home folder of a user who has none */
+function refuseHomeless({ dataDir }: Config): void {
+  if (dataDir.startsWith(`${NO_HOME}/`))
+    throw new UsageError(
+      'this user has no home folder: say where the data lives with WYNNSYNC_DATA_DIR or DATABASE_URL',
+    )
 }
 
 /** Brings the embedded database up to date and opens it read-only, as a session of the Postgres protocol. */
 export async function openForReaders(app: App, holds: readonly string[]): Promise<EmbeddedDatabase> {
   const { openEmbedded } = await import('../db/embedded/embedded.ts')
+  refuseHomeless(app.config)
   const report = (message: string) => app.log.error(message)
   const options = { clock: app.clock, holds, waitMs: 30_000, report, template }
   const owned = await openEmbedded(app.config.dataDir, options)

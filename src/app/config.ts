@@ -1,12 +1,13 @@
-import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { inspect, parseEnv } from 'node:util'
+import { inspect } from 'node:util'
 import type { z } from 'zod'
 import { withPassword } from './config-values.ts'
-import { codeOf, messageOf, UsageError } from './errors.ts'
-import { defaultOf, flagNames, secretSettings, settings } from './settings.ts'
+import { readEnvFile } from './env-file.ts'
+import { UsageError } from './errors.ts'
+import { defaultOf, flagNames, secretSettings, settingNames, settings } from './settings.ts'
+import { didYouMean, isMisspelt, nearest } from './text/nearest.ts'
 
-export { settingNames } from './settings.ts'
+export { settingNames }
 
 /** Further checks by setting: each returns what is wrong with the text, one entry per part. */
 export type SettingChecks = Partial<Record<keyof typeof settings.shape, (text: string) => readonly string[]>>
@@ -81,7 +82,7 @@ function layersOf(flags: ConfigFlags, environment: Variables, folder: string) {
       WYNNSYNC_CONCURRENCY: flags.concurrency,
     }),
     environment: withoutEmpty(environment),
-    '.env': withoutEmpty(readDotEnv(folder)),
+    '.env': withoutEmpty(envFileIn(folder).values),
   }
 }
 
@@ -187,19 +188,36 @@ function withHiddenSecrets(config: Config): Config {
   return Object.defineProperty(config, inspect.custom, { value: show })
 }
 
-function readDotEnv(folder: string): Variables {
-  let text: string
-  try {
-    text = readFileSync(`${folder}/.env`, 'utf8')
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return {}
-    throw new UsageError(`${folder}/.env cannot be read: ${messageOf(error)}`)
-  }
-  return parseEnv(text)
+const envFileIn = (folder: string) =>
+  readEnvFile(`${folder}/.env`, (name) => name in settings.shape || ownName.test(name))
+
+/** A line feed at the end comes from a file with the line ends of Windows, and is part of no value. */
+function withoutEmpty(variables: Variables): Variables {
+  const values = Object.entries(variables).map(([name, value = '']) => [name, value.replace(/[\r\n]+$/, '')] as const)
+  return Object.fromEntries(values.filter(([, value]) => value !== ''))
 }
 
-function withoutEmpty(variables: Variables): Variables {
-  return Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined && value !== ''))
+const ownName = /^WYNNSYNC_/i
+
+/**
+ * What may be a mistake: names that begin like a setting of this program and are none, misspelt ones in `.env`, and those
+ * that `.env` has twice.
+ */
+export function settingWarnings(environment: Variables = process.env, folder = process.cwd()): string[] {
+  const { values, repeated } = envFileIn(folder)
+  // In the environment there is much of others: there only the prefix tells.
+  const own = Object.entries(withoutEmpty(environment)).flatMap(([name]) => (ownName.test(name) ? [name] : []))
+  const inFile = Object.keys(withoutEmpty(values)).filter(
+    (name) => ownName.test(name) || isMisspelt(name, settingNames),
+  )
+  const unknown = (name: string) => !settingNames.includes(name)
+  const text = (where: string) => (name: string) =>
+    `${where} sets ${name}, which is no setting of wynnsync and has no effect${didYouMean(nearest(name, settingNames).slice(0, 1))}`
+  return [
+    ...own.filter(unknown).map(text('the environment')),
+    ...inFile.filter(unknown).map(text('.env')),
+    ...repeated.flatMap((name) => (unknown(name) ? [] : [`.env sets ${name} more than once: the last line counts`])),
+  ]
 }
 
 /** The environment for a program of the user: without the settings of this one, which may be secret. */

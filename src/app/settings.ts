@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import envPaths from 'env-paths'
 import * as z from 'zod'
 import { readHostNames, readLevels, readRawDays, readShares, share } from './config-values.ts'
+import { userFolders } from './user-folders.ts'
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
 
@@ -20,7 +20,6 @@ const optionalText = text.optional()
 const hostNames = text.default('').transform(readHostNames)
 const either = <const Values extends readonly [string, string]>(...values: Values) =>
   z.enum(values, { error: `must be ${values.join(' or ')}` })
-const folders = envPaths('wynnsync', { suffix: '' })
 
 /** Every setting: its type, its default, and what it means. */
 export const settings = z.object({
@@ -33,7 +32,7 @@ export const settings = z.object({
     'API token, for 120 requests a minute instead of 50; sent in the Authorization header, shown nowhere. Without it, the token that `auth login` stored for this API is used',
   ),
   WYNNSYNC_CREDENTIALS: text
-    .default(join(folders.config, 'credentials.json'))
+    .default(join(userFolders.config, 'credentials.json'))
     .describe(
       'the file that `auth login` keeps its token in, for your eyes only (default `credentials.json` in your user configuration folder)',
     ),
@@ -41,7 +40,7 @@ export const settings = z.object({
     'secret of a private OAuth application; also `--client-secret` of `auth login`, but every user of the machine can read a command line',
   ),
   WYNNSYNC_DATA_DIR: text
-    .default(folders.data)
+    .default(userFolders.data)
     .describe('folder of the embedded database (default: your user data folder)'),
   WYNNSYNC_LOG_LEVEL: z
     .enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` })

@@ -1,8 +1,9 @@
 import { accessSync, closeSync, constants, fstatSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import * as z from 'zod'
-import { codeOf, FatalError, messageOf } from './errors.ts'
+import { codeOf, FatalError, messageOf, UsageError } from './errors.ts'
 import { createFolder, replaceFile } from './private-folder.ts'
+import { textOfFile } from './text/decode.ts'
 
 /** The player of a credential. */
 export interface Who {
@@ -73,6 +74,7 @@ export function readCredential(file: string): StoredCredential | null {
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return null
     if (error instanceof FatalError) throw error
+    if (error instanceof UsageError) throw new FatalError(error.message, { context: { file } })
     throw new FatalError(`the credential in ${file} cannot be read: ${messageOf(error)}`, { context: { file } })
   }
   const credential = parseCredential(text)
@@ -138,7 +140,7 @@ function readPrivately(file: string): string {
   try {
     // Windows has no such bits: there the user's folders are private by themselves.
     const shared = process.platform !== 'win32' && (fstatSync(descriptor).mode & 0o077) !== 0
-    if (!shared) return readFileSync(descriptor, 'utf8')
+    if (!shared) return textOfFile(readFileSync(descriptor), file)
     const advice = `run chmod 600 ${file}, and log in again if another user may have read it`
     throw new FatalError(`the credential in ${file} is not used, because other users can read it: ${advice}`, {
       context: { file },

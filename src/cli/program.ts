@@ -1,5 +1,6 @@
 import { Command, CommanderError, type OutputConfiguration } from 'commander'
 import { version } from '../app/app.ts'
+import { settingWarnings } from '../app/config.ts'
 import { messageOf, UsageError } from '../app/errors.ts'
 import { visibleLine } from '../app/terminal-text.ts'
 import { didYouMean, nearest } from '../app/text/nearest.ts'
@@ -74,7 +75,9 @@ async function addCommand(
     const flags = command.opts()
     const run = (await load(flags)) as (context: Context, ...rest: unknown[]) => Promise<number | undefined>
     try {
-      const ended = await run(await createContext(command.optsWithGlobals<CommonFlags>(), terminal), flags, ...args)
+      const context = await createContext(command.optsWithGlobals<CommonFlags>(), terminal)
+      if (!declared.isHidden) for (const warning of settingWarnings()) context.app.log.warn(warning)
+      const ended = await run(context, flags, ...args)
       onEnd(ended ?? exitCode.done)
     } catch (error) {
       // Found before anything is printed: a program that reads the document gets one all the same.

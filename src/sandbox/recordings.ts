@@ -1,5 +1,6 @@
 import { readBody, readGzippedBody } from '../api/schemas/recordings/recording-body.ts'
 import { type Recorded, readIndex, requestName } from '../api/schemas/recordings/recording-index.ts'
+import { parseJsonBytes } from '../app/text/decode.ts'
 import { type AnswerSource, type ApiRequest, type Copy, isRefusal, once, type Refusal, refuse } from './http/answer.ts'
 import { json } from './http/cached-source.ts'
 import { type AnswerForm, cutPage, pageNumber } from './http/paging.ts'
@@ -43,7 +44,7 @@ export function openRecordings(
   function decode(one: Recorded): unknown {
     const known = decodedByPath.get(one.path)
     if (known?.body === one.body) return known.value
-    const value: unknown = JSON.parse(readBody(folder, one).toString())
+    const value: unknown = parseJsonBytes(readBody(folder, one))
     decodedByPath.set(one.path, { body: one.body, value })
     return value
   }

@@ -74,6 +74,15 @@ const reset: Responder = (_seen, response) => {
   return undefined
 }
 
+test('a body with a byte order mark is read, plain and in gzip', async () => {
+  const body = Buffer.from('\ufeff{"name": "Gr\u00fcn"}')
+  for (const reply of [{ raw: body }, gzipped(body)]) {
+    const { call, transport } = await open(() => reply)
+    expect((await call()).body).toEqual({ name: 'Gr\u00fcn' })
+    expect(transport.requestsSent()).toBe(1)
+  }
+})
+
 describe('what passes is repeated', () => {
   test.each<[string, Reply]>([
     ['500', { status: 500, body: { error: 'InternalError', detail: 'oops', code: 500 } }],

@@ -1,9 +1,17 @@
-import { writeFile } from 'node:fs/promises'
+import { spawnSync } from 'node:child_process'
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
-import { describe, expect, test } from 'vitest'
-import { readConfig } from '../../src/app/config.ts'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { readIndex } from '../../src/api/schemas/recordings/recording-index.ts'
+import { readConfig, settingWarnings } from '../../src/app/config.ts'
+import { setInEnvFile } from '../../src/app/env-file.ts'
 import { UsageError } from '../../src/app/errors.ts'
+import { readCredential } from '../../src/app/stored-credential.ts'
+import { readWatches } from '../../src/monitoring/watches/watch-file.ts'
+import { buildProgram, type Environment, mainFile } from '../support/cli.ts'
+import { runInside } from '../support/cli-inside.ts'
 import { temporaryFolder } from '../support/postgres.ts'
 
 describe('the configuration', () => {
@@ -108,5 +116,147 @@ describe('the configuration', () => {
     const file = join(await temporaryFolder(), '.env')
     await writeFile(file, '')
     expect(() => readConfig({}, {}, file)).toThrow(UsageError)
+  })
+})
+
+/** What `.env` with this content sets. */
+async function fromEnvFile(content: string | Buffer) {
+  const folder = await temporaryFolder()
+  await writeFile(join(folder, '.env'), content)
+  return readConfig({}, {}, folder)
+}
+
+describe('.env', () => {
+  const url = 'postgres://me@db.example/history'
+
+  test.each([
+    ['with a byte order mark', `\ufeffDATABASE_URL=${url}\n`],
+    ['with line ends of Windows', `\ufeff# mine\r\nDATABASE_URL=${url}\r\nWYNNSYNC_ABSENCES=3\r\n`],
+    ['with line ends of old Macs', `WYNNSYNC_ABSENCES=3\rDATABASE_URL=${url}\r`],
+    ['with export, blanks and a comment', `  export   DATABASE_URL = ${url}   # the server\n`],
+    ['in quotes', `DATABASE_URL="${url}" # the server\nWYNNSYNC_TOKEN='a # b'\n`],
+    ['beside what other programs have there', `KEY="-----BEGIN\nabc=\n-----END"\nDATABASE_URL=\`${url}\`\nfoo bar\n`],
+    ['twice, where the last one counts', `DATABASE_URL=postgres://me@other.example/x\nDATABASE_URL=${url}\n`],
+  ])('names the database %s', async (_form, content) => {
+    expect((await fromEnvFile(content)).databaseUrl).toBe(url)
+  })
+
+  test('keeps a # that follows no blank, and backslashes', async () => {
+    expect(await fromEnvFile('WYNNSYNC_TOKEN=ab#cd\nWYNNSYNC_DATA_DIR="C:\\new"\n')).toMatchObject({
+      token: 'ab#cd',
+      dataDir: 'C:\\new',
+    })
+  })
+
+  test.each([
+    [
+      'UTF-16 with a mark',
+      Buffer.from(`\ufeffDATABASE_URL=${url}\n`, 'utf16le'),
+      /\.env is not UTF-8.*save it as UTF-8/,
+    ],
+    ['UTF-16 without one', Buffer.from(`DATABASE_URL=${url}\n`, 'utf16le'), /\.env is not UTF-8/],
+    ['a password in Latin-1', Buffer.from('WYNNSYNC_TOKEN=p\u00e4ss\n', 'latin1'), /\.env line 1 is not UTF-8/],
+    ['YAML', `A=1\nDATABASE_URL: ${url}\n`, /\.env line 2 is not understood; write DATABASE_URL=value/],
+    ['commands of Windows', `set DATABASE_URL=${url}\n`, /line 1 is not understood/],
+    ['PowerShell', `$env:DATABASE_URL = "${url}"\n`, /line 1 is not understood/],
+    ['JSON', `{\n  "DATABASE_URL": "${url}"\n}\n`, /line 2 is not understood/],
+    ['a quote that does not end', `WYNNSYNC_TOKEN="abc\nDATABASE_URL=${url}\n`, /line 1 is not understood/],
+    ['text behind a quote', `DATABASE_URL="${url}" yes\n`, /line 1 is not understood/],
+    ['a name alone', 'WYNNSYNC_TOKEN\n', /line 1 is not understood/],
+  ])('is refused where it holds a setting in another form: %s', async (_form, content, message) => {
+    const refused = await fromEnvFile(content).catch((error: unknown) => error)
+    expect(refused).toBeInstanceOf(UsageError)
+    expect(String(refused)).toMatch(message)
+    expect(String(refused)).not.toMatch(/db\.example|p.ss|abc/)
+  })
+
+  test('passes no line end of the environment on', async () => {
+    const given = { WYNNSYNC_DATA_DIR: '/data\r', WYNNSYNC_TOKEN: 'abc\r\n', WYNNSYNC_PRIVACY: '\r' }
+    const read = readConfig({}, given, await temporaryFolder())
+    expect(read).toMatchObject({ dataDir: '/data', token: 'abc', privacy: 'anonymize' })
+  })
+
+  test('is kept by init in the form in which it was, and never mixed with UTF-16', async () => {
+    const file = join(await temporaryFolder(), '.env')
+    await writeFile(file, '\ufeffexport DATABASE_URL=x\r\nA=1\r\n')
+    setInEnvFile(file, { DATABASE_URL: 'y' })
+    expect(await readFile(file, 'utf8')).toBe('A=1\nDATABASE_URL=y\n')
+    await writeFile(file, Buffer.from('\ufeffA=1\n', 'utf16le'))
+    expect(() => setInEnvFile(file, { DATABASE_URL: 'y' })).toThrow('save it as UTF-8')
+  })
+})
+
+describe('the other files that people may edit', () => {
+  const watches = '{"watches":[]}'
+  const credential = JSON.stringify({ kind: 'token', baseUrl: 'https://api.example/v3', token: 'abc' })
+  const line = JSON.stringify({ at: '2026-05-01T00:00:00Z', method: 'GET', path: '/x', body: 'x.json.gz' })
+
+  test.each([
+    ['watches', 'watches.json', watches, (folder: string) => readWatches(join(folder, 'watches.json')).watches, []],
+    ['credential', 'c.json', credential, (folder: string) => readCredential(join(folder, 'c.json'))?.token(), 'abc'],
+    ['recordings', 'index.jsonl', `${line}\r\n`, (folder: string) => readIndex(folder).length, 1],
+  ])('may have a byte order mark, and say when they are UTF-16: %s', async (_what, name, content, read, expected) => {
+    const folder = await temporaryFolder()
+    await writeFile(join(folder, name), `\ufeff${content}`, { mode: 0o600 })
+    expect(read(folder)).toEqual(expected)
+    await writeFile(join(folder, name), Buffer.from(`\ufeff${content}`, 'utf16le'), { mode: 0o600 })
+    expect(() => read(folder)).toThrow('save it as UTF-8')
+  })
+})
+
+describe('a name that is no setting', () => {
+  test('is reported with the setting that it may mean, wherever it is given, and a setting is not', async () => {
+    const folder = await temporaryFolder()
+    const content =
+      'DATABSE_URL=x\ndatabase_url=x\nWYNNSYNC_PRIVCY=delete\nOTHER=1\nPOSTGRES_PASSWORD=1\nWYNNSYNC_RAW=on\nWYNNSYNC_X=\n'
+    await writeFile(join(folder, '.env'), content)
+    const environment = { WYNNSYNC_TOKE: 'x', DATABSE_URL: 'x', WYNNSYNC_RAW: 'off', WYNNSYNC_EMPTY: '' }
+    expect(settingWarnings(environment, folder)).toEqual([
+      'the environment sets WYNNSYNC_TOKE, which is no setting of wynnsync and has no effect; did you mean WYNNSYNC_TOKEN?',
+      '.env sets DATABSE_URL, which is no setting of wynnsync and has no effect; did you mean DATABASE_URL?',
+      '.env sets database_url, which is no setting of wynnsync and has no effect; did you mean DATABASE_URL?',
+      '.env sets WYNNSYNC_PRIVCY, which is no setting of wynnsync and has no effect; did you mean WYNNSYNC_PRIVACY?',
+    ])
+    await writeFile(join(folder, '.env'), 'WYNNSYNC_RAW=on\nWYNNSYNC_RAW=off\n')
+    expect(settingWarnings({}, folder)).toEqual(['.env sets WYNNSYNC_RAW more than once: the last line counts'])
+  })
+
+  test('is in the log of every command, and not with --quiet', async () => {
+    const environment = { WYNNSYNC_PRIVCY: 'delete' }
+    const { code, out, err } = await runInside(['config', 'show', '--json'], environment)
+    expect([code, err]).toEqual([0, expect.stringMatching(/warn the environment sets WYNNSYNC_PRIVCY.*PRIVACY\?\n$/)])
+    expect(() => JSON.parse(out)).not.toThrow()
+    expect((await runInside(['config', 'show', '--quiet'], environment)).err).toBe('')
+  })
+})
+
+describe('a user without a home folder', () => {
+  beforeAll(buildProgram)
+  // A number that no list of users has; only root can become another user.
+  const own = process.getuid?.() === 0 ? { uid: 63_451, gid: 63_451 } : {}
+  const run = (args: readonly string[], env: Environment = {}) =>
+    spawnSync(process.execPath, [mainFile, ...args], { env, encoding: 'utf8', cwd: '/', ...own })
+
+  test.skipIf(own.uid === undefined)('can call everything that needs none', () => {
+    for (const args of [['--version'], ['--help'], ['config', 'show'], ['query', '--help']])
+      expect(run(args)).toMatchObject({ status: 0, stderr: '' })
+    expect(run(['query', 'item', '--list'])).not.toMatchObject({ stderr: expect.stringContaining('    at ') })
+  })
+
+  test.skipIf(own.uid === undefined).each([[{}], [{ HOME: '' }]])('is asked where the data lives (%j)', (env) => {
+    const { status, stderr } = run(['status'], env)
+    expect([status, stderr]).toEqual([
+      2,
+      expect.stringMatching(/^wynnsync: this user has no home folder: .*WYNNSYNC_DATA_DIR/),
+    ])
+  })
+
+  test.skipIf(own.uid === undefined)('works with WYNNSYNC_DATA_DIR', async () => {
+    // Another user cannot enter the folder of a test.
+    const folder = await mkdtemp(join(tmpdir(), 'wynnsync-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    await chmod(folder, 0o777)
+    const { status, stderr } = run(['migrate'], { WYNNSYNC_DATA_DIR: join(folder, 'data') })
+    expect([status, stderr]).toEqual([0, expect.not.stringMatching(/error|warn/)])
   })
 })

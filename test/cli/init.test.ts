@@ -2,6 +2,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { settingNames } from '../../src/app/config.ts'
+import { waysFor } from '../../src/cli/commands/init/how-to-run.ts'
 import { jsonSchemas } from '../../src/cli/output/json-schemas.ts'
 import { buildProgram, mainFile, runProgram } from '../support/cli.ts'
 import { temporaryFolder, testDataDir } from '../support/postgres.ts'
@@ -66,6 +67,12 @@ describe('wynnsync init', () => {
     expect(out).not.toContain(token)
     expect(readFileSync(join(folder, '.env'), 'utf8')).toBe(`WYNNSYNC_TOKEN=${token}\n`)
   })
+})
+
+test('init offers compose only where it brings the database, and from a checkout', async () => {
+  expect(waysFor(undefined, mainFile)).toContain('compose')
+  expect(waysFor('postgres://me@db.example/history', mainFile)).toEqual(['systemd', 'cron', 'start'])
+  expect(waysFor(undefined, join(await temporaryFolder(), 'dist', 'main.js'))).not.toContain('compose')
 })
 
 test('config show has every setting with its source, and no secret', async () => {

@@ -40,6 +40,13 @@ describe('.env.example', () => {
   })
 })
 
+test('docker-compose.yml gives every setting to wynnsync: from the environment, or its own', () => {
+  const given = parse(read('docker-compose.yml')).services.wynnsync.environment as Record<string, string>
+  expect(Object.keys(given).sort()).toEqual([...settingNames].sort())
+  const own = ['DATABASE_URL', 'PGPASSWORD', 'WYNNSYNC_DATA_DIR', 'WYNNSYNC_CREDENTIALS', 'WYNNSYNC_METRICS_HOSTS']
+  for (const name of settingNames) if (!own.includes(name)) expect(given[name]).toBe(`\${${name}:-}`)
+})
+
 describe('the workflow', () => {
   const { jobs } = parse(read('.github/workflows/test.yml'))
   const commands = (job: string) => jobs[job].steps.flatMap(({ run }: { run?: string }) => run ?? [])

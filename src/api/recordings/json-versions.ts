@@ -1,3 +1,5 @@
+import { parseJsonBytes } from '../../app/text/decode.ts'
+
 /** A value of the first level, and where it is in its version. */
 interface Piece {
   readonly bytes: Buffer
@@ -29,7 +31,7 @@ export function versionParser(): (bytes: Buffer) => unknown {
     before = now
     if (document !== undefined) return document
     before = new Map()
-    return JSON.parse(bytes.toString('utf8'))
+    return parseJsonBytes(bytes)
   }
 }
 

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { parseJsonBytes } from '../../app/text/decode.ts'
 import { type Api, createClient } from '../client.ts'
 import { classifyResponse, faultError } from '../http/classify-response.ts'
 import { emptyOutcome, type Outcome } from '../http/outcome.ts'
@@ -155,7 +156,7 @@ function parsersOfLong(): (name: string) => (bytes: Buffer) => unknown {
   return (name) => (bytes) => {
     const known = parsers.get(name)
     if (known) return known(bytes)
-    if (bytes.length < 250_000 || parsers.size === 4) return JSON.parse(bytes.toString('utf8'))
+    if (bytes.length < 250_000 || parsers.size === 4) return parseJsonBytes(bytes)
     const parser = versionParser()
     parsers.set(name, parser)
     return parser(bytes)

@@ -38,6 +38,12 @@ function rankOf(wanted: string, text: string): number {
   return distance <= most ? 2 + distance : Number.POSITIVE_INFINITY
 }
 
+/** Whether a word is one of these names with another case or punctuation, or with one or two wrong letters. */
+export function isMisspelt(word: string, names: readonly string[]): boolean {
+  const plain = (text: string) => text.toLowerCase().replace(/[^a-z0-9]/g, '')
+  return !names.includes(word) && names.some((name) => distanceBetween(plain(word), plain(name)) <= 2)
+}
+
 /** Letters to insert, leave out, replace or swap with their neighbour (optimal string alignment). */
 function distanceBetween(a: string, b: string): number {
   let before: number[] = []

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { codeOf, messageOf, UsageError } from '../../app/errors.ts'
 import { replaceFile } from '../../app/private-folder.ts'
 import { visibleLine } from '../../app/terminal-text.ts'
+import { textOfFile } from '../../app/text/decode.ts'
 import { parseQuietHours } from './quiet-hours.ts'
 
 /** Everything a watch can send a message about. */
@@ -83,9 +84,10 @@ const none: WatchFile = { watches: [] }
 export function readWatches(file: string): WatchFile {
   let content: string
   try {
-    content = readFileSync(file, 'utf8')
+    content = textOfFile(readFileSync(file), file)
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return none
+    if (error instanceof UsageError) throw error
     throw new UsageError(`${file} cannot be read: ${messageOf(error)}`)
   }
   return parseWatches(file, parsed(file, content))

@@ -8,6 +8,7 @@ import { offline } from '../../api/recordings/recorded.ts'
 import { toApiResponse } from '../../api/response.ts'
 import { revealRedacted } from '../../api/schemas/people/redacted.ts'
 import { RecordError } from '../../app/errors.ts'
+import { parseJsonBytes } from '../../app/text/decode.ts'
 import type { Sql } from '../../db/database.ts'
 import { anyOf, typed } from '../../db/typed.ts'
 import { decompressed } from './bodies.ts'
@@ -103,7 +104,7 @@ async function outcomeOf({ httpStatus, headers, receivedAt, body }: ArchivedExch
   return {
     status: httpStatus,
     headers: new Map(Object.entries(headers)),
-    body: revealRedacted(JSON.parse(text.toString('utf8'))),
+    body: revealRedacted(parseJsonBytes(text)),
     failure: null,
     reason: '',
     bytes: text.length,

@@ -4,6 +4,7 @@ import { type GitBlobs, gitOutput, openBlobs } from '../../api/recordings/git-hi
 import { offline } from '../../api/recordings/recorded.ts'
 import { toApiResponse } from '../../api/response.ts'
 import { MAX_BODY_BYTES } from '../../api/schemas/recordings/body-limit.ts'
+import { parseJsonBytes } from '../../app/text/decode.ts'
 import type { Json } from '../normalize/hash.ts'
 import { prepare } from '../normalize/prepare.ts'
 import { isWorklist, type Resource, type Worklist } from '../resource.ts'
@@ -78,7 +79,8 @@ async function jsonFiles(repository: string): Promise<Map<string, { path: string
 
 async function contentOf(blobs: GitBlobs, blob: string): Promise<unknown> {
   try {
-    return JSON.parse(String(await blobs.read(blob, MAX_BODY_BYTES)))
+    const bytes = await blobs.read(blob, MAX_BODY_BYTES)
+    return bytes === null ? undefined : parseJsonBytes(bytes)
   } catch {
     return undefined
   }

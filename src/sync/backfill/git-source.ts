@@ -12,6 +12,7 @@ import { isUuid } from '../../api/schemas/form/limits.ts'
 import { MAX_BODY_BYTES } from '../../api/schemas/recordings/body-limit.ts'
 import type { Recorded } from '../../api/schemas/recordings/recording-index.ts'
 import { UsageError } from '../../app/errors.ts'
+import { parseJsonBytes } from '../../app/text/decode.ts'
 import type { Database } from '../../db/database.ts'
 import { accepted } from '../record/accepted.ts'
 import { isWorklist, type Resource, type Worklist } from '../resource.ts'
@@ -129,7 +130,7 @@ async function keyOf(resource: Worklist, { path, blob }: GitVersion, blobs: GitB
   if (isUuid(name)) return name.toLowerCase()
   const body = await blobs.read(blob, MAX_BODY_BYTES)
   try {
-    return resource.keyOf(JSON.parse(String(body))) ?? name
+    return (body === null ? undefined : resource.keyOf(parseJsonBytes(body))) ?? name
   } catch {
     return name
   }

@@ -5,6 +5,7 @@ import { textOf } from '../../api/http/http-exchange.ts'
 import { clockError } from '../../api/http/response-headers.ts'
 import { KnownResponse } from '../../api/http/transport.ts'
 import { offline } from '../../api/recordings/recorded.ts'
+import { parseJsonBytes } from '../../app/text/decode.ts'
 import type { Engine } from '../engine.ts'
 import { type Preparation, prepare } from '../normalize/prepare.ts'
 import type { Extraction, ExtractOptions, Resource, Worklist } from '../resource.ts'
@@ -59,7 +60,7 @@ function withoutRecords({ read: _, ...extraction }: Extraction & { readonly read
 function knownResponse({ response, exchange }: KnownResponse): Extracted {
   const { observedAt, headers } = response
   const instants = { observedFrom: observedAt, observedAt, clockError: clockError(headers), renewAt: renewAt(response) }
-  const body = () => JSON.parse(Buffer.from(textOf(exchange)).toString('utf8')) as unknown
+  const body = () => parseJsonBytes(Buffer.from(textOf(exchange)))
   const parsed = createClient({ transport: offline(async () => ({ ...response, body: body() })) })
   return { kind: 'known', extraction: { records: [], complete: true, pages: 1, ...instants }, parsed }
 }

@@ -1,3 +1,4 @@
+import { withoutMark } from '../../../app/text/decode.ts'
 import { readListing } from '../../read-listing.ts'
 import { fieldsOf } from './unknown.ts'
 
@@ -15,7 +16,7 @@ export function recordsOf(body: unknown, nameField: string | null): unknown[] {
 /** What a text says as JSON; undefined when it is not JSON. */
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return JSON.parse(withoutMark(text))
   } catch {
     return undefined
   }

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import * as z from 'zod'
 import { FatalError } from '../../../app/errors.ts'
+import { textOfFile } from '../../../app/text/decode.ts'
 import { readFileInside } from './recording-files.ts'
 
 const lineForm = z.object({
@@ -42,8 +43,7 @@ export function readIndex(folder: string): Recorded[] {
   const read = readFileInside(folder, 'index.jsonl')
   if ('problem' in read)
     throw new FatalError(`recordings cannot be read: ${file} ${read.problem}`, { context: { folder } })
-  const lines = read
-    .toString('utf8')
+  const lines = textOfFile(read, file)
     .split('\n')
     .flatMap((line, index) => (line.trim() === '' ? [] : [parseLine(line, index + 1, file)]))
   return lines.sort((a, b) => a.at - b.at)

@@ -1,5 +1,5 @@
 import { readdir, rm, writeFile } from 'node:fs/promises'
-import { tmpdir, userInfo } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { systemClock } from '../../../app/clock.ts'
 import { codeOf, RetryableError, UsageError } from '../../../app/errors.ts'
@@ -15,7 +15,7 @@ const isLock = (name: string) => /^lock(\.|$)/.test(name)
  * @throws UsageError when it holds something else; RetryableError when a process has it open
  */
 export async function demoFolder(given: string | undefined): Promise<string> {
-  const folder = given === undefined ? join(tmpdir(), `wynnsync-demo-${userInfo().uid}`) : resolve(given)
+  const folder = given === undefined ? join(tmpdir(), `wynnsync-demo-${process.getuid?.() ?? -1}`) : resolve(given)
   const isOwn = (names: readonly string[]) =>
     given === undefined || names.includes(marker) || names.every((name) => isLock(name))
   if (!isOwn(await namesIn(folder)))

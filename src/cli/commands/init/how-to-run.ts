@@ -22,14 +22,22 @@ export function usualWay(): Way {
   return existsSync('/run/systemd/system') ? 'systemd' : 'start'
 }
 
+/** The ways for a history that lives there: compose brings a server of its own, and its file is in a checkout only. */
+export function waysFor(databaseUrl: string | undefined, program: string): readonly Way[] {
+  const hasCompose = databaseUrl === undefined && existsSync(join(checkoutOf(program), 'docker-compose.yml'))
+  return ways.filter((way) => way !== 'compose' || hasCompose)
+}
+
+const checkoutOf = (program: string) => join(program, '../..')
+
 /** What to install or run, ready to be copied. */
 export function howToRun(way: Way, place: Place): string {
   const { node, program, folder } = place
   if (way === 'systemd') return unit(place)
   if (way === 'cron') return cronLines(place)
   if (way === 'start') return `cd ${shellWord(folder)} && ${shellWord(node)} ${shellWord(program)} start\n`
-  const checkout = join(program, '../..')
-  return `cd ${shellWord(checkout)} && docker compose --env-file ${shellWord(join(folder, '.env'))} up -d\n`
+  return `# With a PostgreSQL of its own: the history lives there, and not in the embedded database.
+cd ${shellWord(checkoutOf(program))} && docker compose --env-file ${shellWord(join(folder, '.env'))} up -d\n`
 }
 
 function unit({ node, program, folder }: Place): string {
@@ -40,7 +48,7 @@ Wants=network-online.target
 After=network-online.target postgresql.service
 
 [Service]
-User=${unitText(userInfo().username)}
+User=${unitText(userName())}
 WorkingDirectory=${unitText(folder)}
 ExecStart=${unitWord(node)} ${unitWord(program)} start
 # 75: the database could not be reached, or another start runs.
@@ -54,6 +62,15 @@ PrivateTmp=yes
 [Install]
 WantedBy=multi-user.target
 `
+}
+
+/** The user's number where it has no name. */
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return String(process.getuid?.())
+  }
 }
 
 /** One line for each schedule; those of worklists come last, as they take what is left of the budget. */

@@ -11,7 +11,7 @@ export const init: CommandDeclaration = {
     concurrency,
   ],
   notes: `Writes .env in the working directory, for your eyes only (mode 0600). Settings that are there already and are not asked about
-stay. Then it checks everything as \`wynnsync doctor\` does, and prints how to run it on this machine.`,
+stay. With a server of your own it does not offer compose, which brings one. Then it checks everything as \`wynnsync doctor\` does, and prints how to run it on this machine.`,
   examples: ['wynnsync init', 'wynnsync init --yes --cron', 'wynnsync init --yes --systemd > wynnsync.service'],
   load: async () => (await import('./init-command.ts')).initCommand,
 }

@@ -1,13 +1,13 @@
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { readConfig, settingsInUse } from '../../../app/config.ts'
+import { setInEnvFile } from '../../../app/env-file.ts'
 import { UsageError } from '../../../app/errors.ts'
 import { visibleLine } from '../../../app/terminal-text.ts'
 import { type Context, createContext, writeResult } from '../../context.ts'
 import { diagnose, exitCodeOfFindings, findingsText, publicFinding } from '../doctor/doctor-command.ts'
 import { type Questions, questionsOn } from './ask.ts'
-import { setInEnvFile } from './env-file.ts'
-import { howToRun, usualWay, type Way, ways } from './how-to-run.ts'
+import { howToRun, usualWay, type Way, waysFor } from './how-to-run.ts'
 
 export interface InitFlags {
   readonly yes?: boolean
@@ -25,14 +25,17 @@ export async function initCommand(context: Context, flags: InitFlags): Promise<n
   const file = resolve('.env')
   const asked = flags.yes ? undefined : questionsOn(context)
   const values = asked ? await answers(asked, context) : givenByFlags(context)
-  const way = flags.systemd ? 'systemd' : flags.cron ? 'cron' : asked ? await wayOf(asked) : 'start'
+  const program = realpathSync(process.argv[1] ?? '')
+  const databaseUrl = 'DATABASE_URL' in values ? values.DATABASE_URL : context.app.config.databaseUrl
+  const offered = waysFor(databaseUrl, program)
+  const way = flags.systemd ? 'systemd' : flags.cron ? 'cron' : asked ? await wayOf(asked, offered) : 'start'
   // Wrong values are refused before anything is written.
   readConfig(context.flags, { ...values })
   setInEnvFile(file, values)
   const written = Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [name]))
   const renewed = await createContext(context.flags, context)
   const findings = await diagnose(renewed)
-  const place = { node: process.execPath, program: realpathSync(process.argv[1] ?? ''), folder: resolve('.') }
+  const place = { node: process.execPath, program, folder: resolve('.') }
   const run = howToRun(way, place)
   if (!context.flags.json) {
     // Only what is to be installed goes to stdout: `init --systemd > wynnsync.service`.
@@ -74,9 +77,10 @@ function placeOf(where: string): Chosen {
   return { DATABASE_URL: where }
 }
 
-async function wayOf(asked: Questions): Promise<Way> {
+async function wayOf(asked: Questions, ways: readonly Way[]): Promise<Way> {
+  const list = `${ways.slice(0, -1).join(', ')} or ${ways.at(-1)}`
   for (;;) {
-    const said = await asked.ask('3. How is it to run? systemd, cron, compose or start', usualWay())
+    const said = await asked.ask(`3. How is it to run? ${list}`, usualWay())
     const way = ways.find((one) => one === said)
     if (way) return way
   }
