@@ -133,7 +133,7 @@ describe('the files of src', () => {
   test('load at the start of any command neither HTTP nor tables nor a database', () => {
     expect([...loadedBy('src/main.ts')].filter((name) => !name.startsWith('node:'))).toEqual([
       ...['src/main.ts', 'src/app/user-folders.ts', 'env-paths'],
-      ...['src/cli/compiled-code.ts', 'src/app/private-folder.ts'],
+      ...['src/cli/compiled-code.ts', 'src/app/private-folder.ts', 'src/app/errors.ts'],
     ])
     const all = [...loadedBy('src/cli/program.ts')]
     expect(all).toContain('zod')

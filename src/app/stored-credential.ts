@@ -87,7 +87,7 @@ export function readCredential(file: string): StoredCredential | null {
 
 /**
  * Creates the folder for its owner only and checks that it can be written, before a login begins.
- * @throws FatalError when not, with what to do
+ * @throws UsageError where it belongs to another user, FatalError when it cannot be written; with what to do
  */
 export function prepareToStore(file: string): void {
   try {
@@ -173,7 +173,8 @@ function parseCredential(text: string): StoredCredential | null {
   }
 }
 
-function storeError(file: string, error: unknown): FatalError {
+function storeError(file: string, error: unknown): Error {
+  if (error instanceof UsageError) return error
   const advice = 'let WYNNSYNC_CREDENTIALS name a file in a folder of yours'
   return new FatalError(`the credential cannot be stored in ${file} (${messageOf(error)}): ${advice}`, {
     context: { file },

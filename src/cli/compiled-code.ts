@@ -35,9 +35,17 @@ type Node = typeof module & { enableCompileCache?: (folder: string) => unknown }
 
 /** A command spends a fifth of its processor time on compiling what the one before it compiled too. */
 export function compiledCode(options: CompiledCodeOptions, node: Node = module): CompiledCode {
+  const { folder, kept } = options
+  const uncached: CompiledCode = { load: (name) => createRequire(join(folder, name))(`./${name}`), keep() {} }
+  try {
+    // Of another user: root must not run what that user may have put there, nor leave files there.
+    createFolder(kept)
+  } catch {
+    return uncached
+  }
   if (!node.enableCompileCache) return keptByUs(options)
-  node.enableCompileCache(options.kept)
-  return { load: (name) => createRequire(join(options.folder, name))(`./${name}`), keep() {} }
+  node.enableCompileCache(kept)
+  return uncached
 }
 
 /** Does for CommonJS what later versions of Node do themselves. */

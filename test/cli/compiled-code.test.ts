@@ -75,7 +75,7 @@ describe('compiled code', () => {
     const folders: string[] = []
     expect(run({}, { enableCompileCache: (into: string) => folders.push(into) } as never)).toBe(4)
     expect(folders).toEqual([kept])
-    mkdirSync(kept)
+    mkdirSync(kept, { recursive: true })
     expect(files()).toEqual([])
   })
 })
