@@ -18,6 +18,9 @@ const packageRoot = new URL('../../', import.meta.url)
 export const version = (JSON.parse(readFileSync(new URL('package.json', packageRoot), 'utf8')) as { version: string })
   .version
 
+/** The program of the thread that the embedded database runs in. A thread is a file of its own, so it is outside of the bundle. */
+const engineThread = new URL('dist/db/embedded/engine-worker.js', packageRoot)
+
 /** What every command is built from. */
 export interface App {
   readonly config: Config
@@ -47,17 +50,24 @@ function storedSecrets({ credentialsFile }: Config): string[] {
 /**
  * Opens the configured database.
  * @param holds what this process does, shown to a process that finds the embedded database in use
+ * @param options.stays whether the process has it for long: the embedded database runs in a thread of its own
  * @throws RetryableError when it cannot be reached or another process has it, FatalError when it never will be
  */
 export function openDatabase(
   { config, clock, log }: App,
   holds: readonly string[],
-  options: Pick<ConnectOptions, 'lowMemory' | 'isBrief' | 'waitMs' | 'durable' | 'signal' | 'connectMs'> = {},
+  {
+    stays = false,
+    ...options
+  }: Pick<ConnectOptions, 'lowMemory' | 'isBrief' | 'waitMs' | 'durable' | 'signal' | 'connectMs'> & {
+    readonly stays?: boolean
+  } = {},
 ): Promise<Database> {
   const { databaseUrl, dataDir } = config
   if (databaseUrl === undefined) refuseHomeless(config)
   const report = (message: string) => log.error(message)
-  return connect({ waitMs: 30_000, ...options, databaseUrl, dataDir, clock, holds, report, template })
+  const thread = stays ? engineThread : undefined
+  return connect({ waitMs: 30_000, ...options, databaseUrl, dataDir, clock, holds, report, template, thread })
 }
 
 /** @throws UsageError when the embedded database would lie in the home folder of a user who has none */
@@ -76,7 +86,7 @@ export async function openForReaders(app: App, holds: readonly string[]): Promis
   const options = { clock: app.clock, holds, waitMs: 30_000, report, template }
   const owned = await openEmbedded(app.config.dataDir, options)
   await migrateDatabase(owned, app).finally(() => owned.close())
-  return openEmbedded(app.config.dataDir, { ...options, readOnly: true })
+  return openEmbedded(app.config.dataDir, { ...options, readOnly: true, thread: engineThread })
 }
 
 /**

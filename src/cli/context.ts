@@ -98,18 +98,19 @@ export async function untilAborted({ signal }: Terminal): Promise<void> {
  * Runs work with an open, migrated database, and closes it.
  * @param holds what the command does, shown to a process that finds the embedded database in use
  * @param options.isInterruptible whether the first SIGINT or SIGTERM ends the command; for commands that only read
+ * @param options.stays whether it has the database for long, as a server does
  * @param options.migrates whether the database is brought up to date first
  */
 export async function withDatabase<T>(
   context: Context,
   holds: string,
   work: (db: Database) => Promise<T>,
-  { isInterruptible = false, migrates = true } = {},
+  { isInterruptible = false, migrates = true, stays = false } = {},
 ): Promise<T> {
   const { app, signal, restoreSignals } = context
   // A server cancels the statement. The embedded database blocks this thread, where no handler of a signal could run.
   if (isInterruptible && app.config.databaseUrl === undefined) restoreSignals?.()
-  const db = await openDatabase(app, [holds], isInterruptible ? { signal, isBrief: true } : {})
+  const db = await openDatabase(app, [holds], isInterruptible ? { signal, isBrief: true } : { stays })
   try {
     if (migrates) await migrateDatabase(db, app)
     return await work(db)

@@ -30,13 +30,22 @@ export interface Lock {
   release(): Promise<void>
 }
 
+/** Marks a transaction that only reads and may be run again. */
+export interface QuestionLimits {
+  /**
+   * On the embedded database, which has one session: how long it may take with its waiting, ms. It waits for all that are not limited, and fails with
+   * SQLSTATE 57014 when its time is over. On a server the caller sets statement_timeout.
+   */
+  readonly limitMs?: number
+}
+
 /** A database of either kind. */
 export interface Database extends Sql {
   readonly kind: 'server' | 'embedded'
   /** For messages: host and database name, or the data folder. Never a password. */
   readonly place: string
   /** Runs `work` in one transaction: committed when it resolves, rolled back when it rejects. */
-  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>
+  transaction<T>(work: (sql: Sql) => Promise<T>, limits?: QuestionLimits): Promise<T>
   /** Takes the named lock for this process, or returns null at once when another holds it. */
   tryLock(name: string): Promise<Lock | null>
   close(): Promise<void>

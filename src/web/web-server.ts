@@ -65,7 +65,7 @@ export async function serveWeb({ db, finders, clock, log }: WebContext, options:
     if (!/^(GET|HEAD)$/.test(context.req.method)) throw new Problem('method-not-allowed')
     const place = withoutSlash(new URL(context.req.url))
     if (place !== undefined) return context.redirect(place, 308)
-    return await next()
+    return await reader.request(next)
   })
   const count = (context: Context) => {
     const key: string | undefined = context.get('key')

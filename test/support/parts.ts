@@ -37,6 +37,7 @@ export const slow: readonly string[] = [
   'cli/read-only.test.ts',
   'db/cluster-template.test.ts',
   'db/embedded-copies.test.ts',
+  'db/embedded-thread.test.ts',
   'db/embedded.test.ts',
   'db/migrate.test.ts',
   'db/move.test.ts',

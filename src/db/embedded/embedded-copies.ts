@@ -1,10 +1,10 @@
 import { constants } from 'node:fs'
 import { copyFile, mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { PGlite } from '@electric-sql/pglite'
 import type { Clock } from '../../app/clock.ts'
 import { FatalError, messageOf } from '../../app/errors.ts'
 import { findBadPage } from './page-check.ts'
+import type { Engine } from './remote-engine.ts'
 import { syncNames } from './sync-files.ts'
 import { pack } from './tar.ts'
 
@@ -46,7 +46,7 @@ export interface ClusterState {
   readonly logFile: string
 }
 
-type Statements = Pick<PGlite, 'query' | 'exec'>
+type Statements = Pick<Engine, 'query' | 'exec'>
 
 /** Writes a checkpoint and returns the state of the files in the folder. */
 export async function checkpoint(session: Statements): Promise<ClusterState> {
@@ -112,7 +112,7 @@ interface CopyOptions {
  * comes and goes makes it when it ends. Transactions wait only while files are duplicated; packing runs beside them.
  * A cluster with a damaged page is not copied, so that the copies stay good.
  */
-export async function dailyCopies(engine: PGlite, dataDir: string, { clock, report, isFromTemplate }: CopyOptions) {
+export async function dailyCopies(engine: Engine, dataDir: string, { clock, report, isFromTemplate }: CopyOptions) {
   const folder = join(dataDir, 'postgres')
   const openedAt = clock.now()
   const start = await writtenTo(engine)
@@ -170,7 +170,7 @@ export async function dailyCopies(engine: PGlite, dataDir: string, { clock, repo
 }
 
 /** The next transaction, and how far the log goes in bytes. */
-async function writtenTo(engine: PGlite): Promise<{ transaction: string; log: number }> {
+async function writtenTo(engine: Engine): Promise<{ transaction: string; log: number }> {
   const { rows } = await engine.query<{ transaction: string; log: number }>(
     `select pg_snapshot_xmax(pg_current_snapshot())::text as transaction,
             (pg_current_wal_insert_lsn() - '0/0')::float8 as log`,

@@ -1,6 +1,6 @@
 import { PGlite, type PGliteOptions } from '@electric-sql/pglite'
 import { FatalError } from '../../app/errors.ts'
-import { DURABLE, SyncedFiles } from './embedded-files.ts'
+import { ClusterFiles, DURABLE, type SharedMemory } from './embedded-files.ts'
 
 /**
  * The whole configuration: PGlite writes it anew at each start. The defaults are for a server with memory of its own;
@@ -23,11 +23,16 @@ const CONFIGURATION = [
 /** The files of a cluster are not what Postgres wrote: only a copy of them helps. */
 export class DamagedCluster extends FatalError {}
 
+/** A compiled module of WebAssembly. */
+export type CompiledModule = NonNullable<PGliteOptions['pgliteWasmModule']>
+
 export interface EngineOptions {
   /** Whether a commit waits for the disk. Only a database that is thrown away anyhow does without. */
   readonly durable: boolean
   /** More parameters for its start, such as `-c`, `name=value`. */
   readonly parameters?: readonly string[]
+  /** What this thread compiled, and the memory of it that another thread reaches. */
+  readonly shared?: { readonly module: CompiledModule; readonly memory: SharedMemory }
 }
 
 /**
@@ -35,19 +40,18 @@ export interface EngineOptions {
  * @throws DamagedCluster when Postgres cannot start from what is there
  * @throws FatalError when it was made by another version, or when the system lacks something, such as room
  */
-export async function openEngine(folder: string, { durable, parameters = [] }: EngineOptions): Promise<PGlite> {
+export async function openEngine(folder: string, { durable, parameters = [], shared }: EngineOptions): Promise<PGlite> {
   const stderr: string[] = []
   let isOpen = false
   // -O lets system tables be changed, which nothing here needs.
   const startParams = [...PGlite.defaultStartParams.filter((parameter) => parameter !== '-O'), ...parameters]
-  const files: PGliteOptions = durable
-    ? {
-        fs: new SyncedFiles(folder),
-        // Without the -F of PGlite, which leaves fsync out.
-        startParams: startParams.filter((parameter) => parameter !== '-F'),
-        postgresqlconf: [...CONFIGURATION, ...DURABLE],
-      }
-    : { dataDir: folder, startParams, postgresqlconf: CONFIGURATION }
+  const files: PGliteOptions = {
+    fs: new ClusterFiles(folder, durable, shared?.memory),
+    // Without the -F of PGlite, which leaves fsync out.
+    startParams: durable ? startParams.filter((parameter) => parameter !== '-F') : startParams,
+    postgresqlconf: durable ? [...CONFIGURATION, ...DURABLE] : CONFIGURATION,
+    ...(shared ? { pgliteWasmModule: shared.module } : {}),
+  }
   const onStderr = (line: string): boolean => !isOpen && stderr.push(line) < 0
   try {
     const engine = await PGlite.create({ ...files, onStderr })

@@ -22,6 +22,11 @@ type Initialize = NodeFS['init']
 type EmscriptenOptions = Parameters<Initialize>[1]
 type Emscripten = Parameters<NonNullable<EmscriptenOptions['preRun']>[number]>[0]
 
+/** A memory of WebAssembly that several threads reach. */
+export interface SharedMemory {
+  readonly buffer: SharedArrayBuffer
+}
+
 /** What of Emscripten's NODEFS is needed; it has no types. */
 interface NodeFiles {
   readonly stream_ops: { fsync?: (stream: { readonly nfd: number }) => void }
@@ -35,8 +40,17 @@ interface Loop {
   _pgl_pq_flush(): void
 }
 
-/** PGlite's files in a folder, with fsync. */
-export class SyncedFiles extends NodeFS {
+/** PGlite's files in a folder: with fsync where the database is durable, and with memory that is shared where it is given. */
+export class ClusterFiles extends NodeFS {
+  readonly #durable: boolean
+  readonly #memory: SharedMemory | undefined
+
+  constructor(folder: string, durable: boolean, memory?: SharedMemory) {
+    super(folder)
+    this.#durable = durable
+    this.#memory = memory
+  }
+
   override async init(engine: PGlite, options: EmscriptenOptions): ReturnType<Initialize> {
     const { emscriptenOpts } = await super.init(engine, options)
     const addFsync = (module: Emscripten): void => {
@@ -52,7 +66,13 @@ export class SyncedFiles extends NodeFS {
         }
       }
     }
-    return { emscriptenOpts: { ...emscriptenOpts, preRun: [...(emscriptenOpts.preRun ?? []), addFsync] } }
+    return {
+      emscriptenOpts: {
+        ...emscriptenOpts,
+        ...(this.#memory ? { wasmMemory: this.#memory } : {}),
+        preRun: [...(emscriptenOpts.preRun ?? []), ...(this.#durable ? [addFsync] : [])],
+      },
+    }
   }
 }
 

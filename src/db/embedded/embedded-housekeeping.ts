@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { PGlite } from '@electric-sql/pglite'
+import type { Engine } from './remote-engine.ts'
 
 /*
  * The work of a server's background processes: checkpoints, or the log grows for ever; analyze, or the planner has no
@@ -15,7 +15,7 @@ const ANALYZE_EVERY = 4 * MEGABYTE
 const VACUUM_EVERY = 96 * MEGABYTE
 
 /** Returns the function to call after each transaction; mostly nothing is due. */
-export function housekeeping(engine: PGlite, dataDir: string): () => Promise<void> {
+export function housekeeping(engine: Engine, dataDir: string): () => Promise<void> {
   const marker = join(dataDir, 'vacuumed')
   let checkpointed: number | undefined
   let analyzed: number | undefined

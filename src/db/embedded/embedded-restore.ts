@@ -1,17 +1,20 @@
 import { createReadStream, existsSync } from 'node:fs'
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { PGlite } from '@electric-sql/pglite'
 import type { Clock } from '../../app/clock.ts'
 import { codeOf, FatalError, messageOf } from '../../app/errors.ts'
 import { type Copy, checkpoint, copiesFolder, findDamage, inName, listCopies } from './embedded-copies.ts'
 import { createCluster, type Template } from './embedded-create.ts'
-import { DamagedCluster, type EngineOptions, openEngine } from './embedded-engine.ts'
+import { DamagedCluster, type EngineOptions, openEngine as openHere } from './embedded-engine.ts'
+import { ThreadEngine } from './engine-thread.ts'
 import { bootId } from './folder-lock.ts'
+import type { Engine } from './remote-engine.ts'
 import { syncFolder, syncNames } from './sync-files.ts'
 import { DamagedArchive, unpack } from './tar.ts'
 
-export interface OpenOptions extends EngineOptions {
+export interface OpenOptions extends Omit<EngineOptions, 'shared'> {
+  /** The compiled `engine-worker.ts`, when Postgres is to run in a thread of its own. */
+  readonly thread?: URL | undefined
   readonly clock: Clock
   /** Called with what was lost. */
   readonly report: (message: string) => void
@@ -28,7 +31,7 @@ export interface OpenOptions extends EngineOptions {
 export async function openCluster(
   dataDir: string,
   options: OpenOptions,
-): Promise<{ engine: PGlite; isFromTemplate: boolean }> {
+): Promise<{ engine: Engine; isFromTemplate: boolean }> {
   const folder = join(dataDir, 'postgres')
   const copies = await listCopies(dataDir)
   const isNew = copies.length === 0 && (await isAbsent(folder))
@@ -41,6 +44,12 @@ export async function openCluster(
   }
 }
 
+function openEngine(folder: string, { thread, durable, parameters = [] }: OpenOptions): Promise<Engine> {
+  return thread
+    ? ThreadEngine.open(thread, { folder, options: { durable, parameters } })
+    : openHere(folder, { durable, parameters })
+}
+
 async function isAbsent(folder: string): Promise<boolean> {
   return (await readdir(folder).catch(() => [])).length === 0
 }
@@ -49,7 +58,7 @@ async function isAbsent(folder: string): Promise<boolean> {
  * Opens what is there. After a crash of the whole machine every page is checked: a disk that loses
  * acknowledged writes leaves a cluster that opens and is wrong. A process that was killed alone cannot have lost anything.
  */
-async function openChecked(dataDir: string, options: OpenOptions): Promise<PGlite> {
+async function openChecked(dataDir: string, options: OpenOptions): Promise<Engine> {
   const folder = join(dataDir, 'postgres')
   // Without this file PGlite would write a new cluster over the folder.
   if (!existsSync(join(folder, 'PG_VERSION'))) throw new DamagedCluster(`${join(folder, 'PG_VERSION')} is missing`)
@@ -81,7 +90,7 @@ async function fallBack(
   copies: readonly Copy[],
   reason: string,
   options: OpenOptions,
-): Promise<PGlite> {
+): Promise<Engine> {
   const folder = join(dataDir, 'postgres')
   const isGone = await isAbsent(folder)
   const aside = `${folder}.damaged-${inName(new Date(options.clock.now()))}`

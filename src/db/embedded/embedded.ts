@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { performance } from 'node:perf_hooks'
 import { setImmediate as immediate } from 'node:timers/promises'
-import { type PGlite, type Transaction, TransactionAbortedError } from '@electric-sql/pglite'
+import { PGlite, type Transaction, TransactionAbortedError } from '@electric-sql/pglite'
 import type { Clock } from '../../app/clock.ts'
 import { FatalError } from '../../app/errors.ts'
 import { arrayColumns, copyStatement } from '../bulk/copy-columns.ts'
@@ -14,7 +15,10 @@ import type { Template } from './embedded-create.ts'
 import { housekeeping } from './embedded-housekeeping.ts'
 import { bindToReader, READ_ONLY } from './embedded-reader.ts'
 import { openCluster } from './embedded-restore.ts'
+import { ThreadEngine } from './engine-thread.ts'
 import { lockFolder } from './folder-lock.ts'
+import type { Engine } from './remote-engine.ts'
+import { questionTimeout, type Turn, takeTurns } from './turns.ts'
 
 /** How many statements outside transactions may run before the log is checked. */
 const CHECK_LOG_EVERY = 500
@@ -42,13 +46,18 @@ export interface EmbeddedOptions {
   readonly report?: (message: string) => void
   /** What a new database is made from; without it, it is empty. */
   readonly template?: Template
+  /**
+   * The compiled `engine-worker.ts`: Postgres runs in a thread of its own, so that this one goes on during a statement, and questions
+   * end in time. Right for a process that stays; one that comes and goes starts sooner without.
+   */
+  readonly thread?: URL | undefined
 }
 
 /**
  * Opens the database in `<dataDir>/postgres`: PostgreSQL compiled to WebAssembly, in this process. The folder is
  * created (mode 0700) when it is missing, and locked against every other opener until `close`.
  *
- * All callers share one session: a statement waits for the end of a running transaction. Do not call the
+ * All callers share one session: a statement waits for the end of a running transaction, and a question for all others. Do not call the
  * database from inside `transaction`; use the `sql` given there.
  *
  * Neither a killed process nor a power cut loses what was committed. A cluster that is damaged all the same is restored
@@ -58,12 +67,14 @@ export interface EmbeddedOptions {
  * @throws FatalError when it is damaged and there is no copy
  */
 export async function openEmbedded(dataDir: string, options: EmbeddedOptions): Promise<EmbeddedDatabase> {
-  const { clock, durable = true, readOnly = false, report = () => {}, template } = options
+  const { clock, durable = true, readOnly = false, report = () => {}, template, thread } = options
   const unlock = await lockFolder(dataDir, options)
   try {
     const parameters = readOnly ? READ_ONLY : []
-    const { engine, isFromTemplate } = await openCluster(dataDir, { clock, durable, report, template, parameters })
-    if (readOnly) await bindToReader(engine)
+    const opening = { clock, durable, report, template, parameters, thread }
+    const { engine, isFromTemplate } = await openCluster(dataDir, opening)
+    if (readOnly && engine instanceof ThreadEngine) await engine.bind()
+    if (readOnly && engine instanceof PGlite) await bindToReader(engine)
     const copies =
       durable && !readOnly ? await dailyCopies(engine, dataDir, { clock, report, isFromTemplate }) : undefined
     return databaseOf(engine, dataDir, unlock, copies)
@@ -79,27 +90,48 @@ type Session = Pick<Transaction, 'query' | 'exec'>
 /** Runs work in one transaction: the one that is open, or one of its own. */
 type Atomically = <T>(work: (session: Session) => Promise<T>) => Promise<T>
 
-function databaseOf(
-  engine: PGlite,
-  dataDir: string,
-  unlock: () => Promise<void>,
-  copies?: DailyCopy,
-): EmbeddedDatabase {
-  const held = new Set<string>()
+/** The one session, which all take turns on. */
+function sharedSession(engine: Engine, dataDir: string, copies?: DailyCopy) {
   const checkpointWhenIdle = housekeeping(engine, dataDir)
   const inside = new AsyncLocalStorage<{ open: boolean }>()
+  const turns = takeTurns(() => engine instanceof ThreadEngine && engine.interrupt())
 
-  async function transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    refuseInside()
+  async function atOnce<T>(work: (session: Session) => Promise<T>, turn: Turn): Promise<T> {
     const state = { open: true }
     try {
-      return await engine.transaction((session) => inside.run(state, () => work(session)))
+      return await engine.transaction((session) => inside.run(state, () => work(interruptible(session, turn))))
     } catch (error) {
       throw error instanceof TransactionAbortedError ? swallowedStatementError() : toAppError(error, dataDir)
     } finally {
       state.open = false
+    }
+  }
+
+  async function transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    refuseInside()
+    const turn = await turns.begin()
+    try {
+      return await atOnce(work, turn)
+    } finally {
       await checkpointWhenIdle()
       await copies?.afterTransaction()
+      turn.end()
+    }
+  }
+
+  async function question<T>(work: (session: Session) => Promise<T>, limitMs: number): Promise<T> {
+    refuseInside()
+    const endsAt = performance.now() + limitMs
+    for (;;) {
+      const turn = await turns.begin(endsAt)
+      try {
+        return await atOnce(work, turn)
+      } catch (error) {
+        if (turn.stopped === 'late') throw questionTimeout()
+        if (turn.stopped === undefined) throw error
+      } finally {
+        turn.end()
+      }
     }
   }
 
@@ -112,21 +144,40 @@ function databaseOf(
   let statementsRun = 0
   async function single<T>(run: () => Promise<T>): Promise<T> {
     refuseInside()
-    const result = await run()
-    statementsRun++
-    if (statementsRun % CHECK_LOG_EVERY === 0) await checkpointWhenIdle()
-    return result
+    const turn = await turns.begin()
+    try {
+      const result = await run()
+      statementsRun++
+      if (statementsRun % CHECK_LOG_EVERY === 0) await checkpointWhenIdle()
+      return result
+    } finally {
+      turn.end()
+    }
   }
   const session: Session = {
     query: (...statement) => single(() => engine.query(...statement)),
     exec: (...statement) => single(() => engine.exec(...statement)),
   }
 
+  return { transaction, question, session, turns }
+}
+
+function databaseOf(
+  engine: Engine,
+  dataDir: string,
+  unlock: () => Promise<void>,
+  copies?: DailyCopy,
+): EmbeddedDatabase {
+  const held = new Set<string>()
+  const { transaction, question, session, turns } = sharedSession(engine, dataDir, copies)
   return {
     kind: 'embedded',
     place: dataDir,
     ...statements(session, dataDir, transaction),
-    transaction: (work) => transaction((open) => work(statements(open, dataDir, (more) => more(open)))),
+    transaction: (work, { limitMs } = {}) => {
+      const run = (open: Session) => work(statements(open, dataDir, (more) => more(open)))
+      return limitMs === undefined ? transaction(run) : question(run, limitMs)
+    },
     // The folder's lock keeps every other process out, so names must differ in this one only.
     tryLock: async (name) => {
       if (held.has(name)) return null
@@ -134,21 +185,29 @@ function databaseOf(
       held.add(name)
       return lock
     },
-    exchange: (message) =>
-      engine.runExclusive(async () => {
-        const parts: Uint8Array[] = []
-        await engine.execProtocolRawStream(message, { onRawData: (bytes) => void parts.push(bytes.slice()) })
-        return Buffer.concat(parts)
-      }),
+    exchange: async (message) => {
+      const turn = await turns.begin()
+      return await engine.execProtocolRaw(message).finally(turn.end)
+    },
     close: async () => {
+      const turn = await turns.begin()
       try {
         if (engine.closed) return
         await copies?.finish()
         await engine.close()
       } finally {
+        turn.end()
         await unlock()
       }
     },
+  }
+}
+
+/** The statements of a transaction, which a stopped turn interrupts. */
+function interruptible(session: Session, turn: Turn): Session {
+  return {
+    query: (...statement) => turn.run(() => session.query(...statement)),
+    exec: (...statement) => turn.run(() => session.exec(...statement)),
   }
 }
 

@@ -19,5 +19,5 @@ export async function mcpCommand(context: Context, { people = true }: { readonly
     await Promise.race([server.ended, untilAborted(context)])
     await server.close()
   }
-  return await withDatabase(context, 'mcp', work)
+  return await withDatabase(context, 'mcp', work, { stays: true })
 }

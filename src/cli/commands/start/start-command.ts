@@ -62,7 +62,7 @@ export async function startCommand(context: Context, flags: StartFlags): Promise
   if (rival && !flags.replace) return skipStart(context, rival)
   if (rival) await stopHolder(context, rival)
   const holds = [startHold, ...scheduled.map(({ resource }) => `sync ${resource.name}`)]
-  const db = await untilReached(context, missed, () => openDatabase(app, holds))
+  const db = await untilReached(context, missed, () => openDatabase(app, holds, { stays: true }))
   if (!db) return exitCode.done
   let api: Api | undefined
   let monitoring: Monitoring | undefined

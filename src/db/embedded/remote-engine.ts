@@ -1,0 +1,82 @@
+import { PGlite, type PGliteInterface, protocol } from '@electric-sql/pglite'
+
+type ProtocolOptions = Parameters<PGlite['execProtocolStream']>[1]
+type Messages = Awaited<ReturnType<PGlite['execProtocolStream']>>
+
+/** A running Postgres, in this thread or another, or in another process. */
+export type Engine = Pick<PGliteInterface, 'query' | 'exec' | 'transaction' | 'closed' | 'close'> & {
+  /** Passes a message of the Postgres protocol to it as it is. */
+  execProtocolRaw(message: Uint8Array): Promise<Uint8Array>
+}
+
+/** The class above PGlite: makes messages of the Postgres protocol from statements and transactions. PGlite itself has another below it, for threads of browsers. */
+const Statements = Object.getPrototypeOf(PGlite) as abstract new () => Pick<
+  PGlite,
+  'query' | 'exec' | 'transaction' | '_initArrayTypes'
+>
+
+/** Statements and transactions of a Postgres that is elsewhere: each message goes there, and its response comes back. */
+export abstract class RemoteEngine extends Statements implements Engine {
+  readonly debug = 0
+  #isClosed = false
+  #lastTransaction: Promise<unknown> = Promise.resolve()
+  #lastStatement: Promise<unknown> = Promise.resolve()
+  #blob: ArrayBuffer | undefined
+
+  /** @param blob what `/dev/blob` holds for this statement, with its first message */
+  protected abstract exchange(message: Uint8Array, blob?: ArrayBuffer): Promise<Uint8Array>
+  protected abstract end(): Promise<void>
+
+  get closed(): boolean {
+    return this.#isClosed
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    await this.end()
+  }
+
+  async execProtocolRaw(message: Uint8Array): Promise<Uint8Array> {
+    return await this.exchange(message)
+  }
+
+  async execProtocolStream(message: Uint8Array, { throwOnError = true }: ProtocolOptions = {}): Promise<Messages> {
+    const blob = this.#blob
+    this.#blob = undefined
+    const response = await this.exchange(message, blob)
+    const messages: Messages = []
+    new protocol.Parser().parse(response, (one) => messages.push(one))
+    const error = messages.find((one) => one.name === 'error')
+    if (error !== undefined && throwOnError) throw error
+    return messages
+  }
+
+  async _handleBlob(blob?: Blob): Promise<void> {
+    this.#blob = await blob?.arrayBuffer()
+  }
+
+  async _checkReady(): Promise<void> {
+    if (this.#isClosed) throw new Error('the embedded database is closed')
+  }
+
+  async _runExclusiveTransaction<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#lastTransaction.then(work)
+    this.#lastTransaction = done.catch(() => undefined)
+    return await done
+  }
+
+  async _runExclusiveQuery<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#lastStatement.then(work)
+    this.#lastStatement = done.catch(() => undefined)
+    return await done
+  }
+
+  async _getWrittenBlob(): Promise<undefined> {
+    return undefined
+  }
+
+  async _cleanupBlob(): Promise<void> {}
+
+  async syncToFs(): Promise<void> {}
+}
