@@ -12,7 +12,8 @@ COPY scripts scripts
 RUN npm run build && npm prune --omit=dev --ignore-scripts
 
 FROM node:24-slim
-ENV NODE_ENV=production WYNNSYNC_DATA_DIR=/var/lib/wynnsync
+# The folder of the embedded database is /var/lib/wynnsync. A WYNNSYNC_DATA_DIR would go before a DATABASE_URL of .env.
+ENV NODE_ENV=production XDG_DATA_HOME=/var/lib
 WORKDIR /opt/wynnsync
 COPY package.json LICENSE README.md CHANGELOG.md CONTRIBUTING.md ./
 COPY docs docs

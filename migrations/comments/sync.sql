@@ -72,6 +72,11 @@ comment on column sync.privacy_restriction.credential is 'Kind of credential of 
 comment on column sync.privacy_restriction.needs_credential is 'Kind of credential that was shown the fields before: only its responses can confirm it. NULL: any.';
 comment on column sync.privacy_restriction.run_id is 'The run of the response that set it. NULL: not known.';
 
+comment on table sync.origin is 'Where the responses of this history come from: of another API, and of a sandbox beside a real one, none is taken.';
+comment on column sync.origin.base_url is 'Base URL of an API, without a slash at its end; `recordings` for responses that were recorded elsewhere.';
+comment on column sync.origin.is_sandbox is 'Whether it is a sandbox, by the header of its responses; the same in all rows.';
+comment on column sync.origin.first_at is 'When the first of its responses was taken, by the clock of this machine.';
+
 comment on table sync.source is 'Lakes of other databases whose history was imported.';
 comment on column sync.source.source_id is 'Which database it was, by the hash in the index of its lake.';
 comment on column sync.source.place is 'The folder or URL that it was taken from last.';

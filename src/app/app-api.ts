@@ -3,9 +3,10 @@ import type { RequestEvent } from '../api/http/request-event.ts'
 import type { Database } from '../db/database.ts'
 import { accountOf, databaseBudget } from '../sync/budget/database-budget-store.ts'
 import type { Engine } from '../sync/engine.ts'
-import { type App, version } from './app.ts'
+import { type Admission, type AdmissionOptions, openAdmission } from '../sync/run/admission.ts'
+import { type App, lastMigration, version } from './app.ts'
 import { messageOf } from './errors.ts'
-import { type Credential, chooseCredential, NOTE_EVERY_MS, noteUse } from './stored-credential.ts'
+import { type Credential, chooseCredential, NOTE_EVERY_MS, normalBaseUrl, noteUse } from './stored-credential.ts'
 
 type OnRequest = (event: RequestEvent) => void
 
@@ -85,13 +86,34 @@ function trackUse({ config, clock, log }: App, credential: Credential | null) {
   }
 }
 
+/**
+ * What keeps responses of another API, and of a sandbox, out of a history.
+ * @param from the configured API, or responses that were recorded elsewhere
+ * @throws WrongOrigin when the history is of another base URL
+ */
+export async function admissionOf(
+  { config, clock }: Pick<App, 'config' | 'clock'>,
+  db: Database,
+  { from = 'api', ...options }: { readonly from?: 'api' | 'recordings' } & Pick<AdmissionOptions, 'acceptBaseUrl'> = {},
+): Promise<Admission> {
+  const baseUrl = from === 'api' ? normalBaseUrl(config.baseUrl) : undefined
+  return await openAdmission(db, { ...options, clock, baseUrl, schema: await lastMigration() })
+}
+
 /** What the engine needs, from an opened app. */
-export function engineOf(app: App, db: Database, api: Api, { accept = false } = {}): Engine {
+export function engineOf(
+  app: App,
+  db: Database,
+  api: Api,
+  { accept = false, admission }: { readonly accept?: boolean; readonly admission?: Admission } = {},
+): Engine {
   const { plausibleShare, plausibleShares, absences, shrunkenHours, zeroShare } = app.config
   const guards = { plausibleShare, plausibleShares, absences, shrunkenHours, zeroShare, accept }
   return {
     db,
-    api,
+    // Lists of keys, too, come from responses.
+    api: admission ? api.withRecorder(admission.check) : api,
+    admission,
     clock: app.clock,
     program: version,
     log: app.log,

@@ -1,9 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { type ConnectOptions, connect } from '../db/connect.ts'
+import { cannotMigrate, readOnlyReason, withGrants } from '../db/access.ts'
+import { type ConnectOptions, connect, NothingThere } from '../db/connect.ts'
 import type { Database } from '../db/database.ts'
 import type { EmbeddedDatabase } from '../db/embedded/embedded.ts'
-import { type Migrated, migrate } from '../db/migrations/migrate.ts'
+import { type Installed, type Migrated, migrate, readInstalled } from '../db/migrations/migrate.ts'
+import { readJournal } from '../db/migrations/migration-files.ts'
 import { admitReader, hasReader, NO_READER } from '../db/reader.ts'
 import { type Clock, type Random, systemClock } from './clock.ts'
 import { type Config, secretsIn } from './config.ts'
@@ -51,7 +53,8 @@ function storedSecrets({ credentialsFile }: Config): string[] {
  * Opens the configured database.
  * @param holds what this process does, shown to a process that finds the embedded database in use
  * @param options.stays whether the process has it for long: the embedded database runs in a thread of its own
- * @throws RetryableError when it cannot be reached or another process has it, FatalError when it never will be
+ * @throws RetryableError when it cannot be reached or another process has it, FatalError when it never will be, UsageError when it
+ * is not there and `options.creates` is false
  */
 export function openDatabase(
   { config, clock, log }: App,
@@ -59,7 +62,7 @@ export function openDatabase(
   {
     stays = false,
     ...options
-  }: Pick<ConnectOptions, 'lowMemory' | 'isBrief' | 'waitMs' | 'durable' | 'signal' | 'connectMs'> & {
+  }: Pick<ConnectOptions, 'lowMemory' | 'isBrief' | 'waitMs' | 'durable' | 'signal' | 'connectMs' | 'creates'> & {
     readonly stays?: boolean
   } = {},
 ): Promise<Database> {
@@ -78,15 +81,43 @@ function refuseHomeless({ dataDir }: Config): void {
     )
 }
 
-/** Brings the embedded database up to date and opens it read-only, as a session of the Postgres protocol. */
+/** Opens the embedded database read-only, as a session of the Postgres protocol. @throws as `openDatabase` and `checkReadable` */
 export async function openForReaders(app: App, holds: readonly string[]): Promise<EmbeddedDatabase> {
+  const owned = await openDatabase(app, holds, { creates: false, isBrief: true })
+  await checkReadable(owned, app).finally(() => owned.close())
   const { openEmbedded } = await import('../db/embedded/embedded.ts')
-  refuseHomeless(app.config)
   const report = (message: string) => app.log.error(message)
-  const options = { clock: app.clock, holds, waitMs: 30_000, report, template }
-  const owned = await openEmbedded(app.config.dataDir, options)
-  await migrateDatabase(owned, app).finally(() => owned.close())
-  return openEmbedded(app.config.dataDir, { ...options, readOnly: true, thread: engineThread })
+  return openEmbedded(app.config.dataDir, {
+    clock: app.clock,
+    holds,
+    waitMs: 30_000,
+    report,
+    readOnly: true,
+    thread: engineThread,
+  })
+}
+
+/**
+ * Whether this program can read what is there, which a reader leaves as it is: another program may be writing it. Views of another
+ * version are asked as they are, and the log says so.
+ * @throws UsageError where there is nothing, or are tables of an earlier version; FatalError where they are of a later one
+ */
+export async function checkReadable(db: Database, app: Pick<App, 'clock'> & Partial<App>): Promise<Installed> {
+  const installed = await readInstalled(db, { ...installedSql(), clock: app.clock }).catch(async (error: unknown) => {
+    throw await withGrants(db, error)
+  })
+  if (installed === 'nothing' || installed === 'earlier tables') {
+    const readOnly = await readOnlyReason(db)
+    if (readOnly !== null) throw cannotMigrate(db, readOnly)
+    if (installed === 'nothing') throw new NothingThere(db.place)
+    throw new UsageError(
+      `the tables in ${db.place} are those of an earlier version of wynnsync, which may be writing into them: stop its \`wynnsync start\`, then run \`wynnsync migrate\` of this version`,
+      { context: { place: db.place } },
+    )
+  }
+  if (installed === 'other views')
+    app.log?.warn({}, `the views in ${db.place} are not those of this version: \`wynnsync migrate\` installs them`)
+  return installed
 }
 
 /**
@@ -123,6 +154,11 @@ export function admitReaders(db: Database): Promise<void> {
 /** All that a database is migrated with. */
 function installedSql() {
   return { folder: fileURLToPath(new URL('migrations', packageRoot)), repeatable: repeatableSql(), version }
+}
+
+/** The last migration of this program, as the time of its journal. */
+export async function lastMigration(): Promise<number> {
+  return (await readJournal(installedSql().folder)).at(-1)?.when ?? 0
 }
 
 /** What a new embedded database is made from; undefined when the build of this program did not make it. */

@@ -29,7 +29,7 @@ export interface ConfigFlags {
 /**
  * Flags override the environment, the environment overrides `.env` in the working directory. Empty values count as
  * absent. The only reader of the process environment.
- * @throws UsageError that lists every wrong value at once, and never shows a credential
+ * @throws UsageError that lists every wrong value at once, and never shows a credential; when flags name two databases
  */
 export function readConfig(
   flags: ConfigFlags = {},
@@ -68,22 +68,45 @@ export function givenSettings(
   folder = process.cwd(),
 ): Variables {
   const { flag, environment: variables, '.env': file } = layersOf(flags, environment, folder)
-  return { ...file, ...variables, ...flag }
+  const { DATABASE_URL, ...given } = { ...file, ...variables, ...flag }
+  return DATABASE_URL === undefined || DATABASE_URL === EMBEDDED ? given : { ...given, DATABASE_URL }
 }
+
+/** Instead of a URL: the embedded database. */
+const EMBEDDED = 'embedded'
 
 /** What is given where; the first goes before the others. */
 function layersOf(flags: ConfigFlags, environment: Variables, folder: string) {
+  const flag = withoutEmpty({
+    DATABASE_URL: flags.databaseUrl,
+    WYNNSYNC_BASE_URL: flags.baseUrl,
+    WYNNSYNC_DATA_DIR: flags.dataDir,
+    WYNNSYNC_LOG_LEVEL: flags.logLevel,
+    WYNNSYNC_CONCURRENCY: flags.concurrency,
+  })
+  if (flag.WYNNSYNC_DATA_DIR !== undefined && ![undefined, EMBEDDED].includes(flag.DATABASE_URL))
+    throw new UsageError('--database-url and --data-dir name two databases: leave one out')
+  const variables = withoutEmpty(environment)
+  const file = withoutEmpty(envFileIn(folder).values)
   return {
-    flag: withoutEmpty({
-      DATABASE_URL: flags.databaseUrl,
-      WYNNSYNC_BASE_URL: flags.baseUrl,
-      WYNNSYNC_DATA_DIR: flags.dataDir,
-      WYNNSYNC_LOG_LEVEL: flags.logLevel,
-      WYNNSYNC_CONCURRENCY: flags.concurrency,
-    }),
-    environment: withoutEmpty(environment),
-    '.env': withoutEmpty(envFileIn(folder).values),
+    flag,
+    environment: withoutOverruled(variables, [flag]),
+    '.env': withoutOverruled(file, [flag, variables]),
   }
+}
+
+/** What a setting decides that is given alone: the others say the same in another way, and must not decide from a layer below. */
+const overrules = [
+  ['WYNNSYNC_DATA_DIR', 'DATABASE_URL'],
+  ['AWS_ACCESS_KEY_ID', 'AWS_SESSION_TOKEN'],
+] as const
+
+/** A layer without what a setting of a layer above decides. */
+function withoutOverruled(layer: Variables, above: readonly Variables[]): Variables {
+  const overruled = overrules.flatMap(([decides, other]) =>
+    above.some((one) => one[decides] !== undefined && one[other] === undefined) ? [other as string] : [],
+  )
+  return Object.fromEntries(Object.entries(layer).filter(([name]) => !overruled.includes(name)))
 }
 
 export interface SettingInUse {
@@ -109,7 +132,7 @@ export function settingsInUse(flags: ConfigFlags): SettingInUse[] {
 /** The value without what is secret of it. */
 function shownValue(name: string, value: string): string {
   if (secretSettings.includes(name)) return '[hidden]'
-  if (name !== 'DATABASE_URL') return value
+  if (name !== 'DATABASE_URL' || value === EMBEDDED) return value
   const url = new URL(value)
   if (url.password !== '') url.password = 'hidden'
   if (url.searchParams.has('password')) url.searchParams.set('password', 'hidden')
@@ -201,9 +224,13 @@ const ownName = /^WYNNSYNC_/i
 
 /**
  * What may be a mistake: names that begin like a setting of this program and are none, misspelt ones in `.env`, and those
- * that `.env` has twice.
+ * that `.env` has twice; a folder in the environment that goes before a server in `.env`.
  */
-export function settingWarnings(environment: Variables = process.env, folder = process.cwd()): string[] {
+export function settingWarnings(
+  environment: Variables = process.env,
+  folder = process.cwd(),
+  flags: ConfigFlags = {},
+): string[] {
   const { values, repeated } = envFileIn(folder)
   // In the environment there is much of others: there only the prefix tells.
   const own = Object.entries(withoutEmpty(environment)).flatMap(([name]) => (ownName.test(name) ? [name] : []))
@@ -217,6 +244,16 @@ export function settingWarnings(environment: Variables = process.env, folder = p
     ...own.filter(unknown).map(text('the environment')),
     ...inFile.filter(unknown).map(text('.env')),
     ...repeated.flatMap((name) => (unknown(name) ? [] : [`.env sets ${name} more than once: the last line counts`])),
+    ...overruledServer(flags, withoutEmpty(environment), withoutEmpty(values)),
+  ]
+}
+
+function overruledServer(flags: ConfigFlags, environment: Variables, file: Variables): string[] {
+  const { WYNNSYNC_DATA_DIR: dataDir, DATABASE_URL: server } = environment
+  const isDecidedAbove = [flags.databaseUrl, flags.dataDir, server].some((text) => text)
+  if (isDecidedAbove || dataDir === undefined || [undefined, EMBEDDED].includes(file.DATABASE_URL)) return []
+  return [
+    `the embedded database in ${dataDir} is used: WYNNSYNC_DATA_DIR of the environment goes before DATABASE_URL of .env`,
   ]
 }
 

@@ -23,7 +23,9 @@ const either = <const Values extends readonly [string, string]>(...values: Value
 
 /** Every setting: its type, its default, and what it means. */
 export const settings = z.object({
-  DATABASE_URL: postgresUrl.optional().describe('PostgreSQL server; without it the embedded database is used'),
+  DATABASE_URL: postgresUrl
+    .optional()
+    .describe('PostgreSQL server; without it, and with `embedded`, the embedded database is used'),
   PGPASSWORD: optionalText.describe(
     'its password, where the URL has none (there, special characters must be percent-encoded)',
   ),
@@ -41,7 +43,9 @@ export const settings = z.object({
   ),
   WYNNSYNC_DATA_DIR: text
     .default(userFolders.data)
-    .describe('folder of the embedded database (default: your user data folder)'),
+    .describe(
+      'folder of the embedded database (default: your user data folder); it goes before a `DATABASE_URL` of a layer below',
+    ),
   WYNNSYNC_LOG_LEVEL: z
     .enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` })
     .default('info')

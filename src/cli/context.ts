@@ -1,6 +1,8 @@
-import { type App, createApp, migrateDatabase, openDatabase } from '../app/app.ts'
+import { type App, checkReadable, createApp, migrateDatabase, openDatabase } from '../app/app.ts'
 import { type ConfigFlags, givenSettings, readConfig, type SettingChecks } from '../app/config.ts'
 import { RetryableError } from '../app/errors.ts'
+import { tableExists } from '../db/catalog.ts'
+import { NothingThere } from '../db/connect.ts'
 import type { Database, Sql } from '../db/database.ts'
 import type { Output, Style } from './output/output.ts'
 import { noProgress, type Progress, progressBar, progressLines } from './output/progress.ts'
@@ -42,8 +44,9 @@ export async function createContext(flags: CommonFlags, terminal: Terminal): Pro
   const config = readConfig(flags, undefined, undefined, await checksFor(flags))
   const onTerminal = terminal.err.isTTY
   // On a terminal the progress bar and the closing table are enough.
+  const isUsual = givenSettings(flags).WYNNSYNC_LOG_LEVEL === undefined
   const app = createApp(config, {
-    logLevel: flags.quiet ? 'error' : onTerminal && !flags.logLevel ? 'warn' : config.logLevel,
+    logLevel: flags.quiet ? 'error' : onTerminal && isUsual ? 'warn' : config.logLevel,
   })
   const progress = flags.quiet ? noProgress : onTerminal ? progressBar(app.clock) : progressLines(app.clock, app.log)
   return { ...terminal, app, progress, flags }
@@ -95,28 +98,40 @@ export async function untilAborted({ signal }: Terminal): Promise<void> {
 }
 
 /**
- * Runs work with an open, migrated database, and closes it.
+ * Runs work with an open database, and closes it. By default it is a reader's: made and migrated by another command.
  * @param holds what the command does, shown to a process that finds the embedded database in use
  * @param options.isInterruptible whether the first SIGINT or SIGTERM ends the command; for commands that only read
  * @param options.stays whether it has the database for long, as a server does
- * @param options.migrates whether the database is brought up to date first
+ * @param options.access `change`: what is there is brought up to date first; `create`: what is not there is made, too; `migrate`:
+ * made, and work itself brings it up to date
+ * @throws UsageError where there is nothing to read or to change, or what is to be read has tables of an earlier version
  */
 export async function withDatabase<T>(
   context: Context,
   holds: string,
   work: (db: Database) => Promise<T>,
-  { isInterruptible = false, migrates = true, stays = false } = {},
+  { isInterruptible = false, stays = false, access = 'read' as 'read' | 'change' | 'create' | 'migrate' } = {},
 ): Promise<T> {
   const { app, signal, restoreSignals } = context
   // A server cancels the statement. The embedded database blocks this thread, where no handler of a signal could run.
   if (isInterruptible && app.config.databaseUrl === undefined) restoreSignals?.()
-  const db = await openDatabase(app, [holds], isInterruptible ? { signal, isBrief: true } : { stays })
+  const creates = access === 'create' || access === 'migrate'
+  const db = await openDatabase(app, [holds], { creates, ...(isInterruptible ? { signal, isBrief: true } : { stays }) })
   try {
-    if (migrates) await migrateDatabase(db, app)
+    if (access !== 'migrate') await prepare(db, app, access)
     return await work(db)
   } finally {
     await db.close()
   }
+}
+
+async function prepare(db: Database, app: App, access: 'read' | 'change' | 'create'): Promise<void> {
+  if (access === 'read') {
+    await checkReadable(db, app)
+    return
+  }
+  if (access === 'change' && !(await tableExists(db, 'sync.run'))) throw new NothingThere(db.place)
+  await migrateDatabase(db, app)
 }
 
 /** Runs work in a transaction that is rolled back, and returns its result. */

@@ -13,8 +13,8 @@ export function repeatable(flags: string, description: string): Option {
 
 /** The flags of every command. */
 export const commonOptions: readonly Option[] = [
-  option('--database-url <url>', 'PostgreSQL server; without one an embedded database is used (DATABASE_URL)'),
-  option('--data-dir <folder>', 'folder of the embedded database (WYNNSYNC_DATA_DIR)'),
+  option('--database-url <url>', 'PostgreSQL server, or embedded, which is the default (DATABASE_URL)'),
+  option('--data-dir <folder>', 'folder of the embedded database, which is used then (WYNNSYNC_DATA_DIR)'),
   option('--base-url <url>', 'URL of the API (WYNNSYNC_BASE_URL)'),
   option('--log-level <level>', 'trace, debug, info, warn, error or silent (WYNNSYNC_LOG_LEVEL)'),
   option('--json', 'the result as one JSON document on stdout'),
@@ -26,6 +26,12 @@ export const wide = option('--wide', 'tables as wide as they are, instead of cut
 
 /** The flag of every command that sends requests to the API. */
 export const concurrency = option('--concurrency <number>', 'requests in flight per rate-limit bucket (default: 4)')
+
+/** The flag of every command that writes what the API responds. */
+export const acceptBaseUrl = option(
+  '--accept-base-url',
+  'take responses from this base URL too, which is the same API under another address',
+)
 
 /** The flags of every command that serves over HTTP. */
 export const webOptions = [

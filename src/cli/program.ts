@@ -76,7 +76,8 @@ async function addCommand(
     const run = (await load(flags)) as (context: Context, ...rest: unknown[]) => Promise<number | undefined>
     try {
       const context = await createContext(command.optsWithGlobals<CommonFlags>(), terminal)
-      if (!declared.isHidden) for (const warning of settingWarnings()) context.app.log.warn(warning)
+      if (!declared.isHidden)
+        for (const warning of settingWarnings(undefined, undefined, context.flags)) context.app.log.warn(warning)
       const ended = await run(context, flags, ...args)
       onEnd(ended ?? exitCode.done)
     } catch (error) {

@@ -1,3 +1,6 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { UsageError } from '../app/errors.ts'
 import type { Database } from './database.ts'
 import type { EmbeddedOptions } from './embedded/embedded.ts'
 import { enableLowMemoryMode, withOptimizingCompiler } from './low-memory.ts'
@@ -7,6 +10,8 @@ export interface ConnectOptions extends Omit<EmbeddedOptions, 'readOnly'> {
   /** A PostgreSQL server. Without it the embedded database in `dataDir` is opened. */
   readonly databaseUrl?: string | undefined
   readonly dataDir: string
+  /** Whether an embedded database that is not there is made. Default: yes. */
+  readonly creates?: boolean
   /** Whether the embedded database trades speed for memory: right for a job on a small server. */
   readonly lowMemory?: boolean
   /** Whether the process ends after some statements. */
@@ -19,17 +24,43 @@ export interface ConnectOptions extends Omit<EmbeddedOptions, 'readOnly'> {
 
 /**
  * Opens the database that the configuration asks for. Only the code of that kind is loaded.
+ * @throws NothingThere when the embedded one is not there, and is not to be made
  * @throws UsageError, RetryableError, FatalError as `openServer` and `openEmbedded`
  */
 export async function connect(options: ConnectOptions): Promise<Database> {
-  const { databaseUrl, dataDir, lowMemory = false, isBrief = false, signal, connectMs, ...embedded } = options
+  const {
+    databaseUrl,
+    dataDir,
+    creates = true,
+    lowMemory = false,
+    isBrief = false,
+    signal,
+    connectMs,
+    ...embedded
+  } = options
   const applicationName = ['wynnsync', ...(options.holds ?? []).slice(0, 1)].join(' ').slice(0, 63)
   if (databaseUrl) {
     const { openServer } = await import('./server/server.ts')
     return await openServer(databaseUrl, { applicationName, signal, connectMs })
   }
+  if (!creates && (await isAbsent(dataDir))) throw new NothingThere(dataDir)
   if (lowMemory) enableLowMemoryMode()
   const { openEmbedded } = await import('./embedded/embedded.ts')
   const open = () => openEmbedded(dataDir, embedded)
   return await (lowMemory || isBrief ? open() : withOptimizingCompiler(open))
+}
+
+/** What a command finds that reads or changes a history where there is none. */
+export class NothingThere extends UsageError {
+  constructor(place: string) {
+    super(
+      `there is no history in ${place}: \`wynnsync sync\` begins one there; one that is elsewhere is named by --data-dir or --database-url`,
+    )
+  }
+}
+
+/** Whether there never was an embedded database in a folder; one of which only copies are left is there. */
+async function isAbsent(dataDir: string): Promise<boolean> {
+  const files = async (folder: string) => await readdir(join(dataDir, folder)).catch(() => [])
+  return (await files('postgres')).length === 0 && (await files('backups')).length === 0
 }

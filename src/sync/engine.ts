@@ -3,6 +3,7 @@ import type { Clock } from '../app/clock.ts'
 import type { Database } from '../db/database.ts'
 import type { PreparedBefore } from './normalize/prepared-before.ts'
 import type { PrivacyPolicy } from './privacy/restrictions/rule-source.ts'
+import type { Admission } from './run/admission.ts'
 import type { Outages } from './run/outages.ts'
 import type { Guards } from './validate/validate-snapshot.ts'
 
@@ -27,6 +28,8 @@ export interface Engine {
   readonly notifies?: boolean
   /** Whether what it loads is no news, such as recordings. Default: no. */
   readonly isLate?: boolean
+  /** What is checked before a response is loaded. Default: everything is taken. */
+  readonly admission?: Admission | undefined
   /** Where outages of the database are remembered. Default: nowhere. */
   readonly outages?: Outages
   /** Where what was made of the records of the response before is remembered. Default: nowhere. */

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { readIndex } from '../../src/api/schemas/recordings/recording-index.ts'
-import { readConfig, settingWarnings } from '../../src/app/config.ts'
+import { type ConfigFlags, readConfig, settingWarnings } from '../../src/app/config.ts'
 import { setInEnvFile } from '../../src/app/env-file.ts'
 import { UsageError } from '../../src/app/errors.ts'
 import { readCredential } from '../../src/app/stored-credential.ts'
@@ -51,6 +51,41 @@ describe('the configuration', () => {
     expect(readConfig({ baseUrl: url('a') }, environment, folder).baseUrl).toBe(url('a'))
     expect(readConfig({}, environment, folder)).toMatchObject({ baseUrl: url('b'), token: 'from file', absences: 3 })
     expect(readConfig({}, {}, folder).baseUrl).toBe(url('c'))
+  })
+
+  test('takes the database that the uppermost layer names, by a server or by a folder', async () => {
+    const folder = await temporaryFolder()
+    const [server, other] = ['postgres://me@db.example/wynn', 'postgres://me@db.example/other']
+    await writeFile(join(folder, '.env'), `DATABASE_URL=${server}\nWYNNSYNC_DATA_DIR=/of/file\n`)
+    const read = (flags: ConfigFlags, environment = {}) => {
+      const { databaseUrl, dataDir } = readConfig(flags, environment, folder)
+      return databaseUrl ?? dataDir
+    }
+    expect(read({})).toBe(server)
+    expect(read({ dataDir: '/x' })).toBe('/x')
+    expect(read({ dataDir: '/x' }, { DATABASE_URL: other })).toBe('/x')
+    expect(read({}, { WYNNSYNC_DATA_DIR: '/y' })).toBe('/y')
+    expect(read({}, { WYNNSYNC_DATA_DIR: '/y', DATABASE_URL: other })).toBe(other)
+    expect(read({ databaseUrl: other }, { WYNNSYNC_DATA_DIR: '/y' })).toBe(other)
+    expect(read({ databaseUrl: 'embedded' })).toBe('/of/file')
+    expect(read({ databaseUrl: 'embedded', dataDir: '/x' })).toBe('/x')
+    expect(read({}, { DATABASE_URL: 'embedded' })).toBe('/of/file')
+    expect(read({ databaseUrl: other }, { DATABASE_URL: 'embedded' })).toBe(other)
+    expect(() => read({ databaseUrl: other, dataDir: '/x' })).toThrow(
+      '--database-url and --data-dir name two databases',
+    )
+    const environment = { WYNNSYNC_DATA_DIR: '/y' }
+    expect(settingWarnings(environment, folder)).toEqual([expect.stringContaining('goes before DATABASE_URL of .env')])
+    expect(settingWarnings(environment, folder, { dataDir: '/x' })).toEqual([])
+    expect(settingWarnings({}, folder)).toEqual([])
+  })
+
+  test('takes no session token of a layer below for a key of its own', async () => {
+    const folder = await temporaryFolder()
+    await writeFile(join(folder, '.env'), 'AWS_ACCESS_KEY_ID=a\nAWS_SECRET_ACCESS_KEY=b\nAWS_SESSION_TOKEN=c\n')
+    expect(readConfig({}, {}, folder).s3).toMatchObject({ keyId: 'a', secret: 'b', sessionToken: 'c' })
+    const own = { AWS_ACCESS_KEY_ID: 'd', AWS_SECRET_ACCESS_KEY: 'e' }
+    expect(readConfig({}, own, folder).s3).toMatchObject({ keyId: 'd', secret: 'e', sessionToken: undefined })
   })
 
   test.each([

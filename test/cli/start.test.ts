@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openServer } from '../../src/db/server/server.ts'
 import { resources } from '../../src/resources/index.ts'
 import { buildProgram, runProgram, startProgram } from '../support/cli.ts'
-import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
+import { temporaryFolder, testDatabaseUrl, testDataDir } from '../support/postgres.ts'
 import { servedApi } from '../support/served.ts'
 
 beforeAll(buildProgram)
@@ -129,7 +129,7 @@ describe('wynnsync doctor', () => {
   test('finds nothing wrong with what is right, and says what there is', async () => {
     const api = await servedApi({ game: false })
     api.setAnswer('/guild/seasons', () => ({ headers: { Date: new Date().toUTCString() }, body: {} }))
-    const environment = { WYNNSYNC_BASE_URL: api.url, WYNNSYNC_DATA_DIR: await temporaryFolder() }
+    const environment = { WYNNSYNC_BASE_URL: api.url, WYNNSYNC_DATA_DIR: await testDataDir() }
     const { code, out } = await runProgram(['doctor', '--json'], environment)
     const { findings } = JSON.parse(out) as { findings: { check: string; verdict: string }[] }
     expect(findings.map(({ check, verdict }) => `${check} ${verdict}`)).toEqual(

@@ -52,7 +52,7 @@ describe('wynnsync', () => {
     ['/dev/null', 'created'],
     ['/proc', 'written'],
   ])('ends with 2 where the data folder is %s, which cannot be %s', async (folder, what) => {
-    const { child, finished } = startProgram(['status', '--data-dir', folder])
+    const { child, finished } = startProgram(['migrate', '--data-dir', folder])
     const deadline = setTimeout(() => child.kill('SIGKILL'), 20_000)
     const { code, out, err } = await finished
     clearTimeout(deadline)

@@ -104,6 +104,8 @@ describe('docker-compose.yml', () => {
       WYNNSYNC_LOG_LEVEL: 'trace',
     }
     expect(environment.PGPASSWORD).toBe(password)
+    const made = await runProgram(['migrate'], environment)
+    expect([made.code, made.err]).toEqual([0, expect.not.stringContaining(password)])
     const { code, out, err } = await runProgram(['status', '--json'], environment)
     expect([code, err]).toEqual([0, expect.not.stringContaining(password)])
     expect(JSON.parse(out)).toMatchObject({ database: `${url.host}${url.pathname}` })

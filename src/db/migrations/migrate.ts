@@ -48,6 +48,21 @@ export interface Migrated {
   readonly postponed?: string
 }
 
+/** What a database has of what the program installs. */
+export type Installed = 'nothing' | 'earlier tables' | 'other views' | 'all'
+
+/**
+ * Looks, and changes nothing.
+ * @throws FatalError when the database was migrated by a newer program; when a move into it is unfinished
+ */
+export async function readInstalled(sql: Sql, options: MigrateOptions): Promise<Installed> {
+  const wanted = await wantedOf(options)
+  const { done, isThere, tablesAreUpToDate, isTemplate } = await readState(sql, wanted)
+  if (!isThere) return 'nothing'
+  if (!tablesAreUpToDate) return 'earlier tables'
+  return (done && !done.newer) || isTemplate ? 'all' : 'other views'
+}
+
 /** How often it is tried while another session's query is in the way, and the first wait between two tries, ms. */
 const TRIES = 4
 const FIRST_WAIT = 1000
@@ -79,14 +94,18 @@ comment on column sync.installed_sql.installed_at is 'When it was installed.';
  * the program expects; when the user lacks a right, with what to grant
  */
 export async function migrate(db: Database, options: MigrateOptions): Promise<Migrated> {
-  const migrations = await readJournal(options.folder)
-  const scripts = await Promise.all(options.repeatable.map(readScript))
-  const wanted: Wanted = { ...options, migrations, scripts, sqlHash: hashOfAll(scripts) }
+  const wanted = await wantedOf(options)
   try {
     return await migrateUntilDone(db, wanted)
   } catch (error) {
     throw await withGrants(db, error)
   }
+}
+
+async function wantedOf(options: MigrateOptions): Promise<Wanted> {
+  const migrations = await readJournal(options.folder)
+  const scripts = await Promise.all(options.repeatable.map(readScript))
+  return { ...options, migrations, scripts, sqlHash: hashOfAll(scripts) }
 }
 
 async function migrateUntilDone(db: Database, wanted: Wanted): Promise<Migrated> {
@@ -155,6 +174,8 @@ function isSimultaneous(error: unknown): boolean {
 interface State {
   readonly done?: Migrated
   readonly tablesAreUpToDate: boolean
+  /** Whether any program has installed something. */
+  readonly isThere: boolean
   /** Whether nothing is missing but the instant of the installation. */
   readonly isTemplate?: boolean
 }
@@ -163,14 +184,16 @@ async function readState(
   sql: Sql,
   { migrations, scripts, version = '0.0.0', sqlHash, again, duringMove = false }: Wanted,
 ): Promise<State> {
-  const [tables] = await sql.query<{ exist: boolean; half: boolean }>(
+  const [tables] = await sql.query<{ exist: boolean; half: boolean; run: boolean }>(
     `select to_regclass('drizzle.__drizzle_migrations') is not null and to_regclass('sync.installed_sql') is not null
-        and to_regclass('sync.installed_program') is not null as exist, to_regclass($1) is not null as half`,
+        and to_regclass('sync.installed_program') is not null as exist, to_regclass($1) is not null as half,
+        to_regclass('sync.run') is not null as run`,
     [MOVE_PROGRESS],
   )
   if (tables?.half && !duringMove)
     throw new FatalError('a move into this database is unfinished: run the same `wynnsync move` again')
-  if (!tables?.exist) return { tablesAreUpToDate: false }
+  const isThere = tables?.run === true
+  if (!tables?.exist) return { isThere, tablesAreUpToDate: false }
   const [state] = await sql.query<{
     newest: number | null
     installed: Record<string, string> | null
@@ -189,12 +212,13 @@ async function readState(
       'the database was migrated by a newer version of wynnsync; update this one (going on could damage its tables)',
       { context: { databaseMigration: newest, ownMigration: last } },
     )
-  if (newest < last) return { tablesAreUpToDate: false }
+  if (newest < last) return { isThere, tablesAreUpToDate: false }
   if (scripts.every(({ name, sha256 }) => state?.installed?.[name] === sha256)) {
-    if (state?.is_template) return { tablesAreUpToDate: true, isTemplate: true }
-    return { tablesAreUpToDate: true, done: { applied: [] } }
+    if (state?.is_template) return { isThere, tablesAreUpToDate: true, isTemplate: true }
+    return { isThere, tablesAreUpToDate: true, done: { applied: [] } }
   }
   const newer = newerProgram(state?.programs ?? [], { version, sqlHash })
-  if (newer && !(again && newer.version === version)) return { tablesAreUpToDate: true, done: { applied: [], newer } }
-  return { tablesAreUpToDate: true }
+  if (newer && !(again && newer.version === version))
+    return { isThere, tablesAreUpToDate: true, done: { applied: [], newer } }
+  return { isThere, tablesAreUpToDate: true }
 }

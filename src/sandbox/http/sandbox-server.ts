@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
 import { type Clock, systemClock } from '../../app/clock.ts'
@@ -124,6 +125,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     faults,
   })
   const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false })
+  // On everything that it ever says, so that no history of the real game takes it.
+  server.prependListener('request', (_, response: ServerResponse) => response.setHeader('X-Wynnsync-Sandbox', 'true'))
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(options.port ?? 0, '127.0.0.1', () => resolve())

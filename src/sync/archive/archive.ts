@@ -46,12 +46,13 @@ export interface ArchiveEntry {
 
 /** A client for one extraction that counts its requests, and records the exchanges where responses are archived. */
 export function recordResponses(
-  { api, raw = false }: Pick<Engine, 'api' | 'raw'>,
+  { api, raw = false, admission }: Pick<Engine, 'api' | 'raw' | 'admission'>,
   bodies?: SeenBodies,
 ): RecordingClient {
   const exchanges: HttpExchange[] = []
   let credential: HttpExchange['credential'] | undefined
   const record = (exchange: HttpExchange) => {
+    admission?.check(exchange)
     if (credential !== 'guest') credential = exchange.credential
     if (raw) exchanges.push(withoutParsed(exchange))
   }

@@ -3,6 +3,7 @@ import type { Random } from '../../app/clock.ts'
 import { messageOf, RetryableError } from '../../app/errors.ts'
 import type { Engine } from '../engine.ts'
 import type { ExtractOptions, Worklist } from '../resource.ts'
+import { endsWork } from '../run/admission.ts'
 import { ingest } from '../run/ingest.ts'
 import { failedResult, type RunResult } from '../run/run-result.ts'
 import { WorklistRun } from '../run/worklist-run.ts'
@@ -53,6 +54,7 @@ const idle = 5000
  * Requests every open key of the campaign, in the lowest lane. Each response is one transaction, and a kill loses what is
  * in flight. Keys that fail come again at the end. While the API or the database is away it waits, however long, and
  * goes on.
+ * @throws what ends all work
  */
 export async function walkBackfill(
   resource: Worklist,
@@ -78,7 +80,9 @@ export async function walkBackfill(
     error = failure
   }
   await Promise.all(walk.running.values())
-  return await close(walk, options.campaign, error ?? walk.state.failure?.error)
+  const ended = error ?? walk.state.failure?.error
+  if (endsWork(ended)) throw ended
+  return await close(walk, options.campaign, ended)
 }
 
 interface Walk {

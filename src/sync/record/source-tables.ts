@@ -74,9 +74,22 @@ export const sourceConflict = syncTable(
   ],
 )
 
+export const origin = syncTable(
+  'origin',
+  'Where the responses of this history come from: of another API, and of a sandbox beside a real one, none is taken.',
+  {
+    baseUrl: text(
+      'Base URL of an API, without a slash at its end; `recordings` for responses that were recorded elsewhere.',
+    ).primaryKey(),
+    isSandbox: boolean('Whether it is a sandbox, by the header of its responses; the same in all rows.').notNull(),
+    firstAt: instant('When the first of its responses was taken, by the clock of this machine.').notNull(),
+  },
+)
+
 const numbers = 'made by the program'
 
 export const sourceNaming = [
+  namesPeople(origin, {}, { 'set by a person': ['baseUrl'] }),
   namesPeople(source, {}, { 'set by a person': ['place'], [numbers]: ['sourceId', 'program'] }),
   namesPeople(sourceFile, {}, { [numbers]: ['sourceId', 'sha256', 'tableName'] }),
   namesPeople(sourceSpan, {}, { [numbers]: ['sourceId', 'resource'] }),

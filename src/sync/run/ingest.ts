@@ -3,9 +3,10 @@ import type { Sql } from '../../db/database.ts'
 import { lockArchive, type RecordingClient, recordResponses } from '../archive/archive.ts'
 import { watchBodies } from '../archive/seen-bodies.ts'
 import { loadWithoutRefused } from '../load/load-without-refused.ts'
-import { lastAccepted } from '../record/ledger.ts'
+import { isAccepted, lastAccepted } from '../record/ledger.ts'
 import { recordOutcome } from '../record/record-outcome.ts'
 import type { ExtractOptions } from '../resource.ts'
+import { endsWork } from './admission.ts'
 import { type Extracted, extract } from './extract.ts'
 import { MustParse } from './load-known.ts'
 import { failureOutcome, type IngestContext, type IngestResult, refusalOutcome, responseOutcome } from './outcomes.ts'
@@ -14,7 +15,7 @@ import { logOfRun, logOutcome, logQuarantined } from './run-log.ts'
 /**
  * Takes a whole resource, or one key of a worklist, through the pipeline: extract and normalize without a database, then
  * validate, load and record in one transaction. A request that failed is an outcome, too.
- * @throws what the database throws about a key; about a whole resource that is a failed outcome
+ * @throws what the database throws about a key; about a whole resource that is a failed outcome; what ends all work
  */
 export async function ingest(context: IngestContext, options: ExtractOptions = {}): Promise<IngestResult> {
   const { engine, key, resource, startedAt } = context
@@ -29,7 +30,7 @@ export async function ingest(context: IngestContext, options: ExtractOptions = {
     if (extracted.kind !== 'known') return await loadAndRecord(context, client, extracted)
     return await loadKnownOrParse(context, client, extracted, options)
   } catch (error) {
-    if (key !== undefined) throw error
+    if (key !== undefined || endsWork(error)) throw error
     return await recordFailure(context, client, error)
   }
 }
@@ -77,10 +78,12 @@ async function commit(
   client: RecordingClient,
   load: (sql: Sql) => Promise<IngestResult>,
 ): Promise<IngestResult> {
-  const { db, notifies } = context.engine
+  const { db, notifies, admission } = context.engine
   const result = await db.transaction(async (sql) => {
     if (client.exchanges.length > 0) await lockArchive(sql)
+    await admission?.checkSchema(sql)
     const outcome = await load(sql)
+    if (isAccepted(outcome.status)) await admission?.keep(sql)
     return { ...outcome, ...(await recordOutcome(sql, outcome, notifies)) }
   })
   logOutcome(logOfRun(context), result)
@@ -89,6 +92,7 @@ async function commit(
 
 /** What cannot be understood today may be tomorrow, by a replay of the archive. */
 async function recordFailure(context: IngestContext, client: RecordingClient, error: unknown): Promise<IngestResult> {
+  if (endsWork(error)) throw error
   const { engine, resource, startedAt } = context
   const log = logOfRun(context)
   const outcome = failureOutcome(context, client, error)
@@ -98,6 +102,7 @@ async function recordFailure(context: IngestContext, client: RecordingClient, er
   try {
     await commit(context, client, async () => outcome)
   } catch (cause) {
+    if (endsWork(cause)) throw cause
     // The database may be what failed; then the gap itself is all the ledger can show.
     if (run) engine.outages?.note(resource.name, startedAt.getTime(), messageOf(cause))
     log.warn({ err: cause }, 'the failure could not be recorded')

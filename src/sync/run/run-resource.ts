@@ -15,7 +15,7 @@ export type RunOptions = Partial<WorklistOptions>
 /**
  * Runs a resource once: one that is one response as a worklist of one key, under a lock. Never throws for what the API or a
  * record does wrong: that is in the result and in the ledger.
- * @throws what the database throws before the first request
+ * @throws what the database throws before the first request; what ends all work
  */
 export function runResource(
   resource: Resource | Worklist,
@@ -36,6 +36,7 @@ async function runWhole(resource: Resource, engine: Engine, options: ExtractOpti
     return skippedResult(resource.name, reason)
   }
   try {
+    await engine.admission?.checkSchema(engine.db)
     await recordOutage(engine, resource.name)
     const { run: row, guarded, error, renewAt } = await ingest(run, options)
     if (!row) throw new FatalError(`${resource.name} has no ledger row`)

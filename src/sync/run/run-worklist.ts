@@ -2,6 +2,7 @@ import { messageOf, RetryableError } from '../../app/errors.ts'
 import type { Engine } from '../engine.ts'
 import type { ExtractOptions, Worklist } from '../resource.ts'
 import { addKeys, claimKey, claimNamed, releaseKey } from '../worklist/work-items.ts'
+import { endsWork } from './admission.ts'
 import { ingest } from './ingest.ts'
 import { recordOutage } from './outages.ts'
 import type { RunResult } from './run-result.ts'
@@ -30,6 +31,7 @@ const idle = 5000
 export async function runWorklist(resource: Worklist, shared: Engine, options: WorklistOptions): Promise<RunResult> {
   // Of a client that several runs use at once, the ledger counts this run's requests.
   const engine = { ...shared, api: shared.api.withRecorder(() => {}) }
+  await engine.admission?.checkSchema(engine.db)
   const driver = new Driver(resource, engine, options)
   try {
     await recordOutage(engine, resource.name)
@@ -39,6 +41,7 @@ export async function runWorklist(resource: Worklist, shared: Engine, options: W
     await driver.work(1)
     await Promise.all(Array.from({ length: options.concurrency ?? 1 }, () => driver.work()))
   } catch (error) {
+    if (endsWork(error)) throw error
     driver.fail(error)
   }
   return await driver.close()

@@ -4,6 +4,7 @@ import type { Random } from '../../app/clock.ts'
 import { messageOf, RetryableError } from '../../app/errors.ts'
 import type { Engine } from '../engine.ts'
 import { isWorklist, type Resource, type Worklist } from '../resource.ts'
+import { endsWork } from '../run/admission.ts'
 import { type RunOptions, runResource } from '../run/run-resource.ts'
 import { failedResult, type RunResult, skippedResult } from '../run/run-result.ts'
 import { createBackoff } from './backoff.ts'
@@ -26,6 +27,8 @@ export interface ScheduleOptions {
   /** Ends requests that are under way. */
   readonly signal: AbortSignal
   readonly onRun?: (result: RunResult) => void
+  /** Called when nothing may be written any more, with the reason: `stopping` is to be aborted. */
+  readonly onRefused?: (error: unknown) => void
 }
 
 /** A schedule of every minute, the finest that crontabs know, means: as often as the API has something new. */
@@ -91,6 +94,7 @@ async function runWhenDue(
         const message = messageOf(error)
         log.error({ resource: resource.name, err: error }, message)
         // What a run throws comes of the database; all else is in its result.
+        if (endsWork(error)) options.onRefused?.(error)
         if (error instanceof RetryableError) engine.outages?.note(resource.name, clock.now(), message)
         return failedResult(resource.name, error)
       })

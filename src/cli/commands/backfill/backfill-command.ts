@@ -1,5 +1,5 @@
 import { type App, migrateDatabase, openDatabase } from '../../../app/app.ts'
-import { engineOf, openSharedApi } from '../../../app/app-api.ts'
+import { admissionOf, engineOf, openSharedApi } from '../../../app/app-api.ts'
 import { wholeNumber } from '../../../app/config-values.ts'
 import { UsageError } from '../../../app/errors.ts'
 import type { Sql } from '../../../db/database.ts'
@@ -21,6 +21,7 @@ export interface BackfillFlags {
   readonly only?: readonly string[]
   readonly since?: string
   readonly restart?: boolean
+  readonly acceptBaseUrl?: boolean
 }
 
 /** `backfill <resource>`: prints an estimate, then fetches everything there is. Returns the exit code. */
@@ -52,9 +53,10 @@ export async function backfillCommand(
     const takeLock = () => db.tryLock(`wynnsync ${holdOf(resource)}`)
     const lock = await takeLock()
     if (!lock) return skip(resource, context)
+    const admission = await admissionOf(app, db, flags)
     const api = openSharedApi(app, db)
     try {
-      const engine = engineOf(app, db, api)
+      const engine = engineOf(app, db, api, { admission })
       const ended = isWorklist(resource)
         ? await backfillKeys(resource, engine, wanted, { lock, takeLock }, context)
         : await backfillPages(resource, engine, wanted, context)

@@ -1,6 +1,7 @@
 import { wholeNumber } from '../../../app/config-values.ts'
 import { UsageError } from '../../../app/errors.ts'
 import { visibleLine } from '../../../app/terminal-text.ts'
+import type { Database } from '../../../db/database.ts'
 import { type Imported, importLake, priceOf } from '../../../lake/import/import.ts'
 import { storeSettings } from '../../../lake/lake-store.ts'
 import { MOST_BYTES, openPlace } from '../../../lake/read/place.ts'
@@ -25,7 +26,7 @@ export async function backfillFromLake(
   { fromLake = '', maxBytes = MOST_BYTES, dryRun = false, ...flags }: FromLakeFlags,
   name: string | undefined,
 ): Promise<number> {
-  for (const other of ['limit', 'only', 'since', 'restart', 'from', 'fromGit', 'map', 'detect'])
+  for (const other of ['limit', 'only', 'since', 'restart', 'from', 'fromGit', 'map', 'detect', 'acceptBaseUrl'])
     if (flags[other] !== undefined) throw new UsageError('--from-lake takes --dry-run and --max-bytes only')
   if (name !== undefined)
     throw new UsageError(
@@ -34,7 +35,7 @@ export async function backfillFromLake(
   const { app, signal } = context
   const place = openPlace(fromLake, storeSettings(app))
   const limits = { clock: app.clock, maxBytes: wholeNumber('--max-bytes', maxBytes, Number.MAX_SAFE_INTEGER) }
-  return await withDatabase(context, 'backfill from a lake', async (db) => {
+  const work = async (db: Database) => {
     if (dryRun) {
       const { plan } = await priceOf(db, place, limits)
       const { files, rows, bytes, known, refused, notTaken } = plan
@@ -51,7 +52,8 @@ export async function backfillFromLake(
     })
     writeSummary(context, { place: fromLake, ...done, seconds }, importedText(done, seconds))
     return done.refused.length > 0 || done.tables.some(({ refused }) => refused > 0) ? exitCode.rejected : exitCode.done
-  })
+  }
+  return await withDatabase(context, 'backfill from a lake', work, { access: 'create' })
 }
 
 const columns = ['table', 'rows', 'taken', 'refused', 'restricted', 'conflicts'] as const

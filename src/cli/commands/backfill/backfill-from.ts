@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { openRecordedResponses, type RecordedResponses, recordedResponses } from '../../../api/recordings/recorded.ts'
 import { version } from '../../../app/app.ts'
-import { engineOf } from '../../../app/app-api.ts'
+import { admissionOf, engineOf } from '../../../app/app-api.ts'
 import { UsageError } from '../../../app/errors.ts'
 import { visibleLine } from '../../../app/terminal-text.ts'
 import type { Database } from '../../../db/database.ts'
@@ -41,7 +41,7 @@ export async function backfillFromCommand(
   const { from, fromGit } = flags
   const flag = fromGit === undefined ? '--from' : '--from-git'
   const ofOther = fromGit === undefined ? ['map', 'detect'] : ['from']
-  for (const other of ['dryRun', 'limit', 'only', 'since', 'restart', 'maxBytes', ...ofOther]) {
+  for (const other of ['dryRun', 'limit', 'only', 'since', 'restart', 'maxBytes', 'acceptBaseUrl', ...ofOther]) {
     if (flags[other] === undefined) continue
     const takes = fromGit === undefined ? 'a resource' : '--map'
     throw new UsageError(`${flag} loads all that was recorded; it takes ${takes} only`)
@@ -67,7 +67,9 @@ export async function backfillFromCommand(
       source.close()
     }
   }
-  const loaded = await withDatabase(context, 'backfill from recordings', work).finally(() => context.progress.end())
+  const loaded = await withDatabase(context, 'backfill from recordings', work, { access: 'create' }).finally(() =>
+    context.progress.end(),
+  )
   // With a resource named, the other recordings are none of its business.
   const unknown = name === undefined ? [...loaded.unknown].map(([request, answers]) => ({ request, answers })) : []
   const { resources: counts, broken, skipped, known } = loaded
@@ -87,7 +89,8 @@ async function load(
   recorded: RecordedResponses,
   resources: readonly (Resource | Worklist)[],
 ): Promise<LoadedFolder> {
-  const engine = engineOf(app, db, recorded.apiAsOf(app.clock.now()))
+  const admission = await admissionOf(app, db, { from: 'recordings' })
+  const engine = engineOf(app, db, recorded.apiAsOf(app.clock.now()), { admission })
   // The ledger has what guards did with each of thousands of responses; the log need not.
   const { log } = app
   const quieter = {

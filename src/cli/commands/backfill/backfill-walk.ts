@@ -14,6 +14,7 @@ import type { Price } from '../../../sync/backfill/plan.ts'
 import type { Engine } from '../../../sync/engine.ts'
 import { isAccepted } from '../../../sync/record/ledger.ts'
 import type { Resource, Worklist } from '../../../sync/resource.ts'
+import { endsWork } from '../../../sync/run/admission.ts'
 import { runResource } from '../../../sync/run/run-resource.ts'
 import { failedResult, type RunResult } from '../../../sync/run/run-result.ts'
 import { createBackoff } from '../../../sync/schedule/backoff.ts'
@@ -140,7 +141,10 @@ async function walkPages(resource: Resource, engine: Engine, context: Context): 
       lane: 'backfill',
       signal,
       onProgress: (seen) => progress.seen(resource.name, seen),
-    }).catch((error: unknown) => failedResult(resource.name, error))
+    }).catch((error: unknown) => {
+      if (endsWork(error)) throw error
+      return failedResult(resource.name, error)
+    })
     if (run.status !== 'failed' || !run.temporary || signal.aborted) return run
     const wait = backoff.failed()
     log.warn({ resource: resource.name }, `${run.error}; trying again in ${Math.round(wait / 1000)} s`)

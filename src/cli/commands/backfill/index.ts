@@ -1,5 +1,5 @@
 import type { CommandDeclaration } from '../../command.ts'
-import { concurrency, option, repeatable } from '../../options.ts'
+import { acceptBaseUrl, concurrency, option, repeatable } from '../../options.ts'
 
 export const backfill: CommandDeclaration = {
   usage: 'backfill [resource]',
@@ -11,6 +11,7 @@ export const backfill: CommandDeclaration = {
     repeatable('--only <name>', 'of a worklist: only this key, by uuid, prefix or name; may be given again'),
     option('--since <instant>', 'of a worklist: leave out keys that were fetched after this instant'),
     option('--restart', 'begin anew, whether the latest backfill is finished or not'),
+    acceptBaseUrl,
     option('--from <folder>', 'load the recorded responses of a folder instead of the API'),
     option('--from-git <repository>', 'load responses that were kept in git, each at the time of its commit'),
     repeatable('--map <glob=resource>', 'of --from-git: which files are responses of what; may be given again'),

@@ -81,6 +81,6 @@ The database stays where it is, and every command above can be typed. Then:
 
   node dist/main.js query --list --data-dir ${folder}
   node dist/main.js serve --data-dir ${folder}          the same as pages, with the map
-  node dist/main.js sync          the public API, with history in your own folder
+  node dist/main.js sync          the public API, into the database that your settings name
 `
 }

@@ -1,6 +1,6 @@
 import { count, day } from '../../../analytics/report/words.ts'
 import type { App } from '../../../app/app.ts'
-import { engineOf, openApi } from '../../../app/app-api.ts'
+import { admissionOf, engineOf, openApi } from '../../../app/app-api.ts'
 import { FatalError } from '../../../app/errors.ts'
 import type { Database } from '../../../db/database.ts'
 import { resources } from '../../../resources/index.ts'
@@ -39,7 +39,7 @@ export async function playDays(stage: Stage, onFirst: () => Promise<void>): Prom
   const { app, db, sandbox, context } = stage
   const { out } = context
   const api = openApi(app)
-  const engine = engineOf(app, db, api)
+  const engine = engineOf(app, db, api, { admission: await admissionOf(app, db) })
   let isFirst = true
   try {
     await expectIntervals(db, app.clock.now())

@@ -1,10 +1,16 @@
 import type { Config } from '../../../app/config.ts'
 import { FatalError, RetryableError, UsageError } from '../../../app/errors.ts'
+import { NothingThere } from '../../../db/connect.ts'
 import { sqlState } from '../../../db/sql-errors.ts'
 
 /** What to do about a database in which nothing can be written. */
 export const readOnlyAdvice =
   'queries work; to sync, set DATABASE_URL to the primary, or unset default_transaction_read_only for this user'
+
+/** The same where the views of another version are installed, and where the history is of another API. */
+export const VIEWS_ADVICE =
+  '`wynnsync migrate` installs them, or says what is in the way; until then some questions fail'
+export const ORIGIN_ADVICE = 'nothing is synced into it as it is configured now'
 
 /** What to do about each SQLSTATE (PostgreSQL manual, appendix A). */
 const byState: Readonly<Record<string, string>> = {
@@ -43,6 +49,7 @@ export function databaseAdvice(
   const isOurs = error instanceof FatalError || error instanceof RetryableError
   const reason = isOurs ? byReason[String(error.context.reason)] : undefined
   if (reason !== undefined) return reason
+  if (error instanceof NothingThere) return 'nothing, where this is to be its place: the first `wynnsync sync` makes it'
   if (error instanceof UsageError) return 'correct the setting as the line above shows'
   if (databaseUrl !== undefined) return 'look into the log of the server'
   if (error instanceof RetryableError)

@@ -1,18 +1,20 @@
 import type { Api } from '../../../api/client.ts'
 import type { RequestEvent } from '../../../api/http/request-event.ts'
-import { type App, migrateDatabase, openDatabase } from '../../../app/app.ts'
-import { openApi, openSharedApi } from '../../../app/app-api.ts'
+import { type App, checkReadable, migrateDatabase, openDatabase } from '../../../app/app.ts'
+import { admissionOf, openApi, openSharedApi } from '../../../app/app-api.ts'
 import { messageOf, RetryableError } from '../../../app/errors.ts'
 import { visibleLine } from '../../../app/terminal-text.ts'
-import { readOnlyReason } from '../../../db/access.ts'
+import { readOnlyReason, withGrants } from '../../../db/access.ts'
 import { serverVersion } from '../../../db/catalog.ts'
+import { NothingThere } from '../../../db/connect.ts'
 import type { Database } from '../../../db/database.ts'
 import { readFreshness } from '../../../sync/record/recent-runs.ts'
-import { type Context, writeResult } from '../../context.ts'
+import { type Admission, WrongOrigin } from '../../../sync/run/admission.ts'
+import { type Context, rolledBack, writeResult } from '../../context.ts'
 import { exitCode } from '../../exit-codes.ts'
 import { red, type Style, yellow } from '../../output/output.ts'
 import { boldFirstLine, formatTable } from '../../output/table.ts'
-import { databaseAdvice, readOnlyAdvice } from './doctor-advice.ts'
+import { databaseAdvice, ORIGIN_ADVICE, readOnlyAdvice, VIEWS_ADVICE } from './doctor-advice.ts'
 import {
   checkCredential,
   checkDisk,
@@ -58,24 +60,26 @@ export function exitCodeOfFindings(findings: readonly Finding[]): number {
   return problems.every(({ temporary }) => temporary) ? exitCode.tryLater : exitCode.failed
 }
 
-export async function diagnose(context: Context): Promise<Finding[]> {
+/** @param sets whether the database is made and brought up to date first, as by the commands that write into it */
+export async function diagnose(context: Context, sets = false): Promise<Finding[]> {
   const { app, signal } = context
   const findings: Finding[] = []
   let db: Database | undefined
   let api: Api | undefined
   try {
-    db = await openDatabase(app, ['doctor'], { waitMs: 2000, isBrief: true }).catch((error: unknown) => {
+    db = await openDatabase(app, ['doctor'], { waitMs: 2000, isBrief: true, creates: sets }).catch((error: unknown) => {
       findings.push(databaseProblem(error, app))
       return undefined
     })
-    const database = db ? await checkDatabase(db, context) : undefined
+    const database = db ? await checkDatabase(db, context, sets) : undefined
     findings.push(...(database?.findings ?? []))
     const watches = await checkWatches(app.config, db)
     findings.push(await checkDisk(app.config, db), ...watches, ...(await checkLake(app)))
     const requests: RequestEvent[] = []
     const onRequest = (event: RequestEvent) => void requests.push(event)
     // The shared budget takes tables and writing: without them, a fault of the database would look like one of the API.
-    api = db && database?.isWritable ? openSharedApi(app, db, onRequest) : openApi(app, undefined, onRequest)
+    const opened = db && database?.isWritable ? openSharedApi(app, db, onRequest) : openApi(app, undefined, onRequest)
+    api = database?.admission ? opened.withRecorder(database.admission.check) : opened
     findings.push(...(await checkResponse(api, app, { signal, requests })))
     findings.push(await checkCredential(api, app, signal))
   } finally {
@@ -88,23 +92,50 @@ export async function diagnose(context: Context): Promise<Finding[]> {
 async function checkDatabase(
   db: Database,
   { app }: Context,
-): Promise<{ readonly findings: Finding[]; readonly isWritable: boolean }> {
+  sets: boolean,
+): Promise<{ readonly findings: Finding[]; readonly isWritable: boolean; readonly admission?: Admission }> {
   const check = 'database'
   try {
-    const { applied } = await migrateDatabase(db, app)
+    if (sets) await migrateDatabase(db, app)
+    const installed = await checkReadable(db, { clock: app.clock })
     const readOnly = await readOnlyReason(db)
     const product = db.kind === 'server' ? 'PostgreSQL' : 'embedded PostgreSQL'
-    const tables = applied.length > 0 ? `${applied.length} changes applied just now` : 'up to date'
+    const tables = installed === 'all' ? 'up to date' : 'whose views are not those of this version'
     const seen = `${product} ${await serverVersion(db)} at ${db.place}, ${tables}`
     const finding: Finding = readOnly
       ? { check, verdict: 'warning', seen: `${seen}, read-only: ${readOnly}`, todo: readOnlyAdvice }
-      : { check, verdict: 'fine', seen }
+      : installed === 'all'
+        ? { check, verdict: 'fine', seen }
+        : { check, verdict: 'warning', seen, todo: VIEWS_ADVICE }
+    const origin = await checkOrigin(db, app)
     return {
-      findings: [finding, await checkFreshness(db), ...(await checkReplication(db))],
+      findings: [finding, ...origin.findings, await checkFreshness(db), ...(await checkReplication(db))],
       isWritable: readOnly === null,
+      ...(origin.admission ? { admission: origin.admission } : {}),
     }
   } catch (error) {
-    return { findings: [databaseProblem(error, app)], isWritable: false }
+    const cause = error instanceof NothingThere ? await tryToBegin(db).catch((refusal: unknown) => refusal) : undefined
+    return { findings: [databaseProblem(cause ?? error, app)], isWritable: false }
+  }
+}
+
+/** Whether a history could begin in an empty database: makes some of what it takes, and takes it back. */
+async function tryToBegin(db: Database): Promise<void> {
+  await rolledBack(db, async (sql) => {
+    await sql.query('create schema if not exists sync')
+    await sql.query('create table sync.tried as select md5(random()::text) as text from generate_series(1, 50000)')
+  }).catch(async (error: unknown) => {
+    throw await withGrants(db, error)
+  })
+}
+
+/** Whether the history is of the configured API; nothing where it is. */
+async function checkOrigin(db: Database, app: App): Promise<{ findings: Finding[]; admission?: Admission }> {
+  try {
+    return { findings: [], admission: await admissionOf(app, db) }
+  } catch (error) {
+    if (!(error instanceof WrongOrigin)) throw error
+    return { findings: [{ check: 'origin', verdict: 'problem', seen: messageOf(error), todo: ORIGIN_ADVICE }] }
   }
 }
 
@@ -123,6 +154,8 @@ async function checkFreshness(db: Database): Promise<Finding> {
 }
 
 function databaseProblem(error: unknown, { config }: Pick<App, 'config'>): Finding {
+  if (error instanceof NothingThere)
+    return { check: 'database', verdict: 'warning', seen: messageOf(error), todo: databaseAdvice(error, config) }
   return {
     check: 'database',
     verdict: 'problem',

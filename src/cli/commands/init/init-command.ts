@@ -34,7 +34,7 @@ export async function initCommand(context: Context, flags: InitFlags): Promise<n
   setInEnvFile(file, values)
   const written = Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [name]))
   const renewed = await createContext(context.flags, context)
-  const findings = await diagnose(renewed)
+  const findings = await diagnose(renewed, true)
   const place = { node: process.execPath, program, folder: resolve('.') }
   const run = howToRun(way, place)
   if (!context.flags.json) {
@@ -51,13 +51,22 @@ export async function initCommand(context: Context, flags: InitFlags): Promise<n
 /** Without questions: the place that the flags name; everything else stays as it is set. */
 function givenByFlags({ flags }: Context): Chosen {
   return {
-    ...(flags.databaseUrl ? { DATABASE_URL: flags.databaseUrl } : {}),
+    // In one layer the server goes before the folder, so none may stay beside it.
+    ...(flags.databaseUrl || flags.dataDir ? placeOf(flags.databaseUrl ?? 'embedded') : {}),
     ...(flags.dataDir ? { WYNNSYNC_DATA_DIR: resolve(flags.dataDir) } : {}),
     ...(flags.baseUrl ? { WYNNSYNC_BASE_URL: flags.baseUrl } : {}),
   }
 }
 
 async function answers(asked: Questions, context: Context): Promise<Chosen> {
+  const place = givenByFlags(context)
+  const where = 'DATABASE_URL' in place ? 'as now' : await placeOn(asked, context)
+  context.err.write('2. A token raises the limit from 50 to 120 requests a minute; a guest needs none.\n')
+  const token = await asked.askSecret('   Token (not shown while you type; Enter: leave it as it is)')
+  return { ...placeOf(where), ...place, ...(token ? { WYNNSYNC_TOKEN: token } : {}) }
+}
+
+async function placeOn(asked: Questions, context: Context): Promise<string> {
   const { databaseUrl, dataDir } = context.app.config
   const shown = settingsInUse(context.flags).find(({ name }) => name === 'DATABASE_URL')?.value
   const usual = databaseUrl === undefined ? 'embedded' : 'as now'
@@ -65,10 +74,7 @@ async function answers(asked: Questions, context: Context): Promise<Chosen> {
     `1. Where does the history live? "embedded" keeps it in ${visibleLine(dataDir)} and needs nothing else;\n` +
       `   postgres://user:password@host:5432/database keeps it on a server.${shown ? ` Now: ${visibleLine(shown)}` : ''}\n`,
   )
-  const where = await asked.ask('  ', usual)
-  context.err.write('2. A token raises the limit from 50 to 120 requests a minute; a guest needs none.\n')
-  const token = await asked.askSecret('   Token (not shown while you type; Enter: leave it as it is)')
-  return { ...placeOf(where), ...givenByFlags(context), ...(token ? { WYNNSYNC_TOKEN: token } : {}) }
+  return await asked.ask('  ', usual)
 }
 
 function placeOf(where: string): Chosen {

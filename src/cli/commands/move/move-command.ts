@@ -29,23 +29,28 @@ export async function moveCommand(context: Context, { to, dryRun = false, merge 
   const { app } = context
   if (merge && dryRun) throw new UsageError('--dry-run does nothing with --merge')
   const target = targetOf(to, app)
-  return await withDatabase(context, 'move', async (source) => {
-    const sizes = await inSnapshot(source, measure)
-    if (sizes.every(({ rows }) => rows === 0)) throw nothingToMove(source)
-    if (dryRun) return await showPlan(context, source, target, sizes)
-    const other = await openDatabase(target, ['move'])
-    try {
-      if (other.place === source.place) throw samePlace(source)
-      await migrateDatabase(other, app, { duringMove: !merge })
-      if (merge) {
-        const { mergeDatabases } = await import('./move-merge.ts')
-        return await withoutSyncs(source, () => mergeDatabases(context, source, other))
+  return await withDatabase(
+    context,
+    'move',
+    async (source) => {
+      const sizes = await inSnapshot(source, measure)
+      if (sizes.every(({ rows }) => rows === 0)) throw nothingToMove(source)
+      if (dryRun) return await showPlan(context, source, target, sizes)
+      const other = await openDatabase(target, ['move'])
+      try {
+        if (other.place === source.place) throw samePlace(source)
+        await migrateDatabase(other, app, { duringMove: !merge })
+        if (merge) {
+          const { mergeDatabases } = await import('./move-merge.ts')
+          return await withoutSyncs(source, () => mergeDatabases(context, source, other))
+        }
+        return await withoutSyncs(source, () => withoutSyncs(other, () => run(context, source, other)))
+      } finally {
+        await other.close()
       }
-      return await withoutSyncs(source, () => withoutSyncs(other, () => run(context, source, other)))
-    } finally {
-      await other.close()
-    }
-  })
+    },
+    { access: 'change' },
+  )
 }
 
 async function run(context: Context, source: Database, target: Database): Promise<number> {

@@ -39,17 +39,22 @@ export async function privacyPurge(context: Context, flags: PurgeFlags, name: st
   const groups = knownGroups(personal().tables)
   if (group !== undefined && !groups.includes(group))
     throw new UsageError(`privacy rule not found: ${group}; there are: ${groups.join(', ')}`)
-  return await withDatabase(context, 'privacy purge', async (db) => {
-    const player = await uuidOf(db, name)
-    const at = new Date(context.app.clock.now())
-    const remove = (sql: Sql) => purge(sql, personal(), { playerUuid: player, fieldGroup: group, at })
-    // A dry run removes and rolls back, so its counts are exact.
-    const tables = rowsByTable(dryRun ? await rolledBack(db, remove) : await db.transaction(remove))
-    const rows = tables.reduce((sum, table) => sum + table.rows, 0)
-    const total = dryRun ? `${rows} rows would be removed; nothing was changed` : `${rows} rows are removed`
-    const text = `${formatTable(['table', 'rows'], tables)}\n${total}\n`
-    writeResult(context, { player, group: group ?? null, dryRun, tables }, text)
-  })
+  return await withDatabase(
+    context,
+    'privacy purge',
+    async (db) => {
+      const player = await uuidOf(db, name)
+      const at = new Date(context.app.clock.now())
+      const remove = (sql: Sql) => purge(sql, personal(), { playerUuid: player, fieldGroup: group, at })
+      // A dry run removes and rolls back, so its counts are exact.
+      const tables = rowsByTable(dryRun ? await rolledBack(db, remove) : await db.transaction(remove))
+      const rows = tables.reduce((sum, table) => sum + table.rows, 0)
+      const total = dryRun ? `${rows} rows would be removed; nothing was changed` : `${rows} rows are removed`
+      const text = `${formatTable(['table', 'rows'], tables)}\n${total}\n`
+      writeResult(context, { player, group: group ?? null, dryRun, tables }, text)
+    },
+    { access: 'change' },
+  )
 }
 
 /** The uuid of a player; a uuid is returned as it is, known or not. */

@@ -1,4 +1,4 @@
-import { engineOf, openSharedApi } from '../../../app/app-api.ts'
+import { admissionOf, engineOf, openSharedApi } from '../../../app/app-api.ts'
 import type { Database } from '../../../db/database.ts'
 import { resources } from '../../../resources/index.ts'
 import type { QuarantinedRecord } from '../../../sync/record/quarantined.ts'
@@ -12,17 +12,22 @@ import { recordsOf } from './quarantine-command.ts'
 
 /** `quarantine retry [id...]`: syncs again what the records are about. Returns the exit code. */
 export async function quarantineRetry(context: Context, _flags: object, ids: readonly string[]): Promise<number> {
-  return await withDatabase(context, 'quarantine retry', async (db) => {
-    const records = await recordsOf(db, ids)
-    const runs = await syncAgain(db, records, context)
-    const over = records.length - (await countOpen(db, records))
-    const said =
-      records.length === 0
-        ? 'Nothing is in quarantine.\n'
-        : `${runSummary(runs)}${over} of ${records.length} are over\n`
-    writeSummary(context, { runs: runs.map(publicResult), records: records.length, over }, said)
-    return exitCodeOfRuns(runs)
-  })
+  return await withDatabase(
+    context,
+    'quarantine retry',
+    async (db) => {
+      const records = await recordsOf(db, ids)
+      const runs = await syncAgain(db, records, context)
+      const over = records.length - (await countOpen(db, records))
+      const said =
+        records.length === 0
+          ? 'Nothing is in quarantine.\n'
+          : `${runSummary(runs)}${over} of ${records.length} are over\n`
+      writeSummary(context, { runs: runs.map(publicResult), records: records.length, over }, said)
+      return exitCodeOfRuns(runs)
+    },
+    { access: 'change' },
+  )
 }
 
 /** One run of each resource; of a worklist, of the keys that have records in quarantine. */
@@ -32,8 +37,9 @@ async function syncAgain(
   { app, signal }: Context,
 ): Promise<RunResult[]> {
   const runs: RunResult[] = []
+  const admission = await admissionOf(app, db)
   const api = openSharedApi(app, db)
-  const engine = engineOf(app, db, api)
+  const engine = engineOf(app, db, api, { admission })
   const options = { signal, concurrency: app.config.concurrency }
   try {
     for (const resource of resources) {

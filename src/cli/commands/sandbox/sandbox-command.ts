@@ -46,7 +46,7 @@ function startOf({ at, recordings }: SandboxFlags): number | undefined {
   return recorded.firstInstant('/item/database') ?? recorded.firstInstant()
 }
 
-/** So that nothing made up gets into the history of the real game. */
+/** So that nothing made up gets into the history of the real game, and no login of a sandbox replaces a real one. */
 const sandboxData = './sandbox-data'
 
 function welcome({ url, clock }: Sandbox, { recordings }: SandboxFlags): string {
@@ -57,7 +57,7 @@ time: ${new Date(clock.now()).toISOString()}; move it with
       curl -X PUT ${control}/clock -d '${step}'
 try, in a second terminal:
       wynnsync sync territories guild-list --base-url ${url} --data-dir ${sandboxData}
-      wynnsync auth login --client-id sandbox --base-url ${url}
+      WYNNSYNC_CREDENTIALS=${sandboxData}/credentials.json wynnsync auth login --client-id sandbox --base-url ${url}
 stop: Ctrl-C
 `
 }

@@ -1,11 +1,12 @@
 import type { CommandDeclaration } from '../../command.ts'
-import { concurrency, option, webOptions } from '../../options.ts'
+import { acceptBaseUrl, concurrency, option, webOptions } from '../../options.ts'
 
 export const start: CommandDeclaration = {
   usage: 'start',
   summary: 'sync everything when it is due, until SIGTERM or Ctrl-C',
   options: [
     concurrency,
+    acceptBaseUrl,
     option('--replace', 'stop another start on this database, and take its place once it has ended'),
     option('--metrics-port <number>', 'serve metrics for Prometheus, and /healthz, on this port (0 takes a free one)'),
     option('--metrics-host <address>', 'address of the metrics (default: 127.0.0.1)'),

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import type { Api } from '../../../api/client.ts'
 import { type App, migrateDatabase, openDatabase } from '../../../app/app.ts'
-import { engineOf, openSharedApi } from '../../../app/app-api.ts'
+import { admissionOf, engineOf, openSharedApi } from '../../../app/app-api.ts'
 import { systemClock } from '../../../app/clock.ts'
 import { messageOf, RetryableError } from '../../../app/errors.ts'
 import type { Database } from '../../../db/database.ts'
@@ -16,6 +16,7 @@ import {
 } from '../../../monitoring/monitoring.ts'
 import { resources, resourcesNamed } from '../../../resources/index.ts'
 import { setExpectedInterval } from '../../../sync/coverage/coverage.ts'
+import { type Admission, endsWork } from '../../../sync/run/admission.ts'
 import type { Outages } from '../../../sync/run/outages.ts'
 import type { RunResult } from '../../../sync/run/run-result.ts'
 import { createBackoff } from '../../../sync/schedule/backoff.ts'
@@ -41,6 +42,7 @@ const HOUR = 3_600_000
 
 export interface StartFlags extends MonitoringFlags, StartWebFlags {
   readonly replace?: boolean
+  readonly acceptBaseUrl?: boolean
 }
 
 /** `start`: syncs everything when it is due, until SIGTERM or Ctrl-C. Returns the exit code. */
@@ -75,6 +77,8 @@ export async function startCommand(context: Context, flags: StartFlags): Promise
     })
     if (lock === 'held' && !flags.replace) return skipStart(context, await serverHolder(db))
     if (!lock || (lock === 'held' && !(await replaceHolder(context, db)))) return exitCode.done
+    const admission = await untilReached(context, missed, () => admissionOf(app, db, flags))
+    if (!admission) return exitCode.done
     const watched = scheduled.map((entry) => ({
       resource: entry.resource.name,
       everySeconds: expectedSeconds(entry, app.clock.now()),
@@ -88,7 +92,7 @@ export async function startCommand(context: Context, flags: StartFlags): Promise
     if (webOptions) web = await openStartWeb(context, db, webOptions)
     api = openSharedApi(app, db, monitoring.request)
     app.log.info({ database: db.place, resources: scheduled.length, off: off.length > 0 ? off : undefined }, 'started')
-    await run(context, { db, api, scheduled, monitoring, outages, viewsDue })
+    await run(context, { db, api, scheduled, monitoring, outages, viewsDue, admission })
     app.log.info({}, 'stopped')
     return exitCode.done
   } finally {
@@ -119,14 +123,18 @@ interface Started {
   readonly scheduled: readonly Scheduled[]
   readonly monitoring: Monitoring
   readonly outages: Outages
+  readonly admission: Admission
   /** The views could not be replaced yet, because something else needs them. */
   readonly viewsDue: boolean
 }
 
+/** @throws what ends all work: the tables are those of another version by now, or the responses of another API */
 async function run(
-  { app, signal }: Context,
-  { db, api, scheduled, monitoring, outages, viewsDue }: Started,
+  { app, signal: interrupted }: Context,
+  { db, api, scheduled, monitoring, outages, viewsDue, admission }: Started,
 ): Promise<void> {
+  const refused = new AbortController()
+  const signal = AbortSignal.any([interrupted, refused.signal])
   const ending = new AbortController()
   // Every resource listens to both, and so does each of its requests.
   setMaxListeners(0, signal, ending.signal)
@@ -141,13 +149,14 @@ async function run(
   if (signal.aborted) shutDown()
   else signal.addEventListener('abort', shutDown, { once: true })
   const summarize = hourlySummary(app)
-  const maintenance = keepMaintained(app, db, signal, viewsDue)
+  const onRefused = (error: unknown) => refused.abort(error)
+  const maintenance = keepMaintained(app, db, { stopping: signal, viewsDue, admission, onRefused })
   const watching = await watchingOf(app, db)
   await watching.begin()
   const delivering = watching.run(signal)
   const exporting = keepLake(app, db, signal)
   await runSchedule(
-    { ...engineOf(app, db, api), outages },
+    { ...engineOf(app, db, api, { admission }), outages },
     {
       scheduled,
       // node-cron knows only the machine's clock.
@@ -156,6 +165,7 @@ async function run(
       concurrency: app.config.concurrency,
       stopping: signal,
       signal: ending.signal,
+      onRefused,
       onRun: (result) => {
         summarize(result)
         monitoring.run(result)
@@ -166,24 +176,37 @@ async function run(
   await maintenance
   await watching.close(WEBHOOK_TIMEOUT)
   await Promise.all([delivering, exporting])
+  refused.signal.throwIfAborted()
 }
 
 /**
  * Runs the maintenance of the database at once and then every hour. What fails, or waits for another session's long query,
  * is tried again after a minute, then later and later.
- * @param pending replaces views that could not be replaced at the start; false when they are up to date
+ * @param options.viewsDue replaces views that could not be replaced at the start; false when they are up to date
+ * @param options.onRefused called when nothing may be written any more
  */
-async function keepMaintained(app: App, db: Database, stopping: AbortSignal, pending: boolean): Promise<void> {
+async function keepMaintained(
+  app: App,
+  db: Database,
+  {
+    stopping,
+    admission,
+    onRefused,
+    ...pending
+  }: Pick<Started, 'admission' | 'viewsDue'> & { stopping: AbortSignal; onRefused: (error: unknown) => void },
+): Promise<void> {
   const backoff = createBackoff({ first: 60_000, longest: HOUR }, app.random)
-  let viewsDue = pending
+  let { viewsDue } = pending
   while (!stopping.aborted) {
     let wait = HOUR
     try {
+      await admission.checkSchema(db)
       if (viewsDue) viewsDue = (await migrateDatabase(db, app)).postponed !== undefined
       await maintainDatabase(db, app)
       if (viewsDue) wait = backoff.failed()
       else backoff.worked()
     } catch (error) {
+      if (endsWork(error)) return onRefused(error)
       wait = backoff.failed()
       const seconds = Math.round(wait / 1000)
       app.log.warn({ err: error }, `maintenance failed, and is tried again in ${seconds} s: ${messageOf(error)}`)

@@ -1,5 +1,5 @@
 import type { CommandDeclaration } from '../../command.ts'
-import { concurrency, option } from '../../options.ts'
+import { acceptBaseUrl, concurrency, option } from '../../options.ts'
 
 export const sync: CommandDeclaration = {
   usage: 'sync [resource...]',
@@ -9,6 +9,7 @@ export const sync: CommandDeclaration = {
     option('--walk', 'page by page, even where the API gives everything at once'),
     option('--limit <keys>', 'of a worklist: so many of the stalest keys (default: what the budget window allows)'),
     option('--accept', 'accept the response of the named resources although it looks implausible'),
+    acceptBaseUrl,
   ],
   loadOptions: async () => (await import('./key-flags.ts')).keyFlags,
   examples: [

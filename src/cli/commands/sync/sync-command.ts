@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import type { Api } from '../../../api/client.ts'
 import type { WalkProgress } from '../../../api/pages.ts'
 import { type App, migrateDatabase, openDatabase } from '../../../app/app.ts'
-import { engineOf, openSharedApi } from '../../../app/app-api.ts'
+import { admissionOf, engineOf, openSharedApi } from '../../../app/app-api.ts'
 import { watchFileOf } from '../../../app/config.ts'
 import { wholeNumber } from '../../../app/config-values.ts'
 import { messageOf, RetryableError, UsageError } from '../../../app/errors.ts'
@@ -27,6 +27,7 @@ type Synced = Resource | Worklist
 export interface SyncFlags {
   readonly walk?: boolean
   readonly accept?: boolean
+  readonly acceptBaseUrl?: boolean
   readonly limit?: string
   /** The names of keys, by the `keyFlag` of their worklist. */
   readonly [keyFlag: string]: unknown
@@ -94,11 +95,15 @@ async function syncInto(
   let api: Api | undefined
   let watching: Watching | undefined
   try {
+    await migrateDatabase(db, app)
+    const admission = await admissionOf(app, db, flags)
     api = openSharedApi(app, db)
-    const engine = { ...engineOf(app, db, api, { accept: flags.accept === true }), outages: openOutages(app) }
+    const engine = {
+      ...engineOf(app, db, api, { accept: flags.accept === true, admission }),
+      outages: openOutages(app),
+    }
     watching = existsSync(watchFileOf(app.config)) ? await watchingOf(app, db) : undefined
     const namesKeys = worklists.some(({ keyFlag }) => namesOf(flags, keyFlag).length > 0)
-    await migrateDatabase(db, app)
     await watching?.begin()
     for (const resource of chosen) {
       progress.begin(resource.name)

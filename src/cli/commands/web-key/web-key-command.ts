@@ -8,12 +8,17 @@ import { boldFirstLine, formatTable } from '../../output/table.ts'
 export async function webKeyAdd(context: Context, _flags: object, name: string): Promise<void> {
   if (!/^[\w.@ -]{1,60}$/.test(name))
     throw new UsageError('the name must be 1 to 60 letters, digits, blanks and any of . _ - @')
-  return await withDatabase(context, 'web-key add', async (db) => {
-    const key = await addWebKey(db, { name, createdAt: new Date(context.app.clock.now()) })
-    if (key === undefined) throw new UsageError(`there is a key ${name} already; wynnsync web-key remove it first`)
-    const said = `\nkept is only its hash: note it now. Requests name it as "Authorization: Bearer KEY" or "X-API-Key: KEY".\n`
-    writeResult(context, { name, key }, `${key}\n${context.flags.quiet ? '' : said}`)
-  })
+  return await withDatabase(
+    context,
+    'web-key add',
+    async (db) => {
+      const key = await addWebKey(db, { name, createdAt: new Date(context.app.clock.now()) })
+      if (key === undefined) throw new UsageError(`there is a key ${name} already; wynnsync web-key remove it first`)
+      const said = `\nkept is only its hash: note it now. Requests name it as "Authorization: Bearer KEY" or "X-API-Key: KEY".\n`
+      writeResult(context, { name, key }, `${key}\n${context.flags.quiet ? '' : said}`)
+    },
+    { access: 'change' },
+  )
 }
 
 export async function webKeyList(context: Context): Promise<void> {
@@ -31,10 +36,15 @@ export async function webKeyList(context: Context): Promise<void> {
 
 /** `web-key remove <name>`. @throws UsageError when there is no such key */
 export async function webKeyRemove(context: Context, _flags: object, name: string): Promise<void> {
-  return await withDatabase(context, 'web-key remove', async (db) => {
-    if (!(await removeWebKey(db, name))) throw new UsageError(`key not found: ${name}; ${await namesOf(db)}`)
-    writeSummary(context, { keys: await readWebKeys(db) }, `removed ${name}\n`)
-  })
+  return await withDatabase(
+    context,
+    'web-key remove',
+    async (db) => {
+      if (!(await removeWebKey(db, name))) throw new UsageError(`key not found: ${name}; ${await namesOf(db)}`)
+      writeSummary(context, { keys: await readWebKeys(db) }, `removed ${name}\n`)
+    },
+    { access: 'change' },
+  )
 }
 
 async function namesOf(sql: Sql): Promise<string> {
