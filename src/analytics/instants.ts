@@ -17,5 +17,7 @@ export function instantText(text: string, now: number): string {
 }
 
 function isoOf(at: number): string {
-  return new Date(at).toISOString()
+  const iso = new Date(at).toISOString()
+  // Long before the year 1, as ISO 8601 writes it: Postgres reads no such year.
+  return iso.startsWith('-') ? '-infinity' : iso
 }

@@ -47,7 +47,8 @@ export const webOptions = [
 export function instantOf(flag: string, text: string | undefined): Date | undefined {
   if (text === undefined) return undefined
   const instant = new Date(text)
-  if (Number.isNaN(instant.getTime()))
+  // Postgres and people read years of four digits.
+  if (Number.isNaN(instant.getTime()) || !/^[1-9]\d{3}-/.test(instant.toISOString()))
     throw new UsageError(`${flag} must be an instant such as 2026-05-01T08:00:00Z, got ${text}`)
   return instant
 }

@@ -9,7 +9,13 @@ export type Given = Readonly<Record<string, string>>
  * read, and what its players hide (an export has no list of that).
  */
 const ownColumns: Readonly<Record<string, readonly string[]>> = {
-  ...{ freshness: ['age', 'last_status'], watch: ['until'], coverage: ['imported'], unobserved: ['reason'] },
+  ...{
+    freshness: ['age', 'last_status'],
+    watch: ['until'],
+    observed: ['last_at'],
+    coverage: ['imported'],
+    unobserved: ['reason'],
+  },
   ...{ player: ['restricted'], guild_member: ['restricted'] },
 }
 

@@ -42,6 +42,18 @@ describe.each(kindsOfPart)('tools of assistants on the %s database', (kind) => {
     expect(await call('freshness')).toMatchObject({ coverage: [], freshness: [] })
   })
 
+  test('take one value for an argument, a list only where a column holds lists, and nothing for null', async () => {
+    expect((await call('territory_capture', { territory: 'Oak', order: null, limit: 1 })).rows).toHaveLength(1)
+    const [member] = (await call('guild_member')).rows.filter(
+      ({ restricted }: { restricted: string[] }) => restricted.length > 0,
+    )
+    const same = await call('guild_member', { restricted: member.restricted })
+    expect(same.rows).toContainEqual(member)
+    for (const territory of [['Oak', 'Elm'], { name: 'Oak' }, []])
+      await expect(call('territory_capture', { territory })).rejects.toThrow('territory takes one value')
+    await expect(call('guild_territory_count', { step: '1 second' })).rejects.toThrow('step must be')
+  })
+
   test('know of each question resources that fill a table it reads', async () => {
     const questions = await readQuestions(lived.world.db)
     const named = topics.flatMap(({ names }) => names).filter((name) => !/^(coverage|freshness)$/.test(name))

@@ -3,8 +3,9 @@ import type { Sql } from '../../db/database.ts'
 import { sqlState } from '../../db/sql-errors.ts'
 import { instantText } from '../instants.ts'
 import { type Argument, argumentsOf, type Question, type Statement } from '../questions.ts'
+import { boundArguments, bounds } from './bounds.ts'
 import { type NameFinders, resolveName } from './names.ts'
-import { unreadable } from './readable.ts'
+import { unreadable, WrongArgument } from './readable.ts'
 
 export interface Reading {
   /** Milliseconds since the epoch; what `now` and `-7d` count from. */
@@ -13,7 +14,8 @@ export interface Reading {
 }
 
 /**
- * The arguments of a question as Postgres takes them: instants without `now` and `-7d`, names resolved to uuids.
+ * The arguments of a question as Postgres takes them: instants without `now` and `-7d`, names resolved to uuids, and a period
+ * within its bounds.
  * @param given of a function by position, of a view as `column=value`
  * @throws UsageError when they do not fit; AmbiguousName, UnknownName
  */
@@ -23,31 +25,28 @@ export async function readArguments(
   given: readonly string[],
   { now, finders }: Reading,
 ): Promise<Argument[]> {
+  if (given.length > bounds.arguments)
+    throw new UsageError(`${question.name} takes at most ${bounds.arguments} arguments`)
+  const all = argumentsOf(question, given, ['-7d', 'now']).map((one) =>
+    one.type === 'timestamp with time zone' ? { ...one, value: instantText(one.value, now) } : one,
+  )
   const read: Argument[] = []
-  for (const argument of argumentsOf(question, given, ['-7d', 'now'])) {
-    const isInstant = argument.type === 'timestamp with time zone'
-    read.push(
-      isInstant ? { ...argument, value: instantText(argument.value, now) } : await resolveName(sql, argument, finders),
-    )
-  }
+  for (const argument of await boundArguments(sql, question, all)) read.push(await resolveName(sql, argument, finders))
   return read
 }
 
-/** An argument that Postgres cannot read, such as an instant that is none. */
-export class WrongArgument extends UsageError {
-  /** Its name; undefined when it is not clear which one is wrong. */
-  readonly argument: string | undefined
-
-  constructor(message: string, argument?: string) {
-    super(message)
-    this.argument = argument
-  }
+/** Whether a statement failed because a value in it cannot be read. */
+export function isUnreadable(error: unknown): boolean {
+  return UNREADABLE.has(sqlState(error) ?? '')
 }
+
+/** SQLSTATEs (PostgreSQL manual, appendix A) of a value that cannot be read: no instant, one out of range, another form, too large. */
+const UNREADABLE = new Set(['22007', '22008', '22P02', '22003'])
 
 /**
  * Runs the statement of a question.
  * @param args what its values are, for the message
- * @throws WrongArgument when Postgres cannot read an argument
+ * @throws WrongArgument when Postgres cannot read an argument; every other failure is not the fault of an argument
  */
 export async function rowsOf(
   sql: Sql,
@@ -57,10 +56,8 @@ export async function rowsOf(
   try {
     return await sql.query(text, values)
   } catch (error) {
-    // Class 22, data exception.
-    if (!(error instanceof Error) || !sqlState(error)?.startsWith('22')) throw error
-    const wrong = unreadable(args)
-    if (!wrong) throw new WrongArgument(error.message)
+    const wrong = isUnreadable(error) ? unreadable(args) : undefined
+    if (!wrong) throw error
     throw new WrongArgument(`${wrong.name} must be ${wrong.wanted}, got ${wrong.value}`, wrong.name)
   }
 }

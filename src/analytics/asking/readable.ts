@@ -1,4 +1,16 @@
+import { UsageError } from '../../app/errors.ts'
 import type { Argument } from '../questions.ts'
+
+/** An argument that cannot be read, such as an instant that is none, or that asks for too much. */
+export class WrongArgument extends UsageError {
+  /** Its name; undefined when it is not clear which one is wrong. */
+  readonly argument: string | undefined
+
+  constructor(message: string, argument?: string) {
+    super(message)
+    this.argument = argument
+  }
+}
 
 /** How values of a type are written. */
 interface Form {
@@ -11,7 +23,7 @@ const instant: Form = {
   wanted: 'an instant such as 2026-05-01T20:00Z, now or -7d',
   fits: (text) => {
     const [, day, time] =
-      /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(?::\d\d(?:\.\d+)?)?)?(?: ?(?:Z|[+-]\d\d(?::?\d\d)?))?$/i.exec(
+      /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(?::[0-5]\d(?:\.\d+)?)?)?(?: ?(?:Z|[+-](?:0\d|1[0-5])(?::?[0-5]\d)?))?$/i.exec(
         text.trim(),
       ) ?? []
     if (day === undefined) return /^-?infinity$/i.test(text.trim())
@@ -61,14 +73,11 @@ const forms: Readonly<Record<string, Form>> = {
   ...{ 'double precision': number, json: document, jsonb: document },
 }
 
-/**
- * The argument that Postgres refused, when it refused one: the first that is not written as its type is; else the only one whose
- * type is not text. Undefined when that is not clear.
- */
+/** The first argument that is not written as its type is; undefined where all are. */
 export function unreadable(args: readonly Argument[]): (Argument & { readonly wanted: string }) | undefined {
   const known = args.flatMap((one) => {
     const form = forms[one.type]
     return form ? [{ ...one, ...form }] : []
   })
-  return known.find(({ fits, value }) => !fits(value)) ?? (known.length === 1 ? known[0] : undefined)
+  return known.find(({ fits, value }) => !fits(value))
 }

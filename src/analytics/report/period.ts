@@ -1,4 +1,6 @@
+import { UsageError } from '../../app/errors.ts'
 import type { Sql } from '../../db/database.ts'
+import { boundPeriod, bounds } from '../asking/bounds.ts'
 
 export interface Period {
   readonly from: Date
@@ -12,8 +14,10 @@ const MINUTE = 60_000
 const lengths = [300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400, 7 * 86_400, 28 * 86_400]
 
 /**
- * The period of a report: what is wanted, else the last seven days up to the latest observation, or since the first one.
- * Begins at a full hour, unless another one is given; ends with the minute of the observation, so that it is part of it.
+ * The period of a report: what is wanted, as far as anything was observed where it is very long; else the last seven days up to the
+ * latest observation, or since the first one. Begins at a full hour, unless another one is given; ends with the minute of the
+ * observation, so that it is part of it.
+ * @throws UsageError when it has more than 20,000 hours
  */
 export async function periodOf(sql: Sql, wanted: Partial<Period>, writtenAt: Date): Promise<Period> {
   const [seen] = await sql.query<{ first: Date | null; last: Date | null }>(
@@ -21,12 +25,21 @@ export async function periodOf(sql: Sql, wanted: Partial<Period>, writtenAt: Dat
        from analytics.freshness cross join lateral analytics.watch(freshness.resource) watch`,
   )
   const to = wanted.to ?? new Date(Math.ceil(((seen?.last ?? writtenAt).getTime() + 1) / MINUTE) * MINUTE)
-  if (wanted.from) return { from: wanted.from, to }
+  if (wanted.from) return await boundHours(sql, { from: wanted.from, to })
   const week = to.getTime() - 7 * 24 * HOUR
   const first = seen?.first?.getTime() ?? week
   // observed_at of a response may lie just before the hour in which it came.
   const from = first < to.getTime() ? Math.max(week, first + MINUTE) : week
   return { from: new Date(Math.floor(from / HOUR) * HOUR), to }
+}
+
+async function boundHours(sql: Sql, { from, to }: Period): Promise<Period> {
+  if ((to.getTime() - from.getTime()) / HOUR <= bounds.cells) return { from, to }
+  const period = await boundPeriod(sql, from.toISOString(), to.toISOString(), '1 hour')
+  if (period.cells <= bounds.cells) return { from: new Date(period.from), to: new Date(period.to) }
+  const most = bounds.cells.toLocaleString('en-US')
+  const hours = period.cells.toLocaleString('en-US')
+  throw new UsageError(`--from is too early: a report is about ${most} hours at most, not ${hours}; give a later one`)
 }
 
 /** The smallest readable step, in seconds, that cuts a period into at most `most` parts and is no shorter than `least`. */

@@ -82,39 +82,3 @@ begin atomic
 end;
 comment on function analytics.unobserved(text, timestamptz, timestamptz) is
 'The times in [from_time, to_time) in which a resource was not observed as often as expected: from the last observation before to the first after, how many were missed, and why. missed 0: none were expected. The running gap ends where the next observation would be on time.';
-
-create or replace function analytics.watched(resource text, from_time timestamptz, to_time timestamptz, step interval, origin timestamptz)
-returns table (at timestamptz, coverage real)
-language sql stable parallel safe
-begin atomic
-  with watch as materialized (
-    select seen.first_at, seen.until, seen.is_told from analytics.watch(watched.resource) seen
-  ), blind as materialized (
-    select case when gap.missed = 0 then gap.began_at
-                else gap.began_at + (gap.ended_at - gap.began_at) / (gap.missed + 1) end as begins, gap.ended_at as ends
-      from analytics.unobserved(watched.resource, from_time, to_time) gap
-     union all
-    select '-infinity', coalesce(watch.first_at, 'infinity') from watch
-  ), cell as (
-    select moment.at, greatest(moment.at, from_time) as begins, least(moment.at + step, to_time, watch.until) as ends, watch.is_told
-      from watch
-     cross join lateral generate_series(date_bin(step, from_time, origin), to_time - interval '1 microsecond', step) as moment(at)
-  )
-  select cell.at,
-         case when cell.is_told and cell.ends > cell.begins then
-           greatest(0, 1 - coalesce(unseen.seconds, 0) / extract(epoch from cell.ends - cell.begins)) end
-    from cell
-    left join lateral (
-      select sum(extract(epoch from least(blind.ends, cell.ends) - greatest(blind.begins, cell.begins))) as seconds
-        from blind where blind.begins < cell.ends and blind.ends > cell.begins
-    ) unseen on true;
-end;
-comment on function analytics.watched(text, timestamptz, timestamptz, interval, timestamptz) is
-'How well each step of [from_time, to_time) was watched: the share (0..1) of it that an observation of the resource covers. What lies in the future does not count; NULL when all of it does, or no schedule is known. Arguments: resource; from_time; to_time; step, the length of a cell; origin, an instant at which one begins.';
-
-create or replace function analytics.watched_share(resource text, from_time timestamptz, to_time timestamptz) returns real
-language sql stable parallel safe
-return (select cell.coverage
-          from analytics.watched(watched_share.resource, from_time, to_time, greatest(to_time - from_time, interval '1 second'), from_time) cell);
-comment on function analytics.watched_share(text, timestamptz, timestamptz) is
-'How well [from_time, to_time) was watched as a whole: the share (0..1) of it that an observation of the resource covers; NULL in the future, or when no schedule is known. Arguments: resource; from_time; to_time.';

@@ -8,7 +8,7 @@ begin atomic
     select step > interval '0' and step < interval '6 hours' as is_short
   ), moment as materialized (
     select moment.at, moment.nth
-      from generate_series(from_time, to_time - interval '1 microsecond', step) with ordinality as moment(at, nth)
+      from analytics.cells(from_time, to_time, step, null) with ordinality as moment(at, nth)
   ), instants as materialized (
     select array_agg(moment.at order by moment.nth) as all_of_them,
            array_agg(moment.at + interval '1 microsecond' order by moment.nth) as all_over

@@ -16,7 +16,7 @@ begin atomic
   )
   select moment.at, kept.resource, latest.stored, latest.storage_limit, latest.generation
     from kept
-   cross join generate_series(from_time, to_time - interval '1 microsecond', step) as moment(at)
+   cross join analytics.cells(from_time, to_time, step, null) as moment(at)
     -- A sample is a change: the latest one holds until the next.
    cross join lateral (select * from game.territory_resource one
                         where one.territory = territory_storage.territory and one.resource = kept.resource

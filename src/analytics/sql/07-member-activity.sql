@@ -45,16 +45,16 @@ begin atomic
       from known
   )
   select seen.player_uuid, seen.username, seen.rank, seen.last_seen,
-         (extract(epoch from member_activity.at - seen.last_seen) / 86400)::real,
-         case when seen.last_seen > member_activity.at - interval '7 days' then 'active'
+         ((extract(epoch from member_activity.at) - extract(epoch from seen.last_seen)) / 86400)::real,
+         case when seen.last_seen > member_activity.at - interval '168 hours' then 'active'
               when seen.hides or seen.last_seen is null or is_late.is_late then 'unknown'
               else 'inactive' end,
-         case when seen.last_seen > member_activity.at - interval '7 days' then null
+         case when seen.last_seen > member_activity.at - interval '168 hours' then null
               when seen.hides then 'hides whether online'
               when seen.last_seen is null then 'never seen online, and the API gives no last login'
               when is_late.is_late then 'no response about the guild in the last seven days' end
     from seen
-   cross join (select coalesce(max(looked.observed_at), '-infinity') <= member_activity.at - interval '7 days' as is_late
+   cross join (select coalesce(max(looked.observed_at), '-infinity') <= member_activity.at - interval '168 hours' as is_late
                  from sync.observation looked
                 where looked.resource = 'guilds' and looked.key = guild::text and looked.observed_at <= member_activity.at
                   and looked.status in ('ok', 'unchanged', 'partial')) is_late

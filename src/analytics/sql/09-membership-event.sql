@@ -62,12 +62,12 @@ select named.at, named.observed_at, each.event, named.guild_uuid, guild.name as 
                             -- A response of the day before still showed them in the other guild. Where the ledger of that
                             -- time is gone, the membership that had not ended a day before is used instead.
                             ('transferred', named.event = 'joined' and named.other_guild_uuid is not null
-                                            and named.at < named.lacked_at + interval '1 day'
+                                            and named.at < named.lacked_at + interval '24 hours'
                                             and (named.at < (select coarse_since from sync.tier where sample_table = 'ledger/guilds')
                                                  or exists (select from sync.observation one
                                                              where one.resource = 'guilds' and one.key = named.other_guild_uuid::text
                                                                and one.status in ('ok', 'unchanged', 'partial')
-                                                               and one.observed_at >= greatest(named.shown_from, named.at - interval '1 day')
+                                                               and one.observed_at >= greatest(named.shown_from, named.at - interval '24 hours')
                                                                and one.observed_at < named.lacked_at
                                                                and one.observed_at <= named.observed_at)))) as each(event, is_true)
   left join lateral (select name from game.guild profile

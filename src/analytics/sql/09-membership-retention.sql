@@ -15,12 +15,12 @@ begin atomic
     select max(observed_at) as until from sync.work_item where resource = 'guilds' and key = guild::text
   )
   select date_trunc('month', spell.at, 'UTC'), count(*)::int,
-         case when bool_or(spell.at + interval '30 days' <= seen.until) then
-           count(*) filter (where spell.at + interval '30 days' <= seen.until
-                              and coalesce(spell.left_at, 'infinity') > spell.at + interval '30 days')::int end,
-         case when bool_or(spell.at + interval '90 days' <= seen.until) then
-           count(*) filter (where spell.at + interval '90 days' <= seen.until
-                              and coalesce(spell.left_at, 'infinity') > spell.at + interval '90 days')::int end
+         case when bool_or(spell.at + interval '720 hours' <= seen.until) then
+           count(*) filter (where spell.at + interval '720 hours' <= seen.until
+                              and coalesce(spell.left_at, 'infinity') > spell.at + interval '720 hours')::int end,
+         case when bool_or(spell.at + interval '2160 hours' <= seen.until) then
+           count(*) filter (where spell.at + interval '2160 hours' <= seen.until
+                              and coalesce(spell.left_at, 'infinity') > spell.at + interval '2160 hours')::int end
     from spell cross join seen
    group by 1
    order by 1;

@@ -56,7 +56,7 @@ begin atomic
     select moment.at, extract(isodow from moment.at at time zone 'UTC')::int as dow,
            extract(hour from moment.at at time zone 'UTC')::int as hour,
            moment.at < now() or moment.at <= (select max(counted.at) from counted) as is_past
-      from generate_series(date_trunc('hour', from_time, 'UTC'), to_time - interval '1 microsecond', interval '1 hour') as moment(at)
+      from analytics.cells(from_time, to_time, interval '1 hour', 'epoch') as moment(at)
   )
   select cell.dow, cell.hour, avg(counted.online_avg), max(counted.online_max),
          (count(counted.at)::real / nullif(count(*) filter (where cell.is_past or counted.at is not null), 0))::real

@@ -4,7 +4,9 @@ language sql stable parallel safe set jit = off
 begin atomic
   with fixed as (
     -- A length that does not depend on the calendar, and so not on the time zone of the session.
-    select make_interval(secs => extract(epoch from step)::double precision) as length
+    select fixed.length, period.begins as origin
+      from (select make_interval(secs => extract(epoch from analytics.checked_step(step))::double precision) as length) fixed
+     cross join lateral analytics.bounded(from_time, to_time, fixed.length) period
   ), tier as (
     select max(one.fine_since) as fine_since, max(one.averaged_until) as averaged_until
       from sync.tier one where one.sample_table = 'game.online_sample'
@@ -20,7 +22,7 @@ begin atomic
                    else tier.fine_since end as until
      ) rolled
   ), begun as (
-    select known.*, date_bin(fixed.length, known.begins, from_time) as at, fixed.length
+    select known.*, date_bin(fixed.length, known.begins, fixed.origin) as at, fixed.length
       from fine
      cross join fixed
      cross join lateral analytics.online_known(fine.since, to_time) known
@@ -44,7 +46,7 @@ begin atomic
      cross join fixed
       join game.online_hour rolled on rolled.hour > from_time - interval '1 hour' and rolled.hour < fine.rolled_until and rolled.hour < to_time
      cross join lateral (select greatest(rolled.hour, from_time) as begins, least(rolled.hour + interval '1 hour', to_time) as ends) part
-     cross join lateral generate_series(date_bin(fixed.length, part.begins, from_time),
+     cross join lateral generate_series(date_bin(fixed.length, part.begins, fixed.origin),
                                         part.ends - interval '1 microsecond', fixed.length) as moment(at)
      cross join lateral (select extract(epoch from least(part.ends, moment.at + fixed.length)
                                                    - greatest(part.begins, moment.at))::double precision / 3600 as share) share
@@ -58,7 +60,7 @@ begin atomic
   )
   select cell.at, averaged.total_avg, averaged.total_max, averaged.hidden_avg, cell.coverage
     from fixed
-   cross join lateral analytics.watched('online-players', from_time, to_time, fixed.length, from_time) cell
+   cross join lateral analytics.watched('online-players', from_time, to_time, fixed.length, fixed.origin) cell
     left join averaged on averaged.at = cell.at
    order by cell.at;
 end;

@@ -19,7 +19,7 @@ begin atomic
   with cell as (
     select moment.at, (moment.at at time zone 'UTC')::date as day, greatest(moment.at, from_time) as begins,
            least(moment.at + interval '24 hours', to_time, seen.at) as ends
-      from generate_series(date_trunc('day', from_time, 'UTC'), to_time - interval '1 microsecond', interval '24 hours') as moment(at)
+      from analytics.cells(from_time, to_time, interval '24 hours', 'epoch') as moment(at)
      cross join (select max(observed_at) as at from sync.run
                   where resource = 'online-players' and status in ('ok', 'unchanged', 'partial')) seen
   ), listing as materialized (
@@ -114,7 +114,7 @@ begin atomic
        select range_agg(tstzrange(free.at, greatest(free.at, free.until, case when free.is_more then free.next_at end))) as spans
          from (select one.at, next.at as next_at, lead(one.at) over (order by one.at) = next.at as is_more,
                       -- Since the response before, where that is too long ago to know.
-                      case when next.at - one.at <= interval '90 seconds' or next.at = 'infinity' then next.at
+                      case when next.at <= one.at + interval '90 seconds' or next.at = 'infinity' then next.at
                            else (select case when next.at - before.at > interval '90 seconds' then before.at else next.at end
                                    from (select analytics.online_answer_before(next.at) as at) before) end as until
                  from unnest(shown.at) as one(at)

@@ -26,7 +26,7 @@ select instant.patch,
        count(distinct change.key) filter (where change.resource = 'aspects')::int as aspects_changed,
        count(distinct change.key) filter (where change.resource = 'quests')::int as quests_changed,
        (select article.title from article
-         where article.published_at between min(change.changed_at) - interval '7 days' and max(change.changed_at) + interval '7 days'
+         where article.published_at between min(change.changed_at) - interval '168 hours' and max(change.changed_at) + interval '168 hours'
          order by greatest(min(change.changed_at) - article.published_at, article.published_at - max(change.changed_at)),
                   article.pk limit 1) as nearest_article,
        max(change.changed_at) as ended_at

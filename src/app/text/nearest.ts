@@ -1,5 +1,8 @@
 const suggested = 3
 
+/** Characters of a word; a longer one is no misspelt name, and comparing takes as long as it is. */
+const LONGEST = 200
+
 /**
  * The names that a person who wrote `word` may have meant, the likeliest first; three at most. Those that begin with it or
  * contain it go before those that are misspelt; upper and lower case are the same.
@@ -10,6 +13,7 @@ export function nearest(
   names: Iterable<string>,
   textsOf: (name: string) => readonly string[] = (name) => [name],
 ): string[] {
+  if (word.length > LONGEST) return []
   const wanted = word.toLowerCase()
   const ranked: { readonly name: string; readonly rank: number }[] = []
   for (const name of new Set(names)) {

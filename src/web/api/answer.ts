@@ -1,6 +1,8 @@
-import { readArguments, rowsOf, WrongArgument } from '../../analytics/asking/ask.ts'
+import { isUnreadable, readArguments, rowsOf } from '../../analytics/asking/ask.ts'
+import { boundArguments } from '../../analytics/asking/bounds.ts'
 import { checkNamed, type NameFinders } from '../../analytics/asking/names.ts'
 import { KEYS, type Position, pageStatement } from '../../analytics/asking/page.ts'
+import { WrongArgument } from '../../analytics/asking/readable.ts'
 import { cellOf } from '../../analytics/asking/rows-text.ts'
 import type { Argument, Question } from '../../analytics/questions.ts'
 import type { Clock } from '../../app/clock.ts'
@@ -37,14 +39,18 @@ export async function answer(
   const { given, limit, order, cursor } = request
   const begun = cursor === undefined ? undefined : readCursor(question, given, cursor)
   const reading = { now: Math.floor(clock.now() / MINUTE) * MINUTE, finders }
-  const args =
-    begun?.arguments ?? (await reader.read((sql) => readArguments(sql, question, asGiven(question, given), reading)))
-  const statement = pageStatement(question, args, { limit, order, after: begun?.after })
-  const found = await reader
-    .ask((sql) => rowsOf(sql, statement, args))
-    .catch((error: unknown) => {
-      throw begun && error instanceof WrongArgument ? unreadableCursor() : error
-    })
+  const { args, found } = await (async () => {
+    const args = await reader.read((sql) =>
+      begun
+        ? boundArguments(sql, question, begun.arguments)
+        : readArguments(sql, question, asGiven(question, given), reading),
+    )
+    const statement = pageStatement(question, args, { limit, order, after: begun?.after })
+    return { args, found: await reader.ask((sql) => rowsOf(sql, statement, args)) }
+  })().catch((error: unknown) => {
+    // What it holds was read already, when the first page was asked for.
+    throw begun && (error instanceof WrongArgument || isUnreadable(error)) ? unreadableCursor() : error
+  })
   if (found.length === 0 && !begun) await reader.read((sql) => checkNamed(sql, question, args))
   const rows = found.slice(0, limit)
   const last = rows.at(-1)

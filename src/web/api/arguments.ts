@@ -1,3 +1,4 @@
+import { bounds } from '../../analytics/asking/bounds.ts'
 import type { Question } from '../../analytics/questions.ts'
 import { Problem } from '../http/problems.ts'
 
@@ -17,9 +18,15 @@ export interface Requested {
 
 /** @throws Problem when a parameter is given twice, or one of the paging cannot be read */
 export function readRequest(question: Question, query: URLSearchParams): Requested {
+  if (query.size > bounds.arguments)
+    throw new Problem('bad-argument', { detail: `at most ${bounds.arguments} arguments are read` })
   const entries = [...query]
   const of = (name: string) => entries.find(([one]) => one === name)?.[1]
   for (const [name, value] of entries) {
+    if (value.length > bounds.characters) {
+      const detail = `${name} is longer than ${bounds.characters} characters`
+      throw new Problem('bad-argument', { detail, argument: name })
+    }
     if (value.includes('\0')) throw new Problem('bad-argument', { detail: `${name} has a NUL in it`, argument: name })
     const isFilter = question.kind === 'view' && !isPaging(name)
     if (!isFilter && entries.filter(([one]) => one === name).length > 1)

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
-import { WrongArgument } from '../../analytics/asking/ask.ts'
 import { AmbiguousName, UnknownName } from '../../analytics/asking/names.ts'
+import { WrongArgument } from '../../analytics/asking/readable.ts'
 import { jsonRow } from '../../analytics/asking/rows-text.ts'
 import { RetryableError, UsageError } from '../../app/errors.ts'
 import { sqlState } from '../../db/sql-errors.ts'

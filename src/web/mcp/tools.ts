@@ -2,10 +2,12 @@ import { jsonRow } from '../../analytics/asking/rows-text.ts'
 import { coverageOf, sourcesOf } from '../../analytics/asking/sources.ts'
 import { unitOf } from '../../analytics/asking/units.ts'
 import type { Argument, Question } from '../../analytics/questions.ts'
+import { arrayText } from '../../db/bulk/values.ts'
 import { answer } from '../api/answer.ts'
 import { readRequest } from '../api/arguments.ts'
 import { openApi } from '../api/openapi.ts'
 import type { Api } from '../api/routes.ts'
+import { Problem } from '../http/problems.ts'
 
 export interface Tool {
   readonly name: string
@@ -51,8 +53,12 @@ export async function toolsOf({ served, version }: Api): Promise<Tool[]> {
  */
 export async function callTool(context: Api, name: string, given: object): Promise<string> {
   const question = await context.served.question(name)
-  const query = new URLSearchParams()
-  for (const [key, value] of Object.entries(given)) query.append(key, String(value))
+  const query = new URLSearchParams(
+    Object.entries(given).flatMap(([key, value]): [string, string][] => {
+      const text = textOf(question, key, value)
+      return text === undefined ? [] : [[key, text]]
+    }),
+  )
   const { arguments: args, rows, next } = await answer(context, question, readRequest(question, query))
   const covered = await context.reader.read((sql) => coverageOf(sql, question, args, context.clock.now()))
   return JSON.stringify({
@@ -67,6 +73,20 @@ export async function callTool(context: Api, name: string, given: object): Promi
     coverage: covered.map(jsonRow),
     freshness: await freshnessOf(context, question, args),
   })
+}
+
+/**
+ * An argument as text; undefined: it is left out. A list is one of a column that holds lists, never several values of one.
+ * @throws Problem when the argument takes no such value
+ */
+function textOf({ parameters, columns }: Question, name: string, value: unknown): string | undefined {
+  if (value === null || value === undefined) return undefined
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return String(value)
+  const type = [...parameters, ...columns].find((one) => one.name === name)?.type ?? ''
+  if (/^jsonb?$/.test(type)) return JSON.stringify(value)
+  if (Array.isArray(value) && type.endsWith('[]')) return arrayText(value)
+  const detail = `${name} takes one value, not ${Array.isArray(value) ? 'a list' : 'an object'}: ask once for each`
+  throw new Problem('bad-argument', { detail, argument: name })
 }
 
 /** The rows of `freshness` about the resources that the question reads. */

@@ -1,5 +1,6 @@
-import { readArguments, rowsOf, WrongArgument } from '../../../analytics/asking/ask.ts'
+import { readArguments, rowsOf } from '../../../analytics/asking/ask.ts'
 import { AmbiguousName, checkNamed } from '../../../analytics/asking/names.ts'
+import { WrongArgument } from '../../../analytics/asking/readable.ts'
 import { formatCsv, formatJson } from '../../../analytics/asking/rows-text.ts'
 import {
   type Argument,
@@ -46,7 +47,7 @@ export async function queryCommand(
       return () => showResult(context, about, explanation(about, width))
     }
     const reading = { now: context.app.clock.now(), finders: nameFinders }
-    const args = await withHolders(readArguments(db, question, given, reading))
+    const args = await withHolders(readArguments(db, question, given, reading)).catch(withUsage(question))
     return await runQuestion(db, question, args, flags, context)
   }
   const show = await withDatabase(context, 'query', work, { isInterruptible: true })
@@ -88,9 +89,7 @@ async function runQuestion(
   }
   // One row more than is shown: whether there are more.
   const statement = statementFor(question, given, limit > 0 ? limit + 1 : 0)
-  const rows = await rowsOf(db, statement, given).catch((error: unknown) => {
-    throw error instanceof WrongArgument ? new UsageError(`${error.message}\n${usageOf(question)}`) : error
-  })
+  const rows = await rowsOf(db, statement, given).catch(withUsage(question))
   if (rows.length === 0) await checkNamed(db, question, given)
   const isEmpty = rows.length === 0 && !(await hasRuns(db))
   const shown = limit > 0 ? rows.slice(0, limit) : rows
@@ -105,6 +104,13 @@ async function runQuestion(
     if (common.quiet) return
     if (rows.length > shown.length) err.write(`the first ${limit} rows; --limit 0 for all\n`)
     if (isEmpty) err.write('nothing was synced into this database yet: wynnsync sync\n')
+  }
+}
+
+/** What was thrown; of an argument that is wrong with how the question is asked. */
+function withUsage(question: Question): (error: unknown) => never {
+  return (error) => {
+    throw error instanceof WrongArgument ? new UsageError(`${error.message}\n${usageOf(question)}`) : error
   }
 }
 
