@@ -5,7 +5,8 @@ import { type ConnectOptions, connect, NothingThere } from '../db/connect.ts'
 import type { Database } from '../db/database.ts'
 import type { EmbeddedDatabase } from '../db/embedded/embedded.ts'
 import { type Installed, type Migrated, migrate, readInstalled } from '../db/migrations/migrate.ts'
-import { readJournal } from '../db/migrations/migration-files.ts'
+import { readJournal, readScript } from '../db/migrations/migration-files.ts'
+import { ownObjects } from '../db/migrations/run-scripts.ts'
 import { admitReader, hasReader, NO_READER } from '../db/reader.ts'
 import { type Clock, type Random, systemClock } from './clock.ts'
 import { type Config, secretsIn } from './config.ts'
@@ -144,6 +145,11 @@ export function olderText(newer: string): string {
   return newer === version
     ? `the views of another wynnsync ${version} were installed after those of this one, and stay`
     : `the views of wynnsync ${newer} are installed, which is newer than this one (${version}), and stay`
+}
+
+/** What may be in the way of the views of this version: `view mine depends on view analytics.item`. */
+export async function objectsOfUsers(db: Database): Promise<string[]> {
+  return await ownObjects(db, await Promise.all(repeatableSql().map(readScript)))
 }
 
 /** Grants the reader role its rights again: it may have been created since. */

@@ -105,7 +105,10 @@ describe('a command that reads or changes a history', () => {
       expect.stringContaining('are not those of this version: `wynnsync migrate`'),
     ])
     expect(await db.values(`select sha256 from sync.installed_sql where name like '%05-item'`)).toEqual([['another']])
+    await db.query('create view public.mine as select * from analytics.item')
     const doctor = await runInside(['doctor', '--base-url', 'http://127.0.0.1:1'], { DATABASE_URL }, folder)
+    expect(doctor.out).toContain('your own on them: view mine depends on view analytics.item')
+    expect(doctor.out).toContain('database: `wynnsync migrate` installs them, or says what is in the way')
     expect(doctor.out).toMatch(/^database +warning .*views are not those of this version/m)
     await db.query(
       `insert into drizzle.__drizzle_migrations (hash, created_at) select 'x', max(created_at) + 1 from drizzle.__drizzle_migrations`,

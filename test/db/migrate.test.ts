@@ -6,7 +6,8 @@ import { FatalError } from '../../src/app/errors.ts'
 import type { Database } from '../../src/db/database.ts'
 import { migrate, type RepeatableSql } from '../../src/db/migrations/migrate.ts'
 import { openServer } from '../../src/db/server/server.ts'
-import { bothKinds, temporaryFolder, testDatabase, testDatabaseUrl } from '../support/postgres.ts'
+import { bothKinds, migrateAll, temporaryFolder, testDatabase, testDatabaseUrl } from '../support/postgres.ts'
+import { describeSchema } from './releases/schema.ts'
 
 const clock = virtualClock(Date.UTC(2026, 5, 1))
 
@@ -258,6 +259,73 @@ test.each(bothKinds)(
     expect(await db.query('select game.number() as number')).toEqual([{ number: 'one' }])
   },
 )
+
+const NUMBERS = `create or replace function game.number() returns int language sql return 1;
+  comment on function game.number() is 'One.';`
+const TEXTS = `drop function if exists game.number();
+  create function game.number() returns text language sql return 'one'; comment on function game.number() is 'One.';`
+const LATER = 'create or replace view game.lettered as select game.number() as number from game.names;'
+
+describe.each(bothKinds)('repeatable SQL in the %s database', (kind) => {
+  test('is made anew where a later file needs what an earlier one changes, beside what a user has made', async () => {
+    const db = await testDatabase(kind, { migrated: false })
+    await migrate(db, await project([FIRST], [VIEW, NUMBERS, LATER]))
+    const role = `looker_${Math.random().toString(36).slice(2)}`
+    await db.query(`create role ${role}; grant select on game.lettered to ${role} with grant option;
+      create view public.mine as select name from game.names;
+      create function game.number(more int) returns int language sql return more;
+      create view public.ours as select game.number(2) as number`)
+    try {
+      const later = await project([FIRST], [VIEW, TEXTS, LATER])
+      expect(await migrate(db, later)).toEqual({ applied: ['r0', 'r1', 'r2'] })
+      expect(await migrate(db, later)).toEqual({ applied: [] })
+      expect(await db.values('select game.number(), game.number(3), count(*)::int from public.mine')).toEqual([
+        ['one', 3, 0],
+      ])
+      expect(await db.values('select number from public.ours')).toEqual([[2]])
+      const rights = `has_table_privilege('${role}', 'game.lettered', 'select with grant option')`
+      expect(await db.values(`select ${rights}`)).toEqual([[true]])
+    } finally {
+      await db.query(`drop owned by ${role}; drop role ${role}`)
+    }
+  })
+
+  test("names as the user's own only what no file has made, also where the installed version made what this one lacks", async () => {
+    const db = await testDatabase(kind, { migrated: false })
+    await migrate(
+      db,
+      await project([FIRST], [VIEW, NUMBERS, 'create view game.gone as select game.number() as number']),
+    )
+    await db.query('create view public.mine as select game.number() as number')
+    const { postponed } = await migrate(db, await project([FIRST], [VIEW, TEXTS, LATER]))
+    expect(postponed).toContain('(view mine depends on function game.number())')
+    expect(await db.values('select number from game.gone')).toEqual([[1]])
+    await db.query('drop view public.mine')
+    expect(await migrate(db, await project([FIRST], [VIEW, TEXTS, LATER]))).toEqual({ applied: ['r0', 'r1', 'r2'] })
+  })
+
+  test('is installed again where something of it is missing', async () => {
+    const db = await testDatabase(kind, { migrated: false })
+    const options = await project([FIRST], [VIEW, NUMBERS, LATER])
+    await migrate(db, options)
+    await db.query('drop view game.lettered')
+    expect(await migrate(db, options)).toEqual({ applied: ['r2'] })
+    await db.query('drop function game.number() cascade')
+    expect(await migrate(db, options)).toEqual({ applied: ['r1', 'r2'] })
+    expect(await migrate(db, options)).toEqual({ applied: [] })
+  })
+})
+
+test('everything that people ask comes back after its schema, or one function of it, was dropped', async () => {
+  const db = await testDatabase('server')
+  const present = await describeSchema(db)
+  await db.query('drop schema analytics cascade')
+  await migrateAll(db)
+  expect(await describeSchema(db)).toEqual(present)
+  await db.query('drop function analytics.coverage cascade')
+  await migrateAll(db)
+  expect(await describeSchema(db)).toEqual(present)
+})
 
 test('twenty processes may migrate one server at once, and each step is applied by one of them', async () => {
   const url = await testDatabaseUrl({ migrated: false })

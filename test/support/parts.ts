@@ -43,6 +43,7 @@ export const slow: readonly string[] = [
   'db/move.test.ts',
   'db/power-cut.test.ts',
   'db/releases.test.ts',
+  'db/upgrades.test.ts',
   'db/replication.test.ts',
   'deploy/compose.test.ts',
   'docs/first-day.test.ts',

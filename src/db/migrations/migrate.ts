@@ -21,7 +21,7 @@ import {
   type Script,
 } from './migration-files.ts'
 import { lockMigrations, replaceEarlierEdition, runMigrations } from './run-migrations.ts'
-import { runScripts } from './run-scripts.ts'
+import { namesOf, PRESENT, runScripts, withMissing } from './run-scripts.ts'
 
 export type { RepeatableSql } from './migration-files.ts'
 
@@ -74,15 +74,17 @@ create table if not exists sync.installed_sql (
   sha256 text not null,
   installed_at timestamptz not null
 );
+alter table sync.installed_sql add column if not exists makes text[];
 comment on table sync.installed_sql is 'Which version of each repeatable SQL file (views, functions, comments) this database has.';
 comment on column sync.installed_sql.name is 'The file, as the program names it.';
 comment on column sync.installed_sql.sha256 is 'SHA-256 of its text, in hexadecimal. Another text is installed anew.';
 comment on column sync.installed_sql.installed_at is 'When it was installed.';
+comment on column sync.installed_sql.makes is 'The views and functions that it makes. NULL: a version installed it that did not keep this.';
 `
 
 /**
  * Brings the database to the state that the program expects: new migrations first, then, from the first repeatable file
- * that changed on, all of them (the later ones may have been dropped with what they stood on). Everything happens in
+ * that changed, or of which something is missing, on, all of them (see `runScripts`). Everything happens in
  * one transaction under a lock, so any number of processes may migrate at once, and a failure changes nothing.
  * When there is nothing to do it costs two small queries. While a long query is in the way it is tried again some times;
  * if only views are to be replaced, they wait for the next call. They also wait while a view of the user's own needs what
@@ -199,11 +201,14 @@ async function readState(
     installed: Record<string, string> | null
     programs: InstalledProgram[] | null
     is_template: boolean
+    present: string[]
   }>(
     `select (select max(created_at) from drizzle.__drizzle_migrations) as newest,
             (select json_object_agg(name, sha256) from sync.installed_sql) as installed,
             ${INSTALLED_PROGRAMS} as programs,
-            exists (select from sync.installed_program where installed_at = '-infinity') as is_template`,
+            exists (select from sync.installed_program where installed_at = '-infinity') as is_template,
+            ${PRESENT} as present`,
+    [namesOf(scripts)],
   )
   const newest = state?.newest ?? 0
   const last = migrations.at(-1)?.when ?? 0
@@ -213,11 +218,12 @@ async function readState(
       { context: { databaseMigration: newest, ownMigration: last } },
     )
   if (newest < last) return { isThere, tablesAreUpToDate: false }
-  if (scripts.every(({ name, sha256 }) => state?.installed?.[name] === sha256)) {
+  const isUpToDate = scripts.every(({ name, sha256 }) => state?.installed?.[name] === sha256)
+  if (isUpToDate && withMissing(scripts, state?.present ?? []).size === 0) {
     if (state?.is_template) return { isThere, tablesAreUpToDate: true, isTemplate: true }
     return { isThere, tablesAreUpToDate: true, done: { applied: [] } }
   }
-  const newer = newerProgram(state?.programs ?? [], { version, sqlHash })
+  const newer = isUpToDate ? undefined : newerProgram(state?.programs ?? [], { version, sqlHash })
   if (newer && !(again && newer.version === version))
     return { isThere, tablesAreUpToDate: true, done: { applied: [], newer } }
   return { isThere, tablesAreUpToDate: true }

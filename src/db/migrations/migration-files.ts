@@ -20,6 +20,10 @@ export interface Migration {
 export interface Script extends RepeatableSql {
   readonly text: string
   readonly sha256: string
+  /** The views and functions that it makes, `view analytics.item`; of a function that takes several lists of arguments, each. */
+  readonly makes: readonly string[]
+  /** Also those that it drops: an earlier edition made them. */
+  readonly names: readonly string[]
 }
 
 /** The migrations in the order of the journal. @throws FatalError when its times do not rise */
@@ -45,7 +49,12 @@ function isJournal(value: unknown): value is { entries: Migration[] } {
 /** @throws FatalError as `readText` */
 export async function readScript(file: RepeatableSql): Promise<Script> {
   const text = await readText(file.path)
-  return { ...file, text, sha256: hash('sha256', text) }
+  const code = text.replace(/--.*/g, '')
+  const made = [...code.matchAll(/\bcreate\s+(?:or\s+replace\s+)?(view|function)\s+([a-z_]\w*\.\w+)/gi)]
+  const dropped = [...code.matchAll(/\bdrop\s+(view|function)\s+(?:if\s+exists\s+)?([a-z_]\w*\.\w+)/gi)]
+  const inWords = ([, kind = '', name = '']: RegExpExecArray) => `${kind} ${name}`.toLowerCase()
+  const makes = made.map(inWords)
+  return { ...file, text, sha256: hash('sha256', text), makes, names: [...makes, ...dropped.map(inWords)] }
 }
 
 /** SHA-256 over all of them, in hexadecimal. */

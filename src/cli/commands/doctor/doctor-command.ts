@@ -1,6 +1,6 @@
 import type { Api } from '../../../api/client.ts'
 import type { RequestEvent } from '../../../api/http/request-event.ts'
-import { type App, checkReadable, migrateDatabase, openDatabase } from '../../../app/app.ts'
+import { type App, checkReadable, migrateDatabase, objectsOfUsers, openDatabase } from '../../../app/app.ts'
 import { admissionOf, openApi, openSharedApi } from '../../../app/app-api.ts'
 import { messageOf, RetryableError } from '../../../app/errors.ts'
 import { visibleLine } from '../../../app/terminal-text.ts'
@@ -100,7 +100,9 @@ async function checkDatabase(
     const installed = await checkReadable(db, { clock: app.clock })
     const readOnly = await readOnlyReason(db)
     const product = db.kind === 'server' ? 'PostgreSQL' : 'embedded PostgreSQL'
-    const tables = installed === 'all' ? 'up to date' : 'whose views are not those of this version'
+    const needed = installed === 'all' ? [] : await objectsOfUsers(db)
+    const own = needed.length > 0 ? `, with objects of your own on them: ${needed.join(', ')}` : ''
+    const tables = installed === 'all' ? 'up to date' : `whose views are not those of this version${own}`
     const seen = `${product} ${await serverVersion(db)} at ${db.place}, ${tables}`
     const finding: Finding = readOnly
       ? { check, verdict: 'warning', seen: `${seen}, read-only: ${readOnly}`, todo: readOnlyAdvice }
