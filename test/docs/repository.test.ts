@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
@@ -61,6 +61,16 @@ describe('the workflow', () => {
     expect(jobs.postgres.strategy.matrix.postgres).toEqual([15, 16, 17, 18])
     expect(commands('postgres')).toEqual(['npm cit', 'npm run test:rest'])
     expect(jobs.postgres.env.TEST_DATABASE_URL).toMatch(/^postgres:/)
+  })
+
+  test('has what .ci/run plays too: the oldest PostgreSQL, and the newer versions of Node', () => {
+    const script = read('.ci/run')
+    expect(script).toContain(`/usr/lib/postgresql/${Math.min(...jobs.postgres.strategy.matrix.postgres)}/bin`)
+    const called = [...script.matchAll(/^on_node (\d+)$/gm)].map(([, version]) => Number(version))
+    expect(called).toEqual(jobs.node.strategy.matrix.node.slice(1))
+    const files = [...script.matchAll(/test\/[a-z]+\/(?:[a-z-]+\.test\.ts)?/g)].map(([path]) => path)
+    for (const path of files) expect([path, existsSync(join(root, path))]).toEqual([path, true])
+    expect(files.length).toBeGreaterThan(8)
   })
 
   test('uses the version of Node that .nvmrc names, which package.json allows', () => {

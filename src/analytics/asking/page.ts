@@ -46,7 +46,9 @@ interface SortKey {
 /** Documents may be longer than a URL, and lists of them have no order: their hash stands for them. */
 function sortKey({ name, type }: Column): SortKey {
   const sql = `answer."${name}"`
-  return /^jsonb?\b|\[\]$/.test(type) ? { sql: `md5(${sql}::text)`, type: 'text' } : { sql, type }
+  if (/^jsonb?\b|\[\]$/.test(type)) return { sql: `md5(${sql}::text) collate "C"`, type: 'text' }
+  // The order of the database may be any.
+  return { sql: type === 'text' ? `${sql} collate "C"` : sql, type }
 }
 
 /** The condition that a row comes after the one with these keys. NULL comes last, in descending order first. */

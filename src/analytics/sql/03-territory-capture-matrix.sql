@@ -21,7 +21,7 @@ begin atomic
      (select one.to_guild_name, one.from_guild_name from game.territory_capture one
        where pair.from_guild_uuid is null and one.captured_at = pair.latest
          and one.to_guild_uuid = pair.to_guild_uuid and one.from_guild_uuid is null limit 1)) last
-   order by 5 desc, 2, 4;
+   order by pair.captures desc, last.to_guild_name collate "C", last.from_guild_name collate "C";
 end;
 comment on function analytics.capture_matrix(timestamptz, timestamptz) is
 'Who took how many territories from whom in [from_time, to_time). A guild that took a place again counts against itself; defender is NULL where it had no owner.';

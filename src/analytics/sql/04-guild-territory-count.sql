@@ -62,7 +62,7 @@ begin atomic
               else (select hold.guild_name from game.territory_hold hold
                      where hold.guild_uuid = summed.guild_uuid and hold.valid_from <= instants.all_of_them[summed.nth]
                        and hold.valid_until > instants.all_of_them[summed.nth]
-                     order by hold.valid_from desc limit 1) end,
+                     order by hold.valid_from desc limit 1) end collate "C",
          summed.territories
     from summed cross join instants
    order by 1, 4 desc, 3;

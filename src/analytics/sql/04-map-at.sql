@@ -8,7 +8,7 @@ begin atomic
                         where one.territory = place.territory and one.valid_from <= map_at.at
                         order by one.valid_from desc limit 1) hold
    where map_at.at < hold.valid_until
-   order by hold.territory;
+   order by hold.territory collate "C";
 end;
 comment on function analytics.map_at(timestamptz) is
 'Every territory known at an instant and who held it; guild columns are NULL where it had no owner. Argument: at, the instant (now when left out).';

@@ -6,9 +6,10 @@ select member.guild_uuid, member.player_uuid, member.username, member.rank, memb
        case when not 'onlineStatus' = any(rules.names) then presence.last_join end as last_join, member.valid_from as since,
        coalesce(work.observed_at, imported.observed_at) as observed_at
   from game.guild_member member
-  left join lateral (select array(select unnest(member.restricted) union
-                                  select rule.field_group from sync.privacy_restriction rule
-                                   where rule.player_uuid = member.player_uuid order by 1) as names) rules on true
+  left join lateral (select array(select hidden.name
+                                    from (select unnest(member.restricted) as name union
+                                          select rule.field_group from sync.privacy_restriction rule
+                                           where rule.player_uuid = member.player_uuid) hidden order by hidden.name collate "C") as names) rules on true
   left join sync.work_item work on work.resource = 'guilds' and work.key = member.guild_uuid::text
   left join lateral (select max(one.observed_at) as observed_at from sync.observation one
                       where work.observed_at is null and one.resource = 'guilds' and one.key = member.guild_uuid::text

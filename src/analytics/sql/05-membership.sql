@@ -1,5 +1,5 @@
 create or replace view analytics.membership as
-select member.guild_uuid, member.player_uuid, member.username, lower(member.rank) as rank, member.joined, member.valid_from,
+select member.guild_uuid, member.player_uuid, member.username, lower(member.rank collate "C") collate "default" as rank, member.joined, member.valid_from,
        member.valid_until
   from game.guild_member member
  -- What is to be removed: a membership is history once no response shows it any more.

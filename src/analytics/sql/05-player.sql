@@ -5,12 +5,13 @@ select player.player_uuid, player.username, player.rank, player.support_rank, pl
        case when not 'onlineStatus' = any(rules.names) then status.last_join end as last_join,
        case when not 'onlineStatus' = any(rules.names) then status.online end as online,
        case when not 'onlineStatus' = any(rules.names) then status.world end as world, player.nickname, player.guild_name,
-       lower(player.guild_rank) as guild_rank, rules.names as restricted,
+       lower(player.guild_rank collate "C") collate "default" as guild_rank, rules.names as restricted,
        coalesce(item.observed_at, imported.observed_at) as observed_at
   from game.player
-  left join lateral (select array(select unnest(player.restricted) union
-                                  select rule.field_group from sync.privacy_restriction rule
-                                   where rule.player_uuid = player.player_uuid order by 1) as names) rules on true
+  left join lateral (select array(select hidden.name
+                                    from (select unnest(player.restricted) as name union
+                                          select rule.field_group from sync.privacy_restriction rule
+                                           where rule.player_uuid = player.player_uuid) hidden order by hidden.name collate "C") as names) rules on true
   left join lateral (select counter.value from game.player_counter counter
                       where counter.player_uuid = player.player_uuid and counter.counter = 'playtime'
                       order by counter.observed_at desc limit 1) playtime on true

@@ -57,7 +57,7 @@ begin atomic
     select instant.as_of, analytics.watched_share('territories', definition.started_at, instant.as_of) as coverage
       from (select distinct rated.as_of from rated) instant cross join definition
   )
-  select rated.guild_uuid, coalesce(named.name, last_hold.guild_name), rated.rating,
+  select rated.guild_uuid, coalesce(named.name, last_hold.guild_name) collate "C", rated.rating,
          case when definition.per_hour is not null and share.coverage > 0 then floor(coalesce(holding.seconds, 0) * definition.per_hour / 3600)::bigint end,
          (wars.fought * definition.per_war)::bigint, rated.as_of, share.coverage,
          nullif(concat_ws('; ',

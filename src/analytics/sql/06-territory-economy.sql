@@ -45,7 +45,7 @@ begin atomic
                        offset 0) sample
     left join standing on standing.territory = hold.territory and standing.began = hold.began
                       and sample.observed_at >= standing.valid_from and sample.observed_at < standing.valid_until
-   order by sample.observed_at, hold.territory, stored.resource;
+   order by sample.observed_at, hold.territory collate "C", stored.resource collate "C";
 end;
 comment on function analytics.territory_economy(uuid, timestamptz, timestamptz) is
 'What was stored and produced in the territories of a guild while it held them in [from_time, to_time), a row whenever a value changed. Per hour; emeralds or pieces.';

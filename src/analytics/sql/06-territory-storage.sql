@@ -23,7 +23,7 @@ begin atomic
                           and one.observed_at <= moment.at
                         order by one.observed_at desc limit 1) latest
    where kept.resource is not null
-   order by 1, 2;
+   order by moment.at, kept.resource collate "C";
 end;
 comment on function analytics.territory_storage(text, timestamptz, timestamptz, interval) is
 'What a territory stored and produced at every step of [from_time, to_time), by the latest response before it. Per hour; emeralds or pieces. Arguments: territory, its exact name; from_time; to_time; step.';

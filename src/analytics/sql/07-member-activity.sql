@@ -58,7 +58,7 @@ begin atomic
                  from sync.observation looked
                 where looked.resource = 'guilds' and looked.key = guild::text and looked.observed_at <= member_activity.at
                   and looked.status in ('ok', 'unchanged', 'partial')) is_late
-   order by seen.last_seen nulls last, seen.username;
+   order by seen.last_seen nulls last, seen.username collate "C";
 end;
 comment on function analytics.member_activity(uuid, timestamptz) is
 'Who of a guild''s members at an instant was active (seen in the last seven days), inactive, or cannot be known, with the reason. last_seen is the end of the last time online in the responses, or the last login in the API; of time before the retention of the ledger, on the same day.';

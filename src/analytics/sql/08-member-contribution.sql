@@ -9,7 +9,7 @@ begin atomic
          case when member.is_answered then coalesce(rise.quality, 'exact') else 'unknown' end
     from analytics.members_between(guild, from_time, to_time) member
     left join analytics.member_rise(guild, 'contributed', from_time, to_time, true) rise on rise.player_uuid = member.player_uuid
-   order by 6, member.username;
+   order by 6, member.username collate "C";
 end;
 comment on function analytics.member_contribution(uuid, timestamptz, timestamptz) is
 'What each member contributed in [from_time, to_time): every rise that a response shows once, across rejoining. quality: exact; partial (the member was there before observations began, so only what came after the first response counts); clamped (the counter dipped or jumped and came back: not counted twice); reset (it fell for good: counted anew from there); unknown (no response about the guild in that time, contributed is NULL).';

@@ -67,7 +67,7 @@ begin atomic
                                        and rolled.hour < fine.fine_since and rolled.hour < to_time
          ) known
     join analytics.watched('online-players', from_time, to_time, interval '1 hour', 'epoch') watch on watch.at = known.hour
-   order by known.hour, known.world;
+   order by known.hour, known.world collate "C";
 end;
 comment on function analytics.world_peak(timestamptz, timestamptz) is
 'Players listed on each world in each full hour (UTC) of [from_time, to_time): the average over the time that it was up and watched, and the most at once. No row without an observation, or where the world was not up. Of time before the retention of game.world_sample, an hour is known as a whole.';

@@ -7,7 +7,7 @@ begin atomic
                     where rule.player_uuid = player and rule.field_group = 'guildHistoryAccess') as guilds
   ), version as (
     select profile.valid_from, profile.valid_until, profile.username, shown.guild_uuid, shown.guild_name,
-           lower(shown.guild_rank) as guild_rank
+           lower(shown.guild_rank collate "C") collate "default" as guild_rank
       from game.player profile
       -- Without the former guilds of a player who hides these: they are to be removed.
       left join lateral (select profile.guild_uuid, profile.guild_name, profile.guild_rank

@@ -19,7 +19,7 @@ begin atomic
                                                        when 'contributed' then null
                                                        when 'weekly.streak' then 'guildHighRankedAccess'
                                                        else 'mainAccess' end) as is_sent) sent
-   order by 3 desc nulls last, member.username;
+   order by 3 desc nulls last, member.username collate "C";
 end;
 comment on function analytics.member_counter(uuid, text, timestamptz, timestamptz) is
 'By how much a counter of each member of a guild rose in [from_time, to_time), while a member: every rise that a response shows once. quality: exact; partial (what came before the first response with the member is not known); clamped (the counter dipped or jumped and came back: not counted twice); reset (it fell for good: counted anew from there); unknown (no response about the guild in that time, or the member hides the counter; delta is NULL). Arguments: guild, its uuid; counter, such as wars, guildRaids.total, raids.total or contributed; from_time; to_time.';

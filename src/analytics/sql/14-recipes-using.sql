@@ -9,7 +9,7 @@ begin atomic
      and (part.item = recipes_using.material
           or part.item in (select item.internal_name from game.item
                             where item.display_name = recipes_using.material and item.valid_until = 'infinity'))
-   order by recipe.level_min, recipe.type;
+   order by recipe.level_min, recipe.type collate "C", recipe.internal_name collate "C";
 end;
 
 comment on function analytics.recipes_using(text) is

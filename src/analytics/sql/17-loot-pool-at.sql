@@ -17,7 +17,7 @@ begin atomic
      and pool.valid_from = (select max(latest.valid_from) from game.loot_pool_reward latest
                              where latest.internal_name = pool.internal_name and latest.level = 0
                                and latest.valid_from <= loot_pool_at.at)
-   order by pool.kind, pool.name, reward.position;
+   order by pool.kind collate "C", pool.name collate "C", reward.position;
 end;
 comment on function analytics.loot_pool_at(timestamptz) is
 'What was in the loot pools of camps and raids at an instant (now when left out), at the own level of each; since: from when on the pool had the reward.';

@@ -16,7 +16,7 @@ begin atomic
                         order by event.valid_from desc limit 1) version on true
     left join known on known.hour = date_trunc('hour', occurrence.starts_at, 'UTC')
    where occurrence.starts_at >= from_time and occurrence.starts_at < to_time
-   order by occurrence.starts_at, version.name;
+   order by occurrence.starts_at, version.name collate "C";
 end;
 comment on function analytics.world_event_schedule(timestamptz, timestamptz) is
 'When world events began or begin in [from_time, to_time), by their schedules. The API sends only the next one, of a few events: what is not listed may have happened too. coverage: of the responses in that hour; NULL: still to come, or before the first response.';

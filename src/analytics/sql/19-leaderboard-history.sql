@@ -4,7 +4,7 @@ returns table (at timestamptz, place int, score double precision, delta double p
 language sql stable parallel safe set jit = off
 begin atomic
   with who as materialized (
-    select case when lower(entity) ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then entity::uuid end as uuid
+    select case when lower(entity collate "C") ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then entity::uuid end as uuid
      union
     select coalesce(called.guild_uuid, called.player_uuid) from game.leaderboard_place called
      where called.name = leaderboard_history.entity and called.type = leaderboard_history.type
