@@ -50,7 +50,7 @@ describe('CSV', () => {
   test('gives text that a spreadsheet would run an apostrophe, and numbers none', () => {
     const rows = [...texts, -5, -0.5, new Date(0)].map((a) => ({ a }))
     const cells = ["'=1+1", "'+1", "'@SUM(A1)", "'\tx", `"'\rx"`, "'-1+2", "'-x", '-5', '-0.5', 'a=b', '-', '""', "'x"]
-    expect(formatCsv(['a'], rows)).toBe(`${['a', ...cells, '-5', '-0.5', '1970-01-01T00:00:00Z'].join('\r\n')}\r\n`)
+    expect(formatCsv(['a'], rows)).toBe(`${['a', ...cells, '-5', '-0.5', '1970-01-01T00:00:00.000Z'].join('\r\n')}\r\n`)
   })
 
   test('has none where it is to be raw', () => {

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { resolveName } from '../../src/analytics/asking/names.ts'
-import { formatCsv, formatJson } from '../../src/analytics/asking/rows-text.ts'
+import { formatCsv, formatJson, formatNdjson } from '../../src/analytics/asking/rows-text.ts'
 import { instantText } from '../../src/analytics/instants.ts'
 import { argumentsOf, type Question, shownStatement, statementFor } from '../../src/analytics/questions.ts'
 import { withHolders } from '../../src/cli/commands/query/query-command.ts'
@@ -135,7 +135,11 @@ test('answers show what there is: no date for the end of time, nothing for NULL,
     'at        since                 none  empty  lore   document\ninfinity  1970-01-01T00:00:00Z               a "b"  {"a":[1]}\n',
   )
   expect(formatCsv(Object.keys(row), [row])).toBe(
-    'at,since,none,empty,lore,document\r\ninfinity,1970-01-01T00:00:00Z,,"","a\n""b""","{""a"":[1]}"\r\n',
+    'at,since,none,empty,lore,document\r\ninfinity,1970-01-01T00:00:00.000Z,,"","a\n""b""","{""a"":[1]}"\r\n',
   )
+  expect(formatNdjson([row, { at: [new Date(0), FOREVER] }])).toBe(
+    `${JSON.stringify({ ...row, at: 'infinity', since: '1970-01-01T00:00:00.000Z' })}\n{"at":["1970-01-01T00:00:00.000Z","infinity"]}\n`,
+  )
+  expect(formatCsv(['at'], [{ at: [FOREVER] }])).toBe('at\r\n"[""infinity""]"\r\n')
   expect(JSON.parse(formatJson([row]))).toEqual([{ ...row, at: 'infinity', since: '1970-01-01T00:00:00.000Z' }])
 })

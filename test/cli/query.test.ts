@@ -114,6 +114,15 @@ describe.each(kindsOfLongTests)('wynnsync query and status on the %s database', 
     expect(lines[1]).toContain('"""long"", story ')
   })
 
+  test('gives all rows as JSON, a line each, the same as in one document', async () => {
+    const { code, out } = await query('item_identification', '--ndjson')
+    const whole = await query('item_identification', '--json')
+    expect(code).toBe(0)
+    const lines = out.trimEnd().split('\n')
+    expect(lines.map((line) => JSON.parse(line))).toEqual(JSON.parse(whole.out))
+    expect((await query('item_change', '--ndjson')).out).toBe('')
+  })
+
   test('gives all rows as one JSON document', async () => {
     const { code, out } = await query('item_identification', '--json')
     expect(code).toBe(0)

@@ -67,6 +67,8 @@ describe('wynnsync', () => {
     [['query', 'item', '--list'], '--list shows all questions: leave out item, or --list'],
     [['query', 'item', '--explain', '--limit', '5'], '--limit does nothing with --explain'],
     [['query', 'item', '--csv', '--json'], '--csv does nothing with --json'],
+    [['query', 'item', '--ndjson', '--json'], '--ndjson does nothing with --json'],
+    [['query', 'item', '--ndjson', '--csv'], '--csv does nothing with --ndjson'],
     [['query', 'item', '--sql', '--csv'], '--csv does nothing with --sql'],
     [['dictionary', '--html', '--json'], '--html does nothing with --json'],
     [['demo', '--database-url', 'postgres://x@localhost/x'], '--database-url does nothing in demo'],

@@ -23,6 +23,11 @@ export function formatJson(rows: readonly Cells[]): string {
   return JSON.stringify(rows.map(jsonRow))
 }
 
+/** The same with a line for each row (NDJSON). */
+export function formatNdjson(rows: readonly Cells[]): string {
+  return rows.map((row) => `${JSON.stringify(jsonRow(row))}\n`).join('')
+}
+
 export function jsonRow(row: Cells): Record<string, unknown> {
   return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, jsonValue(value)]))
 }
@@ -35,12 +40,13 @@ function jsonValue(value: unknown): unknown {
 
 function csvCell(value: unknown): string {
   if (value === null || value === undefined) return ''
-  const text = plainText(value)
+  // An instant is spelled as in JSON.
+  const text = value instanceof Date ? instantText(value) : plainText(value)
   return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** A value as text: instants in ISO 8601, objects as JSON. */
+/** A value as text for people: instants in ISO 8601, objects as JSON. */
 export function plainText(value: unknown): string {
   if (value instanceof Date) return instantText(value).replace('.000Z', 'Z')
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+  return typeof value === 'object' ? JSON.stringify(jsonValue(value)) : String(value)
 }

@@ -1,7 +1,7 @@
 import { readArguments, rowsOf } from '../../../analytics/asking/ask.ts'
 import { AmbiguousName, checkNamed } from '../../../analytics/asking/names.ts'
 import { WrongArgument } from '../../../analytics/asking/readable.ts'
-import { formatCsv, formatJson } from '../../../analytics/asking/rows-text.ts'
+import { formatCsv, formatJson, formatNdjson } from '../../../analytics/asking/rows-text.ts'
 import {
   type Argument,
   type Question,
@@ -21,7 +21,7 @@ import { boldFirstLine, formatTable } from '../../output/table.ts'
 import { flagNames, type QueryFlags } from './query-flags.ts'
 import { asked, explained, explanation, questionList } from './query-list.ts'
 
-/** Default limit of rows in a table; CSV and JSON have none. */
+/** Default limit of rows in a table; CSV, JSON and NDJSON have none. */
 const tableLimit = 50
 
 /** `query [question] [args...]`: queries one view or function of schema `analytics`. */
@@ -67,11 +67,12 @@ function refuseIdle(flags: QueryFlags, name: string | undefined, common: CommonF
   if (flags.list && name !== undefined) throw new UsageError(`--list shows all questions: leave out ${name}, or --list`)
   refuseWithout(flags, '--csv', ['--raw'])
   if (name !== undefined) refuseWithout(flags, '--list', ['--all'])
-  const idle = ['--csv', '--sql', '--limit']
+  const idle = ['--csv', '--ndjson', '--sql', '--limit']
   refuseWith(flags, '--list', ['--explain', ...idle])
   refuseWith(flags, '--explain', idle)
-  refuseWith({ ...flags, ...common }, '--json', ['--csv', '--sql'])
-  refuseWith(flags, '--sql', ['--csv'])
+  refuseWith({ ...flags, ...common }, '--json', ['--csv', '--ndjson', '--sql'])
+  refuseWith(flags, '--sql', ['--csv', '--ndjson'])
+  refuseWith(flags, '--ndjson', ['--csv'])
 }
 
 async function runQuestion(
@@ -82,7 +83,7 @@ async function runQuestion(
   context: Context,
 ): Promise<() => Promise<void>> {
   const { out, err, flags: common } = context
-  const asTable = !common.json && !flags.csv
+  const asTable = !common.json && !flags.csv && !flags.ndjson
   const limit = flags.limit === undefined ? (asTable ? tableLimit : 0) : wholeNumber('--limit', flags.limit)
   if (flags.sql) {
     return async () => out.write(`${shownStatement(statementFor(question, given, limit))}\n`)
@@ -96,6 +97,7 @@ async function runQuestion(
   const columns = question.columns.map((column) => column.name)
   return async () => {
     if (common.json) out.write(`${formatJson(shown)}\n`)
+    else if (flags.ndjson) out.write(formatNdjson(shown))
     else if (flags.csv) out.writeData(formatCsv(columns, shown, flags))
     else {
       const table = formatTable(columns, shown, { width: tableWidth(context), readable: true })

@@ -5,6 +5,7 @@ export interface QueryFlags {
   readonly all?: boolean
   readonly explain?: boolean
   readonly csv?: boolean
+  readonly ndjson?: boolean
   readonly raw?: boolean
   readonly sql?: boolean
   readonly limit?: string
@@ -15,6 +16,7 @@ export const queryOptions = [
   option('--all', 'with --list: also the views and functions that the questions are made of'),
   option('--explain', 'show what the columns mean, their units, and the tables they come from, instead of rows'),
   option('--csv', 'as CSV; text that a spreadsheet would run as a formula gets a leading apostrophe'),
+  option('--ndjson', 'as JSON, a line for each row'),
   option('--raw', 'with --csv: text exactly as it is, without such apostrophes'),
   option('--sql', 'print the statement instead of running it'),
   option('--limit <rows>', 'at most that many rows, 0 for all (default: 50 in a table)'),
