@@ -12,7 +12,8 @@ import { addChanges } from './changes/routes.ts'
 import { addFeeds } from './feeds/routes.ts'
 import { createKeys } from './http/keys.ts'
 import { withoutSlash } from './http/origin.ts'
-import { Problem, problemOf, problemResponse } from './http/problems.ts'
+import { createBuild } from './http/page-cache.ts'
+import { Problem, problemOf, problemResponse, problems } from './http/problems.ts'
 import { createRateLimit, rateLimitHeaders } from './http/rate-limit.ts'
 import { addLiveMap, addPages, addPictures, problemPage } from './pages/routes.ts'
 import { openPictures } from './pictures/pictures.ts'
@@ -92,8 +93,9 @@ export async function serveWeb({ db, finders, clock, log }: WebContext, options:
     /^\/(api\/|changes\/|(openapi|map)\.json$)/.test(context.req.path)
       ? problemResponse(context, problem)
       : problemPage(context, problem, version)
-  addApi(app, { reader, finders, clock, served, version })
-  const site = { reader, finders, clock, people, version, count, pictures: openPictures() }
+  const build = createBuild()
+  addApi(app, { reader, finders, clock, served, version, build })
+  const site = { reader, build, finders, clock, people, version, count, pictures: openPictures() }
   addPages(app, site)
   addPictures(app, site)
   addLiveMap(app, site)
@@ -108,7 +110,7 @@ export async function serveWeb({ db, finders, clock, log }: WebContext, options:
     if (problem.problem === 'internal') log.error({ err: error, path: context.req.path }, 'a request failed')
     if (problem.problem === 'method-not-allowed') context.header('Allow', 'GET, HEAD')
     if (problem.problem === 'wrong-key') context.header('WWW-Authenticate', 'Bearer')
-    if (problem.problem === 'database-unavailable') context.header('Retry-After', '5')
+    if (problems[problem.problem].status === 503) context.header('Retry-After', '5')
     context.header('Cache-Control', 'no-store')
     return respond(context, problem)
   })

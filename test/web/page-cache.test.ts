@@ -5,7 +5,7 @@ import { createPageCache } from '../../src/web/http/page-cache.ts'
 
 test('a page is shown while its successor is made, unless it is too old', async () => {
   const clock = virtualClock(Date.UTC(2026, 5, 1))
-  const cached = createPageCache<number>(clock)
+  const cached = createPageCache<number>(clock, { sizeOf: () => 1 })
   let made = 0
   const get = () => cached('/map', async () => ++made)
   expect(await Promise.all([get(), get()])).toEqual([1, 1])
@@ -23,4 +23,31 @@ test('a page is shown while its successor is made, unless it is too old', async 
   await clock.advanceTo(clock.now() + 61_000)
   await expect(fail()).rejects.toThrow('no database')
   expect(await get()).toBe(4)
+})
+
+test('what is kept has a limit in bytes, and the oldest pages go first', async () => {
+  const cached = createPageCache<string>(virtualClock(Date.UTC(2026, 5, 1)), {
+    sizeOf: (page) => page.length,
+    bytes: 10,
+  })
+  const made: string[] = []
+  const get = (key: string) =>
+    cached(key, async () => {
+      made.push(key)
+      return key.repeat(4)
+    })
+  for (const key of ['a', 'b', 'c', 'b', 'c', 'a']) await get(key)
+  expect(made.join('')).toBe('abca')
+})
+
+test('a limit of the one who asks is not thrown to those who share the page', async () => {
+  const clock = virtualClock(Date.UTC(2026, 5, 1))
+  const cached = createPageCache<number>(clock, { sizeOf: () => 1 })
+  const refuse = (): Promise<number> => {
+    throw new Error('too many')
+  }
+  expect(() => cached('/', refuse)).toThrow('too many')
+  expect(await cached('/', async () => 1)).toBe(1)
+  await clock.advanceTo(clock.now() + 20_000)
+  expect(await cached('/', refuse)).toBe(1)
 })

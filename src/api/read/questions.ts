@@ -66,6 +66,7 @@ export type ProblemName =
   | 'too-many-requests'
   | 'internal'
   | 'database-unavailable'
+  | 'overloaded'
   | 'statement-timeout'
 
 /** The arguments of functions, by their names. */

@@ -1,7 +1,8 @@
 import type { Hono } from 'hono'
 import { accepts } from 'hono/accepts'
 import { formatCsv, jsonRow } from '../../analytics/asking/rows-text.ts'
-import { withEtag } from '../http/etag.ts'
+import { type Entity, entityOf, keptBytes, sendEntity } from '../http/etag.ts'
+import { type Build, createPageCache, shared } from '../http/page-cache.ts'
 import { Problem } from '../http/problems.ts'
 import { type Answer, type Asking, answer } from './answer.ts'
 import { readRequest } from './arguments.ts'
@@ -13,27 +14,47 @@ export interface Api extends Asking {
   readonly version: string
 }
 
+interface Response {
+  readonly entity: Entity
+  readonly next: string | null
+}
+
 /** Adds `/api/v1/<question>` and `/openapi.json`. */
-export function addApi(app: Hono, api: Api): void {
+export function addApi(app: Hono, api: Api & { readonly build: Build }): void {
+  const document = createPageCache<Entity>(api.clock, { sizeOf: keptBytes })
+  // Answers may name players.
+  const answers = createPageCache<Response>(api.clock, { sizeOf: () => 0, ...shared })
   app.get('/openapi.json', async (context) => {
-    const document = openApi(await api.served.questions(), api.version)
-    return withEtag(context, JSON.stringify(document), 'application/json')
+    const make = () =>
+      api.build(async () =>
+        entityOf(JSON.stringify(openApi(await api.served.questions(), api.version)), 'application/json'),
+      )
+    return await sendEntity(context, await document('', make))
   })
   app.get('/api/v1/:question', async (context) => {
     const question = await api.served.question(context.req.param('question'))
     const query = new URL(context.req.url).searchParams
-    const found = await answer(api, question, readRequest(question, query))
-    const next = found.next === null ? null : nextPage(query, context.req.path, found.next)
-    if (next !== null) context.header('Link', `<${next}>; rel="next"`)
+    const request = readRequest(question, query)
     context.header('Vary', 'Accept')
     const type = accepts(context, {
       header: 'Accept',
       supports: ['application/json', 'text/csv'],
       default: 'application/json',
     })
-    if (type === 'application/json') return withEtag(context, documentOf(question.name, found, next), type)
-    const columns = question.columns.map(({ name }) => name)
-    return withEtag(context, formatCsv(columns, found.rows), 'text/csv; charset=utf-8; header=present')
+    const make = () =>
+      api.build(async () => {
+        const found = await answer(api, question, request)
+        const next = found.next === null ? null : nextPage(query, context.req.path, found.next)
+        if (type === 'application/json') return { entity: entityOf(documentOf(question.name, found, next), type), next }
+        const text = formatCsv(
+          question.columns.map(({ name }) => name),
+          found.rows,
+        )
+        return { entity: entityOf(text, 'text/csv; charset=utf-8; header=present'), next }
+      })
+    const { entity, next } = await answers(`${type} ${question.name} ${query}`, make)
+    if (next !== null) context.header('Link', `<${next}>; rel="next"`)
+    return await sendEntity(context, entity)
   })
   app.get('/api/:rest{.+}', () => {
     throw new Problem('not-found')

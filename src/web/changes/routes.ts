@@ -1,5 +1,6 @@
-import type { Context, Hono } from 'hono'
-import { withEtag } from '../http/etag.ts'
+import type { Hono } from 'hono'
+import { type Entity, entityOf, keptBytes, sendEntity } from '../http/etag.ts'
+import { createPageCache, shared } from '../http/page-cache.ts'
 import { Problem } from '../http/problems.ts'
 import type { Site } from '../pages/routes.ts'
 import { changeText, createSharedRead, readAfter, readNumbers } from './read-outbox.ts'
@@ -11,13 +12,15 @@ const numeral = /^\d{1,15}$/
 const mostStreams = 500
 
 /** Adds `/changes/sequence.json`, `/changes/N.json` and `/changes/stream`. */
-export function addChanges(app: Hono, site: Pick<Site, 'reader' | 'finders' | 'clock' | 'count'>): void {
+export function addChanges(app: Hono, site: Pick<Site, 'reader' | 'finders' | 'clock' | 'count' | 'build'>): void {
   const { reader } = site
   const read = createSharedRead(reader, site.clock)
+  const made = createPageCache<Entity>(site.clock, { sizeOf: keptBytes, ...shared })
   let streams = 0
   app.get('/changes/sequence.json', async (context) => {
     site.count(context)
-    return withEtag(context, JSON.stringify(await readNumbers(reader)), 'application/json')
+    const make = () => site.build(async () => entityOf(JSON.stringify(await readNumbers(reader)), 'application/json'))
+    return await sendEntity(context, await made('', make))
   })
   app.get('/changes/stream', async (context) => {
     site.count(context)
@@ -42,18 +45,19 @@ export function addChanges(app: Hono, site: Pick<Site, 'reader' | 'finders' | 'c
   })
   app.get('/changes/:file{\\d+\\.json}', async (context) => {
     site.count(context)
-    return await changeFile(context, site)
+    const name = String(context.req.param('file')).replace('.json', '')
+    const change = await made(name, () => site.build(() => changeFile(reader, name)))
+    return await sendEntity(context, change, 'public, max-age=86400, immutable')
   })
   app.get('/changes/*', () => {
     throw new Problem('not-found')
   })
 }
 
-async function changeFile(context: Context, { reader }: Pick<Site, 'reader'>): Promise<Response> {
-  const name = String(context.req.param('file')).replace('.json', '')
+async function changeFile(reader: Site['reader'], name: string): Promise<Entity> {
   const number = numeral.test(name) && !/^0\d/.test(name) ? Number(name) : Number.NaN
   const [found] = Number.isNaN(number) ? [] : await readAfter(reader, number - 1)
   if (found?.number !== number)
     throw new Problem('not-found', { detail: `there is no change ${name}, or not any more` })
-  return withEtag(context, changeText(found), 'application/json', 'public, max-age=86400, immutable')
+  return entityOf(changeText(found), 'application/json')
 }

@@ -1,20 +1,22 @@
 import type { Hono } from 'hono'
 import type { Visit } from '../html/page.ts'
-import { type Entity, entityOf, sendEntity } from '../http/etag.ts'
+import { ORIGIN, sendEntity, type Written, written } from '../http/etag.ts'
 import { requestOf } from '../http/origin.ts'
-import { createPageCache } from '../http/page-cache.ts'
+import { createPageCache, shared } from '../http/page-cache.ts'
 import type { Site } from '../pages/routes.ts'
 import { atomText, atomType, type Feed } from './atom.ts'
 import { guildFeed } from './guild.ts'
 import { capturesFeed, itemFeed, newsFeed, patchesFeed } from './world.ts'
 
-/** Every feed by its path; one that names players is made each time, as pages are. */
+/** Every feed by its path; one that names players is shared only while it is made, as pages are. */
 const feeds: readonly {
   readonly path: string
   readonly build: (visit: Visit) => Promise<Feed>
   readonly namesPlayers?: boolean
+  /** The parameters that it reads. */
+  readonly parameters?: readonly string[]
 }[] = [
-  { path: '/feeds/captures.atom', build: capturesFeed },
+  { path: '/feeds/captures.atom', build: capturesFeed, parameters: ['guild'] },
   { path: '/feeds/patches.atom', build: patchesFeed },
   { path: '/feeds/news.atom', build: newsFeed },
   { path: '/feeds/guilds/:name{.+\\.atom}', build: guildFeed, namesPlayers: true },
@@ -22,18 +24,23 @@ const feeds: readonly {
 ]
 
 export function addFeeds(app: Hono, site: Site): void {
-  const cached = createPageCache<Entity>(site.clock)
-  for (const { path, build, namesPlayers = false } of feeds) {
+  const sizeOf = ({ bytes }: Written) => bytes
+  const kept = createPageCache<Written>(site.clock, { sizeOf })
+  const made = createPageCache<Written>(site.clock, { sizeOf, ...shared })
+  for (const { path, build, namesPlayers = false, parameters } of feeds) {
     app.get(path, async (context) => {
-      const { name, query, origin, address } = requestOf(context, /\.atom$/)
-      const make = async () => {
+      const { name, query, origin, key } = requestOf(context, parameters, /\.atom$/)
+      const make = () => {
         site.count(context)
         const { people, finders, version } = site
         const now = new Date(site.clock.now())
-        const feed = await site.reader.read((sql) => build({ sql, now, name, query, people, finders }))
-        return entityOf(await atomText(feed, { version, origin }), atomType)
+        return site.build(async () => {
+          const feed = await site.reader.read((sql) => build({ sql, now, name, query, people, finders }))
+          return written(await atomText(feed, { version, origin: ORIGIN }), atomType)
+        })
       }
-      return await sendEntity(context, await (namesPlayers ? make() : cached(address, make)))
+      const feed = await (namesPlayers ? made : kept)(`${path} ${key}`, make)
+      return await sendEntity(context, feed.under(origin))
     })
   }
 }

@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import type { Context } from 'hono'
+import { html } from 'hono/html'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { compressed, type Encoding, encodingFor } from './compression.ts'
 
@@ -7,22 +8,45 @@ import { compressed, type Encoding, encodingFor } from './compression.ts'
 export interface Entity {
   readonly etag: string
   readonly type: string
-  /** As bytes, what can be sent often without being encoded each time. */
-  readonly body: string | Uint8Array<ArrayBuffer> | (() => Promise<Uint8Array<ArrayBuffer>>)
+  /** Bytes, which are compressed once for all who ask, or what makes them when they are sent. */
+  readonly body: Uint8Array<ArrayBuffer> | (() => Promise<Uint8Array<ArrayBuffer>>)
 }
 
 export function entityOf(text: string, type: string): Entity {
   return { etag: etagOf(text, type), type, body: new TextEncoder().encode(text) }
 }
 
+/** Bytes of an entity that is kept, with what it is compressed to. */
+export function keptBytes({ body }: Entity): number {
+  return typeof body === 'function' ? 0 : 2 * body.length
+}
+
+/** What stands for the scheme, host and port in a text that is kept: a client reaches the same server under many. */
+export const ORIGIN = `origin-${randomUUID()}`
+
+/** A text that is made once for all who ask, under whatever address. */
+export interface Written {
+  readonly bytes: number
+  under(origin: string): Entity
+}
+
+/** @param text with `ORIGIN` where the address of the server belongs, of HTML or XML */
+export function written(text: string, type: string): Written {
+  const entity = (origin: string) => entityOf(text.replaceAll(ORIGIN, String(html`${origin}`)), type)
+  // One is kept with what it is compressed to: nearly all come by the same address.
+  let last: { readonly origin: string; readonly entity: Entity } | undefined
+  return {
+    bytes: 4 * text.length,
+    under: (origin) => {
+      if (last?.origin !== origin) last = { origin, entity: entity(origin) }
+      return last.entity
+    },
+  }
+}
+
 /** @param text what the content follows from */
 export function etagOf(text: string, type: string): string {
   return `"${createHash('sha256').update(type).update(text).digest('base64url').slice(0, 27)}"`
-}
-
-/** The text, or 304 when the client has it. */
-export function withEtag(context: Context, text: string, type: string, caching?: string): Promise<Response> {
-  return sendEntity(context, { etag: etagOf(text, type), type, body: text }, caching)
 }
 
 /**

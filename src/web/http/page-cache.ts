@@ -1,51 +1,106 @@
 import type { Clock } from '../../app/clock.ts'
+import { Problem } from './problems.ts'
 
-/** How old a page may be, how old while a new one is made, ms, and how many are kept. */
-const [FRESH, SHOWN, MOST] = [10_000, 60_000, 200]
+/** How old a page may be, how old while a new one is made, ms. */
+const [FRESH, SHOWN] = [10_000, 60_000]
+
+/** How many pages are kept, and how much of one cache, bytes. */
+const [MOST, BYTES] = [200, 16 * 2 ** 20]
+
+/** So many answers are made at a time. What is sent is not counted: a client that reads slowly keeps no other from being answered. */
+export const MOST_BUILDS = 20
+
+/** Makes an answer. @throws Problem at once when too many are in the making */
+export type Build = <T>(make: () => Promise<T>) => Promise<T>
+
+/** One limit for all that a server makes. */
+export function createBuild(most = MOST_BUILDS): Build {
+  let making = 0
+  return (make) => {
+    if (making >= most) throw new Problem('overloaded')
+    making++
+    return make().finally(() => making--)
+  }
+}
 
 interface Kept<T> {
   readonly madeAt: number
   readonly page: Promise<T>
+  isMade: boolean
+  bytes: number
   /** When its successor was begun. */
   renewedAt?: number
+}
+
+/** Nothing is kept: who comes while it is made shares it. For what names players, who may hide at any time. */
+export const shared = { fresh: 0, shown: 0 } as const
+
+interface Keeping<T> {
+  readonly fresh?: number
+  readonly shown?: number
+  /** Bytes of a page. */
+  readonly sizeOf: (page: T) => number
+  readonly bytes?: number
 }
 
 /**
  * Keeps pages for a few seconds, so that many readers of one page cost as much as one. Those who come together share the
  * making; who comes later sees the page before until the new one is there.
+ * What `make` throws at once, such as a limit of the one who asks, is thrown to this one alone.
  */
 export function createPageCache<T>(
   clock: Clock,
-  { fresh = FRESH, shown = SHOWN } = {},
+  { fresh = FRESH, shown = SHOWN, sizeOf, bytes = BYTES }: Keeping<T>,
 ): (key: string, make: () => Promise<T>) => Promise<T> {
   const kept = new Map<string, Kept<T>>()
-  const keep = (key: string, one: Kept<T>) => {
+  let total = 0
+  const drop = (key: string) => {
+    total -= kept.get(key)?.bytes ?? 0
     kept.delete(key)
-    kept.set(key, one)
-    const [oldest] = kept.keys()
-    if (kept.size > MOST && oldest !== undefined) kept.delete(oldest)
+  }
+  const begin = (key: string, make: () => Promise<T>, replacesAtOnce: boolean): Promise<T> => {
+    const page = make()
+    const one: Kept<T> = { madeAt: clock.now(), page, isMade: false, bytes: 0 }
+    const keep = () => {
+      drop(key)
+      kept.set(key, one)
+    }
+    if (replacesAtOnce) keep()
+    page.then(
+      (made) => {
+        one.isMade = true
+        if (replacesAtOnce && kept.get(key) !== one) return
+        if (shown === 0) return drop(key)
+        keep()
+        one.bytes = sizeOf(made)
+        total += one.bytes
+        for (const [oldest, { isMade }] of kept) {
+          if (kept.size <= MOST && total <= bytes) break
+          if (isMade) drop(oldest)
+        }
+      },
+      () => {
+        // The next one tries again. One that was to replace a page leaves that, until it is too old.
+        if (kept.get(key) === one) drop(key)
+      },
+    )
+    return page
   }
   return (key, make) => {
     const now = clock.now()
     const found = kept.get(key)
-    const age = found ? now - found.madeAt : shown
-    if (found && age < fresh) return found.page
-    if (found && age < shown) {
-      if (found.renewedAt === undefined || now - found.renewedAt >= fresh) {
+    if (!found) return begin(key, make, true)
+    const age = now - found.madeAt
+    if (!found.isMade || age < fresh) return found.page
+    if (age >= shown) return begin(key, make, true)
+    if (found.renewedAt === undefined || now - found.renewedAt >= fresh) {
+      try {
+        begin(key, make, false).catch(() => undefined)
         found.renewedAt = now
-        const page = make()
-        // One that fails leaves the page before, until that is too old.
-        page.then(() => keep(key, { madeAt: now, page })).catch(() => undefined)
+      } catch {
+        // Who must not begin a new one sees the page before.
       }
-      return found.page
     }
-    const page = make()
-    const one = { madeAt: now, page }
-    keep(key, one)
-    // The next one tries again.
-    page.catch(() => {
-      if (kept.get(key) === one) kept.delete(key)
-    })
-    return page
+    return found.page
   }
 }

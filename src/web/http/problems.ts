@@ -19,6 +19,7 @@ export const problems = {
   'too-many-requests': { status: 429, title: 'The request limit of this address or key is reached' },
   internal: { status: 500, title: 'The answer could not be made' },
   'database-unavailable': { status: 503, title: 'The database is unavailable' },
+  overloaded: { status: 503, title: 'Too many answers are being made' },
   'statement-timeout': { status: 503, title: 'The answer took too long' },
 } as const
 

@@ -1,14 +1,24 @@
 import type { Context, Hono } from 'hono'
 import type { Asking } from '../api/answer.ts'
 import { apiPage } from '../api/api-page.ts'
-import { type Build, livePolicy, type Page, pagePolicy, pageText, type Visit } from '../html/page.ts'
+import { type Build as BuildPage, livePolicy, type Page, pagePolicy, pageText, type Visit } from '../html/page.ts'
 import { encodingFor } from '../http/compression.ts'
-import { type Entity, entityOf, etagOf, sendBody, sendEntity } from '../http/etag.ts'
+import {
+  type Entity,
+  entityOf,
+  etagOf,
+  keptBytes,
+  ORIGIN,
+  sendBody,
+  sendEntity,
+  type Written,
+  written,
+} from '../http/etag.ts'
 import { requestOf } from '../http/origin.ts'
-import { createPageCache } from '../http/page-cache.ts'
+import { type Build, createPageCache, shared } from '../http/page-cache.ts'
 import { type Problem, problems } from '../http/problems.ts'
 import { liveMap } from '../live/live-map.ts'
-import { type Pictures, picturePath } from '../pictures/pictures.ts'
+import { type Card, type Pictures, picturePath } from '../pictures/pictures.ts'
 import { capturesPage } from './captures.ts'
 import { guildPage, guildsPage } from './guilds.ts'
 import { homePage } from './home.ts'
@@ -25,27 +35,30 @@ export interface Site extends Asking {
   readonly people: boolean
   readonly version: string
   readonly pictures?: Pictures | undefined
+  readonly build: Build
   /** Counts a page that is made. @throws Problem when the limit of the address is reached */
   count(context: Context): void
 }
 
-/** Every page by its path; what players hide later must be gone at once, so pages that name them are made each time. */
+/** Every page by its path; what players hide later must be gone at once, so pages that name them are shared only while they are made. */
 const pages: readonly {
   readonly path: string
-  readonly build: Build
+  readonly build: BuildPage
   readonly namesPlayers?: boolean
   readonly isLive?: boolean
+  /** The parameters that it reads. */
+  readonly parameters?: readonly string[]
 }[] = [
   { path: '/', build: homePage, namesPlayers: true },
   { path: '/status', build: statusPage },
   { path: '/api', build: apiPage },
-  { path: '/map', build: mapPage, isLive: true },
+  { path: '/map', build: mapPage, isLive: true, parameters: ['at'] },
   { path: '/captures', build: capturesPage },
   { path: '/territories', build: territoriesPage },
   { path: '/territories/:name', build: territoryPage },
-  { path: '/guilds', build: guildsPage },
+  { path: '/guilds', build: guildsPage, parameters: ['q'] },
   { path: '/guilds/:name', build: guildPage, namesPlayers: true },
-  { path: '/items', build: itemsPage },
+  { path: '/items', build: itemsPage, parameters: ['q', 'type', 'tier'] },
   { path: '/items/:name', build: itemPage },
   { path: '/players/:name', build: playerPage, namesPlayers: true },
   { path: '/patches', build: patchesPage },
@@ -57,18 +70,23 @@ const pages: readonly {
 ]
 
 export function addPages(app: Hono, site: Site): void {
-  const cached = createPageCache<Entity>(site.clock)
-  for (const { path, build, namesPlayers = false, isLive = false } of pages) {
+  const sizeOf = ({ bytes }: Written) => bytes
+  const kept = createPageCache<Written>(site.clock, { sizeOf })
+  const made = createPageCache<Written>(site.clock, { sizeOf, ...shared })
+  for (const { path, build, namesPlayers = false, isLive = false, parameters } of pages) {
     app.get(path, async (context) => {
-      const { name, query, origin, address } = requestOf(context)
-      const make = async () => {
-        const page = await pageOf(context, site, { build, name, query })
-        const picture = site.pictures && `${origin}${picturePath(page.path)}`
-        return entityOf(await pageText(page, { version: site.version, picture, isLive }), 'text/html; charset=utf-8')
+      const { name, query, origin, key } = requestOf(context, parameters)
+      const make = () => {
+        site.count(context)
+        return site.build(async () => {
+          const page = await pageOf(site, { build, name, query })
+          const picture = site.pictures && `${ORIGIN}${picturePath(page.path)}`
+          return written(await pageText(page, { version: site.version, picture, isLive }), 'text/html; charset=utf-8')
+        })
       }
-      const page = await (namesPlayers ? make() : cached(address, make))
+      const page = await (namesPlayers ? made : kept)(`${path} ${key}`, make)
       context.header('Content-Security-Policy', isLive ? livePolicy : pagePolicy)
-      return await sendEntity(context, page)
+      return await sendEntity(context, page.under(origin))
     })
   }
 }
@@ -78,11 +96,11 @@ export function addPages(app: Hono, site: Site): void {
  * that they have seen a later change.
  */
 export function addLiveMap(app: Hono, site: Site): void {
-  const cached = createPageCache<Entity>(site.clock, { fresh: 1000, shown: 1000 })
+  const cached = createPageCache<Entity>(site.clock, { fresh: 1000, shown: 1000, sizeOf: keptBytes })
   app.get('/map.json', async (context) => {
-    const make = async () => {
+    const make = () => {
       site.count(context)
-      return entityOf(await site.reader.read(liveMap), 'application/json')
+      return site.build(async () => entityOf(await site.reader.read(liveMap), 'application/json'))
     }
     const after = /^\d{1,15}$/.exec(context.req.query('after') ?? '')?.[0] ?? ''
     return await sendEntity(context, await cached(after, make))
@@ -93,24 +111,29 @@ export function addLiveMap(app: Hono, site: Site): void {
 export function addPictures(app: Hono, site: Site): void {
   const { pictures } = site
   if (!pictures) return
-  for (const { path, build } of pages) {
+  const made = createPageCache<Card>(site.clock, { sizeOf: () => 0, ...shared })
+  const sizeOf = (png: Uint8Array) => png.length
+  const drawn = createPageCache<Uint8Array<ArrayBuffer>>(site.clock, { fresh: Infinity, shown: Infinity, sizeOf })
+  for (const { path, build, parameters } of pages) {
     app.get(picturePath(path).replace(':name.png', ':name{.+\\.png}'), async (context) => {
-      const { name, query } = requestOf(context, /\.png$/)
-      const { text, png } = await pictures(await pageOf(context, site, { build, name, query }))
+      const { name, query, key } = requestOf(context, parameters, /\.png$/)
+      const make = () => {
+        site.count(context)
+        return site.build(async () => await pictures(await pageOf(site, { build, name, query })))
+      }
+      const { text, png } = await made(`${path} ${key}`, make)
       // Sites may show it: it is made for that.
       context.header('Cross-Origin-Resource-Policy', 'cross-origin')
-      return await sendEntity(context, { etag: etagOf(text, 'image/png'), type: 'image/png', body: png })
+      const etag = etagOf(text, 'image/png')
+      return await sendEntity(context, { etag, type: 'image/png', body: () => drawn(etag, () => site.build(png)) })
     })
   }
 }
 
 async function pageOf(
-  context: Context,
-  site: Site,
-  { build, ...visit }: { readonly build: Build } & Pick<Visit, 'name' | 'query'>,
+  { people, finders, reader, clock }: Site,
+  { build, ...visit }: { readonly build: BuildPage } & Pick<Visit, 'name' | 'query'>,
 ): Promise<Page> {
-  site.count(context)
-  const { people, finders, reader, clock } = site
   return await reader.read((sql) => build({ sql, now: new Date(clock.now()), people, finders, ...visit }))
 }
 

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { codeOf } from '../../app/errors.ts'
 import type { Page } from '../html/page.ts'
@@ -7,13 +6,11 @@ import { cardText } from './card.ts'
 /** What draws, and the font: a server does without. */
 const needed = ['@resvg/resvg-wasm', '@fontsource/atkinson-hyperlegible/LICENSE']
 
-const MOST = 100
-
 /** A picture of a page. */
 export interface Card {
   /** Changes with what it shows. */
   readonly text: string
-  /** The PNG; made once for the same text. */
+  /** Draws the PNG. */
   png(): Promise<Uint8Array<ArrayBuffer>>
 }
 
@@ -29,20 +26,10 @@ export function openPictures(): Pictures | undefined {
     throw error
   }
   const draw = async (text: string) => (await import('./rasterize.ts')).rasterize(text)
-  const kept = new Map<string, Promise<Uint8Array<ArrayBuffer>>>()
   return async (page) => {
     const text = await cardText(page)
-    const key = createHash('sha256').update(text).digest('base64')
-    const png = () => {
-      // A chart that cannot be read costs the chart.
-      const made = kept.get(key) ?? draw(text).catch(async () => draw(await cardText({ ...page, chapters: [] })))
-      kept.delete(key)
-      kept.set(key, made)
-      const [oldest] = kept.keys()
-      if (kept.size > MOST && oldest !== undefined) kept.delete(oldest)
-      return made
-    }
-    return { text, png }
+    // A chart that cannot be read costs the chart.
+    return { text, png: () => draw(text).catch(async () => draw(await cardText({ ...page, chapters: [] }))) }
   }
 }
 
