@@ -58,20 +58,24 @@ function storedSecrets({ credentialsFile }: Config): string[] {
  * is not there and `options.creates` is false
  */
 export function openDatabase(
-  { config, clock, log }: App,
+  { config, clock, random, log }: App,
   holds: readonly string[],
   {
     stays = false,
     ...options
-  }: Pick<ConnectOptions, 'lowMemory' | 'isBrief' | 'waitMs' | 'durable' | 'signal' | 'connectMs' | 'creates'> & {
+  }: Pick<
+    ConnectOptions,
+    'lowMemory' | 'isBrief' | 'waitMs' | 'durable' | 'shares' | 'signal' | 'connectMs' | 'creates'
+  > & {
     readonly stays?: boolean
   } = {},
 ): Promise<Database> {
   const { databaseUrl, dataDir } = config
   if (databaseUrl === undefined) refuseHomeless(config)
   const report = (message: string) => log.error(message)
-  const thread = stays ? engineThread : undefined
-  return connect({ waitMs: 30_000, ...options, databaseUrl, dataDir, clock, holds, report, template, thread })
+  const onWait = (message: string) => log.warn({}, message)
+  const given = { databaseUrl, dataDir, clock, random, holds, report, template, onWait }
+  return connect({ waitMs: 30_000, ...options, ...given, thread: stays ? engineThread : undefined })
 }
 
 /** @throws UsageError when the embedded database would lie in the home folder of a user who has none */

@@ -104,19 +104,27 @@ export async function untilAborted({ signal }: Terminal): Promise<void> {
  * @param options.stays whether it has the database for long, as a server does
  * @param options.access `change`: what is there is brought up to date first; `create`: what is not there is made, too; `migrate`:
  * made, and work itself brings it up to date
+ * @param options.alone whether it waits for the end of another process that has the embedded database open, and works not through that one
  * @throws UsageError where there is nothing to read or to change, or what is to be read has tables of an earlier version
  */
 export async function withDatabase<T>(
   context: Context,
   holds: string,
   work: (db: Database) => Promise<T>,
-  { isInterruptible = false, stays = false, access = 'read' as 'read' | 'change' | 'create' | 'migrate' } = {},
+  {
+    isInterruptible = false,
+    stays = false,
+    access = 'read' as 'read' | 'change' | 'create' | 'migrate',
+    alone = false,
+  } = {},
 ): Promise<T> {
   const { app, signal, restoreSignals } = context
   // A server cancels the statement. The embedded database blocks this thread, where no handler of a signal could run.
   if (isInterruptible && app.config.databaseUrl === undefined) restoreSignals?.()
   const creates = access === 'create' || access === 'migrate'
-  const db = await openDatabase(app, [holds], { creates, ...(isInterruptible ? { signal, isBrief: true } : { stays }) })
+  const shares = access === 'read' ? 'reads' : 'writes'
+  const use = { creates, ...(alone ? {} : { shares: shares as 'reads' | 'writes' }) }
+  const db = await openDatabase(app, [holds], { ...use, ...(isInterruptible ? { signal, isBrief: true } : { stays }) })
   try {
     if (access !== 'migrate') await prepare(db, app, access)
     return await work(db)

@@ -2,11 +2,11 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { UsageError } from '../app/errors.ts'
 import type { Database } from './database.ts'
-import type { EmbeddedOptions } from './embedded/embedded.ts'
+import type { SharedOptions } from './embedded/shared-folder.ts'
 import { enableLowMemoryMode, withOptimizingCompiler } from './low-memory.ts'
 
 /** Where the database is, and how it is opened. */
-export interface ConnectOptions extends Omit<EmbeddedOptions, 'readOnly'> {
+export interface ConnectOptions extends Omit<SharedOptions, 'readOnly'> {
   /** A PostgreSQL server. Without it the embedded database in `dataDir` is opened. */
   readonly databaseUrl?: string | undefined
   readonly dataDir: string
@@ -45,8 +45,10 @@ export async function connect(options: ConnectOptions): Promise<Database> {
   }
   if (!creates && (await isAbsent(dataDir))) throw new NothingThere(dataDir)
   if (lowMemory) enableLowMemoryMode()
-  const { openEmbedded } = await import('./embedded/embedded.ts')
-  const open = () => openEmbedded(dataDir, embedded)
+  const { openShared } = await import('./embedded/shared-folder.ts')
+  // What ends soon, or is thrown away, is not reached by others.
+  const random = isBrief || embedded.durable === false ? undefined : embedded.random
+  const open = () => openShared(dataDir, { ...embedded, random })
   return await (lowMemory || isBrief ? open() : withOptimizingCompiler(open))
 }
 

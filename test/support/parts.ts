@@ -45,6 +45,7 @@ export const slow: readonly string[] = [
   'db/releases.test.ts',
   'db/upgrades.test.ts',
   'db/replication.test.ts',
+  'db/shared-folder.test.ts',
   'deploy/compose.test.ts',
   'docs/first-day.test.ts',
   'end-to-end/faults/command.test.ts',

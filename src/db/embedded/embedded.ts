@@ -8,17 +8,18 @@ import { arrayColumns, copyStatement } from '../bulk/copy-columns.ts'
 import { copyText } from '../bulk/copy-text.ts'
 import { readers, toText } from '../bulk/values.ts'
 import type { Database, Sql, SqlValue } from '../database.ts'
-import type { ProtocolSession } from '../pgwire/session-multiplexer.ts'
+import type { ProtocolSession, ProtocolTurn, TakeOptions } from '../pgwire/session-multiplexer.ts'
 import { swallowedStatementError, toAppError } from '../sql-errors.ts'
 import { type DailyCopy, dailyCopies } from './embedded-copies.ts'
 import type { Template } from './embedded-create.ts'
 import { housekeeping } from './embedded-housekeeping.ts'
 import { bindToReader, READ_ONLY } from './embedded-reader.ts'
 import { openCluster } from './embedded-restore.ts'
+import { SocketEngine } from './engine-socket.ts'
 import { ThreadEngine } from './engine-thread.ts'
 import { lockFolder } from './folder-lock.ts'
-import type { Engine } from './remote-engine.ts'
-import { questionTimeout, type Turn, takeTurns } from './turns.ts'
+import { type Engine, exchange, RemoteEngine } from './remote-engine.ts'
+import { questionTimeout, type Turn, type TurnOptions, type Turns, takeTurns } from './turns.ts'
 
 /** How many statements outside transactions may run before the log is checked. */
 const CHECK_LOG_EVERY = 500
@@ -90,11 +91,32 @@ type Session = Pick<Transaction, 'query' | 'exec'>
 /** Runs work in one transaction: the one that is open, or one of its own. */
 type Atomically = <T>(work: (session: Session) => Promise<T>) => Promise<T>
 
+/** Turns that find the session as it was when it was opened, whatever the one before has changed. */
+function restoringTurns(turns: Turns, direct: Sql) {
+  let restore: TakeOptions['restore'] | undefined
+  /** @param own restores what this user of the session changes */
+  return async (options: TurnOptions = {}, own?: TakeOptions['restore']): Promise<Turn> => {
+    const turn = await turns.begin(options)
+    const back = restore
+    restore = own
+    if (back === undefined || back === own) return turn
+    try {
+      await back(direct)
+      return turn
+    } catch (error) {
+      turn.end()
+      throw error
+    }
+  }
+}
+
 /** The one session, which all take turns on. */
 function sharedSession(engine: Engine, dataDir: string, copies?: DailyCopy) {
-  const checkpointWhenIdle = housekeeping(engine, dataDir)
+  const checkpointWhenIdle = engine instanceof SocketEngine ? async () => {} : housekeeping(engine, dataDir)
   const inside = new AsyncLocalStorage<{ open: boolean }>()
-  const turns = takeTurns(() => engine instanceof ThreadEngine && engine.interrupt())
+  const interrupt = () => void (engine instanceof RemoteEngine && engine.interrupt())
+  const direct = statements(engine, dataDir, (work) => engine.transaction(work))
+  const begin = restoringTurns(takeTurns(interrupt), direct)
 
   async function atOnce<T>(work: (session: Session) => Promise<T>, turn: Turn): Promise<T> {
     const state = { open: true }
@@ -109,7 +131,7 @@ function sharedSession(engine: Engine, dataDir: string, copies?: DailyCopy) {
 
   async function transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
     refuseInside()
-    const turn = await turns.begin()
+    const turn = await begin()
     try {
       return await atOnce(work, turn)
     } finally {
@@ -123,12 +145,12 @@ function sharedSession(engine: Engine, dataDir: string, copies?: DailyCopy) {
     refuseInside()
     const endsAt = performance.now() + limitMs
     for (;;) {
-      const turn = await turns.begin(endsAt)
+      const turn = await begin({ endsAt })
       try {
         return await atOnce(work, turn)
       } catch (error) {
-        if (turn.stopped === 'late') throw questionTimeout()
-        if (turn.stopped === undefined) throw error
+        if (turn.stopped() === 'late') throw questionTimeout()
+        if (turn.stopped() === undefined) throw error
       } finally {
         turn.end()
       }
@@ -144,7 +166,7 @@ function sharedSession(engine: Engine, dataDir: string, copies?: DailyCopy) {
   let statementsRun = 0
   async function single<T>(run: () => Promise<T>): Promise<T> {
     refuseInside()
-    const turn = await turns.begin()
+    const turn = await begin()
     try {
       const result = await run()
       statementsRun++
@@ -159,7 +181,30 @@ function sharedSession(engine: Engine, dataDir: string, copies?: DailyCopy) {
     exec: (...statement) => single(() => engine.exec(...statement)),
   }
 
-  return { transaction, question, session, turns }
+  async function take({ isWork, limitMs = Number.POSITIVE_INFINITY, ...options }: TakeOptions): Promise<ProtocolTurn> {
+    const endsAt = isWork ? undefined : performance.now() + limitMs
+    const turn = await begin({ ...options, endsAt }, options.restore)
+    return {
+      turn,
+      sql: direct,
+      interrupt,
+      exchange: (message, blob) => exchange(engine, message, blob),
+      end: async () => {
+        if (isWork) {
+          await checkpointWhenIdle()
+          await copies?.afterTransaction()
+        }
+        turn.end()
+      },
+    }
+  }
+
+  return { transaction, question, session, begin, take }
+}
+
+/** The database of another process. */
+export function databaseOn(engine: SocketEngine, dataDir: string): Database {
+  return databaseOf(engine, dataDir, async () => {})
 }
 
 function databaseOf(
@@ -169,7 +214,7 @@ function databaseOf(
   copies?: DailyCopy,
 ): EmbeddedDatabase {
   const held = new Set<string>()
-  const { transaction, question, session, turns } = sharedSession(engine, dataDir, copies)
+  const { transaction, question, session, begin, take } = sharedSession(engine, dataDir, copies)
   return {
     kind: 'embedded',
     place: dataDir,
@@ -178,25 +223,23 @@ function databaseOf(
       const run = (open: Session) => work(statements(open, dataDir, (more) => more(open)))
       return limitMs === undefined ? transaction(run) : question(run, limitMs)
     },
-    // The folder's lock keeps every other process out, so names must differ in this one only.
+    // Other processes take them through this one.
     tryLock: async (name) => {
+      if (engine instanceof SocketEngine) return await engine.tryLock(name)
       if (held.has(name)) return null
       const lock = { release: async () => void held.delete(name) }
       held.add(name)
       return lock
     },
-    exchange: async (message) => {
-      const turn = await turns.begin()
-      return await engine.execProtocolRaw(message).finally(turn.end)
-    },
+    take,
     close: async () => {
-      const turn = await turns.begin()
+      const turn = await begin().catch(() => undefined)
       try {
         if (engine.closed) return
         await copies?.finish()
         await engine.close()
       } finally {
-        turn.end()
+        turn?.end()
         await unlock()
       }
     },

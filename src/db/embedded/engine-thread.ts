@@ -25,7 +25,7 @@ export class ThreadEngine extends RemoteEngine {
    * @throws DamagedCluster, FatalError as `openEngine`
    */
   static async open(program: URL, data: ThreadData): Promise<ThreadEngine> {
-    const engine = new ThreadEngine(new Worker(program, { workerData: data, stdin: false }))
+    const engine = new ThreadEngine(new Worker(program, { workerData: data, execArgv: [] }))
     await engine.#response()
     await engine._initArrayTypes()
     return engine
@@ -39,8 +39,7 @@ export class ThreadEngine extends RemoteEngine {
     worker.on('exit', () => this.#fail('its thread has ended'))
   }
 
-  /** Cancels the statement that runs now: it fails with SQLSTATE 57014. Nothing where none runs. */
-  interrupt(): void {
+  override interrupt(): void {
     if (!this.#interrupts || !RUNS.has(this.#running)) return
     const { memory, pending, cancel } = this.#interrupts
     const words = new Int32Array(memory.buffer)
@@ -53,10 +52,10 @@ export class ThreadEngine extends RemoteEngine {
     await this.#request('bind')
   }
 
-  protected override async exchange(message: Uint8Array, blob?: ArrayBuffer): Promise<Uint8Array> {
+  override async exchange(message: Uint8Array, blob?: Uint8Array): Promise<Uint8Array> {
     this.#running = String.fromCharCode(message[0] ?? 0)
     try {
-      return await this.#request({ message, blob }, blob)
+      return await this.#request({ message, blob })
     } finally {
       this.#running = ''
     }
@@ -67,9 +66,9 @@ export class ThreadEngine extends RemoteEngine {
     await this.#worker.terminate()
   }
 
-  async #request(request: Request, blob?: ArrayBuffer): Promise<Uint8Array> {
+  async #request(request: Request): Promise<Uint8Array> {
     if (this.#failure) throw this.#failure
-    this.#worker.postMessage(request, blob ? [blob] : [])
+    this.#worker.postMessage(request)
     return await this.#response()
   }
 

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import type { PGlite } from '@electric-sql/pglite'
 import { messageOf } from '../../app/errors.ts'
 import { type CompiledModule, DamagedCluster, type EngineOptions, openEngine } from './embedded-engine.ts'
 import type { SharedMemory } from './embedded-files.ts'
 import { bindToReader } from './embedded-reader.ts'
+import { exchange } from './remote-engine.ts'
 
 /*
  * The thread in which Postgres runs. It gets messages of the Postgres protocol and posts their responses.
@@ -20,7 +20,7 @@ export interface ThreadData {
   readonly options: Pick<EngineOptions, 'durable' | 'parameters'>
 }
 
-export type Request = { readonly message: Uint8Array; readonly blob?: ArrayBuffer | undefined } | 'bind' | 'close'
+export type Request = { readonly message: Uint8Array; readonly blob?: Uint8Array | undefined } | 'bind' | 'close'
 
 /** Where the other thread finds the two variables, in bytes. */
 export interface Interrupts {
@@ -143,8 +143,7 @@ async function serve(port: MessagePort, { folder, options }: ThreadData): Promis
     // The last statement may have ended just before it was interrupted.
     const words = new Int32Array(memory.buffer)
     for (const flag of flags) Atomics.store(words, flag / 4, 0)
-    if (request.blob) await engine._handleBlob(new Blob([request.blob]))
-    return await exchange(engine, request.message)
+    return await exchange(engine, request.message, request.blob)
   }
   port.on('message', (request: Request) => {
     respond(request).then(
@@ -156,20 +155,6 @@ async function serve(port: MessagePort, { folder, options }: ThreadData): Promis
     )
   })
   port.postMessage({ opened } satisfies Reply)
-}
-
-async function exchange(engine: PGlite, message: Uint8Array): Promise<Uint8Array> {
-  const parts: Uint8Array[] = []
-  await engine.execProtocolRawStream(message, { syncToFs: false, onRawData: (bytes) => void parts.push(bytes.slice()) })
-  const [only = new Uint8Array()] = parts
-  if (parts.length <= 1) return only
-  const all = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    all.set(part, at)
-    at += part.length
-  }
-  return all
 }
 
 function post(port: MessagePort, error: unknown): void {

@@ -3,12 +3,12 @@ import { systemClock } from '../../app/clock.ts'
 import { FatalError } from '../../app/errors.ts'
 
 /*
- * Who has the one session of the embedded database. Work, such as a sync, is first; questions wait for it, and for each other. A
- * question that runs is stopped at its end, and when work has waited for it for a second: then it begins anew afterwards, while its time
- * lasts. All times are real, whatever the clock of the program.
+ * Who has the one session of the embedded database. Work, such as a sync, is first; questions wait for it and for each other, and one that
+ * has waited for a second comes between two pieces of work. A question that runs is stopped when its time is over, and when work has
+ * waited for it for a second: then it begins anew afterwards, while its time lasts. All times are real, whatever the clock of the program.
  */
 
-/** How long work waits for a question, ms. */
+/** How long work waits for a question, and a question for work that never pauses, ms. */
 const PATIENCE = 1000
 /** How often a question is interrupted until it ends, ms: a message may have been on its way to the database before. */
 const INTERRUPT_EVERY = 50
@@ -16,16 +16,35 @@ const INTERRUPT_EVERY = 50
 /** The session, from `begin` to `end`. */
 export interface Turn {
   /** Why its statements are interrupted: its time is over, or work waits for it. Undefined: they are not. */
-  readonly stopped: 'late' | 'preempted' | undefined
+  stopped(): 'late' | 'preempted' | undefined
+  /** Whether others wait for its end. */
+  isAwaited(): boolean
   /** Runs a statement that may be interrupted. @throws the error of a stopped turn, also before it begins */
   run<T>(statement: () => Promise<T>): Promise<T>
   end(): void
 }
 
+export interface TurnOptions {
+  /** Of a question: when its time is over, as `performance.now()`. Infinite where only work ends it. */
+  readonly endsAt?: number | undefined
+  /** Ends the waiting. */
+  readonly signal?: AbortSignal | undefined
+  /** Called when the turn is stopped. */
+  readonly onStop?: (() => void) | undefined
+  /** Called when another begins to wait for its end. */
+  readonly onWait?: (() => void) | undefined
+}
+
 interface Waiting {
-  /** Of a question: when its time is over, by the clock of the process. */
-  readonly endsAt: number | undefined
+  readonly options: TurnOptions
+  /** As `performance.now()`. */
+  readonly since: number
   start(turn: Turn): void
+}
+
+interface Held {
+  readonly options: TurnOptions
+  stop(why: 'late' | 'preempted'): void
 }
 
 export type Turns = ReturnType<typeof takeTurns>
@@ -34,80 +53,96 @@ export type Turns = ReturnType<typeof takeTurns>
 export function takeTurns(interrupt: () => void) {
   const work: Waiting[] = []
   const questions: Waiting[] = []
-  let current: { readonly isQuestion: boolean; stop(why: 'late' | 'preempted'): void } | undefined
+  let current: Held | undefined
 
   function next(): void {
-    const waiting = work.shift() ?? questions.shift()
+    const isOld = (questions[0]?.since ?? Number.POSITIVE_INFINITY) + PATIENCE < performance.now()
+    // Work that never pauses, such as a first sync, lets a question in between.
+    const isTheirs = isOld && current?.options.endsAt === undefined
+    const waiting = (isTheirs ? undefined : work.shift()) ?? questions.shift()
     current = undefined
-    if (waiting) waiting.start(hold(waiting.endsAt))
+    if (waiting) waiting.start(hold(waiting.options))
   }
 
-  function hold(endsAt: number | undefined): Turn {
-    let stopped: Turn['stopped']
-    let isRunning = false
-    let [late, repeat] = [() => {}, () => {}]
-    const stop = (why: 'late' | 'preempted') => {
-      if (stopped !== undefined) return
-      stopped = why
-      const again = () => {
-        if (isRunning) interrupt()
-        repeat = later(INTERRUPT_EVERY, again)
-      }
-      again()
-    }
-    if (endsAt !== undefined) late = later(endsAt - performance.now(), () => stop('late'))
-    const mine = { isQuestion: endsAt !== undefined, stop }
+  function hold(options: TurnOptions): Turn {
+    const { stop, stopped, run, clear } = stoppable(options, interrupt)
+    const mine = { options, stop }
     current = mine
-    return {
-      get stopped() {
-        return stopped
-      },
-      run: async (statement) => {
-        if (stopped !== undefined) throw questionTimeout()
-        isRunning = true
-        try {
-          return await statement()
-        } finally {
-          isRunning = false
-        }
-      },
-      end: () => {
-        late()
-        repeat()
-        if (current === mine) next()
-      },
+    const end = () => {
+      clear()
+      if (current === mine) next()
     }
+    return { stopped, isAwaited: () => work.length + questions.length > 0, run, end }
   }
 
   /**
    * Waits for the session.
-   * @param endsAt of a question: when its time is over, as `performance.now()`
-   * @throws FatalError with SQLSTATE 57014 when a question's time is over before its turn comes
+   * @throws FatalError with SQLSTATE 57014 when a question's time is over before its turn comes, and the reason of the signal
    */
-  async function begin(endsAt?: number): Promise<Turn> {
-    if (!current) return hold(endsAt)
-    const question = current.isQuestion ? current : undefined
+  async function begin(options: TurnOptions = {}): Promise<Turn> {
+    const { endsAt, signal } = options
+    signal?.throwIfAborted()
+    const before = current
+    if (!before) return hold(options)
+    const isQuestion = endsAt !== undefined
+    const queue = isQuestion ? questions : work
     let timer = () => {}
+    let leave: (() => void) | undefined
     try {
       return await new Promise<Turn>((start, refuse) => {
-        const waiting = { endsAt, start }
-        if (endsAt === undefined) {
-          work.push(waiting)
-          if (question) timer = later(PATIENCE, () => question.stop('preempted'))
-        } else {
-          questions.push(waiting)
-          timer = later(endsAt - performance.now(), () => {
-            questions.splice(questions.indexOf(waiting), 1)
-            refuse(questionTimeout())
-          })
+        const waiting: Waiting = { options, start, since: performance.now() }
+        const giveUp = (why: unknown) => {
+          const at = queue.indexOf(waiting)
+          if (at >= 0) queue.splice(at, 1)
+          refuse(why)
         }
+        queue.push(waiting)
+        leave = () => giveUp(signal?.reason)
+        signal?.addEventListener('abort', leave, { once: true })
+        if (!isQuestion && before.options.endsAt !== undefined) timer = later(PATIENCE, () => before.stop('preempted'))
+        if (isQuestion && Number.isFinite(endsAt))
+          timer = later(endsAt - performance.now(), () => giveUp(questionTimeout()))
+        before.options.onWait?.()
       })
     } finally {
       timer()
+      if (leave) signal?.removeEventListener('abort', leave)
     }
   }
 
   return { begin }
+}
+
+/** Statements that are interrupted once the turn is stopped: by `stop`, or when its time is over. */
+function stoppable({ endsAt = Number.POSITIVE_INFINITY, onStop }: TurnOptions, interrupt: () => void) {
+  let stopped: ReturnType<Turn['stopped']>
+  let isRunning = false
+  let repeat = () => {}
+  const again = () => {
+    if (isRunning) interrupt()
+    repeat = later(INTERRUPT_EVERY, again)
+  }
+  const stop = (why: 'late' | 'preempted') => {
+    if (stopped !== undefined) return
+    stopped = why
+    again()
+    onStop?.()
+  }
+  const late = Number.isFinite(endsAt) ? later(endsAt - performance.now(), () => stop('late')) : () => {}
+  const run = async <T>(statement: () => Promise<T>): Promise<T> => {
+    if (stopped !== undefined) throw questionTimeout()
+    isRunning = true
+    try {
+      return await statement()
+    } finally {
+      isRunning = false
+    }
+  }
+  const clear = () => {
+    late()
+    repeat()
+  }
+  return { stopped: () => stopped, stop, run, clear }
 }
 
 /** Runs work later, unless what it returns is called before. */

@@ -1,5 +1,19 @@
 import type { Socket } from 'node:net'
-import { errorMessage, MessageReader, messageOf, type Opening, READY, readOpening, withOwnNames } from './messages.ts'
+import type { Database, Lock } from '../database.ts'
+import {
+  errorMessage,
+  FRAME,
+  FRAMES,
+  LOCK,
+  MessageReader,
+  messageOf,
+  type Opening,
+  READY,
+  readOpening,
+  UNLOCK,
+  WORK,
+  withOwnNames,
+} from './messages.ts'
 import { challenge, MECHANISM, type Verifier } from './scram.ts'
 import { Cancelled, type ClientConnection, type SessionMultiplexer } from './session-multiplexer.ts'
 
@@ -10,6 +24,8 @@ export interface Connections {
   readonly random: () => number
   /** Of the password; undefined when clients need none. */
   readonly verifier: Verifier | undefined
+  /** For clients that are processes of this program, and may write: takes a named lock. */
+  readonly tryLock: Database['tryLock'] | undefined
   /** By the number that a client may cancel its statements with. */
   readonly open: Map<number, { readonly client: ClientConnection; readonly secret: number }>
 }
@@ -22,6 +38,7 @@ export async function serveConnection(socket: Socket, id: number, connections: C
   const { multiplexer, open } = connections
   const client: ClientConnection = {
     id,
+    isWork: false,
     settings: new Map(),
     send: (bytes) => void (socket.writable && socket.write(bytes)),
     disconnect: (message) => {
@@ -30,11 +47,14 @@ export async function serveConnection(socket: Socket, id: number, connections: C
     },
   }
   socket.on('error', () => socket.destroy())
+  // Of a client that went away, nothing needs to run to its end.
+  for (const event of ['end', 'close']) socket.on(event, () => multiplexer.cancel(client))
+  const locks = new Map<string, Lock>()
   try {
     const reader = new MessageReader()
-    const handling = handleMessages(client, reader, connections)
+    const handling = handleMessages(client, reader, connections, locks)
     await handling.next()
-    for await (const chunk of socket) {
+    for await (const chunk of chunksOf(socket)) {
       reader.push(chunk)
       if ((await handling.next()).done) break
     }
@@ -44,6 +64,32 @@ export async function serveConnection(socket: Socket, id: number, connections: C
     open.delete(id)
     socket.end()
     await multiplexer.leave(client).catch(() => {})
+    for (const lock of locks.values()) await lock.release()
+  }
+}
+
+/** What arrives. It is read also while a statement runs: the end of a connection comes after all that was sent before. */
+async function* chunksOf(socket: Socket): AsyncGenerator<Buffer, void> {
+  const chunks: Buffer[] = []
+  let isOver = false
+  let wake = () => {}
+  socket.on('data', (chunk) => {
+    chunks.push(chunk)
+    wake()
+  })
+  for (const event of ['end', 'close'])
+    socket.on(event, () => {
+      isOver = true
+      wake()
+    })
+  for (;;) {
+    const chunk = chunks.shift()
+    if (chunk) yield chunk
+    else if (isOver) return
+    else
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
   }
 }
 
@@ -52,8 +98,9 @@ async function* handleMessages(
   client: ClientConnection,
   reader: MessageReader,
   connections: Connections,
+  locks: Map<string, Lock>,
 ): AsyncGenerator<void, void> {
-  const { multiplexer } = connections
+  const { multiplexer, tryLock } = connections
   for (let isOpen = false; !isOpen; ) {
     const opening = readOpening(yield* received(() => reader.opening()))
     if (opening.kind === 'encrypt') client.send(Buffer.from('N'))
@@ -67,6 +114,7 @@ async function* handleMessages(
     }
   }
   let skipping = false
+  let blob: Uint8Array | undefined
   for (;;) {
     const message = yield* received(() => reader.message())
     const letter = String.fromCharCode(message[0] ?? 0)
@@ -76,15 +124,38 @@ async function* handleMessages(
       if (!skipping) client.send(READY)
       continue
     }
+    if (tryLock && (letter === LOCK || letter === UNLOCK)) {
+      client.send(Uint8Array.of(Number(await changeLock(message, tryLock, locks))))
+      continue
+    }
+    if (tryLock && letter === 'd') {
+      blob = message.subarray(5)
+      continue
+    }
     try {
-      await multiplexer.pass(client, withOwnNames(message, `${client.id}:`))
+      await multiplexer.pass(client, withOwnNames(message, `${client.id}:`), blob)
     } catch (error) {
       if (!(error instanceof Cancelled)) throw error
-      client.send(errorMessage('ERROR', '57014', 'canceling statement due to user request'))
-      if (letter === 'Q') client.send(READY)
-      else skipping = true
+      const cancelled = errorMessage('ERROR', '57014', 'canceling statement due to user request')
+      client.send(letter === 'Q' ? Buffer.concat([cancelled, READY]) : cancelled)
+      skipping = letter !== 'Q'
+    } finally {
+      blob = undefined
     }
   }
+}
+
+/** Takes or gives back the lock that a message names. Returns whether the client has it now. */
+async function changeLock(message: Buffer, tryLock: Database['tryLock'], locks: Map<string, Lock>): Promise<boolean> {
+  const name = message.toString('utf8', 5, message.length - 1)
+  if (message[0] === LOCK.charCodeAt(0)) {
+    const lock = await tryLock(name)
+    if (lock) locks.set(name, lock)
+    return lock !== null
+  }
+  await locks.get(name)?.release()
+  locks.delete(name)
+  return false
 }
 
 /** Yields until a whole message has arrived. */
@@ -122,12 +193,13 @@ async function* authenticate(
 function acceptClient(
   client: ClientConnection,
   { parameters }: Opening & { kind: 'start' },
-  { open, reported, random }: Connections,
+  { open, reported, random, tryLock }: Connections,
 ): void {
   const secret = Math.floor(random() * 2 ** 31)
   open.set(client.id, { client, secret })
+  client.isWork = tryLock !== undefined && parameters.has(WORK)
   client.settings = new Map([
-    ...[...parameters].filter(([name]) => !notSettings.has(name)),
+    ...[...parameters].filter(([name]) => !notSettings.has(name) && name !== WORK && name !== FRAMES),
     // `-c name=value`, as PGOPTIONS has it.
     ...[...(parameters.get('options') ?? '').matchAll(/-c\s*([\w.]+)=(\S+)/g)].map(
       ([, name = '', value = '']) => [name, value] as const,
@@ -138,6 +210,8 @@ function acceptClient(
   for (const [name, value] of settings) client.send(messageOf('S', name, value))
   client.send(messageOf('K', client.id, secret))
   client.send(READY)
+  const { send } = client
+  if (parameters.has(FRAMES)) client.send = (bytes) => send(messageOf(FRAME, bytes))
 }
 
 function cancel({ id, secret }: Opening & { kind: 'cancel' }, { multiplexer, open }: Connections): void {

@@ -3,6 +3,19 @@
  * rest with itself (int32), the rest. Only the very first ones of a connection have no letter.
  */
 
+/*
+ * What processes of this program say to each other besides, over the socket of a data folder.
+ */
+
+/** Parameter of a connection whose transactions come before questions. */
+export const WORK = 'wynnsync.work'
+/** Parameter of a connection that gets the whole response to each message as one message, with this letter. */
+export const FRAMES = 'wynnsync.frames'
+export const FRAME = 'w'
+/** Takes a named lock, and gives it back. The response is one byte: whether the client has it. */
+export const LOCK = 'L'
+export const UNLOCK = 'U'
+
 /** What a connection begins with. */
 export type Opening =
   | { readonly kind: 'start'; readonly parameters: ReadonlyMap<string, string> }
@@ -21,10 +34,18 @@ const LONGEST = 64 * 1024 * 1024
 
 /** Cuts what arrives into whole messages. Bytes that are not whole yet wait for the next call. */
 export class MessageReader {
-  #rest: Buffer = Buffer.alloc(0)
+  readonly #longest: number
+  #chunks: Buffer[] = []
+  #length = 0
+
+  /** @param longest message that is waited for, in bytes */
+  constructor(longest = LONGEST) {
+    this.#longest = longest
+  }
 
   push(chunk: Uint8Array): void {
-    this.#rest = this.#rest.length === 0 ? Buffer.from(chunk) : Buffer.concat([this.#rest, chunk])
+    this.#chunks.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length))
+    this.#length += chunk.length
   }
 
   /** The next message that has no letter. */
@@ -38,14 +59,23 @@ export class MessageReader {
   }
 
   #take(letters: 0 | 1): Buffer | undefined {
-    if (this.#rest.length < 4 + letters) return undefined
-    const length = this.#rest.readInt32BE(letters)
-    if (length < 4 || length > LONGEST) throw new RangeError('this is not the Postgres protocol')
+    if (this.#length < 4 + letters) return undefined
+    // Of a long message, chunks are joined when all are there.
+    if ((this.#chunks[0]?.length ?? 0) < 4 + letters) this.#join()
+    const length = this.#chunks[0]?.readInt32BE(letters) ?? 0
+    if (length < 4 || length > this.#longest) throw new RangeError('this is not the Postgres protocol')
     const end = length + letters
-    if (this.#rest.length < end) return undefined
-    const message = this.#rest.subarray(0, end)
-    this.#rest = this.#rest.subarray(end)
-    return message
+    if (this.#length < end) return undefined
+    if ((this.#chunks[0]?.length ?? 0) < end) this.#join()
+    const [all = Buffer.alloc(0)] = this.#chunks
+    this.#chunks[0] = all.subarray(end)
+    this.#length -= end
+    if (end === all.length) this.#chunks.shift()
+    return all.subarray(0, end)
+  }
+
+  #join(): void {
+    this.#chunks = [Buffer.concat(this.#chunks)]
   }
 }
 

@@ -1,6 +1,8 @@
+import { chmod } from 'node:fs/promises'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import type { Clock } from '../../app/clock.ts'
 import { cannotListen } from '../../app/errors.ts'
+import type { Database } from '../database.ts'
 import { type Connections, serveConnection } from './client-connection.ts'
 import { errorMessage } from './messages.ts'
 import { verifierOf } from './scram.ts'
@@ -29,13 +31,20 @@ const SHUTDOWN = errorMessage('FATAL', '57P01', 'the server is shutting down')
 /** How long a client has to receive the last message, in ms. */
 const CLOSE_TIMEOUT_MS = 500
 
-export interface WireOptions {
-  readonly host: string
-  readonly port: number
+interface SessionOptions {
   readonly clock: Clock
   readonly random: () => number
   /** Required of clients; without one, any client that reaches the port may connect. */
   readonly password?: string | undefined
+  /** How long a question may take, ms; without it, as long as no work waits for it. */
+  readonly limitMs?: number
+  /** For clients that are processes of this program, and may write: takes a named lock. */
+  readonly tryLock?: Database['tryLock']
+}
+
+export interface WireOptions extends SessionOptions {
+  readonly host: string
+  readonly port: number
 }
 
 /**
@@ -43,10 +52,36 @@ export interface WireOptions {
  * been opened with `readOnly`.
  * @throws UsageError when the port is unavailable
  */
-export async function serveWire(
+export async function serveWire(engine: ProtocolSession, { host, port, ...options }: WireOptions): Promise<WireServer> {
+  const { server, close } = await wireServer(engine, options)
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => reject(cannotListen(error, { host, port, flag: '--port' })))
+    server.listen(port, host, resolve)
+  })
+  return { host, port: (server.address() as AddressInfo).port, close }
+}
+
+/**
+ * The same on a socket of the file system, which only its owner may connect to.
+ * @throws the system's error
+ */
+export async function serveSocket(
   engine: ProtocolSession,
-  { host, port, clock, random, password }: WireOptions,
-): Promise<WireServer> {
+  path: string,
+  options: SessionOptions,
+): Promise<{ close(): Promise<void> }> {
+  const { server, close } = await wireServer(engine, options)
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(path, resolve)
+  })
+  if (process.platform !== 'win32') await chmod(path, 0o600)
+  // The database is held for other reasons, not for those who may connect.
+  server.unref()
+  return { close }
+}
+
+async function wireServer(engine: ProtocolSession, { clock, random, password, limitMs, tryLock }: SessionOptions) {
   const reported = new Map<string, string>()
   for (const name of REPORTED) {
     const [row] = await engine.query<{ value: string }>('select current_setting($1) as value', [name])
@@ -54,10 +89,11 @@ export async function serveWire(
   }
   const verifier = password === undefined ? undefined : verifierOf(password)
   const connections: Connections = {
-    multiplexer: multiplexSession(engine, clock),
+    multiplexer: multiplexSession(engine, clock, limitMs),
     reported,
     random,
     verifier,
+    tryLock,
     open: new Map(),
   }
   const sockets = new Set<Socket>()
@@ -68,19 +104,12 @@ export async function serveWire(
     count++
     void serveConnection(socket, count, connections)
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(cannotListen(error, { host, port, flag: '--port' })))
-    server.listen(port, host, resolve)
-  })
-  return {
-    host,
-    port: (server.address() as AddressInfo).port,
-    close: async () => {
-      const closed = new Promise((resolve) => server.close(resolve))
-      for (const { client } of connections.open.values()) client.disconnect(SHUTDOWN)
-      await Promise.race([closed, clock.sleep(CLOSE_TIMEOUT_MS)])
-      for (const socket of sockets) socket.destroy()
-      await closed
-    },
+  const close = async () => {
+    const closed = new Promise((resolve) => server.close(resolve))
+    for (const { client } of connections.open.values()) client.disconnect(SHUTDOWN)
+    await Promise.race([closed, clock.sleep(CLOSE_TIMEOUT_MS)])
+    for (const socket of sockets) socket.destroy()
+    await closed
   }
+  return { server, close }
 }

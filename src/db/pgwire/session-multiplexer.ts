@@ -1,16 +1,52 @@
 import type { Clock } from '../../app/clock.ts'
+import { messageOf } from '../../app/errors.ts'
 import type { Sql } from '../database.ts'
+import { sqlState } from '../sql-errors.ts'
 import { errorMessage, MessageReader } from './messages.ts'
 
 /** A database whose one session speaks the Postgres protocol. */
 export interface ProtocolSession extends Sql {
-  /** Sends one message and returns the whole response. */
-  exchange(message: Uint8Array): Promise<Uint8Array>
+  /** Waits for the session. @throws when `signal` is aborted before */
+  take(options: TakeOptions): Promise<ProtocolTurn>
+}
+
+export interface TakeOptions {
+  /** Whether it writes, or only asks: then it comes after those that write. */
+  readonly isWork: boolean
+  /** Of a question: how long it may take with its waiting, ms. */
+  readonly limitMs?: number | undefined
+  /** Called when it is to end the turn, since its time is over or work waits for it. From then on its statements are interrupted. */
+  readonly onStop: () => void
+  /** Called when others begin to wait for its end. */
+  readonly onWait: () => void
+  readonly signal: AbortSignal
+  /** Brings the session back to what it was, before others than the users of this function have it. */
+  readonly restore: (sql: Sql) => Promise<void>
+}
+
+/** The session, until `end`. */
+export interface ProtocolTurn {
+  readonly turn: {
+    /** Why its statements are interrupted; undefined: they are not. */
+    stopped(): 'late' | 'preempted' | undefined
+    /** Whether others wait for its end. */
+    isAwaited(): boolean
+    /** Runs a statement that may be interrupted. @throws the error of a stopped turn, also before it begins */
+    run<T>(statement: () => Promise<T>): Promise<T>
+  }
+  readonly sql: Sql
+  /** Sends one message and returns the whole response. @param blob what `/dev/blob` holds for it */
+  exchange(message: Uint8Array, blob?: Uint8Array): Promise<Uint8Array>
+  /** Cancels the statement that runs, where the database can. */
+  interrupt(): void
+  end(): Promise<void>
 }
 
 /** A client of the shared session. */
 export interface ClientConnection {
   readonly id: number
+  /** Whether its transactions come before questions. */
+  isWork: boolean
   /** Settings of the session, kept while others have it. */
   settings: ReadonlyMap<string, string>
   send(bytes: Uint8Array): void
@@ -25,107 +61,167 @@ const IDLE_TIMEOUT = 30_000
 
 export class Cancelled extends Error {}
 
-interface Turn {
-  readonly client: ClientConnection
-  begin(): void
-  cancel(): void
+/** Of a question that was stopped; the one that work waited for may succeed when it is asked again. */
+const STOPPED = {
+  late: errorMessage('FATAL', '57014', 'the question took longer than it may'),
+  preempted: errorMessage('FATAL', '40001', 'the question was ended, because a sync waited for it; ask again'),
+}
+const IDLE = errorMessage(
+  'FATAL',
+  '25P03',
+  'the transaction was idle while others waited: all share one session of the embedded database',
+)
+
+/** What a client has while it has the session or waits for it. */
+interface Place {
+  readonly cancel: AbortController
+  taken: ProtocolTurn | undefined
+  isRunning: boolean
 }
 
 /**
  * One client has the session from the first message of a statement until its response is complete and no transaction is
  * open. The client that waits longest is next, with its own settings.
+ * @param limitMs how long a question may take
  */
-export function multiplexSession(engine: ProtocolSession, clock: Clock) {
-  const waiting: Turn[] = []
-  let owner: ClientConnection | undefined
+export function multiplexSession(session: ProtocolSession, clock: Clock, limitMs?: number) {
+  const places = new Map<ClientConnection, Place>()
   let last: ClientConnection | undefined
-  let idle = new AbortController()
+  const idle = idleTimer(clock, (client) => {
+    if (places.get(client)?.taken?.turn.isAwaited()) void drop(client, IDLE)
+  })
 
-  async function enter(client: ClientConnection): Promise<void> {
-    if (owner === client) return
-    if (owner) {
-      startIdleTimer()
-      await new Promise<void>((begin, refuse) => {
-        waiting.push({ client, begin, cancel: () => refuse(new Cancelled('cancelled before its turn came')) })
-      })
+  /** Saves the settings of the last client. */
+  async function restore(sql: Sql): Promise<void> {
+    if (last) last.settings = await settingsOf(sql)
+    last = undefined
+    await sql.query('reset all')
+  }
+
+  /** Waits for the turn of a client, and gives it its settings. */
+  async function enter(client: ClientConnection): Promise<Place> {
+    const known = places.get(client)
+    if (known) return known
+    const place: Place = { cancel: new AbortController(), isRunning: false, taken: undefined }
+    places.set(client, place)
+    const onStop = () => {
+      const stopped = place.taken?.turn.stopped()
+      if (stopped && !place.isRunning) void drop(client, STOPPED[stopped])
     }
-    owner = client
-    if (last !== client) await swapSettings(last, client)
+    const onWait = () => void (place.taken && !place.isRunning && idle.start(client))
+    const { signal } = place.cancel
+    const rules = { isWork: client.isWork, limitMs, restore }
+    try {
+      place.taken = await session.take({ ...rules, onStop, onWait, signal })
+    } catch (error) {
+      places.delete(client)
+      throw signal.aborted || sqlState(error) === '57014' ? new Cancelled(messageOf(error)) : error
+    }
+    if (last === client) return place
+    await restore(place.taken.sql)
+    await applySettings(place.taken.sql, client)
     last = client
+    return place
   }
 
-  /** Saves the settings of one client and restores those of the next. */
-  async function swapSettings(from: ClientConnection | undefined, to: ClientConnection): Promise<void> {
-    if (from) from.settings = await settingsOf(engine)
-    await engine.query('reset all')
-    for (const [name, value] of to.settings) {
-      await engine.query('select set_config($1, $2, false)', [name, value]).catch(() => {})
-    }
+  async function end(client: ClientConnection): Promise<void> {
+    idle.stop()
+    const taken = places.get(client)?.taken
+    places.delete(client)
+    await taken?.end()
   }
 
-  function next(): void {
-    idle.abort()
-    owner = undefined
-    const turn = waiting.shift()
-    // From now on, so that no client comes in between.
-    owner = turn?.client
-    turn?.begin()
+  /** Rolls back what is open, and disconnects. */
+  async function drop(client: ClientConnection, message: Buffer): Promise<void> {
+    const taken = places.get(client)?.taken
+    if (!taken) return
+    client.disconnect(message)
+    await rollBack(taken).finally(() => end(client))
   }
-
-  /** Disconnects a client whose transaction stays idle while others wait. */
-  function startIdleTimer(): void {
-    const client = owner
-    if (!client || !idle.signal.aborted) return
-    idle = new AbortController()
-    clock.sleep(IDLE_TIMEOUT, idle.signal).then(
-      () => {
-        if (owner === client && waiting.length > 0) {
-          const why = 'the transaction was idle while others waited: all share one session of the embedded database'
-          client.disconnect(errorMessage('FATAL', '25P03', why))
-        }
-      },
-      () => {},
-    )
-  }
-  idle.abort()
 
   /**
    * Passes a message to the session when it is this client's turn, and sends the response.
-   * @throws Cancelled when `cancel` came before
+   * @param blob what `/dev/blob` holds for it
+   * @throws Cancelled when `cancel` came before, or its time was over
    */
-  async function pass(client: ClientConnection, message: Buffer): Promise<void> {
-    await enter(client)
-    idle.abort()
-    const response = await engine.exchange(message)
+  async function pass(client: ClientConnection, message: Buffer, blob?: Uint8Array): Promise<void> {
+    const place = await enter(client)
+    const { taken } = place
+    idle.stop()
+    if (!taken) return
+    const response = await exchangeIn(place, taken, message, blob)
+    const [stopped, isOver] = [taken.turn.stopped(), stateAfter(response) === 'I']
+    if (stopped) return await drop(client, STOPPED[stopped])
+    if (isOver) await end(client)
     client.send(response)
-    if (stateAfter(response) === 'I') next()
-    else if (waiting.length > 0) startIdleTimer()
+    if (!isOver && taken.turn.isAwaited()) idle.start(client)
   }
 
   return {
     pass,
-    /** Cancels the waiting statement of a client. A running one cannot be cancelled: it blocks the process. */
+    /** Cancels the statement of a client: one that waits, and one that runs where the database can. */
     cancel(client: ClientConnection): void {
-      const at = waiting.findIndex((turn) => turn.client === client)
-      if (at >= 0) waiting.splice(at, 1)[0]?.cancel()
+      const place = places.get(client)
+      if (place?.taken && place.isRunning) place.taken.interrupt()
+      else if (!place?.taken) place?.cancel.abort()
     },
     /** Drops what waits, and rolls back what is open. */
     async leave(client: ClientConnection): Promise<void> {
-      for (let at = waiting.length - 1; at >= 0; at--) if (waiting[at]?.client === client) waiting.splice(at, 1)
-      if (owner === client) {
-        // Sync ends a statement of which not everything came.
-        await engine.exchange(Buffer.from([0x53, 0, 0, 0, 4]))
-        await engine.query('rollback')
-        next()
-      }
+      const place = places.get(client)
+      place?.cancel.abort()
       if (last === client) last = undefined
+      if (place?.taken) await rollBack(place.taken).finally(() => end(client))
     },
   }
 }
 
+async function exchangeIn(
+  place: Place,
+  { turn, exchange }: ProtocolTurn,
+  message: Buffer,
+  blob?: Uint8Array,
+): Promise<Uint8Array> {
+  place.isRunning = true
+  try {
+    return await turn.run(() => exchange(message, blob))
+  } finally {
+    place.isRunning = false
+  }
+}
+
+/** Tells which client has done nothing for long. */
+function idleTimer(clock: Clock, expired: (client: ClientConnection) => void) {
+  let over: AbortController | undefined
+  return {
+    start(client: ClientConnection): void {
+      if (over) return
+      over = new AbortController()
+      clock.sleep(IDLE_TIMEOUT, over.signal).then(
+        () => expired(client),
+        () => {},
+      )
+    },
+    stop(): void {
+      over?.abort()
+      over = undefined
+    },
+  }
+}
+
+async function applySettings(sql: Sql, { settings }: ClientConnection): Promise<void> {
+  for (const [name, value] of settings)
+    await sql.query('select set_config($1, $2, false)', [name, value]).catch(() => {})
+}
+
+async function rollBack({ exchange, sql }: ProtocolTurn): Promise<void> {
+  // Sync ends a statement of which not everything came.
+  await exchange(Buffer.from([0x53, 0, 0, 0, 4]))
+  await sql.query('rollback')
+}
+
 /** The transaction state when the session waits for the next statement: `I` none, `T` open, `E` failed. */
 function stateAfter(response: Uint8Array): string | undefined {
-  const reader = new MessageReader()
+  const reader = new MessageReader(Number.POSITIVE_INFINITY)
   reader.push(response)
   let state: string | undefined
   for (let message = reader.message(); message; message = reader.message()) {

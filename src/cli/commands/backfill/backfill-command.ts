@@ -44,7 +44,11 @@ export async function backfillCommand(
   const wanted = wantedOf(resource, flags, app)
   if (await isBackfilling(resource, app)) return skip(resource, context)
   // A sync of the same resource that finds the embedded database in use need not wait: the backfill does its work.
-  const db = await openDatabase(app, [holdOf(resource), `sync ${resource.name}`], { lowMemory: true })
+  const db = await openDatabase(app, [holdOf(resource), `sync ${resource.name}`], {
+    lowMemory: true,
+    stays: true,
+    shares: 'writes',
+  })
   try {
     await migrateDatabase(db, app)
     const finished = await finishedAt(db, resource, wanted)

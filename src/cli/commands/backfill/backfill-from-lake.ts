@@ -53,7 +53,7 @@ export async function backfillFromLake(
     writeSummary(context, { place: fromLake, ...done, seconds }, importedText(done, seconds))
     return done.refused.length > 0 || done.tables.some(({ refused }) => refused > 0) ? exitCode.rejected : exitCode.done
   }
-  return await withDatabase(context, 'backfill from a lake', work, { access: 'create' })
+  return await withDatabase(context, 'backfill from a lake', work, { access: 'create', alone: true, stays: true })
 }
 
 const columns = ['table', 'rows', 'taken', 'refused', 'restricted', 'conflicts'] as const

@@ -67,9 +67,10 @@ export async function backfillFromCommand(
       source.close()
     }
   }
-  const loaded = await withDatabase(context, 'backfill from recordings', work, { access: 'create' }).finally(() =>
-    context.progress.end(),
-  )
+  const loaded = await withDatabase(context, 'backfill from recordings', work, {
+    access: 'create',
+    stays: true,
+  }).finally(() => context.progress.end())
   // With a resource named, the other recordings are none of its business.
   const unknown = name === undefined ? [...loaded.unknown].map(([request, answers]) => ({ request, answers })) : []
   const { resources: counts, broken, skipped, known } = loaded

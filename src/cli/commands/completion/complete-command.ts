@@ -56,7 +56,7 @@ async function onServer<T>(
     // To open the embedded one takes seconds, and keeps every other process from it.
     if (app.config.databaseUrl === undefined) return none
     const limits = { signal: AbortSignal.timeout(LONGEST), connectMs: LONGEST }
-    const db = await openDatabase(app, ['completion'], { ...limits, isBrief: true })
+    const db = await openDatabase(app, ['completion'], { ...limits, isBrief: true, shares: 'reads' })
     return await read(db).finally(() => db.close())
   } catch {
     return none

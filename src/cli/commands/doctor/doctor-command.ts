@@ -67,10 +67,12 @@ export async function diagnose(context: Context, sets = false): Promise<Finding[
   let db: Database | undefined
   let api: Api | undefined
   try {
-    db = await openDatabase(app, ['doctor'], { waitMs: 2000, isBrief: true, creates: sets }).catch((error: unknown) => {
-      findings.push(databaseProblem(error, app))
-      return undefined
-    })
+    db = await openDatabase(app, ['doctor'], { waitMs: 2000, isBrief: true, creates: sets, shares: 'writes' }).catch(
+      (error: unknown) => {
+        findings.push(databaseProblem(error, app))
+        return undefined
+      },
+    )
     const database = db ? await checkDatabase(db, context, sets) : undefined
     findings.push(...(database?.findings ?? []))
     const watches = await checkWatches(app.config, db)

@@ -31,25 +31,30 @@ export async function lakeExport(
   const { app, signal } = context
   const keepMs = durationOf(keep)
   const lake = /^s3:\/\//i.test(place) ? place : folderOf(place)
-  return await withDatabase(context, 'lake export', async (db) => {
-    const lock = await takeLock(db)
-    if (!lock)
-      throw new RetryableError(`${await holderText(db, 'wynnsync lake', 'has been exporting')}; try again later`)
-    const settings = storeSettings(app)
-    const options = { clock: app.clock, program: version, people, keepMs, replace, signal, settings }
-    try {
-      const { done, seconds } = await withProgress(context, 'lake', (onProgress) =>
-        exportLake(db, lake, { ...options, onProgress }),
-      )
-      writeSummary(
-        context,
-        { place: lake, people, ...done, seconds },
-        `${done.writtenRows.toLocaleString('en-US')} rows in ${done.written} files written in ${durationText(seconds)}; ${lake} has ${done.rows.toLocaleString('en-US')} rows in ${done.files} files, ${bytesText(done.bytes)}\n`,
-      )
-    } finally {
-      await lock.release()
-    }
-  })
+  return await withDatabase(
+    context,
+    'lake export',
+    async (db) => {
+      const lock = await takeLock(db)
+      if (!lock)
+        throw new RetryableError(`${await holderText(db, 'wynnsync lake', 'has been exporting')}; try again later`)
+      const settings = storeSettings(app)
+      const options = { clock: app.clock, program: version, people, keepMs, replace, signal, settings }
+      try {
+        const { done, seconds } = await withProgress(context, 'lake', (onProgress) =>
+          exportLake(db, lake, { ...options, onProgress }),
+        )
+        writeSummary(
+          context,
+          { place: lake, people, ...done, seconds },
+          `${done.writtenRows.toLocaleString('en-US')} rows in ${done.written} files written in ${durationText(seconds)}; ${lake} has ${done.rows.toLocaleString('en-US')} rows in ${done.files} files, ${bytesText(done.bytes)}\n`,
+        )
+      } finally {
+        await lock.release()
+      }
+    },
+    { alone: true },
+  )
 }
 
 /** The lock of exports from a database; one that cannot be written, such as a standby, has none. Null: another export has it. */

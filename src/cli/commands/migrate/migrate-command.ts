@@ -17,5 +17,5 @@ export async function migrateCommand(context: Context): Promise<void> {
     ]
     writeSummary(context, { database: db.place, applied }, `${lines.join('\n')}\n`)
   }
-  return await withDatabase(context, 'migrate', work, { isInterruptible: true, access: 'migrate' })
+  return await withDatabase(context, 'migrate', work, { isInterruptible: true, access: 'migrate', alone: true })
 }

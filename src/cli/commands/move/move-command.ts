@@ -49,7 +49,7 @@ export async function moveCommand(context: Context, { to, dryRun = false, merge 
         await other.close()
       }
     },
-    { access: 'change' },
+    { access: 'change', alone: true },
   )
 }
 

@@ -35,7 +35,9 @@ export async function replayCommand(context: Context, flags: ReplayFlags, names:
       },
     )
   }
-  const replayed = await withDatabase(context, 'replay', work, { access: 'change' }).finally(() => progress.end())
+  const replayed = await withDatabase(context, 'replay', work, { access: 'change', alone: true }).finally(() =>
+    progress.end(),
+  )
   // Without names, only what can be replayed is meant.
   const refused = replayed.resources.filter(
     (resource) => !resource.isReplayed && (names.length > 0 || resource.from !== null),

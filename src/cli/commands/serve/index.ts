@@ -10,8 +10,7 @@ export const serve: CommandDeclaration = {
     ...webOptions,
   ],
   notes: `http://127.0.0.1:8080/ begins the pages. /api/v1/<question>?argument=value answers every question of wynnsync query as JSON,
-or as CSV by the header Accept; /openapi.json describes all. The embedded database has room for one process: there,
-wynnsync start --web-port serves while it syncs.`,
+or as CSV by the header Accept; /openapi.json describes all. wynnsync start --web-port serves in the process that syncs.`,
   examples: [
     'wynnsync serve --port 8080',
     'curl "http://127.0.0.1:8080/api/v1/territory_owner_at?territory=Detlas&at=-1d"',

@@ -101,7 +101,7 @@ async function checkNames({ app }: Context, watch: Watch): Promise<void> {
   if (!hasNames || (databaseUrl === undefined && !existsSync(join(dataDir, 'postgres')))) return
   let unmatched: readonly UnmatchedName[]
   try {
-    const db = await openDatabase(app, ['watch add'], { waitMs: 2000, isBrief: true, creates: false })
+    const db = await openDatabase(app, ['watch add'], { waitMs: 2000, isBrief: true, creates: false, shares: 'reads' })
     unmatched = await unmatchedNames(db, [watch]).finally(() => db.close())
   } catch (error) {
     app.log.warn({}, `the names are not checked: ${messageOf(error)}`)

@@ -1,0 +1,155 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { codeOf, FatalError, RetryableError } from '../../app/errors.ts'
+import type { Lock } from '../database.ts'
+import { FRAME, FRAMES, LOCK, MessageReader, messageOf, READY, UNLOCK, WORK } from '../pgwire/messages.ts'
+import { RemoteEngine } from './remote-engine.ts'
+
+interface Waiting {
+  resolve(response: Uint8Array): void
+  reject(error: Error): void
+}
+
+const PROTOCOL = 196_608
+const CANCEL = 80_877_102
+
+/** The embedded database of another process, which answers on a socket. */
+export class SocketEngine extends RemoteEngine {
+  readonly #path: string
+  readonly #socket: Socket
+  readonly #reader = new MessageReader(Number.POSITIVE_INFINITY)
+  readonly #waiting: Waiting[] = []
+  #opening: Waiting | undefined
+  #key: Buffer | undefined
+  #last = ''
+  #isCancelling = false
+  #failure: Error | undefined
+
+  /**
+   * @param isWork whether its transactions may write, and come before questions
+   * @throws the system's error where no process answers
+   */
+  static async open(path: string, isWork: boolean): Promise<SocketEngine> {
+    const socket = connect(path)
+    await once(socket, 'connect')
+    const engine = new SocketEngine(path, socket)
+    const settings = isWork ? [WORK, 'on'] : ['default_transaction_read_only', 'on']
+    const parameters = ['user', 'wynnsync', 'database', 'wynnsync', FRAMES, 'on', ...settings, '']
+    const body = Buffer.from(parameters.join('\0'))
+    const head = Buffer.alloc(8)
+    head.writeInt32BE(body.length + 9)
+    head.writeInt32BE(PROTOCOL, 4)
+    await new Promise<Uint8Array>((resolve, reject) => {
+      engine.#opening = { resolve, reject }
+      socket.write(Buffer.concat([head, body, Buffer.alloc(1)]))
+    })
+    await engine._initArrayTypes()
+    return engine
+  }
+
+  private constructor(path: string, socket: Socket) {
+    super()
+    this.#path = path
+    this.#socket = socket
+    socket.on('data', (chunk) => this.#take(chunk))
+    socket.on('error', () => {})
+    socket.on('close', () => this.#fail(holderEnded()))
+  }
+
+  /** Whether the other process has ended, or ended this connection. */
+  get isLost(): boolean {
+    return this.#failure !== undefined
+  }
+
+  override async exchange(message: Uint8Array, blob?: Uint8Array): Promise<Uint8Array> {
+    const letter = String.fromCharCode(message[0] ?? 0)
+    const isNeedless = letter === 'S' && this.#last === 'Q'
+    this.#last = letter
+    // After a simple query nothing is left to end, and to ask for it would wait for another turn.
+    if (isNeedless) return READY
+    return await this.#request(blob ? [messageOf('d', blob), message] : [message])
+  }
+
+  override interrupt(): void {
+    if (this.#waiting.length === 0 || !this.#key || this.#isCancelling) return
+    this.#isCancelling = true
+    const request = Buffer.alloc(8)
+    request.writeInt32BE(16)
+    request.writeInt32BE(CANCEL, 4)
+    const socket = connect(this.#path, () => socket.end(Buffer.concat([request, this.#key ?? Buffer.alloc(8)])))
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      this.#isCancelling = false
+    })
+  }
+
+  /** Takes the named lock for this connection, or returns null at once when another has it. */
+  async tryLock(name: string): Promise<Lock | null> {
+    const [isMine] = await this.#request([messageOf(LOCK, name)])
+    if (isMine !== 1) return null
+    return {
+      release: async () => {
+        if (!this.isLost) await this.#request([messageOf(UNLOCK, name)])
+      },
+    }
+  }
+
+  protected override async end(): Promise<void> {
+    this.#socket.end(messageOf('X'))
+    this.#socket.destroySoon()
+  }
+
+  async #request(messages: readonly Uint8Array[]): Promise<Uint8Array> {
+    if (this.#failure) throw this.#failure
+    this.#socket.ref()
+    return await new Promise((resolve, reject) => {
+      this.#waiting.push({ resolve, reject })
+      for (const message of messages) this.#socket.write(message)
+    })
+  }
+
+  #take(chunk: Uint8Array): void {
+    this.#reader.push(chunk)
+    for (let message = this.#reader.message(); message; message = this.#reader.message()) {
+      const letter = String.fromCharCode(message[0] ?? 0)
+      const body = message.subarray(5)
+      if (letter === FRAME) this.#waiting.shift()?.resolve(body)
+      else if (letter === 'E') this.#fail(lossOf(body))
+      else if (letter === 'K') this.#key = Buffer.from(body)
+      else if (letter === 'Z') {
+        this.#opening?.resolve(body)
+        this.#opening = undefined
+      }
+    }
+    // The process may end while nothing is asked.
+    if (this.#waiting.length === 0 && !this.#opening) this.#socket.unref()
+  }
+
+  #fail(error: Error): void {
+    this.#failure ??= error
+    this.#opening?.reject(error)
+    for (const { reject } of this.#waiting.splice(0)) reject(error)
+  }
+}
+
+/** The reason that the other process gave when it ended the connection. */
+function lossOf(body: Buffer): Error {
+  const fields = new Map(
+    body
+      .toString('utf8')
+      .split('\0')
+      .map((field) => [field.slice(0, 1), field.slice(1)]),
+  )
+  const [sqlState, message = ''] = [fields.get('C'), fields.get('M')]
+  if (sqlState === '57014') return new FatalError(message, { context: { sqlState } })
+  return sqlState === '57P01' ? holderEnded() : new RetryableError(message, { context: { sqlState } })
+}
+
+function holderEnded(): RetryableError {
+  return new RetryableError('the process that has the embedded database open has ended; try again')
+}
+
+/** Whether no process answers on the socket. */
+export function isUnanswered(error: unknown): boolean {
+  return ['ENOENT', 'ECONNREFUSED', 'ENOTSOCK', 'ECONNRESET', 'EPIPE'].includes(String(codeOf(error)))
+}

@@ -1,0 +1,229 @@
+import { hash } from 'node:crypto'
+import { existsSync, realpathSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Random } from '../../app/clock.ts'
+import { RetryableError } from '../../app/errors.ts'
+import { createFolder } from '../../app/private-folder.ts'
+import type { Database, Lock, Sql } from '../database.ts'
+import { serveSocket } from '../pgwire/pgwire-server.ts'
+import { sqlState } from '../sql-errors.ts'
+import { databaseOn, type EmbeddedDatabase, type EmbeddedOptions, openEmbedded } from './embedded.ts'
+import { isUnanswered, SocketEngine } from './engine-socket.ts'
+
+/*
+ * Several processes with one data folder. One holds it: PGlite must never be opened by two. The holder answers the others on a socket, so
+ * that they read and write through it; when it ends, the next one takes the folder. What was committed is on the disk by then; a
+ * transaction that was open is rolled back, as on a server.
+ */
+
+/** How long a question of another process may take, ms. */
+const LIMIT = 60_000
+/** How often a waiting process looks again, ms. */
+const LOOK_EVERY = 100
+/** How soon a process that waits says so, ms. */
+const SAY_AFTER = 500
+/** How long the holder waits, when it ends, for a transaction of another process, ms. */
+const END_WITHIN = 3000
+/** Bytes of the path of a socket, which is short on every system. */
+const LONGEST_PATH = 100
+
+export interface SharedOptions extends EmbeddedOptions {
+  /** What is done while another process holds the folder: reading, or writing, too. Without it, the folder must be held. */
+  readonly shares?: 'reads' | 'writes' | undefined
+  /** For the keys of processes that connect while this one holds the folder; without it, none can. */
+  readonly random?: Random | undefined
+  /** Called with whom this process waits for, once. */
+  readonly onWait?: ((message: string) => void) | undefined
+}
+
+interface Open {
+  readonly db: Database
+  isLost(): boolean
+}
+
+/**
+ * Opens the database in `<dataDir>/postgres`, or connects to the process that has it open.
+ * @throws RetryableError when another process has it open and does not answer for `waitMs`; and as `openEmbedded`
+ */
+export async function openShared(dataDir: string, options: SharedOptions): Promise<Database> {
+  const { live, close, isClosed, locks } = await reopening(dataDir, options)
+  const reads = options.shares === 'reads'
+
+  /** Runs work; again where the connection was lost and nothing can have been written. */
+  async function use<T>(work: (db: Database) => Promise<T>, mayRepeat: () => boolean): Promise<T> {
+    for (;;) {
+      const { db, isLost } = await live()
+      try {
+        return await work(db)
+      } catch (error) {
+        if (!isLost() || isClosed() || !mayRepeat() || sqlState(error) === '57014') throw error
+      }
+    }
+  }
+
+  return {
+    kind: 'embedded',
+    place: dataDir,
+    query: (...given) =>
+      use(
+        (db) => db.query(...given),
+        () => reads,
+      ),
+    values: (...given) =>
+      use(
+        (db) => db.values(...given),
+        () => reads,
+      ),
+    copy: (...given) =>
+      use(
+        (db) => db.copy(...given),
+        () => false,
+      ),
+    transaction: (work, limits = {}) => {
+      let hasBegun = false
+      const begun = (sql: Sql) => {
+        hasBegun = true
+        return work(sql)
+      }
+      const mayRepeat = () => reads || limits.limitMs !== undefined || !hasBegun
+      return use((db) => db.transaction(begun, limits), mayRepeat)
+    },
+    tryLock: async (name) => {
+      if (locks.has(name)) return null
+      const lock = await use(
+        (db) => db.tryLock(name),
+        () => true,
+      )
+      if (!lock) return null
+      locks.set(name, lock)
+      const release = async () => {
+        const held = locks.get(name)
+        locks.delete(name)
+        await held?.release()
+      }
+      return { release }
+    },
+    close,
+  }
+}
+
+/** The open database; another one, when the process that held it has ended. */
+async function reopening(dataDir: string, options: SharedOptions) {
+  const locks = new Map<string, Lock>()
+  let current = await acquire(dataDir, options)
+  let isClosed = false
+  let opening: Promise<void> | undefined
+
+  async function reopen(): Promise<void> {
+    const next = await acquire(dataDir, options)
+    // They went with the other process.
+    for (const name of locks.keys()) {
+      const lock = await next.db.tryLock(name)
+      if (lock) locks.set(name, lock)
+      else locks.delete(name)
+    }
+    current = next
+  }
+
+  return {
+    locks,
+    isClosed: () => isClosed,
+    live: async (): Promise<Open> => {
+      if (isClosed || !current.isLost()) return current
+      opening ??= reopen().finally(() => {
+        opening = undefined
+      })
+      await opening
+      return current
+    },
+    close: async () => {
+      isClosed = true
+      await opening?.catch(() => undefined)
+      await current.db.close()
+    },
+  }
+}
+
+/** Opens the database, or connects to the process that has it open, whichever is possible first. */
+async function acquire(dataDir: string, options: SharedOptions): Promise<Open> {
+  const { clock, shares, waitMs = 0, onWait } = options
+  const began = clock.now()
+  let hasSaid = false
+  for (;;) {
+    try {
+      const db = await openEmbedded(dataDir, { ...options, waitMs: 0 })
+      return { db: await served(db, dataDir, options), isLost: () => false }
+    } catch (error) {
+      if (!(error instanceof RetryableError)) throw error
+      const connected = shares && (await connectTo(dataDir, shares === 'writes'))
+      if (connected) return connected
+      const waited = clock.now() - began
+      if (waited >= waitMs) throw error
+      if (!hasSaid && waited >= Math.min(SAY_AFTER, waitMs / 2)) {
+        hasSaid = true
+        onWait?.(`${error.message.replace(/; .*/, '')}: waiting for it for up to ${Math.round(waitMs / 1000)} s`)
+      }
+      await clock.sleep(Math.min(LOOK_EVERY, waitMs - waited))
+    }
+  }
+}
+
+async function connectTo(dataDir: string, isWork: boolean): Promise<Open | undefined> {
+  const path = socketPath(dataDir)
+  if (path === undefined) return undefined
+  try {
+    const engine = await SocketEngine.open(path, isWork)
+    return { db: databaseOn(engine, dataDir), isLost: () => engine.isLost }
+  } catch (error) {
+    // It has ended just now.
+    if (isUnanswered(error) || error instanceof RetryableError) return undefined
+    throw error
+  }
+}
+
+/** Lets other processes reach the database until it is closed. */
+async function served(db: EmbeddedDatabase, dataDir: string, { clock, random }: SharedOptions): Promise<Database> {
+  const path = socketPath(dataDir)
+  if (path === undefined || random === undefined) return db
+  // Of a process that was killed; the folder is held by this one.
+  await rm(path, { force: true }).catch(() => undefined)
+  const server = await serveSocket(db, path, { clock, random, limitMs: LIMIT, tryLock: db.tryLock }).catch(
+    () => undefined,
+  )
+  if (!server) return db
+  return {
+    ...db,
+    close: async () => {
+      // No transaction of another process is open then, and none begins.
+      const none = async () => undefined
+      const last = await db
+        .take({ isWork: true, signal: AbortSignal.timeout(END_WITHIN), onStop: none, onWait: none, restore: none })
+        .catch(none)
+      await server.close()
+      await last?.end()
+      await db.close()
+    },
+  }
+}
+
+/**
+ * Where the holder of a folder listens: in the folder, or where its path is too long for a socket, in a folder of this user among the
+ * temporary ones. Undefined where there is no place that only this user reaches.
+ */
+export function socketPath(dataDir: string): string | undefined {
+  // By whatever path it is named.
+  const place = existsSync(dataDir) ? realpathSync(dataDir) : dataDir
+  const name = hash('sha256', place).slice(0, 24)
+  if (process.platform === 'win32') return `\\\\.\\pipe\\wynnsync-${name}`
+  const path = join(place, 'socket')
+  if (Buffer.byteLength(path) <= LONGEST_PATH) return path
+  const folder = join(tmpdir(), `wynnsync-${process.geteuid?.() ?? 0}`)
+  try {
+    createFolder(folder)
+    return join(folder, name)
+  } catch {
+    return undefined
+  }
+}

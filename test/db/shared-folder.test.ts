@@ -1,0 +1,266 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, statSync, writeFileSync } from 'node:fs'
+import { mkdir, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { systemClock as clock } from '../../src/app/clock.ts'
+import { RetryableError } from '../../src/app/errors.ts'
+import type { Database } from '../../src/db/database.ts'
+import { SocketEngine } from '../../src/db/embedded/engine-socket.ts'
+import { readHolder } from '../../src/db/embedded/folder-lock.ts'
+import { openShared, socketPath } from '../../src/db/embedded/shared-folder.ts'
+import { takeTurns } from '../../src/db/embedded/turns.ts'
+import { sqlState } from '../../src/db/sql-errors.ts'
+import { buildProgram, runProgram, startProgram } from '../support/cli.ts'
+import { temporaryFolder, testDataDir } from '../support/postgres.ts'
+
+const thread = new URL('../../dist/db/embedded/engine-worker.js', import.meta.url)
+
+beforeAll(buildProgram)
+
+type Shares = 'reads' | 'writes' | undefined
+
+async function open(dataDir: string, shares?: Shares, waitMs = 0): Promise<Database> {
+  const db = await openShared(dataDir, { clock, shares, waitMs, thread, random: Math.random })
+  onTestFinished(() => db.close())
+  return db
+}
+
+const emptyFolder = () => testDataDir({ migrated: false })
+
+/** A process that holds the folder until it is killed, and has a table with a row. */
+async function holdingProcess(dataDir: string, statement: string) {
+  const module = (name: string) => JSON.stringify(new URL(`../../dist/${name}`, import.meta.url).href)
+  const program = `
+    const { openShared } = await import(${module('db/embedded/shared-folder.js')})
+    const { systemClock: clock } = await import(${module('app/clock.js')})
+    const db = await openShared(${JSON.stringify(dataDir)}, { clock, random: Math.random, thread: new URL(${JSON.stringify(thread.href)}) })
+    await db.query(${JSON.stringify(statement)})
+    console.log('up')
+    setInterval(() => {}, 1000)`
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  await once(child.stdout, 'data')
+  return {
+    kill: async () => {
+      const ended = once(child, 'exit')
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+}
+
+describe('processes with one data folder', () => {
+  test('read and write through the one that holds it, each transaction as a whole', async () => {
+    const dataDir = await emptyFolder()
+    const holder = await open(dataDir)
+    await holder.query('create table t (id int, words text[], raw bytea)')
+    const [reader, writer] = [await open(dataDir, 'reads'), await open(dataDir, 'writes')]
+    const row = [1, ['a', 'b,"c'], Uint8Array.of(0, 255)] as const
+    expect(await writer.copy('public.t', ['id', 'words', 'raw'], [row])).toBe(1)
+    expect(await reader.values('select * from t')).toEqual([row])
+    await expect(reader.query('insert into t (id) values (2)')).rejects.toMatchObject({
+      context: { sqlState: '25006' },
+    })
+    const inside: string[] = []
+    await Promise.all([
+      writer.transaction(async (sql) => {
+        inside.push('writer')
+        await sql.query(`set local work_mem = '1MB'; insert into t (id) values (3)`)
+        await clock.sleep(200)
+        inside.push('writer')
+      }),
+      clock.sleep(50).then(() =>
+        holder.transaction(async (sql) => {
+          inside.push('holder')
+          expect(await sql.query('show work_mem')).toEqual([{ work_mem: '16MB' }])
+          expect(await sql.query('show transaction_read_only')).toEqual([{ transaction_read_only: 'off' }])
+          await sql.query('insert into t (id) values (4)')
+        }),
+      ),
+    ])
+    expect(inside).toEqual(['writer', 'writer', 'holder'])
+    const failed = writer.transaction(async (sql) => {
+      await sql.query('insert into t (id) values (5)')
+      throw new Error('no')
+    })
+    await expect(failed).rejects.toThrow('no')
+    expect(await reader.values('select id from t order by id')).toEqual([[1], [3], [4]])
+  })
+
+  test('share named locks, and give them back when they end', async () => {
+    const dataDir = await emptyFolder()
+    const [holder, one, two] = [await open(dataDir), await open(dataDir, 'writes'), await open(dataDir, 'writes')]
+    const lock = await one.tryLock('a')
+    expect(lock).not.toBeNull()
+    for (const other of [holder, one, two]) expect(await other.tryLock('a')).toBeNull()
+    await lock?.release()
+    expect(await two.tryLock('a')).not.toBeNull()
+    await two.close()
+    await expect.poll(async () => await holder.tryLock('a')).not.toBeNull()
+  })
+
+  test('take the folder when the holder ends, and keep their locks', async () => {
+    const dataDir = await emptyFolder()
+    const holder = await open(dataDir)
+    await holder.query('create table t (id int)')
+    const others = [await open(dataDir, 'writes', 20_000), await open(dataDir, 'writes', 20_000)] as const
+    expect(await others[0].tryLock('a')).not.toBeNull()
+    const working = Promise.all(
+      others.map(async (db, index) => {
+        for (let at = 0; at < 20; at++) {
+          await db.transaction((sql) => sql.query('insert into t values ($1)', [100 * index + at]))
+          await clock.sleep(10)
+        }
+      }),
+    )
+    await clock.sleep(50)
+    await holder.close()
+    await working
+    expect(await others[1].values('select count(*) from t')).toEqual([[40]])
+    expect(await others[1].tryLock('a')).toBeNull()
+  })
+
+  test('lose nothing that was committed when the holder is killed, and say so of what was open', async () => {
+    const dataDir = await emptyFolder()
+    const holder = await holdingProcess(dataDir, 'create table t as select 1 as id')
+    const [reader, writer] = [await open(dataDir, 'reads', 20_000), await open(dataDir, 'writes', 20_000)]
+    await writer.query('insert into t values (2)')
+    let ready: () => void = () => {}
+    const begun = new Promise<void>((resolve) => {
+      ready = resolve
+    })
+    const open_ = writer.transaction(async (sql) => {
+      await sql.query('insert into t values (3)')
+      ready()
+      await clock.sleep(1000)
+      await sql.query('insert into t values (4)')
+    })
+    await begun
+    await holder.kill()
+    await expect(open_).rejects.toThrow(RetryableError)
+    expect(await reader.values('select id from t order by id')).toEqual([[1], [2]])
+    await writer.query('insert into t values (5)')
+    expect(await reader.values('select count(*) from t')).toEqual([[3]])
+    expect(await readHolder(dataDir)).toMatchObject({ pid: process.pid })
+  })
+
+  test('ask again what a sync of the holder has ended, and end a question that takes too long', async () => {
+    const dataDir = await emptyFolder()
+    const holder = await open(dataDir)
+    await holder.query('create table t as select 1 as id')
+    const reader = await open(dataDir, 'reads', 20_000)
+    const long = 'select count(*) from generate_series(1, 100000) a, generate_series(1, 100000) b'
+    let begun = 0
+    const asked = reader.transaction(async (sql) => {
+      begun++
+      if (begun === 1) await sql.query(long)
+      return await sql.values('select count(*) from t')
+    })
+    await clock.sleep(200)
+    const began = performance.now()
+    await holder.query('insert into t values (2)')
+    expect(performance.now() - began).toBeLessThan(2500)
+    expect(await asked).toEqual([[2]])
+    expect(begun).toBe(2)
+    const late = reader.transaction((sql) => sql.query(long), { limitMs: 500 })
+    await expect(late).rejects.toSatisfy((error) => sqlState(error) === '57014')
+    expect(await reader.values('select count(*) from t')).toEqual([[2]])
+  })
+
+  test('are not held up by a process that went away in a transaction', async () => {
+    const dataDir = await emptyFolder()
+    const holder = await open(dataDir)
+    await holder.query('create table t (id int)')
+    const gone = await SocketEngine.open(socketPath(dataDir) ?? '', true)
+    for (const statement of ['begin', 'insert into t values (1)']) await gone.exec(statement)
+    void gone.exec('select count(*) from generate_series(1, 100000) a, generate_series(1, 100000) b').catch(() => {})
+    await clock.sleep(100)
+    await gone.close()
+    expect(await holder.values('select count(*) from t')).toEqual([[0]])
+  })
+
+  test('find the holder also where the path is long or leads over a link, and a killed one leaves nothing in the way', async () => {
+    const base = await temporaryFolder()
+    const long = join(base, 'l'.repeat(80), 'o'.repeat(80))
+    await mkdir(long, { recursive: true })
+    const link = join(base, 'link')
+    await symlink(long, link)
+    expect(Buffer.byteLength(socketPath(long) ?? '')).toBeLessThan(108)
+    const holder = await open(long)
+    await holder.query('create table t as select 1 as id')
+    expect(statSync(socketPath(long) ?? '').mode & 0o777).toBe(0o600)
+    for (const path of [long, link]) expect(await (await open(path, 'reads')).values('select id from t')).toEqual([[1]])
+    await holder.close()
+    expect(existsSync(socketPath(long) ?? '')).toBe(false)
+    writeFileSync(socketPath(long) ?? '', 'of a process that was killed')
+    const next = await open(long)
+    expect(await (await open(long, 'reads')).values('select id from t')).toEqual([[1]])
+    await next.close()
+  })
+
+  test('wait for one that does not answer, and say for whom', async () => {
+    const dataDir = await emptyFolder()
+    const holder = await openShared(dataDir, { clock, holds: ['sync items'] })
+    onTestFinished(() => holder.close())
+    const said: string[] = []
+    const waiting = openShared(dataDir, {
+      clock,
+      shares: 'reads',
+      waitMs: 1500,
+      onWait: (message) => void said.push(message),
+    })
+    await expect(waiting).rejects.toThrow(RetryableError)
+    expect(said).toEqual([
+      expect.stringMatching(`is in use by process ${process.pid} \\(sync items\\) since .*up to 2 s`),
+    ])
+    expect(fileURLToPath(thread)).toContain('dist')
+  })
+
+  test('ask at once while `start` runs, and `start` ends when it is told to', async () => {
+    const dataDir = await testDataDir()
+    const place = ['--data-dir', dataDir, '--base-url', 'http://127.0.0.1:9/v3']
+    const start = startProgram(['start', ...place])
+    onTestFinished(() => void start.child.kill('SIGKILL'))
+    await expect.poll(() => existsSync(socketPath(dataDir) ?? ''), { timeout: 60_000 }).toBe(true)
+    for (const command of [
+      ['query', 'freshness'],
+      ['status'],
+      ['runs', 'list'],
+      ['quarantine', 'list'],
+      ['dictionary'],
+    ]) {
+      const { code, out, err } = await runProgram([...command, '--json', ...place])
+      expect({ command, code, err }).toMatchObject({ code: 0 })
+      expect(() => JSON.parse(out)).not.toThrow()
+    }
+    expect(await readHolder(dataDir)).toMatchObject({ pid: start.child.pid })
+    start.child.kill('SIGTERM')
+    expect(await start.finished).toMatchObject({ code: 0 })
+    expect(await readHolder(dataDir)).toBeNull()
+  })
+})
+
+test('work that never pauses lets a question in between after a second', async () => {
+  const turns = takeTurns(() => {})
+  let isOver = false
+  const work = async () => {
+    while (!isOver) {
+      const turn = await turns.begin()
+      await clock.sleep(20)
+      turn.end()
+    }
+  }
+  const working = [work(), work(), work()]
+  await clock.sleep(10)
+  const began = performance.now()
+  const turn = await turns.begin({ endsAt: began + 5000 })
+  expect(performance.now() - began).toBeLessThan(2000)
+  turn.end()
+  isOver = true
+  await Promise.all(working)
+})
