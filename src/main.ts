@@ -32,8 +32,18 @@ const signals = ['SIGINT', 'SIGTERM'] as const
 for (const signal of signals) {
   process.once(signal, () => ending.abort(interruption(signal)))
 }
-// `wynnsync query ... | head` closes the pipe early; that is no error.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+// What cannot be written must not end the work: its exit code says how that went.
+process.stderr.on('error', () => undefined)
+/** Commands whose result on stdout only says what they did. */
+const isWork = /^(sync|start|backfill|migrate|replay|move|lake)$/.test(use)
+let isUnwritten = false
+process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+  // `wynnsync query ... | head` closes the pipe early; that is no error.
+  if (code === 'EPIPE' || isUnwritten) return
+  isUnwritten = true
+  process.stderr.write(`wynnsync: the result could not be written: ${code}\n`)
+  if (!isWork) process.exitCode ||= 1
+})
 
 const code = await runProgram(process.argv.slice(2), {
   out: openOutput(process.stdout),
@@ -44,5 +54,5 @@ const code = await runProgram(process.argv.slice(2), {
   },
 })
 // Not `process.exit`: pending output must reach stdout.
-process.exitCode = code
+process.exitCode ||= code
 if (code === 0) compiled.keep()

@@ -74,13 +74,15 @@ async function addCommand(
     const args: unknown[] = given.slice(0, -2)
     const flags = command.opts()
     const run = (await load(flags)) as (context: Context, ...rest: unknown[]) => Promise<number | undefined>
+    let context: Context | undefined
     try {
-      const context = await createContext(command.optsWithGlobals<CommonFlags>(), terminal)
+      context = await createContext(command.optsWithGlobals<CommonFlags>(), terminal)
       if (!declared.isHidden)
         for (const warning of settingWarnings(undefined, undefined, context.flags)) context.app.log.warn(warning)
       const ended = await run(context, flags, ...args)
       onEnd(ended ?? exitCode.done)
     } catch (error) {
+      context?.app.log.debug({ err: error }, 'the command failed')
       // Found before anything is printed: a program that reads the document gets one all the same.
       if (error instanceof UsageError && flags.json === true && declared.jsonOfError)
         terminal.out.write(`${JSON.stringify(declared.jsonOfError(error.message))}\n`)

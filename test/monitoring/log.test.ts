@@ -3,9 +3,10 @@ import { describe, expect, test } from 'vitest'
 import { createApp } from '../../src/app/app.ts'
 import { virtualClock } from '../../src/app/clock.ts'
 import { readConfig, secretsIn } from '../../src/app/config.ts'
-import { createLog } from '../../src/app/log.ts'
+import { createLog, writerTo } from '../../src/app/log.ts'
 import { items } from '../../src/resources/items/index.ts'
 import { runResource } from '../../src/sync/run/run-resource.ts'
+import { runInside } from '../support/cli-inside.ts'
 import { temporaryFolder } from '../support/postgres.ts'
 import { instantOf, item, worldOf } from '../support/world.ts'
 
@@ -52,6 +53,85 @@ describe('the log', () => {
     ])
     const config = readConfig({}, { WYNNSYNC_LOG_FORMAT: 'json' }, await temporaryFolder())
     expect([config.logFormat, createApp(config).log.level]).toEqual(['json', 'info'])
+  })
+})
+
+describe('lines of errors', () => {
+  function linesAt(level: 'info' | 'debug', ...args: [object, string]): string {
+    const written: string[] = []
+    createLog(level, virtualClock(0), { write: (text) => void written.push(text) }).error(...args)
+    return written.join('')
+  }
+
+  test('show the message of the error, once, with those of its causes', () => {
+    const error = new Error('no answer', { cause: new Error('refused') })
+    const line = (message: string, err: unknown = error) => linesAt('info', { err, path: '/x' }, message)
+    expect(line('a request failed')).toBe('1970-01-01 00:00:00Z error a request failed: no answer: refused path=/x\n')
+    expect(line('a request failed: no answer')).toContain(' a request failed: no answer: refused path=/x\n')
+    expect(line('no answer: refused, again')).toContain(' no answer: refused, again path=/x\n')
+    expect(line('')).toContain(' error no answer: refused path=/x\n')
+    expect(line('it failed', 'text')).toContain(' it failed: text path=/x\n')
+    expect(line('it failed', new Error('two\nlines'))).toContain(' it failed: two\\u000alines path=/x\n')
+  })
+
+  test('have their stack below them at debug, whatever the level of the line', () => {
+    const err = new Error('no answer')
+    expect(linesAt('info', { err }, 'it failed')).not.toContain('log.test.ts')
+    expect(linesAt('debug', { err }, 'it failed')).toMatch(
+      / it failed: no answer\n {2}Error: no answer\n {6}at .*log\.test\.ts/,
+    )
+  })
+
+  test('are those of commands, too', async () => {
+    const run = (level: string) => runInside(['query', 'no-such-question', '--log-level', level])
+    expect((await run('debug')).err).toMatch(
+      / debug the command failed: .*no-such-question.*\n {2}\w*Error: .*\n {6}at /,
+    )
+    expect((await run('info')).err).not.toContain(' at ')
+  })
+})
+
+describe('a log that cannot be written', () => {
+  test.each(['text', 'json'] as const)(
+    'drops lines, counts them, and says so once when it works again (%s)',
+    (format) => {
+      const written: string[] = []
+      let fails = false
+      let writableLength = 0
+      const stream = {
+        get writableLength() {
+          return writableLength
+        },
+        write(text: string, done: (error?: Error) => void) {
+          if (!fails) written.push(text)
+          done(fails ? new Error('full') : undefined)
+          return true
+        },
+      } as unknown as NodeJS.WriteStream
+      const clock = virtualClock(0)
+      const log = createLog('info', clock, { format, write: writerTo(stream, clock, format) })
+      log.info('first')
+      fails = true
+      for (let n = 0; n < 5; n++) log.info('lost')
+      fails = false
+      writableLength = 2_000_000
+      log.info('lost too: nothing reads')
+      writableLength = 0
+      log.info('second')
+      log.info('third')
+      const text = written.join('')
+      expect(text).not.toContain('lost')
+      expect(text.match(/the log lacks 6 lines: they could not be written/g)).toHaveLength(1)
+      expect(text).toMatch(/first.*the log lacks.*second.*third/s)
+      if (format === 'json') for (const line of text.trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('msg')
+    },
+  )
+
+  test('writes a line in which a secret looks like a part of the line', () => {
+    const written: string[] = []
+    const write = (text: string) => void written.push(text)
+    createLog('info', virtualClock(1_234_567), { secrets: ['1234567'], write }).info('words')
+    expect(written.join('')).toMatch(/\[hidden\].*words/)
   })
 })
 

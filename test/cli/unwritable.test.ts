@@ -1,0 +1,73 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, existsSync, openSync } from 'node:fs'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { systemClock } from '../../src/app/clock.ts'
+import { openServer } from '../../src/db/server/server.ts'
+import { buildProgram, type Environment, mainFile } from '../support/cli.ts'
+import { testDatabaseUrl } from '../support/postgres.ts'
+import { servedApi } from '../support/served.ts'
+
+beforeAll(buildProgram)
+
+/** A file that is always full. */
+const full = '/dev/full'
+
+/** Starts `wynnsync` with streams that cannot be written: always full, or with a reader that has gone. */
+function startUnheard(args: readonly string[], env: Environment, streams: { out?: string; err?: string }) {
+  const descriptors: number[] = []
+  const stdio = [streams.out, streams.err].map((how) => {
+    if (how !== full) return 'pipe' as const
+    descriptors.push(openSync(full, 'w'))
+    return descriptors.at(-1) as number
+  })
+  const child: ChildProcess = spawn(process.execPath, [mainFile, ...args], {
+    env: { PATH: process.env.PATH, HOME: '/nowhere', ...env },
+    stdio: ['ignore', ...stdio],
+  })
+  for (const descriptor of descriptors) closeSync(descriptor)
+  if (streams.out === 'gone') child.stdout?.destroy()
+  if (streams.err === 'gone') child.stderr?.destroy()
+  let err = ''
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    err += text
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const finished = new Promise<{ code: number | null; err: string }>((resolve) =>
+    child.once('close', (code) => resolve({ code, err })),
+  )
+  return { child, finished }
+}
+
+describe.skipIf(!existsSync(full))('a log or a result that cannot be written', () => {
+  test.each([
+    ['a full disk for log and result', { out: full, err: full }],
+    ['readers that have gone', { out: 'gone', err: 'gone' }],
+  ])('leaves sync the exit code of its work: %s', async (_how, streams) => {
+    const api = await servedApi()
+    const environment = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_LOG_LEVEL: 'trace' }
+    const run = (url: string) =>
+      startUnheard(['sync', 'territories', '--json', '--base-url', url], environment, streams).finished
+    expect((await run(api.url)).code).toBe(0)
+    expect((await run('http://127.0.0.1:1')).code).toBe(75)
+  })
+
+  test.each([full, 'gone'])('does not end start (%s)', async (how) => {
+    const api = await servedApi()
+    const url = await testDatabaseUrl()
+    const environment = { DATABASE_URL: url, WYNNSYNC_BASE_URL: api.url, WYNNSYNC_LOG_LEVEL: 'trace' }
+    const { child, finished } = startUnheard(['start'], environment, { out: how, err: how })
+    const db = await openServer(url)
+    onTestFinished(() => db.close())
+    const runs = async () => Number((await db.query<{ n: number }>('select count(*)::int as n from sync.run'))[0]?.n)
+    while ((await runs()) < 8 && child.exitCode === null) await systemClock.sleep(100)
+    child.kill('SIGTERM')
+    expect((await finished).code).toBe(0)
+    expect(await runs()).toBeGreaterThanOrEqual(8)
+  })
+
+  test('is an error of a command that was called for its result, which says so', async () => {
+    const asked = await startUnheard(['config', 'show'], {}, { out: full }).finished
+    expect(asked).toEqual({ code: 1, err: 'wynnsync: the result could not be written: ENOSPC\n' })
+    expect(await startUnheard(['config', 'show'], {}, { out: 'gone' }).finished).toEqual({ code: 0, err: '' })
+  })
+})
