@@ -12,6 +12,7 @@ const window: Window = {
   latest: end + 1000,
   openedAt: now,
   granted: { refresh: 0, backfill: 0 },
+  sent: 0,
   assumed: false,
 }
 /** Both lanes are known to want requests, so that neither has to find out. */

@@ -42,9 +42,10 @@ test('a fault that blames the credential is repeated at once, without it', () =>
 })
 
 test('a 429 blocks the bucket, an error of the server counts as unanswered', () => {
-  expect(endingOf(outcome(429, { headers: new Map([['retry-after', '20']]) }), 0).blockedUntil).toBe(
-    receivedAt + 20_000,
-  )
-  expect(endingOf(outcome(503), 0)).toMatchObject({ answered: false, receivedAt, blockedUntil: null })
-  expect(endingOf(null, 7)).toEqual({ reading: null, answered: false, receivedAt: 7, blockedUntil: null })
+  expect(endingOf(outcome(429, { headers: new Map([['retry-after', '20']]) }), 0).refusal).toEqual({
+    wait: 20_000,
+    contradictsHeaders: false,
+  })
+  expect(endingOf(outcome(503), 0)).toMatchObject({ answered: false, receivedAt, refusal: null })
+  expect(endingOf(null, 7)).toEqual({ reading: null, answered: false, receivedAt: 7, refusal: null })
 })

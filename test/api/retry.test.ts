@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Attempt, decideRetry } from '../../src/api/http/attempts.ts'
+import { readRefusal429 } from '../../src/api/http/response-headers.ts'
 
 const now = Date.parse('2026-05-30T12:00:35Z')
 
@@ -17,19 +18,34 @@ describe('a 429', () => {
       { 'retry-after': 'Sat, 30 May 2026 13:00:45 GMT', date: 'Sat, 30 May 2026 13:00:35 GMT' },
       10_000,
     ],
-    ['one second when Retry-After is 0', { 'retry-after': '0' }, 1000],
-    ['one second when Retry-After is a date in the past', { 'retry-after': 'Sat, 30 May 2026 11:00:00 GMT' }, 1000],
+    ['the next minute when Retry-After is 0', { 'retry-after': '0' }, 25_000],
+    ['the next minute when Retry-After is negative', { 'retry-after': '-5' }, 25_000],
+    [
+      'the next minute when Retry-After is a date in the past',
+      { 'retry-after': 'Sat, 30 May 2026 11:00:00 GMT' },
+      25_000,
+    ],
+    ['the next minute when the window has ended by its reset', { 'ratelimit-reset': '0' }, 25_000],
+    ['the next minute when the reset is in the past', { 'ratelimit-reset': String(now / 1000 - 25) }, 25_000],
+    [
+      'the next minute when there is room by its headers',
+      { 'ratelimit-reset': '9', 'ratelimit-remaining': '3' },
+      25_000,
+    ],
+    ['the reset where Retry-After says that it is over', { 'retry-after': '0', 'ratelimit-reset': '20' }, 21_000],
     ['two minutes when Retry-After is an hour', { 'retry-after': '3600' }, 120_000],
     ['the reset, and the second it may be short of, without Retry-After', { 'ratelimit-reset': '20' }, 21_000],
     ['the reset when Retry-After is malformed', { 'retry-after': 'later', 'ratelimit-reset': '20' }, 21_000],
     ['an epoch reset', { 'ratelimit-reset': String(now / 1000 + 25) }, 25_000],
     ['the next minute without any header', {}, 25_000],
   ])('waits for %s', (_name, headers, wait) => {
-    expect(decide({ status: 429, headers })).toEqual({ wait })
+    expect(readRefusal429(new Map(Object.entries(headers)), now).wait).toBe(wait)
+    // In the queue of its bucket, which is closed until then.
+    expect(decide({ status: 429, headers })).toEqual({ wait: 0 })
   })
 
   test('is waited out ten times and no more', () => {
-    expect(decide({ status: 429, count: 10 })).toEqual({ wait: 25_000 })
+    expect(decide({ status: 429, count: 10 })).toEqual({ wait: 0 })
     expect(decide({ status: 429, count: 11 })).toBe('give up')
   })
 })

@@ -3,7 +3,7 @@ import type { Ending } from '../rate-limit/rate-limiter.ts'
 import { classifyResponse, faultError, isConnectFailure, isRetryable, type ResponseFault } from './classify-response.ts'
 import type { FailureKind, Outcome } from './outcome.ts'
 import type { ApiRequest } from './request.ts'
-import { type Headers, readRateLimit, readRetryAfter, tooManyRequestsWait } from './response-headers.ts'
+import { type Headers, readRateLimit, readRefusal429, readRetryAfter } from './response-headers.ts'
 
 /** One call on its way to a response: which request is next, and how those before it ended. */
 export interface Attempts {
@@ -46,20 +46,19 @@ export function nextStep(attempts: Attempts, result: AttemptResult, random: Rand
   if (verdict === 'give up') {
     return { kind: 'fail', error: faultError(fault, outcome, request.path, attempts.number) }
   }
-  // After a 429 the whole bucket is closed for as long: waiting in its queue is the wait.
-  return { kind: 'repeat', attempts: { ...next, tooMany, failures }, waitMs: isTooMany ? 0 : verdict.wait }
+  return { kind: 'repeat', attempts: { ...next, tooMany, failures }, waitMs: verdict.wait }
 }
 
 /** What the budget learns from a request. @param outcome null when the caller gave up on it */
 export function endingOf(outcome: Outcome | null, now: number): Ending {
-  if (outcome === null) return { reading: null, answered: false, receivedAt: now, blockedUntil: null }
+  if (outcome === null) return { reading: null, answered: false, receivedAt: now, refusal: null }
   const { headers, receivedAt } = outcome
   const status = classifyResponse(outcome)?.status ?? outcome.status
   return {
     reading: readRateLimit(headers, receivedAt),
     answered: status !== null && status < 500,
     receivedAt,
-    blockedUntil: status === 429 ? receivedAt + tooManyRequestsWait(headers, receivedAt) : null,
+    refusal: status === 429 ? readRefusal429(headers, receivedAt) : null,
   }
 }
 
@@ -87,14 +86,14 @@ const LONGEST_BACKOFF = 15_000
 
 /**
  * Decides about an exchange that brought no usable response.
- * - 429: waits for `Retry-After`, else until the window's reset, else until the next minute; at most 10 times.
+ * - 429: at most 10 times, without a wait of its own: the whole bucket is closed until then, and waiting in its queue is the wait.
  * - 408, 5xx, HTML, broken bodies, lost connections: `Retry-After`, else exponential backoff with full jitter; at most 4 times.
  * - everything else would bring the same response again.
  * @param now when the headers arrived, or the exchange failed; ms since the epoch
  */
 export function decideRetry(attempt: Attempt, now: number, random: Random): Verdict {
   const { status, failure, count, headers } = attempt
-  if (status === 429) return count > MAX_WINDOWS ? 'give up' : { wait: tooManyRequestsWait(headers, now) }
+  if (status === 429) return count > MAX_WINDOWS ? 'give up' : { wait: 0 }
   if (!isRetryable(status, failure) || count > MAX_REPEATS) return 'give up'
   return { wait: readRetryAfter(headers, now) ?? backoff(count, random) }
 }

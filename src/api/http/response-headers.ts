@@ -87,8 +87,10 @@ export interface RateLimitReading {
  */
 export function readRateLimit(headers: Headers, now: number): RateLimitReading | null {
   const bucket = headers.get('ratelimit-bucket')?.trim() || null
-  const limit = readCount(headers.get('ratelimit-limit'))
-  const remaining = readCount(headers.get('ratelimit-remaining'))
+  // A limit of nothing would close the bucket for ever.
+  const limit = readCount(headers.get('ratelimit-limit')) || null
+  const left = readCount(headers.get('ratelimit-remaining'))
+  const remaining = left !== null && limit !== null && left > limit ? null : left
   const reset = readCount(headers.get('ratelimit-reset'))
   if (bucket === null && limit === null && remaining === null && reset === null) return null
   if (reset === null) return { bucket, limit, remaining, resetAt: null, resetSlack: 0 }
@@ -115,25 +117,42 @@ export function describeRateLimit(headers: Headers, now: number): RateLimit | nu
 
 const SHORTEST_WAIT = 1000
 
+/** What follows from a 429. */
+export interface Refusal {
+  /** How long to wait, ms. */
+  readonly wait: number
+  /** Whether the headers say that there was room, or that there is again: then they are wrong. */
+  readonly contradictsHeaders: boolean
+}
+
 /**
- * How long to wait after a 429: what `Retry-After` says, else until the window's reset, else until the next minute; ms.
+ * How long to wait after a 429: what `Retry-After` says, else until the window's reset, else until the next minute. The last is
+ * also what follows where the headers contradict it: by them the wait would be over at once.
  * @param now when the headers arrived; ms since the epoch
  */
-export function tooManyRequestsWait(headers: Headers, now: number): number {
-  const retryAfter = readRetryAfter(headers, now)
-  if (retryAfter !== null) return retryAfter
-  const reading = readRateLimit(headers, now)
-  if (reading !== null && reading.resetAt !== null) return clampWait(reading.resetAt + reading.resetSlack - now)
-  return clampWait(MINUTE - (now % MINUTE))
+export function readRefusal429(headers: Headers, now: number): Refusal {
+  const retryAfter = rawRetryAfter(headers, now)
+  if (retryAfter !== null && retryAfter > 0) return { wait: clampWait(retryAfter), contradictsHeaders: false }
+  const { resetAt = null, resetSlack = 0, remaining = null } = readRateLimit(headers, now) ?? {}
+  const isOver = (resetAt ?? now + 1) <= now || (resetAt === null && retryAfter !== null)
+  const contradictsHeaders = isOver || (remaining ?? 0) > 0
+  if (resetAt !== null && !contradictsHeaders)
+    return { wait: clampWait(resetAt + resetSlack - now), contradictsHeaders }
+  return { wait: clampWait(MINUTE - (now % MINUTE)), contradictsHeaders }
 }
 
 /** `Retry-After` as ms, from seconds or an HTTP date, between 1 s and 120 s; null when absent or malformed. */
 export function readRetryAfter(headers: Headers, now: number): number | null {
+  const wait = rawRetryAfter(headers, now)
+  return wait === null ? null : clampWait(wait)
+}
+
+function rawRetryAfter(headers: Headers, now: number): number | null {
   const value = headers.get('retry-after')?.trim()
   if (value === undefined) return null
-  if (/^\d{1,9}(\.\d+)?$/.test(value)) return clampWait(Number(value) * 1000)
+  if (/^-?\d{1,9}(\.\d+)?$/.test(value)) return Number(value) * 1000
   const date = readHttpDate(value)
-  return date === null ? null : clampWait(date - (readHttpDate(headers.get('date')) ?? now))
+  return date === null ? null : date - (readHttpDate(headers.get('date')) ?? now)
 }
 
 // A Retry-After of 0 would burn all attempts within one window.

@@ -27,6 +27,8 @@ const window = z
     openedAt: instant,
     /** Requests granted to these lanes since. */
     granted: z.object({ refresh: count, backfill: count }).readonly(),
+    /** Requests of all lanes that were granted since it opened, and the one that opened it where its response counts it. */
+    sent: count.default(0),
     /** True without headers: our own count against an assumed limit. */
     assumed: z.boolean(),
   })
@@ -51,6 +53,13 @@ const budget = z
     window: window.nullable(),
     /** When the last window ended. */
     closedAt: instant.nullable(),
+    /** What the last window had left at its end; null when it was not known. */
+    leftAtEnd: count.nullable().default(null),
+    /** How many windows in a row have only gone on counting where the one before had ended, by its headers. */
+    continued: count.default(0),
+    /** Until when `RateLimit-Reset` is not believed: it was wrong. */
+    resetDistrustedUntil: instant.default(0),
+    /** When the block ends that followed the last 429; null since a response that was none. */
     blockedUntil: instant.nullable(),
     /** The request that goes alone into a new window, and until when it keeps all others back. */
     probe: z.object({ id: z.string(), until: instant }).readonly().nullable(),
@@ -87,6 +96,9 @@ export type BudgetState = z.infer<typeof budget>
 export const emptyBudget: BudgetState = {
   window: null,
   closedAt: null,
+  leftAtEnd: null,
+  continued: 0,
+  resetDistrustedUntil: 0,
   blockedUntil: null,
   probe: null,
   reservations: [],

@@ -4,6 +4,10 @@ import { dropIdleCadences } from './poll-cadence.ts'
 
 const MINUTE = 60_000
 const SECOND = 1000
+/** How long `RateLimit-Reset` is not believed once it was wrong, ms: then it may have been put right. */
+const DISTRUST_LASTS = 3_600_000
+/** In so many windows in a row the count must have gone on: others with the same budget may use up a new one. */
+const CONTINUED_WINDOWS = 2
 /** How far the clocks of two machines that share a budget may be apart, in ms. */
 const CLOCK_TOLERANCE = 120_000
 
@@ -47,6 +51,7 @@ export function expireReservations(stored: BudgetState, now: number): BudgetStat
     ...state,
     window,
     closedAt,
+    leftAtEnd: ended && state.window !== null ? leftOf(state.window) : state.leftAtEnd,
     probe: probe !== null && probe.until <= now ? null : probe,
     reservations: reservations.filter(({ until }) => until > now),
     uncounted: state.uncounted.filter((at) => at > now - 2 * MINUTE),
@@ -54,16 +59,43 @@ export function expireReservations(stored: BudgetState, now: number): BudgetStat
   }
 }
 
+function leftOf({ assumed, remaining }: Window): number | null {
+  return assumed ? null : remaining
+}
+
+/** The state with `RateLimit-Reset` not believed for an hour. */
+export function distrustReset(state: BudgetState, now: number): BudgetState {
+  return { ...state, continued: 0, resetDistrustedUntil: now + DISTRUST_LASTS }
+}
+
+/** The reading without a reset that is not believed: as if the header were absent. */
+function believed<Reading extends RateLimitReading | null>(state: BudgetState, reading: Reading, now: number): Reading {
+  return reading !== null && now < state.resetDistrustedUntil ? { ...reading, resetAt: null, resetSlack: 0 } : reading
+}
+
+/**
+ * Judges the headers that open a window: where less is left than when the window before ended, that has not ended, and
+ * `RateLimit-Reset` is wrong. A new window begins with what its limit allows.
+ */
+function judgeReset(state: BudgetState, leftAtEnd: number | null, remaining: number, now: number): BudgetState {
+  const isSoonAfter = state.closedAt !== null && now - state.closedAt < MINUTE
+  const continued = isSoonAfter && leftAtEnd !== null && remaining < leftAtEnd ? state.continued + 1 : 0
+  return continued >= CONTINUED_WINDOWS ? distrustReset(state, now) : { ...state, continued }
+}
+
 /** Records the rate-limit headers of a response. */
 export function observe(
   state: BudgetState,
-  reading: RateLimitReading,
+  given: RateLimitReading,
   sentAt: number,
   receivedAt: number,
   now: number,
 ): BudgetState {
-  const { limit, remaining } = reading
-  const current = { ...expireReservations(state, now), lastLimit: limit ?? state.lastLimit }
+  const { limit, remaining } = given
+  const expired = { ...expireReservations(state, now), lastLimit: limit ?? state.lastLimit }
+  const opens = expired.window === null && remaining !== null
+  const current = opens ? judgeReset(expired, expired.leftAtEnd, remaining, now) : expired
+  const reading = believed(current, given, now)
   const { window, closedAt, blockedUntil } = current
   if (remaining === null || (blockedUntil !== null && now < blockedUntil)) return current
   const { earliest, latest } = windowEnd(reading, sentAt, receivedAt)
@@ -74,6 +106,7 @@ export function observe(
     latest,
     openedAt: receivedAt,
     granted: { refresh: 0, backfill: 0 },
+    sent: limit !== null && remaining < limit ? 1 : 0,
     assumed: false,
   }
   if (window === null || window.assumed) {
@@ -115,8 +148,9 @@ export function assumedWindow(
 ): Window {
   const limit = reading?.limit ?? state.lastLimit ?? assumedLimit
   const left = Math.max(0, limit - state.counted.requests)
-  const end = windowEnd(reading, receivedAt, receivedAt)
-  return { limit, remaining: left, ...end, openedAt: receivedAt, granted: { refresh: 0, backfill: 0 }, assumed: true }
+  const end = windowEnd(believed(state, reading, receivedAt), receivedAt, receivedAt)
+  const granted = { refresh: 0, backfill: 0 }
+  return { limit, remaining: left, ...end, openedAt: receivedAt, granted, sent: 0, assumed: true }
 }
 
 /**

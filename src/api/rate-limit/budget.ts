@@ -1,8 +1,8 @@
 import type { Lane } from '../http/request.ts'
-import type { RateLimitReading } from '../http/response-headers.ts'
-import type { BudgetState, Reservation } from './budget-state.ts'
+import type { RateLimitReading, Refusal } from '../http/response-headers.ts'
+import type { BudgetState, Reservation, Window } from './budget-state.ts'
 import type { Step } from './budget-store.ts'
-import { assumedWindow, expireReservations, observe, uncountedRequests } from './budget-window.ts'
+import { assumedWindow, distrustReset, expireReservations, observe, uncountedRequests } from './budget-window.ts'
 import { laneRoom, recordDemand, recordGrant, releasedAt } from './lanes.ts'
 import { idleAt, markWaiting, recordPoll } from './poll-cadence.ts'
 
@@ -17,6 +17,8 @@ const RECHECK = 200
 const RECHECK_LANES = 1000
 
 const MINUTE = 60_000
+/** A wait that a 429 asks for is believed again and again only when it is at least so long, ms. */
+const SHORT_WAIT = 15_000
 
 /**
  * The requests one bucket still allows, from the headers of its responses: pure functions from state to state, so that any
@@ -41,7 +43,8 @@ export function available(state: BudgetState, now: number, lane: Lane): number {
   const { window, blockedUntil, probe, reservations } = current
   if (blockedUntil !== null && now < blockedUntil) return 0
   if (window === null) return probe === null && (pacedUntil(current) ?? now) <= now ? 1 : 0
-  const left = window.remaining - reservations.length - uncountedRequests(current, window)
+  const counted = window.remaining - reservations.length - uncountedRequests(current, window)
+  const left = Math.min(counted, leftByOwnCount(window))
   return Math.max(0, laneRoom(current, window, left, now, lane))
 }
 
@@ -82,7 +85,8 @@ export function reserve(
   const reservation: Reservation = { id, lane, sentAt: now, until: now + RESERVATION_LASTS }
   const probe = current.window === null ? { id, until: now + PROBE_LASTS } : current.probe
   const reservations = [...current.reservations, reservation]
-  return { state: recordGrant({ ...current, probe, reservations }, lane, now), result: reservation }
+  const window = current.window && { ...current.window, sent: current.window.sent + 1 }
+  return { state: recordGrant({ ...current, window, probe, reservations }, lane, now), result: reservation }
 }
 
 /** What moves with a route from the budget it had while its bucket was unknown. */
@@ -132,6 +136,8 @@ export interface Completion {
   readonly answered: boolean
   /** When the headers arrived. */
   readonly receivedAt: number
+  /** Null without a 429: what follows from it. */
+  readonly refusal?: Refusal | null
   /** The limit per minute to assume when no header names one. */
   readonly assumedLimit: number
 }
@@ -145,7 +151,7 @@ export function complete(
 ): BudgetState {
   const { reading, answered, receivedAt } = completion
   const isOpen = state.reservations.some(({ id }) => id === reservation.id)
-  let next = release(state, reservation.id, now)
+  let next = release(afterRefusal(state, reservation, completion, now), reservation.id, now)
   if (isOpen) next = { ...next, counted: countOne(next, receivedAt) }
   if (reading !== null && reading.remaining !== null) return observe(next, reading, reservation.sentAt, receivedAt, now)
   next = { ...next, lastLimit: reading?.limit ?? next.lastLimit }
@@ -172,6 +178,31 @@ function pacedUntil({ uncounted, reservations, lastLimit }: BudgetState): number
   const sent = [...uncounted, ...reservations.map(({ sentAt }) => sentAt)].sort((a, b) => a - b)
   const first = sent.at(-Math.max(1, lastLimit))
   return first === undefined ? null : first + MINUTE
+}
+
+/** What our own requests leave of a window, whatever its headers say. */
+function leftByOwnCount({ limit, sent, assumed }: Window): number {
+  return assumed || limit === null ? Number.POSITIVE_INFINITY : limit - sent
+}
+
+/**
+ * Closes the bucket after a 429. One that contradicts its headers, or that came again after a short wait,
+ * says that the headers are wrong: then until the next minute.
+ */
+function afterRefusal(
+  state: BudgetState,
+  { sentAt }: Reservation,
+  { refusal = null, answered, receivedAt }: Completion,
+  now: number,
+): BudgetState {
+  const { blockedUntil } = state
+  const isAfterBlock = blockedUntil !== null && sentAt >= blockedUntil
+  if (refusal === null) return isAfterBlock && answered ? { ...state, blockedUntil: null } : state
+  const until = receivedAt + refusal.wait
+  const wasTooShort = isAfterBlock && refusal.wait < SHORT_WAIT
+  if (!wasTooShort && !refusal.contradictsHeaders) return block(state, until, now)
+  const nextMinute = (Math.floor(receivedAt / MINUTE) + 1) * MINUTE
+  return block(distrustReset(state, now), Math.max(until, nextMinute), now)
 }
 
 /** Keeps all requests back until `until`. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../../app/clock.ts'
 import { RetryableError } from '../../app/errors.ts'
 import { BucketQueue, type Permit, type QueueEntry } from './bucket-queue.ts'
-import { block, type Completion, complete, transferIn, transferOut } from './budget.ts'
+import { type Completion, complete, transferIn, transferOut } from './budget.ts'
 import type { BudgetStore } from './budget-store.ts'
 import {
   bucketOf,
@@ -16,10 +16,7 @@ import {
 } from './route-table.ts'
 
 /** How a sent request ended, as far as budgets are concerned. */
-export interface Ending extends Omit<Completion, 'assumedLimit'> {
-  /** No request of the bucket may be sent before; ms since the epoch. Null without a 429. */
-  readonly blockedUntil: number | null
-}
+export type Ending = Omit<Completion, 'assumedLimit'>
 
 /** The budgets of one credential: one queue for each rate-limit bucket, found by route. */
 export class RateLimiter {
@@ -62,9 +59,8 @@ export class RateLimiter {
         queue === from ? null : await from.change((state) => transferOut(state, reservation, { all: isProvisional }))
       await queue.change((state, now) => {
         const held = moving === null ? state : transferIn(state, moving, now)
-        const blocked = ending.blockedUntil === null ? held : block(held, ending.blockedUntil, now)
         const completion = { ...ending, assumedLimit: this.#options.assumedLimit }
-        return { state: complete(blocked, reservation, completion, now), result: null }
+        return { state: complete(held, reservation, completion, now), result: null }
       })
       if (bucket !== null && isNews(this.#routes, route, bucket)) {
         await this.#options.store.learn(route, bucket)
