@@ -19,6 +19,9 @@ class ContextError extends Error {
 /** The service or the database is unavailable; the same call may succeed later. Exit code 75. */
 export class RetryableError extends ContextError {}
 
+/** A signal ended the process, as is usual: nothing is wrong, and the same call goes on later. Exit code 75. */
+export class InterruptedError extends RetryableError {}
+
 /** One record cannot be normalized. It is quarantined with its raw value; the rest of its page is not. Exit code 3. */
 export class RecordError extends ContextError {}
 

@@ -1,6 +1,6 @@
 import { type App, checkReadable, createApp, migrateDatabase, openDatabase } from '../app/app.ts'
 import { type ConfigFlags, givenSettings, readConfig, type SettingChecks } from '../app/config.ts'
-import { RetryableError } from '../app/errors.ts'
+import { InterruptedError } from '../app/errors.ts'
 import { tableExists } from '../db/catalog.ts'
 import { NothingThere } from '../db/connect.ts'
 import type { Database, Sql } from '../db/database.ts'
@@ -52,8 +52,8 @@ export async function createContext(flags: CommonFlags, terminal: Terminal): Pro
   return { ...terminal, app, progress, flags }
 }
 
-export function interruption(signal: NodeJS.Signals): RetryableError {
-  return new RetryableError(`interrupted by ${signal}`)
+export function interruption(signal: NodeJS.Signals): InterruptedError {
+  return new InterruptedError(`interrupted by ${signal}`)
 }
 
 /** Writes the result of a command: one JSON document with `--json`, else the text. */

@@ -19,6 +19,7 @@ interface EndedRun {
   readonly resource: string
   readonly status: string
   readonly error?: string
+  readonly interrupted?: boolean
   readonly runId?: string
   readonly guarded?: readonly { readonly guard: string; readonly action: string; readonly reason: string }[]
 }
@@ -79,8 +80,8 @@ export function openWebhook({ url, clock, memory: file, warn }: WebhookOptions):
     notify: (notice) => {
       if (send(notice)) memory.save()
     },
-    ran: ({ resource, status, error = status, runId, guarded = [] }) => {
-      if (status === 'skipped') return
+    ran: ({ resource, status, error = status, interrupted = false, runId, guarded = [] }) => {
+      if (status === 'skipped' || interrupted) return
       const more = runId === undefined ? {} : { run: runId }
       const isFailing = memory.failing.has(resource)
       let isSent = false

@@ -39,6 +39,7 @@ describe('wynnsync start', () => {
     const holder = { pid: child.pid, host: hostname(), since: expect.stringMatching(/Z$/) }
     expect(second.code).toBe(75)
     expect(JSON.parse(second.out)).toEqual({ status: 'skipped', holder })
+    expect(second.err).toContain('skipped: another `wynnsync start` uses this database')
 
     const third = startProgram(['start', '--replace'], environment)
     onTestFinished(() => void third.child.kill('SIGKILL'))
@@ -77,7 +78,7 @@ describe('wynnsync start', () => {
     await said(first.child, /started/)
     const refused = await runProgram(['start'], environment)
     expect(refused.code).toBe(75)
-    expect(refused.out).toContain(`process ${first.child.pid} on ${hostname()} since `)
+    expect(refused.err).toContain(`process ${first.child.pid} on ${hostname()} since `)
 
     const second = startProgram(['start', '--replace'], environment)
     onTestFinished(() => void second.child.kill('SIGKILL'))

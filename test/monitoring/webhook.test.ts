@@ -1,8 +1,11 @@
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { virtualClock } from '../../src/app/clock.ts'
+import { interruption } from '../../src/cli/context.ts'
 import { jsonSchemas } from '../../src/cli/output/json-schemas.ts'
+import { publicResult } from '../../src/cli/output/run-summary.ts'
 import { openWebhook } from '../../src/monitoring/webhook.ts'
+import { failedResult } from '../../src/sync/run/run-result.ts'
 import { buildProgram } from '../support/cli.ts'
 import { runInside } from '../support/cli-inside.ts'
 import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
@@ -41,6 +44,18 @@ describe('the webhook', () => {
       run: 'a-run',
       content: 'wynnsync: items: failure: the service is away',
     })
+  })
+
+  test('tells nothing of a run that a signal ended', async () => {
+    const { receiver, webhook } = await opened()
+    const stopped = failedResult('items', interruption('SIGTERM'))
+    expect(stopped).toMatchObject({ status: 'failed', temporary: true, interrupted: true })
+    expect(publicResult(stopped)).not.toHaveProperty('interrupted')
+    webhook.ran(stopped)
+    webhook.ran(fine)
+    webhook.ran({ ...failed, resource: 'recipes' })
+    await receiver.until(1)
+    expect(receiver.got.map(({ resource }) => resource)).toEqual(['recipes'])
   })
 
   test('lets no text of the API notify a channel or a person, or turn the line around', async () => {

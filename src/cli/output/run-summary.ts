@@ -3,7 +3,14 @@ import type { RunResult } from '../../sync/run/run-result.ts'
 import { formatTable } from './table.ts'
 
 /** The fields of a result that are part of the public JSON. */
-export function publicResult({ temporary: _t, renewAt: _r, guarded: _g, runId: _i, ...run }: RunResult) {
+export function publicResult({
+  temporary: _t,
+  interrupted: _s,
+  renewAt: _r,
+  guarded: _g,
+  runId: _i,
+  ...run
+}: RunResult) {
   return run
 }
 

@@ -40,7 +40,8 @@ export async function serverHolder(db: Database): Promise<StartHolder | undefine
 export function skipStart(context: Context, holder: StartHolder | undefined): number {
   const by = holder ? `: ${textOf(holder)}` : ''
   const text = `skipped: another \`wynnsync start\` uses this database${by}; --replace stops it and takes its place\n`
-  writeResult(context, { status: 'skipped', ...(holder ? { holder } : {}) }, text)
+  if (context.flags.json) writeResult(context, { status: 'skipped', ...(holder ? { holder } : {}) }, '')
+  context.err.write(text)
   return exitCode.tryLater
 }
 
