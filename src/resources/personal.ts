@@ -71,9 +71,11 @@ function merged(people: readonly Person[]): Person[] {
   for (const one of people) {
     const playerUuid = one.playerUuid.toLowerCase()
     if (!isUuid(playerUuid)) continue
-    const { restricted, shows, fields } = byUuid.get(playerUuid) ?? { restricted: [], shows: [], fields: [] }
+    const before = byUuid.get(playerUuid)
+    const { restricted, shows, fields } = before ?? { restricted: [], shows: [], fields: [] }
     byUuid.set(playerUuid, {
       playerUuid,
+      isUnsure: before?.isUnsure === true || one.isUnsure === true,
       restricted: union(restricted, one.restricted.filter(isRuleName)),
       shows: union(shows, one.shows),
       fields: union(fields, one.fields.filter(isStorable)),

@@ -6,7 +6,8 @@ import { clockError } from '../api/http/response-headers.ts'
 import type { ApiResponse } from '../api/response.ts'
 import { vocabularyOf } from '../api/schemas/form/field-meta.ts'
 import { isStorable, isUuid } from '../api/schemas/form/limits.ts'
-import { fieldsOf, unknownFields } from '../api/schemas/form/unknown.ts'
+import { type OddField, readLeniently } from '../api/schemas/form/record.ts'
+import { unknownFields } from '../api/schemas/form/unknown.ts'
 import { RecordError } from '../app/errors.ts'
 import type { Resource } from '../sync/resource.ts'
 
@@ -93,40 +94,23 @@ export function aboutAnother(record: unknown, key: string): string | undefined {
   return isOther ? 'the response is about another uuid than the one that was asked for' : undefined
 }
 
-/** What a parser reads of a record without the fields that it refuses. */
-export interface Readable<Value> {
-  readonly value: Value
-  /** The first error, where a field is left out: the record itself goes to quarantine. */
-  readonly error: RecordError | undefined
-  /** Whether none of these fields is left out. */
-  readonly hasAll: (...names: readonly (keyof Value & string)[]) => boolean
-}
-
 /**
- * Reads a record whose pieces are records of their own: a field that cannot be understood is left out, so that the others can
- * be read.
+ * Reads a record whose pieces are records of their own without the values that cannot be read.
+ * @param required names of the fields without which it is not understood
+ * @returns also whether all of some fields could be read: what could not is not null
  * @throws RecordError when the record has no fields, or a required one cannot be understood
  */
 export function readableOf<Value>(
   record: unknown,
   parse: (record: unknown) => Value,
   required: readonly string[],
-): Readable<Value> {
-  const without = new Set<string>()
-  let first: RecordError | undefined
-  for (;;) {
-    try {
-      const fields = fieldsOf(record).filter(([name]) => !without.has(name))
-      const value = parse(first ? Object.fromEntries(fields) : record)
-      return { value, error: first, hasAll: (...names) => !names.some((name) => without.has(name)) }
-    } catch (error) {
-      if (!(error instanceof RecordError)) throw error
-      first ??= error
-      const [, name] = String(error.context.path ?? '').split('/')
-      if (name === undefined || required.includes(name) || without.has(name)) throw first
-      without.add(name)
-    }
-  }
+): {
+  readonly value: Value
+  readonly odd: readonly OddField[]
+  readonly hasAll: (...names: readonly (keyof Value & string)[]) => boolean
+} {
+  const { value, odd } = readLeniently(record, parse, required)
+  return { value, odd, hasAll: (...names) => !odd.some(({ place: [name] }) => names.some((one) => one === name)) }
 }
 
 export function omit<Fields extends object, Name extends keyof Fields>(fields: Fields, ...names: readonly Name[]) {

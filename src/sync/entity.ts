@@ -1,7 +1,6 @@
 import type { AnyPgTable } from 'drizzle-orm/pg-core'
-import type { Misfit } from '../api/schemas/form/record.ts'
+import type { Misfit, OddField } from '../api/schemas/form/record.ts'
 import type { UnknownField } from '../api/schemas/form/unknown.ts'
-import type { RecordError } from '../app/errors.ts'
 import type { historyShape, RootShape, RowOf } from '../db/history.ts'
 import type { Json } from './normalize/hash.ts'
 import type { IgnoredInstant } from './validate/ignored.ts'
@@ -30,11 +29,8 @@ export interface Entity {
   readonly facts?: Json
   /** Impossible instants of the record. */
   readonly ignored?: readonly IgnoredInstant[]
-  /**
-   * Why the record itself cannot be understood while its key, related entities and samples can: it goes to quarantine, its
-   * current version stays, and these load. Of `root`, only the key is read then.
-   */
-  readonly rootError?: RecordError | undefined
+  /** Values that were left out of the record because they cannot be read: they go into `extra`. */
+  readonly odd?: readonly OddField[]
   /** Pieces of the record that could not be understood while the rest could. */
   readonly quarantined?: readonly QuarantinedPart[]
 }

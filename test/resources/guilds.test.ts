@@ -60,8 +60,6 @@ describe.each(kindsOfLongTests)('guilds on the %s database', (kind) => {
 
   test.each([
     ['a joining time that is none', { joined: undefined, contributed: 1 }, { joined: 'yesterday' }],
-    ['a last login that is none', {}, { lastJoin: 'yesterday' }],
-    ['a counter that is text', {}, { contributed: 'much' }],
     ['a uuid that is none', {}, { uuid: 'nobody' }],
   ])('set a member aside with %s; the others go on, and that one is not absent', async (_name, _good, bad) => {
     const all = { ...owner, 2: {}, 3: {} }
@@ -84,6 +82,22 @@ describe.each(kindsOfLongTests)('guilds on the %s database', (kind) => {
     expect(await world.rows('select count(*), min(path) from sync.quarantine')).toEqual([
       [1, expect.stringContaining('/members/recruit/Player2/')],
     ])
+  })
+
+  test.each([
+    ['a last login that is none', { lastJoin: 'yesterday' }, '/members/*/*/lastJoin'],
+    ['a counter that is text', { contributed: 'much' }, '/members/*/*/contributed'],
+  ])('load a member with %s, without that value', async (_name, bad, path) => {
+    const all = { ...owner, 2: { contributed: 5, ...bad } }
+    expect(await sync(all, '10:00')).toMatchObject({ status: 'ok', quarantined: 0 })
+    expect(await sync(all, '10:05')).toMatchObject({ status: 'unchanged' })
+    expect(await world.rows(`select extra from game.guild_member where player_uuid = '${two}'`)).toEqual([[bad]])
+    expect(await world.rows('select kind, path from sync.drift')).toEqual([['retyped_field', path]])
+    expect(
+      await world.rows(
+        `select value from game.member_counter where player_uuid = '${two}' and counter = 'contributed'`,
+      ),
+    ).toEqual('contributed' in bad ? [] : [[5]])
   })
 
   test('believe neither place of a member who is in two', async () => {

@@ -132,12 +132,11 @@ describe.each(kindsOfLongTests)('players, on the %s database,', (kind) => {
     expect(await characters()).toEqual([
       ['1', 40, '10:00', '11:00'],
       ['1', 50, '11:00', 'infinity'],
-      ['2', 40, '10:00', 'infinity'],
+      ['2', 40, '10:00', '11:00'],
+      ['2', null, '11:00', 'infinity'],
     ])
-    expect(await rows('select path from sync.quarantine order by 1')).toEqual([
-      [`/characters/${two}/level`],
-      ['/characters/no uuid'],
-    ])
+    expect(await rows('select extra from game.player_character where extra is not null')).toEqual([[{ level: 'high' }]])
+    expect(await rows('select path from sync.quarantine order by 1')).toEqual([['/characters/no uuid']])
   })
 
   test('have unknown fields kept and reported once', async () => {

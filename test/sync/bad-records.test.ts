@@ -5,7 +5,7 @@ import { kindsOfLongTests } from '../support/postgres.ts'
 import { item, worldOf } from '../support/world.ts'
 
 const elm = item('Elm', { requirements: { level: 1 } })
-const badElm = item('Elm', { requirements: { level: 'high' } })
+const badElm = item('Elm', { type: 7 })
 const oak = item('Oak')
 
 describe.each(kindsOfLongTests)('a record that cannot be understood, on the %s database,', (kind) => {
@@ -22,8 +22,8 @@ describe.each(kindsOfLongTests)('a record that cannot be understood, on the %s d
       quarantined: 1,
       error: '1 records could not be understood; see sync.quarantine',
     })
-    const reason = 'item: /requirements/level should be number, found "high"'
-    expect(await quarantine()).toEqual([['Elm', '/requirements/level', reason, badElm, '10:00']])
+    const reason = 'item: /type should be string, found 7'
+    expect(await quarantine()).toEqual([['Elm', '/type', reason, badElm, '10:00']])
     expect(world.log).toContain(`warn: record quarantined: ${reason}`)
   })
 
@@ -54,7 +54,7 @@ describe.each(kindsOfLongTests)('a record that cannot be understood, on the %s d
     await sync(items, [badElm, oak], '11:00')
     await sync(items, [badElm, oak, item('Yew')], '12:00')
     expect(await rowCounts()).toMatchObject({ 'sync.quarantine': 1 })
-    await sync(items, [item('Elm', { requirements: { level: true } }), oak], '13:00')
+    await sync(items, [item('Elm', { type: true }), oak], '13:00')
     expect((await quarantine()).map((row) => row.at(-1))).toEqual(['10:00', '13:00'])
   })
 
@@ -98,18 +98,8 @@ describe.each(kindsOfLongTests)('a record that cannot be understood, on the %s d
     ['an array', ['Elm'], null],
     ['an empty key', item(''), null],
     ['a number for a key', { internalName: 7, type: 'weapon' }, null],
-    ['a NUL in a text', item('Elm', { lore: 'a\0b' }), 'Elm'],
     ['a NUL in the key', item('E\0lm'), 'E\uFFFDlm'],
-    ['a NUL in the name of a wrong field', item('Elm', { base: { 'a\0b': 'high' } }), 'Elm'],
-    ['half of a surrogate pair', item('Elm', { lore: 'a\ud800' }), 'Elm'],
     ['half of a surrogate pair in the key', item('Elm\ud800'), undefined],
-    ['half of a surrogate pair in an unknown field', item('Elm', { odd: { '\udc00': 1 } }), 'Elm'],
-    ['a number too large for its column', item('Elm', { requirements: { level: 2 ** 31 } }), 'Elm'],
-    ['a number too large to be exact', item('Elm', { averageDps: 2 ** 53 }), 'Elm'],
-    ['a fraction where a whole number belongs', item('Elm', { powderSlots: 1.5 }), 'Elm'],
-    ['a fraction in a part', item('Elm', { identifications: { walkSpeed: 0.5 } }), 'Elm'],
-    ['a text for an array', item('Elm', { elements: 'air' }), 'Elm'],
-    ['an object for a text', item('Elm', { lore: { text: 'old' } }), 'Elm'],
     ['a key longer than an index takes', item('E'.repeat(9000)), undefined],
   ])('may be %s', async (_name, record, key) => {
     await sync(items, [oak], '10:00')
@@ -123,6 +113,44 @@ describe.each(kindsOfLongTests)('a record that cannot be understood, on the %s d
     if (key !== undefined) expect(row?.[0]).toBe(key)
     expect(row?.[3]).toEqual(record)
     expect(await sync(items, [oak, record, item('Yew')], '12:00')).toMatchObject({ status: 'partial', inserted: 0 })
+  })
+
+  test.each<[string, object]>([
+    ['a number too large for its column', { requirements: { level: 2 ** 31 } }],
+    ['a number too large to be exact', { averageDps: 2 ** 53 }],
+    ['a fraction where a whole number belongs', { powderSlots: 1.5 }],
+    ['a fraction in a part', { identifications: { walkSpeed: 0.5 } }],
+    ['a text for an array', { elements: 'air' }],
+    ['an object for a text', { emblem: { text: 'old' } }],
+    ['a range without its lower end', { identifications: { walkSpeed: { raw: 3, max: 5 } } }],
+    ['an icon that is text', { icon: 'diamond' }],
+  ])('is one whose key or type cannot be read; %s costs that field, which is in extra', async (_name, odd) => {
+    const record = item('Elm', { lore: 'old', ...odd })
+    expect(await sync(items, [record, oak], '10:00')).toMatchObject({ status: 'ok', inserted: 2, quarantined: 0 })
+    expect(await rows(`select lore, extra, document from game.item where internal_name = 'Elm'`)).toEqual([
+      ['old', odd, record],
+    ])
+    expect(await rows('select kind, path, key from sync.drift')).toEqual([
+      ['retyped_field', expect.stringContaining(`/${Object.keys(odd)[0]}`), 'Elm'],
+    ])
+    expect(await sync(items, [record, oak], '11:00')).toMatchObject({ status: 'unchanged' })
+    expect(await sync(items, [item('Elm', { lore: 'old' }), oak], '12:00')).toMatchObject({ status: 'ok', changed: 1 })
+  })
+
+  test.each<[string, object, string]>([
+    ['a NUL in a text', { emblem: 'a\0b' }, '/emblem'],
+    ['a NUL in the name of a field', { base: { 'a\0b': 4 } }, '/base/a\uFFFDb'],
+    ['half of a surrogate pair', { emblem: 'a\ud800' }, '/emblem'],
+    ['half of a surrogate pair in an unknown field', { odd: { '\udc00': 1 } }, '/odd/\uFFFD'],
+  ])('is one whose key cannot be stored; %s costs that value, which is in quarantine', async (_name, bad, path) => {
+    await sync(items, [oak], '10:00')
+    expect(await sync(items, [oak, item('Elm', { lore: 'old', ...bad }), item('Yew')], '11:00')).toMatchObject({
+      status: 'partial',
+      inserted: 2,
+      quarantined: 1,
+    })
+    expect(await rows(`select lore, emblem from game.item where internal_name = 'Elm'`)).toEqual([['old', null]])
+    expect((await quarantine()).map((row) => row.slice(0, 2))).toEqual([['Elm', path]])
   })
 
   test('is not one whose text only looks like an escaped NUL', async () => {

@@ -94,18 +94,23 @@ describe.each(kindsOfPart)('what arrives, vanishes and returns, on the %s databa
     ])
   })
 
-  test('is a field of another type: its records are set aside, told once, and the last good version stays', async () => {
+  test('is a field of another type: it is kept as extra and told once, and its records load', async () => {
     await sync(items, all({ lore: 'old' }), '10:00')
     const result = await sync(items, all({ lore: ['old', 'new'], icon: 5 }), '11:00')
-    expect(result).toMatchObject({ status: 'partial', quarantined: trees.length, closed: 0 })
+    expect(result).toMatchObject({ quarantined: 0, changed: trees.length, closed: 0 })
     await sync(items, all({ lore: ['old', 'newer'] }), '12:00')
     expect(await sync(items, all({ lore: 'old' }), '13:00')).toMatchObject({ quarantined: 0 })
     const [first] = await told()
     expect(first?.slice(0, 1)).toEqual(['items'])
     expect((await told()).flat().join(' ')).toMatch(/of type (array|number) 11:00/)
     expect((await told()).flat().join(' ')).toMatch(/back 13:00/)
-    expect(await rows('select count(*), count(distinct internal_name) from game.item')).toEqual([[7, 7]])
-    expect(await rows('select count(*) > 0 from sync.quarantine')).toEqual([[true]])
+    expect(await rows('select count(*), count(distinct internal_name) from game.item')).toEqual([[28, 7]])
+    expect(await rows(`select extra from game.item where internal_name = 'Elm' order by valid_from`)).toEqual([
+      [null],
+      [{ lore: ['old', 'new'], icon: 5 }],
+      [{ lore: ['old', 'newer'] }],
+      [null],
+    ])
   })
 
   test('is the shape of a whole answer: nothing is invented, nothing ends, and the next good answer goes on', async () => {

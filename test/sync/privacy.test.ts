@@ -147,9 +147,10 @@ describe.each(kindsOfLongTests)('what a player restricts, on the %s database,', 
   test('is also gone from what could not be understood, what is new, and what no rule is known for', async () => {
     await syncGuild(world, guildBody('a', { 1: { rank: 'owner', novelty: 'SECRET1' } }), '09:00')
     await syncPlayer(world, 1, { ...fullProfile(), shiny: 'SECRET2', stays: 'NOSECRET' }, '09:10')
-    await syncPlayer(world, 1, { ...fullProfile(), playtime: 'SECRET3' }, '09:20')
-    const badMember = { rank: 'owner', contributed: 'SECRET4' }
-    await syncGuild(world, guildBody('a', { 1: badMember }), '09:30')
+    await syncPlayer(world, 1, { ...fullProfile(), characters: { unnamed: { nickname: 'SECRET3' } } }, '09:20')
+    const badMember = guildBody('a', { 1: { rank: 'owner' } })
+    Object(badMember).members.owner.Player1.joined = 'SECRET4'
+    await syncGuild(world, badMember, '09:30')
     expect(await whereStored(world.db, ['SECRET1', 'SECRET2', 'SECRET3', 'SECRET4', 'NOSECRET'])).not.toEqual([])
     expect(await rows('select count(*)::int from sync.quarantine')).toEqual([[2]])
     const hidden = { ...profilesHiding.onlineStatus?.(), stays: 'NOSECRET', restrictions: { onlineStatus: true } }

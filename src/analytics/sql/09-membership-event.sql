@@ -62,7 +62,15 @@ select named.at, named.observed_at, each.event, named.guild_uuid, guild.name as 
                             -- A response of the day before still showed them in the other guild. Where the ledger of that
                             -- time is gone, the membership that had not ended a day before is used instead.
                             ('transferred', named.event = 'joined' and named.other_guild_uuid is not null
+                                            -- The other membership has ended, and with this one: a response that shows a
+                                            -- player in a wrong guild ends none.
+                                            and named.lacked_at < 'infinity'
                                             and named.at < named.lacked_at + interval '24 hours'
+                                            and not exists (select from sync.observation one
+                                                             where one.resource = 'guilds' and one.key = named.other_guild_uuid::text
+                                                               and one.status in ('ok', 'unchanged', 'partial')
+                                                               and one.observed_at > named.observed_at + interval '1 hour'
+                                                               and one.observed_at < named.lacked_at)
                                             and (named.at < (select coarse_since from sync.tier where sample_table = 'ledger/guilds')
                                                  or exists (select from sync.observation one
                                                              where one.resource = 'guilds' and one.key = named.other_guild_uuid::text
@@ -74,7 +82,7 @@ select named.at, named.observed_at, each.event, named.guild_uuid, guild.name as 
                       where profile.guild_uuid = named.guild_uuid and profile.valid_from <= named.observed_at
                       order by profile.valid_from desc limit 1) guild on true
  where each.is_true;
-comment on view analytics.membership_event is 'Joins, leaves and rank changes between consecutive responses about a guild. A player whom a response of the day before showed in another synced guild has a row joined and a row transferred.';
+comment on view analytics.membership_event is 'Joins, leaves and rank changes between consecutive responses about a guild. A player whom a response of the day before showed in another synced guild, and no response an hour after, has a row joined and a row transferred.';
 comment on column analytics.membership_event.at is 'When it happened: joining by the API''s own time, everything else when it was first seen; a member who left and came back between two responses left when joining again, at the latest.';
 comment on column analytics.membership_event.observed_at is 'observed_at of the first response that showed it.';
 comment on column analytics.membership_event.event is 'joined, left, promoted, demoted or transferred.';

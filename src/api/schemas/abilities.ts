@@ -55,9 +55,9 @@ export const abilityNodeSchema = z.looseObject({
   family: names,
 })
 
-/** One aspect of a class. `internalName` is its key; names change. */
+/** One aspect of a class. `internalName` is its key, and was not sent before April 2026; names change. */
 export const aspectSchema = z.looseObject({
-  internalName: z.string(),
+  internalName: text,
   name: text,
   icon: icon.nullish(),
   /** In lower case here, in upper case in loot pools. */

@@ -21,7 +21,8 @@ export function recordsOfClass(name: string, tree: unknown, map: unknown): NodeR
     (kind: Kind) =>
     ([id, body]: readonly [string, unknown]) => ({ class: name, kind, id, body })
   const pages = fieldsOf(fieldOf(tree, 'pages')).flatMap(([, page]) => fieldsOf(page))
-  const drawn = fieldsOf(map).flatMap(([, page]) => (Array.isArray(page) ? page : [page]))
+  // By page, or in one list as until 2023.
+  const drawn = Array.isArray(map) ? map : fieldsOf(map).flatMap(([, page]) => (Array.isArray(page) ? page : [page]))
   const connectors = drawn.filter((body) => fieldOf(body, 'type') === 'connector')
   return [
     ...fieldsOf(fieldOf(tree, 'archetypes')).map(nodes('archetype')),

@@ -3,7 +3,7 @@ import { recordsOf } from '../../api/schemas/form/bodies.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
 import { defineResource, type Normalized } from '../../sync/resource.ts'
 import { perClass } from '../per-class.ts'
-import { knownBy, plainText, textField } from '../record.ts'
+import { knownBy, plainText, recordError, textField } from '../record.ts'
 import { aspectHistory } from './tables.ts'
 
 /** The aspects of all classes: `GET /aspects/{class}` (API reference 3.4, 8). */
@@ -22,14 +22,17 @@ export const aspects = defineResource({
       async (name, call) => [await api.aspects(name, call)],
       (_name, answers) => answers.flatMap(({ body }) => recordsOf(body, 'name')),
     ),
-  keyOf: (record) => textField(record, 'internalName'),
+  keyOf: (record) => textField(record, 'internalName') ?? textField(record, 'name'),
   normalize: normalizeAspect,
   ...knownBy(aspectSchema),
 })
 
 export function normalizeAspect(record: unknown): Normalized<typeof aspectHistory> {
   const parsed = parseAspect(record)
-  const { internalName, name, rarity, requiredClass, tiers } = parsed
+  const { name, rarity, requiredClass, tiers } = parsed
+  // Until April 2026 an aspect had only its name.
+  const internalName = parsed.internalName || name
+  if (!internalName) throw recordError('/internalName', 'an aspect without a key and a name')
   return {
     key: internalName,
     document: parsed as Json,

@@ -1,5 +1,5 @@
 import { isInstant, isUuid } from '../../api/schemas/form/limits.ts'
-import { misfitOf } from '../../api/schemas/form/record.ts'
+import { misfitOf, type OddField, readLeniently } from '../../api/schemas/form/record.ts'
 import {
   type Guild,
   type GuildMember,
@@ -9,7 +9,7 @@ import {
   parseGuildMember,
 } from '../../api/schemas/guilds.ts'
 import { type RedactedCounts, redactedIn } from '../../api/schemas/people/redacted.ts'
-import { restrictionsOf } from '../../api/schemas/people/restrictions.ts'
+import { readRestrictions } from '../../api/schemas/people/restrictions.ts'
 import { RecordError } from '../../app/errors.ts'
 import {
   type Entity,
@@ -30,11 +30,13 @@ interface PlacedMember {
   readonly rank: string
   readonly hides: readonly string[]
   readonly member: GuildMember
+  /** What of the record could not be read. */
+  readonly odd: readonly OddField[]
 }
 
 /** One guild's whole answer into rows: its profile and each membership as history, everything counted as samples. */
 export function normalizeGuild(record: unknown, context?: ResponseContext): Normalized<typeof guildHistory> {
-  const { value: guild, error: rootError, hasAll } = readableOf(record, parseGuild, ['uuid'])
+  const { value: guild, odd, hasAll } = readableOf(record, parseGuild, ['uuid'])
   const rest = omit(guild, 'members', ...numbersOfGuild)
   const { seasonRanks, ranking, ...profile } = rest
   const ignored: IgnoredInstant[] = []
@@ -73,7 +75,7 @@ export function normalizeGuild(record: unknown, context?: ResponseContext): Norm
       presence: placed.map((one) => presence(guildUuid, one)),
     },
     ignored,
-    rootError,
+    odd,
     quarantined,
   }
 }
@@ -100,19 +102,18 @@ function placeMembers(
   for (const { rank, key, record } of membersOf(guild)) {
     const path = `/members/${rank}/${key}`
     try {
-      const member = parseGuildMember(record)
+      const { value: member, odd } = readLeniently(record, readMember, ['uuid', 'joined'])
       const playerUuid = (member.uuid ?? (isUuid(key) ? key : undefined))?.toLowerCase()
       if (!playerUuid || !isUuid(playerUuid)) throw recordError('/uuid', 'a member without a uuid')
       if (twice.has(playerUuid)) throw recordError('/uuid', 'a member in two places')
-      for (const field of ['joined', 'lastJoin'] as const)
-        if ((member[field] ?? null) !== null && !isInstant(member[field]))
-          throw recordError(`/${field}`, `${field} must be an instant (ISO 8601)`)
       const username = member.username ?? (isUuid(key) ? null : key)
       const joined = notAfter(member.joined, context, ignored, { field: 'joined' })
       const lastJoin = notAfter(member.lastJoin, context, ignored, { field: 'lastJoin' })
       const dated = { ...member, joined, lastJoin }
       // Ranks are sent in small letters here and in capitals elsewhere: the case says nothing.
-      placed.push({ playerUuid, username, rank: rank.toLowerCase(), hides: restrictionsOf(record), member: dated })
+      const { names: hides, odd: oddRules } = readRestrictions(record)
+      const below = [...odd, ...oddRules].map((one) => ({ ...one, anywhere: `/members/*/*${one.anywhere}` }))
+      placed.push({ playerUuid, username, rank: rank.toLowerCase(), hides, member: dated, odd: below })
     } catch (error) {
       if (!(error instanceof RecordError)) throw error
       const uuid = uuidOf(key, record)
@@ -125,6 +126,15 @@ function placeMembers(
   return { placed, quarantined }
 }
 
+/** @throws RecordError with the JSON pointer of the first thing that is no guild member */
+function readMember(record: unknown): GuildMember {
+  const member = parseGuildMember(record)
+  for (const field of ['joined', 'lastJoin'] as const)
+    if ((member[field] ?? null) !== null && !isInstant(member[field]))
+      throw recordError(`/${field}`, `${field} must be an instant (ISO 8601)`)
+  return member
+}
+
 function uuidOf(key: string, record: unknown): string | undefined {
   return [uuidField(record, 'uuid'), key.toLowerCase()].find((one) => one !== undefined && isUuid(one))
 }
@@ -135,7 +145,7 @@ function repeated(uuids: readonly (string | undefined)[]): ReadonlySet<string | 
 }
 
 /** What makes a membership this one: who, under which rank and name, since when, and what is hidden. */
-function membership(guildUuid: string, { playerUuid, username, rank, hides, member }: PlacedMember): Entity {
+function membership(guildUuid: string, { playerUuid, username, rank, hides, member, odd }: PlacedMember): Entity {
   const lasting = omit(member, 'online', 'lastJoin', 'server')
   const rest = omit(lasting, 'contributed', 'contributionRank', 'weekly', 'globalData')
   return {
@@ -143,6 +153,7 @@ function membership(guildUuid: string, { playerUuid, username, rank, hides, memb
     document: { ...rest, uuid: playerUuid, username, rank, restrictions: hides } as Entity['document'],
     root: { guildUuid, playerUuid, username, rank, joined: member.joined, restricted: hides },
     parts: {},
+    odd,
   }
 }
 

@@ -2,7 +2,7 @@ import { fieldsByRule } from '../../api/schemas/form/field-meta.ts'
 import { fieldsOf } from '../../api/schemas/form/unknown.ts'
 import { guildMemberSchema, guildSchema, membersOf } from '../../api/schemas/guilds.ts'
 import { addRedacted } from '../../api/schemas/people/redacted.ts'
-import { restrictionsOf } from '../../api/schemas/people/restrictions.ts'
+import { readRestrictions, restrictionsOf } from '../../api/schemas/people/restrictions.ts'
 import { type Fields, isFields, type KeptTable, type Personal, type PersonalResponses } from '../../sync/resource.ts'
 import { fieldOf, textField } from '../record.ts'
 import { fieldsUnder, isAbout, removeFields, ruleName, rulesShown } from '../redaction.ts'
@@ -14,12 +14,16 @@ const without = (fields: Iterable<string>, name: string) => new Set([...fields].
 /** Members, keyed by uuid or with it in their record. */
 export const membersIn: Personal['peopleIn'] = ({ records }) =>
   records.flatMap((guild) =>
-    membersOf({ members: fieldOf(guild, 'members') }).map(({ key, record }) => ({
-      playerUuid: textField(record, 'uuid') ?? key,
-      restricted: restrictionsOf(record).map(ruleName),
-      shows: rulesShown(record, rules),
-      fields: fieldsOf(record).map(([name]) => name),
-    })),
+    membersOf({ members: fieldOf(guild, 'members') }).map(({ key, record }) => {
+      const { names, isUnsure } = readRestrictions(record)
+      return {
+        playerUuid: textField(record, 'uuid') ?? key,
+        restricted: names.map(ruleName),
+        isUnsure,
+        shows: rulesShown(record, rules),
+        fields: fieldsOf(record).map(([name]) => name),
+      }
+    }),
   )
 
 function ownMembers(guild: Fields, uuid: string) {

@@ -8,7 +8,7 @@ type Rows = Normalized<typeof itemHistory>
 
 /** One item as the API sends it, in its form since April 2026 or before, into rows (API reference 5.2). */
 export function normalizeItem(record: unknown): Rows {
-  const item = withoutModelNumbers(parseItem(record))
+  const item = parseItem(record)
   const { icon, dropMeta } = item
   const { level, classRequirement, quest, skills, ...points } = item.requirements ?? {}
   const { strength, dexterity, intelligence, defence, agility } = points
@@ -57,13 +57,6 @@ export function normalizeItem(record: unknown): Rows {
       materialChances: Object.entries(item.chances ?? {}).map(([tier, percent]) => ({ tier, percent })),
     },
   }
-}
-
-/** Model numbers change with every resource pack and say nothing about the item (API reference 5.2, `icon`). */
-function withoutModelNumbers(item: Item): Item {
-  if (typeof item.icon?.value !== 'object' || item.icon.value === null) return item
-  const { customModelData: _, ...value } = item.icon.value
-  return { ...item, icon: { ...item.icon, value } }
 }
 
 /** Until April 2026 each kind had its own field (API reference 9). */

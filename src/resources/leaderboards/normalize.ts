@@ -1,6 +1,8 @@
 import { isStorable, isUuid, longestKey } from '../../api/schemas/form/limits.ts'
+import { readLeniently } from '../../api/schemas/form/record.ts'
 import { fieldsOf } from '../../api/schemas/form/unknown.ts'
 import { leaderboardEntrySchema, parseRank, type Rank } from '../../api/schemas/leaderboards.ts'
+import { isPublic } from '../../api/schemas/people/restrictions.ts'
 import { RecordError } from '../../app/errors.ts'
 import type { Normalized, QuarantinedPart, Row } from '../../sync/resource.ts'
 import { fieldOf, recordError, uuidField } from '../record.ts'
@@ -68,7 +70,8 @@ export function normalizeBoard(record: unknown): Normalized<typeof leaderboardHi
 /** The columns of an entry; those of one that does not say whose it is are empty, with the reason. */
 function readEntry(raw: unknown, type: string, refuse: (path: string, reason: string) => void): Row {
   try {
-    const entry = parseRank(raw)
+    const { value: entry, odd } = readLeniently(raw, parseRank, ['uuid'])
+    for (const { place, reason } of odd) refuse(`/${place.join('/')}`, reason)
     const numbers = { score: scoreOf(entry, type), metaScore: entry.metaScore }
     if (isHidden(entry)) return { ...numbers, reason: redacted }
     const uuid = entry.uuid?.toLowerCase() ?? ''
@@ -90,7 +93,7 @@ function readEntry(raw: unknown, type: string, refuse: (path: string, reason: st
 
 /** Whether an entry does not say whose it is, because the player does not want it. */
 export function isHidden(entry: unknown): boolean {
-  return fieldOf(entry, 'restricted') === true || fieldOf(entry, 'uuid') === redacted
+  return !isPublic(fieldOf(entry, 'restricted')) || fieldOf(entry, 'uuid') === redacted
 }
 
 /** Older boards of guilds have no score but the guild's numbers, of which each ranks by another. */

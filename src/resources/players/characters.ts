@@ -1,8 +1,8 @@
 import { isUuid } from '../../api/schemas/form/limits.ts'
-import { misfitOf } from '../../api/schemas/form/record.ts'
+import { misfitOf, type OddField, readLeniently } from '../../api/schemas/form/record.ts'
 import { fieldsOf } from '../../api/schemas/form/unknown.ts'
 import { type Character, parseCharacter } from '../../api/schemas/people/characters.ts'
-import { restrictionsOf } from '../../api/schemas/people/restrictions.ts'
+import { readRestrictions } from '../../api/schemas/people/restrictions.ts'
 import { RecordError } from '../../app/errors.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
 import type { Entity, QuarantinedPart, Row } from '../../sync/resource.ts'
@@ -22,8 +22,8 @@ export function charactersOf(playerUuid: string, characters: unknown, restricted
     const known = isUuid(uuid)
     try {
       if (!known) throw recordError('', 'a character without a uuid')
-      const character = parseCharacter(record)
-      entities.push(traits(key, character))
+      const { value: character, odd } = readLeniently(record, parseCharacter)
+      entities.push(traits(key, character, odd))
       const owner = { playerUuid, characterUuid: uuid.toLowerCase() }
       samples.characterCounters.push(...counters(owner, character))
       samples.professions.push(...professions(owner, character))
@@ -32,7 +32,7 @@ export function charactersOf(playerUuid: string, characters: unknown, restricted
       if (!(error instanceof RecordError)) throw error
       const path = `/characters/${uuid}${error.context.path ?? ''}`
       const misfit = misfitOf(error, '/characters/*')
-      quarantined.push({ key: known ? key : undefined, raw: record, path, reason: error.message, misfit })
+      quarantined.push({ key, raw: record, path, reason: error.message, misfit })
     }
   }
   const isMap = typeof characters === 'object' && characters !== null && !Array.isArray(characters)
@@ -42,9 +42,9 @@ export function charactersOf(playerUuid: string, characters: unknown, restricted
 }
 
 /** What makes a character this one. What moves while it is played is in the samples. */
-function traits(key: string, character: Character): Entity {
+function traits(key: string, character: Character, odd: readonly OddField[]): Entity {
   const { type, reskin, nickname, level, gamemode, meta, preEconomy, removedStat } = character
-  const restricted = restrictionsOf(character)
+  const { names: restricted, odd: oddRules } = readRestrictions(character)
   const [playerUuid, characterUuid] = key.split('/')
   const named = { type, reskin, nickname, level, gamemode, meta, preEconomy, removedStat, restrictions: restricted }
   return {
@@ -64,6 +64,7 @@ function traits(key: string, character: Character): Entity {
       removedStats: removedStat,
     },
     parts: {},
+    odd: [...odd, ...oddRules].map((one) => ({ ...one, anywhere: `/characters/*${one.anywhere}` })),
   }
 }
 

@@ -1,5 +1,5 @@
 import { type Player, parsePlayer } from '../../api/schemas/people/players.ts'
-import { restrictionsOf } from '../../api/schemas/people/restrictions.ts'
+import { readRestrictions } from '../../api/schemas/people/restrictions.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
 import { type IgnoredInstant, type Normalized, notAfter, type ResponseContext, type Row } from '../../sync/resource.ts'
 import { numbersIn, omit, readableOf } from '../record.ts'
@@ -11,7 +11,7 @@ import type { playerHistory } from './tables.ts'
  * counted as samples. A group that is hidden is not sent and gives no sample: it is not zero.
  */
 export function normalizePlayer(record: unknown, context?: ResponseContext): Normalized<typeof playerHistory> {
-  const { value: player, error: rootError, hasAll } = readableOf(record, parsePlayer, ['uuid'])
+  const { value: player, odd, hasAll } = readableOf(record, parsePlayer, ['uuid'])
   const ignored: IgnoredInstant[] = []
   const lastJoin = notAfter(player.lastJoin, context, ignored, { field: 'lastJoin' })
   const lasting = omit(player, 'online', 'server', 'activeCharacter', 'lastJoin', 'characters')
@@ -19,7 +19,7 @@ export function normalizePlayer(record: unknown, context?: ResponseContext): Nor
   const shown = omit(lasting, 'previousRanking', 'featuredStats', 'restrictions')
   const { ranking, playtime, globalData, ...profile } = shown
   const playerUuid = player.uuid.toLowerCase()
-  const restricted = restrictionsOf(player)
+  const { names: restricted, odd: oddRules } = readRestrictions(player)
   const characters = charactersOf(playerUuid, player.characters, restricted)
   // Postgres prints it so: another spelling is no other guild.
   const guild = player.guild && {
@@ -56,10 +56,10 @@ export function normalizePlayer(record: unknown, context?: ResponseContext): Nor
     parts: {},
     relatedEntities: { characters: characters.entities },
     // Hidden characters are not sent, so one that is missing may still be there.
-    ...(characters.complete && hasAll('restrictions') ? {} : { incomplete: ['characters'] }),
+    ...(characters.complete ? {} : { incomplete: ['characters'] }),
     samples: {
       // What cannot be read is not null.
-      status: hasAll('restrictions', 'online', 'server', 'lastJoin', 'activeCharacter')
+      status: hasAll('online', 'server', 'lastJoin', 'activeCharacter')
         ? [statusOf(playerUuid, { ...player, lastJoin }, restricted)]
         : [],
       counters: numbersIn({ playtime, ...globalData }).map(([counter, value]) => ({ playerUuid, counter, value })),
@@ -69,7 +69,7 @@ export function normalizePlayer(record: unknown, context?: ResponseContext): Nor
       ...characters.samples,
     },
     ignored,
-    rootError,
+    odd: [...odd, ...oddRules],
     quarantined: characters.quarantined,
   }
 }

@@ -2,12 +2,12 @@ import { fieldsByRule } from '../../api/schemas/form/field-meta.ts'
 import { fieldsOf } from '../../api/schemas/form/unknown.ts'
 import { characterSchema } from '../../api/schemas/people/characters.ts'
 import { playerSchema } from '../../api/schemas/people/players.ts'
-import { restrictionsOf } from '../../api/schemas/people/restrictions.ts'
+import { readRestrictions } from '../../api/schemas/people/restrictions.ts'
 import { type Fields, isFields, type KeptTable, type Personal, type PersonalResponses } from '../../sync/resource.ts'
 import { fieldOf, textField } from '../record.ts'
 import { fieldsUnder, hasValue, isAbout, removeFields, ruleName, rulesShown } from '../redaction.ts'
 
-const rules = fieldsByRule(playerSchema)
+const fieldsOfRules = fieldsByRule(playerSchema)
 const profileFields = new Set(Object.keys(playerSchema.shape))
 const characterFields = new Set(Object.keys(characterSchema.shape))
 /** Shown with the list of characters; every other field falls under `characterDataAccess` (API reference 7.2). */
@@ -27,15 +27,17 @@ export const playersIn: Personal['peopleIn'] = ({ records }) =>
   records.map((profile) => {
     const characters = charactersIn(profile).map(([, character]) => character)
     const any = (holds: (character: unknown) => boolean, rule: string) => (characters.some(holds) ? [rule] : [])
+    const rules = [profile, ...characters].map((record) => readRestrictions(record))
     return {
+      isUnsure: rules.some(({ isUnsure }) => isUnsure),
       playerUuid: textField(profile, 'uuid') ?? '',
       restricted: [
-        ...[profile, ...characters].flatMap((record) => restrictionsOf(record)).map(ruleName),
+        ...rules.flatMap(({ names }) => names).map(ruleName),
         // Instead of the points, a sentence that says so (API reference 7.2).
         ...any((one) => skillPointsOf(one).some((points) => typeof points === 'string'), 'characterBuildAccess'),
       ],
       shows: [
-        ...rulesShown(profile, rules),
+        ...rulesShown(profile, fieldsOfRules),
         ...any((one) => fieldsOf(one).some(([name]) => !isLight(name) && hasValue(one, name)), 'characterDataAccess'),
         ...any((one) => skillPointsOf(one).some((points) => typeof points === 'number'), 'characterBuildAccess'),
         ...any(isHunted, 'huntedCharacterAccess'),
@@ -57,12 +59,12 @@ function redactProfile(profile: Fields, rule: string): boolean {
     )
   if (rule === 'characterBuildAccess') return each(() => ['skillPoints'])
   if (rule === 'characterDataAccess') return each((one) => Object.keys(one).filter((name) => !isLight(name)))
-  return removeFields(profile, fieldsUnder(rules, rule))
+  return removeFields(profile, fieldsUnder(fieldsOfRules, rule))
 }
 
 export const profileResponses: PersonalResponses = {
   isOfOne: true,
-  rules: [...Object.keys(rules), 'characterDataAccess', 'characterBuildAccess', 'huntedCharacterAccess'],
+  rules: [...Object.keys(fieldsOfRules), 'characterDataAccess', 'characterBuildAccess', 'huntedCharacterAccess'],
   archived: [`join sync.raw_answer raw on raw.resource = 'players' and raw.key = who.player_uuid::text`],
   redact: (profile, uuid, rule) => isAbout(profile, uuid) && redactProfile(profile, rule),
   remove: (profile, uuid) => isAbout(profile, uuid) && removeFields(profile, Object.keys(profile)),

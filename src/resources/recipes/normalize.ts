@@ -1,4 +1,4 @@
-import { parseRecipe, type Recipe } from '../../api/schemas/recipes.ts'
+import { parseRecipe } from '../../api/schemas/recipes.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
 import type { Normalized } from '../../sync/resource.ts'
 import { fieldOf, textField } from '../record.ts'
@@ -6,7 +6,7 @@ import type { recipeHistory } from './tables.ts'
 
 /** One recipe as the API sends it into rows (API reference 5.3). */
 export function normalizeRecipe(record: unknown): Normalized<typeof recipeHistory> {
-  const recipe = withoutModelNumbers(parseRecipe(record))
+  const recipe = parseRecipe(record)
   const { level, healthOrDamage, durability, duration, basicDuration } = recipe
   return {
     key: recipe.internalName,
@@ -38,16 +38,4 @@ export function normalizeRecipe(record: unknown): Normalized<typeof recipeHistor
       })),
     },
   }
-}
-
-/** Model numbers change with every resource pack and say nothing about the recipe (API reference 5.3, `sprites`). */
-function withoutModelNumbers(recipe: Recipe): Recipe {
-  if (!recipe.sprites) return recipe
-  const sprites = Object.entries(recipe.sprites).map(([variant, sprite]) => {
-    const value = fieldOf(sprite, 'value')
-    if (typeof value !== 'object' || value === null) return [variant, sprite]
-    const { customModelData: _, ...model } = value as Record<string, unknown>
-    return [variant, { ...(sprite as object), value: model }]
-  })
-  return { ...recipe, sprites: Object.fromEntries(sprites) }
 }

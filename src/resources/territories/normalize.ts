@@ -8,6 +8,7 @@ import {
   type ResponseContext,
   type Row,
 } from '../../sync/resource.ts'
+import { recordError } from '../record.ts'
 import type { territoryHistory } from './tables.ts'
 
 /**
@@ -16,7 +17,7 @@ import type { territoryHistory } from './tables.ts'
  */
 export function normalizeTerritory(named: unknown, context?: ResponseContext): Normalized<typeof territoryHistory> {
   const { territory, record } = named as { readonly territory: string; readonly record: unknown }
-  const parsed = parseTerritory(record)
+  const parsed = readTerritory(record)
   // Who holds it, since when, and what is stored have tables of their own: they are no version of the place.
   const { guild, acquired: sent, resources, ...standing } = parsed
   const ignored: IgnoredInstant[] = []
@@ -37,6 +38,18 @@ export function normalizeTerritory(named: unknown, context?: ResponseContext): N
     samples: { resources: resourceRows(territory, resources) },
     ignored,
   }
+}
+
+/**
+ * A holder without a uuid although it captured the place is no holder: what the record does not say has not changed.
+ * @throws RecordError with the JSON pointer of the first thing that is no territory
+ */
+function readTerritory(record: unknown): Territory {
+  const parsed = parseTerritory(record)
+  const { guild, acquired } = parsed
+  if (typeof guild === 'object' && guild !== null && acquired && !guild.uuid)
+    throw recordError('/guild', 'a guild without a uuid that has captured the territory')
+  return parsed
 }
 
 /** Corners come in any order. */

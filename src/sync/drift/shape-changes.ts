@@ -1,5 +1,6 @@
 import { and, eq, inArray, notExists } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/pg-core'
+import type { Misfit } from '../../api/schemas/form/record.ts'
 import { RetryableError } from '../../app/errors.ts'
 import type { Sql } from '../../db/database.ts'
 import { typed } from '../../db/typed.ts'
@@ -131,13 +132,19 @@ function vanishedUnknown(resource: ResourceBase, entities: readonly Prepared[], 
 }
 
 /** Fields of a record that are of another type, or not there, although the program cannot do without them. */
-function misfits({ quarantined }: Preparation): Found[] {
-  return quarantined.flatMap(({ key = '', misfit }) => {
-    if (!misfit) return []
-    const { anywhere: path, type } = misfit
-    if (type === 'undefined') return [missing(path, key)]
-    return [{ kind: 'retyped_field', path, member: type, example: null, key }]
-  })
+function misfits({ quarantined, entities }: Preparation): Found[] {
+  const once = new Map<string, Found>()
+  const add = ({ anywhere: path, type }: Misfit, key: string) => {
+    const name = `${path} ${type}`
+    if (once.has(name)) return
+    once.set(
+      name,
+      type === 'undefined' ? missing(path, key) : { ...missing(path, key), kind: 'retyped_field', member: type },
+    )
+  }
+  for (const { key = '', misfit } of quarantined) if (misfit) add(misfit, key)
+  for (const { key, odd } of entities) for (const misfit of odd) add(misfit, key)
+  return [...once.values()]
 }
 
 /**

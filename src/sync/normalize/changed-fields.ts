@@ -16,6 +16,27 @@ export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** Model numbers change with every resource pack and say nothing about what they show (API reference 5.2, `icon`). */
+const modelNumber = 'customModelData'
+
+/** A value without the model numbers at any depth; the same value where it has none. */
+export function withoutModelNumbers(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) {
+    const elements = value.map(withoutModelNumbers)
+    return elements.some((element, index) => element !== value[index]) ? elements : value
+  }
+  let kept: Record<string, unknown> | undefined
+  for (const [name, inner] of Object.entries(value)) {
+    const left = name === modelNumber ? undefined : withoutModelNumbers(inner)
+    if (left === inner) continue
+    kept ??= { ...value }
+    if (left === undefined) delete kept[name]
+    else kept[name] = left
+  }
+  return kept ?? value
+}
+
 /** One step of a JSON pointer, escaped as RFC 6901 says. */
 export function pointerStep(key: string): string {
   return `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
@@ -28,6 +49,8 @@ export function pointerStep(key: string): string {
 export function changesBetween(before: Json | undefined, after: Json | undefined, path = ''): Change[] {
   if (isObject(before) && isObject(after)) {
     const keys = new Set([...Object.keys(before), ...Object.keys(after)])
+    // Older versions have model numbers that later ones have not.
+    keys.delete(modelNumber)
     return [...keys].sort().flatMap((key) => changesBetween(own(before, key), own(after, key), path + pointerStep(key)))
   }
   return same(before, after) ? [] : [{ path, before, after }]

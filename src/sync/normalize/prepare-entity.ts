@@ -1,10 +1,12 @@
 import { deepestNesting, longestKey } from '../../api/schemas/form/limits.ts'
-import { misfitOf } from '../../api/schemas/form/record.ts'
+import { type Misfit, misfitOf, readLeniently } from '../../api/schemas/form/record.ts'
+import { isFields, type UnknownField } from '../../api/schemas/form/unknown.ts'
 import { FatalError, RecordError } from '../../app/errors.ts'
 import { historyShape } from '../../db/history.ts'
 import { extraOf } from '../drift/drift.ts'
 import type { Entity, History, QuarantinedPart, ResourceBase, Row } from '../resource.ts'
 import type { IgnoredInstant, ResponseContext } from '../validate/ignored.ts'
+import { pointerStep, withoutModelNumbers } from './changed-fields.ts'
 import { canonicalJson, type Json, sha256 } from './hash.ts'
 import { placeOf, unstorablePlace } from './json-path.ts'
 import { tooDeep } from './nesting.ts'
@@ -24,6 +26,8 @@ export interface Prepared extends Pick<Entity, 'key' | 'root' | 'parts'> {
   readonly relatedEntities: Readonly<Record<string, readonly Prepared[]>>
   /** The record itself is in quarantine: only its related entities and samples load. */
   readonly withoutRoot: boolean
+  /** Where values stand that could not be read, those of its related entities too. */
+  readonly odd: readonly Misfit[]
 }
 
 /** Text that Postgres cannot keep in jsonb: NUL, or half of a surrogate pair, as JSON.stringify escapes them. */
@@ -42,17 +46,17 @@ interface Findings {
 
 /** The function that makes one record ready. Its checks are compiled once for all records. */
 export function preparerOf(resource: ResourceBase, findings: Findings): (record: unknown) => Prepared {
-  const { quarantine, ignored, context } = findings
-  const textsOf = rootChecker(resource)
+  const { quarantine, ignored } = findings
+  const readOf = rootReader(resource, findings)
   const relatedOf = relatedPreparer(resource, quarantine)
   const samplesOf = sampleChecker(resource, quarantine)
   return (record) => {
-    const body = resource.bodyOf?.(record) ?? record
-    const deep = tooDeep(body)
+    const sent = resource.bodyOf?.(record) ?? record
+    const deep = tooDeep(sent)
     if (deep !== undefined)
       throw new RecordError(`nested deeper than ${deepestNesting} levels`, { context: { path: deep } })
-    const entity = withExtra(resource.normalize(record, context), resource.unknownFields)
-    const { texts, error } = textsOf(entity, body)
+    const body = withoutModelNumbers(sent)
+    const { entity, texts, error } = readOf(withBody(record, sent, body), body)
     if (error) {
       const path = String(error.context.path ?? '')
       quarantine({ key: texts.key, raw: record, path, reason: error.message, misfit: misfitOf(error) })
@@ -61,17 +65,31 @@ export function preparerOf(resource: ResourceBase, findings: Findings): (record:
     const samples = samplesOf(texts.key, entity.samples, body)
     for (const bad of entity.quarantined ?? []) quarantine(bad)
     for (const instant of entity.ignored ?? []) ignored.push(instant)
-    const prepared = fingerprinted(entity, texts, samples, related)
+    const prepared = fingerprinted(entity, texts, samples, related, oddOf(entity))
     // Nothing of a document that cannot be stored is read again.
     return error ? { ...prepared, documentText: '{}', withoutRoot: true } : prepared
   }
 }
 
+/** Where the values stand that were left out of an entity, and of those that hang on it. */
+function oddOf({ odd = [], relatedEntities = {} }: Entity): readonly Misfit[] {
+  const related = Object.values(relatedEntities).flatMap((entities) => entities.flatMap((one) => one.odd ?? []))
+  return related.length > 0 ? [...odd, ...related] : odd
+}
+
+/** What becomes of a record: its entity, or only the key of it and why the rest cannot be stored. */
+interface Read {
+  readonly entity: Entity
+  readonly texts: Texts
+  readonly error?: RecordError
+}
+
 /**
- * Checks the root of a record. Where it cannot be stored, no piece of it is, unless the resource has entities that are records
- * of their own and the key that they hang on is good: then the error is returned.
+ * Reads the root of a record. A value that cannot be read or stored is left out, and is in `extra`. Where what is left cannot
+ * be stored, no piece of the record is, unless the resource has entities that are records of their own and the key that they
+ * hang on is good: then the error is returned.
  */
-function rootChecker(resource: ResourceBase) {
+function rootReader(resource: ResourceBase, { quarantine, context }: Findings) {
   const { root } = resource.history
   const checks = checksOf(resource.history)
   const hasOwn = Object.values(resource.relatedHistories ?? {}).some(({ absence }) => absence === 'own')
@@ -79,15 +97,35 @@ function rootChecker(resource: ResourceBase) {
     const keys = root[historyShape].key.map((name) => [name, entity.root[name]] as const)
     return checks.root(Object.fromEntries(keys)) === undefined
   }
-  return (entity: Entity, body: unknown): { readonly texts: Texts; readonly error?: RecordError } => {
+  const entityOf = (record: unknown) => resource.normalize(record, context)
+  return (record: unknown, body: unknown): Read => {
+    const read = (part: unknown) => {
+      const entity = entityOf(withBody(record, body, part))
+      const whole = withExtra(entity, resource, () => undefined)
+      return { entity, whole, texts: storableTexts(whole, checks, part) }
+    }
     try {
-      if (entity.rootError) throw entity.rootError
-      return { texts: storableTexts(entity, checks, body) }
+      const { value, odd } = readLeniently(body, read)
+      const { entity, whole, texts } = value
+      if (odd.length === 0 && entity.odd === undefined) return { entity: whole, texts }
+      const complete = withExtra({ ...entity, odd: [...(entity.odd ?? []), ...odd] }, resource, quarantine)
+      return { entity: complete, texts: storableTexts(complete, checks, body) }
     } catch (error) {
-      if (!(error instanceof RecordError) || !hasOwn || !isKeyed(entity)) throw error
-      return { texts: { key: checks.keyOf(entity.root), documentText: canonicalJson(entity.document) }, error }
+      if (!(error instanceof RecordError) || !hasOwn) throw error
+      const entity = entityOf(record)
+      if (!isKeyed(entity)) throw error
+      return { entity, texts: { key: checks.keyOf(entity.root), documentText: canonicalJson(entity.document) }, error }
     }
   }
+}
+
+/** A record with another body: where it stands is the resource's own. */
+function withBody(record: unknown, body: unknown, part: unknown): unknown {
+  if (part === body) return record
+  if (record === body) return part
+  return Object.fromEntries(
+    Object.entries(Object(record)).map(([name, value]) => [name, value === body ? part : value]),
+  )
 }
 
 /** Makes the related entities of a record ready. One that cannot be stored goes to quarantine alone. */
@@ -101,11 +139,11 @@ function relatedPreparer(resource: ResourceBase, quarantine: (bad: QuarantinedPa
     for (const [name, found] of Object.entries(entities)) {
       const check = checks.get(name)
       if (!check) throw new FatalError(`${resource.name} has no history called ${name}`)
-      const unknown = resource.relatedHistories?.[name]?.unknownFields
+      const other = resource.relatedHistories?.[name] ?? {}
       related[name] = found.flatMap((entity) => {
         try {
-          const whole = withExtra(entity, unknown)
-          return [fingerprinted(whole, storableTexts(whole, check, body), whole.samples, noRelated)]
+          const whole = withExtra(entity, other, quarantine)
+          return [fingerprinted(whole, storableTexts(whole, check, body), whole.samples, noRelated, [])]
         } catch (error) {
           if (!(error instanceof RecordError)) throw error
           const path = String(error.context.path ?? '')
@@ -144,10 +182,43 @@ function sampleChecker(resource: ResourceBase, quarantine: (bad: QuarantinedPart
   }
 }
 
-/** Puts the fields of an entity that no column knows into its `extra` column. */
-function withExtra(entity: Entity, unknownFields: ResourceBase['unknownFields'] | undefined): Entity {
-  const extra = unknownFields ? extraOf(unknownFields(entity.document)) : null
-  return extra === null ? entity : { ...entity, root: { ...entity.root, extra } }
+/**
+ * Puts the fields of an entity that no column knows, and the values that could not be read, into its `extra` column. What
+ * cannot be stored even there goes to quarantine alone. Where nothing of the record is counted, the values also stand in the
+ * document, so that another one is another version.
+ */
+function withExtra(
+  entity: Entity,
+  { unknownFields, changeLog }: { unknownFields?: ResourceBase['unknownFields']; changeLog?: boolean },
+  quarantine: Findings['quarantine'],
+): Entity {
+  const { odd = [], document, key } = entity
+  const unknown = unknownFields?.(document) ?? []
+  if (odd.length === 0 && unknown.length === 0) return entity
+  const kept: UnknownField[] = []
+  for (const { anywhere: path, place, value, reason } of odd) {
+    if (tooDeep(value) === undefined && !unstorable.test(JSON.stringify([place, value])))
+      kept.push({ path, place, value })
+    else quarantine({ key, raw: value, path: place.map((step) => pointerStep(String(step))).join(''), reason })
+  }
+  const extra = extraOf([...unknown, ...kept])
+  const whole = changeLog && kept.length > 0 ? withFields(document, kept) : document
+  return { ...entity, document: whole, root: extra === null ? entity.root : { ...entity.root, extra } }
+}
+
+/** A document with fields that were left out of it, where it has nothing else. */
+function withFields(document: Json, fields: readonly UnknownField[]): Json {
+  const whole = structuredClone(document) as Record<string, unknown>
+  for (const { place, value } of fields) {
+    let at = whole
+    for (const step of place.slice(0, -1)) {
+      if (!isFields(at[step])) at[step] = {}
+      at = at[step] as Record<string, unknown>
+    }
+    const last = place.at(-1)
+    if (last !== undefined && (at[last] === undefined || at[last] === null)) at[last] = value
+  }
+  return whole as Json
 }
 
 const noRelated: Prepared['relatedEntities'] = {}
@@ -162,7 +233,8 @@ function storableTexts(entity: Entity, checks: HistoryChecks, body: unknown): Te
   const key = checks.keyOf(entity.root)
   if (key.length > longestKey) throw misfitting(`a key of ${key.length} characters is too long`, key, '')
   const misfit = firstBad(entity, checks)
-  if (misfit) throw misfitting(misfit.reason, key, placeOf(body, misfit.value, misfit.property))
+  if (misfit)
+    throw misfitting(misfit.reason, key, placeOf(body, misfit.value, misfit.property) || partIn(body, misfit.part))
   return { key, documentText }
 }
 
@@ -171,6 +243,7 @@ function fingerprinted(
   { key, documentText }: Texts,
   samples: Entity['samples'],
   relatedEntities: Prepared['relatedEntities'],
+  odd: readonly Misfit[],
 ): Prepared {
   const hash = sha256(documentText)
   const related = relatedEntities === noRelated ? [] : Object.values(relatedEntities).flat()
@@ -180,10 +253,15 @@ function fingerprinted(
   const fingerprint = plain ? hash : sha256(documentText + canonicalJson(further.map((value) => value ?? null) as Json))
   // Each with the same fields in the same order, so that what reads them is fast.
   const measured = { since, incomplete, samples, facts }
-  return { key, root, parts, ...measured, documentText, hash, fingerprint, relatedEntities, withoutRoot: false }
+  return { key, root, parts, ...measured, documentText, hash, fingerprint, relatedEntities, withoutRoot: false, odd }
 }
 
-function firstBad({ root, parts }: Entity, checks: HistoryChecks): BadValue | undefined {
+/** Pointer to the field of a record that a part table is named after; empty when it has none. */
+function partIn(body: unknown, part: string | undefined): string {
+  return part !== undefined && isFields(body) && Object.hasOwn(body, part) ? pointerStep(part) : ''
+}
+
+function firstBad({ root, parts }: Entity, checks: HistoryChecks): (BadValue & { readonly part?: string }) | undefined {
   const bad = checks.root(root)
   if (bad) return bad
   for (const name in parts) {
@@ -191,7 +269,7 @@ function firstBad({ root, parts }: Entity, checks: HistoryChecks): BadValue | un
     if (!check) throw new FatalError(`no part table is called ${name}`)
     for (const row of parts[name] ?? []) {
       const wrong = check(row)
-      if (wrong) return wrong
+      if (wrong) return { ...wrong, part: name }
     }
   }
   return undefined

@@ -9,6 +9,8 @@ export interface Person {
   readonly playerUuid: string
   /** Rules that the response says hide something from us, in camelCase (API reference 7.3). */
   readonly restricted: readonly string[]
+  /** The response names no rule: all of them hide in doubt, and nothing is removed because of it. */
+  readonly isUnsure?: boolean
   /** Rules whose fields the response gives values of. */
   readonly shows: readonly string[]
   /** Names of all fields that the person's own records have in the response. */

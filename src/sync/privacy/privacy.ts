@@ -141,7 +141,10 @@ export async function lockPrivacy(sql: Sql): Promise<void> {
   await lockForTransaction(sql, privacyLock, 'exclusive')
 }
 
-/** Lifts the restrictions of the source that the response does not repeat, and returns how many. Those of people it does not mention stay. */
+/**
+ * Lifts the restrictions that the response does not repeat of the people it mentions, and returns how many: its own, and those
+ * of another key of its resource that is not about the person any more. People it does not mention keep theirs.
+ */
 async function endRestrictions(
   sql: Sql,
   personal: Personal,
@@ -149,16 +152,42 @@ async function endRestrictions(
   people: readonly Person[],
   source: RuleSource,
 ): Promise<number> {
-  const repeated = new Set(people.flatMap((one) => one.restricted.map((group) => `${one.playerUuid} ${group}`)))
-  const ended = ownOf(standing, source).filter(({ player, group }) => !repeated.has(`${player} ${group}`))
+  const restricted = new Map(people.map((one) => [one.playerUuid, one.restricted]))
+  const lifted = standing.filter(({ player, group }) => restricted.get(player)?.includes(group) === false)
+  const isOwn = ({ setBy }: Restriction) => setBy === nameOf(source)
+  const isOlder = ({ latestAt }: Restriction) => latestAt === null || latestAt < source.at
+  const others = lifted.filter((one) => one.setBy.startsWith(`${source.resource}/`) && !isOwn(one) && isOlder(one))
+  const ended = [...lifted.filter(isOwn), ...(await ofFormerKeys(sql, personal, others, source))]
   if (ended.length === 0) return 0
   await sql.query(
-    `delete from sync.privacy_restriction restriction using unnest($1::uuid[], $2::text[]) as ended(player_uuid, field_group)
-      where restriction.player_uuid = ended.player_uuid and restriction.field_group = ended.field_group and told_by = $3`,
-    [ended.map((one) => one.player), ended.map((one) => one.group), nameOf(source)],
+    `delete from sync.privacy_restriction restriction
+      using unnest($1::uuid[], $2::text[], $3::text[]) as ended(player_uuid, field_group, told_by)
+      where restriction.player_uuid = ended.player_uuid and restriction.field_group = ended.field_group
+        and restriction.told_by = ended.told_by`,
+    [ended.map((one) => one.player), ended.map((one) => one.group), ended.map((one) => one.setBy)],
   )
   await reopen(sql, personal, ended)
   return ended.length
+}
+
+/** Restrictions whose source is not about the person any more, while this one was so before this response. */
+async function ofFormerKeys(
+  sql: Sql,
+  { answersAbout }: Personal,
+  restrictions: readonly Restriction[],
+  source: RuleSource,
+): Promise<readonly Restriction[]> {
+  if (restrictions.length === 0) return []
+  const former = await sql.query<{ player: string; setBy: string }>(
+    `select who.player_uuid::text as player, who.told_by as "setBy"
+       from unnest($1::uuid[], $2::text[]) as who(player_uuid, told_by)
+      cross join lateral (select array_agg(about.resource || '/' || about.key) as keys
+                            from (${answersAbout}) about(resource, key)) known
+      where $3 = any(known.keys) and who.told_by <> all(known.keys)`,
+    [restrictions.map((one) => one.player), restrictions.map((one) => one.setBy), nameOf(source)],
+  )
+  const gone = new Set(former.map(({ player, setBy }) => `${player} ${setBy}`))
+  return restrictions.filter(({ player, setBy }) => gone.has(`${player} ${setBy}`))
 }
 
 /** What a response shows although another one hides it, or although it is older than what was removed. */

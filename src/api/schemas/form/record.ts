@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { RecordError } from '../../../app/errors.ts'
 import { fitsOf } from './fits.ts'
 import { stepOf, withoutProto, withProto } from './proto-fields.ts'
-import { escaped } from './unknown.ts'
+import { escaped, isFields } from './unknown.ts'
 
 /**
  * A parser that throws RecordError for the first thing that does not fit. The error's context has `path` (JSON pointer
@@ -46,6 +46,87 @@ export interface Misfit {
 export function misfitOf({ context }: RecordError, above = ''): Misfit | undefined {
   const { anywhere: below, type } = context
   return typeof below === 'string' && typeof type === 'string' ? { anywhere: above + below, type } : undefined
+}
+
+/** A value of a record that cannot be read, while the rest of it can. */
+export interface OddField extends Misfit {
+  /** Where it stands in the record. */
+  readonly place: readonly (string | number)[]
+  readonly value: unknown
+  readonly reason: string
+}
+
+/** So many values of one record are left out one by one; beyond them, whole fields of the record are. */
+const oddOneByOne = 16
+
+/**
+ * Reads a record without the values that cannot be read, each with the smallest piece around it that may be missing: one odd
+ * field costs that field. Of a list, the whole list is left out.
+ * @param read throws RecordError with a JSON pointer into the record
+ * @param required names of fields without which the record is not understood
+ * @throws RecordError the first one, when what cannot be read is required
+ */
+export function readLeniently<Value>(
+  record: unknown,
+  read: (record: unknown) => Value,
+  required: readonly string[] = [],
+): { readonly value: Value; readonly odd: readonly OddField[] } {
+  let odd: readonly OddField[] = []
+  let count = 0
+  let first: RecordError | undefined
+  for (let left = record; ; ) {
+    try {
+      return { value: read(left), odd }
+    } catch (error) {
+      if (!(error instanceof RecordError)) throw error
+      first ??= error
+      const place = removable(left, stepsOf(String(error.context.path ?? '')), count++)
+      const [name] = place
+      if (name === undefined || required.includes(String(name))) throw first
+      const value = valueAt(record, place)
+      const steps =
+        misfitOf(error)
+          ?.anywhere.split('/')
+          .slice(1, place.length + 1) ?? []
+      const above =
+        steps.length === place.length ? steps : place.map((step, nth) => (nth === 0 ? escaped(String(step)) : '*'))
+      const anywhere = above.map((step) => `/${step}`).join('')
+      const isInside = (one: OddField) => place.every((step, nth) => one.place[nth] === step)
+      odd = [
+        ...odd.filter((one) => !isInside(one)),
+        { place, value, reason: error.message, type: typeOf(value), anywhere },
+      ]
+      left = without(left, place)
+    }
+  }
+}
+
+function stepsOf(pointer: string): string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
+/** The smallest piece of a record at or around a place that is there and is no element of a list; empty when it is the record. */
+function removable(record: unknown, steps: readonly string[], before: number): readonly string[] {
+  const place = before < oddOneByOne ? [...steps] : steps.slice(0, 1)
+  for (; place.length > 0; place.pop()) {
+    const around = valueAt(record, place.slice(0, -1))
+    if (isFields(around) && Object.hasOwn(around, place.at(-1) ?? '')) return place
+  }
+  return []
+}
+
+/** A copy of a record without what stands at a place. */
+function without(record: unknown, [step = '', ...rest]: readonly (string | number)[]): unknown {
+  if (!isFields(record)) {
+    if (!Array.isArray(record)) return record
+    return record.map((element, index) => (String(index) === String(step) ? without(element, rest) : element))
+  }
+  const fields = Object.entries(record)
+  const kept = rest.length > 0 ? fields : fields.filter(([name]) => name !== step)
+  return Object.fromEntries(kept.map(([name, value]) => [name, name === step ? without(value, rest) : value]))
 }
 
 /** The JSON type of a value; undefined when there is none. */

@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { fieldsOf } from '../form/unknown.ts'
+import { type OddField, typeOf } from '../form/record.ts'
+import { fieldsOf, isFields } from '../form/unknown.ts'
 
 /**
  * The privacy rules the service has used so far (API reference 7.3), as players' records spell them. Guild members'
@@ -16,19 +17,67 @@ export const restrictionVocabulary = [
   'guildHighRankedAccess',
 ] as const
 
-/** Rules by name. Only `true` hides something; a rule that is left out is not a promise that nothing is hidden. */
-export const restrictionsSchema = z.record(z.string(), z.unknown())
+/**
+ * Rules by name; anything is accepted, because what is not understood hides. A rule that is left out is not a promise that
+ * nothing is hidden.
+ */
+export const restrictionsSchema = z.unknown()
 
 /**
- * What a player's, member's or character's record says is hidden from us: the names of the rules that are `true`, in
- * camelCase whichever way they were spelled, each once and in order of the alphabet.
+ * What a player's, member's or character's record says is hidden from us: names of rules in camelCase whichever way they were
+ * spelled, each once and in order of the alphabet. Only `false`, `null`, "public" and what is left out are public: any other
+ * value hides. A value that names no rule hides
+ * everything.
  */
 export function restrictionsOf(record: unknown): string[] {
-  const restrictions = fieldsOf(record).find(([name]) => name === 'restrictions')?.[1]
-  const names = fieldsOf(restrictions).flatMap(([name, hidden]) => (hidden === true ? [inCamelCase(name)] : []))
-  return [...new Set(names)].sort()
+  return readRestrictions(record).names
 }
 
-function inCamelCase(name: string): string {
-  return name.replaceAll(/_+([a-z0-9])/g, (_under, letter: string) => letter.toUpperCase())
+/** The same, with what of it is of an unexpected form. */
+export function readRestrictions(record: unknown): {
+  readonly names: string[]
+  readonly odd: readonly OddField[]
+  /** It names no rule: everything is hidden in doubt. */
+  readonly isUnsure: boolean
+} {
+  const sent = fieldsOf(record).find(([name]) => name === 'restrictions')?.[1]
+  if (isPublic(sent)) return { names: [], odd: [], isUnsure: false }
+  if (!isFields(sent)) {
+    const listed = Array.isArray(sent) && sent.every((name) => typeof name === 'string' && name !== '')
+    const names = listed ? sent.map(ruleNamed) : restrictionVocabulary
+    return { names: [...new Set(names)].sort(), odd: [oddRule(sent)], isUnsure: !listed }
+  }
+  const hiding = Object.entries(sent).filter(([, value]) => !isPublic(value))
+  const odd = hiding.filter(([, value]) => value !== true)
+  return {
+    names: [...new Set(hiding.map(([name]) => ruleNamed(name)))].sort(),
+    odd: odd.map(([name, value]) => oddRule(value, name)),
+    isUnsure: false,
+  }
+}
+
+function oddRule(value: unknown, ...name: readonly string[]): OddField {
+  const anywhere = `/restrictions${name.length > 0 ? '/*' : ''}`
+  const reason = 'a restriction that is neither true nor false hides'
+  return { place: ['restrictions', ...name], value, anywhere, type: typeOf(value), reason }
+}
+
+/** Whether a value of a restriction says that nothing is hidden. */
+export function isPublic(value: unknown): boolean {
+  if (value === undefined || value === null || value === false) return true
+  return typeof value === 'string' && value.trim().toLowerCase() === 'public'
+}
+
+const rulesByLetters = new Map(restrictionVocabulary.map((name) => [lettersOf(name), name]))
+
+/** The name of a rule in camelCase: `online_status`, `Online-Status` and `onlineStatus` are one. */
+function ruleNamed(name: string): string {
+  return (
+    rulesByLetters.get(lettersOf(name)) ??
+    name.replaceAll(/_+([a-z0-9])/g, (_under, letter: string) => letter.toUpperCase())
+  )
+}
+
+function lettersOf(name: string): string {
+  return name.toLowerCase().replaceAll(/[\s_-]/g, '')
 }

@@ -37,7 +37,9 @@ export function judgePending(
 ): { readonly confirmed: readonly Restriction[]; readonly counted: readonly Restriction[] } {
   const nothing = { confirmed: [], counted: [] }
   if (source.isReplay) return nothing
-  const repeated = new Set(people.flatMap((one) => one.restricted.map((group) => `${one.playerUuid} ${group}`)))
+  // What names no rule hides in doubt, and removes nothing.
+  const sure = people.filter(({ isUnsure }) => !isUnsure)
+  const repeated = new Set(sure.flatMap((one) => one.restricted.map((group) => `${one.playerUuid} ${group}`)))
   const pending = own.filter(({ awaits, player, group }) => awaits > 0 && repeated.has(`${player} ${group}`))
   if (source.accept) return { ...nothing, confirmed: pending }
   const agreeing = pending.filter((one) => isAnotherWindow(one, source))
