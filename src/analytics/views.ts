@@ -64,7 +64,7 @@ export const territoryCapture = analytics
   })
   .existing()
 
-/** Joins, leaves and rank changes between consecutive responses about a guild. A player whom a response of the day before showed in another synced guild has a row joined and a row transferred. */
+/** Joins, leaves and rank changes between consecutive responses about a guild. A player whom a response of the day before showed in another synced guild, and no response an hour after, has a row joined and a row transferred. */
 export const membershipEvent = analytics
   .view('membership_event', {
     /** When it happened: joining by the API's own time, everything else when it was first seen; a member who left and came back between two responses left when joining again, at the latest. */

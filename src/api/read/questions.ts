@@ -1103,7 +1103,7 @@ export interface Questions {
   readonly memberActivity: Ask<MemberActivityArguments, MemberActivityRow>
   /** What each member contributed in [from_time, to_time): every rise that a response shows once, across rejoining. quality: exact; partial (the member was there before observations began, so only what came after the first response counts); clamped (the counter dipped or jumped and came back: not counted twice); reset (it fell for good: counted anew from there); unknown (no response about the guild in that time, contributed is NULL). */
   readonly memberContribution: Ask<MemberContributionArguments, MemberContributionRow>
-  /** Joins, leaves and rank changes between consecutive responses about a guild. A player whom a response of the day before showed in another synced guild has a row joined and a row transferred. */
+  /** Joins, leaves and rank changes between consecutive responses about a guild. A player whom a response of the day before showed in another synced guild, and no response an hour after, has a row joined and a row transferred. */
   readonly membershipEvent: AskAny<MembershipEventArguments, MembershipEventRow>
   /** Of those who joined a guild in [from_time, to_time), by month of joining: how many, and how many were still there after 30 and 90 days. NULL while no member of that month can have been there that long. */
   readonly memberRetention: Ask<MemberRetentionArguments, MemberRetentionRow>
