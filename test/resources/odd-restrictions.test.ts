@@ -44,7 +44,7 @@ describe('what a response says to be restricted in a form that nobody knows', ()
     const hidden = {
       online: true,
       server: 'EU1',
-      lastJoin: '2026-05-01T09:00:00.000Z',
+      lastJoin: '09:00',
       restrictions: { onlineStatus: value },
     }
     await syncPlayer(world, 1, profile(1, hidden), '10:00')
