@@ -70,11 +70,11 @@ export function openDatabase(
     readonly stays?: boolean
   } = {},
 ): Promise<Database> {
-  const { databaseUrl, dataDir } = config
+  const { databaseUrl, dataDir, libpq } = config
   if (databaseUrl === undefined) refuseHomeless(config)
   const report = (message: string) => log.error(message)
   const onWait = (message: string) => log.warn({}, message)
-  const given = { databaseUrl, dataDir, clock, random, holds, report, template, onWait }
+  const given = { databaseUrl, libpq, dataDir, clock, random, holds, report, template, onWait }
   return connect({ waitMs: 30_000, ...options, ...given, thread: stays ? engineThread : undefined })
 }
 

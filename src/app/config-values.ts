@@ -3,14 +3,6 @@ import { UsageError } from './errors.ts'
 
 export const share = z.coerce.number().min(0).max(1, { error: 'must lie between 0 and 1' })
 
-/** The URL with the password of libpq's PGPASSWORD where it has none: a password in a URL must be percent-encoded. */
-export function withPassword(databaseUrl: string, password: string | undefined): string {
-  const url = new URL(databaseUrl)
-  if (password === undefined || url.password !== '') return databaseUrl
-  url.password = encodeURIComponent(password)
-  return url.href
-}
-
 /** `wynnsync,metrics.example`: host names. */
 export function readHostNames(text: string, context: z.RefinementCtx) {
   const names = text.split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]))

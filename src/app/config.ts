@@ -1,7 +1,13 @@
 import { join, resolve } from 'node:path'
 import { inspect } from 'node:util'
 import type { z } from 'zod'
-import { withPassword } from './config-values.ts'
+import {
+  passwordsIn,
+  readConnection,
+  type ServerTarget,
+  withoutPasswords,
+  withPassword,
+} from '../db/server/connection-string.ts'
 import { readEnvFile } from './env-file.ts'
 import { UsageError } from './errors.ts'
 import { defaultOf, flagNames, secretSettings, settingNames, settings } from './settings.ts'
@@ -15,7 +21,11 @@ export type SettingChecks = Partial<Record<keyof typeof settings.shape, (text: s
 type Variables = Partial<Record<keyof typeof settings.shape, string | undefined>>
 
 /** Everything that can be set from outside, checked; `settings.ts` describes each. */
-export type Config = Readonly<ReturnType<typeof configOf>>
+export type Config = Readonly<ReturnType<typeof configOf>> & {
+  readonly libpq: ReturnType<typeof libpqOf>
+  /** What the URL of the database says and this program does not do. */
+  readonly databaseWarnings: readonly string[]
+}
 
 /** Command line flags that set what a variable sets too. */
 export interface ConfigFlags {
@@ -40,6 +50,9 @@ export function readConfig(
   const given = givenSettings(flags, environment, folder)
   const parsed = settings.safeParse(given)
   const issues = (parsed.error?.issues ?? []).map(({ path, message }) => [nameOf(path[0]), message] as const)
+  const libpq = libpqOf(environment)
+  const server = given.DATABASE_URL === undefined ? undefined : serverIn(given.DATABASE_URL, libpq)
+  if (server instanceof UsageError) issues.unshift(['DATABASE_URL', server.message])
   const misformed = new Set(issues.map(([name]) => name))
   for (const [key, check] of Object.entries(checks)) {
     const [name, text] = [nameOf(key), given[nameOf(key)]]
@@ -52,7 +65,22 @@ export function readConfig(
     })
     throw new UsageError(`the configuration is wrong:\n${lines.join('\n')}`)
   }
-  return withHiddenSecrets(configOf(parsed.data, folder))
+  const { warnings = [] } = server instanceof UsageError ? {} : (server ?? {})
+  return withHiddenSecrets({ ...configOf(parsed.data, folder), libpq, databaseWarnings: warnings })
+}
+
+/** The variables of libpq, for what the URL of the database leaves out. */
+function libpqOf(environment: Variables): Readonly<Record<string, string | undefined>> {
+  return Object.fromEntries(Object.entries(withoutEmpty(environment)).filter(([name]) => /^PG[A-Z]+$/.test(name)))
+}
+
+function serverIn(text: string, libpq: ReturnType<typeof libpqOf>): ServerTarget | UsageError {
+  try {
+    return readConnection(text, libpq)
+  } catch (error) {
+    if (error instanceof UsageError) return error
+    throw error
+  }
 }
 
 const isUrl = (text: string) => /^[a-z][a-z0-9+.-]+:\/\//i.test(text)
@@ -132,11 +160,7 @@ export function settingsInUse(flags: ConfigFlags): SettingInUse[] {
 /** The value without what is secret of it. */
 function shownValue(name: string, value: string): string {
   if (secretSettings.includes(name)) return '[hidden]'
-  if (name !== 'DATABASE_URL' || value === EMBEDDED) return value
-  const url = new URL(value)
-  if (url.password !== '') url.password = 'hidden'
-  if (url.searchParams.has('password')) url.searchParams.set('password', 'hidden')
-  return url.href
+  return name === 'DATABASE_URL' && value !== EMBEDDED ? withoutPasswords(value) : value
 }
 
 function configOf(values: z.infer<typeof settings>, folder: string) {
@@ -192,8 +216,8 @@ function configOf(values: z.infer<typeof settings>, folder: string) {
 /** Texts that no log line may hold. */
 export function secretsIn({ databaseUrl, token, clientSecret, webhookUrl, s3 }: Config): string[] {
   // The bare password may be a word such as the program's own name, which would then vanish from every line.
-  const password = databaseUrl === undefined ? '' : new URL(databaseUrl).password
-  const secrets = [token, clientSecret, webhookUrl, s3.secret, s3.sessionToken, password && `:${password}@`]
+  const passwords = databaseUrl === undefined ? [] : passwordsIn(databaseUrl)
+  const secrets = [token, clientSecret, webhookUrl, s3.secret, s3.sessionToken, ...passwords]
   return secrets.flatMap((secret) => secret || [])
 }
 
@@ -203,6 +227,7 @@ function withHiddenSecrets(config: Config): Config {
   const show = () => ({
     ...config,
     databaseUrl: hidden(config.databaseUrl),
+    libpq: hidden(config.libpq.PGPASSWORD),
     token: hidden(config.token),
     clientSecret: hidden(config.clientSecret),
     webhookUrl: hidden(config.webhookUrl),

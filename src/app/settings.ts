@@ -6,14 +6,6 @@ import { userFolders } from './user-folders.ts'
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
 
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' })
-const postgresUrl = z
-  .url({
-    protocol: /^postgres(ql)?$/,
-    error: 'must look like postgres://user:password@host:5432/database',
-  })
-  .refine(isDecodable, {
-    error: 'must have special characters of user, password and database percent-encoded: %25 for %',
-  })
 // Empty values count as absent, so no text is empty.
 const text = z.string()
 const optionalText = text.optional()
@@ -23,9 +15,9 @@ const either = <const Values extends readonly [string, string]>(...values: Value
 
 /** Every setting: its type, its default, and what it means. */
 export const settings = z.object({
-  DATABASE_URL: postgresUrl
-    .optional()
-    .describe('PostgreSQL server; without it, and with `embedded`, the embedded database is used'),
+  DATABASE_URL: optionalText.describe(
+    'PostgreSQL server; without it, and with `embedded`, the embedded database is used',
+  ),
   PGPASSWORD: optionalText.describe(
     'its password, where the URL has none (there, special characters must be percent-encoded)',
   ),
@@ -167,15 +159,6 @@ export const flagNames: Partial<Record<keyof typeof settings.shape, string>> = {
   WYNNSYNC_DATA_DIR: '--data-dir',
   WYNNSYNC_LOG_LEVEL: '--log-level',
   WYNNSYNC_CONCURRENCY: '--concurrency',
-}
-
-function isDecodable(url: string): boolean {
-  try {
-    decodeURIComponent(url)
-    return true
-  } catch {
-    return false
-  }
 }
 
 function hasNoUser(url: string): boolean {

@@ -77,8 +77,9 @@ async function addCommand(
     let context: Context | undefined
     try {
       context = await createContext(command.optsWithGlobals<CommonFlags>(), terminal)
-      if (!declared.isHidden)
-        for (const warning of settingWarnings(undefined, undefined, context.flags)) context.app.log.warn(warning)
+      const { log, config } = context.app
+      const warnings = () => [...settingWarnings(undefined, undefined, context.flags), ...config.databaseWarnings]
+      if (!declared.isHidden) for (const warning of warnings()) log.warn(warning)
       const ended = await run(context, flags, ...args)
       onEnd(ended ?? exitCode.done)
     } catch (error) {

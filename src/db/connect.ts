@@ -18,6 +18,8 @@ export interface ConnectOptions extends Omit<SharedOptions, 'readOnly'> {
   readonly isBrief?: boolean
   /** Cancels what runs on a server when it is aborted; for commands that only read. */
   readonly signal?: AbortSignal | undefined
+  /** Variables of libpq, for what the URL leaves out. */
+  readonly libpq?: Readonly<Record<string, string | undefined>>
   /** How long a server may take to accept a connection, ms. */
   readonly connectMs?: number
 }
@@ -36,12 +38,13 @@ export async function connect(options: ConnectOptions): Promise<Database> {
     isBrief = false,
     signal,
     connectMs,
+    libpq,
     ...embedded
   } = options
   const applicationName = ['wynnsync', ...(options.holds ?? []).slice(0, 1)].join(' ').slice(0, 63)
   if (databaseUrl) {
     const { openServer } = await import('./server/server.ts')
-    return await openServer(databaseUrl, { applicationName, signal, connectMs })
+    return await openServer(databaseUrl, { applicationName, signal, connectMs, variables: libpq })
   }
   if (!creates && (await isAbsent(dataDir))) throw new NothingThere(dataDir)
   if (lowMemory) enableLowMemoryMode()

@@ -1,4 +1,4 @@
-import { codeOf, FatalError, RetryableError } from '../app/errors.ts'
+import { codeOf, FatalError, messageOf, RetryableError } from '../app/errors.ts'
 
 /** Reasons of connections that were refused or lost; see errno(3) and the errors of postgres.js. */
 const UNREACHABLE: Readonly<Record<string, string>> = {
@@ -18,6 +18,8 @@ const UNREACHABLE: Readonly<Record<string, string>> = {
 
 /** SQLSTATEs (PostgreSQL manual, appendix A) after which the same work may succeed later. */
 const RETRYABLE = new Set([
+  '25P03', // idle_in_transaction_session_timeout
+  '25P04', // transaction_timeout
   '40001', // serialization_failure
   '40P01', // deadlock_detected
   '53300', // too_many_connections
@@ -25,6 +27,7 @@ const RETRYABLE = new Set([
   '57P01', // admin_shutdown
   '57P02', // crash_shutdown
   '57P03', // cannot_connect_now: starting up or shutting down
+  '57P05', // idle_session_timeout
 ])
 
 /** SQLSTATEs of a refused connection, with what to do. */
@@ -67,10 +70,25 @@ export function sqlState(error: unknown): string | undefined {
 export function toAppError(error: unknown, place: string): unknown {
   if (isFromPostgres(error)) return fromPostgres(error, place)
   const code = String(codeOf(error))
+  if (isCertificateFault(code))
+    return new FatalError(
+      `database ${place} cannot be trusted: ${messageOf(error)}; sslrootcert names the file of who signed its certificate`,
+      { context: { place, reason: code } },
+    )
+  if (!isConnectionLoss(error)) return error
   const reason = UNREACHABLE[code]
-  // A missing file has a code too, and a path; a socket or the driver has none.
-  if (reason === undefined || (error instanceof Error && 'path' in error)) return error
   return new RetryableError(`database ${place} cannot be reached: ${reason}`, { context: { place, reason: code } })
+}
+
+/** Whether an error says that a connection could not be opened, or is gone, and no more. */
+export function isConnectionLoss(error: unknown): boolean {
+  // A missing file has a code too, and a path; a socket or the driver has none.
+  return UNREACHABLE[String(codeOf(error))] !== undefined && !(error instanceof Error && 'path' in error)
+}
+
+/** OpenSSL's and Node's names of what is wrong with a certificate. */
+function isCertificateFault(code: string): boolean {
+  return /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|ERR_TLS_|INVALID_CA/.test(code)
 }
 
 /** The error of a transaction whose work resolved although one of its statements had failed. */
@@ -78,10 +96,12 @@ export function swallowedStatementError(): FatalError {
   return new FatalError('a statement of the transaction failed and its error was swallowed; all of it was rolled back')
 }
 
-type PostgresFailure = Error & { readonly code: string; readonly severity: unknown }
+type PostgresFailure = Error & { readonly code: string; readonly severity?: unknown }
 
 function isFromPostgres(error: unknown): error is PostgresFailure {
-  return error instanceof Error && 'severity' in error && 'code' in error && typeof error.code === 'string'
+  // A pooler has the word in one spelling alone.
+  const isNamed = error instanceof Error && ('severity' in error || 'severity_local' in error)
+  return isNamed && 'code' in error && typeof error.code === 'string'
 }
 
 function fromPostgres(error: PostgresFailure, place: string): Error {

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
-import type postgres from 'postgres'
 import { RetryableError } from '../../app/errors.ts'
 import type { Lock } from '../database.ts'
-import { openSession, type Session } from '../server/server-sessions.ts'
+import { endSession, type Session, transactionPooling } from '../server/server-sessions.ts'
 import { isHeld } from './held-locks.ts'
 
 /** The connection that locks live on, and what it holds. */
@@ -14,8 +13,6 @@ interface Keeper {
   readonly held: Set<string>
   /** Key of the advisory lock that proves that this connection exists; as text, because it has 64 bits. */
   readonly key: string
-  /** Resolves when the connection has that lock. */
-  ready?: Promise<void>
 }
 
 const TAKE = `
@@ -25,7 +22,7 @@ const TAKE = `
      set session_key = excluded.session_key, backend_pid = excluded.backend_pid, process_id = excluded.process_id,
          host = excluded.host, application = excluded.application, since = excluded.since
    where not ${isHeld}
-  returning true as taken`
+  returning true as taken, ${isHeld} as proven`
 
 /**
  * Named locks of this process: rows of sync.lock, each held while the connection that took it exists. All of them live on
@@ -35,36 +32,47 @@ const TAKE = `
  *
  * An advisory lock alone would be simpler, but any login can take one whose key it knows or reads in pg_locks.
  *
- * @param open makes a client for that connection, on the first lock; it calls `cut` when the connection ends
+ * @param open opens that connection, on the first lock
  */
-export function sessionLocks(open: (cut: () => void) => postgres.Sql): {
+export function sessionLocks(
+  open: () => Promise<Session>,
+  place: string,
+): {
   tryLock(name: string): Promise<Lock | null>
   close(): Promise<void>
 } {
-  let current: Keeper | undefined
+  let current: { readonly ready: Promise<Keeper>; session?: Session } | undefined
 
-  function keeper(): Keeper {
-    if (current && !current.session.lost) return current
-    void current?.session.client.end({ timeout: 0 })
-    current = { session: openSession(open), held: new Set(), key: String(randomBytes(8).readBigInt64BE()) }
-    return current
+  function keeper(): Promise<Keeper> {
+    if (current && !current.session?.lost) return current.ready
+    current?.session?.destroy()
+    const begun: NonNullable<typeof current> = {
+      ready: beginKeeper(open).then(
+        (ready) => {
+          begun.session = ready.session
+          return ready
+        },
+        (error: unknown) => {
+          // The next lock tries again.
+          if (current === begun) current = undefined
+          throw error
+        },
+      ),
+    }
+    current = begun
+    return begun.ready
   }
 
   return {
     async tryLock(name) {
-      const mine = keeper()
-      const { held, session } = mine
+      const { held, session, key } = await keeper()
       const { client, work } = session
       if (held.has(name)) return null
       held.add(name)
       try {
-        // A connection that could not be opened is tried again by the next lock.
-        mine.ready ??= beginSession(mine).catch((error: unknown) => {
-          delete mine.ready
-          throw error
-        })
-        await mine.ready
-        const [row] = await work.use(async () => client.unsafe(TAKE, [name, mine.key, process.pid, hostname()]))
+        const [row] = await work.use(async () => client.unsafe(TAKE, [name, key, process.pid, hostname()]))
+        // A pooler gave this statement another session than the one that has the advisory lock.
+        if (row?.taken === true && row.proven !== true) throw transactionPooling(place)
         if (row?.taken !== true) {
           held.delete(name)
           return null
@@ -78,24 +86,34 @@ export function sessionLocks(open: (cut: () => void) => postgres.Sql): {
           // A lock that was lost may be another's by now.
           if (held.delete(name) && !session.lost)
             await work.use(async () =>
-              client.unsafe('delete from sync.lock where name = $1 and session_key = $2::bigint', [name, mine.key]),
+              client.unsafe('delete from sync.lock where name = $1 and session_key = $2::bigint', [name, key]),
             )
         },
       }
     },
     async close() {
-      current?.held.clear()
-      await current?.session.client.end({ timeout: 5 })
+      const last = await current?.ready.catch(() => undefined)
+      last?.held.clear()
+      if (last) await endSession(last.session, 5)
     },
   }
 }
 
-/** Takes the advisory lock that proves that this connection exists. A lock row may be lost in a crash of the server. */
-async function beginSession({ session: { client, work }, key }: Keeper): Promise<void> {
-  const [row] = await work.use(async () =>
-    client.unsafe(`select pg_try_advisory_lock($1::bigint) as taken, set_config('synchronous_commit', 'off', false)`, [
-      key,
-    ]),
-  )
-  if (row?.taken !== true) throw new RetryableError('the key of this connection is taken; try again')
+/** Opens the connection and takes the advisory lock that proves that it exists. A lock row may be lost in a crash of the server. */
+async function beginKeeper(open: () => Promise<Session>): Promise<Keeper> {
+  const session = await open()
+  const key = String(randomBytes(8).readBigInt64BE())
+  try {
+    const [row] = await session.work.use(async () =>
+      session.client.unsafe(
+        `select pg_try_advisory_lock($1::bigint) as taken, set_config('synchronous_commit', 'off', false)`,
+        [key],
+      ),
+    )
+    if (row?.taken !== true) throw new RetryableError('the key of this connection is taken; try again')
+    return { session, held: new Set(), key }
+  } catch (error) {
+    session.destroy()
+    throw error
+  }
 }

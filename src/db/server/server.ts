@@ -1,16 +1,14 @@
-import postgres from 'postgres'
 import { systemClock } from '../../app/clock.ts'
 import { FatalError, RetryableError, UsageError } from '../../app/errors.ts'
 import { arrayColumns, copyStatement } from '../bulk/copy-columns.ts'
 import { copyText } from '../bulk/copy-text.ts'
 import { readers, toText } from '../bulk/values.ts'
-import { serverVersion } from '../catalog.ts'
 import type { Database, Sql, SqlValue } from '../database.ts'
 import { sessionLocks } from '../locks/server-locks.ts'
 import { swallowedStatementError, toAppError } from '../sql-errors.ts'
+import { readConnection, type Variables } from './connection-string.ts'
 import { copyIn, copyOut } from './server-copy.ts'
-import { type Session, sessionPool } from './server-sessions.ts'
-import { promptSocket } from './server-socket.ts'
+import { lossReason, openSession, refuseTransactionPooling, type Session, sessionPool } from './server-sessions.ts'
 
 /** Connections for queries and transactions. One more opens with the first lock. */
 const POOL = 3
@@ -21,46 +19,32 @@ const OLDEST = 15
 /** How long statements that run may take to finish when the database is closed, in seconds. */
 const CLOSE_SECONDS = 5
 
-/** An option that the types of postgres.js do not know. */
-const SOCKET = { socket: promptSocket }
-
 export interface ServerOptions {
   readonly applicationName?: string
   /** Cancels the statements that run when it is aborted, and refuses further ones, with its reason. */
   readonly signal?: AbortSignal | undefined
   /** How long the server may take to accept a connection, ms. */
   readonly connectMs?: number | undefined
+  /** `PGHOST`, `PGPASSFILE` and so on, for what the URL leaves out. */
+  readonly variables?: Variables | undefined
 }
 
 /**
- * Opens a PostgreSQL server, and checks that it responds and is new enough. Sessions run in UTC.
+ * Opens a PostgreSQL server, and checks that it responds, is new enough, holds UTF-8 and gives each connection a session
+ * of its own. Sessions run in UTC.
  *
- * @param url postgres://user:password@host:port/database, with `?sslmode=require` where the server requires TLS
- * @throws UsageError when `url` is none; RetryableError when the server is away, starting up or full; FatalError when
- * it refuses user, password or database, or is older than PostgreSQL 15. No message holds the password.
+ * @param url what libpq reads: postgres://user:password@host:port/database, or `host=... dbname=...`
+ * @throws UsageError when `url` is none, or the database cannot be used as it is; RetryableError when the server is away,
+ * starting up or full; FatalError when it refuses user, password or database, or is older than PostgreSQL 15. No message
+ * holds the password.
  */
 export async function openServer(url: string, options: ServerOptions = {}): Promise<Database> {
-  const place = placeOf(url)
-  const open = (cut: () => void) =>
-    postgres(url, {
-      max: 1,
-      types: TYPES,
-      fetch_types: false,
-      ...SOCKET,
-      connect_timeout: (options.connectMs ?? 10_000) / 1000,
-      // By default connections end after about 45 minutes, and session locks with them.
-      max_lifetime: null,
-      onnotice: () => {},
-      onclose: cut,
-      connection: {
-        application_name: options.applicationName ?? 'wynnsync',
-        TimeZone: 'UTC',
-        DateStyle: 'ISO, YMD',
-      },
-    })
+  const target = targetOf(url, options.variables)
+  const { place } = target
+  const { signal, applicationName = 'wynnsync', connectMs = 10_000 } = options
+  const open = () => openSession({ target, applicationName, connectMs, types: TYPES })
   const sessions = sessionPool(open, POOL)
-  const locks = sessionLocks(open)
-  const { signal } = options
+  const locks = sessionLocks(open, place)
   const onAnySession: OnSession = (work) => withAppErrors(place, () => sessions.use(work), signal)
 
   const database: Database = {
@@ -74,12 +58,21 @@ export async function openServer(url: string, options: ServerOptions = {}): Prom
     },
   }
   try {
-    await refuseOld(database)
+    await onAnySession(async ({ facts }) => refuseUnfit(facts, place))
+    await withAppErrors(place, () => refuseTransactionPooling(sessions, place), signal)
   } catch (error) {
     await database.close()
     throw error
   }
   return database
+}
+
+function targetOf(url: string, variables: Variables | undefined) {
+  try {
+    return readConnection(url, variables)
+  } catch (error) {
+    throw error instanceof UsageError ? new UsageError(`the database URL ${error.message}`) : error
+  }
 }
 
 /** Runs work on a session: any free one, or the one of a transaction. Rejects with app errors. */
@@ -97,8 +90,11 @@ async function inTransaction<T>(
       place,
       async () => {
         if (hasEnded) throw new FatalError('the transaction has ended; its `sql` must not be used any more')
-        if (session.lost) throw new RetryableError(`database ${place} cannot be reached: the connection was cut`)
-        return statement(session)
+        if (session.lost)
+          throw session.farewell ?? new RetryableError(`database ${place} cannot be reached: the connection was cut`)
+        return await statement(session).catch((error: unknown) => {
+          throw lossReason(session, error)
+        })
       },
       signal,
     )
@@ -197,23 +193,14 @@ const TYPES = Object.fromEntries(
   ]),
 )
 
-function placeOf(url: string): string {
-  try {
-    const { hostname, port, pathname, protocol } = new URL(url)
-    if (protocol === 'postgres:' || protocol === 'postgresql:')
-      return `${hostname || 'localhost'}${port ? `:${port}` : ''}${decodeURIComponent(pathname)}`
-  } catch {
-    // The parser's own error repeats the text, and the password with it.
-  }
-  throw new UsageError(
-    'the database URL cannot be read; write postgres://user:password@host:5432/database, special characters of the password percent-encoded',
-  )
-}
-
-async function refuseOld(database: Database): Promise<void> {
-  const version = await serverVersion(database)
+function refuseUnfit({ version, encoding = 'UTF8' }: Session['facts'], place: string): void {
   if (!(Number.parseInt(version, 10) >= OLDEST))
-    throw new FatalError(`database ${database.place} is PostgreSQL ${version}; wynnsync needs ${OLDEST} or newer`, {
-      context: { place: database.place, version },
+    throw new FatalError(`database ${place} is PostgreSQL ${version}; wynnsync needs ${OLDEST} or newer`, {
+      context: { place, version },
     })
+  if (encoding !== 'UTF8')
+    throw new UsageError(
+      `database ${place} stores text as ${encoding}, which cannot hold every name; wynnsync needs UTF8: createdb --encoding=UTF8 --template=template0 NAME, and use that one`,
+      { context: { place, encoding } },
+    )
 }

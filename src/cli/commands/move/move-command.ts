@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type App, migrateDatabase, openDatabase } from '../../../app/app.ts'
-import { RetryableError, UsageError } from '../../../app/errors.ts'
+import { messageOf, RetryableError, UsageError } from '../../../app/errors.ts'
 import { tableExists } from '../../../db/catalog.ts'
 import type { Database, Lock } from '../../../db/database.ts'
 import { holderText } from '../../../db/locks/held-locks.ts'
@@ -9,6 +9,7 @@ import { listTables } from '../../../db/move/copied-table.ts'
 import { inSnapshot, type Moved, measure, moveDatabase, refuseRows, type TableSize } from '../../../db/move/move.ts'
 import { isMoveUnfinished } from '../../../db/move/move-progress.ts'
 import { countWrites } from '../../../db/move/table-digest.ts'
+import { isConnection, readConnection } from '../../../db/server/connection-string.ts'
 import { resources } from '../../../resources/index.ts'
 import { type Context, withDatabase, withProgress, writeResult, writeSummary } from '../../context.ts'
 import { exitCode } from '../../exit-codes.ts'
@@ -91,9 +92,10 @@ ${source.place} is as it was; delete it when you do not need it any more.
 
 /** What the configuration must be for the target. It never has the credentials of a URL. */
 function environmentOf({ kind, place }: Database): Record<string, string | null> {
-  return kind === 'server'
-    ? { DATABASE_URL: `postgres://USER:PASSWORD@${place}` }
-    : { DATABASE_URL: null, WYNNSYNC_DATA_DIR: place }
+  if (kind === 'embedded') return { DATABASE_URL: null, WYNNSYNC_DATA_DIR: place }
+  const [, folder, database] = /^(\/.*)\/([^/]*)$/.exec(place) ?? []
+  const named = folder === undefined ? place : `/${database}?host=${folder}`
+  return { DATABASE_URL: `postgres://USER:PASSWORD@${named}` }
 }
 
 async function showPlan(context: Context, source: Database, target: App, sizes: readonly TableSize[]): Promise<number> {
@@ -127,21 +129,21 @@ function targetOf(to: string | undefined, app: App): App {
   if (to === undefined || to === '')
     throw new UsageError('--to must be postgres://user:password@host:5432/database, or a folder')
   const { databaseUrl, ...config } = app.config
-  if (isUrl(to)) return { ...app, config: { ...config, databaseUrl: to } }
+  if (isServer(to)) return { ...app, config: { ...config, databaseUrl: to } }
   const dataDir = resolve(to)
   if (databaseUrl === undefined && dataDir === resolve(config.dataDir)) throw samePlace({ place: config.dataDir })
   return { ...app, config: { ...config, databaseUrl: undefined, dataDir } }
 }
 
-/** @throws UsageError without the text, which may hold a password, when it is meant as a URL and is none */
-function isUrl(to: string): boolean {
-  if (!/^[a-z][a-z0-9+.-]+:/i.test(to)) return false
-  // An @ or / that is not percent-encoded would make a part of the password look like the name of the database.
-  const isRight = /^postgres(ql)?:\/\//i.test(to) && URL.canParse(to) && !new URL(to).pathname.includes('@')
-  if (isRight) return true
-  throw new UsageError(
-    '--to must look like postgres://user:password@host:5432/database, special characters of the password percent-encoded',
-  )
+/** @throws UsageError without the text, which may hold a password, when it is meant as a server and is none */
+function isServer(to: string): boolean {
+  if (!isConnection(to)) return false
+  try {
+    readConnection(to)
+    return true
+  } catch (error) {
+    throw new UsageError(`--to ${messageOf(error)}`)
+  }
 }
 
 function samePlace({ place }: Pick<Database, 'place'>): UsageError {
