@@ -53,6 +53,9 @@ const code = await runProgram(process.argv.slice(2), {
     for (const signal of signals) process.removeAllListeners(signal)
   },
 })
-// Not `process.exit`: pending output must reach stdout.
+// Not `process.exit` at once: pending output must reach stdout. Then nothing that is left, such as a socket whose peer is silent,
+// keeps the process for long, and a signal ends it.
 process.exitCode ||= code
+for (const signal of signals) process.removeAllListeners(signal)
 if (code === 0) compiled.keep()
+process.stdout.write('', () => setTimeout(() => process.exit(), 2000).unref())

@@ -73,6 +73,21 @@ describe('wynnsync doctor', () => {
     expect(of('disk')).toMatchObject({ verdict: 'unknown' })
   }, 60_000)
 
+  test('tries a write, because a server whose disk is full answers every question', async () => {
+    const url = await testDatabaseUrl()
+    const db = await openServer(url)
+    await db.query(`
+      create function public.full_disk() returns event_trigger language plpgsql as
+        $$ begin raise exception 'could not extend file: No space left on device' using errcode = 'disk_full'; end $$;
+      create event trigger full_disk on ddl_command_start when tag in ('CREATE TABLE AS') execute function public.full_disk()`)
+    onTestFinished(() => db.close())
+    const { code, of } = await doctor({ DATABASE_URL: url, WYNNSYNC_BASE_URL: await api(() => 49, 60) })
+    expect(code).toBe(1)
+    expect(of('database')).toMatchObject({ verdict: 'problem', todo: expect.stringContaining('make room on the disk') })
+    await db.query('drop event trigger full_disk')
+    expect(await db.values(`select to_regclass('sync.tried')`)).toEqual([[null]])
+  })
+
   test('says that it could not look where it could not, and gives advice that fits the cause', async () => {
     const url = new URL(await testDatabaseUrl())
     const [password, missing, port, host] = [new URL(url), new URL(url), new URL(url), new URL(url)]

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { openServer } from '../../src/db/server/server.ts'
 import type { Environment } from '../support/cli.ts'
@@ -108,6 +109,31 @@ describe('a database that cannot be written', () => {
       ])
     }
     await db.query(`drop role ${name}`)
+    await db.close()
+  })
+
+  test('hands over no superuser: it says how the tables get another owner', async () => {
+    const url = new URL(await testDatabaseUrl())
+    const [name, owner] = [`heir_${url.pathname.slice(-12)}`, `old_${url.pathname.slice(-12)}`]
+    const db = await openServer(url.href)
+    await db.query(`create role ${name} login password 'of the heir'; create role ${owner}`)
+    const [row] = await db.query<{ super: boolean }>(
+      'select rolsuper as super from pg_roles where rolname = current_user',
+    )
+    url.username = name
+    url.password = 'of the heir'
+    const sync = () => runInside(['migrate'], { DATABASE_URL: url.href })
+    const first = await sync()
+    expect(first.err).not.toContain('grant ')
+    expect(first.err).toContain(row?.super ? `alter ... owner to ${name}` : `reassign owned by`)
+    await db.query(`alter schema sync owner to ${owner}`)
+    const second = await sync()
+    expect(second.err).toContain(`reassign owned by ${owner} to ${name}`)
+    const sql = /```sql\n(do [\s\S]*?)```/.exec(await readFile('docs/how-to/psql.md', 'utf8'))?.[1] ?? ''
+    const database = url.pathname.slice(1)
+    await db.query(sql.replaceAll(/\bwynn\b/g, name).replace('database wynnsync', `database ${database}`))
+    expect(await sync()).toMatchObject({ code: 0 })
+    await db.query(`reassign owned by ${name} to current_user; drop owned by ${name}; drop role ${name}, ${owner}`)
     await db.close()
   })
 

@@ -9,6 +9,8 @@ export interface CuttableWay {
   snap(): void
   /** The same, but by a reset, as from a server that is gone: an error, and not just an end. */
   reset(): void
+  /** The same, as soon as the program has sent so many messages from now on. */
+  resetAfter(messages: number): void
   /** Nothing passes any more, and no connection ends. */
   freeze(): void
   /** Takes connections again, and lets pass what waited. */
@@ -19,6 +21,7 @@ export async function cuttableWay(databaseUrl: string): Promise<CuttableWay> {
   const target = new URL(databaseUrl)
   const sockets = new Set<Socket>()
   let isFrozen = false
+  let left = Number.POSITIVE_INFINITY
   const server = createServer((near) => {
     const far = connect(Number(target.port || 5432), target.hostname)
     for (const [one, other] of [
@@ -32,13 +35,19 @@ export async function cuttableWay(databaseUrl: string): Promise<CuttableWay> {
           sockets.delete(one)
           other.destroy()
         })
-        .on('data', (chunk) => void other.write(chunk))
+        .on('data', (chunk) => {
+          if (one === near && --left === 0) reset()
+          else other.write(chunk)
+        })
       if (isFrozen) one.pause()
     }
   })
   const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   const snap = () => {
     for (const socket of sockets) socket.destroy()
+  }
+  const reset = () => {
+    for (const socket of sockets) socket.resetAndDestroy()
   }
   await listen(0)
   const address = server.address()
@@ -48,8 +57,9 @@ export async function cuttableWay(databaseUrl: string): Promise<CuttableWay> {
   return {
     url: url.href,
     snap,
-    reset: () => {
-      for (const socket of sockets) socket.resetAndDestroy()
+    reset,
+    resetAfter: (messages) => {
+      left = messages
     },
     cut: () => {
       server.close()

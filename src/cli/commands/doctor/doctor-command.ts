@@ -8,6 +8,7 @@ import { readOnlyReason, withGrants } from '../../../db/access.ts'
 import { serverVersion } from '../../../db/catalog.ts'
 import { NothingThere } from '../../../db/connect.ts'
 import type { Database } from '../../../db/database.ts'
+import { sqlState } from '../../../db/sql-errors.ts'
 import { readFreshness } from '../../../sync/record/recent-runs.ts'
 import { type Admission, WrongOrigin } from '../../../sync/run/admission.ts'
 import { type Context, rolledBack, writeResult } from '../../context.ts'
@@ -101,6 +102,7 @@ async function checkDatabase(
     if (sets) await migrateDatabase(db, app)
     const installed = await checkReadable(db, { clock: app.clock })
     const readOnly = await readOnlyReason(db)
+    if (readOnly === null && db.kind === 'server') await tryToWrite(db)
     const product = db.kind === 'server' ? 'PostgreSQL' : 'embedded PostgreSQL'
     const needed = installed === 'all' ? [] : await objectsOfUsers(db)
     const own = needed.length > 0 ? `, with objects of your own on them: ${needed.join(', ')}` : ''
@@ -123,11 +125,21 @@ async function checkDatabase(
   }
 }
 
+const SOME_ROWS = 'create table sync.tried as select md5(random()::text) as text from generate_series(1, 50000)'
+
+/** Whether the server has room: writes some and takes it back. That the user may make no table is no fault. */
+async function tryToWrite(db: Database): Promise<void> {
+  await rolledBack(db, (sql) => sql.query(SOME_ROWS)).catch((error: unknown) => {
+    // SQLSTATE class 53: disk or memory is used up.
+    if (sqlState(error)?.startsWith('53')) throw error
+  })
+}
+
 /** Whether a history could begin in an empty database: makes some of what it takes, and takes it back. */
 async function tryToBegin(db: Database): Promise<void> {
   await rolledBack(db, async (sql) => {
     await sql.query('create schema if not exists sync')
-    await sql.query('create table sync.tried as select md5(random()::text) as text from generate_series(1, 50000)')
+    await sql.query(SOME_ROWS)
   }).catch(async (error: unknown) => {
     throw await withGrants(db, error)
   })
