@@ -78,8 +78,10 @@ async function addCommand(
     try {
       context = await createContext(command.optsWithGlobals<CommonFlags>(), terminal)
       const { log, config } = context.app
-      const warnings = () => [...settingWarnings(undefined, undefined, context.flags), ...config.databaseWarnings]
-      if (!declared.isHidden) for (const warning of warnings()) log.warn(warning)
+      if (!declared.isHidden) {
+        const warnings = [...settingWarnings(undefined, undefined, context.flags), ...config.databaseWarnings]
+        for (const warning of warnings) log.warn(warning)
+      }
       const ended = await run(context, flags, ...args)
       onEnd(ended ?? exitCode.done)
     } catch (error) {
