@@ -17,14 +17,15 @@ test('a connection that is reset at any statement of a sync ends it soon, and le
   const db = await openServer(url, { applicationName: 'looks' })
   onTestFinished(() => db.close())
   const dataDir = await temporaryFolder()
+  const environment = { WYNNSYNC_BASE_URL: api.url, WYNNSYNC_DATA_DIR: dataDir }
+  await startProgram(['sync', 'territories'], { ...environment, DATABASE_URL: url }).finished
   for (const place of places) {
     const way = await cuttableWay(url)
     way.resetAfter(place)
     const began = performance.now()
     const { child, finished } = startProgram(['sync', 'territories', '--json'], {
+      ...environment,
       DATABASE_URL: way.url,
-      WYNNSYNC_BASE_URL: api.url,
-      WYNNSYNC_DATA_DIR: dataDir,
     })
     const late = setTimeout(() => child.kill('SIGKILL'), 10_000)
     const { code, err } = await finished.finally(() => clearTimeout(late))

@@ -310,7 +310,7 @@ function sslOf(setting: Setting): ServerTarget['ssl'] {
     key: setting('sslkey'),
     keyPassword: setting('sslpassword'),
     folder:
-      process.platform === 'win32' ? join(process.env.APPDATA ?? '', 'postgresql') : join(homedir(), '.postgresql'),
+      process.platform === 'win32' ? join(homedir(), 'AppData/Roaming/postgresql') : join(homedir(), '.postgresql'),
   }
 }
 
@@ -334,7 +334,7 @@ function secondsOf(text: string | undefined): number | undefined {
 
 function passfileOfUser(): string {
   return process.platform === 'win32'
-    ? join(process.env.APPDATA ?? '', 'postgresql/pgpass.conf')
+    ? join(homedir(), 'AppData/Roaming/postgresql/pgpass.conf')
     : join(homedir(), '.pgpass')
 }
 

@@ -27,7 +27,7 @@ interface Facts {
   readonly readOnly?: boolean
   /** Of the server process that the first statement ran in. */
   readonly pid?: number
-  /** Of the one that the connection was told at its start. A pooler gives a number of its own. */
+  /** Of the one that the server named when the connection began. A pooler gives a number of its own. */
   readonly announcedPid?: number
 }
 
@@ -80,7 +80,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const first: Encryption =
     ({ disable: 'never', allow: 'never', prefer: 'offered' }[ssl.mode as string] as Encryption) ?? 'required'
   let failure: unknown
-  // A standby is taken in the second round, when there was no other.
+  // The second round accepts a primary, when there was no standby.
   for (const attrs of sessionAttrs === 'prefer-standby' ? (['standby', 'any'] as const) : [sessionAttrs])
     for (const host of hosts) {
       try {
@@ -298,7 +298,7 @@ export async function refuseTransactionPooling(pool: ReturnType<typeof sessionPo
   const pidOf = async ({ client }: Session, before = '') =>
     lastRow(await client.unsafe(`${before}select pg_backend_pid() as pid`))
   const isShared = await pool.use(async (mine) => {
-    // The number that a connection is told at its start is that of its process, unless a pooler is in between.
+    // The number that a server names when a connection begins is that of its process, unless a pooler is in between.
     const { pid, announcedPid } = mine.facts
     if (pid === undefined || announcedPid === undefined || pid === announcedPid) return false
     for (let round = 0; round < POOLER_ROUNDS; round++) {
@@ -306,7 +306,7 @@ export async function refuseTransactionPooling(pool: ReturnType<typeof sessionPo
       const other = pool.use(async (another) => {
         const late = setTimeout(() => another.destroy(), POOLER_WAIT_MS)
         try {
-          // Open while this connection asks again: its process cannot be had by that one.
+          // Open while this connection asks again: that one cannot use its process.
           const theirs = await pidOf(another, 'begin;')
           const again = theirs === first ? theirs : await pidOf(mine)
           await another.client.unsafe('rollback')

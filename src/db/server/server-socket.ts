@@ -20,8 +20,8 @@ export interface Way {
 }
 
 /**
- * Opens a socket for postgres.js, connected and encrypted as the connection string asks. postgres.js' own sockets are
- * known to nobody: one whose peer is silent would keep the process alive. They also leave Nagle's algorithm on: the end
+ * Opens a socket for postgres.js, connected and encrypted as the connection string asks. postgres.js keeps its
+ * own sockets to itself: one whose peer is silent would keep the process alive. They also leave Nagle's algorithm on: the end
  * of every COPY then waits for the server's delayed acknowledgement, 40 to 90 ms on Linux, however few rows there are.
  */
 export async function openSocket(way: Way): Promise<Socket> {
@@ -51,7 +51,7 @@ export async function openSocket(way: Way): Promise<Socket> {
 }
 
 function owned(way: Way, socket: Socket): Socket {
-  // Whoever waits for it has a listener of its own.
+  // What waits for the socket has a listener of its own.
   socket.on('error', () => undefined)
   way.own(socket)
   return socket
@@ -65,7 +65,7 @@ async function sslAnswer(way: Way, socket: Socket): Promise<string> {
   socket.write(request)
   let answer = ''
   socket.once('data', (bytes) => {
-    // More than one byte came from somebody in between.
+    // More than one byte was sent by something in between.
     answer = bytes.length === 1 ? bytes.toString('latin1') : 'E'
     socket.emit('answer')
   })
