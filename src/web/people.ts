@@ -1,8 +1,8 @@
 import type { Question } from '../analytics/questions.ts'
 
-/** Whether a question is about single players: it takes one, or its rows name them. The entities of leaderboards may be players. */
+/** Whether a question is about single players: it takes one, or its rows name one. The entities of leaderboards may be players, and authors of news are. */
 export function isAboutPlayers({ parameters, columns }: Question): boolean {
-  return [...parameters, ...columns].some(({ name }) => /^(player|player_uuid|username|entity)$/.test(name))
+  return [...parameters, ...columns].some(({ name }) => /^(player|player_uuid|username|entity|author)$/.test(name))
 }
 
 /** What people who reach the server can read about players; said when it is public. */

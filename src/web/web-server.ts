@@ -13,9 +13,10 @@ import { addFeeds } from './feeds/routes.ts'
 import { createKeys } from './http/keys.ts'
 import { withoutSlash } from './http/origin.ts'
 import { createBuild } from './http/page-cache.ts'
-import { Problem, problemOf, problemResponse, problems } from './http/problems.ts'
+import { Problem, problemOf, problemPage, problemResponse, problems } from './http/problems.ts'
 import { createRateLimit, rateLimitHeaders } from './http/rate-limit.ts'
-import { addLiveMap, addPages, addPictures, problemPage } from './pages/routes.ts'
+import { addLiveMap, addPages, addPictures } from './pages/routes.ts'
+import { addSiteFiles } from './pages/site-files.ts'
 import { openPictures } from './pictures/pictures.ts'
 import { openReader } from './reading.ts'
 
@@ -90,9 +91,9 @@ export async function serveWeb({ db, finders, clock, log }: WebContext, options:
     await next()
   })
   const respond = (context: Context, problem: Problem) =>
-    /^\/(api\/|changes\/|(openapi|map)\.json$)/.test(context.req.path)
+    /^\/(api\/|changes\/|feeds\/|(openapi|map)\.json$)/.test(context.req.path)
       ? problemResponse(context, problem)
-      : problemPage(context, problem, version)
+      : problemPage(context, problem)
   const build = createBuild()
   addApi(app, { reader, finders, clock, served, version, build })
   const site = { reader, build, finders, clock, people, version, count, pictures: openPictures() }
@@ -100,6 +101,7 @@ export async function serveWeb({ db, finders, clock, log }: WebContext, options:
   addPictures(app, site)
   addLiveMap(app, site)
   addFeeds(app, site)
+  addSiteFiles(app)
   addChanges(app, site)
   app.notFound((context) => {
     context.header('Cache-Control', 'no-store')

@@ -2,6 +2,7 @@ import { parseHTML } from 'linkedom'
 import { SaxesParser } from 'saxes'
 import { describe, expect, test } from 'vitest'
 import { atomText, type Feed } from '../../src/web/feeds/atom.ts'
+import { newsFeed } from '../../src/web/feeds/world.ts'
 import { kindsOfPart } from '../support/postgres.ts'
 import { hostile } from '../support/report-world.ts'
 import { webWorld } from '../support/web-world.ts'
@@ -136,7 +137,18 @@ describe.each(kindsOfPart)('the feeds on the %s database', (kind) => {
     const missing = ['/feeds/guilds/nobody.atom', '/feeds/items/nothing.atom', '/feeds/captures.atom?guild=nobody']
     for (const path of [...missing, '/feeds/other.atom', '/feeds/items/%00.atom'])
       expect([path, (await ask(path)).status]).toEqual([path, 404])
+    const { headers, text } = await ask('/feeds/items/nothing.atom')
+    expect([headers['content-type'], JSON.parse(text).status]).toEqual(['application/problem+json', 404])
   })
+})
+
+test('authors of news are named only where single players are shown', async () => {
+  const news = { at: new Date(0), kind: 'news', title: 'Update', author: 'Someone', link: null, key: 'update' }
+  const authorOf = async (people: boolean) => {
+    const { entries } = await newsFeed({ sql: { query: async () => [news] }, people } as never)
+    return entries[0]?.author
+  }
+  expect([await authorOf(true), await authorOf(false)]).toEqual(['Someone', null])
 })
 
 test('a feed has room for every name', async () => {

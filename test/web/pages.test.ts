@@ -83,7 +83,7 @@ describe.each(kindsOfPart)('the pages on the %s database', (kind) => {
   test('have a picture each for sites that show links, of the size these ask for, made once', async () => {
     const { url, ask } = await served()
     // With a chart of each kind of colour, with hostile names, and without a chart.
-    for (const [path] of paths().filter(([path]) => /^\/$|^\/(map|worlds|guilds.*%|players.*)$/.test(path))) {
+    for (const [path] of paths().filter(([path]) => /^\/$|^\/(map|worlds|guilds.*%)$/.test(path))) {
       const { document } = parseHTML((await ask(path)).text)
       const address = String(document.querySelector('meta[property="og:image"]')?.getAttribute('content'))
       expect(address.startsWith(`${url}/og/`), address).toBe(true)
@@ -98,8 +98,42 @@ describe.each(kindsOfPart)('the pages on the %s database', (kind) => {
     for (const path of ['/og/guilds/none.png', '/og/none.png', '/og/map'])
       expect([path, (await ask(path)).status]).toEqual([path, 404])
     expect((await ask('/none')).text).not.toContain('og:image')
-    const { ask: ofMany } = await served({ people: false })
-    expect((await ofMany(`/og/players/${encodeURIComponent(hostile.player)}.png`)).status).toBe(403)
+    // Nothing that others keep is made of one player or a list of them.
+    const personal = [`/players/${encodeURIComponent(hostile.player)}`, '/leaderboards/guildLevel']
+    for (const path of personal) {
+      expect((await ask(path)).text, path).not.toContain('og:image')
+      expect([path, (await ask(`/og${path}.png`)).status]).toEqual([path, 404])
+    }
+  })
+
+  test('that name players are kept by no search engine', async () => {
+    const { ask } = await served()
+    const { status, text } = await ask('/robots.txt')
+    expect([status, text.split('\n')]).toEqual([
+      200,
+      expect.arrayContaining(['Disallow: /players/', 'Disallow: /api/v1/']),
+    ])
+    const player = `/players/${encodeURIComponent(hostile.player)}`
+    for (const path of [player, '/leaderboards/guildLevel', `/guilds/${guildId('a')}`]) {
+      const { headers, text } = await ask(path)
+      expect([path, headers['x-robots-tag']]).toEqual([path, 'noindex'])
+      expect(text, path).toContain('<meta name="robots" content="noindex">')
+    }
+    const named = [`/feeds/guilds/${guildId('a')}.atom`, '/feeds/news.atom', '/api/v1/player']
+    for (const path of named) expect([path, (await ask(path)).headers['x-robots-tag']]).toEqual([path, 'noindex'])
+    expect((await ask('/territories')).headers['x-robots-tag']).toBeUndefined()
+  })
+
+  test('are small where there is none, and have an icon', async () => {
+    const { ask } = await served()
+    const long = `/items/${'x'.repeat(3000)}`
+    for (const path of ['/none', '/wp-login.php', '/guilds/none', '/players/none', '/map?at=noon', long]) {
+      const { status, text } = await ask(path)
+      expect([path, status >= 400, text.length <= 2000, text.includes('<nav')]).toEqual([path, true, true, false])
+    }
+    const icon = await ask('/favicon.ico')
+    expect([icon.status, icon.headers['content-type']]).toEqual([200, 'image/x-icon'])
+    expect(icon.text.length).toBeLessThan(1000)
   })
 
   test('have one of the read API: questions, arguments, examples that are answered, and the problems by their types', async () => {

@@ -169,9 +169,19 @@ describe.each(kindsOfPart)('the read API on the %s database', (kind) => {
     for (const { name, kind } of all.filter(({ kind }) => kind === 'view')) {
       const { status, text } = await ask(`/api/v1/${name}`)
       expect(text, `${kind} ${name}`).not.toContain(JSON.stringify(hostile.player).slice(1, -1))
-      if (/^(player|player_session|guild_member|membership_event)$/.test(name))
+      if (/^(player|player_session|guild_member|membership_event|news)$/.test(name))
         expect([name, status]).toEqual([name, 403])
     }
+  })
+
+  test('has the same ETag while nothing but an age moves', async () => {
+    const { ask, json } = await served()
+    for (const accept of ['application/json', 'text/csv']) {
+      const first = await ask('/api/v1/freshness', { accept })
+      const again = await ask('/api/v1/freshness', { accept, 'if-none-match': String(first.headers.etag) })
+      expect([accept, first.status, again.status]).toEqual([accept, 200, 304])
+    }
+    expect((await json('/api/v1/freshness')).rows[0]).toHaveProperty('age')
   })
 
   test('shows nowhere what a player restricted', async () => {

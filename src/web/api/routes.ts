@@ -1,7 +1,7 @@
 import type { Hono } from 'hono'
 import { accepts } from 'hono/accepts'
 import { formatCsv, jsonRow } from '../../analytics/asking/rows-text.ts'
-import { type Entity, entityOf, keptBytes, sendEntity } from '../http/etag.ts'
+import { type Entity, entityOf, etagOf, keptBytes, sendEntity } from '../http/etag.ts'
 import { type Build, createPageCache, shared } from '../http/page-cache.ts'
 import { Problem } from '../http/problems.ts'
 import { type Answer, type Asking, answer } from './answer.ts'
@@ -36,6 +36,7 @@ export function addApi(app: Hono, api: Api & { readonly build: Build }): void {
     const query = new URL(context.req.url).searchParams
     const request = readRequest(question, query)
     context.header('Vary', 'Accept')
+    context.header('X-Robots-Tag', 'noindex')
     const type = accepts(context, {
       header: 'Accept',
       supports: ['application/json', 'text/csv'],
@@ -45,12 +46,19 @@ export function addApi(app: Hono, api: Api & { readonly build: Build }): void {
       api.build(async () => {
         const found = await answer(api, question, request)
         const next = found.next === null ? null : nextPage(query, context.req.path, found.next)
-        if (type === 'application/json') return { entity: entityOf(documentOf(question.name, found, next), type), next }
+        // What moves with the clock alone is no news: a client that has the rest gets a 304.
+        const still = { ...found, rows: found.rows.map(({ age: _, ...row }) => row) }
+        const stillText = documentOf(question.name, still, next)
+        if (type === 'application/json') {
+          const entity = entityOf(documentOf(question.name, found, next), type)
+          return { entity: { ...entity, etag: etagOf(stillText, type) }, next }
+        }
         const text = formatCsv(
           question.columns.map(({ name }) => name),
           found.rows,
         )
-        return { entity: entityOf(text, 'text/csv; charset=utf-8; header=present'), next }
+        const csv = 'text/csv; charset=utf-8; header=present'
+        return { entity: { ...entityOf(text, csv), etag: etagOf(stillText, csv) }, next }
       })
     const { entity, next } = await answers(`${type} ${question.name} ${query}`, make)
     if (next !== null) context.header('Link', `<${next}>; rel="next"`)

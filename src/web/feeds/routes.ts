@@ -40,6 +40,7 @@ export function addFeeds(app: Hono, site: Site): void {
         })
       }
       const feed = await (namesPlayers ? made : kept)(`${path} ${key}`, make)
+      if (site.people && (namesPlayers || path === '/feeds/news.atom')) context.header('X-Robots-Tag', 'noindex')
       return await sendEntity(context, feed.under(origin))
     })
   }

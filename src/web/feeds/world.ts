@@ -95,8 +95,8 @@ interface News {
   readonly key: string
 }
 
-/** `/feeds/news.atom`: what the website published. */
-export async function newsFeed({ sql }: Visit): Promise<Feed> {
+/** `/feeds/news.atom`: what the website published; its authors, where single players are shown. */
+export async function newsFeed({ sql, people }: Visit): Promise<Feed> {
   const news = await sql.query<News>(
     `select coalesce(edited_at, published_at) as at, kind, title, author, link, key from analytics.news
       where published_at is not null order by 1 desc, key limit ${most}`,
@@ -111,7 +111,7 @@ export async function newsFeed({ sql }: Visit): Promise<Feed> {
       at,
       title: title ?? kind,
       path: link !== null && /^https?:\/\//i.test(link) && URL.canParse(link) ? new URL(link).href : '/',
-      author,
+      author: people ? author : null,
       text: title === null ? kind : `${kind}: ${title}`,
     })),
   }

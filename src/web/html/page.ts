@@ -95,11 +95,13 @@ export interface Serving {
   readonly picture?: string | undefined
   /** Whether it follows what happens; needs `livePolicy`. */
   readonly isLive?: boolean
+  /** Whether search engines may keep it. */
+  readonly isIndexed?: boolean
 }
 
 export async function pageText(
   { title, lead, control, chapters, path, feed }: Page,
-  { version, picture, isLive = false }: Serving,
+  { version, picture, isLive = false, isIndexed = true }: Serving,
 ): Promise<string> {
   const section = ([at, name]: readonly [string, string] | readonly string[]) =>
     html`<a href="${at}"${path === at || path.startsWith(`${at}/`) ? html` aria-current="page"` : ''}>${name}</a>`
@@ -108,7 +110,7 @@ export async function pageText(
     version,
     css,
     ...(isLive ? { script: liveScript } : {}),
-    head: html`<meta name="description" content="${lead}"><link rel="canonical" href="${path}">
+    head: html`<meta name="description" content="${lead}"><link rel="canonical" href="${path}">${isIndexed ? '' : html`<meta name="robots" content="noindex">`}
 ${feed === undefined ? '' : html`<link rel="alternate" type="application/atom+xml" href="${feed}">`}
 <meta property="og:type" content="website"><meta property="og:site_name" content="wynnsync">
 <meta property="og:title" content="${title}"><meta property="og:description" content="${lead}">

@@ -1,4 +1,5 @@
 import type { Context } from 'hono'
+import { html } from 'hono/html'
 import { AmbiguousName, UnknownName } from '../../analytics/asking/names.ts'
 import { WrongArgument } from '../../analytics/asking/readable.ts'
 import { jsonRow } from '../../analytics/asking/rows-text.ts'
@@ -49,6 +50,16 @@ export function problemResponse(context: Context, { problem, details }: Problem,
   const { status, title } = problems[problem]
   const document = { type: `/api#${problem}`, title, status, ...details }
   return context.body(JSON.stringify(document), status, { ...headers, 'content-type': 'application/problem+json' })
+}
+
+/** The problem for a browser: small, since most who meet it are programs that try addresses. */
+export async function problemPage(context: Context, { problem, details }: Problem): Promise<Response> {
+  const { status, title } = problems[problem]
+  const detail = (details.detail ?? `Status ${status}.`).slice(0, 300)
+  const text = await html`<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>${title} · wynnsync</title>
+<h1>${title}</h1><p>${detail}</p><p><a href="/">wynnsync</a></p></html>
+`
+  return context.body(String(text), status, { 'content-type': 'text/html; charset=UTF-8' })
 }
 
 /** What a client learns of an error: of one of the server's own only that there was one. */

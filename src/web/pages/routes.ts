@@ -2,21 +2,9 @@ import type { Context, Hono } from 'hono'
 import type { Asking } from '../api/answer.ts'
 import { apiPage } from '../api/api-page.ts'
 import { type Build as BuildPage, livePolicy, type Page, pagePolicy, pageText, type Visit } from '../html/page.ts'
-import { encodingFor } from '../http/compression.ts'
-import {
-  type Entity,
-  entityOf,
-  etagOf,
-  keptBytes,
-  ORIGIN,
-  sendBody,
-  sendEntity,
-  type Written,
-  written,
-} from '../http/etag.ts'
+import { type Entity, entityOf, etagOf, keptBytes, ORIGIN, sendEntity, type Written, written } from '../http/etag.ts'
 import { requestOf } from '../http/origin.ts'
 import { type Build, createPageCache, shared } from '../http/page-cache.ts'
-import { type Problem, problems } from '../http/problems.ts'
 import { liveMap } from '../live/live-map.ts'
 import { type Card, type Pictures, picturePath } from '../pictures/pictures.ts'
 import { capturesPage } from './captures.ts'
@@ -45,6 +33,8 @@ const pages: readonly {
   readonly path: string
   readonly build: BuildPage
   readonly namesPlayers?: boolean
+  /** Whether it is about one player or a list of players: no search engine keeps it, and it has no picture. */
+  readonly isPersonal?: boolean
   readonly isLive?: boolean
   /** The parameters that it reads. */
   readonly parameters?: readonly string[]
@@ -60,31 +50,34 @@ const pages: readonly {
   { path: '/guilds/:name', build: guildPage, namesPlayers: true },
   { path: '/items', build: itemsPage, parameters: ['q', 'type', 'tier'] },
   { path: '/items/:name', build: itemPage },
-  { path: '/players/:name', build: playerPage, namesPlayers: true },
+  { path: '/players/:name', build: playerPage, namesPlayers: true, isPersonal: true },
   { path: '/patches', build: patchesPage },
   { path: '/patches/:name', build: patchPage },
   { path: '/worlds', build: worldsPage },
   { path: '/pools', build: poolsPage },
   { path: '/leaderboards', build: leaderboardsPage },
-  { path: '/leaderboards/:name', build: leaderboardPage, namesPlayers: true },
+  { path: '/leaderboards/:name', build: leaderboardPage, namesPlayers: true, isPersonal: true },
 ]
 
 export function addPages(app: Hono, site: Site): void {
   const sizeOf = ({ bytes }: Written) => bytes
   const kept = createPageCache<Written>(site.clock, { sizeOf })
   const made = createPageCache<Written>(site.clock, { sizeOf, ...shared })
-  for (const { path, build, namesPlayers = false, isLive = false, parameters } of pages) {
+  for (const { path, build, namesPlayers = false, isPersonal = false, isLive = false, parameters } of pages) {
+    const isIndexed = !(site.people && namesPlayers)
     app.get(path, async (context) => {
       const { name, query, origin, key } = requestOf(context, parameters)
       const make = () => {
         site.count(context)
         return site.build(async () => {
           const page = await pageOf(site, { build, name, query })
-          const picture = site.pictures && `${ORIGIN}${picturePath(page.path)}`
-          return written(await pageText(page, { version: site.version, picture, isLive }), 'text/html; charset=utf-8')
+          const picture = site.pictures && !isPersonal && `${ORIGIN}${picturePath(page.path)}`
+          const serving = { version: site.version, picture: picture || undefined, isLive, isIndexed }
+          return written(await pageText(page, serving), 'text/html; charset=utf-8')
         })
       }
       const page = await (namesPlayers ? made : kept)(`${path} ${key}`, make)
+      if (!isIndexed) context.header('X-Robots-Tag', 'noindex')
       context.header('Content-Security-Policy', isLive ? livePolicy : pagePolicy)
       return await sendEntity(context, page.under(origin))
     })
@@ -107,14 +100,15 @@ export function addLiveMap(app: Hono, site: Site): void {
   })
 }
 
-/** Adds a picture of every page, for sites that show links. */
+/** Adds a picture of every page that is not about players, for sites that show links. */
 export function addPictures(app: Hono, site: Site): void {
   const { pictures } = site
   if (!pictures) return
   const made = createPageCache<Card>(site.clock, { sizeOf: () => 0, ...shared })
   const sizeOf = (png: Uint8Array) => png.length
   const drawn = createPageCache<Uint8Array<ArrayBuffer>>(site.clock, { fresh: Infinity, shown: Infinity, sizeOf })
-  for (const { path, build, parameters } of pages) {
+  for (const { path, build, parameters, isPersonal = false } of pages) {
+    if (isPersonal) continue
     app.get(picturePath(path).replace(':name.png', ':name{.+\\.png}'), async (context) => {
       const { name, query, key } = requestOf(context, parameters, /\.png$/)
       const make = () => {
@@ -135,14 +129,4 @@ async function pageOf(
   { build, ...visit }: { readonly build: BuildPage } & Pick<Visit, 'name' | 'query'>,
 ): Promise<Page> {
   return await reader.read((sql) => build({ sql, now: new Date(clock.now()), people, finders, ...visit }))
-}
-
-export async function problemPage(context: Context, problem: Problem, version: string): Promise<Response> {
-  const { status, title } = problems[problem.problem]
-  const lead = problem.details.detail ?? `Status ${status}.`
-  const { pathname: path } = new URL(context.req.url)
-  context.header('Content-Security-Policy', pagePolicy)
-  const text = await pageText({ title, lead, path, chapters: [] }, { version })
-  const type = 'text/html; charset=UTF-8'
-  return await sendBody(context, text, { type, encoding: encodingFor(context, type, text.length), status })
 }
