@@ -38,6 +38,20 @@ async function load({ db, log }: World, lines: readonly Line[], options: Partial
 describe.each(kindsOfPart)('recorded answers on the %s database', (kind) => {
   const world = worldOf(kind)
 
+  test.each([
+    [
+      'a leaderboard, whose key is spelled as its type',
+      '/leaderboards/totalGlobalLevel',
+      'totalGlobalLevel',
+    ],
+    ['a guild, whose uuid is in capitals in the path', `/guild/uuid/${guildId('a').toUpperCase()}`, guildId('a')],
+  ])('load %s', async (_what, path, key) => {
+    const places = { 1: { uuid: playerId(1), name: 'Player1', score: 5 } }
+    const body = path.startsWith('/leaderboards') ? places : guildBody('a', owner)
+    await load(world, [{ at: '10:00', path, body }])
+    expect(await world.rows(`select key, status from sync.observation`)).toEqual([[key, 'ok']])
+  })
+
   test('from before the game began or after now are refused line by line, and the others are loaded', async () => {
     const lines = [
       guild('a', '10:00', { level: 10 }),

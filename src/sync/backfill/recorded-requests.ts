@@ -44,8 +44,9 @@ export async function requestsOfResource(resource: Resource | Worklist): Promise
   const none = () => undefined
   if (isWorklist(resource)) {
     const keyOf = keyMatcher(names.join('\n'))
-    const lower = (line: RecordedLine) => keyOf(nameOf(line))?.toLowerCase()
-    return { resource, names: [], keyOf: lower, partialOf: none, isOther: (line) => lower(line) !== undefined }
+    // As the request names it: a uuid in small letters, any other key exactly so.
+    const keyIn = (line: RecordedLine) => keyOf(nameOf(line))
+    return { resource, names: [], keyOf: keyIn, partialOf: none, isOther: (line) => keyIn(line) !== undefined }
   }
   const forms = (resource.otherForms ?? []).map(nameOfTarget)
   // What is asked of each key of a list shows where a list has one.

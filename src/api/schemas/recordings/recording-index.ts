@@ -50,12 +50,13 @@ export function readIndex(folder: string): Recorded[] {
 }
 
 /**
- * One name for all spellings of a request: parameters sorted, `flag=` the same as `flag`.
+ * One name for all spellings of a request: parameters sorted, `flag=` the same as `flag`, uuids in small letters.
  * @param body what was sent with it, if any
  */
 export function requestName(method: string, path: string, query: URLSearchParams, body?: unknown): string {
   const parameters = [...query].map(([name, value]) => `${name}=${value}`)
-  return `${method} ${path}?${parameters.sort().join('&')} ${JSON.stringify(body) ?? ''}`
+  const spelled = path.replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi, (uuid) => uuid.toLowerCase())
+  return `${method} ${spelled}?${parameters.sort().join('&')} ${JSON.stringify(body) ?? ''}`
 }
 
 /** A path without its percent encoding, or as it is when that is broken. */
