@@ -138,7 +138,9 @@ describe('wynnsync backfill', () => {
     api.setAnswer(`/guild/uuid/${guildId('b')}`, () => ({ status: 400, body: { error: 'BadRequest' } }))
     const missed = await runInside(['backfill', 'guilds', '--json'], environment)
     expect([missed.code, JSON.parse(missed.out)]).toMatchObject([75, { run: { status: 'partial' }, left: 1 }])
-    api.setAnswer(`/guild/uuid/${guildId('b')}`, () => ({ body: { ...guildBody('b', owner), name: 7 } }))
+    const unreadable = guildBody('b', owner)
+    Object(unreadable).members.owner.Player1.joined = 'yesterday'
+    api.setAnswer(`/guild/uuid/${guildId('b')}`, () => ({ body: unreadable }))
     const aside = await runInside(['backfill', 'guilds', '--json'], environment)
     expect([aside.code, JSON.parse(aside.out)]).toMatchObject([3, { run: { quarantined: 1 }, left: 0 }])
   })

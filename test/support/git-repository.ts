@@ -5,6 +5,8 @@ import { temporaryFolder } from './postgres.ts'
 export interface Commit {
   /** Ms since the epoch; whole seconds count. */
   readonly at: number
+  /** When its author wrote it, where that is another time; ms since the epoch. */
+  readonly written?: number
   /** Contents by path; null removes a file. */
   readonly files: Readonly<Record<string, string | Buffer | null>>
   /** Default `main`. A new one begins at the end of `main`. */
@@ -21,10 +23,11 @@ export async function gitRepository(commits: readonly Commit[], existing?: strin
   const parts: Buffer[] = []
   /** The end of each branch: a mark, or the repository's own. */
   const ends = new Map(existing === undefined ? [] : [['main', 'refs/heads/main^0']])
-  for (const [nth, { at, files, branch = 'main', merges }] of commits.entries()) {
+  for (const [nth, { at, written, files, branch = 'main', merges }] of commits.entries()) {
     const lines = [
       `commit refs/heads/${branch}`,
       `mark :${nth + 1}`,
+      ...(written === undefined ? [] : [`author A <a@example.org> ${Math.floor(written / 1000)} +0000`]),
       `committer A <a@example.org> ${Math.floor(at / 1000)} +0000`,
       'data 0',
     ]

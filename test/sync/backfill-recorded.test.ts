@@ -39,11 +39,7 @@ describe.each(kindsOfPart)('recorded answers on the %s database', (kind) => {
   const world = worldOf(kind)
 
   test.each([
-    [
-      'a leaderboard, whose key is spelled as its type',
-      '/leaderboards/totalGlobalLevel',
-      'totalGlobalLevel',
-    ],
+    ['a leaderboard, whose key is spelled as its type', '/leaderboards/totalGlobalLevel', 'totalGlobalLevel'],
     ['a guild, whose uuid is in capitals in the path', `/guild/uuid/${guildId('a').toUpperCase()}`, guildId('a')],
   ])('load %s', async (_what, path, key) => {
     const places = { 1: { uuid: playerId(1), name: 'Player1', score: 5 } }

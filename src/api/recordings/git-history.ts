@@ -7,12 +7,27 @@ import { FatalError } from '../../app/errors.ts'
 export interface GitVersion {
   /** Full hash. */
   readonly commit: string
-  /** When it was committed, ms since the epoch. */
+  /** When it was written, ms since the epoch: see `GitDates`. */
   readonly at: number
   /** Path in the repository. */
   readonly path: string
   /** Hash of its content. */
   readonly blob: string
+}
+
+/**
+ * Which of the two dates of a commit counts. A history that was rewritten (`filter-branch`, `rebase`) has new dates of the
+ * committer and keeps those of the author: `rising` takes the author's date where it rises.
+ */
+export type GitDates = 'author' | 'committer' | 'rising'
+
+/** The dates of the commits that the first parents lead through. */
+export interface CommitDates {
+  /** By full hash, ms since the epoch. */
+  readonly at: ReadonlyMap<string, number>
+  /** Commits whose author has another date than the committer, and how many of them are dated by the author. */
+  readonly differing: number
+  readonly byAuthor: number
 }
 
 /** The contents of a repository, read by one process of git. */
@@ -53,16 +68,15 @@ export async function gitOutput(repository: string, args: readonly string[]): Pr
  * are left out.
  * @throws FatalError when it is no repository, or git is missing
  */
-export async function listVersions(repository: string, glob: string): Promise<GitVersion[]> {
-  const format = ['--format=%H %ct', '-z', '--raw', '--no-abbrev', '--no-renames', '--no-ext-diff']
+export async function listVersions(repository: string, glob: string, dates: CommitDates['at']): Promise<GitVersion[]> {
+  const format = ['--format=%H', '-z', '--raw', '--no-abbrev', '--no-renames', '--no-ext-diff']
   const walk = ['log', '--first-parent', '-m', '--reverse', '--full-history', ...format, '--', `:(glob)${glob}`]
   const tokens = (await gitOutput(repository, walk)).split('\0')
   const versions: GitVersion[] = []
   let [commit, at] = ['', 0]
   for (let nth = 0; nth < tokens.length; nth++) {
     const token = (tokens[nth] ?? '').trim()
-    const began = /^([0-9a-f]{40,}) (\d+)$/.exec(token)
-    if (began) [commit, at] = [began[1] ?? '', 1000 * Number(began[2])]
+    if (/^[0-9a-f]{40,}$/.test(token)) [commit, at] = [token, dates.get(token) ?? 0]
     const [, mode = '', blob = ''] = /^:\d+ (\d+) [0-9a-f]+ ([0-9a-f]+) /.exec(token) ?? []
     if (mode === '') continue
     const path = tokens[++nth] ?? ''
@@ -70,6 +84,39 @@ export async function listVersions(repository: string, glob: string): Promise<Gi
     if (mode.startsWith('100')) versions.push({ commit, at, path, blob })
   }
   return versions
+}
+
+/**
+ * Dates the commits once for all files.
+ * @param between a date of an author counts only where it lies between these, ms since the epoch
+ * @throws FatalError when it is no repository, or git is missing
+ */
+export async function datesOfCommits(
+  repository: string,
+  dates: GitDates,
+  between: { readonly earliest: number; readonly latest: number },
+): Promise<CommitDates> {
+  const walk = ['log', '--first-parent', '--reverse', '--format=%H %ct %at', 'HEAD']
+  const commits = (await gitOutput(repository, walk)).split('\n').flatMap((line) => {
+    const [hash = '', committed, written] = line.split(' ')
+    return hash === '' ? [] : [{ hash, committed: 1000 * Number(committed), written: 1000 * Number(written) }]
+  })
+  const at = new Map<string, number>()
+  let [differing, byAuthor, last] = [0, 0, between.earliest]
+  for (const [nth, { hash, committed, written }] of commits.entries()) {
+    const isBelieved = written >= last && written <= Math.min(committed, between.latest)
+    // Where the author's date falls, the committer's counts, unless it is past the next commit: then it was made anew.
+    const next = commits[nth + 1]?.written ?? Number.POSITIVE_INFINITY
+    const isOwn = committed === written || committed <= next || last === between.earliest
+    const rising = isBelieved ? written : isOwn ? committed : last + 1000
+    const chosen = dates === 'author' ? written : dates === 'committer' ? committed : rising
+    at.set(hash, chosen)
+    if (committed !== written) differing += 1
+    if (committed !== written && chosen === written) byAuthor += 1
+    if (isBelieved) last = written
+    else if (chosen <= between.latest) last = Math.max(last, chosen)
+  }
+  return { at, differing, byAuthor }
 }
 
 /** How many commits of the history are not among the first parents: branches that were merged. */

@@ -1,7 +1,10 @@
 import { wireRequest } from '../../api/http/request.ts'
 import {
+  type CommitDates,
   countMerged,
+  datesOfCommits,
   type GitBlobs,
+  type GitDates,
   type GitVersion,
   isShallow,
   listVersions,
@@ -45,10 +48,12 @@ export async function openGitSource(
   repository: string,
   mappings: readonly GitMapping[],
   now: number,
+  dates: GitDates = 'rising',
 ): Promise<GitSource> {
   const blobs = openBlobs(repository)
   try {
-    const skipped = await cutsOf(repository)
+    const dated = await datesOfCommits(repository, dates, { earliest, latest: now })
+    const skipped = await cutsOf(repository, dated)
     const versions: GitVersion[] = []
     const lines: Recorded[] = []
     let known = 0
@@ -56,15 +61,15 @@ export async function openGitSource(
       const lineOf = await requestOf(resource)
       const knownUntil = await knownInstants(db, resource)
       let latest = 0
-      const found = await listVersions(repository, glob)
+      const found = await listVersions(repository, glob, dated.at)
       if (found.length === 0) throw new UsageError(`no commit of ${repository} has a file that matches ${glob}`)
       for (const version of found) {
         if (version.at < earliest || version.at > now) {
-          skipped.push(`${placeText(version)} is not loaded: it was committed at ${new Date(version.at).toISOString()}`)
+          skipped.push(`${placeText(version)} is not loaded: it is dated ${new Date(version.at).toISOString()}`)
           continue
         }
         if (version.at < latest) {
-          skipped.push(`${placeText(version)} is not loaded: it was committed before the commit that it follows`)
+          skipped.push(`${placeText(version)} is not loaded: it is dated before the commit that it follows`)
           continue
         }
         latest = version.at
@@ -92,10 +97,15 @@ export async function openGitSource(
   }
 }
 
-/** What a repository has not, or has beside the first parents. */
-async function cutsOf(repository: string): Promise<string[]> {
+/** What a repository has not, or has beside the first parents, and what of its dates is doubtful. */
+async function cutsOf(repository: string, { differing, byAuthor }: CommitDates): Promise<string[]> {
   const merged = await countMerged(repository)
   return [
+    ...(differing > 0
+      ? [
+          `${differing} commits have another date of the author than of the committer, and ${byAuthor} of them are dated by the author; --dates author|committer decides for all`,
+        ]
+      : []),
     ...(merged > 0
       ? [`commits of merged branches are left out, ${merged} of them: the merges have what came of them`]
       : []),

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import type { GitDates } from '../../../api/recordings/git-history.ts'
 import { openRecordedResponses, type RecordedResponses, recordedResponses } from '../../../api/recordings/recorded.ts'
 import { version } from '../../../app/app.ts'
 import { admissionOf, engineOf } from '../../../app/app-api.ts'
@@ -20,6 +21,7 @@ export interface BackfillFromFlags {
   readonly fromGit?: string
   readonly map?: readonly string[]
   readonly detect?: boolean
+  readonly dates?: string
   readonly [flag: string]: unknown
 }
 
@@ -40,7 +42,7 @@ export async function backfillFromCommand(
 ): Promise<number> {
   const { from, fromGit } = flags
   const flag = fromGit === undefined ? '--from' : '--from-git'
-  const ofOther = fromGit === undefined ? ['map', 'detect'] : ['from']
+  const ofOther = fromGit === undefined ? ['map', 'detect', 'dates'] : ['from']
   for (const other of ['dryRun', 'limit', 'only', 'since', 'restart', 'maxBytes', 'acceptBaseUrl', ...ofOther]) {
     if (flags[other] === undefined) continue
     const takes = fromGit === undefined ? 'a resource' : '--map'
@@ -50,6 +52,7 @@ export async function backfillFromCommand(
     if (flags.map !== undefined || name !== undefined) throw new UsageError('--detect loads nothing: it takes no --map')
     return await detectCommand(context, fromGit)
   }
+  const dates = datesOf(flags.dates)
   const mappings = fromGit === undefined ? [] : mappingsOf(flags.map, name)
   const resources =
     fromGit === undefined
@@ -60,7 +63,7 @@ export async function backfillFromCommand(
     const source =
       fromGit === undefined
         ? openFolder(from ?? '')
-        : await openRepository(db, fromGit, mappings, context.app.clock.now())
+        : await openRepository(db, fromGit, mappings, context.app.clock.now(), dates)
     try {
       return { ...(await load(context, db, source.recorded, resources)), skipped: source.skipped, known: source.known }
     } finally {
@@ -108,6 +111,12 @@ async function load(
   })
 }
 
+/** @throws UsageError for another word */
+function datesOf(dates: string | undefined): GitDates {
+  if (dates === undefined || dates === 'author' || dates === 'committer') return dates ?? 'rising'
+  throw new UsageError(`--dates must be author or committer, got ${dates}`)
+}
+
 /** @throws UsageError for what is not `glob=resource` */
 function mappingsOf(maps: readonly string[] | undefined, name: string | undefined): GitMapping[] {
   const form = "--map 'glob=resource'"
@@ -125,8 +134,9 @@ async function openRepository(
   repository: string,
   mappings: readonly GitMapping[],
   now: number,
+  dates: GitDates,
 ): Promise<Source> {
-  const source = await openGitSource(db, repository, mappings, now)
+  const source = await openGitSource(db, repository, mappings, now, dates)
   return { ...source, recorded: recordedResponses(source) }
 }
 

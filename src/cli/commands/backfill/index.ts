@@ -15,6 +15,7 @@ export const backfill: CommandDeclaration = {
     option('--from <folder>', 'load the recorded responses of a folder instead of the API'),
     option('--from-git <repository>', 'load responses that were kept in git, each at the time of its commit'),
     repeatable('--map <glob=resource>', 'of --from-git: which files are responses of what; may be given again'),
+    option('--dates <whose>', "of --from-git: author or committer (default: the author's where they rise)"),
     option(
       '--from-lake <place>',
       'import what another database recorded: a folder, https:// or s3:// with an exported lake',
