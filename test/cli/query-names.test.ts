@@ -143,3 +143,11 @@ test('answers show what there is: no date for the end of time, nothing for NULL,
   expect(formatCsv(['at'], [{ at: [FOREVER] }])).toBe('at\r\n"[""infinity""]"\r\n')
   expect(JSON.parse(formatJson([row]))).toEqual([{ ...row, at: 'infinity', since: '1970-01-01T00:00:00.000Z' }])
 })
+
+test('A table of 130,000 rows is printed: more than a call takes as arguments', () => {
+  const rows = Array.from({ length: 130_000 }, (_, index) => ({ level: index }))
+  const lines = formatTable(['level'], rows).split('\n')
+  expect(lines).toHaveLength(130_002)
+  expect(lines.slice(0, 3)).toEqual([' level', '     0', '     1'])
+  expect(lines.at(-2)).toBe('129999')
+})

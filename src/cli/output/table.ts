@@ -27,30 +27,33 @@ export function formatTable(columns: readonly string[], rows: readonly Cells[], 
   const numeric = columns.map((column) => rows.every((row) => isNumeric(cellOf(row, column))))
   const lines = rows.map((row) => columns.map((column) => cellText(cellOf(row, column), readable)))
   const cuttable = columns.map((column, index) => !numeric[index] && !rows.some((row) => isInstant(row, column)))
-  const widths = width === undefined ? undefined : fitColumns(naturalWidths([columns, ...lines]), cuttable, width)
-  const shown = widths?.length ?? columns.length
-  const table = new CliTable({
-    head: columns.slice(0, shown),
-    chars: { ...borderless, middle: ' '.repeat(gap) },
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
-    colAligns: numeric.slice(0, shown).map((right) => (right ? 'right' : 'left')),
-    wordWrap: wraps,
-    ...(widths ? { colWidths: widths } : {}),
-  })
-  table.push(...lines.map((line) => line.slice(0, shown)))
-  const text = table
-    .toString()
-    .split('\n')
-    .map((line) => line.trimEnd())
-    .join('\n')
-  return `${text}\n${leftOut(columns.slice(shown), width)}`
+  const natural = naturalWidths(columns, lines)
+  const widths = width === undefined ? natural : fitColumns(natural, cuttable, width)
+  const shown = widths.length
+  const text: string[] = []
+  for (let from = 0; from < lines.length; from += together) {
+    const table = new CliTable({
+      ...(from === 0 ? { head: columns.slice(0, shown) } : {}),
+      chars: { ...borderless, middle: ' '.repeat(gap) },
+      style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
+      colAligns: numeric.slice(0, shown).map((right) => (right ? 'right' : 'left')),
+      wordWrap: wraps,
+      colWidths: widths,
+    })
+    for (const line of lines.slice(from, from + together)) table.push(line.slice(0, shown))
+    for (const line of table.toString().split('\n')) text.push(line.trimEnd())
+  }
+  return `${text.join('\n')}\n${leftOut(columns.slice(shown), width)}`
 }
 
 /** The names of the columns of a table that the text begins with. */
 export const boldFirstLine: Style = (text) => text.replace(/^.+/, bold)
 
-function naturalWidths(lines: readonly (readonly string[])[]): number[] {
-  return (lines[0] ?? []).map((_, index) => Math.max(...lines.map((line) => stringWidth(line[index] ?? ''))))
+/** The width of each column that shows everything: a call with a row per argument overflows the stack. */
+function naturalWidths(columns: readonly string[], lines: readonly (readonly string[])[]): number[] {
+  return columns.map((name, index) =>
+    lines.reduce((most, line) => Math.max(most, stringWidth(line[index] ?? '')), stringWidth(name)),
+  )
 }
 
 function leftOut(columns: readonly string[], width = 0): string {
@@ -73,6 +76,8 @@ function cellText(value: unknown, readable: boolean): string {
 }
 
 const gap = 2
+/** Rows that are laid out at a time: the time for one table grows with the square of its rows. */
+const together = 20
 /** Columns are not cut below this; then the last ones are left out. */
 const narrowest = 10
 

@@ -70,7 +70,7 @@ async function importPlan(
     for (const step of plan.steps) {
       options.signal?.throwIfAborted()
       const result = await takeStep(work, step)
-      refused.push(...result.refused)
+      for (const one of result.refused) refused.push(one)
       for (const resource of brokenBy(result.refused)) work.broken.add(resource)
       for (const one of result.tables) {
         const before = tables.get(one.table)

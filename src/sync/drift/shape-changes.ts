@@ -38,7 +38,8 @@ export async function recordDrift(
   const fresh = resource.relatedHistories ? entities : [...loaded.inserted, ...loaded.changed.map((one) => one.entity)]
   const novelties = [...noveltiesOf(resource, fresh), ...misfits(preparation)]
   if (isWhole)
-    novelties.push(...lossesOf(entities, loaded.changed), ...vanishedUnknown(resource, entities, loaded.changed))
+    for (const lost of [lossesOf(entities, loaded.changed), vanishedUnknown(resource, entities, loaded.changed)])
+      for (const one of lost) novelties.push(one)
   const returned = await findReturned(sql, resource.name, preparation)
   return await appendDrift(sql, found, [...novelties, ...returned])
 }

@@ -165,9 +165,9 @@ async function loadRelated(
     const order = { at, lastSeen, responses: guards.absences }
     const loaded = await loadUnconfirmed(sql, { counted, history }, entities, order)
     written += loaded.inserted.length + loaded.changed.length + loaded.withdrawn.length
-    withdrawn.push(...loaded.withdrawn)
+    for (const one of loaded.withdrawn) withdrawn.push(one)
     addTouched(touched, history, loaded)
-    guarded.push(...olderActions(name, loaded, guards.absences))
+    for (const one of olderActions(name, loaded, guards.absences)) guarded.push(one)
     if (history.absence === 'with-root') {
       const gone = goneRoots.map(({ key, at: firstMissedAt }) => ({ key, firstMissedAt, times: guards.absences }))
       if (gone.length > 0) written += (await closeAbsent(sql, history, gone, at)).length

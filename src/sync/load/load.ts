@@ -138,7 +138,7 @@ export async function loadVersions(
   })
   await closeVersions(sql, history, replacing)
   await insertVersions(sql, history, replacing, now)
-  changed.push(...replacing)
+  for (const one of replacing) changed.push(one)
   const unchanged = entities.length - inserted.length - changed.length
   const counts = { unchanged, older: older.length, confirmedOlder: judged.confirmed, replaced: replacing.length }
   return { inserted, changed, withdrawn: judged.withdrawn, ...counts }

@@ -38,7 +38,7 @@ export function deepJson(value: unknown): string {
     const next = waiting.pop()
     if (next instanceof Literal) parts.push(next.text)
     else if (typeof next !== 'object' || next === null) parts.push(JSON.stringify(next) ?? 'null')
-    else waiting.push(...piecesOf(next).reverse())
+    else for (const piece of piecesOf(next).reverse()) waiting.push(piece)
   }
   return parts.join('')
 }

@@ -157,7 +157,7 @@ function lineOf(entity: Prepared): string {
 
 export function fingerprintOf(extraction: Extraction, preparation: Preparation): Buffer {
   const parts: (Uint8Array | string)[] = preparation.entities.map(lineOf)
-  parts.push(...preparation.quarantined.map(({ hash }) => hash))
+  for (const { hash } of preparation.quarantined) parts.push(hash)
   // Completeness is part of it: only a complete response shows what is missing.
   if (!extraction.complete) parts.push(Buffer.from('incomplete'))
   if (extraction.facts !== undefined) parts.push(sha256(JSON.stringify(extraction.facts)))

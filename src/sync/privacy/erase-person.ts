@@ -25,7 +25,7 @@ export async function erase(sql: Sql, personal: Personal, targets: readonly Targ
   for (const fieldGroup of growing) {
     const uuids = targets.filter((one) => one.fieldGroup === fieldGroup).map((one) => one.playerUuid)
     const answers = await eraseFormerGuilds(sql, personal, uuids)
-    removed.push(...answers.map((one) => ({ ...one, fieldGroup })))
+    for (const one of answers) removed.push({ ...one, fieldGroup })
   }
   for (const fieldGroup of new Set(targets.map((one) => one.fieldGroup))) {
     const asked = targets.filter((one) => one.fieldGroup === fieldGroup)
@@ -38,7 +38,7 @@ export async function erase(sql: Sql, personal: Personal, targets: readonly Targ
     ]
     for (const { table, text } of statements) {
       const gone = await sql.query<Gone>(text, who)
-      removed.push(...gone.map(({ player, n }) => ({ playerUuid: player, fieldGroup, table, rows: n })))
+      for (const { player, n } of gone) removed.push({ playerUuid: player, fieldGroup, table, rows: n })
     }
   }
   return removed
@@ -126,7 +126,7 @@ export async function eraseVanished(
       ),
       [shown],
     )
-    removed.push(...rows.map(({ player, n }) => ({ playerUuid: player, fieldGroup: '', table, rows: n })))
+    for (const { player, n } of rows) removed.push({ playerUuid: player, fieldGroup: '', table, rows: n })
   }
   return removed
 }

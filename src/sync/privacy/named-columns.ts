@@ -62,7 +62,7 @@ export async function removeNames(
           statement,
           isNarrow ? [...parameters, ...ofKeys] : parameters,
         )
-        bodies.push(...rows.flatMap(({ hash }) => hash ?? []))
+        for (const { hash } of rows) if (hash) bodies.push(hash)
         if (rows.length > 0)
           removed.push({ playerUuid, fieldGroup: 'everything', table: table.table, rows: rows.length })
       }

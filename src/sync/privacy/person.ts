@@ -104,7 +104,7 @@ export async function purge(
   if (fieldGroup === everything) {
     const { table, text } = anonymizingStatement()
     const gone = await sql.query<Gone>(text, [[playerUuid], [FOREVER]])
-    removed.push(...gone.map(({ player, n }) => ({ playerUuid: player, fieldGroup, table, rows: n })))
+    for (const { player, n } of gone) removed.push({ playerUuid: player, fieldGroup, table, rows: n })
     removed.push(...(await removeNames(sql, personal, named, { isPurge: true, keys })))
   }
   // Also of a player who was never recorded: a lake that is imported later may name one.
