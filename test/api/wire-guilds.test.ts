@@ -155,10 +155,10 @@ describe('restrictions', () => {
     ],
     [{ onlineStatus: true, mainAccess: true, characterListAccess: false }, ['mainAccess', 'onlineStatus']],
     [{ online_status: true, onlineStatus: true }, ['onlineStatus']],
-    [{ online_status: 'true', main_access: 1, moon_access: true }, ['moonAccess']],
+    [{ online_status: 'true', main_access: 1, moon_access: true }, ['mainAccess', 'moonAccess', 'onlineStatus']],
     [{}, []],
     [null, []],
-    [['online_status'], []],
+    [['online_status'], ['onlineStatus']],
   ])('%j', (restrictions, expected) => {
     expect(restrictionsOf({ restrictions })).toEqual(expected)
   })
