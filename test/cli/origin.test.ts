@@ -173,6 +173,19 @@ describe('a database of a sandbox', () => {
     expect([code, err]).toEqual([2, expect.stringContaining('is that of a sandbox')])
   })
 
+  test('is not made by a first sync that was killed before its first response', async () => {
+    const DATABASE_URL = await testDatabaseUrl()
+    const db = await openServer(DATABASE_URL)
+    await db.query(
+      `insert into sync.run (run_id, resource, status, started_at, finished_at, program)
+       values (gen_random_uuid(), 'items', 'failed', now(), now(), 'killed')`,
+    )
+    await db.close()
+    const sandbox = await sandboxOf('Elm')
+    const { code } = await runInside(['sync', 'items'], { DATABASE_URL, WYNNSYNC_BASE_URL: sandbox.url })
+    expect(code).toBe(0)
+  })
+
   test('is made by the first response that is accepted, not by an attempt', async () => {
     const environment = { DATABASE_URL: await testDatabaseUrl() }
     const [broken, sandbox] = [await sandboxOf(), await sandboxOf('Ash')]

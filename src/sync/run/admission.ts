@@ -2,6 +2,7 @@ import type { HttpExchange } from '../../api/http/http-exchange.ts'
 import type { Clock } from '../../app/clock.ts'
 import { FatalError, UsageError } from '../../app/errors.ts'
 import type { Database, Sql } from '../../db/database.ts'
+import { accepted } from '../record/accepted.ts'
 
 /*
  * Whose responses a database takes. It keeps the base URL of the API from which it took its first response, and whether that was a
@@ -112,7 +113,7 @@ export async function readOrigin(sql: Sql): Promise<Origin> {
   const kept = await readKept(sql)
   if (kept.origins.length > 0) return kept
   const [earlier] = await sql.query<{ runs: boolean; servers: string[] | null }>(
-    `select exists (select from sync.run) as runs,
+    `select exists (select from sync.run where ${accepted}) as runs,
             (select array_agg(distinct split_part(account, ' ', 1)) from sync.budget) as servers`,
   )
   if (!earlier?.runs) return kept
