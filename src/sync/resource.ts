@@ -131,6 +131,8 @@ export interface ResourceBase {
   readonly keptObservations?: string
   /** The natural key of a raw record, or undefined when it has none that can be read. Never throws. */
   keyOf(record: unknown): string | undefined
+  /** Fields of a record that cost the whole record when they cannot be read, such as whose it is and since when. */
+  readonly required?: readonly string[]
   /** The part of a record that the API sent under the record's key, where JSON pointers begin; default: the record itself. */
   bodyOf?(record: unknown): unknown
   /**

@@ -49,7 +49,12 @@ const cases: readonly Case[] = [
     (record) => ({ season: '3', record }),
     [],
   ],
-  [territories, { ...place('a', '08:00'), hq: true, links: ['Elm'] }, (record) => ({ territory: 'Oak', record }), []],
+  [
+    territories,
+    { ...place('a', '08:00'), hq: true, links: ['Elm'] },
+    (record) => ({ territory: 'Oak', record }),
+    ['guild', 'acquired'],
+  ],
   [guilds, { ...guildBody('a', { 1: { rank: 'owner' } }) }, (body) => body, []],
   [players, { ...profile(1, { playtime: 4, characters: {}, firstJoin: null }) }, (body) => body, []],
 ]

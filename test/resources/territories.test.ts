@@ -134,8 +134,8 @@ describe.each(kindsOfLongTests)('territories on the %s database', (kind) => {
       ['10:00:20', '10:00:15'],
       ['10:00:30', '10:00:25'],
     ] as const) {
-      const body = { Oak: { ...place('b', '09:59'), guild: 7 }, Elm: place('a', acquired) }
-      expect(await world.sync(territories, body, at)).toMatchObject({ quarantined: 0, closed: 0 })
+      const body = { Oak: { guild: 7, acquired: 'yesterday' }, Elm: place('a', acquired) }
+      expect(await world.sync(territories, body, at)).toMatchObject({ status: 'partial', quarantined: 1, closed: 0 })
     }
     expect(
       await world.rows('select territory, to_guild_name from analytics.territory_capture order by captured_at'),
@@ -147,7 +147,16 @@ describe.each(kindsOfLongTests)('territories on the %s database', (kind) => {
     expect(await world.rows(`select guild_name, valid_until from game.territory_hold where territory = 'Oak'`)).toEqual(
       [['Guild a', 'infinity']],
     )
-    expect(await world.rows('select kind, path, key from sync.drift')).toEqual([['retyped_field', '/guild', 'Oak']])
+    expect(await world.rows('select key, path from sync.quarantine')).toEqual([['Oak', '/guild']])
+  })
+
+  test('load with a capture time that is Unix time, and without an odd value of another field', async () => {
+    const odd = { hq: 'true', treasury: 7 }
+    const seconds = instantOf('09:00') / 1000
+    await world.sync(territories, { Oak: { ...place('a', null), acquired: seconds, ...odd } }, '10:00')
+    expect(await world.rows('select guild_name, acquired from game.territory_hold')).toEqual([['Guild a', '09:00']])
+    expect(await world.rows('select is_hq, treasury, extra from game.territory')).toEqual([[null, null, odd]])
+    expect(await world.rows('select path from sync.drift order by 1')).toEqual([['/hq'], ['/treasury']])
   })
 
   test('with a capture time that is no time are set aside', async () => {

@@ -76,7 +76,8 @@ describe.each(kindsOfLongTests)('compacting the ledger of the %s database', (kin
     for (const question of await readQuestions(world.db)) {
       for (const call of callsOf(question)) {
         // What is now goes on while the test runs.
-        const now = question.name === 'freshness' ? ` - 'age'` : question.name === 'watch' ? ` - 'until'` : ''
+        const moving = { freshness: 'age', watch: 'until', observed: 'last_at' }[question.name]
+        const now = moving === undefined ? '' : ` - '${moving}'`
         const text = `select to_jsonb(every)${now} as row from analytics.${call} every order by 1`
         found[call] = (await world.db.query(text)).map(({ row }) => row)
       }

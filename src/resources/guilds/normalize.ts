@@ -20,7 +20,7 @@ import {
   type ResponseContext,
   type Row,
 } from '../../sync/resource.ts'
-import { numbersIn, omit, readableOf, recordError, uuidField } from '../record.ts'
+import { fieldOf, instantOf, numbersIn, omit, readableOf, recordError, uuidField } from '../record.ts'
 import type { guildHistory } from './tables.ts'
 
 /** A member with the key and rank that its place in the answer gives it. */
@@ -128,7 +128,8 @@ function placeMembers(
 
 /** @throws RecordError with the JSON pointer of the first thing that is no guild member */
 function readMember(record: unknown): GuildMember {
-  const member = parseGuildMember(record)
+  const when = fieldOf(record, 'joined')
+  const member = parseGuildMember(typeof when === 'number' ? { ...Object(record), joined: instantOf(when) } : record)
   for (const field of ['joined', 'lastJoin'] as const)
     if ((member[field] ?? null) !== null && !isInstant(member[field]))
       throw recordError(`/${field}`, `${field} must be an instant (ISO 8601)`)

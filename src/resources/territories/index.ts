@@ -31,6 +31,7 @@ export const territories = defineResource({
     const records = Object.entries(answer.body).map(([territory, record]) => ({ territory, record }))
     return { records, ...oneAnswer(answer) }
   },
+  required: ['guild', 'acquired'],
   keyOf: (record) => textField(record, 'territory'),
   bodyOf: (record) => fieldOf(record, 'record'),
   normalize: normalizeTerritory,

@@ -8,7 +8,7 @@ import {
   type ResponseContext,
   type Row,
 } from '../../sync/resource.ts'
-import { recordError } from '../record.ts'
+import { fieldOf, instantOf, recordError } from '../record.ts'
 import type { territoryHistory } from './tables.ts'
 
 /**
@@ -45,7 +45,8 @@ export function normalizeTerritory(named: unknown, context?: ResponseContext): N
  * @throws RecordError with the JSON pointer of the first thing that is no territory
  */
 function readTerritory(record: unknown): Territory {
-  const parsed = parseTerritory(record)
+  const when = fieldOf(record, 'acquired')
+  const parsed = parseTerritory(typeof when === 'number' ? { ...Object(record), acquired: instantOf(when) } : record)
   const { guild, acquired } = parsed
   if (typeof guild === 'object' && guild !== null && acquired && !guild.uuid)
     throw recordError('/guild', 'a guild without a uuid that has captured the territory')

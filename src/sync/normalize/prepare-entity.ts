@@ -105,7 +105,7 @@ function rootReader(resource: ResourceBase, { quarantine, context }: Findings) {
       return { entity, whole, texts: storableTexts(whole, checks, part) }
     }
     try {
-      const { value, odd } = readLeniently(body, read)
+      const { value, odd } = readLeniently(body, read, resource.required)
       const { entity, whole, texts } = value
       if (odd.length === 0 && entity.odd === undefined) return { entity: whole, texts }
       const complete = withExtra({ ...entity, odd: [...(entity.odd ?? []), ...odd] }, resource, quarantine)
