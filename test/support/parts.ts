@@ -20,11 +20,13 @@ export function chosenPart(value = process.env.WYNNSYNC_TEST_PART || 'all'): Par
 
 /** Test files that the quick part leaves out: each takes long, and what it holds is held by a cheaper one as well. */
 export const slow: readonly string[] = [
+  'analytics/any-settings.test.ts',
   'analytics/report-browser.test.ts',
   'analytics/true-content.test.ts',
   'analytics/true-game.test.ts',
   'api/budget-simulated.test.ts',
   'api/packed.test.ts',
+  'api/wrong-limits.test.ts',
   'bench/year.test.ts',
   'cli/backfill-git.test.ts',
   'cli/backfill-kill.test.ts',
@@ -33,8 +35,11 @@ export const slow: readonly string[] = [
   'cli/hostile-text.test.ts',
   'cli/live-polls.test.ts',
   'cli/move.test.ts',
+  'cli/origin.test.ts',
   'cli/outage.test.ts',
   'cli/read-only.test.ts',
+  'cli/readers.test.ts',
+  'cli/unwritable.test.ts',
   'db/cluster-template.test.ts',
   'db/embedded-copies.test.ts',
   'db/embedded-thread.test.ts',
