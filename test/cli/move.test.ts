@@ -161,7 +161,7 @@ describe('wynnsync move', { timeout: 600_000 }, () => {
       err: expect.stringContaining('is the database that is configured'),
     })
     const empty = await run('--to', join(folder, 'other'))
-    expect(empty).toMatchObject({ code: 2, err: expect.stringContaining('is empty: there is nothing to move') })
+    expect(empty).toMatchObject({ code: 2, err: expect.stringContaining('there is no history in') })
     await playedIn(folder)
     for (const url of [
       'mysql://zquser:zqpw@localhost/x',

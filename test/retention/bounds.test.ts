@@ -55,6 +55,7 @@ const bounds: Readonly<Record<string, readonly string[]>> = {
     'sync.installed_program',
     'sync.installed_sql',
     'sync.lock',
+    'sync.origin',
     'sync.outbox_head',
     'sync.privacy_restriction',
     'sync.route_bucket',

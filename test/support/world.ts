@@ -200,6 +200,7 @@ const ledger = new Set([
   'sync.route_bucket',
   'sync.expectation',
   'sync.gap',
+  'sync.origin',
   'sync.tier',
   'sync.raw_answer',
   'sync.raw_body',

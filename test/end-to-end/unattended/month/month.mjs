@@ -46,8 +46,8 @@ const url = await new Promise((resolve, reject) => {
 })
 
 const config = readConfig(
-  { databaseUrl: DATABASE_URL, baseUrl: url, dataDir: DATA_DIR, logLevel: 'error' },
-  { WYNNSYNC_SCHEDULE: SCHEDULE },
+  { databaseUrl: DATABASE_URL, baseUrl: url, logLevel: 'error' },
+  { WYNNSYNC_DATA_DIR: DATA_DIR, WYNNSYNC_SCHEDULE: SCHEDULE },
 )
 const app = createApp(config, { clock, random: seededRandom(7) })
 const ending = new AbortController()
