@@ -157,7 +157,7 @@ comment on column sync.quarantine.run_id is 'The run that found it: run_id in sy
 comment on table sync.run is 'The ledger: one row per execution of a resource, also of those that failed, written in the same transaction as what it loaded. A gap in it is a gap in coverage.';
 comment on column sync.run.run_id is 'Random; the log and other tables name the run by it.';
 comment on column sync.run.resource is 'The resource, such as items.';
-comment on column sync.run.status is 'ok (something was written), unchanged, partial (loaded, but incomplete or with quarantined records), stale (older than the last accepted response), rejected (implausible), failed. Only ok, unchanged and partial are accepted.';
+comment on column sync.run.status is 'ok (something was written), unchanged, partial (loaded, but incomplete or with quarantined records), stale (older than the last accepted response), rejected (implausible), interrupted (a signal ended it; nothing is wrong), failed. Only ok, unchanged and partial are accepted.';
 comment on column sync.run.reason is 'Why the response was not accepted as a whole. NULL: it was.';
 comment on column sync.run.started_at is 'When the run began, by the clock of this machine.';
 comment on column sync.run.finished_at is 'When the run ended, by the clock of this machine.';

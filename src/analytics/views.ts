@@ -223,7 +223,7 @@ export const freshness = analytics
     lastObservedAt: timestamp('last_observed_at', { withTimezone: true }),
     /** observed_at of the latest response that changed something. */
     lastChangedAt: timestamp('last_changed_at', { withTimezone: true }),
-    /** How the latest run ended: ok, unchanged, partial, stale, rejected or failed; NULL: it never ran. */
+    /** How the latest run ended: ok, unchanged, partial, stale, rejected, interrupted (a signal ended it) or failed; NULL: it never ran. */
     lastStatus: text('last_status'),
     /** Age of that response now; 0 where its observed_at is ahead of the clock of this machine. */
     age: interval('age'),

@@ -37,6 +37,6 @@ export function exitCodeOfError(error: unknown): number {
 /** The exit code of several runs: failed goes before temporary, temporary before rejected. */
 export function exitCodeOfRuns(runs: readonly RunResult[]): number {
   if (runs.some((run) => run.status === 'failed' && !run.temporary)) return exitCode.failed
-  if (runs.some((run) => run.status === 'failed')) return exitCode.tryLater
+  if (runs.some((run) => run.status === 'failed' || run.status === 'interrupted')) return exitCode.tryLater
   return runs.some((run) => run.rejected > 0 || run.quarantined > 0) ? exitCode.rejected : exitCode.done
 }

@@ -23,7 +23,7 @@ export interface Watched {
   readonly everySeconds: number
 }
 
-const statuses = ['ok', 'unchanged', 'stale', 'rejected', 'partial', 'skipped', 'failed'] as const
+const statuses = ['ok', 'unchanged', 'stale', 'rejected', 'partial', 'skipped', 'interrupted', 'failed'] as const
 const kinds = ['inserted', 'changed', 'closed', 'events'] as const
 /** Upper bounds of the histogram of run durations, seconds. */
 const durations = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
@@ -90,7 +90,7 @@ function countRun(counts: Counts, result: RunResult): void {
   const inARow = (series: Map<string, number>, goesOn: boolean) =>
     series.set(resource, goesOn ? (series.get(resource) ?? 0) + 1 : 0)
   inARow(counts.skipsInARow, status === 'skipped')
-  if (status === 'skipped') return
+  if (status === 'skipped' || status === 'interrupted') return
   inARow(counts.failuresInARow, status === 'failed')
   counts.seconds.observe({ resource }, result.durationMs / 1000)
 }

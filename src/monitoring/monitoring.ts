@@ -79,7 +79,7 @@ export async function openMonitoring(
   return {
     request: meter.request,
     run: (result: RunResult): void => {
-      if (!result.interrupted) meter.run(result)
+      meter.run(result)
       webhook.ran(result)
     },
     /** The process begins to shut down. */

@@ -19,7 +19,6 @@ interface EndedRun {
   readonly resource: string
   readonly status: string
   readonly error?: string
-  readonly interrupted?: boolean
   readonly runId?: string
   readonly guarded?: readonly { readonly guard: string; readonly action: string; readonly reason: string }[]
 }
@@ -80,8 +79,8 @@ export function openWebhook({ url, clock, memory: file, warn }: WebhookOptions):
     notify: (notice) => {
       if (send(notice)) memory.save()
     },
-    ran: ({ resource, status, error = status, interrupted = false, runId, guarded = [] }) => {
-      if (status === 'skipped' || interrupted) return
+    ran: ({ resource, status, error = status, runId, guarded = [] }) => {
+      if (status === 'skipped' || status === 'interrupted') return
       const more = runId === undefined ? {} : { run: runId }
       const isFailing = memory.failing.has(resource)
       let isSent = false

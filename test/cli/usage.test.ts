@@ -180,14 +180,16 @@ describe('wynnsync', () => {
         return new Promise(() => {})
       })
     })
-    const { child, finished } = startProgram(['sync', 'items', '--json', '--base-url', api.url], {
-      DATABASE_URL: await testDatabaseUrl(),
-    })
+    const environment = { DATABASE_URL: await testDatabaseUrl() }
+    const { child, finished } = startProgram(['sync', 'items', '--json', '--base-url', api.url], environment)
     await asked
     child.kill('SIGTERM')
     const { code, out } = await finished
     // Nothing is wrong that trying later would not mend.
     expect(code).toBe(75)
     expect(JSON.parse(out).runs).toMatchObject([{ status: 'failed', error: 'interrupted by SIGTERM' }])
+    const ledger = await runProgram(['runs', '--json'], environment)
+    expect(JSON.parse(ledger.out).runs).toMatchObject([{ status: 'interrupted', error: 'interrupted by SIGTERM' }])
+    expect(JSON.parse((await runProgram(['runs', '--failed', '--json'], environment)).out).runs).toEqual([])
   })
 })

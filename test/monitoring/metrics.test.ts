@@ -107,6 +107,16 @@ describe('the scheduler', () => {
     expect(meter.stuck()).toEqual([])
   })
 
+  test('counts a run that a signal ended by its status, and as no failure', () => {
+    const meter = createMeter(watched, virtualClock(0))
+    meter.run(run('failed'))
+    meter.run(run('interrupted'))
+    const samples = samplesOf(metricsText(meter.metrics(null)))
+    expect(samples.get('wynnsync_runs_total{resource="territories",status="interrupted"}')).toBe(1)
+    expect(samples.get('wynnsync_failures_in_a_row{resource="territories"}')).toBe(1)
+    expect(samples.get('wynnsync_run_duration_seconds_count{resource="territories"}')).toBe(1)
+  })
+
   test.each(['skipped', 'stale', 'rejected', 'failed'] as const)('does not count a %s run as life', async (status) => {
     const clock = virtualClock(0)
     const meter = createMeter(watched, clock)

@@ -49,8 +49,8 @@ describe('the webhook', () => {
   test('tells nothing of a run that a signal ended', async () => {
     const { receiver, webhook } = await opened()
     const stopped = failedResult('items', interruption('SIGTERM'))
-    expect(stopped).toMatchObject({ status: 'failed', temporary: true, interrupted: true })
-    expect(publicResult(stopped)).not.toHaveProperty('interrupted')
+    expect(stopped).toMatchObject({ status: 'interrupted', temporary: true })
+    expect(publicResult(stopped)).toMatchObject({ status: 'failed', error: 'interrupted by SIGTERM' })
     webhook.ran(stopped)
     webhook.ran(fine)
     webhook.ran({ ...failed, resource: 'recipes' })

@@ -66,15 +66,14 @@ describe('the summary of a run over a worklist', () => {
     ]
     const summary = outcomes.reduce(addOutcome, emptySummary)
     expect(summary).toMatchObject({ counts: { ...noCounts, records: 1, inserted: 2 }, observedAt: at.getTime() })
-    expect(statusOf(summary, false)).toBe('ok')
-    expect(statusOf(summary, true)).toBe('failed')
+    expect(statusOf(summary)).toBe('ok')
   })
 
   test('is stale when every response was, and partial when a key was missed', () => {
     const stale = addOutcome(emptySummary, outcome({ status: 'stale' }))
-    expect(statusOf(stale, false)).toBe('stale')
-    expect(statusOf(addOutcome(stale, outcome({})), false)).toBe('unchanged')
-    expect(statusOf(addMissed(stale, 'k', 'no response'), false)).toBe('partial')
+    expect(statusOf(stale)).toBe('stale')
+    expect(statusOf(addOutcome(stale, outcome({})))).toBe('unchanged')
+    expect(statusOf(addMissed(stale, 'k', 'no response'))).toBe('partial')
   })
 
   test('names the first five reasons, that of a rejection before all, and none of refusals', () => {
@@ -82,7 +81,7 @@ describe('the summary of a run over a worklist', () => {
     expect(reasonOf(missed)).toBe('a: x; b: x; c: x; d: x; e: x')
     const rejected = rejectKeys(missed, 6, { guard: 'mass-refusal', action: 'stopped', reason: 'many' })
     expect(reasonOf(rejected)).toBe('many; a: x; b: x; c: x; d: x')
-    expect(statusOf(rejected, false)).toBe('rejected')
+    expect(statusOf(rejected)).toBe('rejected')
     expect(reasonOf(addOutcome(emptySummary, { ...outcome({ reason: 'private' }), refusal: {} } as Outcome))).toBeNull()
   })
 })

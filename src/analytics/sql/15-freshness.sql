@@ -45,7 +45,7 @@ comment on view analytics.freshness is 'How fresh each resource is, and whether 
 comment on column analytics.freshness.resource is 'The resource, such as territories.';
 comment on column analytics.freshness.last_observed_at is 'observed_at of the latest accepted response; NULL before the first.';
 comment on column analytics.freshness.last_changed_at is 'observed_at of the latest response that changed something.';
-comment on column analytics.freshness.last_status is 'How the latest run ended: ok, unchanged, partial, stale, rejected or failed; NULL: it never ran.';
+comment on column analytics.freshness.last_status is 'How the latest run ended: ok, unchanged, partial, stale, rejected, interrupted (a signal ended it) or failed; NULL: it never ran.';
 comment on column analytics.freshness.age is 'Age of that response now; 0 where its observed_at is ahead of the clock of this machine.';
 comment on column analytics.freshness.expected_every is 'How often it should be observed; NULL: not at all, or no schedule is known.';
 comment on column analytics.freshness.is_late is 'True when the next observation is overdue by half that time, or when the responses that do come are older than two and a half times it. Never where none is expected.';

@@ -600,7 +600,7 @@ interface FreshnessColumns {
   readonly last_observed_at: Instant
   /** observed_at of the latest response that changed something. */
   readonly last_changed_at: Instant
-  /** How the latest run ended: ok, unchanged, partial, stale, rejected or failed; NULL: it never ran. */
+  /** How the latest run ended: ok, unchanged, partial, stale, rejected, interrupted (a signal ended it) or failed; NULL: it never ran. */
   readonly last_status: string
   /** Age of that response now; 0 where its observed_at is ahead of the clock of this machine. */
   readonly age: string

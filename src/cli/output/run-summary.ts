@@ -2,16 +2,9 @@ import { visibleLine } from '../../app/terminal-text.ts'
 import type { RunResult } from '../../sync/run/run-result.ts'
 import { formatTable } from './table.ts'
 
-/** The fields of a result that are part of the public JSON. */
-export function publicResult({
-  temporary: _t,
-  interrupted: _s,
-  renewAt: _r,
-  guarded: _g,
-  runId: _i,
-  ...run
-}: RunResult) {
-  return run
+/** The fields of a result that are part of the public JSON, whose statuses are fixed: what a signal ended has not done its work. */
+export function publicResult({ temporary: _t, renewAt: _r, guarded: _g, runId: _i, ...run }: RunResult) {
+  return { ...run, status: run.status === 'interrupted' ? ('failed' as const) : run.status }
 }
 
 const columns = ['resource', 'status', 'records', 'new', 'changed', 'gone', 'requests', 'seconds'] as const

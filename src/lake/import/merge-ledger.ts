@@ -72,7 +72,7 @@ export async function mergeLedger(
      select run_id, resource, status, started_at, finished_at, observed_from, observed_at, complete, requests, pages,
             records, inserted, changed, closed, unchanged, events, rejected, quarantined, living, left(program, 60) || ', from a lake'
        from lake_run run
-      where resource = any($1::text[]) and status in ('ok', 'unchanged', 'partial', 'stale', 'rejected', 'failed')
+      where resource = any($1::text[]) and status in ('ok', 'unchanged', 'partial', 'stale', 'rejected', 'interrupted', 'failed')
         and finished_at >= started_at
         and ${blindAt('run', 'coalesce(run.observed_at, run.started_at)')}
      on conflict do nothing returning 1`,

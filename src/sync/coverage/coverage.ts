@@ -141,7 +141,11 @@ async function reasonSince(sql: Sql, resource: string, since: Date): Promise<str
     .select({ reason: text<string | null>`coalesce(${run.error}, ${run.reason})` })
     .from(run)
     .where(
-      and(eq(run.resource, resource), anyOf(run.status, ['failed', 'rejected', 'stale']), gte(run.startedAt, since)),
+      and(
+        eq(run.resource, resource),
+        anyOf(run.status, ['failed', 'interrupted', 'rejected', 'stale']),
+        gte(run.startedAt, since),
+      ),
     )
     .orderBy(desc(run.startedAt))
     .limit(1)

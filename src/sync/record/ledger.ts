@@ -1,3 +1,4 @@
+import { InterruptedError } from '../../app/errors.ts'
 import type { Sql } from '../../db/database.ts'
 import { typed } from '../../db/typed.ts'
 import { invalidateCoverage } from '../coverage/count.ts'
@@ -10,7 +11,12 @@ import { observation, run } from './tables.ts'
 
 export type RunRow = typeof run.$inferInsert
 
-export type RunStatus = 'ok' | 'unchanged' | 'stale' | 'rejected' | 'partial' | 'skipped' | 'failed'
+export type RunStatus = 'ok' | 'unchanged' | 'stale' | 'rejected' | 'partial' | 'skipped' | 'interrupted' | 'failed'
+
+/** The status of a run that an error ended. Nothing is wrong where a signal did. */
+export function statusOfError(error: unknown): 'failed' | 'interrupted' {
+  return error instanceof InterruptedError ? 'interrupted' : 'failed'
+}
 
 /** Nothing was seen and nothing written. */
 export const noCounts = {

@@ -88,7 +88,7 @@ function notificationsOf(notification: Notification): Payload[] {
     const instant = observedAt?.toISOString() ?? null
     payloads.push({ event: 'change', status, observedAt: instant, inserted, changed, closed, events })
   }
-  if (error) payloads.push({ event: 'failure', message: error })
+  if (error && status !== 'interrupted') payloads.push({ event: 'failure', message: error })
   for (const { guard, action, reason, key } of guarded.slice(0, enough))
     payloads.push({ event: 'guard', guard, action, message: reason, ...(key === undefined ? {} : { key }) })
   for (const { kind, path, member } of drift.slice(0, enough)) payloads.push({ event: 'drift', kind, path, member })

@@ -13,7 +13,7 @@ export const run = syncTable(
     runId: uuid('Random; the log and other tables name the run by it.').primaryKey(),
     resource: text('The resource, such as items.').notNull(),
     status: text(
-      'ok (something was written), unchanged, partial (loaded, but incomplete or with quarantined records), stale (older than the last accepted response), rejected (implausible), failed. Only ok, unchanged and partial are accepted.',
+      'ok (something was written), unchanged, partial (loaded, but incomplete or with quarantined records), stale (older than the last accepted response), rejected (implausible), interrupted (a signal ended it; nothing is wrong), failed. Only ok, unchanged and partial are accepted.',
     ).notNull(),
     reason: text('Why the response was not accepted as a whole. NULL: it was.'),
     startedAt: instant('When the run began, by the clock of this machine.').notNull(),

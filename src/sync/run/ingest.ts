@@ -97,7 +97,8 @@ async function recordFailure(context: IngestContext, client: RecordingClient, er
   const log = logOfRun(context)
   const outcome = failureOutcome(context, client, error)
   const { run, novelties = [], archive } = outcome
-  if (run) log.error({ err: error }, `failed: ${run.error}`)
+  if (run?.status === 'interrupted') log.info({}, `${run.error}; the next run takes it up`)
+  else if (run) log.error({ err: error }, `failed: ${run.error}`)
   else if (novelties.length === 0 && archive?.exchanges.length === 0) return outcome
   try {
     await commit(context, client, async () => outcome)

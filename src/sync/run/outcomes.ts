@@ -5,7 +5,7 @@ import { type RecordingClient, successfulExchanges } from '../archive/archive.ts
 import { reshaped } from '../drift/shape-changes.ts'
 import type { Engine } from '../engine.ts'
 import { type LoadResult, loadResponse } from '../load/load-response.ts'
-import { isAccepted, lastAccepted, noCounts } from '../record/ledger.ts'
+import { isAccepted, lastAccepted, noCounts, statusOfError } from '../record/ledger.ts'
 import { namesInResponses } from '../record/notifications.ts'
 import type { Outcome } from '../record/record-outcome.ts'
 import type { ResourceBase } from '../resource.ts'
@@ -149,17 +149,17 @@ export async function refusalOutcome(
 /** Describes a request, or a load, that failed. */
 export function failureOutcome(context: IngestContext, client: RecordingClient, error: unknown): IngestResult {
   const at = new Date(context.engine.clock.now())
-  const message = messageOf(error)
+  const [message, status] = [messageOf(error), statusOfError(error)]
   return {
     ...headingOf(context),
-    status: 'failed',
+    status,
     reason: message,
     at,
     observedAt: null,
     guarded: movedActions(error),
     novelties: reshaped(error, context.key),
     archive: { exchanges: successfulExchanges(client), status: 'failed', personal: context.resource.personal },
-    ...(context.key === undefined ? { run: { ...runRow(context, client, at), status: 'failed', error: message } } : {}),
+    ...(context.key === undefined ? { run: { ...runRow(context, client, at), status, error: message } } : {}),
     error,
   }
 }

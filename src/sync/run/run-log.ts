@@ -25,7 +25,7 @@ export function logQuarantined(log: RunLog, { quarantined }: Preparation): void 
 /** Logs what became of a response: its run, what guards did, and drift. */
 export function logOutcome(log: RunLog, { status, run, guarded, drift }: Outcome): void {
   logDrift(log, drift)
-  if (status === 'failed') return
+  if (status === 'failed' || status === 'interrupted') return
   if (run) {
     const { reason, inserted, changed, closed, unchanged, events } = run
     const level = status === 'rejected' || status === 'partial' ? 'warn' : status === 'unchanged' ? 'debug' : 'info'

@@ -1,5 +1,5 @@
-import { InterruptedError, messageOf, RetryableError } from '../../app/errors.ts'
-import { type Counts, noCounts, type RunRow, type RunStatus } from '../record/ledger.ts'
+import { messageOf, RetryableError } from '../../app/errors.ts'
+import { type Counts, noCounts, type RunRow, type RunStatus, statusOfError } from '../record/ledger.ts'
 import type { GuardAction } from '../validate/guard-actions.ts'
 
 /** What one run came to; the fields of `sync --json`. */
@@ -15,8 +15,6 @@ export interface RunResult extends Counts {
   readonly error?: string
   /** A failure that may pass: trying later is worth it. Not part of the JSON. */
   readonly temporary?: boolean
-  /** A signal ended it: its status is `failed`, but nothing is wrong, and no alarm counts it. Not part of the JSON. */
-  readonly interrupted?: boolean
   /** Its id in the ledger; absent when it did not begin. Not part of the JSON. */
   readonly runId?: string
   /** What guards did. Not part of the JSON. */
@@ -38,11 +36,7 @@ export function skippedResult(resource: string, reason?: string): RunResult {
 /** The result of a run that could not even start, such as without a database. */
 export function failedResult(resource: string, error: unknown): RunResult {
   const message = messageOf(error)
-  return { ...emptyResult(resource, 'failed'), error: message, ...kindOf(error) }
-}
-
-function kindOf(failure: unknown) {
-  return { temporary: failure instanceof RetryableError, interrupted: failure instanceof InterruptedError }
+  return { ...emptyResult(resource, statusOfError(error)), error: message, temporary: error instanceof RetryableError }
 }
 
 /** The result of a run from its ledger row. @param failure what ended it */
@@ -61,6 +55,6 @@ export function resultOf(row: RunRow, guarded: readonly GuardAction[], failure?:
     runId,
     ...(reason ? { error: reason } : {}),
     guarded,
-    ...kindOf(failure),
+    temporary: failure instanceof RetryableError,
   }
 }

@@ -59,9 +59,8 @@ export function rejectKeys(summary: RunSummary, keys: number, rejection: GuardAc
   }
 }
 
-/** The status of the run. @param failed whether something ended it early */
-export function statusOf({ counts, statuses, missed, rejection }: RunSummary, failed: boolean): RunStatus {
-  if (failed) return 'failed'
+/** The status of a run that nothing ended early. */
+export function statusOf({ counts, statuses, missed, rejection }: RunSummary): RunStatus {
   if (rejection) return 'rejected'
   if (counts.rejected + counts.quarantined + missed > 0) return 'partial'
   if (counts.inserted + counts.changed + counts.closed + counts.events > 0) return 'ok'

@@ -1,4 +1,4 @@
-import { messageOf, RetryableError } from '../../app/errors.ts'
+import { InterruptedError, messageOf, RetryableError } from '../../app/errors.ts'
 import type { Engine } from '../engine.ts'
 import type { ExtractOptions, Worklist } from '../resource.ts'
 import { addKeys, claimKey, claimNamed, releaseKey } from '../worklist/work-items.ts'
@@ -137,7 +137,14 @@ class Driver {
   async close(): Promise<RunResult> {
     const isSound = failureOf(this.#progress) === undefined && !this.#options.signal?.aborted
     await this.#run.endRefusals(isSound).catch((error: unknown) => this.#advance({ type: 'fatal', error }))
-    return await this.#run.close(this.#progress.requested, failureOf(this.#progress))
+    return await this.#run.close(this.#progress.requested, failureOf(this.#progress) ?? this.#interruption())
+  }
+
+  /** Why the run ends before its time: a signal cut its requests, or came before the first response. */
+  #interruption(): unknown {
+    const { signal, stopping } = this.#options
+    const ended = signal?.aborted ? signal : this.#run.hasResponse() ? undefined : stopping
+    return ended?.reason instanceof InterruptedError ? ended.reason : undefined
   }
 
   #advance(event: ProgressEvent): void {

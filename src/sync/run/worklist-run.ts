@@ -3,7 +3,7 @@ import { messageOf } from '../../app/errors.ts'
 import { countLosses } from '../drift/shape-changes.ts'
 import type { Engine, RunLog } from '../engine.ts'
 import { holdRestrictions } from '../privacy/restrictions/pending-restrictions.ts'
-import { isAccepted, noCounts } from '../record/ledger.ts'
+import { isAccepted, noCounts, statusOfError } from '../record/ledger.ts'
 import { namesInResponses } from '../record/notifications.ts'
 import { recordOutcome } from '../record/record-outcome.ts'
 import type { Worklist } from '../resource.ts'
@@ -60,7 +60,7 @@ export class WorklistRun {
 
   /** The same for a key that only shows whether the service is up: its refusal counts for nothing. */
   addProbe(key: string, result: IngestResult): void {
-    if (result.status === 'failed') throw result.error
+    if (result.status === 'failed' || result.status === 'interrupted') throw result.error
     for (const { guard, reason } of result.guarded) {
       this.#lastReasons.set(`${key} ${guard}`, reason)
       if (guard === 'credential') this.log.warn({ key }, reason)
@@ -72,6 +72,10 @@ export class WorklistRun {
 
   miss(key: string, reason: string): void {
     this.#summary = addMissed(this.#summary, key, reason)
+  }
+
+  hasResponse(): boolean {
+    return this.#summary.statuses.size > 0
   }
 
   /** Why the run must stop: the API refuses many keys at once. */
@@ -106,7 +110,7 @@ export class WorklistRun {
     const { db, api, clock, program, notifies } = this.#engine
     const { counts, observedAt, rejection, guarded } = this.#summary
     const { runId, startedAt } = this
-    const status = statusOf(this.#summary, failure !== undefined)
+    const status = failure === undefined ? statusOf(this.#summary) : statusOfError(failure)
     const at = new Date(clock.now())
     const [reason, latest] = [reasonOf(this.#summary), observedAt > 0 ? new Date(observedAt) : null]
     const run = { runId, resource: this.#resource.name, status, reason, observedAt: latest }

@@ -89,7 +89,7 @@ export async function backfillPages(
     (await beginCampaign(db, { resource: name, since: now, startedAt: now, keys: price.keys }))
   const run = await walkPages(resource, engine, context)
   if (isAccepted(run.status)) await finishCampaign(db, campaign, new Date(clock.now()))
-  return { run, left: run.status === 'failed' ? null : 0, price }
+  return { run, left: run.status === 'failed' || run.status === 'interrupted' ? null : 0, price }
 }
 
 /** The campaign to continue, or a new one. */

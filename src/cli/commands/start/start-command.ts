@@ -245,7 +245,7 @@ function hourlySummary({ clock, log }: Pick<App, 'clock' | 'log'>): (result: Run
   let total = { ...none }
   return (result) => {
     total.runs += 1
-    total.failed += result.status === 'failed' && !result.interrupted ? 1 : 0
+    total.failed += result.status === 'failed' ? 1 : 0
     for (const name of summed) total[name] += result[name]
     if (clock.now() - since < HOUR) return
     log.info(total, 'the last hour')
