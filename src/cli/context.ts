@@ -73,9 +73,10 @@ export function tableWidth({ out, flags }: Context): number | undefined {
   return flags.wide ? undefined : out.width
 }
 
-/** As `writeResult`, but no text with `--quiet`. */
-export function writeSummary(context: Context, json: unknown, text: string): void {
+/** As `writeResult`, but no text with `--quiet`. @param failures lines of text for stderr: what of the work failed */
+export function writeSummary(context: Context, json: unknown, text: string, failures = ''): void {
   writeResult(context, json, context.flags.quiet ? '' : text)
+  if (!context.flags.json && !context.flags.quiet && failures !== '') context.err.write(failures)
 }
 
 /** Runs work that counts rows of tables; shows its progress, and says how many seconds it took. */

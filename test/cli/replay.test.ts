@@ -59,7 +59,8 @@ describe('wynnsync replay', () => {
     expect(await runInside(['sync', 'items'], environment)).toMatchObject({ code: 0 })
     expect(await runInside(['replay', 'items'], environment)).toMatchObject({
       code: 1,
-      out: 'items: left alone, it has no archive\n',
+      out: '',
+      err: 'items: left alone, it has no archive\n',
     })
     expect(await runInside(['replay', 'nonsense'], environment)).toMatchObject({ code: 2 })
   }, 60_000)

@@ -193,6 +193,24 @@ describe('wynnsync sync', () => {
     ])
   })
 
+  test('says on stderr, and once, what failed; the table of runs alone is on stdout', async () => {
+    const api = await servedApi()
+    api.setAnswer('/item/database', () => ({ status: 403, body: { error: 'Forbidden', detail: 'Not for you.' } }))
+    const environment = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_BASE_URL: api.url }
+    const failed = await runProgram(['sync', 'items'], environment)
+    expect([failed.code, failed.out.split('\n').length]).toEqual([1, 3])
+    expect(failed.out).toMatch(/^items +failed /m)
+    expect(failed.err.match(/responded with 403/g)).toHaveLength(1)
+    const nobody = 'postgres://me@127.0.0.1:1/wynn'
+    const away = await runProgram(['sync', 'items', 'recipes', '--database-url', nobody], environment)
+    expect([away.code, away.out.split('\n').length]).toEqual([75, 4])
+    expect(away.err.match(/127\.0\.0\.1:1/g)).toHaveLength(1)
+    api.setAnswer('/guild/list/guild', () => ({ status: 403, body: { error: 'Forbidden', detail: 'Not for you.' } }))
+    const backfill = await runProgram(['backfill', 'guilds'], environment)
+    expect([backfill.code, backfill.out]).toEqual([1, ''])
+    expect(backfill.err).toContain('responded with 403')
+  })
+
   test('ends with 75 when the database goes away while the API is being asked', async () => {
     const api = await servedApi()
     const { url, cut } = await cuttableWay(await testDatabaseUrl())

@@ -9,7 +9,7 @@ export function publicResult({ temporary: _t, renewAt: _r, guarded: _g, runId: _
 
 const columns = ['resource', 'status', 'records', 'new', 'changed', 'gone', 'requests', 'seconds'] as const
 
-/** Runs as a table, then their errors and guard actions. */
+/** Runs as a table, then why responses were not accepted, and guard actions. Why a run failed is in the log, on stderr. */
 export function runSummary(runs: readonly RunResult[]): string {
   const rows = runs.map((run) => ({
     ...run,
@@ -22,13 +22,16 @@ export function runSummary(runs: readonly RunResult[]): string {
 
 const shownActions = 5
 
-/** The error of a run, then what its guards did beyond that. */
-function remarksOn({ resource, error, guarded = [] }: RunResult): string[] {
+/** The reason of a run, then what its guards did beyond that. */
+function remarksOn({ resource, status, error, guarded = [] }: RunResult): string[] {
   const others = guarded.filter(({ reason }) => !error?.includes(reason))
   const remarks = others
     .slice(0, shownActions)
     .map(({ guard, action, key, reason }) => `${key ? `${key}: ` : ''}${reason} (${guard}: ${action})`)
-  const lines = [...(error ? [error] : []), ...remarks].map((line) => `${resource}: ${visibleLine(line)}\n`)
+  const isLogged = status === 'failed' || status === 'interrupted'
+  const lines = [...(error && !isLogged ? [error] : []), ...remarks].map(
+    (line) => `${resource}: ${visibleLine(line)}\n`,
+  )
   const more = others.length - remarks.length
   return more > 0 ? [...lines, `${resource}: and ${more} more of the kind; see sync.guard_action\n`] : lines
 }

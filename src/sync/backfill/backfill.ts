@@ -229,7 +229,7 @@ async function close(walk: Walk, campaign: Campaign, error: unknown): Promise<Ba
     if (left === 0) await finishCampaign(db, campaign, new Date(clock.now()))
     return { run: await run.close(state.requested, error), left }
   } catch (failure) {
-    run.log.warn({ err: failure }, 'the end could not be recorded')
+    run.log.error({ err: error ?? failure }, 'failed, and the end could not be recorded')
     return { run: failedResult(resource.name, error ?? failure), left: null }
   }
 }

@@ -10,7 +10,7 @@ import { endsWork } from './admission.ts'
 import { type Extracted, extract } from './extract.ts'
 import { MustParse } from './load-known.ts'
 import { failureOutcome, type IngestContext, type IngestResult, refusalOutcome, responseOutcome } from './outcomes.ts'
-import { logOfRun, logOutcome, logQuarantined } from './run-log.ts'
+import { logFailure, logOfRun, logOutcome, logQuarantined } from './run-log.ts'
 
 /**
  * Takes a whole resource, or one key of a worklist, through the pipeline: extract and normalize without a database, then
@@ -97,8 +97,7 @@ async function recordFailure(context: IngestContext, client: RecordingClient, er
   const log = logOfRun(context)
   const outcome = failureOutcome(context, client, error)
   const { run, novelties = [], archive } = outcome
-  if (run?.status === 'interrupted') log.info({}, `${run.error}; the next run takes it up`)
-  else if (run) log.error({ err: error }, `failed: ${run.error}`)
+  if (run) logFailure(log, error)
   else if (novelties.length === 0 && archive?.exchanges.length === 0) return outcome
   try {
     await commit(context, client, async () => outcome)

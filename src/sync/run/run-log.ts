@@ -1,5 +1,7 @@
+import { messageOf } from '../../app/errors.ts'
 import type { Engine, RunLog } from '../engine.ts'
 import type { Preparation } from '../normalize/prepare.ts'
+import { statusOfError } from '../record/ledger.ts'
 import type { Outcome, RecordedDrift } from '../record/record-outcome.ts'
 
 /** The engine's log for one run: every line carries its resource and its id. */
@@ -20,6 +22,12 @@ export function logOfRun(run: {
 
 export function logQuarantined(log: RunLog, { quarantined }: Preparation): void {
   for (const { key, path, reason } of quarantined.slice(0, 5)) log.warn({ key, path }, `record quarantined: ${reason}`)
+}
+
+/** Logs why a run failed, or that a signal ended it. */
+export function logFailure(log: RunLog, error: unknown): void {
+  if (statusOfError(error) === 'interrupted') log.info({}, `${messageOf(error)}; the next run takes it up`)
+  else log.error({ err: error }, `failed: ${messageOf(error)}`)
 }
 
 /** Logs what became of a response: its run, what guards did, and drift. */

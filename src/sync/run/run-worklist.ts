@@ -1,4 +1,4 @@
-import { InterruptedError, messageOf, RetryableError } from '../../app/errors.ts'
+import { InterruptedError, RetryableError } from '../../app/errors.ts'
 import type { Engine } from '../engine.ts'
 import type { ExtractOptions, Worklist } from '../resource.ts'
 import { addKeys, claimKey, claimNamed, releaseKey } from '../worklist/work-items.ts'
@@ -131,7 +131,6 @@ class Driver {
 
   fail(error: unknown): void {
     this.#advance({ type: 'fatal', error })
-    this.#run.log.error({ err: error }, `failed: ${messageOf(error)}`)
   }
 
   async close(): Promise<RunResult> {

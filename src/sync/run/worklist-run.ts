@@ -12,7 +12,7 @@ import { concludeRefusal, rejectRefusals } from '../worklist/conclude.ts'
 import { addKey, endOfKeys, noRefusals, refusalWindow, takeReady } from '../worklist/run-refusals.ts'
 import { addRestriction, massRestriction, noRestrictions } from '../worklist/run-restrictions.ts'
 import type { IngestContext, IngestResult } from './outcomes.ts'
-import { logDrift, logOfRun } from './run-log.ts'
+import { logDrift, logFailure, logOfRun } from './run-log.ts'
 import { type RunResult, resultOf } from './run-result.ts'
 import { addMissed, addOutcome, emptySummary, reasonOf, rejectKeys, statusOf } from './run-summary.ts'
 
@@ -129,6 +129,7 @@ export class WorklistRun {
     const recorded = { ...outcome, guarded: rejection ? [rejection] : [], novelties: this.#losses.found() }
     const { drift } = await db.transaction((sql) => recordOutcome(sql, recorded, notifies))
     logDrift(this.log, drift)
+    if (failure !== undefined) logFailure(this.log, failure)
     this.log.info({ keys: requested, ...counts }, status)
     return resultOf(row, guarded, failure)
   }

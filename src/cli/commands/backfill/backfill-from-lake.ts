@@ -42,7 +42,7 @@ export async function backfillFromLake(
       const seconds = Math.ceil(rows / ROWS_PER_SECOND)
       const price = { place: fromLake, files, rows, bytes, known, seconds, refused, notTaken }
       const text = `${rows.toLocaleString('en-US')} rows in ${files} files, ${bytesText(bytes)}: about ${durationText(seconds)}\n`
-      writeSummary(context, price, text + linesOf({ refused, notTaken }))
+      writeSummary(context, price, text, refusalsOf({ refused, notTaken }))
       return exitCode.done
     }
     const { done, seconds } = await withProgress(context, 'lake', async (onProgress) => {
@@ -50,7 +50,7 @@ export async function backfillFromLake(
       if (db.kind === 'server' && imported.files > 0) await db.query('analyze')
       return imported
     })
-    writeSummary(context, { place: fromLake, ...done, seconds }, importedText(done, seconds))
+    writeSummary(context, { place: fromLake, ...done, seconds }, importedText(done, seconds), refusalsOf(done))
     return done.refused.length > 0 || done.tables.some(({ refused }) => refused > 0) ? exitCode.rejected : exitCode.done
   }
   return await withDatabase(context, 'backfill from a lake', work, { access: 'create', alone: true, stays: true })
@@ -63,11 +63,11 @@ export function importedText(done: Imported, seconds: number): string {
   const { tables, files, bytes, known } = done
   const table = tables.length > 0 ? formatTable(columns, tables) : ''
   const before = known > 0 ? `; ${known} files were imported before` : ''
-  return `${table}${files} files, ${bytesText(bytes)}, in ${durationText(seconds)}${before}\n${linesOf(done)}`
+  return `${table}${files} files, ${bytesText(bytes)}, in ${durationText(seconds)}${before}\n`
 }
 
 /** What was not imported, and why. */
-function linesOf({ refused, notTaken }: Pick<Imported, 'refused' | 'notTaken'>): string {
+export function refusalsOf({ refused, notTaken }: Pick<Imported, 'refused' | 'notTaken'>): string {
   const lines = refused.map(({ what, reason }) => `refused: ${what}: ${reason}`)
   if (notTaken.length > 0) lines.push(`not imported: ${notTaken.join(', ')}`)
   return lines.map((line) => `${visibleLine(line)}\n`).join('')

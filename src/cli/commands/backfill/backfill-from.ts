@@ -81,7 +81,8 @@ export async function backfillFromCommand(
   writeSummary(
     context,
     { from: from ?? fromGit, resources: counts, broken, unknown, ...ofGit },
-    textOf(loaded, unknown),
+    textOf(loaded),
+    failuresOf(loaded, unknown),
   )
   const isDoubtful = broken.length > 0 || counts.some((row) => row.rejected + row.quarantined > 0)
   return isDoubtful ? exitCode.rejected : exitCode.done
@@ -153,17 +154,18 @@ const MOST_LINES = 20
 
 type Loaded = LoadedFolder & Pick<Source, 'skipped' | 'known'>
 
-function textOf(
-  { resources, broken, skipped, known }: Loaded,
-  unknown: readonly { request: string; answers: number }[],
-): string {
+function textOf({ resources, known }: Loaded): string {
   const rows = resources.map((row) => ({ ...row, responses: row.answers, new: row.inserted, gone: row.closed }))
+  const before = known > 0 ? `${known} responses are not after what is known, and were left alone\n` : ''
+  return formatTable(columns, rows) + before
+}
+
+/** What was not loaded; what could not be read is in the log. */
+function failuresOf({ skipped }: Loaded, unknown: readonly { request: string; answers: number }[]): string {
   const requests = unknown.map(({ request, answers }) => `${request}: no resource; ${answers} responses skipped`)
-  const left = [...requests, ...broken, ...skipped]
+  const left = [...requests, ...skipped]
   const more = left.length > MOST_LINES ? [`and ${left.length - MOST_LINES} more; see --json`] : []
-  const before = known > 0 ? [`${known} responses are not after what is known, and were left alone`] : []
-  const lines = [...left.slice(0, MOST_LINES), ...more, ...before].map((line) => `${visibleLine(line)}\n`)
-  return formatTable(columns, rows) + lines.join('')
+  return [...left.slice(0, MOST_LINES), ...more].map((line) => `${visibleLine(line)}\n`).join('')
 }
 
 /** `backfill --from-git REPOSITORY --detect`: lists what looks like responses, and loads nothing. Returns the exit code. */

@@ -10,7 +10,7 @@ import { openPlace } from '../../../lake/read/place.ts'
 import { type Context, withProgress, writeSummary } from '../../context.ts'
 import { exitCode } from '../../exit-codes.ts'
 import { durationText } from '../../output/units.ts'
-import { importedText } from '../backfill/backfill-from-lake.ts'
+import { importedText, refusalsOf } from '../backfill/backfill-from-lake.ts'
 
 /**
  * `move --to PLACE --merge`: the history of one database into another that has some, by the rules for a lake, through a lake in the
@@ -32,6 +32,6 @@ export async function mergeDatabases(context: Context, source: Database, target:
     return imported
   })
   const text = `${importedText(done, seconds)}${source.place} -> ${target.place}, in ${durationText(seconds)}; ${source.place} is as it was\n`
-  writeSummary(context, { source: source.place, target: target.place, ...done, seconds }, text)
+  writeSummary(context, { source: source.place, target: target.place, ...done, seconds }, text, refusalsOf(done))
   return done.refused.length > 0 || done.tables.some(({ refused }) => refused > 0) ? exitCode.rejected : exitCode.done
 }

@@ -42,7 +42,7 @@ export async function replayCommand(context: Context, flags: ReplayFlags, names:
   const refused = replayed.resources.filter(
     (resource) => !resource.isReplayed && (names.length > 0 || resource.from !== null),
   )
-  writeSummary(context, replayed, textOf(replayed, refused))
+  writeSummary(context, replayed, textOf(replayed), failuresOf(replayed, refused))
   if (names.length > 0 && refused.length > 0) return exitCode.failed
   const { lost, swapped, answers } = replayed
   return lost.length > 0 || (swapped === false && answers === 0 && refused.length > 0)
@@ -60,14 +60,20 @@ function offlineApi() {
 
 type Refused = Replayed['resources'][number]
 
-function textOf(replayed: Replayed, refused: readonly Refused[]): string {
-  const { status, lost, tables, answers } = replayed
+/** What cannot be replayed. */
+function failuresOf({ lost }: Replayed, refused: readonly Refused[]): string {
+  return [
+    ...refused.map((resource) => `${resource.resource}: ${refusal(resource)}\n`),
+    ...lost.map((message) => `cannot be read any more: ${visibleLine(message)}\n`),
+  ].join('')
+}
+
+function textOf(replayed: Replayed): string {
+  const { status, tables, answers } = replayed
   const rows = tables.map((table) => ({ ...table, 'only before': table.onlyBefore, 'only after': table.onlyAfter }))
   return [
     status === 'skipped' ? 'another replay is running\n' : '',
-    ...refused.map((resource) => `${resource.resource}: ${refusal(resource)}\n`),
     rows.length > 0 ? formatTable(['table', 'only before', 'only after', 'equal'], rows) : '',
-    ...lost.map((message) => `cannot be read any more: ${visibleLine(message)}\n`),
     answers > 0 ? `${answers} responses; ${outcome(replayed)}\n` : '',
   ].join('')
 }
