@@ -1,5 +1,6 @@
 import { type App, checkReadable, createApp, migrateDatabase, openDatabase } from '../app/app.ts'
 import { type ConfigFlags, givenSettings, readConfig, type SettingChecks } from '../app/config.ts'
+import { wholeNumber } from '../app/config-values.ts'
 import { InterruptedError } from '../app/errors.ts'
 import { tableExists } from '../db/catalog.ts'
 import { NothingThere } from '../db/connect.ts'
@@ -71,6 +72,19 @@ export async function showResult(context: Context, json: unknown, text: string, 
 /** The width of tables; undefined when they show everything. */
 export function tableWidth({ out, flags }: Context): number | undefined {
   return flags.wide ? undefined : out.width
+}
+
+/** Rows of a table on a terminal where no limit is given. */
+const tableLimit = 50
+
+/**
+ * How many rows a command shows at most, 0 for all: a terminal has a limit of its own, a pipe has none.
+ * @param given the value of `--limit`
+ * @throws UsageError when it is no number
+ */
+export function rowLimit({ out }: Context, given: string | undefined, isTable: boolean): number {
+  if (given !== undefined) return wholeNumber('--limit', given)
+  return isTable && out.isTTY ? tableLimit : 0
 }
 
 /** As `writeResult`, but no text with `--quiet`. @param failures lines of text for stderr: what of the work failed */

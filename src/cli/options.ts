@@ -24,6 +24,12 @@ export const commonOptions: readonly Option[] = [
 /** The flag of the commands whose tables may be wider than a terminal. */
 export const wide = option('--wide', 'tables as wide as they are, instead of cut to the terminal')
 
+/** The flag of the commands whose tables may have any number of rows. */
+export const rowsLimit = option(
+  '--limit <rows>',
+  'at most that many rows, 0 for all (default: 50 in a table on a terminal)',
+)
+
 /** The flag of every command that sends requests to the API. */
 export const concurrency = option('--concurrency <number>', 'requests in flight per rate-limit bucket (default: 4)')
 

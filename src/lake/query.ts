@@ -28,6 +28,7 @@ export async function lakeSql(name: string): Promise<string> {
 }
 
 export interface AskOptions {
+  /** Of rows; 0 for all. */
   readonly limit: number
   /** More bytes of files than this are not fetched from a place that is no folder of this machine. */
   readonly maxBytes: number
@@ -51,7 +52,7 @@ export async function askLake(place: LakePlace, name: string, options: AskOption
     options.signal?.addEventListener('abort', interrupt)
     try {
       for (const [table, own] of paths) await createView(db, table, own)
-      return await db.rows(`select * from (${text}) limit ${options.limit}`)
+      return await db.rows(`select * from (${text})${options.limit > 0 ? ` limit ${options.limit}` : ''}`)
     } catch (error) {
       options.signal?.throwIfAborted()
       const [, table] = /Table with name (\w+) does not exist/.exec(String(error)) ?? []

@@ -2,6 +2,7 @@ import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { formatTable } from '../../src/cli/output/table.ts'
 import { buildProgram, type Environment } from '../support/cli.ts'
 import { runInside } from '../support/cli-inside.ts'
 import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
@@ -9,7 +10,7 @@ import { servedApi, serveItems } from '../support/served.ts'
 import { hasTerminals, onTerminal } from '../support/terminal.ts'
 import { item } from '../support/world.ts'
 
-const items = Array.from({ length: 40 }, (_, index) =>
+const items = Array.from({ length: 60 }, (_, index) =>
   item(`Bow ${index} ${'of a long name '.repeat(6)}`, {
     type: 'weapon',
     identifications: { rawStrength: 5_664_000_000 + index },
@@ -48,7 +49,9 @@ describe.skipIf(!hasTerminals)('a table on a terminal', () => {
     expect(lines[1]).toMatch(/^Bow \d.*… .* 5\.66 bn/)
     const narrow = await shown(['query', 'item', '--limit', '3'])
     for (const line of narrow.lines) expect(cells(line)).toBeLessThanOrEqual(80)
-    expect(narrow.lines).toContainEqual(expect.stringMatching(/^\(\d+ more columns, which --wide shows: \w+, /))
+    expect(narrow.lines).toContainEqual(
+      expect.stringMatching(/^\(\d+ columns are not shown; see --wide, --csv or --json: \w+, /),
+    )
   })
 
   test('is as wide as $COLUMNS says, and whole with --wide', async () => {
@@ -96,7 +99,71 @@ describe.skipIf(!hasTerminals)('a table on a terminal', () => {
   })
 })
 
+describe('the columns of a table on a narrow terminal', () => {
+  const uuid = (last: number) => `00000000-0000-4000-8000-${String(last).padStart(12, '0')}`
+  const rows = Array.from({ length: 3 }, (_, index) => ({
+    player_uuid: uuid(index),
+    username: `Somebody${index}`,
+    guild_uuid: uuid(99),
+    guild_name: 'Guild of a name',
+    note: 'a text that says much but no more than the numbers '.repeat(2),
+    is_open: true,
+    since: new Date(Date.UTC(2026, 4, 1 + index)),
+    until: new Date(Date.UTC(2026, 5, 1 + index)),
+    observed_at: new Date(Date.UTC(2026, 6, 1)),
+    playtime_hours: 1234.5 + index,
+    deaths: 3,
+  }))
+  const headings = (list: readonly object[], width?: number) =>
+    formatTable(Object.keys(list[0] ?? {}), list, { width })
+      .split('\n')[0]
+      ?.trim()
+      .split(/ {2,}/)
+
+  test('have no uuid beside its name, and end with the names, the numbers and the first instant', () => {
+    const text = formatTable(Object.keys(rows[0] ?? {}), rows, { width: 80 })
+    for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(80)
+    expect(headings(rows, 80)).toEqual(['username', 'guild_name', 'note', 'since', 'playtime_hours', 'deaths'])
+    expect(headings(rows, 70)).toEqual(['username', 'guild_name', 'since', 'playtime_hours', 'deaths'])
+    expect(text).toContain('(5 columns are not shown; see --wide or --json: player_uuid, guild_uuid, ')
+    expect(headings(rows, 300)).toEqual(Object.keys(rows[0] ?? {}).filter((name) => !name.endsWith('uuid')))
+    expect(headings(rows)).toEqual(Object.keys(rows[0] ?? {}))
+  })
+
+  test('keep a uuid whole where it is all that says who is meant', () => {
+    const unnamed = rows.map((row, index) => ({ ...row, username: index === 1 ? null : row.username }))
+    expect(headings(unnamed, 300)).toContain('player_uuid')
+    const members = rows.map(({ player_uuid, deaths }) => ({ player_uuid, deaths }))
+    expect(formatTable(['player_uuid', 'deaths'], members, { width: 80 })).toContain(uuid(2))
+    expect(
+      headings(
+        members.map((row) => ({ attacker: 'A', attacker_uuid: row.player_uuid })),
+        80,
+      ),
+    ).toEqual(['attacker'])
+  })
+})
+
 describe('a table in a pipe', () => {
+  test('has all rows, where a terminal has fifty and says so; the statement has the limit that the table has', async () => {
+    const every = ['query', 'item_identification']
+    const statement = 'select * from analytics.item_identification'
+    const piped = await runInside(every, environment)
+    expect(piped.out.trimEnd().split('\n')).toHaveLength(61)
+    expect(piped.err).toBe('')
+    const sql = await runInside([...every, '--sql'], environment)
+    expect([sql.out, sql.err]).toEqual([`${statement};\n`, ''])
+    if (!hasTerminals) return
+    const seen = await shown(every, {}, { columns: 80, rows: 90 })
+    expect(seen.lines).toContain('the first 50 rows; --limit 0 for all')
+    const sqlSeen = await shown([...every, '--sql'])
+    expect(sqlSeen.lines).toEqual([
+      `${statement} limit 50;`,
+      'limit 50 is what a terminal shows; --limit 0 leaves it out',
+    ])
+    expect((await shown([...every, '--sql', '--limit', '0'])).lines).toEqual([`${statement};`])
+  })
+
   test('is whole, also where $COLUMNS is exported; JSON and CSV have every digit', async () => {
     const narrow = { ...environment, COLUMNS: '40' }
     const { out } = await runInside(identifications, narrow)

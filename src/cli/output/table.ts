@@ -18,32 +18,34 @@ export interface TableOptions {
   readonly wraps?: boolean
   /** Whether numbers are shown as people read them: `5.66 bn`. */
   readonly readable?: boolean
+  /** The flags that show the columns for which there is no room. */
+  readonly shownBy?: string
 }
 
 /** Rows as aligned columns under their names; numbers to the right. */
 export function formatTable(columns: readonly string[], rows: readonly Cells[], options: TableOptions = {}): string {
   if (rows.length === 0) return '(no rows)\n'
-  const { width, wraps = false, readable = false } = options
-  const numeric = columns.map((column) => rows.every((row) => isNumeric(cellOf(row, column))))
+  const { width, wraps = false, readable = false, shownBy = '--wide or --json' } = options
   const lines = rows.map((row) => columns.map((column) => cellText(cellOf(row, column), readable)))
-  const cuttable = columns.map((column, index) => !numeric[index] && !rows.some((row) => isInstant(row, column)))
   const natural = naturalWidths(columns, lines)
-  const widths = width === undefined ? natural : fitColumns(natural, cuttable, width)
-  const shown = widths.length
+  const all = columns.map((name, index) => columnOf(name, columns, rows, natural[index] ?? 0))
+  const shown = width === undefined ? all : fitColumns(all, width)
+  const indices = shown.map(({ name }) => columns.indexOf(name))
   const text: string[] = []
   for (let from = 0; from < lines.length; from += together) {
     const table = new CliTable({
-      ...(from === 0 ? { head: columns.slice(0, shown) } : {}),
+      ...(from === 0 ? { head: shown.map(({ name }) => name) } : {}),
       chars: { ...borderless, middle: ' '.repeat(gap) },
       style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
-      colAligns: numeric.slice(0, shown).map((right) => (right ? 'right' : 'left')),
+      colAligns: shown.map(({ isNumeric }) => (isNumeric ? 'right' : 'left')),
       wordWrap: wraps,
-      colWidths: widths,
+      colWidths: shown.map((column) => column.width),
     })
-    for (const line of lines.slice(from, from + together)) table.push(line.slice(0, shown))
+    for (const line of lines.slice(from, from + together)) table.push(indices.map((index) => line[index] ?? ''))
     for (const line of table.toString().split('\n')) text.push(line.trimEnd())
   }
-  return `${text.join('\n')}\n${leftOut(columns.slice(shown), width)}`
+  const left = columns.filter((_, index) => !indices.includes(index))
+  return `${text.join('\n')}\n${leftOut(left, shownBy, width)}`
 }
 
 /** The names of the columns of a table that the text begins with. */
@@ -56,17 +58,11 @@ function naturalWidths(columns: readonly string[], lines: readonly (readonly str
   )
 }
 
-function leftOut(columns: readonly string[], width = 0): string {
+function leftOut(columns: readonly string[], shownBy: string, width = 0): string {
   if (columns.length === 0) return ''
-  const count = columns.length === 1 ? '1 more column' : `${columns.length} more columns`
-  return `${shortened(`(${count}, which --wide shows: ${columns.join(', ')}`, width - 1)})\n`
+  const count = columns.length === 1 ? '1 column is' : `${columns.length} columns are`
+  return `${shortened(`(${count} not shown; see ${shownBy}: ${columns.join(', ')}`, width - 1)})\n`
 }
-
-function isNumeric(value: unknown): boolean {
-  return value === null || value === undefined || typeof value === 'number' || typeof value === 'bigint'
-}
-
-const isInstant = (row: Cells, column: string) => cellOf(row, column) instanceof Date
 
 /** A line feed or tab would rearrange the table and is shown as a space; other control characters are shown escaped. */
 function cellText(value: unknown, readable: boolean): string {
@@ -78,22 +74,74 @@ function cellText(value: unknown, readable: boolean): string {
 const gap = 2
 /** Rows that are laid out at a time: the time for one table grows with the square of its rows. */
 const together = 20
-/** Columns are not cut below this; then the last ones are left out. */
+/** Texts are not cut below this; then columns are left out. */
 const narrowest = 10
 
+interface TableColumn {
+  readonly name: string
+  readonly width: number
+  readonly isNumeric: boolean
+  /** Whether it may be cut: half a number or uuid is another one. */
+  readonly isCuttable: boolean
+  /** How much a reader misses it, as a rank: what has the highest is left out first. */
+  readonly rank: number
+}
+
+/** The ranks of columns. What is named is left out wherever there is a width, and what is essential only after all others. */
+const ranks = { essential: 0, when: 1, usual: 2, minor: 3, named: 4 } as const
+
+/** Names, and the old and new value of a change. */
+const essential = /(^|[_ ])(name|username|territory|world|resource|reward|title|value|attacker|defender)$/
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+function columnOf(name: string, columns: readonly string[], rows: readonly Cells[], width: number): TableColumn {
+  const values = rows.map((row) => cellOf(row, name)).filter((value) => value !== null && value !== undefined)
+  const isNumeric = values.every((value) => typeof value === 'number' || typeof value === 'bigint')
+  const isInstant = values.some((value) => value instanceof Date)
+  const isUuid = values.length > 0 && values.every((value) => typeof value === 'string' && uuid.test(value))
+  const rank = () => {
+    if (isUuid) return hasName(name, columns, rows) ? ranks.named : ranks.minor
+    if (name === 'observed_at' || values.every((value) => typeof value === 'boolean')) return ranks.minor
+    if (isNumeric || essential.test(name)) return ranks.essential
+    const isFirst = isInstant && columns.find((one) => rows.some((row) => cellOf(row, one) instanceof Date)) === name
+    return isFirst ? ranks.when : ranks.usual
+  }
+  return { name, width, isNumeric, isCuttable: !isNumeric && !isInstant && !isUuid, rank: rank() }
+}
+
+/** Whether each uuid of a column has its name beside it, as `guild_uuid` has it in `guild_name` and `player_uuid` in `username`. */
+function hasName(column: string, columns: readonly string[], rows: readonly Cells[]): boolean {
+  const stem = column.replace(/_?uuid$/, '')
+  const own = /^(player|guild|entity|)$/.test(stem) ? ['username', 'name'] : []
+  const name = [`${stem}_name`, `${stem}_username`, stem, ...own].find((one) => one !== column && columns.includes(one))
+  const isMissing = (row: Cells, one: string) => (cellOf(row, one) ?? null) === null
+  return name !== undefined && rows.every((row) => isMissing(row, column) || !isMissing(row, name))
+}
+
 /**
- * The widths of the columns that fit a terminal: the widest are cut first, and the last left out when that is not enough. The
- * first always stays.
- * @param natural widths that show everything
- * @param isCuttable whether a column may be cut: half a number is another number
+ * The columns that fit a terminal. What is named by the column beside it is left out; where the others do not fit with their texts
+ * cut, those that are missed least, of these the widest and the last. One always stays, and at the end the widest texts are cut.
  */
-function fitColumns(natural: readonly number[], isCuttable: readonly boolean[], width: number): number[] {
-  const cutTo = (most: number, count: number) =>
-    natural.slice(0, count).map((one, index) => (isCuttable[index] ? Math.min(one, most) : one))
-  const total = (widths: readonly number[]) => widths.reduce((sum, one) => sum + one + gap, -gap)
-  let count = natural.length
-  while (count > 1 && total(cutTo(narrowest, count)) > width) count--
+function fitColumns(columns: readonly TableColumn[], width: number): readonly TableColumn[] {
+  const cutTo = (most: number, list: readonly TableColumn[]) =>
+    list.map((one) => (one.isCuttable ? { ...one, width: Math.min(one.width, most) } : one))
+  const total = (list: readonly TableColumn[]) => list.reduce((sum, one) => sum + one.width + gap, -gap)
+  let shown = columns.filter(({ rank }) => rank !== ranks.named)
+  while (shown.length > 1 && total(cutTo(narrowest, shown)) > width) {
+    const worst = leastMissed(cutTo(narrowest, shown))
+    shown = shown.filter(({ name }) => name !== worst.name)
+  }
   let most = width
-  while (most > narrowest && total(cutTo(most, count)) > width) most--
-  return cutTo(most, count)
+  while (most > narrowest && total(cutTo(most, shown)) > width) most--
+  return cutTo(most, shown)
+}
+
+/** The column to leave out next. The first stays, unless it is a uuid. */
+function leastMissed([first, ...others]: readonly TableColumn[]): TableColumn {
+  const candidates = first && first.rank === ranks.minor ? [first, ...others] : others
+  return candidates.reduce((worst, one) => {
+    if (one.rank !== worst.rank) return one.rank > worst.rank ? one : worst
+    return one.rank === ranks.essential || one.width >= worst.width ? one : worst
+  })
 }

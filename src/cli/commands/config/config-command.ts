@@ -1,5 +1,5 @@
 import { type SettingInUse, settingsInUse } from '../../../app/config.ts'
-import { type Context, writeResult } from '../../context.ts'
+import { type Context, tableWidth, writeResult } from '../../context.ts'
 import { formatTable } from '../../output/table.ts'
 
 /** `config show`: every setting with its value and source. */
@@ -8,7 +8,7 @@ export async function configShow(context: Context): Promise<void> {
   writeResult(
     context,
     { settings },
-    formatTable(['setting', 'value', 'from'], settings.map(rowOf), { width: context.out.width, wraps: true }),
+    formatTable(['setting', 'value', 'from'], settings.map(rowOf), { width: tableWidth(context), wraps: true }),
   )
 }
 

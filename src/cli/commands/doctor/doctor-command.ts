@@ -11,7 +11,7 @@ import type { Database } from '../../../db/database.ts'
 import { sqlState } from '../../../db/sql-errors.ts'
 import { readFreshness } from '../../../sync/record/recent-runs.ts'
 import { type Admission, WrongOrigin } from '../../../sync/run/admission.ts'
-import { type Context, rolledBack, writeResult } from '../../context.ts'
+import { type Context, rolledBack, tableWidth, writeResult } from '../../context.ts'
 import { exitCode } from '../../exit-codes.ts'
 import { red, type Style, yellow } from '../../output/output.ts'
 import { boldFirstLine, formatTable } from '../../output/table.ts'
@@ -32,7 +32,7 @@ export async function doctorCommand(context: Context): Promise<number> {
   writeResult(
     context,
     { findings: findings.map(publicFinding) },
-    findingsText(findings, context.out.width),
+    findingsText(findings, tableWidth(context)),
     verdictColors,
   )
   return exitCodeOfFindings(findings)

@@ -1,10 +1,10 @@
 import type { CommandDeclaration } from '../../command.ts'
-import { concurrency } from '../../options.ts'
+import { concurrency, wide } from '../../options.ts'
 
 export const doctor: CommandDeclaration = {
   usage: 'doctor',
   summary: 'check database, disk, API, clock, headers and credential',
-  options: [concurrency],
+  options: [concurrency, wide],
   examples: ['wynnsync doctor', 'wynnsync doctor --json'],
   load: async () => (await import('./doctor-command.ts')).doctorCommand,
 }

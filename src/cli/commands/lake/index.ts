@@ -1,5 +1,5 @@
 import type { CommandGroup } from '../../command.ts'
-import { option, wide } from '../../options.ts'
+import { option, rowsLimit, wide } from '../../options.ts'
 
 export const lake: CommandGroup = {
   usage: 'lake',
@@ -29,7 +29,7 @@ and AWS_REGION or AWS_ENDPOINT_URL_S3 where they are not the defaults.`,
       usage: 'query <place> <name>',
       summary: 'answer a question about a lake, without a database',
       options: [
-        option('--limit <rows>', 'so many rows at most (default: 100)'),
+        rowsLimit,
         option('--max-bytes <bytes>', 'of a place that is no folder, fetch no more than this (default: 20000000000)'),
         wide,
       ],

@@ -10,7 +10,15 @@ import { exportLake } from '../../../lake/export.ts'
 import { storeSettings } from '../../../lake/lake-store.ts'
 import { askLake } from '../../../lake/query.ts'
 import { MOST_BYTES, openPlace } from '../../../lake/read/place.ts'
-import { type Context, showResult, tableWidth, withDatabase, withProgress, writeSummary } from '../../context.ts'
+import {
+  type Context,
+  rowLimit,
+  showResult,
+  tableWidth,
+  withDatabase,
+  withProgress,
+  writeSummary,
+} from '../../context.ts'
 import { formatTable } from '../../output/table.ts'
 import { bytesText, durationText } from '../../output/units.ts'
 
@@ -84,17 +92,21 @@ function durationOf(text: string): number {
 /** `lake query PLACE NAME`: answers a question about a lake. */
 export async function lakeQuery(
   context: Context,
-  { limit = '100', maxBytes = MOST_BYTES }: { readonly limit?: string; readonly maxBytes?: string },
+  flags: { readonly limit?: string; readonly maxBytes?: string },
   place: string,
   name: string,
 ) {
   if (place.trim() === '') throw new UsageError(NO_PLACE)
-  const { app, signal } = context
-  const rows = await askLake(openPlace(place, storeSettings(app)), name, {
-    ...{ limit: wholeNumber('--limit', limit), signal },
-    maxBytes: wholeNumber('--max-bytes', maxBytes, Number.MAX_SAFE_INTEGER),
+  const { app, err, signal } = context
+  const limit = rowLimit(context, flags.limit, !context.flags.json)
+  const found = await askLake(openPlace(place, storeSettings(app)), name, {
+    // One row more than is shown: whether there are more.
+    ...{ limit: limit > 0 ? limit + 1 : 0, signal },
+    maxBytes: wholeNumber('--max-bytes', flags.maxBytes ?? MOST_BYTES, Number.MAX_SAFE_INTEGER),
   })
+  const rows = limit > 0 ? found.slice(0, limit) : found
   const columns = Object.keys(rows[0] ?? {})
   const text = rows.length === 0 ? 'no rows\n' : formatTable(columns, rows, { width: tableWidth(context) })
   await showResult(context, rows, text)
+  if (found.length > rows.length && !context.flags.quiet) err.write(`the first ${limit} rows; --limit 0 for all\n`)
 }

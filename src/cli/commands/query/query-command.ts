@@ -10,19 +10,15 @@ import {
   statementFor,
   usageOf,
 } from '../../../analytics/questions.ts'
-import { wholeNumber } from '../../../app/config-values.ts'
 import { UsageError } from '../../../app/errors.ts'
 import { didYouMean, nearest, unknownName } from '../../../app/text/nearest.ts'
 import type { Database } from '../../../db/database.ts'
 import { nameFinders } from '../../../resources/key-names.ts'
-import { type CommonFlags, type Context, showResult, tableWidth, withDatabase } from '../../context.ts'
+import { type CommonFlags, type Context, rowLimit, showResult, tableWidth, withDatabase } from '../../context.ts'
 import { refuseWith, refuseWithout } from '../../options.ts'
 import { boldFirstLine, formatTable } from '../../output/table.ts'
 import { flagNames, type QueryFlags } from './query-flags.ts'
 import { asked, explained, explanation, questionList } from './query-list.ts'
-
-/** Default limit of rows in a table; CSV, JSON and NDJSON have none. */
-const tableLimit = 50
 
 /** `query [question] [args...]`: queries one view or function of schema `analytics`. */
 export async function queryCommand(
@@ -84,9 +80,13 @@ async function runQuestion(
 ): Promise<() => Promise<void>> {
   const { out, err, flags: common } = context
   const asTable = !common.json && !flags.csv && !flags.ndjson
-  const limit = flags.limit === undefined ? (asTable ? tableLimit : 0) : wholeNumber('--limit', flags.limit)
+  const limit = rowLimit(context, flags.limit, asTable)
   if (flags.sql) {
-    return async () => out.write(`${shownStatement(statementFor(question, given, limit))}\n`)
+    return async () => {
+      out.write(`${shownStatement(statementFor(question, given, limit))}\n`)
+      if (!common.quiet && flags.limit === undefined && limit > 0)
+        err.write(`limit ${limit} is what a terminal shows; --limit 0 leaves it out\n`)
+    }
   }
   // One row more than is shown: whether there are more.
   const statement = statementFor(question, given, limit > 0 ? limit + 1 : 0)
@@ -100,7 +100,10 @@ async function runQuestion(
     else if (flags.ndjson) out.write(formatNdjson(shown))
     else if (flags.csv) out.writeData(formatCsv(columns, shown, flags))
     else {
-      const table = formatTable(columns, shown, { width: tableWidth(context), readable: true })
+      const table = formatTable(columns, shown, {
+        ...{ width: tableWidth(context), readable: true },
+        shownBy: '--wide, --csv or --json',
+      })
       await showResult(context, undefined, table, boldFirstLine)
     }
     if (common.quiet) return

@@ -1,4 +1,4 @@
-import { commonOptions, option, wide } from '../../options.ts'
+import { commonOptions, option, rowsLimit, wide } from '../../options.ts'
 
 export interface QueryFlags {
   readonly list?: boolean
@@ -19,7 +19,7 @@ export const queryOptions = [
   option('--ndjson', 'as JSON, a line for each row'),
   option('--raw', 'with --csv: text exactly as it is, without such apostrophes'),
   option('--sql', 'print the statement instead of running it'),
-  option('--limit <rows>', 'at most that many rows, 0 for all (default: 50 in a table)'),
+  rowsLimit,
   wide,
 ]
 

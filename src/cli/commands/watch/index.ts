@@ -1,5 +1,5 @@
 import type { CommandGroup } from '../../command.ts'
-import { option, repeatable } from '../../options.ts'
+import { option, repeatable, wide } from '../../options.ts'
 
 export const watch: CommandGroup = {
   usage: 'watch',
@@ -48,6 +48,7 @@ so does every wynnsync sync when it ends.`,
     {
       usage: 'list',
       summary: 'the rules, without the secrets of their targets',
+      options: [wide],
       examples: ['wynnsync watch list', 'wynnsync watch list --json'],
       load: async () => (await import('./watch-command.ts')).watchList,
     },

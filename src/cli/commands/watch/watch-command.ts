@@ -15,7 +15,7 @@ import {
   type WatchFile,
   writeWatches,
 } from '../../../monitoring/watches/watch-file.ts'
-import { type Context, writeResult, writeSummary } from '../../context.ts'
+import { type Context, tableWidth, writeResult, writeSummary } from '../../context.ts'
 import { boldFirstLine, formatTable } from '../../output/table.ts'
 
 export interface WatchFlags {
@@ -67,7 +67,7 @@ export async function watchList(context: Context): Promise<void> {
       .map(([filter, value]) => `${filter}: ${Array.isArray(value) ? value.join(', ') : value}`)
       .join('; '),
   }))
-  const table = formatTable(['name', 'events', 'only', 'target'], rows, { width: context.out.width, wraps: true })
+  const table = formatTable(['name', 'events', 'only', 'target'], rows, { width: tableWidth(context), wraps: true })
   const none = 'no watches; add one: wynnsync watch add mine --event captured --discord https://...\n'
   writeResult(context, documentOf(context, content), rows.length > 0 ? table : none, boldFirstLine)
 }

@@ -1,4 +1,5 @@
 import type { CommandGroup } from '../../command.ts'
+import { wide } from '../../options.ts'
 
 export const webKey: CommandGroup = {
   usage: 'web-key',
@@ -19,6 +20,7 @@ A server knows a new key, and no longer one that was removed, after ten seconds.
     {
       usage: 'list',
       summary: 'the names of all keys',
+      options: [wide],
       examples: ['wynnsync web-key list'],
       load: async () => (await import('./web-key-command.ts')).webKeyList,
     },

@@ -1,7 +1,7 @@
 import { UsageError } from '../../../app/errors.ts'
 import type { Sql } from '../../../db/database.ts'
 import { addWebKey, readWebKeys, removeWebKey } from '../../../web/http/key-store.ts'
-import { type Context, withDatabase, writeResult, writeSummary } from '../../context.ts'
+import { type Context, tableWidth, withDatabase, writeResult, writeSummary } from '../../context.ts'
 import { boldFirstLine, formatTable } from '../../output/table.ts'
 
 /** `web-key add <name>`: prints a new key. @throws UsageError when the name cannot be taken */
@@ -24,7 +24,7 @@ export async function webKeyAdd(context: Context, _flags: object, name: string):
 export async function webKeyList(context: Context): Promise<void> {
   return await withDatabase(context, 'web-key list', async (db) => {
     const keys = await readWebKeys(db)
-    const table = formatTable(['name', 'createdAt'], keys, { width: context.out.width })
+    const table = formatTable(['name', 'createdAt'], keys, { width: tableWidth(context) })
     writeResult(
       context,
       { keys },
