@@ -68,6 +68,24 @@ describe.each(kindsOfPart)('the worklist of guilds on the %s database', (kind) =
     expect(asked(world)).toEqual(['a', 'a'])
   })
 
+  test('says how many of the keys that are due are done, whatever bounds the run', async () => {
+    await list(world, letters, '10:00')
+    await answerAll(world, letters, '10:00')
+    const seenOf = async (options: Parameters<typeof syncGuilds>[1]) => {
+      const seen: (number | null)[][] = []
+      await syncGuilds(world, { ...options, onProgress: ({ records, count }) => void seen.push([records, count]) })
+      return seen
+    }
+    expect(await seenOf({ limit: 2 })).toEqual([
+      [1, 2],
+      [2, 2],
+    ])
+    expect(await seenOf({ keys: [guildId('a')] })).toEqual([[1, 1]])
+    expect(await seenOf({ limit: 10 })).toEqual([1, 2, 3, 4].map((done) => [done, 4]))
+    await world.clock.advance(120_000)
+    expect(await seenOf({ concurrency: 3 })).toEqual([1, 2, 3, 4, 5, 6].map((done) => [done, 6]))
+  })
+
   test('gives each guild to one of several runs at once', async () => {
     await list(world, letters, '10:00')
     await answerAll(world, letters, '10:00')

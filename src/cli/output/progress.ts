@@ -1,4 +1,4 @@
-import { type Options, SingleBar } from 'cli-progress'
+import { Format, type GenericFormatter, type Options, SingleBar } from 'cli-progress'
 import type { WalkProgress } from '../../api/pages.ts'
 import type { Clock } from '../../app/clock.ts'
 import type { Log } from '../../app/log.ts'
@@ -18,32 +18,40 @@ export interface Progress {
   end(): void
 }
 
+/** What is done; with a bar and the time left where the total is known. */
+const line: GenericFormatter = (options, params, { resource, unit, rate, left, isCounted }) => {
+  const bar = Format.BarFormat(params.progress, options)
+  return isCounted
+    ? `${resource} [${bar}] ${params.value}/${params.total} ${unit} · ${rate}/s · ${left} left`
+    : `${resource} ${params.value} ${unit} · ${rate}/s`
+}
+
 const barOptions: Options = {
-  format: '{resource} [{bar}] {value}/{total} {unit} · {rate}/s · {left} left',
+  format: line,
   barsize: 24,
   hideCursor: true,
   clearOnComplete: true,
   stopOnComplete: false,
-  stream: process.stderr,
 }
 
 /** A bar with rate and time left; for a terminal. */
-export function progressBar(clock: Clock): Progress {
+export function progressBar(clock: Clock, stream: NodeJS.WritableStream = process.stderr): Progress {
   let bar: SingleBar | undefined
   let started = clock.now()
   return {
     begin(resource) {
       started = clock.now()
-      process.stderr.write(`${visibleLine(resource)} ...\r`)
+      stream.write(`${visibleLine(resource)} ...\r`)
     },
     seen(name, { records, count }, unit = 'records') {
       const { perSecond, left } = pace(clock.now() - started, records, count)
       // The bar moves the cursor itself, so it writes to the stream without the escaping of `openOutput`.
       const resource = visibleLine(name)
-      const shown = { resource, unit, rate: perSecond.toFixed(perSecond < 10 ? 1 : 0), left }
+      const rate = perSecond.toFixed(perSecond < 10 ? 1 : 0)
+      const shown = { resource, unit, rate, left, isCounted: count !== null }
       if (!bar) {
-        bar = new SingleBar(barOptions)
-        bar.start(count ?? records, 0, shown)
+        bar = new SingleBar({ ...barOptions, stream })
+        bar.start(count ?? records, records, shown)
       }
       bar.setTotal(count ?? records)
       bar.update(records, shown)

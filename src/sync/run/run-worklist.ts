@@ -1,7 +1,7 @@
 import { InterruptedError, RetryableError } from '../../app/errors.ts'
 import type { Engine } from '../engine.ts'
 import type { ExtractOptions, Worklist } from '../resource.ts'
-import { addKeys, claimKey, claimNamed, releaseKey } from '../worklist/work-items.ts'
+import { addKeys, claimKey, claimNamed, countDue, releaseKey } from '../worklist/work-items.ts'
 import { endsWork } from './admission.ts'
 import { ingest } from './ingest.ts'
 import { recordOutage } from './outages.ts'
@@ -37,6 +37,7 @@ export async function runWorklist(resource: Worklist, shared: Engine, options: W
     await recordOutage(engine, resource.name)
     await driver.list()
     await resource.plan(engine.db, new Date(engine.clock.now()))
+    await driver.count()
     // The first response shows the budget; then several keys are requested at once.
     await driver.work(1)
     await Promise.all(Array.from({ length: options.concurrency ?? 1 }, () => driver.work()))
@@ -56,6 +57,8 @@ class Driver {
   /** A key that is named twice is requested once. */
   readonly #named: readonly string[] | undefined
   #progress = noProgress
+  /** Keys that were due when the run began. */
+  #due = Number.POSITIVE_INFINITY
 
   constructor(resource: Worklist, engine: Engine, options: WorklistOptions) {
     this.#resource = resource
@@ -81,12 +84,17 @@ class Driver {
     }
   }
 
+  /** Counts the keys that are due, where progress is shown. */
+  async count(): Promise<void> {
+    const { db, clock } = this.#engine
+    if (this.#options.onProgress) this.#due = await countDue(db, this.#resource.name, clock.now())
+  }
+
   /**
    * Refreshes keys until there is none left, or so many of them.
    * @throws what another key would not change
    */
   async work(most = Number.POSITIVE_INFINITY): Promise<void> {
-    const { limit = null, onProgress } = this.#options
     for (let refreshed = 0; refreshed < most; refreshed++) {
       const key = await this.#next()
       if (key === undefined) return
@@ -96,9 +104,17 @@ class Driver {
       } catch (error) {
         await this.#recordFailure(key, error)
       }
-      const { requested } = this.#progress
-      onProgress?.({ page: requested, pages: limit, records: requested, count: limit })
+      this.#showProgress()
     }
+  }
+
+  #showProgress(): void {
+    const { until, limit, onProgress } = this.#options
+    const { requested, inFlight } = this.#progress
+    const [done, named] = [requested - inFlight, this.#named?.length]
+    const most = named ?? Math.min(this.#due, limit ?? requested + Math.max(0, this.#allowance()))
+    const count = until === undefined ? Math.max(done, most) : null
+    onProgress?.({ page: done, pages: count, records: done, count })
   }
 
   /** Claims the next key; waits for one until the deadline, if there is one. */
@@ -151,13 +167,19 @@ class Driver {
   }
 
   #mayGoOn(): boolean {
-    const { signal, stopping, limit, until } = this.#options
+    const { signal, stopping } = this.#options
     const { failure } = this.#progress
     if (signal?.aborted || stopping?.aborted || failure !== undefined || this.#run.massRefusal() !== undefined)
       return false
+    return this.#allowance() > 0
+  }
+
+  /** How many more keys may be requested. */
+  #allowance(): number {
+    const { limit, until } = this.#options
     const beforeDeadline = until === undefined ? undefined : this.#engine.clock.now() < until
     const budget = this.#engine.api.remaining(this.#resource.route)
-    return allowance(this.#progress, { named: this.#named?.length, limit, beforeDeadline, budget }) > 0
+    return allowance(this.#progress, { named: this.#named?.length, limit, beforeDeadline, budget })
   }
 
   async #claim(): Promise<string | undefined> {

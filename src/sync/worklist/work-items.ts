@@ -30,6 +30,23 @@ export async function addKeys(sql: Sql, resource: string, keys: readonly string[
   )
 }
 
+/** What may be requested now. Its parameters are those of `dueOf`. */
+const isDue = `resource = $1 and (leased_until is null or leased_until < $2)
+          and (checked_at is null or checked_at <= $3) and (gone_at is null or checked_at <= $4)`
+
+function dueOf(resource: string, now: number): (string | Date)[] {
+  return [resource, ...[0, shortestInterval, goneInterval].map((ago) => new Date(now - ago))]
+}
+
+/** How many keys could be claimed now. */
+export async function countDue(sql: Sql, resource: string, now: number): Promise<number> {
+  const [row] = await sql.query<{ keys: number }>(
+    `select count(*)::int as keys from sync.work_item where ${isDue}`,
+    dueOf(resource, now),
+  )
+  return row?.keys ?? 0
+}
+
 /**
  * Claims the most urgent key of a worklist: staleness times weight, a day for one that was never requested.
  * @param holder whose lease it is: the id of a run
@@ -39,21 +56,13 @@ export async function claimKey(sql: Sql, resource: string, now: number, holder: 
     // Materialized: as a plain subquery the planner may run it several times and lock more keys each time.
     `with urgent as materialized (
        select resource, key from sync.work_item
-        where resource = $1 and (leased_until is null or leased_until < $2)
-          and (checked_at is null or checked_at <= $4) and (gone_at is null or checked_at <= $5)
+        where ${isDue}
         order by extract(epoch from $2 - coalesce(checked_at, $2 - interval '1 day')) * weight desc, key
         limit 1 for update skip locked)
-     update sync.work_item item set leased_until = $3, leased_by = $6 from urgent
+     update sync.work_item item set leased_until = $5, leased_by = $6 from urgent
       where item.resource = urgent.resource and item.key = urgent.key
       returning item.key`,
-    [
-      resource,
-      new Date(now),
-      new Date(now + lease),
-      new Date(now - shortestInterval),
-      new Date(now - goneInterval),
-      holder,
-    ],
+    [...dueOf(resource, now), new Date(now + lease), holder],
   )
   return row?.key
 }

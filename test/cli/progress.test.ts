@@ -1,0 +1,45 @@
+import { describe, expect, test } from 'vitest'
+import { virtualClock } from '../../src/app/clock.ts'
+import { progressBar } from '../../src/cli/output/progress.ts'
+
+/** What a bar writes, as a terminal of 120 columns gets it; without what moves the cursor. */
+function onTerminal() {
+  const pieces: string[] = []
+  const write = (piece: string) => {
+    pieces.push(piece)
+    return true
+  }
+  const stream = Object.assign(process.stderr, {}) as NodeJS.WriteStream
+  const terminal = new Proxy(stream, {
+    get: (of, name) => {
+      const given = { write, isTTY: true, columns: 120, rows: 40 }
+      return name in given ? given[name as keyof typeof given] : Reflect.get(of, name)
+    },
+  })
+  const clock = virtualClock(0)
+  return { clock, bar: progressBar(clock, terminal), text: () => pieces.join('') }
+}
+
+describe('a progress bar', () => {
+  test('says how much is done of how much, and is full only at the end', async () => {
+    const { clock, bar, text } = onTerminal()
+    bar.begin('guilds')
+    await clock.advance(1000)
+    bar.seen('guilds', { records: 1, count: 4 }, 'keys')
+    await clock.advance(3000)
+    bar.seen('guilds', { records: 4, count: 4 }, 'keys')
+    bar.end()
+    expect(text()).toMatch(/guilds \[=*-+\] 1\/4 keys · 1\.0\/s · 3 s left/)
+    expect(text()).toMatch(/guilds \[=+\] 4\/4 keys/)
+  })
+
+  test('has no bar where the total is unknown', async () => {
+    const { clock, bar, text } = onTerminal()
+    bar.begin('players')
+    await clock.advance(2000)
+    bar.seen('players', { records: 7, count: null }, 'keys')
+    bar.end()
+    expect(text()).toContain('players 7 keys · 3.5/s')
+    expect(text()).not.toMatch(/\[[=-]|7\/7/)
+  })
+})
