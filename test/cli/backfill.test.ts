@@ -119,6 +119,20 @@ describe('wynnsync backfill', () => {
     expect([JSON.parse(anew.out).run.status, api.requests.length]).toEqual(['unchanged', 2])
   })
 
+  test('says that a walk over pages begins again, where one of a worklist would continue', async () => {
+    const api = await servedApi()
+    api.setAnswer('/item/database', () => ({ status: 403, body: { error: 'Forbidden' } }))
+    const environment = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_BASE_URL: api.url }
+    const failed = await runInside(['backfill', 'items'], environment)
+    expect([failed.code, failed.out.trimEnd().split('\n').at(-1)]).toEqual([
+      1,
+      'items: not all pages were fetched; the next call begins with the first page again',
+    ])
+    serveItems(api, [item('Ash')])
+    const again = await runInside(['backfill', 'items'], environment)
+    expect([again.code, again.out]).toEqual([0, expect.stringContaining('items: nothing is left to fetch')])
+  })
+
   test('walks through the pages of items in the lowest lane', async () => {
     const api = await servedApi()
     serveItems(

@@ -7,7 +7,7 @@ import { readHolder } from '../../../db/embedded/folder-lock.ts'
 import { resources } from '../../../resources/index.ts'
 import { latestCampaign } from '../../../sync/backfill/campaign.ts'
 import { isWorklist, type Resource, type Worklist } from '../../../sync/resource.ts'
-import { type RunResult, skippedResult } from '../../../sync/run/run-result.ts'
+import { skippedResult } from '../../../sync/run/run-result.ts'
 import { type Context, writeSummary } from '../../context.ts'
 import { exitCode, exitCodeOfRuns } from '../../exit-codes.ts'
 import { instantOf, refuseWithout } from '../../options.ts'
@@ -64,7 +64,7 @@ export async function backfillCommand(
       const ended = isWorklist(resource)
         ? await backfillKeys(resource, engine, wanted, { lock, takeLock }, context)
         : await backfillPages(resource, engine, wanted, context)
-      return reportEnd(ended, context)
+      return reportEnd(ended, resource, context)
     } finally {
       await api.close()
     }
@@ -105,17 +105,20 @@ function reportFinished({ name }: Resource | Worklist, at: Date, isDryRun: boole
   return exitCode.done
 }
 
-function reportEnd({ run, left, price }: Backfilled, context: Context): number {
+function reportEnd({ run, left, price }: Backfilled, resource: Resource | Worklist, context: Context): number {
   context.progress.end()
-  writeSummary(context, { plan: price, run: publicResult(run), left }, runSummary([run]) + remark(run, left))
+  writeSummary(context, { plan: price, run: publicResult(run), left }, runSummary([run]) + remark(resource, left))
   const code = exitCodeOfRuns([run])
   // Some keys failed: another call may succeed.
   return code === exitCode.done && run.status === 'partial' ? exitCode.tryLater : code
 }
 
-function remark({ resource, status }: RunResult, left: number | null): string {
-  if (left === 0) return status === 'skipped' ? '' : `${resource}: nothing is left to fetch\n`
-  return `${resource}: ${left ?? 'some'} are left to fetch; the next call continues\n`
+function remark(resource: Resource | Worklist, left: number | null): string {
+  const { name } = resource
+  if (left === 0) return `${name}: nothing is left to fetch\n`
+  if (isWorklist(resource)) return `${name}: ${left ?? 'some'} are left to fetch; the next call continues\n`
+  // What an interrupted walk has not seen may be gone or not: only a whole one can say.
+  return `${name}: not all pages were fetched; the next call begins with the first page again\n`
 }
 
 function skip({ name }: Resource | Worklist, context: Context): number {

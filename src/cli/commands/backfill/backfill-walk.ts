@@ -88,8 +88,9 @@ export async function backfillPages(
     (wanted.restart ? undefined : await unfinishedCampaign(db, name)) ??
     (await beginCampaign(db, { resource: name, since: now, startedAt: now, keys: price.keys }))
   const run = await walkPages(resource, engine, context)
-  if (isAccepted(run.status)) await finishCampaign(db, campaign, new Date(clock.now()))
-  return { run, left: run.status === 'failed' || run.status === 'interrupted' ? null : 0, price }
+  const isDone = isAccepted(run.status)
+  if (isDone) await finishCampaign(db, campaign, new Date(clock.now()))
+  return { run, left: isDone ? 0 : null, price }
 }
 
 /** The campaign to continue, or a new one. */

@@ -23,9 +23,10 @@ export const backfill: CommandDeclaration = {
     option('--max-bytes <bytes>', 'of --from-lake: refuse a lake with more to read (default: 20000000000)'),
     option('--detect', 'of --from-git: only list the files that look like responses, with their commits'),
   ],
-  notes: `Killed or stopped at any moment, the next call continues. Live polls and refreshes go first. A finished backfill sends no
-request and prints when it finished; --restart begins anew. --from-lake imports all resources of a lake, because its ledger says of
-all of them when they were observed: it takes no resource.`,
+  notes: `Killed or stopped at any moment, the next call of a worklist continues with the keys that are left; a walk over pages
+begins with the first page again. Live polls and refreshes go first. A finished backfill sends no request and prints when it finished;
+--restart begins anew. --from-lake imports all resources of a lake, because its ledger says of all of them when they were observed: it
+takes no resource.`,
   examples: [
     'wynnsync backfill guilds --dry-run',
     'wynnsync backfill guilds',
