@@ -6,8 +6,9 @@ import { expireRaw, rawDays } from '../sync/archive/archive-retention.ts'
 import { compactCoverage } from '../sync/coverage/compact.ts'
 import { materializeCoverage } from '../sync/coverage/count.ts'
 import { pruneOutbox } from '../sync/outbox/outbox.ts'
+import type { Resource, Worklist } from '../sync/resource.ts'
 import { expireLedger, expireTable, expiringName } from '../sync/retention/expiry.ts'
-import { isMaintenanceDue, maintain, maintenanceTime } from '../sync/retention/maintain.ts'
+import { isMaintenanceDue, maintain, maintenanceTime, makeMonths } from '../sync/retention/maintain.ts'
 import { namesOf } from '../sync/retention/partitions.ts'
 import { daysBefore, type Retention, readRetention } from '../sync/retention/retention.ts'
 
@@ -68,6 +69,21 @@ async function expire(db: Database, retention: Retention, now: Date): Promise<nu
   for (const resource of coarse === undefined ? [] : resources)
     gone += await expireLedger(db, resource, daysBefore(now, coarse ?? 0))
   return gone
+}
+
+/** Makes the partitions that rows of these resources go into; where that fails, maintenance does it later, and says why. */
+export async function prepareTables(
+  db: Database,
+  { clock, log }: Maintained,
+  scheduled: readonly Pick<Resource | Worklist, 'retained'>[],
+): Promise<void> {
+  const tables = scheduled.flatMap(({ retained = [] }) => retained)
+  if (tables.length === 0) return
+  try {
+    await makeMonths(db, { now: await maintenanceTime(db, new Date(clock.now())), tables })
+  } catch (error) {
+    log.debug({ err: error }, 'no partitions were made ahead')
+  }
 }
 
 /** The same when the last maintenance was a day ago; one small query otherwise. */

@@ -29,6 +29,9 @@ export interface Maintained {
 /** Maintenance is due this long after the last one, ms. */
 const interval = 86_400_000
 
+/** Held by the process that maintains. */
+const lockName = 'wynnsync maintain'
+
 /**
  * Creates the partitions of the months to come, moves rows without a partition into theirs, and replaces what is older than
  * its retention by its coarser tier. Many short transactions; may be interrupted at any time, and called again.
@@ -38,7 +41,7 @@ const interval = 86_400_000
  * @throws LockTimeout at the end, when a table was skipped
  */
 export async function maintain(db: Database, { tables, ...input }: MaintenanceInput): Promise<Maintained | null> {
-  const lock = await db.tryLock('wynnsync maintain')
+  const lock = await db.tryLock(lockName)
   if (!lock) return null
   let skipped: LockTimeout | undefined
   try {
@@ -78,6 +81,31 @@ async function maintainTable(
     if (keep.coarse !== undefined) total.removed += await removeCoarse(db, retained, daysBefore(now, keep.coarse))
   }
   await setTier(db, { sampleTable: table, checkedAt: now })
+}
+
+/**
+ * Gives tables that never had a row the partitions of this month and of those to come, before their first row: what comes into the
+ * default partition would move at the next maintenance.
+ */
+export async function makeMonths(db: Database, { tables, now }: Omit<MaintenanceInput, 'retention'>): Promise<void> {
+  const byName = new Map(tables.map((retained) => [namesOf(retained).table, retained]))
+  const bare = await db.query<{ name: string }>(
+    `select name from unnest($1::text[]) as retained(name)
+      where (select count(*) from pg_inherits where inhparent = name::regclass) <= 1`,
+    [[...byName.keys()]],
+  )
+  if (bare.length === 0) return
+  const lock = await db.tryLock(lockName)
+  // Another process makes them, or moves the rows.
+  if (!lock) return
+  try {
+    for (const { name } of bare) {
+      const retained = byName.get(name)
+      if (retained) await repairPartitions(limitLockWaits(db, `partitions of ${name}`), retained, now, true)
+    }
+  } finally {
+    await lock.release()
+  }
 }
 
 /** A machine that was idle for so long still trusts its own clock, ms. */

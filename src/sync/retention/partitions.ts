@@ -59,9 +59,10 @@ export function monthOf(at: Date, months = 0): Date {
  * Creates the partitions that a table should have: for every month from its first row to some months ahead. Rows of the
  * default partition move there. Each partition is created in a transaction of its own. A table that never had a row gets
  * none, so that a database of one small resource has no hundred empty tables.
+ * @param isAwaited whether its first row is about to come
  * @returns names of the partitions that are new, and how many rows had no month before
  */
-export async function repairPartitions(db: Database, retained: RetainedTable, now: Date) {
+export async function repairPartitions(db: Database, retained: RetainedTable, now: Date, isAwaited = false) {
   const names = namesOf(retained)
   const created: string[] = []
   let moved = 0
@@ -72,7 +73,7 @@ export async function repairPartitions(db: Database, retained: RetainedTable, no
     created.push(rest)
   }
   const waiting = await monthsIn(db, rest)
-  if (parts.length <= 1 && waiting.length === 0) return { created, moved }
+  if (parts.length <= 1 && waiting.length === 0 && !isAwaited) return { created, moved }
   const before = parts.find((part) => part.from === null && part.to !== null)
   const early = before ? await earlyRows(db, names, before) : null
   if (before && early) {
@@ -148,10 +149,12 @@ async function createMonth(
   await sql.query(`lock table ${rest} in access exclusive mode`)
   // One that was detached by hand comes back with its rows.
   await sql.query(`create table if not exists ${name} (like ${names.table} including all excluding indexes)`)
-  const taken = await takeRows(sql, names, rest, `observed_at >= ${from} and observed_at < ${to}`)
+  const where = `observed_at >= ${from} and observed_at < ${to}`
+  const [found] = await sql.query<{ rows: boolean }>(`select exists (select from ${rest} where ${where}) as rows`)
+  const taken = found?.rows ? await takeRows(sql, names, rest, where) : undefined
   await sql.query(`alter table ${names.table} attach partition ${name} for values from (${from}) to (${to})`)
-  await putRows(sql, names, taken)
-  return taken.rows
+  if (taken) await putRows(sql, names, taken)
+  return taken?.rows ?? 0
 }
 
 /** Rows on their way from one partition to another. */

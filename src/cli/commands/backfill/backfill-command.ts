@@ -10,6 +10,7 @@ import { isWorklist, type Resource, type Worklist } from '../../../sync/resource
 import { skippedResult } from '../../../sync/run/run-result.ts'
 import { type Context, writeSummary } from '../../context.ts'
 import { exitCode, exitCodeOfRuns } from '../../exit-codes.ts'
+import { prepareTables } from '../../maintenance.ts'
 import { instantOf, refuseWithout } from '../../options.ts'
 import { publicResult, runSummary } from '../../output/run-summary.ts'
 import { dryRun, type Wanted } from './backfill-estimate.ts'
@@ -61,6 +62,7 @@ export async function backfillCommand(
     const api = openSharedApi(app, db)
     try {
       const engine = engineOf(app, db, api, { admission })
+      await prepareTables(db, app, [resource])
       const ended = isWorklist(resource)
         ? await backfillKeys(resource, engine, wanted, { lock, takeLock }, context)
         : await backfillPages(resource, engine, wanted, context)

@@ -25,7 +25,7 @@ import { expectedSeconds, runSchedule, type Scheduled } from '../../../sync/sche
 import { clockTicker, cronTicker } from '../../../sync/schedule/ticker.ts'
 import type { Context } from '../../context.ts'
 import { exitCode } from '../../exit-codes.ts'
-import { maintainDatabase, retentionOf } from '../../maintenance.ts'
+import { maintainDatabase, prepareTables, retentionOf } from '../../maintenance.ts'
 import { refuseWithout } from '../../options.ts'
 import { openOutages } from '../../outage-file.ts'
 import { folderHolder, serverHolder, skipStart, startHold, startLock, stopHolder } from './start-holder.ts'
@@ -150,6 +150,11 @@ async function run(
   else signal.addEventListener('abort', shutDown, { once: true })
   const summarize = hourlySummary(app)
   const onRefused = (error: unknown) => refused.abort(error)
+  await prepareTables(
+    db,
+    app,
+    scheduled.map(({ resource }) => resource),
+  )
   const maintenance = keepMaintained(app, db, { stopping: signal, viewsDue, admission, onRefused })
   const watching = await watchingOf(app, db)
   await watching.begin()

@@ -17,7 +17,7 @@ import { type RunOptions, runResource } from '../../../sync/run/run-resource.ts'
 import { failedResult, type RunResult, skippedResult } from '../../../sync/run/run-result.ts'
 import { type Context, writeSummary } from '../../context.ts'
 import { exitCodeOfRuns } from '../../exit-codes.ts'
-import { maintainDaily, retentionOf } from '../../maintenance.ts'
+import { maintainDaily, prepareTables, retentionOf } from '../../maintenance.ts'
 import { keysNamed } from '../../named-keys.ts'
 import { openOutages } from '../../outage-file.ts'
 import { publicResult, runSummary } from '../../output/run-summary.ts'
@@ -109,6 +109,7 @@ async function syncInto(
       progress.begin(resource.name)
       // Syncing named keys promises nothing about the others.
       if (!namesKeys) await expectScheduled(db, resource, app)
+      await prepareTables(db, app, [resource])
       const unit = isWorklist(resource) ? 'keys' : 'records'
       const onProgress = (seen: WalkProgress) => progress.seen(resource.name, seen, unit)
       const { concurrency } = app.config
@@ -117,13 +118,16 @@ async function syncInto(
     }
     await watching?.look(true)
     // What was synced is committed; maintenance can wait for tomorrow.
+    progress.begin('maintenance')
     await maintainDaily(db, app).catch((error: unknown) =>
       app.log.warn({ err: error }, `maintenance failed: ${messageOf(error)}`),
     )
   } finally {
     await watching?.close(0)
     await api?.close()
+    // An embedded database is copied once a day before it is closed.
     await db.close()
+    progress.end()
   }
 }
 
