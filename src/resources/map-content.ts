@@ -7,7 +7,7 @@ import { bigint, boolean, type ColumnBuilders, doublePrecision, integer, text } 
 import { historyTable, type KeyedRoot, partTable } from '../db/history.ts'
 import type { Json } from '../sync/normalize/hash.ts'
 import { defineResource, type Entity, type Resource } from '../sync/resource.ts'
-import { fieldOf, knownBy, severalAnswers, textField } from './record.ts'
+import { fieldOf, hasFields, joinLists, knownBy, severalAnswers, textField } from './record.ts'
 
 /*
  * Camps, raids and loot pools have one shape (API reference 8); a pool has the fields of its rewards only. Their rewards
@@ -80,15 +80,27 @@ export const requirementTable = <Name extends string, Key extends ColumnBuilders
 /** What differs between camps, raids and loot pools. */
 interface Declaration extends Pick<Resource, 'name' | 'schedule' | 'cacheSeconds' | 'route' | 'history'> {
   readonly request: (api: Api, call: RewardCall) => Promise<ApiResponse<Body>>
+  /** The `type` of its records; absent: of any. */
+  readonly kind?: string
+  /** About how many there are. */
+  readonly records: number
 }
 
 /** Declares the resource of one of the three. */
-export function mapContent({ request, ...declared }: Declaration): Resource {
+export function mapContent({ request, kind, records, ...declared }: Declaration): Resource {
   const hasPlace = 'requirements' in declared.history.parts
   return defineResource({
     ...declared,
     rawCost: 'a few kB a response',
     byLevel: true,
+    file: {
+      isRecord: (record) =>
+        hasFields(record, 'internalName', 'rewards') &&
+        ['location', 'requirements', 'difficulty'].some((field) => hasFields(record, field)) === hasPlace &&
+        (kind === undefined || fieldOf(record, 'type') === kind),
+      records,
+      join: joinLists('name', 'internalName'),
+    },
     extract: async (api, { signal, lane, levels = [] }) => {
       const asked = [ownLevel, ...levels]
       const answers: ApiResponse<Body>[] = []

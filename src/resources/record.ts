@@ -4,10 +4,11 @@ import type { CallOptions } from '../api/call.ts'
 import type { Api } from '../api/client.ts'
 import { clockError } from '../api/http/response-headers.ts'
 import type { ApiResponse } from '../api/response.ts'
+import { recordsOf } from '../api/schemas/form/bodies.ts'
 import { vocabularyOf } from '../api/schemas/form/field-meta.ts'
 import { isStorable, isUuid } from '../api/schemas/form/limits.ts'
 import { type OddField, readLeniently } from '../api/schemas/form/record.ts'
-import { unknownFields } from '../api/schemas/form/unknown.ts'
+import { fieldsOf, isFields, unknownFields } from '../api/schemas/form/unknown.ts'
 import { RecordError } from '../app/errors.ts'
 import type { Resource } from '../sync/resource.ts'
 
@@ -87,6 +88,26 @@ export function fieldOf(record: unknown, field: string): unknown {
 export function textField(record: unknown, field: string): string | undefined {
   const value = fieldOf(record, field)
   return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+/** Whether a record of unknown shape has all of these fields, whatever their values. */
+export function hasFields(record: unknown, ...fields: readonly string[]): boolean {
+  return isFields(record) && fields.every((field) => Object.hasOwn(record, field))
+}
+
+/** Joins bodies that list records: see `FileForm`. @param keyField where a record has its key; absent: no two have one key */
+export function joinLists(nameField: string | null, keyField?: string): (bodies: readonly unknown[]) => unknown[] {
+  return (bodies) => {
+    const records = bodies.flatMap((body) => recordsOf(body, nameField))
+    if (keyField === undefined) return records
+    const latest = new Map(records.map((record, nth) => [textField(record, keyField) ?? nth, record]))
+    return [...latest.values()]
+  }
+}
+
+/** Joins bodies that are maps by key. */
+export function joinMaps(bodies: readonly unknown[]): Record<string, unknown> {
+  return Object.fromEntries(bodies.flatMap((body) => fieldsOf(body)))
 }
 
 /** A uuid of a record as Postgres prints it, in small letters; anything else as `textField` has it. */

@@ -30,6 +30,8 @@ export interface Extraction {
   readonly records: readonly unknown[]
   /** True when everything the API has was seen: only then does absence mean anything. */
   readonly complete: boolean
+  /** Why it is not complete, where that is not because of a walk over pages. */
+  readonly lacks?: string
   /** Instants, in ms since the epoch, that the oldest and the newest response speak for. */
   readonly observedFrom: number
   readonly observedAt: number
@@ -84,6 +86,20 @@ export interface Answered {
   readonly withdrawn: readonly { readonly key: string; readonly validFrom: string }[]
 }
 
+/** What files that other people keep hold of a resource: how they are recognised, and how several make one response. */
+export interface FileForm {
+  /** Whether a body is one of its responses; absent: where `isRecord` says so of its records. */
+  isBody?(body: unknown): boolean
+  /** Whether a record, with its key where the body is a map, is one of its records and of no other resource. */
+  isRecord?(record: unknown, key: string): boolean
+  /** About how many records a response has; absent: what a backfill is assumed to bring, or any number. */
+  readonly records?: number
+  /** The kinds of its records: each whole response has most of them. */
+  readonly kinds?: { readonly field: string; readonly members: readonly string[] }
+  /** One body with the records of several, of which a later one counts more. Absent: they make none. */
+  join?(bodies: readonly unknown[]): unknown
+}
+
 /** What a backfill is assumed to bring while the database knows too few keys to measure it. */
 export interface BackfillEstimate {
   readonly keys: number
@@ -108,6 +124,8 @@ export interface ResourceBase {
    * too, and nothing follows from what they lack.
    */
   readonly otherForms?: readonly string[]
+  /** How its responses look in files, for git histories. Absent: they are recognised by their known fields alone. */
+  readonly file?: FileForm
   /** Days that raw responses are archived unless configured otherwise; absent: forever. */
   readonly rawDays?: number
   /** What its archive takes, as measured, for people. */

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -27,6 +28,7 @@ const maps = ['data/items.json=items', 'map.json=territories', 'guilds/**/*.json
   '--map',
   map,
 ])
+const found = (glob: string, resource: string, commits: number) => ({ glob, resource, files: 1, commits })
 const [byUuid, byPrefix] = [`guilds/${guildId('a')}.json`, 'guilds/deep/er/B B.json']
 const history: Commit[] = [
   commit('10:00', { 'data/items.json': [item('Ash')], 'README.md': 'text', [byUuid]: guild('a', 10) }),
@@ -213,16 +215,67 @@ describe('responses that somebody kept in git', () => {
         .map((name) => [`kept/${name}.json`, name]),
     ])
     expect(detected.filter(({ glob }) => !glob.startsWith('kept/'))).toEqual([
-      { glob: 'data/items.json', resource: 'items', files: 1, commits: 2 },
-      { glob: 'guilds/*.json', resource: 'guilds', files: 1, commits: 2 },
-      { glob: 'guilds/deep/er/*.json', resource: 'guilds', files: 1, commits: 1 },
-      { glob: 'map.json', resource: 'territories', files: 1, commits: 2 },
-      { glob: 'od\\[d\\]/\u202e\u001b\\[31m.json', resource: 'territories', files: 1, commits: 1 },
+      { ...found('data/items.json', 'items', 2), records: 2, expected: 6600, mapped: true },
+      { ...found('guilds/*.json', 'guilds', 2), records: 1, expected: 15_500, mapped: true },
+      { ...found('guilds/deep/er/*.json', 'guilds', 1), records: 1, expected: 15_500, mapped: true },
+      // The whole map is in another file.
+      { ...found('map.json', 'territories', 2), records: 1, expected: 400, mapped: false },
+      { ...found('od\\[d\\]/\u202e\u001b\\[31m.json', 'territories', 1), records: 1, expected: 400, mapped: false },
     ])
     const shown = await runInside(args, {})
     expect(shown.out).toContain("--map 'data/items.json=items'")
     // biome-ignore lint/suspicious/noControlCharactersInRegex: what must not be printed
     expect(shown.out).not.toMatch(/[\u001b\u202e]/)
     expect(await runInside([...args, '--map', 'a=items'], {})).toMatchObject({ code: 2 })
+  })
+
+  test('are loaded as they are by the command that --detect prints: what never left has no end', async () => {
+    const kinds = ['weapon', 'tome', 'charm', 'tool', 'ingredient', 'material']
+    const names = (type: string, nth: number) =>
+      Array.from({ length: 12 }, (_, one) => `${type} ${one + (nth > 1 ? 1 : 0)}`)
+    const body = (type: string, nth: number) =>
+      Object.fromEntries(names(type, nth).map((name) => [name, item(name, { type, subType: `${nth}` })]))
+    const twice = (type: string, nth: number) => ({
+      [`Reference/it's {${type}}\u001b.json`]: JSON.stringify(body(type, nth)),
+      [`Reference/it's {${type}}\u001b_expanded.json`]: JSON.stringify(body(type, nth), null, 2),
+    })
+    const board = Object.fromEntries([1, 2].map((nth) => [nth, { uuid: guildId('a'), name: 'Player', score: nth }]))
+    const commits = [0, 1, 2, 3].flatMap((nth) => kinds.map((type) => twice(type, nth)))
+    const repository = await gitRepository([
+      ...commits.map((files, nth) => ({ at: instantOf('00:00') + nth * 5_400_000, files })),
+      { at: instantOf('00:00') + 200_000_000, files: { 'players.json': JSON.stringify(board) } },
+    ])
+    const { out } = await runInside(['backfill', '--from-git', repository, '--detect'], {})
+    const command = out.split('\n').find((line) => line.startsWith('wynnsync ')) ?? ''
+    const args = execFileSync('sh', [
+      '-c',
+      `for one in ${command.slice('wynnsync '.length)}; do printf '%s\\0' "$one"; done`,
+    ])
+    const given = args.toString().split('\0').slice(0, -1)
+    expect(given.filter((one) => one === '--map')).toHaveLength(1)
+    const DATABASE_URL = await testDatabaseUrl()
+    expect(await runInside([...given, '--json'], { DATABASE_URL })).toMatchObject({ code: 0 })
+    const db = await openServer(DATABASE_URL)
+    const ended = `select internal_name, count(*)::int as n from game.item group by 1 having max(valid_until) <> 'infinity' order by 1`
+    const rows = await db.query<{ internal_name: string }>(ended)
+    const [{ n: people } = { n: -1 }] = await db.query<{ n: number }>(
+      'select count(*)::int as n from game.guild_listing',
+    )
+    await db.close()
+    expect(rows.map(({ internal_name: name }) => name)).toEqual(kinds.map((type) => `${type} 0`).sort())
+    expect(people).toBe(0)
+  })
+
+  test('are looked for by a command that says something every second', async () => {
+    const repository = await gitRepository(history)
+    const folder = await temporaryFolder()
+    const git = execFileSync('sh', ['-c', 'command -v git']).toString().trim()
+    const slow = `#!/bin/sh\ncase "$*" in *--raw*) sleep 3.5;; esac\nexec ${git} "$@"\n`
+    await writeFile(join(folder, 'git'), slow)
+    await chmod(join(folder, 'git'), 0o755)
+    const PATH = `${folder}:${process.env.PATH}`
+    const { code, err } = await runInside(['backfill', '--from-git', repository, '--detect'], { PATH })
+    expect(code).toBe(0)
+    expect(err.split('\n').filter((line) => line.includes('commits')).length).toBeGreaterThanOrEqual(3)
   })
 })

@@ -85,6 +85,7 @@ export const slow: readonly string[] = [
   'sandbox/game/cost.test.ts',
   'monitoring/watches-kill.test.ts',
   'sandbox/game/history.test.ts',
+  'sync/git-parts.test.ts',
   'sync/backfill-recordings.test.ts',
   'sync/budget-kill.test.ts',
   'sync/budget-shared.test.ts',

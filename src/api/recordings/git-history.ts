@@ -3,6 +3,16 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { FatalError } from '../../app/errors.ts'
 
+/** What a commit did to a file. */
+export interface GitChange {
+  /** Full hash. */
+  readonly commit: string
+  /** Path in the repository. */
+  readonly path: string
+  /** Hash of its new content; null: it was removed. */
+  readonly blob: string | null
+}
+
 /** A file as a commit left it. */
 export interface GitVersion {
   /** Full hash. */
@@ -53,37 +63,69 @@ function git(repository: string, args: readonly string[]) {
  */
 export async function gitOutput(repository: string, args: readonly string[]): Promise<string> {
   const child = git(repository, args)
+  const out = text(child.stdout)
+  // Git's own words, or that it is missing, say more.
+  out.catch(() => undefined)
+  await endOf(child, repository)
+  return await out
+}
+
+/** Resolves when git ends well. @throws FatalError with git's own words */
+async function endOf(child: ReturnType<typeof git>, repository: string): Promise<void> {
   child.stdin.end()
   const ended = once(child, 'close')
   // A missing git is an `error` event, which `once` rejects with.
-  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), ended]).catch((cause) => {
+  const [err, [code]] = await Promise.all([text(child.stderr), ended]).catch((cause) => {
     throw new FatalError('git cannot be run; install it first', { cause })
   })
-  if (code === 0) return out
-  throw new FatalError(`${repository}: ${err.trim().split('\n')[0] || `git ended with exit code ${code}`}`)
+  if (code !== 0)
+    throw new FatalError(`${repository}: ${err.trim().split('\n')[0] || `git ended with exit code ${code}`}`)
 }
 
 /**
- * Every version of the files that a glob names, in the order of the commits that the first parents lead through; removals
- * are left out.
+ * What the commits did that the first parents lead through, oldest first, while git prints it.
+ * @param globs the files that count; all where there is none
  * @throws FatalError when it is no repository, or git is missing
  */
-export async function listVersions(repository: string, glob: string, dates: CommitDates['at']): Promise<GitVersion[]> {
+export async function* gitChanges(repository: string, globs: readonly string[] = []): AsyncGenerator<GitChange> {
   const format = ['--format=%H', '-z', '--raw', '--no-abbrev', '--no-renames', '--no-ext-diff']
-  const walk = ['log', '--first-parent', '-m', '--reverse', '--full-history', ...format, '--', `:(glob)${glob}`]
-  const tokens = (await gitOutput(repository, walk)).split('\0')
-  const versions: GitVersion[] = []
-  let [commit, at] = ['', 0]
-  for (let nth = 0; nth < tokens.length; nth++) {
-    const token = (tokens[nth] ?? '').trim()
-    if (/^[0-9a-f]{40,}$/.test(token)) [commit, at] = [token, dates.get(token) ?? 0]
-    const [, mode = '', blob = ''] = /^:\d+ (\d+) [0-9a-f]+ ([0-9a-f]+) /.exec(token) ?? []
-    if (mode === '') continue
-    const path = tokens[++nth] ?? ''
-    // A link or a submodule is no file; a removal has mode 000000.
-    if (mode.startsWith('100')) versions.push({ commit, at, path, blob })
+  const walk = ['log', '--first-parent', '-m', '--reverse', '--full-history', ...format]
+  const child = git(repository, [...walk, '--', ...globs.map((glob) => `:(glob)${glob}`)])
+  const ended = endOf(child, repository)
+  // It is thrown where it is awaited.
+  ended.catch(() => undefined)
+  child.stdout.setEncoding('utf8')
+  let [commit, blob, rest]: [string, string | null | undefined, string] = ['', undefined, '']
+  try {
+    for await (const chunk of child.stdout) {
+      const tokens = (rest + chunk).split('\0')
+      rest = tokens.pop() ?? ''
+      for (const token of tokens) {
+        if (blob !== undefined) {
+          yield { commit, path: token, blob }
+          blob = undefined
+          continue
+        }
+        const line = token.trim()
+        if (/^[0-9a-f]{40,}$/.test(line)) commit = line
+        const [, mode = '', hash = ''] = /^:\d+ (\d+) [0-9a-f]+ ([0-9a-f]+) /.exec(line) ?? []
+        // A link or a submodule is no file; a removal has mode 000000.
+        if (mode !== '') blob = mode.startsWith('100') ? hash : null
+      }
+    }
+    await ended
+  } catch (error) {
+    await ended
+    throw error
+  } finally {
+    child.kill()
   }
-  return versions
+}
+
+/** Whether a commit that the first parents lead through has a file that a glob names. */
+export async function hasVersions(repository: string, glob: string): Promise<boolean> {
+  const walk = ['rev-list', '--max-count=1', '--first-parent', '--full-history', 'HEAD', '--', `:(glob)${glob}`]
+  return (await gitOutput(repository, walk)) !== ''
 }
 
 /**

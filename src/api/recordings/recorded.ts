@@ -62,6 +62,8 @@ export function recordedResponses(source: RecordingSource): RecordedResponses {
   const { lines, placeOf } = source
   const series = new Map<string, Recorded[]>()
   for (const line of lines) {
+    // It responds only where it stands in for the whole response.
+    if (line.isPart) continue
     const name = nameOf(line)
     const list = series.get(name)
     if (list) list.push(line)

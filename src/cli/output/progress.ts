@@ -5,15 +5,18 @@ import type { Log } from '../../app/log.ts'
 import { visibleLine } from '../../app/terminal-text.ts'
 import { durationText } from './units.ts'
 
-type Unit = 'records' | 'keys' | 'responses' | 'hours' | 'rows'
+type Unit = 'records' | 'keys' | 'responses' | 'hours' | 'rows' | 'commits' | 'files'
 
 /** How much is done, and of how much; what has no pages says nothing of them. */
 type Done = Pick<WalkProgress, 'records' | 'count'> & Partial<WalkProgress>
 
 /** Shows the progress of long work. */
 export interface Progress {
-  /** Shows what begins, before there is anything to count. */
-  begin(resource: string): void
+  /**
+   * Shows what begins, before there is anything to count.
+   * @param everyMs how often a log file has a line; by default every ten seconds
+   */
+  begin(resource: string, everyMs?: number): void
   seen(resource: string, done: Done, unit?: Unit): void
   end(): void
 }
@@ -63,17 +66,19 @@ export function progressBar(clock: Clock, stream: NodeJS.WritableStream = proces
   }
 }
 
-/** A log line every ten seconds; for a log file. */
+/** A log line every ten seconds, or as often as work that begins wants; for a log file. */
 export function progressLines(clock: Clock, log: Log): Progress {
   let started = clock.now()
   let shownAt = started
+  let interval = 10_000
   return {
-    begin() {
+    begin(_resource, everyMs = 10_000) {
       started = shownAt = clock.now()
+      interval = everyMs
     },
     seen(resource, { records, count }, unit = 'records') {
       const now = clock.now()
-      if (now - shownAt < 10_000) return
+      if (now - shownAt < interval) return
       shownAt = now
       const { perSecond, left } = pace(now - started, records, count)
       const of = (total: number | null) => (total === null ? '' : ` of ${total}`)

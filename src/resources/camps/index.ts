@@ -8,5 +8,7 @@ export const camps = mapContent({
   cacheSeconds: 60,
   route: '/map/camps',
   history: campHistory,
+  kind: 'CAMP',
+  records: 8,
   request: (api, call) => api.map.camps(call),
 })

@@ -3,7 +3,7 @@ import { gatheringNodeSchema, parseGatheringNode } from '../../api/schemas/place
 import type { Json } from '../../sync/normalize/hash.ts'
 import { defineResource, type Normalized } from '../../sync/resource.ts'
 import { placeOf, placeText } from '../place.ts'
-import { fieldOf, knownBy, oneRequest } from '../record.ts'
+import { fieldOf, hasFields, joinLists, knownBy, oneRequest } from '../record.ts'
 import { gatheringNodeHistory } from './tables.ts'
 
 /** Where something can be gathered: `GET /map/gathering-nodes`, about 17,000 (API reference 3.6, 11). */
@@ -14,6 +14,11 @@ export const gatheringNodes = defineResource({
   route: '/map/gathering-nodes',
   rawDays: 30,
   rawCost: '150 kB a response',
+  file: {
+    isRecord: (record) => hasFields(record, 'resource', 'level', 'x', 'y', 'z') && !hasFields(record, 'icon'),
+    records: 16_800,
+    join: joinLists(null),
+  },
   history: gatheringNodeHistory,
   extract: oneRequest({ ask: (api, call) => api.map.gatheringNodes(call), records: (body) => recordsOf(body, null) }),
   keyOf: (record) => keyOf(placeText(record), fieldOf(record, 'resource')),

@@ -1,7 +1,8 @@
 import * as z from 'zod'
+import { isUuid } from '../../api/schemas/form/limits.ts'
 import { type GuildListEntry, readGuildList } from '../../api/schemas/guilds.ts'
 import { defineResource, type Normalized } from '../../sync/resource.ts'
-import { knownBy, oneAnswer, recordError, uuidField } from '../record.ts'
+import { hasFields, joinMaps, knownBy, oneAnswer, recordError, uuidField } from '../record.ts'
 import { guildListHistory } from './tables.ts'
 
 /**
@@ -15,6 +16,7 @@ export const guildList = defineResource({
   route: '/guild/list/guild',
   // Keyed by name, of guilds with the same name only one is listed.
   otherForms: ['/guild/list/guild'],
+  file: { isRecord: isListed, records: 15_500, join: joinMaps },
   rawCost: '0.5 MB a response',
   history: guildListHistory,
   extract: async (api, { signal, lane }) => {
@@ -26,6 +28,12 @@ export const guildList = defineResource({
   normalize: normalizeListing,
   ...knownBy(z.unknown()),
 })
+
+/** Whether it is a guild of the list. A board is keyed by place, and its entries, of guilds or players, have more than names. */
+function isListed(guild: unknown, key: string): boolean {
+  const isNamed = hasFields(guild, 'prefix') && (hasFields(guild, 'uuid') || isUuid(key)) && !/^\d+$/.test(key)
+  return isNamed && Object.keys(guild as object).every((field) => ['uuid', 'name', 'prefix'].includes(field))
+}
 
 /** @throws RecordError when the guild has no uuid: its name alone is no key */
 export function normalizeListing(record: unknown): Normalized<typeof guildListHistory> {

@@ -2,7 +2,7 @@ import { guildMemberSchema, guildSchema } from '../../api/schemas/guilds.ts'
 import { defineWorklist } from '../../sync/resource.ts'
 import { guildListHistory } from '../guild-list/tables.ts'
 import { inGuilds } from '../personal.ts'
-import { aboutAnother, knownBy, oneAnswer, uuidField } from '../record.ts'
+import { aboutAnother, hasFields, knownBy, oneAnswer, uuidField } from '../record.ts'
 import { guildGrowth, guildHours } from './growth.ts'
 import { findGuilds, guildsCalled, guildsLike, lookUpGuilds, planGuilds } from './keys.ts'
 import { incompleteReason, normalizeGuild } from './normalize.ts'
@@ -25,6 +25,7 @@ export const guilds = defineWorklist({
   rawDays: 7,
   rawCost: "2 to 10 kB a response: 190 to 760 MB a day, with the players, at a guest's whole budget (50 a minute)",
   backfill: { keys: 15_500, rowsPerKey: 100 },
+  file: { isBody: (body) => hasFields(body, 'uuid', 'name', 'prefix', 'members') && !hasFields(body, 'username') },
   keyFlag: 'guild',
   keySource: 'guild-list',
   evidence: { days: guildHours },

@@ -1,7 +1,7 @@
 import { itemSetSchema, parseItemSet } from '../../api/schemas/items.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
 import { defineResource, type Normalized } from '../../sync/resource.ts'
-import { fieldOf, knownBy, oneRequest, textField } from '../record.ts'
+import { fieldOf, hasFields, joinMaps, knownBy, oneRequest, textField } from '../record.ts'
 import { itemSetHistory } from './tables.ts'
 
 /** Every item set: `GET /item/sets`, an object keyed by the set's name (API reference 3.3, 5.4). */
@@ -11,6 +11,7 @@ export const itemSets = defineResource({
   cacheSeconds: 120,
   route: '/item/sets',
   rawCost: 'a few kB a response',
+  file: { isRecord: (record) => hasFields(record, 'bonuses', 'parts'), records: 70, join: joinMaps },
   changeLog: true,
   history: itemSetHistory,
   extract: oneRequest({

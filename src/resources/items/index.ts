@@ -1,6 +1,6 @@
-import { itemSchema } from '../../api/schemas/items.ts'
+import { itemSchema, itemVocabulary } from '../../api/schemas/items.ts'
 import { defineResource } from '../../sync/resource.ts'
-import { knownBy, textField } from '../record.ts'
+import { fieldOf, hasFields, joinLists, knownBy, textField } from '../record.ts'
 import { normalizeItem } from './normalize.ts'
 import { itemHistory } from './tables.ts'
 
@@ -12,6 +12,14 @@ export const items = defineResource({
   route: '/item/database',
   rawCost: '0.55 MB for a new state of all items, 0.6 kB for an unchanged response',
   backfill: { keys: 6_600, rowsPerKey: 12 },
+  file: {
+    isRecord: (record) =>
+      hasFields(record, 'internalName') &&
+      !hasFields(record, 'materials') &&
+      itemVocabulary.type.some((type) => type === fieldOf(record, 'type')),
+    kinds: { field: 'type', members: itemVocabulary.type },
+    join: joinLists('displayName', 'internalName'),
+  },
   changeLog: true,
   history: itemHistory,
   extract: (api, options) => api.items.all(options),

@@ -2,7 +2,7 @@ import { newsSchema, parseNewsEntry } from '../../api/schemas/articles.ts'
 import { isInstant } from '../../api/schemas/form/limits.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
 import { defineResource, type Normalized } from '../../sync/resource.ts'
-import { knownBy, oneRequest, plainText, recordError, textField } from '../record.ts'
+import { hasFields, joinLists, knownBy, oneRequest, plainText, recordError, textField } from '../record.ts'
 import { newsComments, newsHistory } from './tables.ts'
 
 /** The newest announcements of the forum: `GET /latest-news` (API reference 3.6). */
@@ -14,6 +14,10 @@ export const latestNews = defineResource({
   // A list of a few, of which several change at once.
   plausibleShare: 0.2,
   rawCost: '20 kB a response',
+  file: {
+    isRecord: (record) => hasFields(record, 'forumThread', 'title'),
+    join: joinLists(null, 'forumThread'),
+  },
   changeLog: true,
   history: newsHistory,
   samples: { comments: { table: newsComments, key: ['forumThread'] } },

@@ -5,7 +5,7 @@ import { leaderboardEntrySchema } from '../../api/schemas/leaderboards.ts'
 import { RetryableError } from '../../app/errors.ts'
 import { defineWorklist } from '../../sync/resource.ts'
 import { onBoards } from '../personal.ts'
-import { fieldOf, knownBy, oneAnswer, textField } from '../record.ts'
+import { fieldOf, hasFields, knownBy, oneAnswer, textField } from '../record.ts'
 import { emptyPlaces } from './derive.ts'
 import { findBoards, lookUpBoards } from './keys.ts'
 import { normalizeBoard } from './normalize.ts'
@@ -27,6 +27,12 @@ export const leaderboards = defineWorklist({
   schedule: '51 * * * *',
   cacheSeconds: 600,
   route: '/leaderboards/{type}',
+  file: {
+    isRecord: (entry, key) =>
+      /^\d+$/.test(key) &&
+      hasFields(entry, 'uuid') &&
+      ['score', 'metaScore', 'level', 'xp'].some((one) => hasFields(entry, one)),
+  },
   rawDays: 3,
   rawCost: '30 kB a response: 58 MB a day of 80 boards',
   keyFlag: 'board',

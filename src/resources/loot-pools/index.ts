@@ -8,5 +8,6 @@ export const lootPools = mapContent({
   cacheSeconds: 120,
   route: '/map/loot-pools',
   history: lootPoolHistory,
+  records: 13,
   request: (api, call) => api.map.lootPools(call),
 })

@@ -3,7 +3,7 @@ import { markerSchema, parseMarker } from '../../api/schemas/places.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
 import { defineResource, type Normalized } from '../../sync/resource.ts'
 import { placeOf, placeText } from '../place.ts'
-import { fieldOf, knownBy, oneRequest } from '../record.ts'
+import { fieldOf, hasFields, joinLists, knownBy, oneRequest } from '../record.ts'
 import { mapMarkerHistory } from './tables.ts'
 
 /** Markers of the web map: `GET /map/locations/markers` (API reference 3.6). They have no id: name and place are the key. */
@@ -13,6 +13,11 @@ export const mapMarkers = defineResource({
   cacheSeconds: 3600,
   route: '/map/locations/markers',
   rawCost: '40 kB a response',
+  file: {
+    isRecord: (record) =>
+      hasFields(record, 'name', 'icon', 'x', 'y', 'z') && !hasFields(record, 'uuid') && !hasFields(record, 'resource'),
+    join: joinLists('name'),
+  },
   history: mapMarkerHistory,
   extract: oneRequest({ ask: (api, call) => api.map.markers(call), records: (body) => recordsOf(body, 'name') }),
   keyOf: (record) => keyOf(fieldOf(record, 'name'), placeText(record)),

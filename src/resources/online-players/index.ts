@@ -1,9 +1,11 @@
 import * as z from 'zod'
+import { dashedUuid } from '../../api/schemas/form/limits.ts'
+import { fieldsOf } from '../../api/schemas/form/unknown.ts'
 import { readOnlineList } from '../../api/schemas/people/players.ts'
 import { redactedIn } from '../../api/schemas/people/redacted.ts'
 import { defineResource } from '../../sync/resource.ts'
 import { inOnlineList } from '../personal.ts'
-import { knownBy, oneAnswer } from '../record.ts'
+import { fieldOf, hasFields, knownBy, oneAnswer } from '../record.ts'
 import { deriveListings, giveUpListings } from './derive.ts'
 import { onlineGrowth, onlinePassing } from './growth.ts'
 import { keyOf, normalizeWorld, recordsOf } from './normalize.ts'
@@ -27,6 +29,12 @@ export const onlinePlayers = defineResource({
   evidence: { spans: 90 },
   retained: onlineGrowth,
   expiring: onlinePassing,
+  file: {
+    isBody: (body) => {
+      const players = fieldsOf(fieldOf(body, 'players'))
+      return hasFields(body, 'total') && players.length > 0 && players.every(([key]) => dashedUuid(key) !== undefined)
+    },
+  },
   history: worldHistory,
   samples: { worlds: { table: worldSample, key: ['world'] } },
   extract: async (api, { signal, lane = 'live' }) => {

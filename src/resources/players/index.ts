@@ -2,7 +2,7 @@ import { characterSchema } from '../../api/schemas/people/characters.ts'
 import { playerSchema } from '../../api/schemas/people/players.ts'
 import { defineWorklist } from '../../sync/resource.ts'
 import { inProfiles } from '../personal.ts'
-import { aboutAnother, knownBy, oneAnswer, uuidField } from '../record.ts'
+import { aboutAnother, hasFields, knownBy, oneAnswer, uuidField } from '../record.ts'
 import { countNamelessPlayers, findPlayers, lookUpPlayers, planPlayers, playersCalled, playersLike } from './keys.ts'
 import { normalizePlayer } from './normalize.ts'
 import {
@@ -41,6 +41,15 @@ export const players = defineWorklist({
   rawDays: 7,
   rawCost: "2 to 10 kB a response: 190 to 760 MB a day, with the guilds, at a guest's whole budget (50 a minute)",
   backfill: { keys: 1_000, rowsPerKey: 130 },
+  file: {
+    // A member of a guild and an entry of a board have a name and a uuid, too.
+    isBody: (body) =>
+      hasFields(body, 'uuid', 'username') &&
+      ['score', 'contributed', 'members'].every((field) => !hasFields(body, field)) &&
+      ['playtime', 'globalData', 'characters', 'firstJoin', 'lastJoin', 'supportRank'].some((one) =>
+        hasFields(body, one),
+      ),
+  },
   keyFlag: 'player',
   keySource: 'online-players',
   // A day is often enough for what is long ago. A quest is done once, so their table grows no more than there are quests.

@@ -1,3 +1,4 @@
+import { isFields } from '../../api/schemas/form/unknown.ts'
 import { parseQuestCount, questCountSchema } from '../../api/schemas/places.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
 import { defineResource, type Normalized } from '../../sync/resource.ts'
@@ -11,6 +12,10 @@ export const quests = defineResource({
   cacheSeconds: 3600,
   route: '/map/quests',
   rawCost: 'a few bytes a response',
+  file: {
+    isBody: (body) => isFields(body) && Object.keys(body).length === 1 && typeof body.quests === 'number',
+    records: 1,
+  },
   changeLog: true,
   history: questCountHistory,
   extract: oneRequest({ ask: (api, call) => api.map.quests(call), records: (body) => [body] }),

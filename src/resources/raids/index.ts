@@ -8,5 +8,7 @@ export const raids = mapContent({
   cacheSeconds: 60,
   route: '/map/raids',
   history: raidHistory,
+  kind: 'RAID',
+  records: 5,
   request: (api, call) => api.map.raids(call),
 })

@@ -1,6 +1,6 @@
-import { recipeSchema } from '../../api/schemas/recipes.ts'
+import { recipeSchema, recipeVocabulary } from '../../api/schemas/recipes.ts'
 import { defineResource } from '../../sync/resource.ts'
-import { knownBy, textField } from '../record.ts'
+import { hasFields, joinLists, knownBy, textField } from '../record.ts'
 import { normalizeRecipe } from './normalize.ts'
 import { recipeHistory } from './tables.ts'
 
@@ -12,6 +12,11 @@ export const recipes = defineResource({
   route: '/item/recipe/database',
   rawCost: '13 kB for a new state of all recipes',
   backfill: { keys: 720, rowsPerKey: 8 },
+  file: {
+    isRecord: (record) => hasFields(record, 'internalName', 'skill', 'materials'),
+    kinds: { field: 'skill', members: recipeVocabulary.skill },
+    join: joinLists('internalName', 'internalName'),
+  },
   changeLog: true,
   history: recipeHistory,
   extract: (api, options) => api.recipes.all(options),

@@ -1,7 +1,7 @@
 import { parseSeason, type Season, seasonSchema } from '../../api/schemas/seasons.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
 import { defineResource, type Normalized } from '../../sync/resource.ts'
-import { fieldOf, knownBy, oneRequest, recordError, textField } from '../record.ts'
+import { fieldOf, hasFields, joinMaps, knownBy, oneRequest, recordError, textField } from '../record.ts'
 import { seasonHistory } from './tables.ts'
 
 /** Definitions of the guild seasons: `GET /guild/seasons`, an object by season number (API reference 6.4). */
@@ -11,6 +11,13 @@ export const seasons = defineResource({
   cacheSeconds: 600,
   route: '/guild/seasons',
   rawCost: 'a few kB a response',
+  file: {
+    isRecord: (record, key) =>
+      /^\d+$/.test(key) &&
+      hasFields(record, 'endDate') &&
+      (hasFields(record, 'initDate') || hasFields(record, 'startDate')),
+    join: joinMaps,
+  },
   history: seasonHistory,
   extract: oneRequest({
     ask: (api, call) => api.guilds.seasons(call),

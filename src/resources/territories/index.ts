@@ -1,6 +1,6 @@
 import { territorySchema } from '../../api/schemas/territories.ts'
 import { defineResource } from '../../sync/resource.ts'
-import { fieldOf, knownBy, oneAnswer, textField } from '../record.ts'
+import { fieldOf, hasFields, joinMaps, knownBy, oneAnswer, textField } from '../record.ts'
 import { deriveCaptures, giveUpCaptures } from './derive.ts'
 import { compareHolds, holdersOf, normalizeTerritory } from './normalize.ts'
 import { territoryCapture, territoryHistory, territoryHold, territoryResource } from './tables.ts'
@@ -12,6 +12,7 @@ export const territories = defineResource({
   lane: 'live',
   cacheSeconds: 10,
   route: '/guild/list/territory',
+  file: { isRecord: (record) => hasFields(record, 'guild', 'acquired'), records: 400, join: joinMaps },
   rawDays: 3,
   rawCost: '13 kB a response: 116 MB a day when polled every ten seconds, 19 MB every minute',
   history: territoryHistory,

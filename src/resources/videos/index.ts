@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { defineResource, type Normalized } from '../../sync/resource.ts'
-import { knownBy, oneRequest, recordError } from '../record.ts'
+import { joinLists, knownBy, oneRequest, recordError } from '../record.ts'
 import { videoHistory } from './tables.ts'
 
 /** Addresses of videos: `GET /publisher/videos/list` (API reference 3.6). Their positions change with each new one, and are not kept. */
@@ -12,6 +12,7 @@ export const videos = defineResource({
   // A list of six, of which a few change at once.
   plausibleShare: 0.2,
   rawCost: 'less than a kB a response',
+  file: { isRecord: (record) => /^https?:\/\/\S*(youtu|video)/.test(String(record)), join: joinLists(null) },
   history: videoHistory,
   extract: oneRequest({ ask: (api, call) => api.videos(call), records: (body) => Object.values(body) }),
   keyOf: (record) => (typeof record === 'string' ? record : undefined),

@@ -4,7 +4,7 @@ import { parseWorldEvent, worldEventSchema } from '../../api/schemas/places.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
 import { defineResource, type Normalized } from '../../sync/resource.ts'
 import { requirementRows } from '../map-content.ts'
-import { knownBy, oneRequest, textField } from '../record.ts'
+import { hasFields, joinLists, knownBy, oneRequest, textField } from '../record.ts'
 import { deriveOccurrences, giveUpOccurrences } from './derive.ts'
 import { worldEventHistory, worldEventOccurrence } from './tables.ts'
 
@@ -14,6 +14,14 @@ export const worldEvents = defineResource({
   schedule: '*/5 * * * *',
   cacheSeconds: 120,
   route: '/map/world-events',
+  file: {
+    isRecord: (record) =>
+      hasFields(record, 'internalName') &&
+      (hasFields(record, 'schedule') || hasFields(record, 'rewardPerLevel')) &&
+      !hasFields(record, 'rewards'),
+    records: 70,
+    join: joinLists('name', 'internalName'),
+  },
   rawDays: 3,
   rawCost: '15 kB a response: 4 MB a day',
   history: worldEventHistory,

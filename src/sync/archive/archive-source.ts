@@ -24,6 +24,8 @@ export interface ArchivedResponse {
   /** Its outcome when it was loaded. */
   readonly status: string
   readonly accepted: boolean
+  /** Whether it had all there is, of a resource with one response; null: not known. */
+  readonly complete: boolean | null
   readonly exchanges: readonly ArchivedExchange[]
 }
 
@@ -56,6 +58,7 @@ export async function nextArchived(
        select answer_id from sync.raw_answer
         where resource = any($1::text[]) and answer_id > $2 and position = 0 order by answer_id limit $3)
      select answer_id as "answerId", resource, key, run_id as "runId", taken_at as "takenAt", status, accepted,
+            (select run.complete from sync.run where run.run_id = raw_answer.run_id) as complete,
             request, http_status as "httpStatus", headers, received_at as "receivedAt", body
        from next join sync.raw_answer using (answer_id) join sync.raw_body using (hash)
       order by answer_id, position`,

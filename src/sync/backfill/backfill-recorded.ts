@@ -171,7 +171,7 @@ async function madeWhole(
   const extract: Resource['extract'] = async (api, options) => {
     const extraction = await resource.extract(api, options)
     const observedFrom = Math.max(extraction.observedFrom, Math.min(partial.since, extraction.observedAt))
-    return { ...extraction, observedFrom, complete: false }
+    return { ...extraction, observedFrom, complete: false, lacks: 'not all of the response was recorded' }
   }
   return [
     { ...resource, extract },

@@ -1,83 +1,177 @@
 import { posix } from 'node:path'
-import { createClient } from '../../api/client.ts'
-import { type GitBlobs, gitOutput, openBlobs } from '../../api/recordings/git-history.ts'
-import { offline } from '../../api/recordings/recorded.ts'
-import { toApiResponse } from '../../api/response.ts'
+import { type GitBlobs, type GitVersion, gitChanges, gitOutput, openBlobs } from '../../api/recordings/git-history.ts'
+import { isUuid } from '../../api/schemas/form/limits.ts'
+import { fieldsOf, isFields } from '../../api/schemas/form/unknown.ts'
 import { MAX_BODY_BYTES } from '../../api/schemas/recordings/body-limit.ts'
 import { parseJsonBytes } from '../../app/text/decode.ts'
 import type { Json } from '../normalize/hash.ts'
 import { prepare } from '../normalize/prepare.ts'
 import { isWorklist, type Resource, type Worklist } from '../resource.ts'
-import { extractWith, onlyRequest } from './recorded-requests.ts'
+import { areMostlyIn, extractBody, haveSameKeys, keysIn } from './git-parts.ts'
+import { onlyRequest } from './recorded-requests.ts'
 
 /** Files of a repository that look like responses of a resource. */
 export interface DetectedFiles {
   readonly glob: string
-  /** Its name. The same files may be given twice, where two resources have the same form. */
+  /** Its name. */
   readonly resource: string
   readonly files: number
   /** Commits of the first-parent history that changed them. */
   readonly commits: number
+  /** How many records they have together. */
+  readonly records: number
+  /** About how many records the resource has; null: any number. */
+  readonly expected: number | null
+  /** Whether they are to be loaded: false where other files have the same records, or all there are. */
+  readonly mapped: boolean
 }
+
+export interface Detected {
+  readonly detected: readonly DetectedFiles[]
+  /** Files beside those that have the same records in another form. */
+  readonly leftOut: readonly { readonly path: string; readonly resource: string; readonly sameAs: string }[]
+  /** How many JSON files were not looked at, because there are too many. */
+  readonly notRead: number
+}
+
+/** How far the detection is. */
+export type DetectProgress = (what: 'commits' | 'files', done: number, of: number | null) => void
 
 type Known = Resource | Worklist
 
-/** After every instant that a body may hold, ms since the epoch. */
-const LATER = 4_102_444_800_000
-/** How many files of a folder are read, and how many records of a file. */
-const SAMPLE = { files: 3, records: 20 }
-/** A folder with more files than this has one for each key. */
+interface JsonFile {
+  readonly path: string
+  readonly blob: string
+  readonly bytes: number
+  /** The commits that changed it, by number. */
+  readonly commits: Set<number>
+}
+
+/** A file that looks like a response of one request. */
+interface Found extends JsonFile {
+  readonly resource: Resource
+  readonly keys: ReadonlySet<string>
+  readonly kinds: ReadonlySet<string>
+  /** Fields of a record, on average. */
+  readonly known: number
+  readonly unknown: number
+}
+
+/** How many records of a file are looked at, and what share of them must be of the resource. */
+const SAMPLE = { records: 20, share: 0.9 }
+/** A folder with more files than this has one for each key, of which a few are read. */
 const MOST_NAMED = 40
+const KEYED_SAMPLE = 12
+/** What is read of a repository: the files that most commits changed. */
+const MOST_READ = { files: 2000, bytes: 300_000_000 }
 
 /**
  * Finds the JSON files of the last commit that look like responses, by their content.
  * @throws FatalError when it is no repository, or git is missing
  */
-export async function detectResponses(repository: string, resources: readonly Known[]): Promise<DetectedFiles[]> {
+export async function detectResponses(
+  repository: string,
+  resources: readonly Known[],
+  onProgress: DetectProgress = () => undefined,
+): Promise<Detected> {
   const candidates: Known[] = []
   for (const resource of resources) if (await onlyRequest(resource)) candidates.push(resource)
   const blobs = openBlobs(repository)
   try {
-    const detected: DetectedFiles[] = []
-    for (const [folder, files] of await jsonFiles(repository)) {
-      const found = new Map<string, { resource: string; files: number }>()
-      const isKeyed = files.length > MOST_NAMED
-      for (const { path, blob } of files.slice(0, isKeyed ? SAMPLE.files : MOST_NAMED))
-        for (const resource of await resourcesLike(await contentOf(blobs, blob), path, candidates)) {
-          const glob = isWorklist(resource) ? posix.join(literal(folder), '*.json') : literal(path)
-          const { files: before = 0 } = found.get(`${glob} ${resource.name}`) ?? {}
-          const all = isKeyed && isWorklist(resource) ? files.length : before + 1
-          found.set(`${glob} ${resource.name}`, { resource: resource.name, files: all })
-        }
-      for (const [name, { resource, files: count }] of found) {
-        const glob = name.slice(0, -resource.length - 1)
-        detected.push({ glob, resource, files: count, commits: await countCommits(repository, glob) })
+    const files = await jsonFiles(repository)
+    await countCommits(repository, files, onProgress)
+    const { chosen, notRead } = filesToRead(files)
+    const singles: Found[] = []
+    const keyed = new Map<string, { resource: Worklist; files: JsonFile[] }>()
+    const others: JsonFile[] = []
+    let done = 0
+    for (const file of chosen) {
+      const found = await recognise(await contentOf(blobs, file.blob), file, candidates)
+      const folder = posix.dirname(file.path)
+      if (!found) others.push(file)
+      else if ('keys' in found) singles.push(found)
+      else {
+        const name = `${folder} ${found.resource.name}`
+        const group = keyed.get(name) ?? { resource: found.resource, files: [] }
+        group.files.push(file)
+        keyed.set(name, group)
       }
+      onProgress('files', ++done, chosen.length)
     }
-    return detected.sort((a, b) => (a.glob < b.glob ? -1 : 1))
+    const foreign = [...others, ...singles]
+    const lists = [...keyed.values()].map((group) => keyedFiles(group, foreign, [...files.values()]))
+    const { detected, leftOut } = singleFiles(singles, { read: chosen, all: [...files.values()] })
+    const all = [...lists, ...detected].sort((a, b) => (a.glob < b.glob ? -1 : 1))
+    return { detected: all, leftOut, notRead }
   } finally {
     blobs.close()
   }
 }
 
-/** A path as a glob that matches it alone. */
-function literal(path: string): string {
-  return path.replace(/[*?[\]\\]/g, String.raw`\$&`)
-}
-
-/** Files below 64 MB by their folder. */
-async function jsonFiles(repository: string): Promise<Map<string, { path: string; blob: string }[]>> {
-  const folders = new Map<string, { path: string; blob: string }[]>()
-  for (const line of (await gitOutput(repository, ['ls-tree', '-r', '-z', '--long', 'HEAD'])).split('\0')) {
-    const [, blob = '', size = '', path = ''] = /^100\d+ blob ([0-9a-f]+) +(\d+)\t(.*\.json)$/.exec(line) ?? []
-    if (blob === '' || Number(size) > MAX_BODY_BYTES) continue
-    const folder = posix.dirname(path)
-    folders.set(folder, [...(folders.get(folder) ?? []), { path, blob }])
+/** The JSON files of the last commit below 64 MB, by path. */
+async function jsonFiles(repository: string, folder?: string): Promise<Map<string, JsonFile>> {
+  const files = new Map<string, JsonFile>()
+  const list = ['ls-tree', '-r', '-z', '--long', 'HEAD', ...(folder === undefined ? [] : ['--', `${folder}/`])]
+  for (const line of (await gitOutput(repository, list)).split('\0')) {
+    const [, blob = '', size = '', path = ''] = /^100\d+ blob ([0-9a-f]+) +(\d+)\t(.*\.json)$/s.exec(line) ?? []
+    const bytes = Number(size)
+    if (blob !== '' && bytes <= MAX_BODY_BYTES) files.set(path, { path, blob, bytes, commits: new Set() })
   }
-  return folders
+  return files
 }
 
-async function contentOf(blobs: GitBlobs, blob: string): Promise<unknown> {
+/** Counts the commits that changed each file, in one walk over all commits. */
+async function countCommits(repository: string, files: ReadonlyMap<string, JsonFile>, onProgress: DetectProgress) {
+  const [all = '0'] = (await gitOutput(repository, ['rev-list', '--count', '--first-parent', 'HEAD'])).split('\n')
+  let [nth, last] = [0, '']
+  for await (const { commit, path } of gitChanges(repository)) {
+    if (commit !== last) onProgress('commits', ++nth, Number(all))
+    last = commit
+    files.get(path)?.commits.add(nth)
+  }
+}
+
+/** A few of each folder with a file for each key, all of the others; those first that most commits changed. */
+function filesToRead(files: ReadonlyMap<string, JsonFile>): { chosen: JsonFile[]; notRead: number } {
+  const folders = new Map<string, JsonFile[]>()
+  for (const file of files.values()) {
+    const folder = folders.get(posix.dirname(file.path))
+    if (folder) folder.push(file)
+    else folders.set(posix.dirname(file.path), [file])
+  }
+  const wanted = [...folders.values()].flatMap((folder) => {
+    if (folder.length <= MOST_NAMED) return folder
+    // Of the files that are not named by a uuid, each may be another thing.
+    const others = folder.filter((file) => !isUuid(stemOf(file.path)))
+    const alone = others.length <= MOST_NAMED ? others : spread(others, KEYED_SAMPLE)
+    return [
+      ...alone,
+      ...spread(
+        folder.filter((file) => !others.includes(file)),
+        KEYED_SAMPLE,
+      ),
+    ]
+  })
+  wanted.sort((a, b) => b.commits.size - a.commits.size || (a.path < b.path ? -1 : 1))
+  const chosen: JsonFile[] = []
+  let { files: room, bytes } = MOST_READ
+  for (const file of wanted) {
+    if (room === 0 || file.bytes > bytes) continue
+    room -= 1
+    bytes -= file.bytes
+    chosen.push(file)
+  }
+  return { chosen, notRead: wanted.length - chosen.length }
+}
+
+/** Some elements of a list, from its first to its last. */
+function spread<T>(list: readonly T[], count: number): T[] {
+  if (list.length <= count) return [...list]
+  return Array.from({ length: count }, (_, nth) => list[Math.round((nth * (list.length - 1)) / (count - 1))] as T)
+}
+
+/** The parsed content of a file; undefined for what is no JSON, or larger than 64 MB. */
+export async function contentOf(blobs: GitBlobs, blob: string): Promise<unknown> {
   try {
     const bytes = await blobs.read(blob, MAX_BODY_BYTES)
     return bytes === null ? undefined : parseJsonBytes(bytes)
@@ -86,32 +180,63 @@ async function contentOf(blobs: GitBlobs, blob: string): Promise<unknown> {
   }
 }
 
-/** Of the resources that may have sent a body, the one that its path names, else the one that knows most of it; several where they have the same form. */
-async function resourcesLike(body: unknown, path: string, candidates: readonly Known[]): Promise<Known[]> {
-  const ranked: { resource: Known; known: number; unknown: number }[] = []
+/** The one resource that sent a body, by the fields that only it has; undefined where none did, or it may have been one of several. */
+async function recognise(
+  body: unknown,
+  file: JsonFile,
+  candidates: readonly Known[],
+): Promise<Found | { readonly resource: Worklist } | undefined> {
+  const { path } = file
+  const likely: { resource: Known; known: number; unknown: number }[] = []
   for (const resource of candidates) {
-    const { known, unknown } = await fieldsOf(resource, body)
-    // One field alone may stand in any file, and where the key is not in the body an empty one will do.
-    const isTelling = known >= 2 && (!isWorklist(resource) || resource.keyOf(body) !== undefined)
-    if (known > 2 * unknown && (isTelling || path.includes(resource.name))) ranked.push({ resource, known, unknown })
+    const isNamed = path.includes(resource.name)
+    // Where the key is not in the body, and of the shortest records, the name of the file must say it.
+    if (isWorklist(resource) && resource.keyOf(body) === undefined && !isNamed) continue
+    if (!looksLike(resource, body)) continue
+    const fields = await fieldsIn(resource, body)
+    // Without a form of its own, one field may stand in any file.
+    const isTelling = fields !== undefined && (resource.file !== undefined || fields.known >= 2 || isNamed)
+    if (isTelling && (fields.unknown === 0 || fields.known > 2 * fields.unknown)) likely.push({ resource, ...fields })
   }
-  const named = ranked.filter(({ resource }) => path.includes(resource.name))
-  const likely = named.length > 0 ? named : ranked
-  const least = Math.min(...likely.map(({ unknown }) => unknown))
-  const best = likely.filter(({ unknown }) => unknown === least)
-  const most = Math.max(...best.map(({ known }) => known))
-  return best.filter(({ known }) => known === most).map(({ resource }) => resource)
+  const named = likely.filter(({ resource }) => path.includes(resource.name))
+  const [one, other] = likely.length > 1 && named.length > 0 ? named : likely
+  if (!one || other) return undefined
+  const { resource, known, unknown } = one
+  if (isWorklist(resource)) return { resource }
+  const keys = await keysIn(resource, body)
+  return keys && { ...file, resource, keys, kinds: kindsIn(resource, body), known, unknown }
 }
 
-/** How many fields and samples a resource finds in a record of a body, and how many it does not know; none where it cannot be one of its responses. */
-async function fieldsOf(resource: Known, body: unknown): Promise<{ known: number; unknown: number }> {
-  const outcome = { status: 200, headers: new Map(), body, failure: null, reason: '', bytes: 0, receivedAt: LATER }
-  const api = createClient({ transport: offline(async () => toApiResponse(outcome, 1)) })
+/** Whether a body has what only this resource has. */
+function looksLike({ file }: Known, body: unknown): boolean {
+  if (file?.isBody?.(body) === false) return false
+  const { isRecord } = file ?? {}
+  if (!isRecord) return true
+  const sample = spread(elementsOf(body), SAMPLE.records)
+  const fitting = sample.filter(([key, record]) => isRecord(record, key))
+  return sample.length > 0 && fitting.length >= SAMPLE.share * sample.length
+}
+
+/** The records of a body as they came, by key; of a list, by number. */
+function elementsOf(body: unknown): [string, unknown][] {
+  const list = isFields(body) && 'results' in body ? body.results : body
+  return Array.isArray(list) ? list.map((record, nth) => [String(nth + 1), record]) : fieldsOf(list)
+}
+
+/** The kinds of records in a body. */
+function kindsIn({ file }: Resource, body: unknown): Set<string> {
+  const { field, members } = file?.kinds ?? { field: '', members: [] }
+  const values = new Set(elementsOf(body).map(([, record]) => (isFields(record) ? record[field] : undefined)))
+  return new Set(members.filter((kind) => values.has(kind)))
+}
+
+/** How many fields and samples a resource finds in a record of a body, and how many it does not know; undefined where it cannot be one of its responses. */
+async function fieldsIn(resource: Known, body: unknown): Promise<{ known: number; unknown: number } | undefined> {
   const sums = { known: 0, unknown: 0 }
   try {
-    const extraction = await extractWith(resource, api, isWorklist(resource) ? resource.keyOf(body) : undefined)
-    const { entities, quarantined } = prepare(resource, extraction.records.slice(0, SAMPLE.records), extraction)
-    if (quarantined.length > 0) return sums
+    const extraction = await extractBody(resource, body)
+    const { entities, quarantined } = prepare(resource, spread(extraction.records, SAMPLE.records), extraction)
+    if (entities.length === 0 || quarantined.length > SAMPLE.records * (1 - SAMPLE.share)) return undefined
     for (const { documentText, samples } of entities) {
       const document = JSON.parse(documentText) as Json
       const unknown = resource.unknownFields(document).length
@@ -121,11 +246,210 @@ async function fieldsOf(resource: Known, body: unknown): Promise<{ known: number
     }
     return sums
   } catch {
-    return { known: 0, unknown: 0 }
+    return undefined
   }
 }
 
-async function countCommits(repository: string, glob: string): Promise<number> {
-  const count = ['rev-list', '--count', '--first-parent', 'HEAD', '--', `:(glob)${glob}`]
-  return Number(await gitOutput(repository, count))
+/** The files of a folder with one for each key: all of them, or where others are among them, those that it can be told of. */
+function keyedFiles(
+  { resource, files }: { readonly resource: Worklist; readonly files: readonly JsonFile[] },
+  foreign: readonly JsonFile[],
+  all: readonly JsonFile[],
+): DetectedFiles {
+  const folder = posix.dirname(files[0]?.path ?? '')
+  const isHere = ({ path }: JsonFile) => posix.dirname(path) === folder
+  const strangers = foreign.filter(isHere)
+  const byUuid = strangers.length > 0 && !strangers.some(({ path }) => isUuid(stemOf(path)))
+  const matches = all.filter((file) => isHere(file) && (!byUuid || isUuid(stemOf(file.path))))
+  const isAll = strangers.length === 0 || (byUuid && files.some(({ path }) => isUuid(stemOf(path))))
+  const matched = isAll ? matches : files
+  const any = byUuid ? `${uuidGlob}.json` : '*.json'
+  return {
+    glob: isAll ? posix.join(literal(folder), any) : globOf(files.map(({ path }) => path)),
+    resource: resource.name,
+    files: matched.length,
+    commits: countAll(matched),
+    records: matched.length,
+    expected: resource.backfill?.keys ?? null,
+    mapped: true,
+  }
+}
+
+const uuidGlob = [8, 4, 4, 4, 12].map((length) => '?'.repeat(length)).join('-')
+
+function stemOf(path: string): string {
+  return posix.basename(path, '.json')
+}
+
+function countAll(files: readonly JsonFile[]): number {
+  return new Set(files.flatMap(({ commits }) => [...commits])).size
+}
+
+interface Files {
+  readonly read: readonly JsonFile[]
+  readonly all: readonly JsonFile[]
+}
+
+/** The files of resources with one response: which make it together, and which have what others have. */
+function singleFiles(singles: readonly Found[], files: Files): Omit<Detected, 'notRead'> {
+  const detected: DetectedFiles[] = []
+  const leftOut: Detected['leftOut'][number][] = []
+  for (const resource of new Set(singles.map((file) => file.resource))) {
+    const found = singles.filter((file) => file.resource === resource).sort(byQuality)
+    const { mapped, copies } = partsAmong(resource, found)
+    for (const folder of new Set(found.map(({ path }) => posix.dirname(path)))) {
+      const isHere = ({ path }: JsonFile) => posix.dirname(path) === folder
+      const chosen = mapped.filter(isHere)
+      if (chosen.length > 0) detected.push(detectedFiles(resource, chosen, files))
+      for (const [copy, of] of copies) {
+        if (!isHere(copy)) continue
+        if (chosen.length > 0) leftOut.push({ path: copy.path, resource: resource.name, sameAs: of.path })
+        else detected.push({ ...detectedFiles(resource, [copy], files), mapped: false })
+      }
+    }
+  }
+  return { detected, leftOut }
+}
+
+/**
+ * First what has most of what the API sends and least of what it does not, then the shorter file. The names decide first: the
+ * raw file is `gear.json` and not `gear_expanded.json`.
+ */
+function byQuality(a: Found, b: Found): number {
+  return a.unknown - b.unknown || b.known - a.known || a.bytes - b.bytes || (a.path < b.path ? -1 : 1)
+}
+
+/**
+ * The files that make the response of a resource together, and those that are copies, each with what it is a copy of: of files
+ * with the same records the first is taken.
+ */
+function partsAmong(resource: Resource, files: readonly Found[]): { mapped: Found[]; copies: Map<Found, Found> } {
+  const copies = new Map<Found, Found>()
+  const parts: Found[] = []
+  const dated: Found[] = []
+  for (const file of files) {
+    const nth = parts.findIndex((part) => haveSameKeys(part.keys, file.keys))
+    const first = parts[nth]
+    if (!first) parts.push(file)
+    else if (isNextOf(file, first)) dated.push(file)
+    else if (isRawOf(file, first)) {
+      parts[nth] = file
+      for (const [copy, of] of copies) if (of === first) copies.set(copy, file)
+      copies.set(first, file)
+    } else copies.set(file, first)
+  }
+  const [main, ...others] = parts.sort((a, b) => b.keys.size - a.keys.size)
+  if (!main) return { mapped: [], copies }
+  const mapped = [main]
+  for (const part of others) {
+    const kinds = new Set(mapped.flatMap((one) => [...one.kinds]))
+    const keys = mapped.map((one) => one.keys)
+    const isNew = [...part.kinds].some((kind) => !kinds.has(kind)) || !isWhole(resource, mapped)
+    if (resource.file?.join && isNew && !areMostlyIn(part.keys, keys)) mapped.push(part)
+    else copies.set(part, main)
+  }
+  const taken = dated.filter((file) =>
+    mapped.some((part) => isNextOf(file, part) && haveSameKeys(part.keys, file.keys)),
+  )
+  for (const file of dated) if (!taken.includes(file)) copies.set(file, main)
+  return { mapped: [...mapped, ...taken], copies }
+}
+
+/** Whether a file is named as the raw one of which the other is another form: `gear.json` of `gear_expanded.json`. */
+function isRawOf(file: Found, other: Found): boolean {
+  if (posix.dirname(file.path) !== posix.dirname(other.path)) return false
+  const [name, longer] = [stemOf(file.path), stemOf(other.path)]
+  return longer.startsWith(name) ? !/raw/i.test(longer.slice(name.length)) : /raw/i.test(name.replace(longer, ''))
+}
+
+/** Whether files have all that a resource has, as far as that is known. */
+function isWhole({ file, backfill }: Resource, files: readonly Found[]): boolean {
+  const records = file?.records ?? backfill?.keys
+  return records === undefined || 2 * countKeys(files) >= records
+}
+
+function countKeys(files: readonly Found[]): number {
+  return new Set(files.flatMap(({ keys }) => [...keys])).size
+}
+
+/** Whether files are states of different times beside each other, such as `2024-05-01.json`: no commit has both. */
+function isNextOf(one: Found, other: Found): boolean {
+  const isDated = [one, other].every(({ path }) => /\d{4}/.test(stemOf(path)))
+  const isBeside = posix.dirname(one.path) === posix.dirname(other.path)
+  return isDated && isBeside && ![...one.commits].some((commit) => other.commits.has(commit))
+}
+
+function detectedFiles(resource: Resource, found: readonly Found[], { read, all }: Files): DetectedFiles {
+  const folder = posix.dirname(found[0]?.path ?? '')
+  const here = (files: readonly JsonFile[]) => files.filter(({ path }) => posix.dirname(path) === folder)
+  // Of a folder of which a few files were read, those that were not are like them.
+  const isSampled = here(read).length === found.length && here(all).length > found.length
+  const files = isSampled ? here(all) : found
+  return {
+    glob: isSampled ? posix.join(literal(folder), '*.json') : globOf(found.map(({ path }) => path)),
+    resource: resource.name,
+    files: files.length,
+    commits: countAll(files),
+    records: countKeys(found),
+    expected: resource.file?.records ?? resource.backfill?.keys ?? null,
+    mapped: true,
+  }
+}
+
+/** One glob for some files of a folder. */
+function globOf(paths: readonly string[]): string {
+  const [first = ''] = paths
+  if (paths.length < 2) return literal(first)
+  const folder = posix.dirname(first)
+  const names = paths.map((path) => literal(stemOf(path))).sort()
+  return posix.join(literal(folder), `{${names.join(',')}}.json`)
+}
+
+/** A path as a glob that matches it alone. */
+function literal(path: string): string {
+  // What is no UTF-8 in a name was read as U+FFFD.
+  return path.replace(/[*?[\]\\{},]/g, String.raw`\$&`).replaceAll(/\ufffd+/g, '*')
+}
+
+/**
+ * Why the files that are mapped to a resource are clearly a part of its response; undefined where they are not: they lack most
+ * kinds of records, or another file of their folders has a kind, or most records, that they lack.
+ */
+export async function partOf(
+  repository: string,
+  blobs: GitBlobs,
+  resource: Resource,
+  { latest, paths: mapped }: { readonly latest: readonly GitVersion[]; readonly paths: readonly string[] },
+): Promise<string | undefined> {
+  const { file } = resource
+  if (!file?.isRecord || latest.length === 0) return undefined
+  const bodies: unknown[] = []
+  for (const { blob } of latest) bodies.push(await contentOf(blobs, blob))
+  const kinds = new Set(bodies.flatMap((body) => [...kindsIn(resource, body)]))
+  const keys = (await Promise.all(bodies.map((body) => keysIn(resource, body)))).map((one) => one ?? new Set<string>())
+  const paths = latest.map(({ path }) => path)
+  for (const other of await filesBeside(repository, mapped)) {
+    const body = await contentOf(blobs, other.blob)
+    if (!looksLike(resource, body)) continue
+    const found = (await keysIn(resource, body)) ?? new Set<string>()
+    const isMore = file.kinds
+      ? [...kindsIn(resource, body)].some((kind) => !kinds.has(kind))
+      : 2 * Math.max(0, ...keys.map((one) => one.size)) < (file.records ?? 0)
+    if (isMore && !areMostlyIn(found, keys)) return `${other.path} has records that ${paths.join(' and ')} have not`
+  }
+  const lacking = file.kinds?.members.filter((kind) => !kinds.has(kind)) ?? []
+  const isCalled = paths.some((path) => stemOf(path).includes(resource.name))
+  if (mapped.length > 1 || isCalled || 2 * lacking.length <= (file.kinds?.members.length ?? 0)) return undefined
+  return `${paths.join(' and ')} has no ${lacking.join(', ')}`
+}
+
+/** The other JSON files in the folders of some; none of a folder with one for each key. */
+async function filesBeside(repository: string, paths: readonly string[]): Promise<JsonFile[]> {
+  const beside: JsonFile[] = []
+  for (const folder of new Set(paths.map((path) => posix.dirname(path)))) {
+    const files = [...(await jsonFiles(repository, folder === '.' ? undefined : folder)).values()]
+    const here = files.filter(({ path }) => posix.dirname(path) === folder && !paths.includes(path))
+    if (here.length <= MOST_NAMED) beside.push(...here)
+  }
+  return beside
 }

@@ -6,8 +6,9 @@ import {
   type GitBlobs,
   type GitDates,
   type GitVersion,
+  gitChanges,
+  hasVersions,
   isShallow,
-  listVersions,
   openBlobs,
 } from '../../api/recordings/git-history.ts'
 import { BrokenRecording, type RecordingSource } from '../../api/recordings/recorded.ts'
@@ -20,20 +21,33 @@ import type { Database } from '../../db/database.ts'
 import { accepted } from '../record/accepted.ts'
 import { isWorklist, type Resource, type Worklist } from '../resource.ts'
 import { earliest } from '../validate/clock-guard.ts'
+import { contentOf, partOf } from './git-detect.ts'
+import { type GitCommit, type JoinedResponse, joinParts, keysIn } from './git-parts.ts'
 import { onlyRequest, sampleKey } from './recorded-requests.ts'
 
 /** Which files of a repository are responses of which resource. */
 export interface GitMapping {
-  /** As in git's pathspecs: `*` does not match `/`, `**` does. */
+  /** As in git's pathspecs: `*` does not match `/`, `**` does; and `{a,b}` as in a shell. */
   readonly glob: string
   readonly resource: Resource | Worklist
 }
 
-/** The versions of the mapped files, each as the response of its resource at the time of its commit. */
+export interface GitOptions {
+  readonly dates?: GitDates
+  /** Called while files are put together: how many versions are read, of how many. */
+  readonly onProgress?: ((done: number, of: number) => void) | undefined
+}
+
+/** More globs than this are not meant. */
+const mostAlternatives = 1000
+
+/** The mapped files at each commit, as the responses of their resources at its time. */
 export interface GitSource extends RecordingSource {
   /** Versions that are left out, and why. */
   readonly skipped: readonly string[]
-  /** How many versions are not after what the database knows. */
+  /** Versions that cannot be read. */
+  readonly broken: readonly string[]
+  /** How many responses are not after what the database knows. */
   readonly known: number
   close(): void
 }
@@ -48,53 +62,214 @@ export async function openGitSource(
   repository: string,
   mappings: readonly GitMapping[],
   now: number,
-  dates: GitDates = 'rising',
+  { dates = 'rising', onProgress }: GitOptions = {},
 ): Promise<GitSource> {
   const blobs = openBlobs(repository)
   try {
     const dated = await datesOfCommits(repository, dates, { earliest, latest: now })
     const skipped = await cutsOf(repository, dated)
-    const versions: GitVersion[] = []
+    const broken: string[] = []
+    const responses: GitResponse[] = []
     const lines: Recorded[] = []
     let known = 0
-    for (const { glob, resource } of mappings) {
+    for (const [resource, globs] of globsByResource(mappings)) {
       const lineOf = await requestOf(resource)
       const knownUntil = await knownInstants(db, resource)
+      const isKnown = ({ at }: GitVersion, key: string) => at <= (knownUntil.get(key) ?? 0)
+      const commits = await commitsOf(repository, globs, dated.at)
+      const found = isWorklist(resource)
+        ? { responses: eachAlone(commits), unreadable: [], remarks: [] }
+        : await wholeResponses(resource, commits, { repository, blobs, onProgress })
+      skipped.push(...found.remarks)
+      broken.push(...found.unreadable.filter((one) => !isKnown(one, '')).map((one) => unreadableText(resource, one)))
       let latest = 0
-      const found = await listVersions(repository, glob, dated.at)
-      if (found.length === 0) throw new UsageError(`no commit of ${repository} has a file that matches ${glob}`)
-      for (const version of found) {
-        if (version.at < earliest || version.at > now) {
-          skipped.push(`${placeText(version)} is not loaded: it is dated ${new Date(version.at).toISOString()}`)
-          continue
-        }
-        if (version.at < latest) {
-          skipped.push(`${placeText(version)} is not loaded: it is dated before the commit that it follows`)
+      for (const response of found.responses) {
+        const version = response.changed
+        const why = outOfTime(version, latest, now)
+        if (why !== undefined) {
+          skipped.push(`${placeText(version)} is not loaded: ${why}`)
           continue
         }
         latest = version.at
         const key = isWorklist(resource) ? await keyOf(resource, version, blobs) : ''
-        if (version.at <= (knownUntil.get(key) ?? 0)) known += 1
-        else lines.push(lineOf(key, { at: version.at, body: version.blob, line: versions.push(version) - 1 }))
+        if (isKnown(version, key)) known += 1
+        else {
+          const line = responses.push({ ...response, resource }) - 1
+          lines.push(lineOf(key, { at: version.at, body: version.blob, line, isPart: response.isPart }))
+        }
       }
     }
-    const placeOf = ({ line }: Recorded) => placeText(versions[line])
+    const placeOf = ({ line }: Recorded) => placeText(responses[line]?.changed)
+    const bodies = new Map<string, Body>()
     return {
       lines: lines.sort((a, b) => a.at - b.at),
       skipped,
+      broken,
       known,
       placeOf,
-      async read(line) {
-        const body = await blobs.read(line.body, MAX_BODY_BYTES)
-        if (body === null) throw new BrokenRecording(`${placeOf(line)} is missing or larger than 64 MB`)
-        return body
-      },
+      read: async (line) => await bodyOf(responses[line.line], line, { blobs, bodies, placeOf }),
       close: blobs.close,
     }
   } catch (error) {
     blobs.close()
     throw error
   }
+}
+
+/** A response, and whose it is. */
+interface GitResponse extends JoinedResponse {
+  readonly resource: Resource | Worklist
+}
+
+/** The parsed content of a file, as long as no other version of the file is read. */
+interface Body {
+  readonly blob: string
+  readonly parsed: unknown
+}
+
+interface Reading {
+  readonly blobs: GitBlobs
+  readonly bodies: Map<string, Body>
+  readonly placeOf: (line: Recorded) => string
+}
+
+/** The bytes of a response: those of its file, or what its parts make together. */
+async function bodyOf(
+  response: GitResponse | undefined,
+  line: Recorded,
+  { blobs, bodies, placeOf }: Reading,
+): Promise<Buffer> {
+  const tooLong = () => new BrokenRecording(`${placeOf(line)} is missing or larger than 64 MB`)
+  const { parts = [], resource } = response ?? {}
+  if (parts.length < 2) {
+    const body = await blobs.read(line.body, MAX_BODY_BYTES)
+    if (body === null) throw tooLong()
+    return body
+  }
+  const parsed: unknown[] = []
+  for (const path of bodies.keys()) if (!parts.some((part) => part.path === path)) bodies.delete(path)
+  for (const { path, blob } of parts) {
+    const before = bodies.get(path)
+    const bytes = before?.blob === blob ? undefined : await blobs.read(blob, MAX_BODY_BYTES)
+    if (bytes === null) throw tooLong()
+    if (bytes) bodies.set(path, { blob, parsed: parseJsonBytes(bytes) })
+    parsed.push(bodies.get(path)?.parsed)
+  }
+  return Buffer.from(JSON.stringify(resource?.file?.join?.(parsed)))
+}
+
+function globsByResource(mappings: readonly GitMapping[]): Map<Resource | Worklist, string[]> {
+  const globs = new Map<Resource | Worklist, string[]>()
+  for (const { glob, resource } of mappings)
+    globs.set(resource, [...(globs.get(resource) ?? []), ...alternativesOf(glob)])
+  return globs
+}
+
+/**
+ * A glob with `{a,b}` as several without, as a shell has them. A backslash makes a brace or comma a character of a name.
+ * @throws UsageError for more than a shell would be given
+ */
+function alternativesOf(glob: string): string[] {
+  let done = ['']
+  let rest = glob
+  for (let group = firstGroup(rest); group; group = firstGroup(rest)) {
+    const { before, choices, after } = group
+    const inner = choices.flatMap(alternativesOf)
+    done = done.flatMap((start) => inner.map((choice) => start + before + choice))
+    rest = after
+    if (done.length > mostAlternatives) throw new UsageError(`--map names more than ${mostAlternatives} globs: ${glob}`)
+  }
+  return done.map((start) => start + rest)
+}
+
+/** The first braces with a comma in them; undefined without. */
+function firstGroup(glob: string): { before: string; choices: string[]; after: string } | undefined {
+  for (let start = 0; start < glob.length; start++) {
+    if (glob[start] === '\\') start++
+    else if (glob[start] === '{') {
+      const commas: number[] = []
+      let depth = 0
+      for (let at = start; at < glob.length; at++) {
+        if (glob[at] === '\\') at++
+        else if (glob[at] === '{') depth++
+        else if (glob[at] === ',' && depth === 1) commas.push(at)
+        else if (glob[at] === '}' && --depth === 0) {
+          if (commas.length === 0) break
+          const bounds = [start, ...commas, at]
+          const choices = bounds.slice(1).map((end, nth) => glob.slice((bounds[nth] ?? 0) + 1, end))
+          return { before: glob.slice(0, start), choices, after: glob.slice(at + 1) }
+        }
+      }
+    }
+  }
+  return undefined
+}
+
+/**
+ * What the commits did to the files that the globs name.
+ * @throws UsageError for a glob without a file
+ */
+async function commitsOf(
+  repository: string,
+  globs: readonly string[],
+  dates: ReadonlyMap<string, number>,
+): Promise<GitCommit[]> {
+  const commits = new Map<string, { versions: GitVersion[]; removed: string[] }>()
+  for await (const { commit, path, blob } of gitChanges(repository, globs)) {
+    const one = commits.get(commit) ?? { versions: [], removed: [] }
+    commits.set(commit, one)
+    if (blob === null) one.removed.push(path)
+    else one.versions.push({ commit, at: dates.get(commit) ?? 0, path, blob })
+  }
+  for (const glob of globs)
+    if (commits.size === 0 || (globs.length > 1 && !(await hasVersions(repository, glob))))
+      throw new UsageError(`no commit of ${repository} has a file that matches ${glob}`)
+  return [...commits.values()]
+}
+
+function eachAlone(commits: readonly GitCommit[]): JoinedResponse[] {
+  const versions = commits.flatMap((commit) => commit.versions)
+  return versions.map((changed) => ({ changed, parts: [changed], isPart: false }))
+}
+
+interface History {
+  readonly repository: string
+  readonly blobs: GitBlobs
+  readonly onProgress: GitOptions['onProgress']
+}
+
+/** The responses of a resource whose responses each hold all of it, and what is to be said of them. */
+async function wholeResponses(resource: Resource, commits: readonly GitCommit[], history: History) {
+  const { repository, blobs, onProgress } = history
+  const versions = commits.flatMap((commit) => commit.versions)
+  const paths = [...new Set(versions.map(({ path }) => path))]
+  const keysOf = async ({ blob }: GitVersion) => await keysIn(resource, await contentOf(blobs, blob))
+  let read = 0
+  const { responses, unreadable } =
+    paths.length === 1
+      ? { responses: eachAlone(commits), unreadable: [] }
+      : await joinParts(resource, commits, async (version) => {
+          onProgress?.(++read, versions.length)
+          return await keysOf(version)
+        })
+  const lacking = await partOf(repository, blobs, resource, { latest: responses.at(-1)?.parts ?? [], paths })
+  if (lacking !== undefined) {
+    const remark = `${resource.name}: ${lacking}; nothing that is missing there ends`
+    return { responses: responses.map((one) => ({ ...one, isPart: true })), unreadable, remarks: [remark] }
+  }
+  const alone = responses.filter(({ isPart }) => isPart).length
+  const remark = `${resource.name}: ${alone} of ${responses.length} commits have not all of its files; nothing that is missing there ends`
+  return { responses, unreadable, remarks: alone > 0 ? [remark] : [] }
+}
+
+/** Why a version is left out; undefined for one that is not. */
+function outOfTime({ at }: GitVersion, latest: number, now: number): string | undefined {
+  if (at < earliest || at > now) return `it is dated ${new Date(at).toISOString()}`
+  return at < latest ? 'it is dated before the commit that it follows' : undefined
+}
+
+function unreadableText({ name }: Resource | Worklist, version: GitVersion): string {
+  return `${name}: ${placeText(version)} is no response that can be read`
 }
 
 /** What a repository has not, or has beside the first parents, and what of its dates is doubtful. */
@@ -124,7 +299,7 @@ async function requestOf(resource: Resource | Worklist) {
     throw new UsageError(`${resource.name} has several requests for one response, which a file of git cannot hold`)
   const { method, target } = wireRequest(request)
   const [path = '', query = ''] = target.split('?')
-  return (key: string, line: Pick<Recorded, 'at' | 'body' | 'line'>): Recorded => ({
+  return (key: string, line: Pick<Recorded, 'at' | 'body' | 'line' | 'isPart'>): Recorded => ({
     ...line,
     method,
     path: path.replace(sampleKey, encodeURIComponent(key)),

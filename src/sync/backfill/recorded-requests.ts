@@ -81,10 +81,10 @@ function keyMatcher(sample: string): (name: string) => string | undefined {
   }
 }
 
-/** A response in another form stands in for the one that the resource requests. */
+/** A response in another form, or a part of one, stands in for the one that the resource requests. */
 function formCollector([asked = '']: readonly string[], forms: readonly string[]) {
   return (line: RecordedLine): PartialResponse | undefined =>
-    forms.includes(nameOf(line)) ? { standIns: new Map([[asked, line]]), since: 0 } : undefined
+    line.isPart || forms.includes(nameOf(line)) ? { standIns: new Map([[asked, line]]), since: 0 } : undefined
 }
 
 /**

@@ -121,5 +121,6 @@ function partialReason({ extraction, preparation }: IncomingResponse): string | 
   const { length } = preparation.quarantined
   if (length > 0) return `${length} records could not be understood; see sync.quarantine`
   if (extraction.complete) return null
+  if (extraction.lacks !== undefined) return `${extraction.lacks} (${preparation.came} records came)`
   return `the walk saw another number of records than the API counts (${preparation.came} came)`
 }

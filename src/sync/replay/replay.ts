@@ -169,7 +169,9 @@ async function loadAgain(
   let refusal: unknown
   let extraction: Extraction | undefined
   try {
-    extraction = await extractAgain(resource, response)
+    const again = await extractAgain(resource, response)
+    // That it was only a part of a response, such as a file of several, is not in it.
+    extraction = response.complete === false && !isWorklist(resource) ? { ...again, complete: false } : again
   } catch (error) {
     // It was rejected then too: nothing follows from it now.
     const isRejected = error instanceof Unavailable || error instanceof ApiError

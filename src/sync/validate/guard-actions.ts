@@ -142,9 +142,11 @@ export function zeroActions(falls: readonly Fall[], zeroShare: number): GuardAct
  * @param records different ones that came
  */
 export function walkActions(
-  { complete, count = null, restarts = 0 }: Pick<Extraction, 'complete' | 'count' | 'restarts'>,
+  { complete, lacks, count = null, restarts = 0 }: Pick<Extraction, 'complete' | 'lacks' | 'count' | 'restarts'>,
   records: number,
 ): GuardAction[] {
+  // Another guard has nothing to do with what was not recorded.
+  if (lacks !== undefined) return []
   if (complete && restarts === 0) return []
   const again = restarts > 0 ? `read again from the start ${counted(restarts, 'times')}` : ''
   if (complete)

@@ -32,6 +32,8 @@ export interface Recorded {
   readonly body: string
   /** Which line of the index it is, counting from 1. */
   readonly line: number
+  /** Whether it has only part of what the response had: nothing follows from what it lacks. */
+  readonly isPart?: boolean
 }
 
 /**

@@ -9,7 +9,12 @@ import { visibleLine } from '../../../app/terminal-text.ts'
 import type { Database } from '../../../db/database.ts'
 import { resources, resourcesNamed } from '../../../resources/index.ts'
 import { type LoadedFolder, loadRecorded } from '../../../sync/backfill/backfill-recorded.ts'
-import { detectResponses } from '../../../sync/backfill/git-detect.ts'
+import {
+  type Detected,
+  type DetectedFiles,
+  type DetectProgress,
+  detectResponses,
+} from '../../../sync/backfill/git-detect.ts'
 import { type GitMapping, openGitSource } from '../../../sync/backfill/git-source.ts'
 import type { Resource, Worklist } from '../../../sync/resource.ts'
 import { type Context, withDatabase, writeSummary } from '../../context.ts'
@@ -29,6 +34,7 @@ export interface BackfillFromFlags {
 interface Source {
   readonly recorded: RecordedResponses
   readonly skipped: readonly string[]
+  readonly broken: readonly string[]
   /** Responses that are not after what the database knows, and were not read. */
   readonly known: number
   close(): void
@@ -61,11 +67,11 @@ export async function backfillFromCommand(
   const work = async (db: Database) => {
     context.progress.begin('recordings')
     const source =
-      fromGit === undefined
-        ? openFolder(from ?? '')
-        : await openRepository(db, fromGit, mappings, context.app.clock.now(), dates)
+      fromGit === undefined ? openFolder(from ?? '') : await openRepository(context, db, fromGit, { mappings, dates })
     try {
-      return { ...(await load(context, db, source.recorded, resources)), skipped: source.skipped, known: source.known }
+      const loaded = await load(context, db, source.recorded, resources)
+      const broken = [...source.broken, ...loaded.broken]
+      return { ...loaded, broken, skipped: source.skipped, known: source.known }
     } finally {
       source.close()
     }
@@ -131,19 +137,19 @@ function mappingsOf(maps: readonly string[] | undefined, name: string | undefine
 }
 
 async function openRepository(
+  { app, progress }: Context,
   db: Database,
   repository: string,
-  mappings: readonly GitMapping[],
-  now: number,
-  dates: GitDates,
+  { mappings, dates }: { readonly mappings: readonly GitMapping[]; readonly dates: GitDates },
 ): Promise<Source> {
-  const source = await openGitSource(db, repository, mappings, now, dates)
+  const onProgress = (records: number, count: number) => progress.seen('versions', { records, count }, 'files')
+  const source = await openGitSource(db, repository, mappings, app.clock.now(), { dates, onProgress })
   return { ...source, recorded: recordedResponses(source) }
 }
 
 function openFolder(folder: string): Source {
   if (existsSync(join(folder, 'index.jsonl')))
-    return { recorded: openRecordedResponses(folder), skipped: [], known: 0, close: () => undefined }
+    return { recorded: openRecordedResponses(folder), skipped: [], broken: [], known: 0, close: () => undefined }
   throw new UsageError(`--from must be a folder with an index.jsonl of recorded responses; there is none in ${folder}`)
 }
 
@@ -170,14 +176,58 @@ function failuresOf({ skipped }: Loaded, unknown: readonly { request: string; an
 
 /** `backfill --from-git REPOSITORY --detect`: lists what looks like responses, and loads nothing. Returns the exit code. */
 async function detectCommand(context: Context, repository: string): Promise<number> {
-  const detected = await detectResponses(repository, resources)
-  const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`
-  const maps = detected.map(({ glob, resource }) => ` --map ${quoted(`${glob}=${resource}`)}`)
-  const command = `wynnsync backfill --from-git ${quoted(repository)}${maps.join('')}`
+  const found = await detect(context, repository)
+  const { detected, notRead } = found
+  const command = commandFor(repository, detected)
+  const unread = notRead > 0 ? `${notRead} JSON files were not looked at, because there are too many\n` : ''
   const text =
     detected.length === 0
       ? `${repository}: no file of the last commit looks like a response of the API\n`
-      : `${formatTable(['glob', 'resource', 'files', 'commits'], detected)}\n${visibleLine(command)}\n`
-  writeSummary(context, { from: repository, detected }, text)
+      : `${formatTable(['glob', 'resource', 'files', 'commits', 'records', 'expected'], detected)}${remarksOn(found)}\n${command}\n`
+  writeSummary(context, { from: repository, ...found, command: detected.length === 0 ? null : command }, text + unread)
   return exitCode.done
+}
+
+/** Looks for responses, and shows every second how far that is. */
+async function detect({ progress, app }: Context, repository: string): Promise<Detected> {
+  // A little less than a second: no line is left out because a timer was early.
+  progress.begin(repository, 900)
+  let step: Parameters<DetectProgress> = ['commits', 0, null]
+  const over = new AbortController()
+  const showing = async () => {
+    for (;;) {
+      await app.clock.sleep(1000, over.signal)
+      const [what, records, count] = step
+      progress.seen(repository, { records, count }, what)
+    }
+  }
+  showing().catch(() => undefined)
+  try {
+    return await detectResponses(repository, resources, (...next) => {
+      step = next
+    })
+  } finally {
+    over.abort()
+    progress.end()
+  }
+}
+
+/** What the table does not say: what is left out, and what is a part. */
+function remarksOn({ detected, leftOut }: Detected): string {
+  const others = leftOut.map(({ path, sameAs }) => `${path} is left out: ${sameAs} has its records`)
+  const whole = detected
+    .filter(({ mapped }) => !mapped)
+    .map(({ glob }) => `${glob} is left out: other files have its records`)
+  const more = others.length > MOST_LINES ? [`and ${others.length - MOST_LINES} more; see --json`] : []
+  return [...whole, ...others.slice(0, MOST_LINES), ...more].map((line) => `${visibleLine(line)}\n`).join('')
+}
+
+/** The command that loads what was detected, as a shell takes it. */
+function commandFor(repository: string, detected: readonly DetectedFiles[]): string {
+  const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`
+  // In a glob, what a terminal does not show is written as so many bytes of any kind.
+  const visible = (glob: string) =>
+    [...glob].map((one) => (visibleLine(one) === one ? one : '?'.repeat(Buffer.byteLength(one)))).join('')
+  const maps = detected.filter(({ mapped }) => mapped).map(({ glob, resource }) => `${visible(glob)}=${resource}`)
+  return `wynnsync backfill --from-git ${quoted(visibleLine(repository))}${maps.map((map) => ` --map ${quoted(map)}`).join('')}`
 }

@@ -1,0 +1,205 @@
+import { describe, expect, test } from 'vitest'
+import { resources } from '../../src/resources/index.ts'
+import { detectResponses } from '../../src/sync/backfill/git-detect.ts'
+import { gitRepository } from '../support/git-repository.ts'
+import { instantOf, item } from '../support/world.ts'
+
+type Files = Readonly<Record<string, unknown>>
+const at = (nth: number) => instantOf('10:00') + 60_000 * nth
+const repository = (...commits: Files[]) =>
+  gitRepository(
+    commits.map((files, nth) => ({
+      at: at(nth),
+      files: Object.fromEntries(Object.entries(files).map(([path, body]) => [path, JSON.stringify(body)])),
+    })),
+  )
+const uuid = (nth: number) => `00000000-0000-4000-8000-${String(nth).padStart(12, '0')}`
+
+/** What is detected, as `glob=resource` of what the command has; and the rest. */
+async function detect(...commits: Files[]) {
+  const { detected, leftOut, notRead } = await detectResponses(await repository(...commits), resources)
+  const text = ({ glob, resource }: (typeof detected)[number]) => `${glob}=${resource}`
+  const [mapped, others] = [true, false].map((is) => detected.filter((one) => one.mapped === is).map(text))
+  return { mapped, others, leftOut, notRead, detected }
+}
+
+const part = (type: string, ...names: string[]) =>
+  Object.fromEntries(names.map((name) => [name, item(name, { type, tier: 'rare' })]))
+/** The same as `jq` prints it, with what somebody worked out of it. */
+const expanded = (files: Files) =>
+  Object.fromEntries(Object.entries(files).map(([name, one]) => [name, { ...(one as object), lore: 'long' }]))
+
+const player = (nth: number, more: object = {}) => ({ uuid: uuid(nth), name: `Player ${nth}`, ...more })
+const guild = (nth: number, more: object = {}) => ({
+  uuid: uuid(nth),
+  name: `Guild ${nth}`,
+  prefix: `G${nth}`,
+  ...more,
+})
+const board = (entry: (nth: number) => object) =>
+  Object.fromEntries(Array.from({ length: 30 }, (_, nth) => [String(nth + 1), entry(nth + 1)]))
+const reward = { name: 'R', type: 'ITEM', amount: 1, always: false }
+const place = { internalName: 'aa', name: 'A', rewards: [reward] }
+const placed = { lore: null, difficulty: 'EASY', level: 5, length: 'SHORT', requirements: [], location: null }
+
+/** Files that look alike, and whose each is: null for nobody's. */
+const alike: readonly (readonly [what: string, body: unknown, resource: string | null])[] = [
+  [
+    'guilds by name',
+    { 'Guild 1': { uuid: uuid(1), prefix: 'G1' }, 'Guild 2': { uuid: uuid(2), prefix: null } },
+    'guild-list',
+  ],
+  ['guilds by uuid', { [uuid(1)]: { name: 'Guild 1', prefix: 'G1' } }, 'guild-list'],
+  ['a board of players', board((nth) => player(nth, { score: nth, metaScore: 5, previousRanking: 3 })), null],
+  ['a board of players, of names alone', board((nth) => player(nth)), null],
+  ['a board of guilds', board((nth) => guild(nth, { level: 5, territories: 2 })), null],
+  ['a board of guilds, of names alone', board((nth) => guild(nth)), null],
+  ['a list of players', [player(1), player(2)], null],
+  ['players by name', { 'Player 1': player(1), 'Player 2': player(2) }, null],
+  ['guilds with their level', { 'Guild 1': guild(1, { level: 3 }) }, null],
+  ['items', [item('Ash', { type: 'weapon' })], 'items'],
+  ['items, page by page', { controller: { count: 1 }, results: { Ash: item('Ash') } }, 'items'],
+  [
+    'recipes',
+    [{ internalName: 'a', type: 'bow', skill: 'woodworking', materials: [{ item: 'Oak', amount: 2 }] }],
+    'recipes',
+  ],
+  ['what has a name and another type', [item('Ash', { type: 'quest' }), item('Oak', { type: 'cave' })], null],
+  ['sets', { Set: { bonuses: { 1: { minor: { a: 1 } } }, parts: ['Ash'] } }, 'item-sets'],
+  [
+    'the map',
+    { Oak: { guild: { uuid: uuid(1), name: 'A', prefix: 'A' }, acquired: '2026-05-01T09:00:00Z' } },
+    'territories',
+  ],
+  ['places without an owner', { Oak: { location: { start: [1, 2], end: [3, 4] } } }, null],
+  ['seasons', { 1: { startDate: '2024-01-01T00:00:00Z', endDate: '2024-02-01T00:00:00Z', srPerWar: 5 } }, 'seasons'],
+  ['who is online', { total: 1, players: { [uuid(1)]: 'EU1' } }, 'online-players'],
+  ['who is online, by name', { total: 1, players: { Player: 'EU1' } }, null],
+  ['camps', [{ ...place, ...placed, type: 'CAMP' }], 'camps'],
+  ['raids', [{ ...place, ...placed, type: 'RAID' }], 'raids'],
+  [
+    'pools',
+    [
+      { ...place, type: 'CAMP' },
+      { ...place, internalName: 'b', type: 'RAID' },
+    ],
+    'loot-pools',
+  ],
+  ['events', [{ internalName: '0a', name: 'A', level: 5, location: [], schedule: null }], 'world-events'],
+  ['markers', [{ name: 'A', icon: 'a.png', x: '1', y: '2', z: '3' }], 'map-markers'],
+  ['nodes', [{ x: 1, y: 2, z: 3, angle: 0, type: 'NODE', resource: 'OAK', level: 1 }], 'gathering-nodes'],
+  ['where players are', [{ uuid: uuid(1), name: 'P', server: 'EU1', x: 1, y: 2, z: 3 }], null],
+  [
+    'news',
+    [
+      {
+        title: 'T',
+        date: '2026-05-01',
+        forumThread: 'https://example.org/1',
+        author: 'A',
+        content: 'c',
+        comments: '3',
+      },
+    ],
+    'latest-news',
+  ],
+  ['videos', ['https://youtu.be/a', 'https://www.youtube.com/b'], 'videos'],
+  ['addresses', ['https://example.org/a', 'https://example.org/b'], null],
+  ['a guild', { ...guild(1), level: 5, members: { total: 0, owner: {} } }, 'guilds'],
+  ['a guild without members', { ...guild(1), level: 5 }, null],
+  ['a player', { uuid: uuid(1), username: 'P', online: false, playtime: 5, globalData: { wars: 1 } }, 'players'],
+  ['a member', { uuid: uuid(1), username: 'P', contributed: 5, joined: '2026-05-01T09:00:00Z', lastJoin: null }, null],
+  ['an error', { error: 'TooManyRequests', detail: 'x', code: 429 }, null],
+  ['nothing', {}, null],
+]
+
+describe('files of a git history', () => {
+  test.each(alike)('that are %s are recognised by the fields that only they have', async (_what, body, resource) => {
+    const { detected } = await detect({ 'some/file.json': body })
+    expect(detected.map((one) => one.resource)).toEqual(resource === null ? [] : [resource])
+  })
+
+  test('that are boards are boards where their folder says so, and nothing else', async () => {
+    const boards = {
+      'leaderboards/combatSoloLevel.json': board((nth) => player(nth, { score: nth })),
+      'leaderboards/guildLevel.json': board((nth) => guild(nth, { level: 5 })),
+    }
+    expect((await detect(boards)).mapped).toEqual(['leaderboards/*.json=leaderboards'])
+  })
+
+  test('that are parts of a response make one map with braces, without their twins', async () => {
+    const files = {
+      gear: part('weapon', 'Ash', 'Oak', 'Elm'),
+      tomes: part('tome', 'Ode', 'Lay'),
+      charms: part('charm', 'Ring'),
+      ingredients: part('ingredient', 'Salt', 'Herb'),
+    }
+    const commits = Object.entries(files).map(([name, body]) => ({
+      [`Reference/${name}.json`]: body,
+      [`Reference/${name}_expanded.json`]: expanded(body),
+    }))
+    const { mapped, others, leftOut, detected } = await detect(...commits, {
+      'Reference/urls.json': [{ id: 'a', url: 'https://example.org' }],
+      'Data/gear_missing.json': part('weapon', 'Ash'),
+      'old/a,{b}.json': part('weapon', 'Ash', 'Oak'),
+    })
+    expect(mapped).toEqual(['Reference/{charms,gear,ingredients,tomes}.json=items'])
+    expect(others).toEqual(['Data/gear_missing.json=items', String.raw`old/a\,\{b\}.json=items`])
+    expect(leftOut.map(({ path, sameAs }) => `${path} ${sameAs}`).sort()).toEqual(
+      Object.keys(files)
+        .sort()
+        .map((name) => `Reference/${name}_expanded.json Reference/${name}.json`),
+    )
+    expect(detected.find((one) => one.mapped)).toMatchObject({ files: 4, commits: 4, records: 8, expected: 6600 })
+  })
+
+  test('are one where the file with all records is beside its copies', async () => {
+    const all = { ...part('weapon', 'Ash', 'Oak', 'Elm'), ...part('tome', 'Ode', 'Lay') }
+    const { mapped, leftOut } = await detect(
+      { 'items.json': all, 'weapons.json': part('weapon', 'Ash', 'Oak', 'Elm'), 'items.pretty.json': expanded(all) },
+      { 'items.json': { ...all, ...part('charm', 'Ring') } },
+    )
+    expect(mapped).toEqual(['items.json=items'])
+    expect(leftOut.map(({ path }) => path).sort()).toEqual(['items.pretty.json', 'weapons.json'])
+  })
+
+  test('of other days beside each other are all mapped, however many', async () => {
+    const names = (nth: number) => ['Ash', 'Oak', 'Elm', `New ${nth}`]
+    const days = (count: number) =>
+      Array.from({ length: count }, (_, nth) => ({ [`days/${2000 + nth}.json`]: part('weapon', ...names(nth)) }))
+    expect((await detect(...days(3))).mapped).toEqual(['days/{2000,2001,2002}.json=items'])
+    const { mapped, detected } = await detect(...days(45))
+    expect([mapped, detected[0]?.files]).toEqual([['days/*.json=items'], 45])
+  })
+
+  test('of a key each leave out what is beside them', async () => {
+    const guilds = Object.fromEntries(
+      Array.from({ length: 45 }, (_, nth) => [`guilds/${uuid(nth)}.json`, { ...guild(nth), members: { total: 0 } }]),
+    )
+    expect((await detect(guilds)).mapped).toEqual(['guilds/*.json=guilds'])
+    const { mapped, detected } = await detect({ ...guilds, 'guilds/index.json': { all: [1, 2] } })
+    expect([mapped, detected[0]?.records]).toEqual([['guilds/????????-????-????-????-????????????.json=guilds'], 45])
+    const named = { 'a/B.json': { ...guild(1), members: {} }, 'a/C.json': { ...guild(2), members: {} }, 'a/x.json': [] }
+    expect((await detect(named)).mapped).toEqual(['a/{B,C}.json=guilds'])
+  })
+
+  test('are read a few of each folder and each once, in a history of 2,000 commits', async () => {
+    const many = Object.fromEntries(
+      Array.from({ length: 300 }, (_, nth) => [`guilds/${uuid(nth)}.json`, { ...guild(nth), members: { total: 0 } }]),
+    )
+    const commits = Array.from({ length: 2000 }, (_, nth) => ({
+      'map.json': { Oak: { guild: null, acquired: null, location: { start: [nth, 0] } } },
+    }))
+    const place = await repository(many, ...commits)
+    const steps: (readonly [what: string, done: number, of: number | null])[] = []
+    const began = performance.now()
+    const { detected, notRead } = await detectResponses(place, resources, (...step) => void steps.push(step))
+    expect(performance.now() - began).toBeLessThan(10_000)
+    expect(detected.map(({ glob, commits: count }) => [glob, count])).toEqual([
+      ['guilds/*.json', 1],
+      ['map.json', 2000],
+    ])
+    expect([steps.at(-1), notRead]).toEqual([['files', 13, 13], 0])
+    expect(steps.filter(([what]) => what === 'commits').at(-1)).toEqual(['commits', 2001, 2001])
+  })
+})

@@ -1,0 +1,250 @@
+import { describe, expect, test } from 'vitest'
+import { recordedResponses } from '../../src/api/recordings/recorded.ts'
+import { systemClock } from '../../src/app/clock.ts'
+import { resourcesNamed } from '../../src/resources/index.ts'
+import { loadRecorded } from '../../src/sync/backfill/backfill-recorded.ts'
+import { openGitSource } from '../../src/sync/backfill/git-source.ts'
+import { replay } from '../../src/sync/replay/replay.ts'
+import { gitRepository } from '../support/git-repository.ts'
+import { kindsOfPart } from '../support/postgres.ts'
+import { instantOf, item, type World, worldOf } from '../support/world.ts'
+
+const guards = { plausibleShare: 0.5, absences: 2, zeroShare: 0.25 }
+const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+
+/** Loads a git history as `backfill --from-git` does. */
+async function load({ db }: World, repository: string, ...maps: string[]) {
+  const mappings = maps.map((map) => {
+    const [glob = '', name = ''] = map.split('=')
+    return { glob, resource: resourcesNamed([name])[0] as ReturnType<typeof resourcesNamed>[number] }
+  })
+  const source = await openGitSource(db, repository, mappings, Date.now())
+  const loading = { db, clock: systemClock, program: 'test', guards, log, raw: true }
+  const resources = [...new Set(mappings.map(({ resource }) => resource))]
+  const loaded = await loadRecorded(recordedResponses(source), loading, { resources }).finally(() => source.close())
+  const { skipped, broken } = source
+  return { ...loaded, skipped, broken: [...broken, ...loaded.broken] }
+}
+
+type Files = Readonly<Record<string, unknown>>
+const commits = (history: Readonly<Record<string, Files>>) =>
+  gitRepository(
+    Object.entries(history).map(([at, files]) => ({
+      at: instantOf(at),
+      files: Object.fromEntries(
+        Object.entries(files).map(([path, body]) => [
+          path,
+          body === null || typeof body === 'string' ? body : JSON.stringify(body),
+        ]),
+      ),
+    })),
+  )
+
+/** A file of items of one type, keyed by the name that players see, as `jq` writes it. */
+const part = (type: string, ...names: string[]) =>
+  Object.fromEntries(names.map((name) => [name, item(name, { type, subType: 'x' })]))
+const gear = (...names: string[]) => part('weapon', ...names)
+const tomes = (...names: string[]) => part('tome', ...names)
+const charms = (...names: string[]) => part('charm', ...names)
+
+const closed = `select internal_name, valid_until from game.item where valid_until <> 'infinity' order by 1`
+const current = `select internal_name, type from game.item where valid_until = 'infinity' order by 1`
+const runs = `select observed_at, status, complete, records from sync.run where status <> 'skipped' order by 1`
+const braces = 'Reference/{gear,tomes,charms}.json=items'
+
+/** Two items leave; one moves to another file; the parts come one after the other, and each changes in a commit of its own. */
+const history = {
+  '10:00': { 'Reference/gear.json': gear('Ash', 'Oak', 'Elm', 'Fir') },
+  '12:00': { 'Reference/tomes.json': tomes('Ode', 'Epic') },
+  '14:00': { 'Reference/charms.json': charms('Ring', 'Moved') },
+  '16:00': { 'Reference/gear.json': gear('Ash', 'Elm', 'Fir') },
+  '18:00': { 'Reference/tomes.json': tomes('Ode', 'Epic', 'Lay') },
+  '20:00': { 'Reference/tomes.json': tomes('Epic', 'Lay', 'Moved'), 'Reference/charms.json': charms('Ring') },
+  '22:00': { 'Reference/gear.json': gear('Ash', 'Elm', 'Fir', 'Yew') },
+}
+
+describe.each(kindsOfPart)('a response that git has in several files, on the %s database', (kind) => {
+  const world = worldOf(kind)
+
+  test('is the union of their latest versions at each commit, and only what left it ends', async () => {
+    const { resources, broken, skipped } = await load(world, await commits(history), braces)
+    expect([broken, resources]).toMatchObject([[], [{ answers: 7, rejected: 0, quarantined: 0, closed: 2 }]])
+    // The first two commits have not all files: nothing follows from what they lack.
+    expect(await world.rows(runs)).toEqual([
+      ['10:00', 'partial', false, 4],
+      ['12:00', 'partial', false, 6],
+      ['14:00', 'ok', true, 8],
+      ['16:00', 'unchanged', true, 7],
+      ['18:00', 'ok', true, 8],
+      ['20:00', 'ok', true, 7],
+      ['22:00', 'ok', true, 8],
+    ])
+    expect(await world.rows(closed)).toEqual([
+      ['Moved', '20:00'],
+      ['Oak', '16:00'],
+      ['Ode', '20:00'],
+    ])
+    expect(await world.rows(current)).toEqual([
+      ['Ash', 'weapon'],
+      ['Elm', 'weapon'],
+      ['Epic', 'tome'],
+      ['Fir', 'weapon'],
+      ['Lay', 'tome'],
+      ['Moved', 'tome'],
+      ['Ring', 'charm'],
+      ['Yew', 'weapon'],
+    ])
+    expect(skipped).toEqual([expect.stringMatching(/^items: 2 of 7 commits have not all of its files/)])
+  })
+
+  test('is the same when each file is mapped by itself', async () => {
+    const repository = await commits(history)
+    const { resources } = await load(
+      world,
+      repository,
+      ...['gear', 'tomes', 'charms'].map((one) => `Reference/${one}.json=items`),
+    )
+    expect(resources).toMatchObject([{ answers: 7, closed: 2 }])
+    expect(await load(world, repository, braces)).toMatchObject({ resources: [] })
+  })
+
+  test('counts each file once where another has the same records in another form', async () => {
+    const expanded = Object.fromEntries(
+      Object.entries(history).map(([at, files]) => {
+        const twins = Object.entries(files).map(([path, body]) => [
+          path.replace('.json', '_expanded.json'),
+          Object.fromEntries(
+            Object.entries(body as Files).map(([name, one]) => [name, { ...(one as object), lore: 'long' }]),
+          ),
+        ])
+        return [at, { ...files, ...Object.fromEntries(twins) }]
+      }),
+    )
+    const { resources, skipped } = await load(world, await commits(expanded), 'Reference/*.json=items')
+    expect(resources).toMatchObject([{ answers: 7, closed: 2 }])
+    expect(skipped).toEqual([expect.stringMatching(/^items: 2 of 7/)])
+    expect(await world.rows('select count(*)::int from game.item where lore is not null')).toEqual([[0]])
+  })
+
+  test('ends nothing where a file is mapped alone that has only a part', async () => {
+    const repository = await commits(history)
+    const alone = await load(world, repository, 'Reference/gear.json=items')
+    expect(alone.resources).toMatchObject([{ answers: 3, closed: 0, rejected: 0 }])
+    expect(alone.skipped).toEqual([
+      expect.stringMatching(/^items: Reference\/(charms|tomes)\.json has records that Reference\/gear\.json have not/),
+    ])
+    expect(await world.rows(closed)).toEqual([])
+  })
+
+  test('ends nothing where the only file there is has few kinds of records', async () => {
+    const repository = await commits({
+      '10:00': { 'gear.json': gear('Ash', 'Oak') },
+      ...Object.fromEntries(['12:00', '14:00', '16:00'].map((at) => [at, { 'gear.json': gear('Ash', `Elm ${at}`) }])),
+    })
+    const { resources, skipped } = await load(world, repository, 'gear.json=items')
+    expect(resources).toMatchObject([{ answers: 4, closed: 0 }])
+    expect(skipped).toEqual([expect.stringMatching(/^items: gear\.json has no armour, /)])
+    const reason = `select distinct reason from sync.run where resource = 'items'`
+    expect(await world.rows(reason)).toEqual([['not all of the response was recorded (2 records came)']])
+  })
+
+  test('ends nothing where a file was removed, became an error, or lost most of its records', async () => {
+    const more = (...names: string[]) => ({ 'a/gear.json': gear('Ash', ...names) })
+    const all = {
+      'a/gear.json': gear('Ash'),
+      'a/tomes.json': tomes('Ode', 'Epic', 'Lay'),
+      'a/charms.json': charms('Ring'),
+    }
+    const repository = await commits({
+      '05:30': all,
+      '06:30': { 'a/tomes.json': { error: 'TooManyRequests', detail: 'x' } },
+      '07:30': more('Elm'),
+      '08:30': { 'a/tomes.json': '{"Ode": ' },
+      '09:30': more('Elm', 'Fir'),
+      '10:30': { 'a/tomes.json': tomes('Ode') },
+      '11:30': more('Fir', 'Oak'),
+      '12:30': more('Fir', 'Oak', 'Yew'),
+      '13:30': { 'a/tomes.json': tomes('Ode', 'Epic', 'Lay') },
+      '14:30': { 'a/charms.json': null },
+      '15:30': more('Fir', 'Oak', 'Box'),
+      '16:30': more('Fir', 'Oak', 'Box', 'Bay'),
+      '17:30': more('Fir', 'Oak', 'Box', 'Bay', 'Ivy'),
+    })
+    const { resources, broken } = await load(world, repository, 'a/*.json=items')
+    expect(broken).toEqual([
+      expect.stringMatching(/^items: a\/tomes\.json of commit .* is no response that can be read$/),
+      expect.stringMatching(/^items: a\/tomes\.json of commit .* is no response that can be read$/),
+    ])
+    expect(resources).toMatchObject([{ answers: 10, rejected: 0, quarantined: 0 }])
+    expect(await world.rows(closed)).toEqual([])
+  })
+
+  test('goes on where files are renamed, split and put together', async () => {
+    const repository = await commits({
+      '10:00': { 'items.json': { ...gear('Ash', 'Oak', 'Elm', 'Fir'), ...tomes('Ode') } },
+      '12:00': { 'items.json': gear('Ash', 'Oak', 'Elm', 'Fir'), 'tomes.json': tomes('Ode') },
+      '14:00': { 'items.json': null, 'gear.json': gear('Ash', 'Oak', 'Elm', 'Fir', 'Yew') },
+      '16:00': { 'gear.json': gear('Ash', 'Oak', 'Elm', 'Yew') },
+      '18:00': { 'tomes.json': null, 'gear.json': { ...gear('Ash', 'Oak', 'Elm', 'Yew', 'Box'), ...tomes('Ode') } },
+      '20:00': { 'gear.json': { ...gear('Ash', 'Oak', 'Yew', 'Box'), ...tomes('Ode') } },
+      '22:00': { 'gear.json': { ...gear('Ash', 'Oak', 'Yew', 'Box', 'Bay'), ...tomes('Ode') } },
+    })
+    const { resources, skipped } = await load(world, repository, '{items,gear,tomes}.json=items')
+    expect([resources, skipped]).toMatchObject([[{ answers: 7, closed: 2, rejected: 0 }], []])
+    expect(await world.rows(closed)).toEqual([
+      ['Elm', '20:00'],
+      ['Fir', '16:00'],
+    ])
+    expect(await world.rows('select distinct complete from sync.run')).toEqual([[true]])
+  })
+
+  test('takes files beside each other, each of another day, as states of one', async () => {
+    const day = (...names: string[]) => ({ ...gear(...names), ...tomes('Ode') })
+    const repository = await commits({
+      '10:00': { 'days/2026-05-01.json': day('Ash', 'Oak', 'Elm') },
+      '12:00': { 'days/2026-05-02.json': day('Ash', 'Elm') },
+      '14:00': { 'days/2026-05-03.json': day('Ash', 'Elm', 'Yew') },
+    })
+    const { resources } = await load(world, repository, 'days/*.json=items')
+    expect(resources).toMatchObject([{ answers: 3, closed: 1 }])
+    expect(await world.rows(closed)).toEqual([['Oak', '12:00']])
+  })
+
+  test('is joined by key where its body is a map: territories, guilds, sets, seasons', async () => {
+    const place = (name: string) => ({
+      [name]: {
+        guild: { uuid: '00000000-0000-4000-8000-00000000000a', name: 'A', prefix: 'AAA' },
+        acquired: '2026-05-01T09:00:00Z',
+      },
+    })
+    const repository = await commits({
+      '10:00': { 'north.json': place('Oak'), 'south.json': place('Elm') },
+      '10:10': { 'north.json': { ...place('Oak'), ...place('Ash') } },
+      '10:20': { 'south.json': { ...place('Elm'), ...place('Fir') } },
+    })
+    const { resources } = await load(world, repository, '{north,south}.json=territories')
+    expect(resources).toMatchObject([{ answers: 3, inserted: 4, closed: 0 }])
+  })
+
+  test('refuses what makes no response, and braces without a file', async () => {
+    const id = (letter: string) => `00000000-0000-4000-8000-00000000000${letter}`
+    const online = (letter: string, world: string) => ({ total: 1, players: { [id(letter)]: world } })
+    const repository = await commits({ '10:00': { 'eu.json': online('a', 'EU1'), 'us.json': online('b', 'US1') } })
+    await expect(load(world, repository, '*.json=online-players')).rejects.toThrow(/make no response together/)
+    await expect(load(world, repository, '{eu,as}.json=online-players')).rejects.toThrow(/matches as\.json/)
+    await expect(load(world, repository, `${'{a,b}'.repeat(11)}=items`)).rejects.toThrow(/more than 1000 globs/)
+  })
+
+  test('that is a part is a part when the archive is replayed', async () => {
+    const [first, ...others] = ['10:00', '12:00', '14:00', '16:00']
+    const repository = await commits({
+      [`${first}`]: { 'gear.json': gear('Ash', 'Oak') },
+      ...Object.fromEntries(others.map((at) => [at, { 'gear.json': gear('Ash', `Elm ${at}`) }])),
+    })
+    await load(world, repository, 'gear.json=items')
+    const engine = { db: world.db, clock: systemClock, program: 'test', guards, log }
+    const replayed = await replay(engine, { resources: resourcesNamed(['items']), swap: true })
+    expect([replayed.swapped, replayed.lost]).toEqual([true, []])
+    expect(await world.rows(closed)).toEqual([])
+  })
+})
