@@ -250,7 +250,7 @@ async function fieldsIn(resource: Known, body: unknown): Promise<{ known: number
   }
 }
 
-/** The files of a folder with one for each key: all of them, or where others are among them, those that it can be told of. */
+/** The files of a folder with one for each key: all of them, or where others are among them, those that match. */
 function keyedFiles(
   { resource, files }: { readonly resource: Worklist; readonly files: readonly JsonFile[] },
   foreign: readonly JsonFile[],
