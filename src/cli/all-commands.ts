@@ -26,9 +26,13 @@ import { sync } from './commands/sync/index.ts'
 import { watch } from './commands/watch/index.ts'
 import { webKey } from './commands/web-key/index.ts'
 
-/** All commands, in the order of `--help`. */
-export const commands: readonly (CommandDeclaration | CommandGroup)[] = [
-  ...[sync, start, doctor, backfill, replay, status, query, dictionary, serve, serveDb, webKey, mcp, watch],
-  ...[runs, quarantine, init, config, completion, completeOf(() => commands)],
-  ...[report, migrate, move, lake, demo, sandbox, privacy, auth],
-]
+/** All commands, in the order of `--help`, by what they are for. */
+export const commandGroups: Readonly<Record<string, readonly (CommandDeclaration | CommandGroup)[]>> = {
+  Begin: [demo, init, auth, config],
+  Record: [sync, start, backfill],
+  Ask: [query, report, dictionary, serve, mcp, serveDb, lake, watch],
+  'Look after': [status, doctor, runs, quarantine, replay, migrate, move, privacy],
+  Others: [sandbox, webKey, completion, completeOf(() => commands)],
+}
+
+export const commands: readonly (CommandDeclaration | CommandGroup)[] = Object.values(commandGroups).flat()

@@ -11,7 +11,7 @@ export interface CommandDeclaration {
   readonly summary: string
   /** Of a group: the command that is meant when none is named. */
   readonly isDefault?: boolean
-  /** Left out of `--help`: for programs. */
+  /** Left out of `--help`: for programs, and older names of others. */
   readonly isHidden?: boolean
   /** Flags besides those of every command. */
   readonly options?: readonly Option[]

@@ -30,6 +30,12 @@ export const rowsLimit = option(
   'at most that many rows, 0 for all (default: 50 in a table on a terminal)',
 )
 
+/** The flags of every command that destroys something. @param what the dry run tells */
+export const consentFlags = (what: string) => [
+  option('--yes', 'do it without asking; without a terminal it takes this or --dry-run'),
+  option('--dry-run', `only print ${what}`),
+]
+
 /** The flag of every command that sends requests to the API. */
 export const concurrency = option('--concurrency <number>', 'requests in flight per rate-limit bucket (default: 4)')
 

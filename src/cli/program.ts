@@ -4,7 +4,7 @@ import { settingWarnings } from '../app/config.ts'
 import { messageOf, UsageError } from '../app/errors.ts'
 import { visibleLine } from '../app/terminal-text.ts'
 import { didYouMean, nearest } from '../app/text/nearest.ts'
-import { commands } from './all-commands.ts'
+import { commandGroups, commands } from './all-commands.ts'
 import type { CommandDeclaration } from './command.ts'
 import { type CommonFlags, type Context, createContext, type Terminal } from './context.ts'
 import { exitCode, exitCodeOfError } from './exit-codes.ts'
@@ -46,16 +46,22 @@ async function createProgram(terminal: Terminal, argv: readonly string[], onEnd:
     .configureOutput(suggesting(commands))
     .showHelpAfterError('(add --help for the flags and an example)')
     .addHelpText('after', helpOf(['npm run demo', 'wynnsync sync', 'wynnsync query item_change', 'wynnsync status']))
-  for (const declared of commands) {
-    if (!('commands' in declared)) await addCommand(program, declared, { terminal, argv, onEnd })
-    else {
-      const { usage, summary, examples, notes } = declared
-      const group = program.command(usage).description(summary).addHelpText('after', helpOf(examples, notes))
-      group.configureOutput(suggesting(declared.commands))
-      for (const command of declared.commands) await addCommand(group, command, { terminal, argv, onEnd })
+  for (const [title, members] of Object.entries(commandGroups)) {
+    program.commandsGroup(`${title}:`)
+    for (const declared of members) {
+      if (!('commands' in declared)) await addCommand(program, declared, { terminal, argv, onEnd })
+      else {
+        const { usage, summary, examples, notes } = declared
+        const group = program.command(usage).description(summary).addHelpText('after', helpOf(examples, notes))
+        group.configureOutput(suggesting(declared.commands))
+        for (const command of declared.commands) await addCommand(group, command, { terminal, argv, onEnd })
+      }
     }
   }
-  return program
+  // It is of the last group, where commander would make one for it alone.
+  return program.addHelpCommand(
+    new Command('help').argument('[command]').description('display help for command').helpGroup('Others:'),
+  )
 }
 
 async function addCommand(

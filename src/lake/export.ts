@@ -38,6 +38,8 @@ export interface ExportOptions {
   readonly keepMs: number
   /** Whether the lake of another database may be replaced. */
   readonly replace?: boolean
+  /** Whether only what would be written is counted. */
+  readonly dryRun?: boolean
   readonly signal?: AbortSignal | undefined
   /** For a place that is no folder. */
   readonly settings?: StoreSettings | undefined
@@ -52,6 +54,9 @@ export interface Exported extends Pick<LakeState, 'files' | 'rows' | 'bytes'> {
   readonly dropped: number
 }
 
+/** What lies at a place was exported from another database, and would be gone. */
+export class LakeOfAnother extends UsageError {}
+
 interface Export {
   readonly sql: Sql
   readonly duck: DuckDb
@@ -64,7 +69,8 @@ interface Export {
  * Makes the Parquet files of a folder equal to one snapshot of the database. Only months that changed are read. Readers see
  * the files of the export before until the index is put in place. Interrupted at any instant, the next call takes what was
  * written as far as it is still right.
- * @throws UsageError when DuckDB is not installed, or the folder has an index of a newer format, or of another database
+ * @throws UsageError when DuckDB is not installed, or the folder has an index of a newer format
+ * @throws LakeOfAnother when it has one of another database
  * @throws RetryableError while another process exports there
  */
 export async function exportLake(db: Database, place: string, options: ExportOptions): Promise<Exported> {
@@ -76,9 +82,9 @@ export async function exportLake(db: Database, place: string, options: ExportOpt
       return await inSnapshot(db, async (sql) => {
         await sql.query(`set local work_mem = '32MB'`)
         const reading = await readingOf(sql, (text) => createHash('sha256').update(text).digest('hex'), db.place)
-        if (before && before.source !== reading.source && !options.replace)
-          throw new UsageError(
-            `${store.place} is the lake of another database, or of this one under another address; --replace writes it anew`,
+        if (before && before.source !== reading.source && !options.replace && !options.dryRun)
+          throw new LakeOfAnother(
+            `${store.place} is the lake of another database, or of this one under another address; --yes replaces it`,
           )
         return await exportSnapshot({ sql, duck, store, reading, options }, before)
       })
@@ -103,6 +109,7 @@ async function exportSnapshot(work: Export, before: LakeIndex | undefined): Prom
   const kept = changes.flatMap(({ unchanged }) => unchanged)
   // What may hold something that was removed from the database goes first.
   const jobs = changes.flatMap((one) => one.jobs).sort((one, other) => rank(one) - rank(other))
+  if (options.dryRun) return countsOf(kept, jobs)
   const written = await writeFiles(work, jobs)
   const files = [...kept, ...written].sort((one, other) => (one.path < other.path ? -1 : 1))
   const paths = new Set(files.map(({ path }) => path))
@@ -129,6 +136,16 @@ async function exportSnapshot(work: Export, before: LakeIndex | undefined): Prom
     written: written.length,
     writtenRows: written.reduce((sum, { rows }) => sum + rows, 0),
     dropped,
+  }
+}
+
+/** What an export would come to. Bytes are those of files that stay: how small the others become is known when they are written. */
+function countsOf(kept: readonly LakeFile[], jobs: readonly Job[]): Exported {
+  const writtenRows = jobs.reduce((sum, { rows }) => sum + rows, 0)
+  return {
+    ...{ files: kept.length + jobs.length, written: jobs.length, writtenRows, dropped: 0 },
+    rows: kept.reduce((sum, { rows }) => sum + rows, writtenRows),
+    bytes: kept.reduce((sum, { bytes }) => sum + bytes, 0),
   }
 }
 

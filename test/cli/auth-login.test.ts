@@ -274,7 +274,7 @@ describe('wynnsync auth', () => {
   })
 
   test('shows an example for every command, and that a command line can be read by others', async () => {
-    const commands = ['login', 'exchange', 'whoami', 'me', 'logout']
+    const commands = ['login', 'exchange', 'status', 'whoami', 'me', 'logout']
     const helps = await Promise.all(commands.map((command) => runInside(['auth', command, '--help'])))
     for (const [index, { code, out, err }] of helps.entries()) {
       expect([code, err]).toEqual([0, ''])

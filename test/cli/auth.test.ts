@@ -70,7 +70,11 @@ describe('the stored credential', () => {
     const given = { ...environment, WYNNSYNC_TOKEN: apiToken }
     const ask = (...args: string[]) =>
       runInside(['auth', ...args, '--base-url', api.url, '--log-level', 'trace'], given)
-    const shown = [await ask('whoami'), await ask('me'), await ask('me', '--json'), await ask('logout')]
+    const statusJson = await ask('status', '--json')
+    const shown = [await ask('whoami'), await ask('status'), await ask('me', '--json'), await ask('logout')]
+    expect(shown[2]?.out).toBe(statusJson.out)
+    const { out: help } = await runInside(['auth', '--help'])
+    expect([...help.matchAll(/^ {2}(status|whoami|me)\b/gm)].map(([, name]) => name)).toEqual(['status'])
     expect(shown.map(({ code }) => code)).toEqual([0, 0, 0, 0])
     const [whoami, me, meJson, logout] = shown
     expect(whoami?.out).toMatch(/^player +Player_[0-9a-f]{8}$/m)
@@ -94,7 +98,7 @@ describe('the stored credential', () => {
     await logIn(api.url, { file, environment })
     const { token } = stored(file)
     await revoke(api, token)
-    for (const command of ['whoami', 'me']) {
+    for (const command of ['status', 'whoami', 'me']) {
       const { code, out, err } = await runInside(['auth', command, '--json', '--base-url', api.url], environment)
       expect([code, out]).toEqual([1, ''])
       expect(err).toContain(`the credential from ${file} is refused`)

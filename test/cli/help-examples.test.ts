@@ -226,7 +226,7 @@ until url=$(grep -oE 'http\\S+authorize\\S+' out.txt); do kill -0 $pid || exit 9
 xdg-open "$url"; wait $pid`
   }
   // A key has a name once.
-  const before = line.startsWith('wynnsync web-key add') ? 'wynnsync web-key remove my-bot 2> no.txt\n' : ''
+  const before = line.startsWith('wynnsync web-key add') ? 'wynnsync web-key remove my-bot --yes 2> no.txt\n' : ''
   return before + asHere(line)
 }
 

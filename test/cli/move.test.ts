@@ -49,7 +49,7 @@ async function playedFolder(api: Sandbox): Promise<Environment> {
   for (const body of [...open, hidden]) api.setAnswer(`/player/${body.uuid}`, () => ({ body }))
   const synced = await runInside(['sync', 'players', ...player(1), ...player(2), ...player(3)], environment)
   expect(synced).toMatchObject({ code: 0 })
-  expect(await runInside(['privacy', 'purge', playerId(2)], environment)).toMatchObject({ code: 0 })
+  expect(await runInside(['privacy', 'purge', playerId(2), '--yes'], environment)).toMatchObject({ code: 0 })
   return environment
 }
 
@@ -121,10 +121,14 @@ describe('wynnsync move', { timeout: 600_000 }, () => {
       expect((await runInside(['sync', 'territories', 'guild-list', 'online-players'], environment)).code).toBe(0)
       await api.clock.moveTo(api.clock.now() + 6 * 3_600_000)
     }
-    const merge = (...args: string[]) => runInside(['move', '--to', server.DATABASE_URL, '--merge', ...args], laptop)
+    const merge = (...args: string[]) =>
+      runInside(['move', '--to', server.DATABASE_URL, '--merge', '--yes', ...args], laptop)
     await sync(laptop)
     expect(await merge()).toMatchObject({ code: 2, err: expect.stringContaining('is empty: leave out --merge') })
-    expect(await merge('--dry-run')).toMatchObject({ code: 2, err: expect.stringContaining('--dry-run does nothing') })
+    expect(await merge('--dry-run')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('is empty: leave out --merge'),
+    })
     await sync(laptop)
     await sync(server)
     const plain = await runInside(['move', '--to', server.DATABASE_URL], laptop)
@@ -132,6 +136,11 @@ describe('wynnsync move', { timeout: 600_000 }, () => {
 
     const db = await openServer(server.DATABASE_URL)
     onTestFinished(() => db.close())
+    const untouched = await contentOf(db)
+    const unsaid = await runInside(['move', '--to', server.DATABASE_URL, '--merge'], laptop)
+    expect(unsaid).toMatchObject({ code: 2, out: '', err: expect.stringContaining('add --yes, or --dry-run') })
+    expect(await merge('--dry-run')).toMatchObject({ code: 0, out: expect.stringContaining('at most about') })
+    expect(await contentOf(db)).toEqual(untouched)
     const instants = () =>
       db.values(`select distinct observed_at from sync.run where resource = 'territories' order by 1`)
     const [own = []] = await instants()

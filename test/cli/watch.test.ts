@@ -8,6 +8,7 @@ import { runInside } from '../support/cli-inside.ts'
 import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
 import { openReceiver } from '../support/receiver.ts'
 import { servedApi, serveItems } from '../support/served.ts'
+import { hasTerminals, onTerminal } from '../support/terminal.ts'
 import { item } from '../support/world.ts'
 
 beforeAll(buildProgram)
@@ -67,9 +68,43 @@ test('watch add, list, test and remove edit the file, and show no secret', async
     [['add', 'x', '--event', 'news', '--slack', 'file:///of-a-secret-name'], 'target.url'],
   ] as const)
     expect(await run(...args)).toMatchObject({ code: 2, err: expect.stringContaining(message) })
-  expect((await run('remove', 'mine')).code).toBe(0)
+  const { watches } = JSON.parse(readFileSync(file, 'utf8'))
+  expect(await run('remove', 'mine')).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/: add --yes, or --dry-run/),
+  })
+  expect(await run('remove', 'yours', '--dry-run')).toMatchObject({ code: 2 })
+  expect(await run('remove', 'mine', '--dry-run')).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^would remove/),
+  })
+  expect(JSON.parse(readFileSync(file, 'utf8')).watches).toEqual(watches)
+  expect((await run('remove', 'mine', '--yes')).code).toBe(0)
   expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ watches: [] })
   expect(said.join('')).not.toContain('of-a-secret-name')
+})
+
+test.skipIf(!hasTerminals)('watch remove asks on a terminal, and removes after yes alone', async () => {
+  const folder = await temporaryFolder()
+  const environment = { WYNNSYNC_DATA_DIR: folder }
+  const add = ['watch', 'add', 'mine', '--event', 'news', '--command', 'true']
+  expect((await runInside(add, environment)).code).toBe(0)
+  const names = () =>
+    JSON.parse(readFileSync(join(folder, 'watches.json'), 'utf8')).watches.map(({ name = '' }) => name)
+  for (const [said, code, left] of [
+    ['\r', 1, ['mine']],
+    ['never\r', 1, ['mine']],
+    // The end of what is typed, without an answer.
+    ['\u0004', 1, ['mine']],
+    ['yes\r', 0, []],
+  ] as const) {
+    const { until, send, finished } = onTerminal(['watch', 'remove', 'mine'], environment, folder)
+    await until(/Remove the watch mine, which sends news to a .*\? yes or \[no\] $/)
+    send(said)
+    const ended = await finished
+    expect([said, ended.code, names()]).toEqual([said, code, left])
+    if (code === 1) expect(ended.out).toContain('nothing was changed')
+  }
 })
 
 test('a sync from a crontab sends what it changed; status and doctor say what is wrong with a watch', async () => {

@@ -14,7 +14,7 @@ test('web-key prints a key once, keeps its hash, and refuses what it cannot do',
   expect(await run('list')).toMatchObject({ code: 0, out: expect.stringContaining('no keys') })
   const other = JSON.parse((await run('add', 'a', '--json')).out)
   expect(jsonSchemas['web-key-add'].safeParse(other).error).toBeUndefined()
-  expect(await run('remove', 'a')).toMatchObject({ code: 0, out: 'removed a\n' })
+  expect(await run('remove', 'a', '--yes')).toMatchObject({ code: 0, out: 'removed a\n' })
   const added = await run('add', 'my bot', '--quiet')
   expect(added).toMatchObject({ code: 0, out: expect.stringMatching(/^[\w-]{43}\n$/), err: '' })
   const key = added.out.trim()
@@ -26,6 +26,13 @@ test('web-key prints a key once, keeps its hash, and refuses what it cannot do',
   const db = await openServer(url)
   const rows = await db.query('select name, hash from sync.web_key').finally(() => db.close())
   expect(rows).toEqual([{ name: 'my bot', hash: new Uint8Array(createHash('sha256').update(key).digest()) }])
+  expect(await run('remove', 'my bot')).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/: add --yes, or --dry-run/),
+  })
+  const dry = await run('remove', 'my bot', '--dry-run')
+  expect(dry).toMatchObject({ code: 0, out: 'would remove my bot; nothing was changed\n' })
+  expect((await run('list', '--json')).out).toBe(listed.out)
   expect(await run('remove', 'bot')).toMatchObject({ code: 2, err: expect.stringContaining('there are: my bot') })
-  expect(await run('remove', 'my bot')).toMatchObject({ code: 0, out: 'removed my bot\n' })
+  expect(await run('remove', 'my bot', '--yes')).toMatchObject({ code: 0, out: 'removed my bot\n' })
 })

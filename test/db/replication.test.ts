@@ -96,7 +96,7 @@ test('a subscriber follows a sync, a purge, retention and the deletion of every 
   })
   const run = async (...args: string[]) => expect(await runProgram(args, environment)).toMatchObject({ code: 0 })
   await run('sync', 'players', ...keys, '--base-url', api.url)
-  await run('privacy', 'purge', playerId(2))
+  await run('privacy', 'purge', playerId(2), '--yes')
   await caughtUp(db)
   expect(await contentOf(copy)).toEqual(await contentOf(db))
   expect((await copy.values('select count(*) from game.player'))[0]).toEqual([1])

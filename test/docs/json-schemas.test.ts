@@ -48,7 +48,7 @@ test('what --json prints is what docs/reference/json says, and no field more', {
     const target = await testDatabaseUrl({ migrated: false })
     await hold('move-dry-run', ['move', '--to', target, '--dry-run'])
     await hold('move', ['move', '--to', target])
-    await hold('move-merge', ['move', '--to', target, '--merge'])
+    await hold('move-merge', ['move', '--to', target, '--merge', '--yes'])
   } finally {
     await sandbox.close()
   }

@@ -110,7 +110,9 @@ describe('an export', { timeout: 300_000 }, () => {
     const other = await openServer(await testDatabaseUrl())
     afterwards(() => other.close())
     const options = { clock: systemClock, program: 'test', keepMs: 0, people: true, onProgress: () => {} }
-    await expect(exportLake(other, folder, options)).rejects.toThrow(/is the lake of another database.*--replace/)
+    await expect(exportLake(other, folder, options)).rejects.toThrow(
+      /is the lake of another database.*--yes replaces it/,
+    )
     await expectEqual(db, folder)
     await exportLake(other, folder, { ...options, replace: true })
     await expectEqual(other, folder)

@@ -145,6 +145,7 @@ export const jsonSchemas = {
   'lake-export': z.looseObject({
     place: text,
     people: z.boolean(),
+    dryRun: z.boolean().describe('whether nothing was written, and the numbers say what would be'),
     files: count,
     rows: count,
     bytes: count,

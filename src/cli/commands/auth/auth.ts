@@ -8,7 +8,7 @@ import { formatTable } from '../../output/table.ts'
 import { fetchGrant, fetchWhoami, type OwnGrant, type OwnIdentity } from './auth-identity.ts'
 import { oneLine } from './auth-listener.ts'
 
-/** `auth whoami`: the player of the credential. */
+/** `auth whoami`: the player of the credential, as programs of old read it. */
 export async function authWhoami(context: Context): Promise<void> {
   const { app, signal } = context
   const credential = requireCredential(app)
@@ -18,8 +18,8 @@ export async function authWhoami(context: Context): Promise<void> {
   writeResult(context, { ...identity, baseUrl, from: credential.from }, text)
 }
 
-/** `auth me`: scopes and profiles of the credential, and when it was last used before now. */
-export async function authMe(context: Context): Promise<void> {
+/** `auth status`: player, scopes and profiles of the credential, and when it was last used before now. */
+export async function authStatus(context: Context): Promise<void> {
   const { app, signal } = context
   const credential = requireCredential(app)
   const { from, stored } = credential

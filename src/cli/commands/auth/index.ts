@@ -12,7 +12,7 @@ export const auth: CommandGroup = {
   summary: 'manage API credentials',
   notes: `A token raises the limit from 50 to 120 requests a minute, and shows what its player lets the application see.
 WYNNSYNC_TOKEN goes before a stored token. A stored token is sent only to the API that issued it.`,
-  examples: ['wynnsync auth login --client-id <id>', 'wynnsync auth me'],
+  examples: ['wynnsync auth login --client-id <id>', 'wynnsync auth status'],
   commands: [
     {
       usage: 'login',
@@ -53,18 +53,27 @@ The application must allow the redirect to http://127.0.0.1:<port>/callback.`,
       load: async () => (await import('./auth-login.ts')).authExchange,
     },
     {
+      usage: 'status',
+      summary: 'who the credential is: its player, scopes, profiles and access rules, and its last use',
+      options: [concurrency],
+      examples: ['wynnsync auth status', 'wynnsync auth status --json | jq .scopes'],
+      load: async () => (await import('./auth.ts')).authStatus,
+    },
+    {
       usage: 'whoami',
-      summary: 'the player of the credential',
+      isHidden: true,
+      summary: 'the player of the credential; auth status says more',
       options: [concurrency],
       examples: ['wynnsync auth whoami'],
       load: async () => (await import('./auth.ts')).authWhoami,
     },
     {
       usage: 'me',
-      summary: 'scopes, profiles and access rules of the credential, and its last use',
+      isHidden: true,
+      summary: 'the older name of auth status',
       options: [concurrency],
-      examples: ['wynnsync auth me', 'wynnsync auth me --json | jq .scopes'],
-      load: async () => (await import('./auth.ts')).authMe,
+      examples: ['wynnsync auth me'],
+      load: async () => (await import('./auth.ts')).authStatus,
     },
     {
       usage: 'logout',

@@ -35,8 +35,8 @@ async function candidates(
     )
   if (word.startsWith('-')) {
     const options = command ? await optionsOf(command) : []
-    return [...options, { long: '--help', description: 'display help for command' }].flatMap(({ long, description }) =>
-      long ? [{ value: long, about: description }] : [],
+    return [...options, { long: '--help', description: 'display help for command', hidden: false }].flatMap(
+      ({ long, description, hidden }) => (long && !hidden ? [{ value: long, about: description }] : []),
     )
   }
   const within = group && operands.length === 0 ? named(group.commands) : []

@@ -6,6 +6,7 @@ export const init: CommandDeclaration = {
   summary: 'set up this folder in three questions: where the history lives, token or guest, how to run',
   options: [
     option('--yes', 'ask nothing: take what flags and the present settings say'),
+    option('--dry-run', 'only print what would be written into .env, and how to run it'),
     option('--systemd', 'print a systemd unit'),
     option('--cron', 'print crontab lines'),
     concurrency,

@@ -4,13 +4,15 @@ import { readConfig, settingsInUse } from '../../../app/config.ts'
 import { setInEnvFile } from '../../../app/env-file.ts'
 import { UsageError } from '../../../app/errors.ts'
 import { visibleLine } from '../../../app/terminal-text.ts'
+import { type Questions, questionsOn } from '../../ask.ts'
 import { type Context, createContext, writeResult } from '../../context.ts'
+import { exitCode } from '../../exit-codes.ts'
 import { diagnose, exitCodeOfFindings, findingsText, publicFinding } from '../doctor/doctor-command.ts'
-import { type Questions, questionsOn } from './ask.ts'
 import { howToRun, usualWay, type Way, waysFor } from './how-to-run.ts'
 
 export interface InitFlags {
   readonly yes?: boolean
+  readonly dryRun?: boolean
   readonly systemd?: boolean
   readonly cron?: boolean
 }
@@ -31,12 +33,18 @@ export async function initCommand(context: Context, flags: InitFlags): Promise<n
   const way = flags.systemd ? 'systemd' : flags.cron ? 'cron' : asked ? await wayOf(asked, offered) : 'start'
   // Wrong values are refused before anything is written.
   readConfig(context.flags, { ...values })
-  setInEnvFile(file, values)
   const written = Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [name]))
-  const renewed = await createContext(context.flags, context)
-  const findings = await diagnose(renewed, true)
   const place = { node: process.execPath, program, folder: resolve('.') }
   const run = howToRun(way, place)
+  if (flags.dryRun) {
+    const said = `${visibleLine(file)} would have ${written.join(', ') || 'no settings'} of it; nothing was changed\n`
+    if (!context.flags.json) context.err.write(said)
+    writeResult(context, { file, written, way, run, findings: [] }, run)
+    return exitCode.done
+  }
+  setInEnvFile(file, values)
+  const renewed = await createContext(context.flags, context)
+  const findings = await diagnose(renewed, true)
   if (!context.flags.json) {
     // Only what is to be installed goes to stdout: `init --systemd > wynnsync.service`.
     context.err.write(

@@ -1,15 +1,19 @@
+import { existsSync } from 'node:fs'
+import { rmdir } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { version } from '../../../app/app.ts'
 import { wholeNumber } from '../../../app/config-values.ts'
 import { RetryableError, UsageError } from '../../../app/errors.ts'
+import { visibleLine } from '../../../app/terminal-text.ts'
 import { NO_RIGHT, READ_ONLY } from '../../../db/access.ts'
 import type { Database } from '../../../db/database.ts'
 import { holderText } from '../../../db/locks/held-locks.ts'
 import { sqlState } from '../../../db/sql-errors.ts'
-import { exportLake } from '../../../lake/export.ts'
+import { type Exported, exportLake, LakeOfAnother } from '../../../lake/export.ts'
 import { storeSettings } from '../../../lake/lake-store.ts'
 import { askLake } from '../../../lake/query.ts'
 import { MOST_BYTES, openPlace } from '../../../lake/read/place.ts'
+import { type ConsentFlags, consent } from '../../ask.ts'
 import {
   type Context,
   rowLimit,
@@ -24,45 +28,54 @@ import { bytesText, durationText } from '../../output/units.ts'
 
 const NO_PLACE = 'the place of a lake is empty: name a folder'
 
-interface ExportFlags {
+interface ExportFlags extends ConsentFlags {
   readonly people?: boolean
   readonly keep?: string
   readonly replace?: boolean
 }
 
 /** `lake export PLACE`: makes a folder or bucket of Parquet files equal to the database. */
-export async function lakeExport(
-  context: Context,
-  { people = false, keep = '24h', replace = false }: ExportFlags,
-  place: string,
-) {
+export async function lakeExport(context: Context, flags: ExportFlags, place: string) {
   const { app, signal } = context
+  const { people = false, keep = '24h', dryRun = false } = flags
+  const yes = flags.yes === true || flags.replace === true
   const keepMs = durationOf(keep)
   const lake = /^s3:\/\//i.test(place) ? place : folderOf(place)
-  return await withDatabase(
-    context,
-    'lake export',
-    async (db) => {
-      const lock = await takeLock(db)
-      if (!lock)
-        throw new RetryableError(`${await holderText(db, 'wynnsync lake', 'has been exporting')}; try again later`)
-      const settings = storeSettings(app)
-      const options = { clock: app.clock, program: version, people, keepMs, replace, signal, settings }
-      try {
-        const { done, seconds } = await withProgress(context, 'lake', (onProgress) =>
-          exportLake(db, lake, { ...options, onProgress }),
-        )
-        writeSummary(
-          context,
-          { place: lake, people, ...done, seconds },
-          `${done.writtenRows.toLocaleString('en-US')} rows in ${done.written} files written in ${durationText(seconds)}; ${lake} has ${done.rows.toLocaleString('en-US')} rows in ${done.files} files, ${bytesText(done.bytes)}\n`,
-        )
-      } finally {
-        await lock.release()
-      }
-    },
-    { alone: true },
-  )
+  const options = { clock: app.clock, program: version, people, keepMs, dryRun, signal, settings: storeSettings(app) }
+  const isNew = !existsSync(lake)
+  const work = async (db: Database) => {
+    const lock = await takeLock(db)
+    if (!lock)
+      throw new RetryableError(`${await holderText(db, 'wynnsync lake', 'has been exporting')}; try again later`)
+    const write = (replace: boolean) =>
+      withProgress(context, 'lake', (onProgress) => exportLake(db, lake, { ...options, replace, onProgress }))
+    try {
+      const { done, seconds } = await write(yes).catch(async (error: unknown) => {
+        if (!(error instanceof LakeOfAnother) || !process.stdin.isTTY) throw error
+        const question = `${visibleLine(error.message)}. Replace it by this one's?`
+        await consent(context, flags, { command: 'lake export', question })
+        return await write(true)
+      })
+      writeSummary(
+        context,
+        { place: lake, people, dryRun, ...done, seconds },
+        exportedText(lake, done, { dryRun, seconds }),
+      )
+    } finally {
+      await lock.release()
+      // A dry run leaves nothing.
+      if (dryRun && isNew) await rmdir(lake).catch(() => undefined)
+    }
+  }
+  return await withDatabase(context, 'lake export', work, { alone: true })
+}
+
+function exportedText(lake: string, done: Exported, { dryRun, seconds }: { dryRun: boolean; seconds: number }): string {
+  const [rows, writtenRows] = [done.rows, done.writtenRows].map((count) => count.toLocaleString('en-US'))
+  const has = `${rows} rows in ${done.files} files`
+  return dryRun
+    ? `would write ${writtenRows} rows in ${done.written} files; ${lake} would have ${has}; nothing was changed\n`
+    : `${writtenRows} rows in ${done.written} files written in ${durationText(seconds)}; ${lake} has ${has}, ${bytesText(done.bytes)}\n`
 }
 
 /** The lock of exports from a database; one that cannot be written, such as a standby, has none. Null: another export has it. */

@@ -1,5 +1,5 @@
 import type { CommandDeclaration } from '../../command.ts'
-import { option } from '../../options.ts'
+import { consentFlags, option } from '../../options.ts'
 
 export const move: CommandDeclaration = {
   usage: 'move',
@@ -7,9 +7,9 @@ export const move: CommandDeclaration = {
   options: [
     option('--to <place>', 'postgres://user:password@host:5432/database, or a folder for an embedded database'),
     option('--merge', 'into a database that has history: of times that it did not observe itself'),
-    option('--dry-run', 'only print what there is to move, and whether the other database can take it'),
+    ...consentFlags('what there is to move, and whether the other database can take it'),
   ],
-  notes: `With --merge only history is taken, by the rules of backfill --from-lake; the target may go on syncing meanwhile. It needs
+  notes: `Into an empty database it asks nothing: that destroys nothing. With --merge it asks, and only history is taken, by the rules of backfill --from-lake; the target may go on syncing meanwhile. It needs
 the package @duckdb/node-api. The source is the configured database. It stays as it is: nothing is written into it but migrations and locks. Stop what
 syncs into it first. Interrupted at any instant, the same call goes on; until it is done, no other command opens the target.
 A password in PGPASSWORD instead of the URL is not in the list of processes.`,

@@ -11,14 +11,14 @@ import { isMoveUnfinished } from '../../../db/move/move-progress.ts'
 import { countWrites } from '../../../db/move/table-digest.ts'
 import { isConnection, readConnection } from '../../../db/server/connection-string.ts'
 import { resources } from '../../../resources/index.ts'
+import { type ConsentFlags, consent } from '../../ask.ts'
 import { type Context, withDatabase, withProgress, writeResult, writeSummary } from '../../context.ts'
 import { exitCode } from '../../exit-codes.ts'
 import { formatTable } from '../../output/table.ts'
 import { bytesText, durationText } from '../../output/units.ts'
 
-interface MoveFlags {
+interface MoveFlags extends ConsentFlags {
   readonly to?: string
-  readonly dryRun?: boolean
   readonly merge?: boolean
 }
 
@@ -26,9 +26,9 @@ interface MoveFlags {
 const ROWS_PER_SECOND = 10_000
 
 /** `move --to PLACE`: copies everything into another database. Returns the exit code. */
-export async function moveCommand(context: Context, { to, dryRun = false, merge = false }: MoveFlags): Promise<number> {
+export async function moveCommand(context: Context, flags: MoveFlags): Promise<number> {
   const { app } = context
-  if (merge && dryRun) throw new UsageError('--dry-run does nothing with --merge')
+  const { to, dryRun = false, merge = false } = flags
   const target = targetOf(to, app)
   return await withDatabase(
     context,
@@ -36,13 +36,18 @@ export async function moveCommand(context: Context, { to, dryRun = false, merge 
     async (source) => {
       const sizes = await inSnapshot(source, measure)
       if (sizes.every(({ rows }) => rows === 0)) throw nothingToMove(source)
-      if (dryRun) return await showPlan(context, source, target, sizes)
+      if (dryRun) return await showPlan(context, source, target, { sizes, merge })
+      if (merge) {
+        const question = `Take the history of ${source.place} into the one that the other database has?`
+        await consent(context, flags, { command: 'move --merge', question })
+      }
       const other = await openDatabase(target, ['move'])
       try {
         if (other.place === source.place) throw samePlace(source)
         await migrateDatabase(other, app, { duringMove: !merge })
         if (merge) {
           const { mergeDatabases } = await import('./move-merge.ts')
+          if (!(await hasRows(other))) throw nothingToMergeInto(other.place)
           return await withoutSyncs(source, () => mergeDatabases(context, source, other))
         }
         return await withoutSyncs(source, () => withoutSyncs(other, () => run(context, source, other)))
@@ -98,7 +103,12 @@ function environmentOf({ kind, place }: Database): Record<string, string | null>
   return { DATABASE_URL: `postgres://USER:PASSWORD@${named}` }
 }
 
-async function showPlan(context: Context, source: Database, target: App, sizes: readonly TableSize[]): Promise<number> {
+async function showPlan(
+  context: Context,
+  source: Database,
+  target: App,
+  { sizes, merge }: { readonly sizes: readonly TableSize[]; readonly merge: boolean },
+): Promise<number> {
   const { databaseUrl, dataDir } = target.config
   // An embedded database that is not there need not be made to see that it is empty.
   const isNew = databaseUrl === undefined && !existsSync(join(dataDir, 'postgres'))
@@ -106,7 +116,9 @@ async function showPlan(context: Context, source: Database, target: App, sizes: 
   try {
     if (other?.place === source.place) throw samePlace(source)
     const resumes = other !== undefined && (await isMoveUnfinished(other))
-    if (other && !resumes && (await tableExists(other, 'sync.run'))) await refuseRows(other, await listTables(other))
+    if (other && !resumes && !merge && (await tableExists(other, 'sync.run')))
+      await refuseRows(other, await listTables(other))
+    if (merge && !(other && (await hasRows(other)))) throw nothingToMergeInto(other?.place ?? dataDir)
     const rows = sizes.reduce((sum, table) => sum + table.rows, 0)
     const bytes = sizes.reduce((sum, table) => sum + table.bytes, 0)
     const minutes = Math.ceil(rows / ROWS_PER_SECOND / 60)
@@ -122,6 +134,10 @@ ${rows.toLocaleString('en-US')} rows, ${bytesText(bytes)}, at most about ${durat
   } finally {
     await other?.close()
   }
+}
+
+async function hasRows(db: Database): Promise<boolean> {
+  return (await tableExists(db, 'sync.run')) && (await inSnapshot(db, measure)).some(({ rows }) => rows > 0)
 }
 
 /** The same program on the other database. @throws UsageError when there is none */
@@ -152,6 +168,10 @@ function samePlace({ place }: Pick<Database, 'place'>): UsageError {
 
 function nothingToMove({ place }: Database): UsageError {
   return new UsageError(`${place} is empty: there is nothing to move; see --data-dir and --database-url`)
+}
+
+function nothingToMergeInto(place: string): UsageError {
+  return new UsageError(`${place} is empty: leave out --merge, and everything is copied`)
 }
 
 /** Everything that takes a lock before it writes into a database. */

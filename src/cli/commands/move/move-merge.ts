@@ -1,9 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { version } from '../../../app/app.ts'
-import { UsageError } from '../../../app/errors.ts'
 import type { Database } from '../../../db/database.ts'
-import { inSnapshot, measure } from '../../../db/move/move.ts'
 import { exportLake } from '../../../lake/export.ts'
 import { importLake } from '../../../lake/import/import.ts'
 import { openPlace } from '../../../lake/read/place.ts'
@@ -15,12 +13,9 @@ import { importedText, refusalsOf } from '../backfill/backfill-from-lake.ts'
 /**
  * `move --to PLACE --merge`: the history of one database into another that has some, by the rules for a lake, through a lake in the
  * data folder, which goes when all of it is imported. Interrupted at any instant, the same call goes on. Returns the exit code.
- * @throws UsageError when the target is empty: everything is copied there
  */
 export async function mergeDatabases(context: Context, source: Database, target: Database): Promise<number> {
   const { app, signal } = context
-  if ((await inSnapshot(target, measure)).every(({ rows }) => rows === 0))
-    throw new UsageError(`${target.place} is empty: leave out --merge, and everything is copied`)
   const folder = join(app.config.dataDir, 'lakes', 'merge')
   const { done, seconds } = await withProgress(context, 'move', async (onProgress) => {
     const { clock } = app

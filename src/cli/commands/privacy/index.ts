@@ -1,5 +1,5 @@
 import type { CommandGroup } from '../../command.ts'
-import { option } from '../../options.ts'
+import { consentFlags, option } from '../../options.ts'
 
 export const privacy: CommandGroup = {
   usage: 'privacy',
@@ -17,11 +17,14 @@ export const privacy: CommandGroup = {
       summary: 'remove everything that is kept of a player',
       options: [
         option('--group <rule>', 'only what falls under this privacy rule, such as mainAccess'),
-        option('--dry-run', 'only print what would be removed'),
+        ...consentFlags('what would be removed'),
       ],
       notes: `What was observed until now does not come back. What the API still shows is recorded again: only the player can restrict
 that, in the game.`,
-      examples: ['wynnsync privacy purge PlayerName --dry-run', 'wynnsync privacy purge <uuid> --group onlineStatus'],
+      examples: [
+        'wynnsync privacy purge PlayerName --dry-run',
+        'wynnsync privacy purge <uuid> --group onlineStatus --yes',
+      ],
       load: async () => (await import('./privacy-command.ts')).privacyPurge,
     },
   ],

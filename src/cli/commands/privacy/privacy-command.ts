@@ -1,9 +1,11 @@
 import { FatalError, UsageError } from '../../../app/errors.ts'
+import { visibleLine } from '../../../app/terminal-text.ts'
 import type { Database, Sql } from '../../../db/database.ts'
 import { worklistOf } from '../../../resources/index.ts'
 import type { Removed } from '../../../sync/privacy/erase-person.ts'
 import { knownGroups, personKept, purge } from '../../../sync/privacy/person.ts'
 import type { Personal } from '../../../sync/privacy/personal.ts'
+import { type ConsentFlags, consent } from '../../ask.ts'
 import { type Context, rolledBack, withDatabase, writeResult } from '../../context.ts'
 import { keysKnown, notFound } from '../../named-keys.ts'
 import { formatTable } from '../../output/table.ts'
@@ -28,33 +30,48 @@ export async function privacyShow(context: Context, _flags: object, name: string
   })
 }
 
-export interface PurgeFlags {
+export interface PurgeFlags extends ConsentFlags {
   readonly group?: string
-  readonly dryRun?: boolean
 }
 
-/** `privacy purge <player>`: removes what is kept of a player and prints the counts. */
+/** `privacy purge <player>`: removes what is kept of a player and prints the counts, which it shows before it asks. */
 export async function privacyPurge(context: Context, flags: PurgeFlags, name: string): Promise<void> {
   const { group, dryRun = false } = flags
   const groups = knownGroups(personal().tables)
   if (group !== undefined && !groups.includes(group))
     throw new UsageError(`privacy rule not found: ${group}; there are: ${groups.join(', ')}`)
-  return await withDatabase(
-    context,
-    'privacy purge',
-    async (db) => {
-      const player = await uuidOf(db, name)
-      const at = new Date(context.app.clock.now())
-      const remove = (sql: Sql) => purge(sql, personal(), { playerUuid: player, fieldGroup: group, at })
-      // A dry run removes and rolls back, so its counts are exact.
-      const tables = rowsByTable(dryRun ? await rolledBack(db, remove) : await db.transaction(remove))
-      const rows = tables.reduce((sum, table) => sum + table.rows, 0)
-      const total = dryRun ? `${rows} rows would be removed; nothing was changed` : `${rows} rows are removed`
-      const text = `${formatTable(['table', 'rows'], tables)}\n${total}\n`
-      writeResult(context, { player, group: group ?? null, dryRun, tables }, text)
-    },
-    { access: 'change' },
-  )
+  const removed = (isRehearsal: boolean) =>
+    withDatabase(context, command, (db) => removeFrom(db, { name, group, isRehearsal }, context), { access: 'change' })
+  let done = dryRun || !flags.yes ? await removed(true) : undefined
+  if (!dryRun) {
+    if (done) {
+      context.err.write(done.text)
+      // The database is closed meanwhile: others may wait for it.
+      await consent(context, flags, { command, question: `Remove all that of ${visibleLine(name)} for good?` })
+    }
+    done = await removed(false)
+  }
+  if (done) writeResult(context, done.json, done.text)
+}
+
+const command = 'privacy purge'
+
+/** @param wanted.isRehearsal whether it is rolled back, so that the counts are exact and nothing is changed */
+async function removeFrom(
+  db: Database,
+  { name, group, isRehearsal }: { name: string; group: string | undefined; isRehearsal: boolean },
+  { app }: Context,
+) {
+  const player = await uuidOf(db, name)
+  const at = new Date(app.clock.now())
+  const remove = (sql: Sql) => purge(sql, personal(), { playerUuid: player, fieldGroup: group, at })
+  const tables = rowsByTable(isRehearsal ? await rolledBack(db, remove) : await db.transaction(remove))
+  const rows = tables.reduce((sum, table) => sum + table.rows, 0)
+  const total = isRehearsal ? `${rows} rows would be removed; nothing was changed` : `${rows} rows are removed`
+  return {
+    text: `${formatTable(['table', 'rows'], tables)}\n${total}\n`,
+    json: { player, group: group ?? null, dryRun: isRehearsal, tables },
+  }
 }
 
 /** The uuid of a player; a uuid is returned as it is, known or not. */

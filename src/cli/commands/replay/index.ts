@@ -6,6 +6,7 @@ export const replay: CommandDeclaration = {
   summary: 'rebuild tables from the archive, and show what differs',
   options: [
     option('--yes', 'replace the tables by the rebuilt ones'),
+    option('--dry-run', 'only show what differs, as without --yes'),
     option('--keep', 'keep the schemas game_replay and sync_replay, for inspection'),
   ],
   notes: `For when a newer version of this program understands more of what the API sent. Nothing is changed without --yes. No request

@@ -12,6 +12,7 @@ import { formatTable } from '../../output/table.ts'
 
 export interface ReplayFlags {
   readonly yes?: boolean
+  readonly dryRun?: boolean
   readonly keep?: boolean
 }
 
@@ -28,7 +29,7 @@ export async function replayCommand(context: Context, flags: ReplayFlags, names:
       { ...engineOf(app, db, offlineApi()), log },
       {
         resources,
-        swap: flags.yes ?? false,
+        swap: flags.yes === true && flags.dryRun !== true,
         keep: flags.keep ?? false,
         signal,
         onProgress: (records, count) => progress.seen('replay', { records, count }, 'responses'),

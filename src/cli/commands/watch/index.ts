@@ -1,5 +1,5 @@
 import type { CommandGroup } from '../../command.ts'
-import { option, repeatable, wide } from '../../options.ts'
+import { consentFlags, option, repeatable, wide } from '../../options.ts'
 
 export const watch: CommandGroup = {
   usage: 'watch',
@@ -60,8 +60,9 @@ so does every wynnsync sync when it ends.`,
     },
     {
       usage: 'remove <name>',
-      summary: 'remove a rule',
-      examples: ['wynnsync watch remove mine'],
+      summary: 'remove a rule, and the address of its target',
+      options: consentFlags('the rule'),
+      examples: ['wynnsync watch remove mine --dry-run', 'wynnsync watch remove mine --yes'],
       load: async () => (await import('./watch-command.ts')).watchRemove,
     },
   ],

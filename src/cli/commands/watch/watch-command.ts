@@ -5,6 +5,7 @@ import { openDatabase } from '../../../app/app.ts'
 import { watchFileOf } from '../../../app/config.ts'
 import { wholeNumber } from '../../../app/config-values.ts'
 import { FatalError, messageOf, UsageError } from '../../../app/errors.ts'
+import { visibleLine } from '../../../app/terminal-text.ts'
 import { type UnmatchedName, unmatchedNames } from '../../../monitoring/watch-names.ts'
 import type { Occurrence } from '../../../monitoring/watches/event-queries.ts'
 import { sendMessage, targetText } from '../../../monitoring/watches/send.ts'
@@ -15,6 +16,7 @@ import {
   type WatchFile,
   writeWatches,
 } from '../../../monitoring/watches/watch-file.ts'
+import { type ConsentFlags, consent } from '../../ask.ts'
 import { type Context, tableWidth, writeResult, writeSummary } from '../../context.ts'
 import { boldFirstLine, formatTable } from '../../output/table.ts'
 
@@ -85,11 +87,15 @@ export async function watchTest(context: Context, _flags: WatchFlags, name: stri
   shown(context, content, `sent to the ${targetText(target)}\n`)
 }
 
-export async function watchRemove(context: Context, _flags: WatchFlags, name: string): Promise<void> {
+/** `watch remove <name>`: asks, and removes a rule. */
+export async function watchRemove(context: Context, flags: ConsentFlags, name: string): Promise<void> {
   const file = watchFileOf(context.app.config)
   const before = readWatches(file)
   const removed = watchNamed(before, name)
   const content = { ...before, watches: before.watches.filter((one) => one !== removed) }
+  const about = `${name}, which sends ${removed.events.join(', ')} to a ${targetText(removed.target)}`
+  if (flags.dryRun) return shown(context, before, `would remove ${about}; nothing was changed\n`)
+  await consent(context, flags, { command: 'watch remove', question: `Remove the watch ${visibleLine(about)}?` })
   writeWatches(file, content)
   shown(context, content, `removed ${name} from ${file}\n`)
 }

@@ -1,5 +1,5 @@
 import type { CommandGroup } from '../../command.ts'
-import { wide } from '../../options.ts'
+import { consentFlags, wide } from '../../options.ts'
 
 export const webKey: CommandGroup = {
   usage: 'web-key',
@@ -27,7 +27,8 @@ A server knows a new key, and no longer one that was removed, after ten seconds.
     {
       usage: 'remove <name>',
       summary: 'remove a key',
-      examples: ['wynnsync web-key remove my-bot'],
+      options: consentFlags('the keys that there are'),
+      examples: ['wynnsync web-key remove my-bot --dry-run', 'wynnsync web-key remove my-bot --yes'],
       load: async () => (await import('./web-key-command.ts')).webKeyRemove,
     },
   ],

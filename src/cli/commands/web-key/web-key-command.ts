@@ -1,6 +1,8 @@
 import { UsageError } from '../../../app/errors.ts'
-import type { Sql } from '../../../db/database.ts'
+import { visibleLine } from '../../../app/terminal-text.ts'
+import type { Database, Sql } from '../../../db/database.ts'
 import { addWebKey, readWebKeys, removeWebKey } from '../../../web/http/key-store.ts'
+import { type ConsentFlags, consent } from '../../ask.ts'
 import { type Context, tableWidth, withDatabase, writeResult, writeSummary } from '../../context.ts'
 import { boldFirstLine, formatTable } from '../../output/table.ts'
 
@@ -34,17 +36,24 @@ export async function webKeyList(context: Context): Promise<void> {
   })
 }
 
-/** `web-key remove <name>`. @throws UsageError when there is no such key */
-export async function webKeyRemove(context: Context, _flags: object, name: string): Promise<void> {
-  return await withDatabase(
-    context,
-    'web-key remove',
-    async (db) => {
-      if (!(await removeWebKey(db, name))) throw new UsageError(`key not found: ${name}; ${await namesOf(db)}`)
-      writeSummary(context, { keys: await readWebKeys(db) }, `removed ${name}\n`)
-    },
-    { access: 'change' },
-  )
+/** `web-key remove <name>`: asks, and removes a key. @throws UsageError when there is no such key */
+export async function webKeyRemove(context: Context, flags: ConsentFlags, name: string): Promise<void> {
+  const command = 'web-key remove'
+  const keys = await withDatabase(context, command, async (db) => {
+    const known = await readWebKeys(db)
+    if (!known.some((key) => key.name === name)) throw new UsageError(`key not found: ${name}; ${await namesOf(db)}`)
+    return known
+  })
+  if (flags.dryRun) return writeSummary(context, { keys }, `would remove ${name}; nothing was changed\n`)
+  await consent(context, flags, {
+    command,
+    question: `Remove the key ${visibleLine(name)}? Requests with it count as those of a stranger then.`,
+  })
+  const remove = async (db: Database) => {
+    await removeWebKey(db, name)
+    writeSummary(context, { keys: await readWebKeys(db) }, `removed ${name}\n`)
+  }
+  return await withDatabase(context, command, remove, { access: 'change' })
 }
 
 async function namesOf(sql: Sql): Promise<string> {

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
-import { UsageError } from '../../../app/errors.ts'
-import type { Terminal } from '../../context.ts'
+import { FatalError, UsageError } from '../app/errors.ts'
+import type { Terminal } from './context.ts'
 
 /** Asks a person. */
 export interface Questions {
@@ -9,6 +9,30 @@ export interface Questions {
   ask(question: string, usual: string): Promise<string>
   /** The same without showing what is typed. */
   askSecret(question: string): Promise<string>
+}
+
+/** The flags of a command that destroys something. */
+export interface ConsentFlags {
+  readonly yes?: boolean
+  readonly dryRun?: boolean
+}
+
+/**
+ * Asks a person whether a command may destroy something; with `--yes` it may.
+ * @throws FatalError when it may not; UsageError where neither a flag nor a person on a terminal says it
+ */
+export async function consent(
+  terminal: Terminal,
+  { yes }: ConsentFlags,
+  { command, question }: { readonly command: string; readonly question: string },
+): Promise<void> {
+  if (yes) return
+  if (!process.stdin.isTTY)
+    throw new UsageError(
+      `${command} asks first, and there is no terminal: add --yes, or --dry-run to see what it would do`,
+    )
+  const said = await questionsOn(terminal).ask(`${question} yes or`, 'no')
+  if (!/^y(es)?$/i.test(said)) throw new FatalError('nothing was changed')
 }
 
 /**
@@ -22,7 +46,9 @@ export function questionsOn({ err, signal }: Terminal): Questions {
     // The terminal itself echoes and edits the line; nothing of readline's own is shown.
     const output = new Writable({ write: (_chunk, _encoding, done) => done() })
     const reader = createInterface({ input: stdin, output, terminal: false })
-    return await reader.question('', { signal }).finally(() => reader.close())
+    // Without a line, as after Ctrl-D, it is what an empty one is.
+    const ended = new Promise<string>((resolve) => reader.once('close', () => resolve('')))
+    return await Promise.race([reader.question('', { signal }), ended]).finally(() => reader.close())
   }
   return {
     async ask(question, usual) {
