@@ -28,7 +28,11 @@ const folder = join(root, 'dist/program')
 const parts = {
   name: 'parts of libraries',
   setup: ({ onResolve }) => {
-    onResolve({ filter: /^undici$/ }, () => ({ path: join(root, 'scripts/build/undici.mjs') }))
+    onResolve({ filter: /^undici$/ }, ({ importer }) => {
+      // What knows proxies is a file of its own, for those who have one.
+      const part = importer.endsWith('http-proxy.ts') ? 'undici-proxy.mjs' : 'undici.mjs'
+      return { path: join(root, 'scripts/build', part) }
+    })
     // A second parser, for processors that cannot run the first one.
     onResolve({ filter: /\/llhttp-wasm\.js$/ }, () => ({ path: './llhttp-wasm.cjs', external: true }))
     onResolve({ filter: /\/event-target\.js$/ }, ({ importer }) =>

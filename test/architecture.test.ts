@@ -36,7 +36,7 @@ function loadedBy(path: string, loaded = new Set<string>()): Set<string> {
 }
 
 /** Files of `src/app` that everything may use. */
-const base = /^app\/(clock|errors|private-folder|terminal-text|text\/(decode|nearest))\.ts$/
+const base = /^app\/(clock|errors|http|http-proxy|proxies|private-folder|terminal-text|text\/(decode|nearest))\.ts$/
 
 /** The layer of a file: its folder below `src`, or its own name; `base` for what everything may use. */
 const layerOf = (path: string) => {
@@ -123,9 +123,20 @@ describe('the files of src', () => {
     expect(offenders('sandbox/', outside, 'imports')).toEqual([])
   })
 
-  test('know no library that belongs to another: no HTTP, queue, driver, scheduler or logger in resources', () => {
+  test('know no library that belongs to another: no HTTP, queue, driver, scheduler or logger in resources; requests leave in one place', () => {
     expect(offenders('resources/', /^(undici|p-queue|postgres|node-cron|pino)/, 'imports')).toEqual([])
-    expect(offenders('', /^undici/, 'imports').filter((line) => !line.startsWith('src/api/'))).toEqual([])
+    expect(offenders('', /^undici/, 'imports')).toEqual([
+      'src/app/http-proxy.ts: undici',
+      'src/app/http.ts: undici',
+      'src/app/http.ts: undici',
+    ])
+    const ways = /await fetch\(|'node:https'|\brequest\b.*'node:http'|AbortSignal\.any/
+    expect(offenders('', ways, 'code').map((line) => line.split(':')[0])).toEqual([
+      // For programs of others.
+      'src/api/read/read-api.ts',
+      // Runs in a browser.
+      'src/web/live/live-script.ts',
+    ])
     const drivers = /^(postgres$|@electric-sql)/
     expect(offenders('', drivers, 'imports').filter((line) => !line.startsWith('src/db/'))).toEqual([])
   })

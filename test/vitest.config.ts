@@ -10,6 +10,8 @@ export default defineConfig({
     isolate: false,
     setupFiles: ['test/support/each-file.ts'],
     globalSetup: ['test/support/postgres-global.ts'],
+    // Of the servers of the tests on this machine, also where the tester has a proxy.
+    env: { NO_PROXY: 'localhost,127.0.0.1,[::1]', no_proxy: 'localhost,127.0.0.1,[::1]' },
     testTimeout: 60_000,
     hookTimeout: 120_000,
     // There are more workers than cores: helpers of the garbage collection would only wait for each other, and with

@@ -39,6 +39,7 @@ function clientOptions(app: App, credential: Credential | null, onRequest?: OnRe
     baseUrl: config.baseUrl,
     token: credential?.token(),
     userAgent: config.userAgent,
+    proxy: config.proxy,
     concurrency: config.concurrency,
     clock,
     random,

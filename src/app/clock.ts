@@ -23,6 +23,18 @@ export async function within<T>(clock: Clock, ms: number, work: Promise<T>): Pro
   return (await Promise.race([work, late]).finally(() => over.abort())) as T | undefined
 }
 
+/**
+ * Is aborted with another signal, until `end`. `AbortSignal.any` would leave something behind at that signal each time, which
+ * may live as long as the process.
+ */
+export function followSignal(signal: AbortSignal | undefined): AbortController & { end(): void } {
+  const own = new AbortController()
+  const abort = () => own.abort(signal?.reason)
+  if (signal?.aborted) abort()
+  else signal?.addEventListener('abort', abort, { once: true })
+  return Object.assign(own, { end: () => signal?.removeEventListener('abort', abort) })
+}
+
 /** A number in [0, 1), injected like time: the same seed gives the same run. */
 export type Random = () => number
 

@@ -10,6 +10,7 @@ import {
 } from '../db/server/connection-string.ts'
 import { readEnvFile } from './env-file.ts'
 import { UsageError } from './errors.ts'
+import { type ProxySettings, proxyNames, userOfProxy, withoutUser } from './proxies.ts'
 import { defaultOf, flagNames, secretSettings, settingNames, settings } from './settings.ts'
 import { didYouMean, isMisspelt, nearest } from './text/nearest.ts'
 
@@ -114,13 +115,23 @@ function layersOf(flags: ConfigFlags, environment: Variables, folder: string) {
   })
   if (flag.WYNNSYNC_DATA_DIR !== undefined && ![undefined, EMBEDDED].includes(flag.DATABASE_URL))
     throw new UsageError('--database-url and --data-dir name two databases: leave one out')
-  const variables = withoutEmpty(environment)
-  const file = withoutEmpty(envFileIn(folder).values)
+  const variables = withProxies(withoutEmpty(environment))
+  const file = withProxies(withoutEmpty(envFileIn(folder).values))
   return {
     flag,
     environment: withoutOverruled(variables, [flag]),
     '.env': withoutOverruled(file, [flag, variables]),
   }
+}
+
+/** A layer with its proxies in upper case; the name in lower case goes first, as in undici and curl. */
+function withProxies(layer: Variables): Variables {
+  const given: Readonly<Record<string, string | undefined>> = layer
+  const proxies = proxyNames.flatMap((name) => {
+    const value = given[name.toLowerCase()] ?? given[name]
+    return value === undefined ? [] : [[name, value]]
+  })
+  return { ...layer, ...Object.fromEntries(proxies) }
 }
 
 /** What a setting decides that is given alone: the others say the same in another way, and must not decide from a layer below. */
@@ -160,6 +171,7 @@ export function settingsInUse(flags: ConfigFlags): SettingInUse[] {
 /** The value without what is secret of it. */
 function shownValue(name: string, value: string): string {
   if (secretSettings.includes(name)) return '[hidden]'
+  if (proxyNames.includes(name)) return withoutUser(value)
   return name === 'DATABASE_URL' && value !== EMBEDDED ? withoutPasswords(value) : value
 }
 
@@ -199,6 +211,7 @@ function configOf(values: z.infer<typeof settings>, folder: string) {
       /** Undefined: that of AWS. */
       endpoint: values.AWS_ENDPOINT_URL_S3,
     },
+    proxy: { http: values.HTTP_PROXY, https: values.HTTPS_PROXY, no: values.NO_PROXY } as ProxySettings,
     lakeSchedule: values.WYNNSYNC_LAKE_SCHEDULE,
     concurrency: values.WYNNSYNC_CONCURRENCY,
     /** `plausibleShare` of all resources and `plausibleShares` by resource; 0..1. */
@@ -214,10 +227,11 @@ function configOf(values: z.infer<typeof settings>, folder: string) {
 }
 
 /** Texts that no log line may hold. */
-export function secretsIn({ databaseUrl, token, clientSecret, webhookUrl, s3 }: Config): string[] {
+export function secretsIn({ databaseUrl, token, clientSecret, webhookUrl, proxy, s3 }: Config): string[] {
   // The bare password may be a word such as the program's own name, which would then vanish from every line.
   const passwords = databaseUrl === undefined ? [] : passwordsIn(databaseUrl)
-  const secrets = [token, clientSecret, webhookUrl, s3.secret, s3.sessionToken, ...passwords]
+  const users = [proxy.http, proxy.https].map((text = '') => userOfProxy(text))
+  const secrets = [...users, token, clientSecret, webhookUrl, s3.secret, s3.sessionToken, ...passwords]
   return secrets.flatMap((secret) => secret || [])
 }
 
@@ -231,13 +245,17 @@ function withHiddenSecrets(config: Config): Config {
     token: hidden(config.token),
     clientSecret: hidden(config.clientSecret),
     webhookUrl: hidden(config.webhookUrl),
+    proxy: {
+      ...config.proxy,
+      http: config.proxy.http && withoutUser(config.proxy.http),
+      https: config.proxy.https && withoutUser(config.proxy.https),
+    },
     s3: { ...config.s3, secret: hidden(config.s3.secret), sessionToken: hidden(config.s3.sessionToken) },
   })
   return Object.defineProperty(config, inspect.custom, { value: show })
 }
 
-const envFileIn = (folder: string) =>
-  readEnvFile(`${folder}/.env`, (name) => name in settings.shape || ownName.test(name))
+const envFileIn = (folder: string) => readEnvFile(`${folder}/.env`, (name) => isSetting(name) || ownName.test(name))
 
 /** A line feed at the end comes from a file with the line ends of Windows, and is part of no value. */
 function withoutEmpty(variables: Variables): Variables {
@@ -246,6 +264,12 @@ function withoutEmpty(variables: Variables): Variables {
 }
 
 const ownName = /^WYNNSYNC_/i
+
+const isSetting = (name: string) =>
+  settingNames.includes(name) || proxyNames.some((proxy) => proxy.toLowerCase() === name)
+
+/** What other programs read, and looks like a misspelt setting of this one. */
+const ofOthers = /^(?:FTP|ALL)_PROXY$/i
 
 /**
  * What may be a mistake: names that begin like a setting of this program and are none, misspelt ones in `.env`, and those
@@ -260,9 +284,9 @@ export function settingWarnings(
   // In the environment there is much of others: there only the prefix tells.
   const own = Object.entries(withoutEmpty(environment)).flatMap(([name]) => (ownName.test(name) ? [name] : []))
   const inFile = Object.keys(withoutEmpty(values)).filter(
-    (name) => ownName.test(name) || isMisspelt(name, settingNames),
+    (name) => ownName.test(name) || (isMisspelt(name, settingNames) && !ofOthers.test(name)),
   )
-  const unknown = (name: string) => !settingNames.includes(name)
+  const unknown = (name: string) => !isSetting(name)
   const text = (where: string) => (name: string) =>
     `${where} sets ${name}, which is no setting of wynnsync and has no effect${didYouMean(nearest(name, settingNames).slice(0, 1))}`
   return [

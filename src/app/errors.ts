@@ -31,6 +31,15 @@ export class FatalError extends ContextError {}
 /** The command line or the configuration is wrong; the message has the correction. Exit code 2. */
 export class UsageError extends ContextError {}
 
+/** The certificate of a host cannot be trusted: a repeat would bring the same. */
+export class CertificateFault extends FatalError {}
+
+/** The proxy refuses the request: a repeat would bring the same. */
+export class ProxyRefusal extends FatalError {}
+
+/** The proxy cannot be reached, or does not reach the host now. */
+export class ProxyAway extends RetryableError {}
+
 /** The message of whatever was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
@@ -39,6 +48,40 @@ export function messageOf(error: unknown): string {
 /** The `code` of a system error, such as `ENOENT`; undefined for other errors. */
 export function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined
+}
+
+/** OpenSSL's and Node's names of what is wrong with a certificate. */
+const CERTIFICATE =
+  /^(?:CERT_|CRL_|ERR_TLS_CERT_|UNABLE_TO_|(?:DEPTH_ZERO_)?SELF_SIGNED_CERT|ERROR_IN_(?:CERT|CRL)_|(?:INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH|UNSPECIFIED)$)/
+
+/**
+ * What is wrong with the certificate of a host, and what helps; undefined for another error.
+ * @param authorities what names the file of an authority to trust
+ */
+export function certificateFault(
+  error: unknown,
+  authorities = 'NODE_EXTRA_CA_CERTS, in the environment of the program,',
+): { readonly reason: string; readonly text: string } | undefined {
+  const reason = String(codeOf(error))
+  if (!CERTIFICATE.test(reason)) return undefined
+  // A list of names may follow, or advice about flags of Node.js.
+  const what = messageOf(error).split('; if ')[0]?.slice(0, 200)
+  return { reason, text: `${what} (${reason}); ${certificateAdvice(reason, authorities)}` }
+}
+
+/** The error for a certificate that cannot be trusted; undefined for another error. */
+export function trustFault(error: unknown, host: string): CertificateFault | undefined {
+  const fault = certificateFault(error)
+  return fault && new CertificateFault(`${host} cannot be trusted: ${fault.text}`, { context: { host, ...fault } })
+}
+
+function certificateAdvice(reason: string, authorities: string): string {
+  if (/EXPIRED|NOT_YET_VALID|_FIELD$/.test(reason))
+    return "its certificate must be renewed there, unless this machine's clock is wrong"
+  if (/ALTNAME|HOSTNAME/.test(reason))
+    return 'its certificate is that of another host: is the address right, or does something in between answer?'
+  if (/REVOKED|REJECTED|CRL|PURPOSE/.test(reason)) return 'its certificate must be replaced there'
+  return `${authorities} names the file of who signed its certificate, where that is an authority of your own`
 }
 
 /** What is said where a port cannot be listened on. @param place with the flag that sets the port */

@@ -123,6 +123,13 @@ export const settings = z.object({
     .refine(hasNoUser, { error: 'must be a URL without user and password' })
     .optional()
     .describe('the S3 service where it is not that of AWS: MinIO, R2, Garage'),
+  HTTPS_PROXY: optionalText.describe(
+    'the [proxy](#proxies-and-certificates) for requests to `https://` addresses, `http://host:port`, perhaps with user and password; without it that of `HTTP_PROXY`. In lower case, too',
+  ),
+  HTTP_PROXY: optionalText.describe('the same for `http://` addresses. In lower case, too'),
+  NO_PROXY: optionalText.describe(
+    'hosts that are reached without a proxy: `localhost,127.0.0.1,.example.org`; `*` for all. In lower case, too',
+  ),
   WYNNSYNC_CONCURRENCY: z.coerce
     .number()
     .int()

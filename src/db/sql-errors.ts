@@ -1,4 +1,4 @@
-import { codeOf, FatalError, messageOf, RetryableError } from '../app/errors.ts'
+import { certificateFault, codeOf, FatalError, RetryableError } from '../app/errors.ts'
 
 /** Reasons of connections that were refused or lost; see errno(3) and the errors of postgres.js. */
 const UNREACHABLE: Readonly<Record<string, string>> = {
@@ -70,11 +70,9 @@ export function sqlState(error: unknown): string | undefined {
 export function toAppError(error: unknown, place: string): unknown {
   if (isFromPostgres(error)) return fromPostgres(error, place)
   const code = String(codeOf(error))
-  if (isCertificateFault(code))
-    return new FatalError(
-      `database ${place} cannot be trusted: ${messageOf(error)}; sslrootcert names the file of who signed its certificate`,
-      { context: { place, reason: code } },
-    )
+  const fault = certificateFault(error, 'sslrootcert, or NODE_EXTRA_CA_CERTS in the environment,')
+  if (fault)
+    return new FatalError(`database ${place} cannot be trusted: ${fault.text}`, { context: { place, reason: code } })
   if (!isConnectionLoss(error)) return error
   const reason = UNREACHABLE[code]
   return new RetryableError(`database ${place} cannot be reached: ${reason}`, { context: { place, reason: code } })
@@ -84,11 +82,6 @@ export function toAppError(error: unknown, place: string): unknown {
 export function isConnectionLoss(error: unknown): boolean {
   // A missing file has a code too, and a path; a socket or the driver has none.
   return UNREACHABLE[String(codeOf(error))] !== undefined && !(error instanceof Error && 'path' in error)
-}
-
-/** OpenSSL's and Node's names of what is wrong with a certificate. */
-function isCertificateFault(code: string): boolean {
-  return /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|ERR_TLS_|INVALID_CA/.test(code)
 }
 
 /** The error of a transaction whose work resolved although one of its statements had failed. */

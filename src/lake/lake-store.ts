@@ -1,4 +1,5 @@
 import type { Clock } from '../app/clock.ts'
+import type { ProxySettings } from '../app/proxies.ts'
 import type { S3Settings } from './s3/s3-client.ts'
 
 /** The folder below `work` for files that are being written. */
@@ -17,9 +18,10 @@ export interface LakeStore {
   remove(path: string): Promise<void>
 }
 
-/** What places other than folders need. */
+/** What places other than folders need. Absent, the proxies are those of the environment. */
 export interface StoreSettings {
   readonly s3: S3Settings
+  readonly proxy?: ProxySettings | undefined
   readonly clock: Clock
   /** A folder of this machine in which unfinished exports are remembered. */
   readonly dataDir: string
@@ -27,8 +29,9 @@ export interface StoreSettings {
 
 /** What the configuration has of them. */
 export function storeSettings(app: {
-  readonly config: Pick<StoreSettings, 's3' | 'dataDir'>
+  readonly config: Pick<StoreSettings, 's3' | 'proxy' | 'dataDir'>
   readonly clock: Clock
 }): StoreSettings {
-  return { s3: app.config.s3, dataDir: app.config.dataDir, clock: app.clock }
+  const { s3, proxy, dataDir } = app.config
+  return { s3, proxy, dataDir, clock: app.clock }
 }

@@ -22,6 +22,7 @@ export function webhookOf({ config, clock, log }: App): Webhook {
   return openWebhook({
     url: config.webhookUrl,
     clock,
+    proxy: config.proxy,
     memory: join(config.dataDir, 'webhook.json'),
     warn: (message) => log.warn({}, message),
   })
@@ -31,7 +32,8 @@ export function webhookOf({ config, clock, log }: App): Webhook {
 export async function watchingOf({ config, clock, log }: App, db: Database): Promise<Watching> {
   // A poll without watches need not load it.
   const { openWatching } = await import('./watches/watching.ts')
-  return openWatching({ db, file: watchFileOf(config), clock, warn: (message) => log.warn({}, message) })
+  const { proxy } = config
+  return openWatching({ db, file: watchFileOf(config), clock, proxy, warn: (message) => log.warn({}, message) })
 }
 
 export type Monitoring = Awaited<ReturnType<typeof openMonitoring>>

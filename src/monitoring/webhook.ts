@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Clock } from '../app/clock.ts'
 import { replaceFile } from '../app/private-folder.ts'
+import type { ProxySettings } from '../app/proxies.ts'
 import { visibleText } from '../app/terminal-text.ts'
 import { noMentions, slackText } from './chat-text.ts'
 import { openDelivery } from './webhook-delivery.ts'
@@ -36,6 +37,7 @@ export interface WebhookOptions {
   /** Secret; it appears nowhere else. */
   readonly url: string
   readonly clock: Clock
+  readonly proxy?: ProxySettings | undefined
   /** File of what was sent, for the processes of a crontab. */
   readonly memory: string
   /** Called when something could not be delivered; without the URL. */
@@ -48,9 +50,9 @@ const PAUSE = 600_000
 export const noWebhook: Webhook = { notify: () => {}, ran: () => {}, close: async () => {} }
 
 /** Opens a webhook that gets JSON by POST. */
-export function openWebhook({ url, clock, memory: file, warn }: WebhookOptions): Webhook {
+export function openWebhook({ url, clock, proxy, memory: file, warn }: WebhookOptions): Webhook {
   const memory = openMemory(file, clock, warn)
-  const delivery = openDelivery(url, clock)
+  const delivery = openDelivery(url, clock, proxy)
 
   /** @returns whether it is sent: an earlier one of the same event and resource may be too recent */
   function send(notice: Notice, undo: () => void = () => {}): boolean {

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 
 /** What one route answers. `raw` goes out as it is; `body` goes out as JSON. */
 export interface Reply {
@@ -27,9 +28,12 @@ export interface TestServer {
   close(): Promise<void>
 }
 
-export async function startServer(respond: Responder): Promise<TestServer> {
+export async function startServer(
+  respond: Responder,
+  tls?: { readonly cert: string; readonly key: string },
+): Promise<TestServer> {
   const seen: Seen[] = []
-  const server = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
     let body = ''
     for await (const chunk of request) body += String(chunk)
     const one = { method: request.method ?? '', url: request.url ?? '', headers: request.headers, body }
@@ -39,12 +43,13 @@ export async function startServer(respond: Responder): Promise<TestServer> {
     const headers = { 'content-type': 'application/json', ...reply.headers }
     response.writeHead(reply.status ?? 200, headers)
     response.end(reply.raw ?? JSON.stringify(reply.body ?? {}))
-  })
+  }
+  const server = tls ? createTlsServer(tls, answer) : createServer(answer)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('the test server has no port')
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `${tls ? 'https' : 'http'}://127.0.0.1:${address.port}`,
     seen,
     close: () =>
       new Promise((resolve) => {

@@ -10,7 +10,8 @@ import {
   type TransportOptions,
 } from '../../src/api/http/transport.ts'
 import { seededRandom } from '../../src/app/clock.ts'
-import { FatalError, RetryableError, UsageError } from '../../src/app/errors.ts'
+import { certificateFault, FatalError, RetryableError, UsageError } from '../../src/app/errors.ts'
+import { makeCertificate } from '../support/certificates.ts'
 import { type Reply, type Responder, startServer } from './server.ts'
 import { steppedClock } from './stepped-clock.ts'
 
@@ -82,6 +83,42 @@ test('a body with a byte order mark is read, plain and in gzip', async () => {
     expect(transport.requestsSent()).toBe(1)
   }
 })
+
+test('a certificate that cannot be trusted is not asked for again, and the message says what helps', async () => {
+  const server = await startServer(() => fine, await makeCertificate('localhost'))
+  closers.push(server.close)
+  const { call, events } = await open(() => fine, { baseUrl: server.url })
+  const failure = await failureOf(call())
+  expect(failure).toBeInstanceOf(FatalError)
+  expect(failure.message).toMatch(
+    /^\/guild\/Some%20Guild: 127\.0\.0\.1:\d+ cannot be trusted: self-signed certificate \(DEPTH_ZERO_/,
+  )
+  expect(failure.message).toContain('NODE_EXTRA_CA_CERTS')
+  expect([events.length, server.seen.length]).toEqual([1, 0])
+  expectNoCredential(failure)
+})
+
+test.each([
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', /NODE_EXTRA_CA_CERTS/],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', /NODE_EXTRA_CA_CERTS/],
+  ['SELF_SIGNED_CERT_IN_CHAIN', /NODE_EXTRA_CA_CERTS/],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', /NODE_EXTRA_CA_CERTS/],
+  ['CERT_UNTRUSTED', /NODE_EXTRA_CA_CERTS/],
+  ['CERT_HAS_EXPIRED', /renewed there, unless this machine's clock/],
+  ['CERT_NOT_YET_VALID', /renewed there, unless this machine's clock/],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', /that of another host/],
+  ['HOSTNAME_MISMATCH', /that of another host/],
+  ['CERT_REVOKED', /replaced there/],
+])('%s is a fault of a certificate', (code, advice) => {
+  const text = certificateFault(Object.assign(new Error('a reason; if so'), { code }))?.text
+  expect(text).toMatch(advice)
+  expect(text).toContain(`a reason (${code})`)
+})
+
+test.each(['ECONNRESET', 'ERR_TLS_HANDSHAKE_TIMEOUT', 'EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER'])(
+  '%s is no fault of a certificate',
+  (code) => expect(certificateFault(Object.assign(new Error('x'), { code }))).toBe(undefined),
+)
 
 describe('what passes is repeated', () => {
   test.each<[string, Reply]>([
@@ -277,10 +314,51 @@ describe('refusals', () => {
     expect((await call()).body).toEqual(body)
   })
 
-  test('a redirect is refused, not followed with the credential', async () => {
-    const { call, server } = await open(() => ({ status: 302, headers: { location: 'http://127.0.0.1:1/' }, body: {} }))
-    expect(await failureOf(call())).toMatchObject({ status: 302 })
-    expect(server.seen).toHaveLength(1)
+  test.each([301, 302, 303, 307, 308])(
+    'a redirect (%s) is refused, not followed with the credential',
+    async (status) => {
+      const other = await startServer(() => fine)
+      closers.push(other.close)
+      const { call, server } = await open(() => ({ status, headers: { location: `${other.url}/v3/guild` }, body: {} }))
+      const failure = await failureOf(call())
+      expect(failure).toMatchObject({ status, context: { status } })
+      expect(failure.message).toBe(
+        `/guild/Some%20Guild responded with ${status} (a redirect to ${other.url}/v3/guild, which is not followed)`,
+      )
+      expect([server.seen.length, other.seen.length]).toEqual([1, 0])
+    },
+  )
+
+  test.each<[string, string | undefined, string]>([
+    ['of this server', '/login', 'http://127.0.0.1:PORT/login'],
+    [
+      'with a user and a password',
+      `https://me:hidden@portal.example/in/${token}?t=${token}#${token}`,
+      'https://portal.example/in/[credential]',
+    ],
+    [
+      'with characters of another direction',
+      'https://portal.example/\u00e2\u0080\u00aegpj',
+      'https://portal.example/%C3%A2%C2%80%C2%AEgpj',
+    ],
+    ['that cannot be read', 'http://me:hidden@[bad\u009b31m', 'http://[bad\\u009b31m'],
+    ['of another kind', 'javascript:hidden', 'javascript:'],
+    ['that is long', `/${'x'.repeat(5000)}`, `http://127.0.0.1:PORT/${'x'.repeat(160)}`],
+  ])('the message shows the address of a redirect %s, without secrets', async (_name, location, shown) => {
+    const html = 'text/html'
+    const { call, server } = await open((_seen, response) => {
+      response.socket?.end(
+        Buffer.from(
+          `HTTP/1.1 302 Found\r\nContent-Type: ${html}\r\nLocation: ${location}\r\nContent-Length: 6\r\n\r\n<html>`,
+          'latin1',
+        ),
+      )
+      return undefined
+    })
+    const failure = await failureOf(call())
+    expect(failure.message).toContain(`(a redirect to ${shown.replace('PORT', new URL(server.url).port)}`)
+    expect(failure.message).not.toContain('hidden')
+    expectNoCredential(failure)
   })
 })
 

@@ -37,6 +37,7 @@ export const slow: readonly string[] = [
   'cli/move.test.ts',
   'cli/origin.test.ts',
   'cli/outage.test.ts',
+  'cli/proxy.test.ts',
   'cli/read-only.test.ts',
   'cli/readers.test.ts',
   'cli/unwritable.test.ts',

@@ -1,4 +1,4 @@
-import { FatalError } from '../../app/errors.ts'
+import { CertificateFault, FatalError, ProxyAway, ProxyRefusal } from '../../app/errors.ts'
 import { refusalError, TooManyRequests, Unavailable } from '../errors.ts'
 import { isErrorBody, isFromApplication, readRefusal } from './error-body.ts'
 import type { FailureKind, Outcome } from './outcome.ts'
@@ -27,6 +27,9 @@ export function describeConnectionError(
   hadHeaders: boolean,
 ): Pick<Outcome, 'failure' | 'reason' | 'cause'> {
   if (!(error instanceof Error)) throw error
+  if (error instanceof CertificateFault) return { failure: 'certificate', reason: error.message }
+  if (error instanceof ProxyRefusal) return { failure: 'proxy refused', reason: error.message }
+  if (error instanceof ProxyAway) return { failure: 'proxy away', reason: error.message }
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   // A parser error, which may have no code, carries the bytes it choked on, and those may repeat the credential.
   if (error.name === 'HTTPParserError') return { failure: 'reset', reason: 'a response that is not HTTP' }
@@ -75,12 +78,17 @@ function isVerdict(status: number | null): boolean {
 
 /** True when the request certainly did not reach the server. */
 export function isConnectFailure(failure: FailureKind | null): boolean {
-  return failure === 'refused' || failure === 'no such host'
+  return failure === 'refused' || failure === 'no such host' || failure === 'proxy away' || isLasting(failure)
+}
+
+/** True when there is no connection, and only a person can mend that. */
+function isLasting(failure: FailureKind | null): boolean {
+  return failure === 'certificate' || failure === 'proxy refused'
 }
 
 /** True when the same request may well succeed in a moment. */
 export function isRetryable(status: number | null, failure: FailureKind | null): boolean {
-  if (failure === 'too large') return false
+  if (failure === 'too large' || isLasting(failure)) return false
   // The matches are in the body; without them a 300 is useless.
   if (status === 300) return failure !== null
   if (status !== null && status > 300) return status === 408 || status === 429 || status >= 500
@@ -98,10 +106,14 @@ export function faultError(fault: ResponseFault, outcome: Outcome, path: string,
   const refusal = readRefusal(status ?? 0, path, outcome.body, respondedAt)
   if (failure === 'too large')
     return new FatalError(`${path}: the response is too large: ${reason}`, { context: { path } })
+  if (isLasting(failure)) return new FatalError(`${path}: ${reason}`, { context: { path, failure } })
   // A repeat would bring the same from a gateway, but it is no response of the application either.
   const isFromGateway = isVerdict(status) && failure !== null
   if (!isRetryable(status, failure) && !isFromGateway)
-    return refusalError({ ...refusal, detail: refusal.detail ?? (failure === null ? null : reason) })
+    return refusalError({
+      ...refusal,
+      detail: failure === 'redirect' ? reason : (refusal.detail ?? (failure && reason)),
+    })
   const { kind, detail } = refusal
   const errorText = [kind, detail].filter((part) => part !== null).join(': ')
   const what = status !== null && status >= 300 && failure !== null ? `${status}, ${reason}` : reason

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock, Random } from '../../app/clock.ts'
+import type { ProxySettings } from '../../app/proxies.ts'
 import { type CredentialRefusal, watchCredential } from '../auth/credential.ts'
 import type { Permit } from '../rate-limit/bucket-queue.ts'
 import { type BudgetStore, memoryBudget } from '../rate-limit/budget-store.ts'
@@ -26,6 +27,8 @@ export interface TransportOptions {
   readonly clock?: Clock | undefined
   readonly random?: Random | undefined
   readonly timeouts?: Partial<Timeouts> | undefined
+  /** The proxies that requests take. Default: what `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` of the environment say. */
+  readonly proxy?: ProxySettings | undefined
   /** Largest body accepted; bytes. Default 64 MB. */
   readonly maxBytes?: number | undefined
   /** Where the budgets of the token are kept, so that several clients can share them. Default: in this client alone. */

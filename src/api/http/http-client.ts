@@ -1,6 +1,8 @@
-import { Pool } from 'undici'
-import type { Clock } from '../../app/clock.ts'
+import { type Clock, followSignal } from '../../app/clock.ts'
 import { UsageError } from '../../app/errors.ts'
+import { openHttp, redirectTarget } from '../../app/http.ts'
+import type { ProxySettings } from '../../app/proxies.ts'
+import { redacted } from '../auth/redact-credential.ts'
 import { MAX_BODY_BYTES } from '../schemas/recordings/body-limit.ts'
 import { describeConnectionError } from './classify-response.ts'
 import { emptyOutcome, type FailureKind, type Outcome } from './outcome.ts'
@@ -40,17 +42,18 @@ interface HttpClientOptions {
   readonly userAgent: string
   readonly clock: Clock
   readonly timeouts?: Partial<Timeouts> | undefined
+  /** Default: as the environment says. */
+  readonly proxy?: ProxySettings | undefined
   /** Largest body accepted, before and after decompression; bytes. Default 64 MB. */
   readonly maxBytes?: number | undefined
 }
 
-/** Sends single requests to the origin of `baseUrl`, over a pool of kept-alive connections. The credential stays inside. */
+/** Sends single requests to the origin of `baseUrl`, and to no other. The credential stays inside. */
 export function createHttpClient(options: HttpClientOptions) {
-  const { clock, token, userAgent, maxBytes = MAX_BODY_BYTES } = options
-  const { connect = 10_000, headers: headersTimeout = 30_000, body: bodyTimeout = 30_000 } = options.timeouts ?? {}
-  const { deadline = 120_000 } = options.timeouts ?? {}
+  const { clock, token, userAgent, maxBytes = MAX_BODY_BYTES, proxy } = options
+  const { deadline = 120_000, ...timeouts } = options.timeouts ?? {}
   const { origin, prefix } = readBaseUrl(options.baseUrl)
-  const pool = new Pool(origin, { connect: { timeout: connect }, headersTimeout, bodyTimeout })
+  const http = openHttp({ proxy, timeouts })
   const plainHeaders = { accept: 'application/json', 'accept-encoding': 'gzip', 'user-agent': userAgent }
   const credential = token === undefined ? {} : { authorization: `Bearer ${checkToken(token)}` }
 
@@ -59,22 +62,27 @@ export function createHttpClient(options: HttpClientOptions) {
     const { method, target, body, contentType, guest = false } = request
     const secrets = [...(token === undefined ? [] : [token]), ...(request.secrets ?? [])]
     let outcome = emptyOutcome(clock.now())
+    const ending = followSignal(signal)
+    let isTooLate = false
     // By the machine's own timer, as sockets are not on any other clock.
-    const tooLate = AbortSignal.timeout(Math.ceil(deadline))
+    const timer = setTimeout(() => {
+      isTooLate = true
+      ending.abort()
+    }, Math.ceil(deadline))
     try {
-      const response = await pool.request({
+      const response = await http.send(origin, `${prefix}${target}`, {
         method,
-        path: `${prefix}${target}`,
         headers: {
           ...plainHeaders,
           ...(guest ? {} : credential),
           ...(contentType === undefined ? {} : { 'content-type': contentType }),
         },
         body: body ?? null,
-        signal: AbortSignal.any([signal, tooLate]),
+        signal: ending.signal,
       })
+      const { statusCode: status } = response
       const headers = lowerCase(response.headers)
-      outcome = { ...outcome, status: response.statusCode, headers, receivedAt: clock.now() }
+      outcome = { ...outcome, status, headers, receivedAt: clock.now() }
       const chunks: Buffer[] = []
       let bytes = 0
       for await (const chunk of response.body) {
@@ -84,18 +92,23 @@ export function createHttpClient(options: HttpClientOptions) {
       }
       outcome = { ...outcome, bytes }
       const encoding = headers.get('content-encoding') ?? ''
-      const context = { status: response.statusCode, encoding, maxBytes, secrets, isKnown: request.isKnown }
-      return { ...outcome, ...(await readBody(Buffer.concat(chunks), context)) }
+      const context = { status, encoding, maxBytes, secrets, isKnown: request.isKnown }
+      const read = { ...outcome, ...(await readBody(Buffer.concat(chunks), context)) }
+      const elsewhere = redirectTarget(status, headers.get('location'), origin)
+      if (elsewhere === undefined) return read
+      return failed(read, 'redirect', `a redirect to ${redacted(elsewhere, secrets)}, which is not followed`)
     } catch (error) {
       signal.throwIfAborted()
       const receivedAt = outcome.status === null ? clock.now() : outcome.receivedAt
-      if (tooLate.aborted)
-        return failed({ ...outcome, receivedAt }, 'timeout', `no whole body within ${deadline / 1000} s`)
+      if (isTooLate) return failed({ ...outcome, receivedAt }, 'timeout', `no whole body within ${deadline / 1000} s`)
       return { ...outcome, receivedAt, ...describeConnectionError(error, outcome.status !== null) }
+    } finally {
+      clearTimeout(timer)
+      ending.end()
     }
   }
 
-  return { send: exchange, close: () => pool.destroy() }
+  return { send: exchange, close: () => http.close() }
 }
 
 function failed(outcome: Outcome, failure: FailureKind, reason: string): Outcome {

@@ -16,6 +16,10 @@ export type FailureKind =
   | 'encoding'
   | 'not utf-8'
   | 'too large'
+  | 'redirect'
+  | 'certificate'
+  | 'proxy refused'
+  | 'proxy away'
 
 /** A body as it travelled. */
 export interface WireBody {

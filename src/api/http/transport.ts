@@ -1,4 +1,4 @@
-import { systemClock } from '../../app/clock.ts'
+import { followSignal, systemClock } from '../../app/clock.ts'
 import { FatalError } from '../../app/errors.ts'
 import { type ApiResponse, toApiResponse } from '../response.ts'
 import { firstAttempt, nextStep } from './attempts.ts'
@@ -118,13 +118,10 @@ async function send(
 }
 
 function beginCall({ calls }: Connection, signal: AbortSignal | undefined) {
-  const call = new AbortController()
-  const abort = () => call.abort(signal?.reason)
-  if (signal?.aborted) abort()
-  signal?.addEventListener('abort', abort, { once: true })
+  const call = followSignal(signal)
   calls.add(call)
   const end = () => {
-    signal?.removeEventListener('abort', abort)
+    call.end()
     calls.delete(call)
   }
   return { signal: call.signal, end }

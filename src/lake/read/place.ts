@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import { FatalError, RetryableError, UsageError } from '../../app/errors.ts'
+import { openHttp, redirectTarget, sendTo } from '../../app/http.ts'
+import type { ProxySettings } from '../../app/proxies.ts'
 import { INDEX, type LakeFile, type LakeIndex, parseIndex } from '../index-file.ts'
 import type { StoreSettings } from '../lake-store.ts'
 import { openFile, pathIn } from './folder-files.ts'
@@ -66,7 +68,7 @@ export function openPlace(place: string, settings?: StoreSettings): LakePlace {
 
 function readerOf(place: string, settings: StoreSettings | undefined): Read {
   if (isFolder(place)) return readFolder(place)
-  if (/^https?:\/\//i.test(place)) return readUrl(place.replace(/\/*$/, '/'))
+  if (/^https?:\/\//i.test(place)) return readUrl(place.replace(/\/*$/, '/'), settings?.proxy)
   if (/^s3:\/\//i.test(place) && settings) return readBucket(place, settings)
   throw new UsageError('the place of a lake must be a folder, or begin with https://, http:// or s3://')
 }
@@ -99,24 +101,22 @@ function readBucket(place: string, settings: StoreSettings): Read {
   }
 }
 
-function readUrl(base: string): Read {
+function readUrl(base: string, proxy: ProxySettings | undefined): Read {
+  const http = openHttp({ proxy })
   return async (path, signal) => {
-    // A redirect could lead anywhere.
-    const init = { redirect: 'error', ...(signal ? { signal } : {}) } as const
-    const response = await fetch(new URL(path, base), init).catch((error: unknown) => {
+    const url = new URL(path, base)
+    const { statusCode, headers, body } = await sendTo(http, url, { signal }).catch((error: unknown) => {
       signal?.throwIfAborted()
-      throw new RetryableError(`${base} does not answer, or redirects`, { cause: error })
+      if (error instanceof FatalError || error instanceof RetryableError || error instanceof UsageError) throw error
+      throw new RetryableError(`${base} does not answer`, { cause: error })
     })
-    if (response.status >= 500 || response.status === 429)
-      throw new RetryableError(`${base} answers with status ${response.status}`)
-    if (!response.ok || !response.body) {
-      if (path === INDEX) throw new UsageError(`${base}${INDEX} answers with status ${response.status}`)
-      throw new FatalError(`its request was answered with status ${response.status}`)
-    }
-    return chunksOf(response.body)
+    if (statusCode >= 200 && statusCode < 300) return body
+    body.on('error', () => {}).destroy()
+    // It could lead anywhere.
+    const elsewhere = redirectTarget(statusCode, headers.location, url.href)
+    const status = `status ${statusCode}${elsewhere ? `, a redirect to ${elsewhere}, which is not followed` : ''}`
+    if (statusCode >= 500 || statusCode === 429) throw new RetryableError(`${base} answers with ${status}`)
+    if (path === INDEX) throw new UsageError(`${base}${INDEX} answers with ${status}`)
+    throw new FatalError(`its request was answered with ${status}`)
   }
-}
-
-async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Buffer> {
-  for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) yield Buffer.from(chunk)
 }

@@ -1,10 +1,10 @@
 import { createReadStream } from 'node:fs'
-import { type IncomingMessage, request as requestHttp } from 'node:http'
-import { request as requestHttps } from 'node:https'
-import { pipeline } from 'node:stream/promises'
+import type { Readable } from 'node:stream'
 import { AwsV4Signer } from 'aws4fetch'
 import type { Clock } from '../../app/clock.ts'
 import { FatalError, messageOf, RetryableError, UsageError } from '../../app/errors.ts'
+import { type HttpResponse, openHttp, redirectTarget, sendTo } from '../../app/http.ts'
+import type { ProxySettings } from '../../app/proxies.ts'
 
 /** The settings `AWS_...`. */
 export interface S3Settings {
@@ -27,13 +27,15 @@ export interface Upload {
 /** One bucket of a service that speaks the protocol of S3. */
 export interface S3Bucket {
   /** @returns undefined when there is no such key @throws FatalError when it is refused; RetryableError when the service is away */
-  get(key: string, signal?: AbortSignal): Promise<IncomingMessage | undefined>
+  get(key: string, signal?: AbortSignal): Promise<Readable | undefined>
   put(key: string, upload: Upload): Promise<void>
   /** All keys that begin with a prefix. */
   /** Sizes in bytes by key. */
   list(prefix: string): Promise<ReadonlyMap<string, number>>
   remove(key: string): Promise<void>
 }
+
+type Method = 'GET' | 'PUT' | 'DELETE'
 
 /** How often a request is sent at most, the first time after how many ms again, and how long a service may be silent, ms. */
 const ATTEMPTS = 5
@@ -43,16 +45,22 @@ const SILENCE = 60_000
 const EMPTY = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 
 /** @throws UsageError when the key or its secret is missing */
-export function openBucket(bucket: string, settings: S3Settings, clock: Clock): S3Bucket {
+export function openBucket(
+  bucket: string,
+  settings: S3Settings,
+  { clock, proxy }: { readonly clock: Clock; readonly proxy: ProxySettings | undefined },
+): S3Bucket {
   const { keyId, secret, sessionToken, region, endpoint } = settings
   if (keyId === undefined || secret === undefined)
     throw new UsageError('a lake in a bucket needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY')
   const base = endpoint ? `${endpoint.replace(/\/+$/, '')}/${bucket}/` : `https://${bucket}.s3.${region}.amazonaws.com/`
 
+  const http = openHttp({ proxy, timeouts: { headers: SILENCE, body: SILENCE } })
+
   /** As it is signed, with `=` as %3D: services sign what was sent, or what it means. */
   const at = (key: string) => base + key.split('/').map(encodeURIComponent).join('/')
 
-  async function once(method: string, url: string, upload: Upload | undefined, signal: AbortSignal | undefined) {
+  async function once(method: Method, url: string, upload: Upload | undefined, signal: AbortSignal | undefined) {
     const headers = { 'x-amz-content-sha256': upload?.sha256 ?? EMPTY }
     const datetime = new Date(clock.now()).toISOString().replace(/[:-]|\.\d{3}/g, '')
     const identity = {
@@ -62,31 +70,34 @@ export function openBucket(bucket: string, settings: S3Settings, clock: Clock): 
     }
     const signer = new AwsV4Signer({ method, url, headers, ...identity, service: 's3', region, datetime })
     const signed = await signer.sign()
-    return await send(
+    // The service has to know the length before, so that the stream must not go in chunks.
+    const length = upload ? { 'content-length': String(upload.bytes) } : {}
+    const body = upload && createReadStream(upload.file)
+    return await sendTo(http, url, {
       method,
-      url,
-      { ...Object.fromEntries(signed.headers), 'content-length': upload?.bytes ?? 0 },
-      upload?.file,
+      headers: { ...Object.fromEntries(signed.headers), ...length },
+      body,
       signal,
-    )
+    })
   }
 
   /** Sends it again where the service was away or busy. @returns undefined when there is no such key */
   async function ask(
-    method: string,
+    method: Method,
     url: string,
     upload?: Upload,
     signal?: AbortSignal,
-  ): Promise<IncomingMessage | undefined> {
+  ): Promise<Readable | undefined> {
     for (let attempt = 1; ; attempt++) {
       signal?.throwIfAborted()
       const response = await once(method, url, upload, signal).catch((error: unknown) => {
         signal?.throwIfAborted()
+        if (error instanceof FatalError || error instanceof UsageError) throw error
         return messageOf(error)
       })
-      const status = typeof response === 'string' ? 0 : (response.statusCode ?? 0)
-      if (typeof response !== 'string' && status >= 200 && status < 300) return response
-      const reason = typeof response === 'string' ? response : `status ${status} ${await codeIn(response)}`.trim()
+      const status = typeof response === 'string' ? 0 : response.statusCode
+      if (typeof response !== 'string' && status >= 200 && status < 300) return response.body
+      const reason = typeof response === 'string' ? response : await reasonOf(response, url)
       if (status === 404 && !reason.includes('NoSuchBucket')) return undefined
       const said = `${new URL(url).host}, bucket ${bucket}: ${reason}`
       if (status !== 0 && status !== 429 && status < 500) throw new FatalError(said)
@@ -116,37 +127,16 @@ export function openBucket(bucket: string, settings: S3Settings, clock: Clock): 
   }
 }
 
-/** Through `node:http`: `fetch` sends a stream in chunks, whose length S3 has to know before. */
-async function send(
-  method: string,
-  url: string,
-  headers: Readonly<Record<string, string | number>>,
-  file: string | undefined,
-  signal: AbortSignal | undefined,
-): Promise<IncomingMessage> {
-  const request = (url.startsWith('https:') ? requestHttps : requestHttp)(url, {
-    method,
-    headers,
-    ...(signal && { signal }),
-  })
-  request.setTimeout(SILENCE, () => request.destroy(new Error('the service is silent')))
-  const response = new Promise<IncomingMessage>((resolve, reject) => {
-    request.once('response', resolve)
-    request.once('error', reject)
-  })
-  if (file === undefined) request.end()
-  // Its failure is that of the request, unless the service responded before it had everything.
-  else pipeline(createReadStream(file), request).catch(() => {})
-  return await response
-}
-
-/** What S3 calls the error of a response. */
-async function codeIn(response: IncomingMessage): Promise<string> {
-  return /<Code>([\w.]{1,60})<\/Code>/.exec(await textOf(response).catch(() => ''))?.[1] ?? ''
+/** Status, what S3 calls the error, and where it says that the bucket is. */
+async function reasonOf({ statusCode, headers, body }: HttpResponse, url: string): Promise<string> {
+  const code = /<Code>([\w.]{1,60})<\/Code>/.exec(await textOf(body).catch(() => ''))?.[1]
+  const elsewhere = redirectTarget(statusCode, headers.location, url)
+  const redirect = elsewhere ? `, a redirect to ${elsewhere}, which is not followed` : ''
+  return `status ${statusCode}${code ? ` ${code}` : ''}${redirect}`
 }
 
 /** The body of a response that is not long. */
-export async function textOf(response: IncomingMessage | undefined, most = 64_000_000): Promise<string> {
+export async function textOf(response: Readable | undefined, most = 64_000_000): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of response ?? []) {

@@ -10,13 +10,13 @@ import { openBucket, type S3Bucket, textOf } from './s3-client.ts'
 const PLACE = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w.=/-]*))?$/i
 
 /** @throws UsageError when the place has another form, or a setting is missing */
-export function bucketOf(place: string, { s3, clock }: StoreSettings): { bucket: S3Bucket; prefix: string } {
+export function bucketOf(place: string, { s3, proxy, clock }: StoreSettings): { bucket: S3Bucket; prefix: string } {
   const [, bucket, path = ''] = PLACE.exec(place) ?? []
   // A URL would take the parts `.` and `..` as ways elsewhere.
   if (bucket === undefined || path.split('/').some((part) => /^\.{1,2}$/.test(part)))
     throw new UsageError(`${place} must look like s3://bucket/prefix`)
   const prefix = path.replace(/\/*$/, path === '' ? '' : '/')
-  return { bucket: openBucket(bucket, s3, clock), prefix }
+  return { bucket: openBucket(bucket, s3, { clock, proxy }), prefix }
 }
 
 /** A lake in a bucket. What an interrupted export had written is remembered in the data folder. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../app/clock.ts'
+import type { Http } from '../../app/http.ts'
 import type { Database } from '../../db/database.ts'
 import { type DeliveryState, mostChanges, readNews, writeDelivery } from './delivery-state.ts'
 import { dueOf } from './due.ts'
@@ -11,6 +12,7 @@ export interface Delivering {
   readonly db: Database
   readonly clock: Clock
   readonly site?: string | undefined
+  readonly http: Http
   /** Ends attempts. */
   readonly signal: AbortSignal
   /** Until when receivers asked for nothing, by URL; ms since the epoch. */
@@ -59,7 +61,7 @@ export async function deliver(
 }
 
 async function attempt(
-  { db, clock, site, signal, pauses, warn }: Delivering,
+  { db, clock, http, site, signal, pauses, warn }: Delivering,
   watch: Watch,
   state: DeliveryState & { readonly sending: number },
 ): Promise<number> {
@@ -73,10 +75,10 @@ async function attempt(
     return clock.now()
   }
   const id = idOf(watch, state, changes.at(-1)?.writtenAt)
-  const { failure, pause } = await sendMessage(
+  const { failure, isLasting, pause } = await sendMessage(
     watch.target,
     { id, watch: watch.name, occurrences, site },
-    { clock, signal },
+    { clock, signal, http },
   )
   const now = clock.now()
   if (pause > 0) pauses.set(addressOf(watch), now + pause)
@@ -89,7 +91,8 @@ async function attempt(
   // The process ends: that says nothing about the receiver.
   if (signal.aborted) return now
   const failingSince = state.failingSince ?? new Date(now)
-  const retryAt = new Date(now + Math.max(pause, Math.min(LONGEST, FIRST * 2 ** Math.min(state.attempts, 20))))
+  const wait = isLasting ? LONGEST : Math.min(LONGEST, FIRST * 2 ** Math.min(state.attempts, 20))
+  const retryAt = new Date(now + Math.max(pause, wait))
   const isOver = now - failingSince.getTime() > GIVE_UP
   if (state.attempts === 0 || isOver)
     warn(`watch ${watch.name}: ${failure}${isOver ? '; the message is given up' : ''}`)

@@ -1,6 +1,8 @@
 import { setMaxListeners } from 'node:events'
 import { within } from '../../app/clock.ts'
 import { messageOf } from '../../app/errors.ts'
+import { openHttp } from '../../app/http.ts'
+import type { ProxySettings } from '../../app/proxies.ts'
 import type { Lock } from '../../db/database.ts'
 import { type Delivering, deliver } from './deliver.ts'
 import { matchDeliveries, readDeliveries } from './delivery-state.ts'
@@ -9,6 +11,7 @@ import { readWatches, type Watch, type WatchFile } from './watch-file.ts'
 
 export interface WatchingOptions extends Pick<Delivering, 'db' | 'clock' | 'warn'> {
   readonly file: string
+  readonly proxy?: ProxySettings | undefined
 }
 
 export type Watching = ReturnType<typeof openWatching>
@@ -20,10 +23,11 @@ const [EVERY, IDLE_EVERY, FRESHNESS_EVERY] = [1000, 30_000, 60_000]
 const lockName = 'watches'
 
 /** Delivers what watches have to send. Nothing here throws; one process delivers at a time. */
-export function openWatching({ db, file, clock, warn }: WatchingOptions) {
+export function openWatching({ db, file, clock, proxy, warn }: WatchingOptions) {
   const ending = new AbortController()
   setMaxListeners(0, ending.signal)
-  const looks = createLooks({ db, clock, signal: ending.signal, pauses: new Map(), warn })
+  const http = openHttp({ proxy })
+  const looks = createLooks({ db, clock, http, signal: ending.signal, pauses: new Map(), warn })
   let lock: Lock | null = null
   let known = ''
   let looking: Promise<void> | undefined
@@ -79,6 +83,7 @@ export function openWatching({ db, file, clock, warn }: WatchingOptions) {
       await within(clock, ms, Promise.resolve(looking))
       ending.abort()
       await looking
+      await http.close()
       await lock?.release().catch(() => undefined)
       lock = null
     },

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { sameText } from '../../../api/auth/oauth.ts'
-import type { Clock } from '../../../app/clock.ts'
+import { type Clock, followSignal } from '../../../app/clock.ts'
 import { FatalError, UsageError } from '../../../app/errors.ts'
 
 interface Page {
@@ -107,8 +107,8 @@ export async function listenForCode(options: {
  * @throws FatalError when the login page refused, or after five minutes; the reason of `signal`
  */
 export async function awaitCode({ code }: Listener, clock: Clock, signal: AbortSignal): Promise<string> {
-  const over = new AbortController()
-  const late = clock.sleep(WAIT_MS, AbortSignal.any([signal, over.signal])).then(() => {
+  const over = followSignal(signal)
+  const late = clock.sleep(WAIT_MS, over.signal).then(() => {
     throw new FatalError('no login within five minutes; start again, or use wynnsync auth exchange')
   })
   try {
@@ -117,6 +117,7 @@ export async function awaitCode({ code }: Listener, clock: Clock, signal: AbortS
     signal.throwIfAborted()
     throw error
   } finally {
+    over.end()
     over.abort()
     late.catch(() => {})
   }

@@ -30,7 +30,7 @@ export async function demoCommand(context: Context, { seed: seedText = '1' }: De
   const folder = await demoFolder(context.flags.dataDir)
   const clock = virtualClock(Date.UTC(2026, 4, 1), { auto: true })
   const sandbox = await startSandbox({ clock, seed, game: storyWorld })
-  const own = { baseUrl: sandbox.url, databaseUrl: undefined, dataDir: folder, token: undefined }
+  const own = { baseUrl: sandbox.url, databaseUrl: undefined, dataDir: folder, token: undefined, proxy: {} }
   const config = { ...context.app.config, ...own }
   const app = createApp(config, { clock, logLevel: 'error' })
   out.write(`A simulated API at ${sandbox.url}, an embedded Postgres in ${folder}.`)

@@ -33,6 +33,26 @@ const SKEW = 10
 /** Less free room than this, in bytes, is soon none. */
 const LITTLE_ROOM = 1e9
 
+/** Which proxy requests to the API take; nothing where there is none. */
+export async function checkProxy({ baseUrl, proxy }: Config): Promise<Finding[]> {
+  if (!proxy.http && !proxy.https) return []
+  const check = 'proxy'
+  const { host } = new URL(baseUrl)
+  try {
+    const { proxyFor } = await import('../../../app/http-proxy.ts')
+    const chosen = proxyFor(baseUrl, proxy)
+    if (!chosen) return [{ check, verdict: 'fine', seen: `none for http: requests to ${host} go there directly` }]
+    const { proxy: name, isExcluded } = chosen
+    const seen = isExcluded
+      ? `NO_PROXY excludes ${host}: requests to it go there directly, not through ${name}`
+      : `requests to ${host} go through ${name}`
+    return [{ check, verdict: 'fine', seen }]
+  } catch (error) {
+    const todo = 'correct it, or unset it; until then nothing is requested from the API'
+    return [{ check, verdict: 'problem', seen: messageOf(error), todo }]
+  }
+}
+
 /** Sends the API one cheap request and checks the response: reachable, right clock, all headers. */
 export async function checkResponse(
   api: Api,

@@ -20,6 +20,7 @@ import {
   checkCredential,
   checkDisk,
   checkLake,
+  checkProxy,
   checkReplication,
   checkResponse,
   type Finding,
@@ -78,6 +79,7 @@ export async function diagnose(context: Context, sets = false): Promise<Finding[
     findings.push(...(database?.findings ?? []))
     const watches = await checkWatches(app.config, db)
     findings.push(await checkDisk(app.config, db), ...watches, ...(await checkLake(app)))
+    findings.push(...(await checkProxy(app.config)))
     const requests: RequestEvent[] = []
     const onRequest = (event: RequestEvent) => void requests.push(event)
     // The shared budget takes tables and writing: without them, a fault of the database would look like one of the API.

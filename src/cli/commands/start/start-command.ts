@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import type { Api } from '../../../api/client.ts'
 import { type App, migrateDatabase, openDatabase } from '../../../app/app.ts'
 import { admissionOf, engineOf, openSharedApi } from '../../../app/app-api.ts'
-import { systemClock } from '../../../app/clock.ts'
+import { followSignal, systemClock } from '../../../app/clock.ts'
 import { messageOf, RetryableError } from '../../../app/errors.ts'
 import type { Database } from '../../../db/database.ts'
 import { LockTimeout } from '../../../db/locks/lock-timeout.ts'
@@ -133,8 +133,9 @@ async function run(
   { app, signal: interrupted }: Context,
   { db, api, scheduled, monitoring, outages, viewsDue, admission }: Started,
 ): Promise<void> {
-  const refused = new AbortController()
-  const signal = AbortSignal.any([interrupted, refused.signal])
+  const working = followSignal(interrupted)
+  const { signal } = working
+  let refusal: unknown
   const ending = new AbortController()
   // Every resource listens to both, and so does each of its requests.
   setMaxListeners(0, signal, ending.signal)
@@ -149,7 +150,10 @@ async function run(
   if (signal.aborted) shutDown()
   else signal.addEventListener('abort', shutDown, { once: true })
   const summarize = hourlySummary(app)
-  const onRefused = (error: unknown) => refused.abort(error)
+  const onRefused = (error: unknown) => {
+    refusal ??= error
+    working.abort(error)
+  }
   await prepareTables(
     db,
     app,
@@ -181,7 +185,7 @@ async function run(
   await maintenance
   await watching.close(WEBHOOK_TIMEOUT)
   await Promise.all([delivering, exporting])
-  refused.signal.throwIfAborted()
+  if (refusal !== undefined) throw refusal
 }
 
 /**

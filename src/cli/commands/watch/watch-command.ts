@@ -5,6 +5,7 @@ import { openDatabase } from '../../../app/app.ts'
 import { watchFileOf } from '../../../app/config.ts'
 import { wholeNumber } from '../../../app/config-values.ts'
 import { FatalError, messageOf, UsageError } from '../../../app/errors.ts'
+import { openHttp } from '../../../app/http.ts'
 import { visibleLine } from '../../../app/terminal-text.ts'
 import { type UnmatchedName, unmatchedNames } from '../../../monitoring/watch-names.ts'
 import type { Occurrence } from '../../../monitoring/watches/event-queries.ts'
@@ -76,13 +77,15 @@ export async function watchList(context: Context): Promise<void> {
 
 /** `watch test <name>`: sends a message that says that it is a test. @throws FatalError when it was refused */
 export async function watchTest(context: Context, _flags: WatchFlags, name: string): Promise<void> {
-  const { clock } = context.app
-  const content = readWatches(watchFileOf(context.app.config))
+  const { clock, config } = context.app
+  const content = readWatches(watchFileOf(config))
   const { target } = watchNamed(content, name)
   const at = new Date(clock.now())
   const test: Occurrence = { event: 'news', number: 0, writtenAt: at, at, text: 'A test of this watch', path: '/' }
   const message = { id: `test_${at.getTime()}`, watch: name, occurrences: [test], site: content.site }
-  const { failure } = await sendMessage(target, message, { clock, signal: context.signal })
+  const http = openHttp(config)
+  const sent = sendMessage(target, message, { clock, signal: context.signal, http })
+  const { failure } = await sent.finally(() => http.close())
   if (failure !== null) throw new FatalError(`the ${targetText(target)} did not take the message: ${failure}`)
   shown(context, content, `sent to the ${targetText(target)}\n`)
 }

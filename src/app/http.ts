@@ -1,0 +1,79 @@
+import type { Readable } from 'node:stream'
+import type { Dispatcher } from 'undici'
+import { trustFault } from './errors.ts'
+import type { ProxySettings } from './proxies.ts'
+import { visibleLine } from './terminal-text.ts'
+
+export interface HttpOptions {
+  /** Absent: what the environment of the process says. */
+  readonly proxy?: ProxySettings | undefined
+  /** How long to wait for a connection, for the headers, and between two pieces of a body; ms. */
+  readonly timeouts?: { readonly connect?: number; readonly headers?: number; readonly body?: number } | undefined
+}
+
+export interface HttpRequest {
+  readonly method?: Dispatcher.HttpMethod | undefined
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly body?: string | Readable | null | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+export type HttpResponse = Dispatcher.ResponseData
+
+/** What sends every HTTP request of this program. */
+export interface Http {
+  /**
+   * Sends one request. A redirect is a response like others: it is not followed, so that no other host gets what the headers hold.
+   * @param target path and query as they are sent
+   * @throws CertificateFault; ProxyRefusal or ProxyAway when the proxy is at fault; else the error of undici
+   */
+  send(origin: string, target: string, request: HttpRequest): Promise<HttpResponse>
+  close(): Promise<void>
+}
+
+/** Opens what sends HTTP requests, over kept-alive connections that do not keep the process alive. */
+export function openHttp({ proxy, timeouts = {} }: HttpOptions): Http {
+  const { connect: timeout = 10_000, headers: headersTimeout = 30_000, body: bodyTimeout = 30_000 } = timeouts
+  const options = { connect: { timeout }, headersTimeout, bodyTimeout }
+  const isDirect = proxy !== undefined && !proxy.http && !proxy.https
+  const open = async (): Promise<Dispatcher> => {
+    // What knows proxies is loaded by those alone who have one.
+    if (!isDirect) return (await import('./http-proxy.ts')).openProxied(proxy, options)
+    return new (await import('undici')).Agent(options)
+  }
+  let agent: Promise<Dispatcher> | undefined
+  return {
+    async send(origin, target, { method = 'GET', headers = {}, body = null, signal }) {
+      agent ??= open()
+      const dispatcher = await agent
+      const request = { origin, path: target, method, headers: { ...headers }, body, ...(signal && { signal }) }
+      return await dispatcher.request(request).catch((error: unknown) => {
+        throw trustFault(error, new URL(origin).host) ?? error
+      })
+    },
+    async close() {
+      await (await agent?.catch(() => undefined))?.destroy()
+    },
+  }
+}
+
+/** Sends one request to a URL. */
+export function sendTo(http: Http, url: string | URL, request: HttpRequest): Promise<HttpResponse> {
+  const { origin, pathname, search } = new URL(url)
+  return http.send(origin, pathname + search, request)
+}
+
+/**
+ * Where a response redirects to, for a message: without user, password, query and fragment, which may be secrets.
+ * @param base the URL of the request
+ * @returns undefined when it is no redirect
+ */
+export function redirectTarget(status: number, location: unknown, base: string): string | undefined {
+  if (status <= 300 || status >= 400 || typeof location !== 'string' || location === '') return undefined
+  const url = URL.canParse(location, base) ? new URL(location, base) : undefined
+  if (url && !/^https?:$/.test(url.protocol)) return url.protocol
+  const shown = url
+    ? `${url.origin}${url.pathname}`
+    : visibleLine(location.replace(/[?#].*/s, '').replace(/\/\/.*@/s, '//'))
+  return shown.slice(0, 200)
+}
