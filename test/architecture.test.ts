@@ -36,7 +36,8 @@ function loadedBy(path: string, loaded = new Set<string>()): Set<string> {
 }
 
 /** Files of `src/app` that everything may use. */
-const base = /^app\/(clock|errors|http|http-proxy|proxies|private-folder|terminal-text|text\/(decode|nearest))\.ts$/
+const base =
+  /^app\/(clock|errors|http|http-proxy|proxies|private-folder|terminal-text|text\/(decode|instants|nearest))\.ts$/
 
 /** The layer of a file: its folder below `src`, or its own name; `base` for what everything may use. */
 const layerOf = (path: string) => {

@@ -107,7 +107,7 @@ interface Entry {
 
 function toText(entry: Entry, { withStack = false }: LineOptions = {}): string {
   const level = pino.levels.labels[entry.level] ?? String(entry.level)
-  const time = new Date(entry.time).toISOString().replace('T', ' ').replace(/\.\d+/, '')
+  const time = new Date(entry.time).toISOString().replace(/\.\d+/, '')
   const fields = Object.entries(entry)
     .filter(([name, value]) => !shown.has(name) && value !== undefined && value !== null)
     .map(([name, value]) => ` ${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)

@@ -1,5 +1,7 @@
 import { Option } from 'commander'
+import type { App } from '../app/app.ts'
 import { UsageError } from '../app/errors.ts'
+import { DURATION, durationOf, INSTANT, instantOf } from '../app/text/instants.ts'
 
 /** A flag, such as `--limit <keys>`. */
 export function option(flags: string, description: string): Option {
@@ -55,14 +57,19 @@ export const webOptions = [
   ),
 ]
 
-/** The instant that a flag names. @throws UsageError when its text is none */
-export function instantOf(flag: string, text: string | undefined): Date | undefined {
+/** The instant that a flag names; undefined without the flag. @throws UsageError when its text is none */
+export function instantFlag(flag: string, text: string | undefined, { clock }: Pick<App, 'clock'>): Date | undefined {
   if (text === undefined) return undefined
-  const instant = new Date(text)
-  // Postgres and people read years of four digits.
-  if (Number.isNaN(instant.getTime()) || !/^[1-9]\d{3}-/.test(instant.toISOString()))
-    throw new UsageError(`${flag} must be an instant such as 2026-05-01T08:00:00Z, got ${text}`)
+  const instant = instantOf(text, clock.now())
+  if (instant === undefined) throw new UsageError(`${flag} must be ${INSTANT}, got ${text}`)
   return instant
+}
+
+/** The length of time that a flag names, ms; 0 is none. @throws UsageError when its text is none */
+export function durationFlag(flag: string, text: string): number {
+  const duration = text === '0' ? 0 : durationOf(text)
+  if (duration === undefined) throw new UsageError(`${flag} must be ${DURATION}, got ${text}`)
+  return duration
 }
 
 type Flags = Readonly<Record<string, unknown>>

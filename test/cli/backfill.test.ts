@@ -41,6 +41,7 @@ describe('wynnsync backfill', () => {
     await runInside(['sync', 'guild-list'], environment)
     expect(await plan('guilds')).toMatchObject({ keys: 4, requests: 4, minutes: 1, rows: 400 })
     expect(await plan('guilds', '--limit', '3')).toMatchObject({ keys: 3, requests: 3 })
+    expect(await plan('guilds', '--limit', '0')).toMatchObject({ keys: 4, requests: 4 })
     expect(await plan('guilds', '--only', 'aaa', '--only', 'zzz')).toMatchObject({ keys: 2, requests: 3 })
     const { code, out } = await runInside(['backfill', 'guilds', '--dry-run'], environment)
     expect(code).toBe(0)
@@ -49,6 +50,14 @@ describe('wynnsync backfill', () => {
     const db = await openServer(environment.DATABASE_URL)
     expect(await db.values('select count(*) from sync.work_item')).toEqual([[0]])
     await db.close()
+  })
+
+  test('is for all with --limit 0, as a sync is, which requests each key once', async () => {
+    const api = await servedApi()
+    serveGuilds(api)
+    const environment = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_BASE_URL: api.url }
+    const synced = await runInside(['sync', 'guild-list', 'guilds', '--limit', '0', '--json'], environment)
+    expect(JSON.parse(synced.out).runs[1]).toMatchObject({ status: 'ok', requests: 4, inserted: 4 })
   })
 
   test('syncs the list first when there is none, asks for each guild, and tells everything in one document', async () => {
@@ -66,7 +75,7 @@ describe('wynnsync backfill', () => {
     expect((await runInside(['backfill', 'guilds'], environment)).out).toContain('guilds: nothing is left to fetch')
     const uuid = '/guild/uuid'
     expect(paths(api)).toEqual(['/guild/list/guild', `${uuid}/a`, `${uuid}/b`, `${uuid}/d`, `${uuid}/c`])
-    const since = await runInside(['backfill', 'guilds', '--since', '2020-01-01', '--json'], environment)
+    const since = await runInside(['backfill', 'guilds', '--fetched-before', '2020-01-01', '--json'], environment)
     expect(JSON.parse(since.out)).toMatchObject({ plan: { keys: 0 }, run: { status: 'unchanged' }, left: 0 })
     await runInside(['backfill', 'guilds', '--limit', '1', '--restart'], environment)
     const anew = await runInside(['backfill', 'guilds', '--restart', '--json'], environment)
@@ -163,7 +172,7 @@ describe('wynnsync backfill', () => {
     [['backfill'], 'must be one of items, recipes, guilds, players'],
     [['backfill', 'territories'], 'got territories'],
     [['backfill', 'items', '--limit', '3'], 'items is a walk over pages'],
-    [['backfill', 'guilds', '--since', 'yesterday'], '--since must be an instant'],
+    [['backfill', 'guilds', '--fetched-before', 'yesterweek'], '--fetched-before must be an instant'],
     [['backfill', 'guilds', '--since', '2999-01-01'], '--since must be an instant in the past'],
     [['backfill', '--from', '/nowhere'], '--from must be a folder with an index.jsonl'],
     [['backfill', '--from', '/nowhere', '--limit', '3'], '--from loads all that was recorded'],

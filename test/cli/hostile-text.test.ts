@@ -31,7 +31,7 @@ describe('text that a terminal would act upon', () => {
     const clock = virtualClock(0)
     const written: string[] = []
     const log = createLog('trace', clock, { format, write: (text) => void written.push(text) })
-    const forged = `${hostile}\n2026-05-01 08:16:56Z info items: all is well`
+    const forged = `${hostile}\n2026-05-01T08:16:56Z info items: all is well`
     log.warn({ resource: forged, key: forged, deep: [forged], [forged]: 1 }, forged)
     log.debug({ err: new Error(forged) }, 'with a stack')
     const progress = progressLines(clock, log)

@@ -57,7 +57,7 @@ describe('wynnsync report', () => {
       [guildId('a'), guildId('b')],
     ],
     [['--guild', 'nobody'], ['--guild: guild not found: nobody']],
-    [['--from', 'yesterday'], ['--from must be an instant']],
+    [['--from', 'yesterweek'], ['--from must be an instant']],
   ])('%j is wrong usage, and says what', async (args, messages) => {
     const { code, out, err } = await report(...args)
     expect([code, out]).toEqual([2, ''])

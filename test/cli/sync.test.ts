@@ -124,7 +124,7 @@ describe('wynnsync sync', () => {
       ['item-sets', 'ok', '1', '1'],
       ['item-metadata', 'ok', '2', '2'],
     ])
-    expect(err).toMatch(/^\S+ \S+Z info items: ok run=\S+ inserted=4/m)
+    expect(err).toMatch(/^\S+T\S+Z info items: ok run=\S+ inserted=4/m)
   })
 
   test('ends with 75 and one failed run per resource when the service gives nothing usable, and writes that down', async () => {

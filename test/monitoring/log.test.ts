@@ -66,7 +66,7 @@ describe('lines of errors', () => {
   test('show the message of the error, once, with those of its causes', () => {
     const error = new Error('no answer', { cause: new Error('refused') })
     const line = (message: string, err: unknown = error) => linesAt('info', { err, path: '/x' }, message)
-    expect(line('a request failed')).toBe('1970-01-01 00:00:00Z error a request failed: no answer: refused path=/x\n')
+    expect(line('a request failed')).toBe('1970-01-01T00:00:00Z error a request failed: no answer: refused path=/x\n')
     expect(line('a request failed: no answer')).toContain(' a request failed: no answer: refused path=/x\n')
     expect(line('no answer: refused, again')).toContain(' no answer: refused, again path=/x\n')
     expect(line('')).toContain(' error no answer: refused path=/x\n')

@@ -1,7 +1,7 @@
 import { UsageError } from '../../app/errors.ts'
+import { instantText } from '../../app/text/instants.ts'
 import type { Sql } from '../../db/database.ts'
 import { sqlState } from '../../db/sql-errors.ts'
-import { instantText } from '../instants.ts'
 import { type Argument, argumentsOf, type Question, type Statement } from '../questions.ts'
 import { boundArguments, bounds } from './bounds.ts'
 import { type NameFinders, resolveName } from './names.ts'

@@ -1,4 +1,5 @@
 import { messageOf } from '../../app/errors.ts'
+import { INSTANT } from '../../app/text/instants.ts'
 import type { Sql } from '../../db/database.ts'
 import { sqlState } from '../../db/sql-errors.ts'
 import type { Argument, Question } from '../questions.ts'
@@ -28,7 +29,7 @@ export async function boundArguments(
   await readAll(sql, args)
   if (question.kind === 'view') return args
   const at = args.find(({ name, value }) => name === 'at' && isEndless(value))
-  if (at) throw new WrongArgument(`at must be an instant such as 2026-05-01T20:00Z, now or -7d, got ${at.value}`, 'at')
+  if (at) throw new WrongArgument(`at must be ${INSTANT}, got ${at.value}`, 'at')
   const [from, to, step] = ['from_time', 'to_time', 'step'].map((name) => args.find((one) => one.name === name))
   const length = step?.value ?? ownSteps[question.name]
   if (!from || !to) return args

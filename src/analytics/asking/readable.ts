@@ -1,4 +1,5 @@
 import { UsageError } from '../../app/errors.ts'
+import { DURATION, INSTANT, instantOf } from '../../app/text/instants.ts'
 import type { Argument } from '../questions.ts'
 
 /** An argument that cannot be read, such as an instant that is none, or that asks for too much. */
@@ -20,16 +21,8 @@ interface Form {
 }
 
 const instant: Form = {
-  wanted: 'an instant such as 2026-05-01T20:00Z, now or -7d',
-  fits: (text) => {
-    const [, day, time] =
-      /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(?::[0-5]\d(?:\.\d+)?)?)?(?: ?(?:Z|[+-](?:0\d|1[0-5])(?::?[0-5]\d)?))?$/i.exec(
-        text.trim(),
-      ) ?? []
-    if (day === undefined) return /^-?infinity$/i.test(text.trim())
-    const at = new Date(`${day}T${time ?? '00:00'}Z`)
-    return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(day)
-  },
+  wanted: INSTANT,
+  fits: (text) => /^\s*-?infinity\s*$/i.test(text) || instantOf(text, 0) !== undefined,
 }
 
 const wholeNumber: Form = { wanted: 'a whole number such as 7', fits: (text) => /^\s*[+-]?\d{1,9}\s*$/.test(text) }
@@ -46,7 +39,7 @@ const uuid: Form = {
 
 /** Postgres reads many more; those of zero or less have no place here. */
 const length: Form = {
-  wanted: 'a length of time such as 1 hour or 1 day',
+  wanted: DURATION,
   fits: (text) => /[1-9]/.test(text) && /^\s*\d/.test(text) && /^[\w\s:.+]+$/.test(text),
 }
 

@@ -19,9 +19,9 @@ export function bytesText(bytes: number): string {
   return `${Number(value.toFixed(value >= 100 ? 0 : 1))} ${byteUnits[step]}`
 }
 
-/** An instant for a person, to the minute: `2026-05-01 08:16`. */
+/** An instant in a table, to the minute: `2026-05-01T08:16Z`. */
 export function minuteText(instant: Date): string {
-  return instant.toISOString().slice(0, 16).replace('T', ' ')
+  return `${instant.toISOString().slice(0, 16)}Z`
 }
 
 /** The text, cut to a number of characters. */

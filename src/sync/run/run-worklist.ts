@@ -10,7 +10,7 @@ import { advance, allowance, failureOf, noProgress, type ProgressEvent } from '.
 import { WorklistRun } from './worklist-run.ts'
 
 export interface WorklistOptions extends ExtractOptions {
-  /** Request that many keys instead of what the current budget window allows. */
+  /** Request that many keys instead of what the current budget window allows; infinite: those that are due. */
   readonly limit?: number
   readonly keys?: readonly string[]
   /** Go on until this instant (ms since the epoch), as fast as the budget allows; waits when no key is due. */
@@ -84,10 +84,12 @@ class Driver {
     }
   }
 
-  /** Counts the keys that are due, where progress is shown. */
+  /** Counts the keys that are due, where progress is shown or they are the limit: the first of many are due again before the last. */
   async count(): Promise<void> {
     const { db, clock } = this.#engine
-    if (this.#options.onProgress) this.#due = await countDue(db, this.#resource.name, clock.now())
+    const { onProgress, limit } = this.#options
+    if (onProgress || limit === Number.POSITIVE_INFINITY)
+      this.#due = await countDue(db, this.#resource.name, clock.now())
   }
 
   /**
@@ -179,7 +181,8 @@ class Driver {
     const { limit, until } = this.#options
     const beforeDeadline = until === undefined ? undefined : this.#engine.clock.now() < until
     const budget = this.#engine.api.remaining(this.#resource.route)
-    return allowance(this.#progress, { named: this.#named?.length, limit, beforeDeadline, budget })
+    const most = limit === Number.POSITIVE_INFINITY ? this.#due : limit
+    return allowance(this.#progress, { named: this.#named?.length, limit: most, beforeDeadline, budget })
   }
 
   async #claim(): Promise<string | undefined> {

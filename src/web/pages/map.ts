@@ -1,8 +1,8 @@
 import { html } from 'hono/html'
-import { instantText } from '../../analytics/instants.ts'
 import { mapFigure } from '../../analytics/report/map/map.ts'
 import { mapFrameOf } from '../../analytics/report/map/map-frame.ts'
 import { instant } from '../../analytics/report/words.ts'
+import { INSTANT, instantOf } from '../../app/text/instants.ts'
 import { pathOf } from '../html/links.ts'
 import { chapterOf, frameOf, type Page, type Visit } from '../html/page.ts'
 import { Problem } from '../http/problems.ts'
@@ -11,7 +11,7 @@ import { Problem } from '../http/problems.ts'
 export async function mapPage(visit: Visit): Promise<Page> {
   const { sql, now, query } = visit
   const text = query.get('at') ?? ''
-  const at = text === '' ? undefined : instantOf(text, now)
+  const at = text === '' ? undefined : shownInstant(text, now)
   // The period ends before its end.
   const period = await frameOf(visit, at ? { to: new Date(at.getTime() + 1) } : {})
   const frame = {
@@ -33,13 +33,10 @@ export async function mapPage(visit: Visit): Promise<Page> {
 /** Filled by the script of the page. */
 const liveCaptures = html`<section id="map-live" hidden><p role="status"></p><ol role="log" tabindex="0" aria-label="Captures since the page was opened"></ol></section>`
 
-function instantOf(text: string, now: Date): Date {
-  const at = new Date(instantText(text, now.getTime()))
-  // What Postgres and people can read.
-  if (Number.isNaN(at.getTime()) || at.getUTCFullYear() < 2000 || at.getUTCFullYear() > 9000)
-    throw new Problem('bad-argument', {
-      detail: 'at must be an instant such as 2026-05-01T20:00Z, -12h, yesterday',
-      argument: 'at',
-    })
+function shownInstant(text: string, now: Date): Date {
+  const at = instantOf(text, now.getTime())
+  // Of years that can have been observed.
+  if (at === undefined || at.getUTCFullYear() < 2000 || at.getUTCFullYear() > 9000)
+    throw new Problem('bad-argument', { detail: `at must be ${INSTANT}`, argument: 'at' })
   return at
 }

@@ -11,7 +11,7 @@ import { skippedResult } from '../../../sync/run/run-result.ts'
 import { type Context, writeSummary } from '../../context.ts'
 import { exitCode, exitCodeOfRuns } from '../../exit-codes.ts'
 import { prepareTables } from '../../maintenance.ts'
-import { instantOf, refuseWithout } from '../../options.ts'
+import { instantFlag, refuseWithout } from '../../options.ts'
 import { publicResult, runSummary } from '../../output/run-summary.ts'
 import { dryRun, type Wanted } from './backfill-estimate.ts'
 import { type Backfilled, backfillKeys, backfillPages } from './backfill-walk.ts'
@@ -20,6 +20,8 @@ export interface BackfillFlags {
   readonly dryRun?: boolean
   readonly limit?: string
   readonly only?: readonly string[]
+  readonly fetchedBefore?: string
+  /** The older name of `fetchedBefore`. */
   readonly since?: string
   readonly restart?: boolean
   readonly acceptBaseUrl?: boolean
@@ -79,14 +81,23 @@ export async function backfillCommand(
 /** @throws UsageError when a flag is wrong, or means nothing for this resource */
 function wantedOf(resource: Resource | Worklist, flags: BackfillFlags, app: App): Wanted {
   const { limit, only = [], restart = false } = flags
-  if (!isWorklist(resource) && (limit ?? flags.only ?? flags.since) !== undefined) {
-    throw new UsageError(`${resource.name} is a walk over pages from first to last: it takes no limit, only or since`)
+  const [flag, before] =
+    flags.fetchedBefore === undefined ? ['--since', flags.since] : ['--fetched-before', flags.fetchedBefore]
+  if (!isWorklist(resource) && (limit ?? flags.only ?? before) !== undefined) {
+    throw new UsageError(
+      `${resource.name} is a walk over pages from first to last: it takes no --limit, --only or --fetched-before`,
+    )
   }
-  const since = instantOf('--since', flags.since)
+  const since = instantFlag(flag ?? '', before, app)
   if (since && since.getTime() > app.clock.now()) {
-    throw new UsageError(`--since must be an instant in the past, got ${flags.since}`)
+    throw new UsageError(`${flag} must be an instant in the past, got ${before}`)
   }
-  return { limit: limit === undefined ? undefined : wholeNumber('--limit', limit), names: only, since, restart }
+  return {
+    limit: limit === undefined ? undefined : wholeNumber('--limit', limit) || undefined,
+    names: only,
+    since,
+    restart,
+  }
 }
 
 /**

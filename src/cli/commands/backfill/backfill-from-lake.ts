@@ -26,7 +26,18 @@ export async function backfillFromLake(
   { fromLake = '', maxBytes = MOST_BYTES, dryRun = false, ...flags }: FromLakeFlags,
   name: string | undefined,
 ): Promise<number> {
-  for (const other of ['limit', 'only', 'since', 'restart', 'from', 'fromGit', 'map', 'detect', 'acceptBaseUrl'])
+  for (const other of [
+    'limit',
+    'only',
+    'since',
+    'fetchedBefore',
+    'restart',
+    'from',
+    'fromGit',
+    'map',
+    'detect',
+    'acceptBaseUrl',
+  ])
     if (flags[other] !== undefined) throw new UsageError('--from-lake takes --dry-run and --max-bytes only')
   if (name !== undefined)
     throw new UsageError(

@@ -49,7 +49,17 @@ export async function backfillFromCommand(
   const { from, fromGit } = flags
   const flag = fromGit === undefined ? '--from' : '--from-git'
   const ofOther = fromGit === undefined ? ['map', 'detect', 'dates'] : ['from']
-  for (const other of ['dryRun', 'limit', 'only', 'since', 'restart', 'maxBytes', 'acceptBaseUrl', ...ofOther]) {
+  for (const other of [
+    'dryRun',
+    'limit',
+    'only',
+    'since',
+    'fetchedBefore',
+    'restart',
+    'maxBytes',
+    'acceptBaseUrl',
+    ...ofOther,
+  ]) {
     if (flags[other] === undefined) continue
     const takes = fromGit === undefined ? 'a resource' : '--map'
     throw new UsageError(`${flag} loads all that was recorded; it takes ${takes} only`)

@@ -7,9 +7,10 @@ export const backfill: CommandDeclaration = {
   options: [
     concurrency,
     option('--dry-run', 'only print the estimate: requests, minutes, rows, disk'),
-    option('--limit <keys>', 'of a worklist: at most so many keys in this call'),
+    option('--limit <keys>', 'of a worklist: at most so many keys in this call, 0 for all (default: all)'),
     repeatable('--only <name>', 'of a worklist: only this key, by uuid, prefix or name; may be given again'),
-    option('--since <instant>', 'of a worklist: leave out keys that were fetched after this instant'),
+    option('--fetched-before <instant>', 'of a worklist: leave out keys that were fetched after this instant'),
+    option('--since <instant>', 'the older name of --fetched-before').hideHelp(),
     option('--restart', 'begin anew, whether the latest backfill is finished or not'),
     acceptBaseUrl,
     option('--from <folder>', 'load the recorded responses of a folder instead of the API'),

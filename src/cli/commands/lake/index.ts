@@ -13,17 +13,18 @@ export const lake: CommandGroup = {
       options: [
         option('--people', 'also what names a player: without it uuids, names and rows about single ones are left out'),
         option(
-          '--keep <duration>',
-          'how long files that were replaced stay for their readers, such as 24h (default 24h)',
+          '--keep-replaced <duration>',
+          'how long files that were replaced stay for their readers, such as 24h (default: 24h)',
         ),
+        option('--keep <duration>', 'the older name of --keep-replaced').hideHelp(),
         ...consentFlags('what would be written'),
         option('--replace', 'the same as --yes').hideHelp(),
       ],
       notes: `A file for each table, or for each month of a large one, listed in index.json, which is put in place last. A month in
 which nothing changed is not read again. What was removed from the database is removed here at the next export, and its old
-files after --keep. Interrupted at any instant, the same call goes on. A bucket needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY,
+files after --keep-replaced. Interrupted at any instant, the same call goes on. A bucket needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY,
 and AWS_REGION or AWS_ENDPOINT_URL_S3 where they are not the defaults. It asks only before it replaces the lake of another database.`,
-      examples: ['wynnsync lake export ./lake', 'wynnsync lake export ./lake --people --keep 1h'],
+      examples: ['wynnsync lake export ./lake', 'wynnsync lake export ./lake --people --keep-replaced 1h'],
       load: async () => (await import('./lake-command.ts')).lakeExport,
     },
     {

@@ -23,6 +23,7 @@ import {
   withProgress,
   writeSummary,
 } from '../../context.ts'
+import { durationFlag } from '../../options.ts'
 import { formatTable } from '../../output/table.ts'
 import { bytesText, durationText } from '../../output/units.ts'
 
@@ -30,6 +31,8 @@ const NO_PLACE = 'the place of a lake is empty: name a folder'
 
 interface ExportFlags extends ConsentFlags {
   readonly people?: boolean
+  readonly keepReplaced?: string
+  /** The older name of `keepReplaced`. */
   readonly keep?: string
   readonly replace?: boolean
 }
@@ -37,9 +40,12 @@ interface ExportFlags extends ConsentFlags {
 /** `lake export PLACE`: makes a folder or bucket of Parquet files equal to the database. */
 export async function lakeExport(context: Context, flags: ExportFlags, place: string) {
   const { app, signal } = context
-  const { people = false, keep = '24h', dryRun = false } = flags
+  const { people = false, dryRun = false } = flags
   const yes = flags.yes === true || flags.replace === true
-  const keepMs = durationOf(keep)
+  const keepMs =
+    flags.keepReplaced === undefined
+      ? durationFlag('--keep', flags.keep ?? '24h')
+      : durationFlag('--keep-replaced', flags.keepReplaced)
   const lake = /^s3:\/\//i.test(place) ? place : folderOf(place)
   const options = { clock: app.clock, program: version, people, keepMs, dryRun, signal, settings: storeSettings(app) }
   const isNew = !existsSync(lake)
@@ -91,15 +97,6 @@ function folderOf(place: string): string {
   if (place.trim() === '') throw new UsageError(NO_PLACE)
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(place)) throw new UsageError(`the place of a lake must be a folder, not ${place}`)
   return resolve(place)
-}
-
-const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000 }
-
-/** A time such as 24h in ms. @throws UsageError when it is none */
-function durationOf(text: string): number {
-  const [, number, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? (text === '0' ? ['', '0', 'h'] : [])
-  if (number === undefined) throw new UsageError(`--keep must be a time such as 90m, 24h or 7d, got ${text}`)
-  return Number(number) * UNITS[unit as keyof typeof UNITS]
 }
 
 /** `lake query PLACE NAME`: answers a question about a lake. */

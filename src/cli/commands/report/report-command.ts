@@ -7,7 +7,7 @@ import type { Database, Sql } from '../../../db/database.ts'
 import { worklistOf } from '../../../resources/index.ts'
 import { type Context, withDatabase, writeResult } from '../../context.ts'
 import { keysKnown, notFound } from '../../named-keys.ts'
-import { instantOf } from '../../options.ts'
+import { instantFlag } from '../../options.ts'
 
 export interface ReportFlags {
   readonly from?: string
@@ -19,7 +19,8 @@ export interface ReportFlags {
 
 /** `report`: what happened in a period as one HTML file, its path on stdout. */
 export async function reportCommand(context: Context, flags: ReportFlags): Promise<void> {
-  const [from, to] = [instantOf('--from', flags.from), instantOf('--to', flags.to)]
+  const { app } = context
+  const [from, to] = [instantFlag('--from', flags.from, app), instantFlag('--to', flags.to, app)]
   if (from && to && from >= to) throw new UsageError('--from must be an instant before --to')
   const write = async (db: Database) => {
     const guild = flags.guild === undefined ? undefined : await guildNamed(db, flags.guild)
@@ -28,7 +29,7 @@ export async function reportCommand(context: Context, flags: ReportFlags): Promi
       ...(to && { to }),
       guild,
       tables: flags.tables ?? false,
-      writtenAt: new Date(context.app.clock.now()),
+      writtenAt: new Date(app.clock.now()),
     }
     const report = await writeReport(db, wanted, flags.out ?? 'report.html')
     writeResult(context, report, `${report.path}\n`)

@@ -1,11 +1,10 @@
-import { instantText } from '../../../analytics/instants.ts'
 import { wholeNumber } from '../../../app/config-values.ts'
 import { UsageError } from '../../../app/errors.ts'
 import type { Sql } from '../../../db/database.ts'
 import { resourcesNamed } from '../../../resources/index.ts'
 import { type LedgerRun, readRuns, readTraces, runsCalled } from '../../../sync/record/ledger-runs.ts'
 import { type Context, showResult, tableWidth, withDatabase } from '../../context.ts'
-import { instantOf } from '../../options.ts'
+import { instantFlag } from '../../options.ts'
 import { boldFirstLine } from '../../output/table.ts'
 import { runsText, runText } from './runs-text.ts'
 
@@ -20,12 +19,11 @@ const usualLimit = 30
 
 /** `runs list [resource...]`: rows of the ledger, the newest first. */
 export async function runsList(context: Context, flags: RunsFlags, names: readonly string[]): Promise<void> {
-  const now = context.app.clock.now()
   const limit = flags.limit === undefined ? usualLimit : wholeNumber('--limit', flags.limit)
   const wanted = {
     resources: names.length === 0 ? [] : resourcesNamed(names).map(({ name }) => name),
     failed: flags.failed === true,
-    since: instantOf('--since', flags.since && instantText(flags.since, now)),
+    since: instantFlag('--since', flags.since, context.app),
     // One more than is shown: whether there are more.
     limit: limit > 0 ? limit + 1 : 0,
   }

@@ -15,7 +15,7 @@ export function runsText(runs: readonly LedgerRun[], width?: number): string {
   const rows = runs.map((run) => ({
     ...run,
     run: run.runId.slice(0, 8),
-    began: run.startedAt.toISOString().slice(0, 19).replace('T', ' '),
+    began: run.startedAt.toISOString().replace(/\.\d+/, ''),
     outcome: run.status,
     new: run.inserted,
     gone: run.closed,

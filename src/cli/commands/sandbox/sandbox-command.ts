@@ -2,7 +2,7 @@ import { wholeNumber } from '../../../app/config-values.ts'
 import { cannotListen, codeOf } from '../../../app/errors.ts'
 import { openRecordings, type Sandbox, startSandbox } from '../../../sandbox/index.ts'
 import { type Context, untilAborted, writeResult } from '../../context.ts'
-import { instantOf } from '../../options.ts'
+import { instantFlag } from '../../options.ts'
 
 export interface SandboxFlags {
   readonly port?: string
@@ -27,7 +27,7 @@ export async function sandboxCommand(context: Context, flags: SandboxFlags): Pro
     port: wholeNumber('--port', port, 65_535),
     seed: seed === undefined ? undefined : wholeNumber('--seed', seed, 2 ** 32 - 1),
     pageSize: pageSize === undefined ? undefined : wholeNumber('--page-size', pageSize, 10_000),
-    startAt: startOf(flags),
+    startAt: startOf(flags, context),
     speed: speed === undefined ? undefined : Math.max(1, wholeNumber('--speed', speed, 100_000)),
     tokens: config.token ? [config.token] : [],
   }).catch((error: unknown) => {
@@ -40,8 +40,8 @@ export async function sandboxCommand(context: Context, flags: SandboxFlags): Pro
 }
 
 /** When its time begins, ms since the epoch: `--at`, the first recorded item database, or undefined for now. */
-function startOf({ at, recordings }: SandboxFlags): number | undefined {
-  if (at !== undefined || recordings === undefined) return instantOf('--at', at)?.getTime()
+function startOf({ at, recordings }: SandboxFlags, { app }: Context): number | undefined {
+  if (at !== undefined || recordings === undefined) return instantFlag('--at', at, app)?.getTime()
   const recorded = openRecordings(recordings)
   return recorded.firstInstant('/item/database') ?? recorded.firstInstant()
 }

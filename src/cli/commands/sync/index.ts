@@ -7,7 +7,10 @@ export const sync: CommandDeclaration = {
   options: [
     concurrency,
     option('--walk', 'page by page, even where the API gives everything at once'),
-    option('--limit <keys>', 'of a worklist: so many of the stalest keys (default: what the budget window allows)'),
+    option(
+      '--limit <keys>',
+      'of a worklist: at most so many keys, the stalest first, 0 for all that are due (default: what the budget window allows)',
+    ),
     option('--accept', 'accept the response of the named resources although it looks implausible'),
     acceptBaseUrl,
   ],

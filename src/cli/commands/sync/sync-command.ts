@@ -136,7 +136,7 @@ async function runOne(resource: Synced, engine: Engine, flags: SyncFlags, option
   if (!isWorklist(resource)) return await runResource(resource, engine, options)
   const names = namesOf(flags, resource.keyFlag)
   const keys = names.length > 0 ? await keysNamed(resource, engine, names) : undefined
-  const limit = flags.limit === undefined ? undefined : wholeNumber('--limit', flags.limit)
+  const limit = flags.limit === undefined ? undefined : wholeNumber('--limit', flags.limit) || Number.POSITIVE_INFINITY
   return await runResource(resource, engine, {
     ...options,
     ...(limit === undefined ? {} : { limit }),

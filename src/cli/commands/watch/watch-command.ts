@@ -19,6 +19,7 @@ import {
 } from '../../../monitoring/watches/watch-file.ts'
 import { type ConsentFlags, consent } from '../../ask.ts'
 import { type Context, tableWidth, writeResult, writeSummary } from '../../context.ts'
+import { durationFlag } from '../../options.ts'
 import { boldFirstLine, formatTable } from '../../output/table.ts'
 
 export interface WatchFlags {
@@ -29,6 +30,8 @@ export interface WatchFlags {
   readonly item?: readonly string[]
   readonly atLeast?: string
   readonly quietHours?: string
+  readonly collect?: string
+  /** Seconds: the older form of `collect`. */
   readonly group?: string
   readonly discord?: string
   readonly slack?: string
@@ -45,7 +48,7 @@ export async function watchAdd(context: Context, flags: WatchFlags, name: string
   const before = readWatches(file)
   const given = {
     ...{ name, events: event ?? [], guild, territory, player, item, quiet, atLeast: atLeastOf(flags) },
-    ...(flags.group === undefined ? {} : { groupSeconds: wholeNumber('--group', flags.group) }),
+    ...groupedWithin(flags),
     target: await targetOf(flags),
   }
   if (given.events.length === 0) throw new UsageError('name what the watch is about: --event captured')
@@ -142,6 +145,11 @@ function watchNamed({ watches }: WatchFile, name: string): Watch {
   if (found) return found
   const known = watches.length === 0 ? 'there are none' : `there are: ${watches.map((one) => one.name).join(', ')}`
   throw new UsageError(`watch not found: ${name}; ${known}`)
+}
+
+function groupedWithin({ collect, group }: WatchFlags) {
+  if (collect !== undefined) return { groupSeconds: durationFlag('--collect', collect) / 1000 }
+  return group === undefined ? {} : { groupSeconds: wholeNumber('--group', group) }
 }
 
 /** `5/10`: five events in ten minutes. */
