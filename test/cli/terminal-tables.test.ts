@@ -137,6 +137,14 @@ describe('the columns of a table on a narrow terminal', () => {
     expect(formatTable(['player_uuid', 'deaths'], members, { width: 80 })).toContain(uuid(2))
     expect(
       headings(
+        members.map((row) => ({ ...row, quality: 'exact', first: 1, second: 2 })),
+        45,
+      ),
+    ).toEqual(['player_uuid', 'deaths'])
+    const inGuild = members.map((row) => ({ guild_uuid: uuid(99), ...row, username: 'Somebody' }))
+    expect(headings(inGuild, 40)).toEqual(['deaths', 'username'])
+    expect(
+      headings(
         members.map((row) => ({ attacker: 'A', attacker_uuid: row.player_uuid })),
         80,
       ),

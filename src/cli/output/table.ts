@@ -137,9 +137,10 @@ function fitColumns(columns: readonly TableColumn[], width: number): readonly Ta
   return cutTo(most, shown)
 }
 
-/** The column to leave out next. The first stays, unless it is a uuid. */
+/** The column to leave out next. The first stays, unless it is a uuid or flag and another column has names. */
 function leastMissed([first, ...others]: readonly TableColumn[]): TableColumn {
-  const candidates = first && first.rank === ranks.minor ? [first, ...others] : others
+  const hasNames = others.some(({ rank, isNumeric }) => rank === ranks.essential && !isNumeric)
+  const candidates = first && first.rank === ranks.minor && hasNames ? [first, ...others] : others
   return candidates.reduce((worst, one) => {
     if (one.rank !== worst.rank) return one.rank > worst.rank ? one : worst
     return one.rank === ranks.essential || one.width >= worst.width ? one : worst
