@@ -52,6 +52,11 @@ test('a lake on a web server and one in a bucket are read and written through th
   expect(await direct.read.bucket()).toBe('no index')
 })
 
+test('a URL with a password is no place of a lake, and the message does not repeat it', () => {
+  const open = () => openPlace(`https://me:${PASSWORD}@files.example/lake`)
+  expect(open).toThrow(/^the URL of a lake must have no user and password$/)
+})
+
 test.each(['web', 'bucket'] as const)(
   'a certificate that cannot be trusted is named, and not asked for again (%s)',
   async (kind) => {

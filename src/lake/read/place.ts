@@ -10,6 +10,9 @@ import { openFile, pathIn } from './folder-files.ts'
 /** For --max-bytes, unless another number is given, so that a place that is not what one thought fills no disk. */
 export const MOST_BYTES = '20000000000'
 
+/** How long a web server may be silent, ms. */
+const SILENCE = 60_000
+
 /** The longest index that is read, in bytes: 100,000 files. */
 const LONGEST_INDEX = 64_000_000
 
@@ -68,6 +71,7 @@ export function openPlace(place: string, settings?: StoreSettings): LakePlace {
 
 function readerOf(place: string, settings: StoreSettings | undefined): Read {
   if (isFolder(place)) return readFolder(place)
+  if (/^https?:\/\/[^/]*@/i.test(place)) throw new UsageError('the URL of a lake must have no user and password')
   if (/^https?:\/\//i.test(place)) return readUrl(place.replace(/\/*$/, '/'), settings?.proxy)
   if (/^s3:\/\//i.test(place) && settings) return readBucket(place, settings)
   throw new UsageError('the place of a lake must be a folder, or begin with https://, http:// or s3://')
@@ -102,7 +106,7 @@ function readBucket(place: string, settings: StoreSettings): Read {
 }
 
 function readUrl(base: string, proxy: ProxySettings | undefined): Read {
-  const http = openHttp({ proxy })
+  const http = openHttp({ proxy, timeouts: { headers: SILENCE, body: SILENCE } })
   return async (path, signal) => {
     const url = new URL(path, base)
     const { statusCode, headers, body } = await sendTo(http, url, { signal }).catch((error: unknown) => {

@@ -41,7 +41,8 @@ export async function checkProxy({ baseUrl, proxy }: Config): Promise<Finding[]>
   try {
     const { proxyFor } = await import('../../../app/http-proxy.ts')
     const chosen = proxyFor(baseUrl, proxy)
-    if (!chosen) return [{ check, verdict: 'fine', seen: `none for http: requests to ${host} go there directly` }]
+    if (!chosen)
+      return [{ check, verdict: 'fine', seen: `HTTP_PROXY is not set: requests to ${host} go there directly` }]
     const { proxy: name, isExcluded } = chosen
     const seen = isExcluded
       ? `NO_PROXY excludes ${host}: requests to it go there directly, not through ${name}`
