@@ -1,37 +1,53 @@
+import type { Sql } from '../db/database.ts'
 import { nameColumn, type Parameter, type Question } from './questions.ts'
 
-/** What a person may write for a parameter or column, as a word of a shell. */
-const words: Readonly<Record<string, string>> = {
-  territory: '"Ragged Coast"',
-  guild: 'GLD',
-  guild_uuid: 'GLD',
-  player: 'PlayerName',
-  player_uuid: 'PlayerName',
-  internal_name: '"Ash Plank"',
-  material: '"Ash Plank"',
-  counter: 'wars',
-  resource: 'territories',
-  world: 'WC1',
-  at: 'yesterday',
-  step: '"1 hour"',
-  season: '24',
-  type: 'guildLevel',
-  entity: 'GLD',
+/** What arguments may be in an example, by name; null where the database has none. */
+export type ExampleValues = Readonly<Record<string, string | null>>
+
+/** Values from the database, so that examples have answers. Players are not named. */
+export async function exampleValues(sql: Sql): Promise<ExampleValues> {
+  const [found] = await sql.query<Record<string, string | null>>(
+    `select held.territory, held.guild_uuid::text as guild, held.guild_uuid::text as entity, held.guild_prefix,
+            (select internal_name from analytics.item limit 1) as internal_name,
+            (select material_1 from analytics.recipe where material_1 is not null limit 1) as material,
+            (select min(world) from analytics.world) as world,
+            (select max(season)::text from analytics.season) as season,
+            (select min(type) from game.leaderboard where valid_until = 'infinity') as type
+       from (select) one
+       left join (select territory, guild_uuid, guild_prefix from analytics.territory
+                   order by guild_uuid is null, territory limit 1) held on true`,
+  )
+  return { ...found, counter: 'wars', resource: 'territories', step: '1 day' }
 }
 
-/** The question as it can be asked in one line. */
-export function exampleOf(question: Question): string {
-  const { name, kind, parameters } = question
-  const asked = ['wynnsync query', name]
-  if (kind === 'function') asked.push(...parameters.flatMap(wordOf))
-  else asked.push(words[nameColumn(question)?.name ?? ''] ?? '')
+/** The question as it can be asked in one line of a shell; what the database has none of is a placeholder. */
+export function exampleOf({ kind, parameters, ...question }: Question, values: ExampleValues): string {
+  const asked = ['wynnsync query', question.name]
+  if (kind === 'function') asked.push(...parameters.flatMap((parameter) => wordOf(parameter, values)))
+  else asked.push(wordFor(nameColumn(question)?.name ?? '', values) ?? '')
   return asked.join(' ').trim()
 }
 
 /** Without both of its ends, an interval is the last seven days. */
-function wordOf({ name, optional }: Parameter): string[] {
+function wordOf({ name, optional }: Parameter, values: ExampleValues): string[] {
   if (/^(from|to)_time$/.test(name)) return []
-  const word = words[name]
+  const word = wordFor(name, values)
   if (word !== undefined) return [word]
   return optional ? [] : [`<${name}>`]
+}
+
+/** What a person may write for a parameter or column; undefined for one that no example has. */
+function wordFor(name: string, values: ExampleValues): string | undefined {
+  if (/^player(_uuid)?$/.test(name)) return 'PlayerName'
+  if (name === 'at') return 'yesterday'
+  const isGuild = /^(guild(_uuid)?|entity)$/.test(name)
+  const value = isGuild ? values.guild_prefix : values[name]
+  if (value === undefined) return undefined
+  return value === null ? `<${isGuild ? 'guild' : name}>` : quoted(value)
+}
+
+/** As a word of a shell, which makes nothing of what is in a name. */
+function quoted(value: string): string {
+  if (/^[\w.-]+$/.test(value)) return value
+  return /["$`\\!]/.test(value) ? `'${value.replaceAll("'", String.raw`'\''`)}'` : `"${value}"`
 }

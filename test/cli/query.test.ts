@@ -44,7 +44,7 @@ describe.each(kindsOfLongTests)('wynnsync query and status on the %s database', 
     const { code, out } = await query('--list')
     expect(code).toBe(0)
     expect(out).toMatch(
-      /^1\. Who held a territory at an instant\?\n {2}territory_owner_at "Ragged Coast" yesterday +Who held/,
+      /^1\. Who held a territory at an instant\?\n {2}territory_owner_at <territory> yesterday +Who held/,
     )
     for (let number = 1; number <= 15; number++) expect(out).toMatch(new RegExp(`^${number}\\. `, 'm'))
     const names = [...out.matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name)
@@ -59,7 +59,13 @@ describe.each(kindsOfLongTests)('wynnsync query and status on the %s database', 
   test('explains what the columns mean, and where they come from', async () => {
     const { code, out } = await query('item_change', '--explain')
     expect(code).toBe(0)
-    expect(out).toMatch(/^item_change: [\s\S]*^example: wynnsync query item_change "Ash Plank"$/m)
+    // An item of this database, so that the example has an answer.
+    const [, shown = ''] = /^example: wynnsync query item_change (.+)$/m.exec(out) ?? []
+    const known = JSON.parse((await query('item', '--json')).out).map(
+      (one: { internal_name: string }) => one.internal_name,
+    )
+    expect(known).toContain(shown.replaceAll('"', ''))
+    expect((await query('--list')).out).not.toMatch(/Ash Plank|GLD|WC1|Ragged Coast/)
     expect(out).toMatch(/^changed_at +timestamp with time zone +\S/m)
     expect(out).toMatch(/^from: (?:.*, )?game\.field_change/m)
     const playtime = jsonSchemas['query-explain'].parse(

@@ -2,6 +2,7 @@ import { readArguments, rowsOf } from '../../../analytics/asking/ask.ts'
 import { AmbiguousName, checkNamed } from '../../../analytics/asking/names.ts'
 import { WrongArgument } from '../../../analytics/asking/readable.ts'
 import { formatCsv, formatJson, formatNdjson } from '../../../analytics/asking/rows-text.ts'
+import { exampleValues } from '../../../analytics/examples.ts'
 import {
   type Argument,
   type Question,
@@ -34,7 +35,8 @@ export async function queryCommand(
     const width = tableWidth(context)
     if (flags.list || name === undefined) {
       const listed = flags.all ? questions : asked(questions)
-      return () => showResult(context, { questions: listed }, questionList(listed, width))
+      const values = await exampleValues(db)
+      return () => showResult(context, { questions: listed }, questionList(listed, values, width))
     }
     const question = questions.find((candidate) => candidate.name === name)
     if (!question) throw new UsageError(unknownName('question', name, questions, 'wynnsync query --list'))

@@ -1,5 +1,5 @@
 import { byTopic, rest } from '../../../analytics/catalogue.ts'
-import { exampleOf } from '../../../analytics/examples.ts'
+import { type ExampleValues, exampleOf, exampleValues } from '../../../analytics/examples.ts'
 import { type Question, usageOf } from '../../../analytics/questions.ts'
 import type { Sql } from '../../../db/database.ts'
 import { formatTable } from '../../output/table.ts'
@@ -10,11 +10,11 @@ export function asked(questions: readonly Question[]): Question[] {
 }
 
 /** The questions by topic, each with an example and the first sentence of its comment. */
-export function questionList(questions: readonly Question[], width?: number): string {
+export function questionList(questions: readonly Question[], values: ExampleValues, width?: number): string {
   const blocks = byTopic(questions).map(({ number, title, members }) => {
     const heading = /^\d/.test(number) ? `${number}. ${title}` : title
     const rows = members.map((question) => ({
-      example: `  ${exampleOf(question).replace('wynnsync query ', '')}`,
+      example: `  ${exampleOf(question, values).replace('wynnsync query ', '')}`,
       meaning: question.comment?.split(/(?<=\.) /)[0] ?? '',
     }))
     return `${heading}\n${formatTable(['example', 'meaning'], rows, { width, wraps: true }).replace(/^.*\n/, '')}`
@@ -24,7 +24,8 @@ export function questionList(questions: readonly Question[], width?: number): st
 
 /** A question with everything about it. */
 export async function explained(sql: Sql, question: Question) {
-  return { ...question, example: exampleOf(question), madeFrom: await tablesOf(sql, question.name) }
+  const example = exampleOf(question, await exampleValues(sql))
+  return { ...question, example, madeFrom: await tablesOf(sql, question.name) }
 }
 
 /** The same for a person. */
