@@ -10,7 +10,7 @@ import { endsWork } from './admission.ts'
 import { type Extracted, extract } from './extract.ts'
 import { MustParse } from './load-known.ts'
 import { failureOutcome, type IngestContext, type IngestResult, refusalOutcome, responseOutcome } from './outcomes.ts'
-import { logFailure, logOfRun, logOutcome, logQuarantined } from './run-log.ts'
+import { faultOf, logFailure, logOfRun, logOutcome, logQuarantined } from './run-log.ts'
 
 /**
  * Takes a whole resource, or one key of a worklist, through the pipeline: extract and normalize without a database, then
@@ -105,7 +105,8 @@ async function recordFailure(context: IngestContext, client: RecordingClient, er
     if (endsWork(cause)) throw cause
     // The database may be what failed; then the gap itself is all the ledger can show.
     if (run) engine.outages?.note(resource.name, startedAt.getTime(), messageOf(cause))
-    log.warn({ err: cause }, 'the failure could not be recorded')
+    // The same fault keeps it out of the ledger: one line says it.
+    if (!run || faultOf(cause) !== faultOf(error)) log.warn({ err: cause }, 'the failure could not be recorded')
   }
   return outcome
 }

@@ -1,4 +1,6 @@
+import type { Clock } from '../../app/clock.ts'
 import { messageOf } from '../../app/errors.ts'
+import { sqlState } from '../../db/sql-errors.ts'
 import type { Engine, RunLog } from '../engine.ts'
 import type { Preparation } from '../normalize/prepare.ts'
 import { statusOfError } from '../record/ledger.ts'
@@ -22,6 +24,40 @@ export function logOfRun(run: {
 
 export function logQuarantined(log: RunLog, { quarantined }: Preparation): void {
   for (const { key, path, reason } of quarantined.slice(0, 5)) log.warn({ key, path }, `record quarantined: ${reason}`)
+}
+
+/** How often a fault that lasts is logged, ms. */
+const FAULT_EVERY = 60_000
+
+/** What makes two failures the same fault: of the server, whatever statement met it; else the message. */
+export function faultOf(error: unknown): string {
+  const state = sqlState(error) ?? ''
+  return /^(08|53|57|58|25006)/.test(state) ? state : messageOf(error)
+}
+
+/** A log in which a fault that many runs meet is one line, and after a minute one with their number. */
+export function faultsOnce(log: RunLog, clock: Clock): RunLog {
+  const known = new Map<string, { readonly at: number; more: number }>()
+  return {
+    debug: (fields, message) => log.debug(fields, message),
+    info: (fields, message) => log.info(fields, message),
+    warn: (fields, message) => log.warn(fields, message),
+    error: (fields, message) => {
+      const now = clock.now()
+      const fault = 'err' in fields ? faultOf(fields.err) : message
+      const before = known.get(fault)
+      if (before && Math.abs(now - before.at) < FAULT_EVERY) {
+        before.more += 1
+        return
+      }
+      for (const [old, { at }] of known) if (Math.abs(now - at) > 60 * FAULT_EVERY) known.delete(old)
+      known.set(fault, { at: now, more: 0 })
+      log.error(
+        fields,
+        before?.more ? `${message}; the same of ${before.more} other runs since the line before` : message,
+      )
+    },
+  }
 }
 
 /** Logs why a run failed, or that a signal ended it. */

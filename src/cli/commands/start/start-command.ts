@@ -18,6 +18,7 @@ import { resources, resourcesNamed } from '../../../resources/index.ts'
 import { setExpectedInterval } from '../../../sync/coverage/coverage.ts'
 import { type Admission, endsWork } from '../../../sync/run/admission.ts'
 import type { Outages } from '../../../sync/run/outages.ts'
+import { faultsOnce } from '../../../sync/run/run-log.ts'
 import type { RunResult } from '../../../sync/run/run-result.ts'
 import { createBackoff } from '../../../sync/schedule/backoff.ts'
 import { schedulesOf } from '../../../sync/schedule/configured-schedules.ts'
@@ -165,7 +166,7 @@ async function run(
   const delivering = watching.run(signal)
   const exporting = keepLake(app, db, signal)
   await runSchedule(
-    { ...engineOf(app, db, api, { admission }), outages },
+    { ...engineOf(app, db, api, { admission }), outages, log: faultsOnce(app.log, app.clock) },
     {
       scheduled,
       // node-cron knows only the machine's clock.
