@@ -7,6 +7,7 @@ import { resources } from '../../src/resources/index.ts'
 import { buildProgram, runProgram, startProgram } from '../support/cli.ts'
 import { temporaryFolder, testDatabaseUrl, testDataDir } from '../support/postgres.ts'
 import { servedApi } from '../support/served.ts'
+import { hasTerminals, onTerminal } from '../support/terminal.ts'
 
 beforeAll(buildProgram)
 
@@ -67,6 +68,20 @@ describe('wynnsync start', () => {
     ])
     const [leased] = await db.values('select count(*) from sync.work_item where leased_until > checked_at')
     expect(leased).toEqual([0])
+  })
+
+  test.runIf(hasTerminals)('shows a line for each run on a terminal, and when the next one is due', async () => {
+    const api = await servedApi({ game: { guilds: 20, players: 60 } })
+    const environment = {
+      DATABASE_URL: await testDatabaseUrl(),
+      WYNNSYNC_BASE_URL: api.url,
+      WYNNSYNC_SCHEDULE: only('territories'),
+    }
+    const shown = onTerminal(['start'], environment, await temporaryFolder())
+    onTestFinished(() => void shown.child.kill('SIGKILL'))
+    await shown.until(/syncing 1 resource into .*; Ctrl-C ends it[\s\S]*:\d\d territories ok, \d+ new.*; next in \d/)
+    shown.send('\u0003')
+    expect((await shown.finished).out).toContain('; next in ')
   })
 
   test('replaces one that has the embedded database, and says what to do about one on another machine', async () => {

@@ -23,12 +23,13 @@ import type { RunResult } from '../../../sync/run/run-result.ts'
 import { createBackoff } from '../../../sync/schedule/backoff.ts'
 import { schedulesOf } from '../../../sync/schedule/configured-schedules.ts'
 import { expectedSeconds, runSchedule, type Scheduled } from '../../../sync/schedule/schedule.ts'
-import { clockTicker, cronTicker } from '../../../sync/schedule/ticker.ts'
+import { clockTicker, cronTicker, nextTick } from '../../../sync/schedule/ticker.ts'
 import type { Context } from '../../context.ts'
 import { exitCode } from '../../exit-codes.ts'
 import { maintainDatabase, prepareTables, retentionOf } from '../../maintenance.ts'
 import { refuseWithout } from '../../options.ts'
 import { openOutages } from '../../outage-file.ts'
+import { durationText } from '../../output/units.ts'
 import { folderHolder, serverHolder, skipStart, startHold, startLock, stopHolder } from './start-holder.ts'
 import { checkLake, keepLake, lakeMetrics } from './start-lake.ts'
 import { openStartWeb, type StartWebFlags, startWebOptions } from './start-web.ts'
@@ -131,10 +132,11 @@ interface Started {
 
 /** @throws what ends all work: the tables are those of another version by now, or the responses of another API */
 async function run(
-  { app, signal: interrupted }: Context,
+  context: Context,
   { db, api, scheduled, monitoring, outages, viewsDue, admission }: Started,
 ): Promise<void> {
-  const working = followSignal(interrupted)
+  const { app } = context
+  const working = followSignal(context.signal)
   const { signal } = working
   let refusal: unknown
   const ending = new AbortController()
@@ -151,6 +153,7 @@ async function run(
   if (signal.aborted) shutDown()
   else signal.addEventListener('abort', shutDown, { once: true })
   const summarize = hourlySummary(app)
+  const show = showRuns(context, db.place, scheduled)
   const onRefused = (error: unknown) => {
     refusal ??= error
     working.abort(error)
@@ -178,6 +181,7 @@ async function run(
       onRefused,
       onRun: (result) => {
         summarize(result)
+        show(result)
         monitoring.run(result)
       },
     },
@@ -244,6 +248,26 @@ async function untilReached<T>(
     }
   }
   return undefined
+}
+
+/** On a terminal, whose log has warnings only: says what runs, then what came of each run, and when the next is due. */
+function showRuns({ app, err, flags }: Context, place: string, scheduled: readonly Scheduled[]) {
+  if (!err.isTTY || flags.quiet || app.log.isLevelEnabled('info')) return () => {}
+  const expressions = new Map(scheduled.map(({ resource, expression }) => [resource.name, expression]))
+  const width = Math.max(0, ...[...expressions.keys()].map(({ length }) => length))
+  err.write(
+    `syncing ${expressions.size} ${expressions.size === 1 ? 'resource' : 'resources'} into ${place}; Ctrl-C ends it\n`,
+  )
+  return ({ resource, status, inserted, changed, closed, events, renewAt }: RunResult): void => {
+    const now = app.clock.now()
+    const counts = Object.entries({ new: inserted, changed, gone: closed, events }).filter(([, rows]) => rows > 0)
+    const next = renewAt ?? nextTick(expressions.get(resource) ?? '* * * * *', now)
+    const parts = [status, ...counts.map(([what, rows]) => `${rows} ${what}`)]
+    const due = durationText(Math.max(0, Math.round((next - now) / 1000)))
+    err.write(
+      `${new Date(now).toISOString().slice(11, 19)} ${resource.padEnd(width)} ${parts.join(', ')}; next in ${due}\n`,
+    )
+  }
 }
 
 const summed = ['requests', 'inserted', 'changed', 'events'] as const
