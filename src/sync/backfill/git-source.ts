@@ -142,7 +142,7 @@ async function bodyOf(
   const tooLong = () => new BrokenRecording(`${placeOf(line)} is missing or larger than 64 MB`)
   const { parts = [], resource } = response ?? {}
   if (parts.length < 2) {
-    const body = await blobs.read(line.body, MAX_BODY_BYTES)
+    const body = await blobs.read(parts[0]?.blob ?? line.body, MAX_BODY_BYTES)
     if (body === null) throw tooLong()
     return body
   }

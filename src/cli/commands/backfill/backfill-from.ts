@@ -227,7 +227,7 @@ function remarksOn({ detected, leftOut }: Detected): string {
   const others = leftOut.map(({ path, sameAs }) => `${path} is left out: ${sameAs} has its records`)
   const whole = detected
     .filter(({ mapped }) => !mapped)
-    .map(({ glob }) => `${glob} is left out: other files have its records`)
+    .map(({ glob }) => `${glob} is left out: other files have its records, or all there are`)
   const more = others.length > MOST_LINES ? [`and ${others.length - MOST_LINES} more; see --json`] : []
   return [...whole, ...others.slice(0, MOST_LINES), ...more].map((line) => `${visibleLine(line)}\n`).join('')
 }
