@@ -28,6 +28,8 @@ export interface Http {
    * @throws CertificateFault; ProxyRefusal or ProxyAway when the proxy is at fault; else the error of undici
    */
   send(origin: string, target: string, request: HttpRequest): Promise<HttpResponse>
+  /** What sends the requests, for the client of the API: it describes faults itself. */
+  dispatcher(): Promise<Dispatcher>
   close(): Promise<void>
 }
 
@@ -42,12 +44,15 @@ export function openHttp({ proxy, timeouts = {} }: HttpOptions): Http {
     return new (await import('undici')).Agent(options)
   }
   let agent: Promise<Dispatcher> | undefined
+  const dispatcher = () => {
+    agent ??= open()
+    return agent
+  }
   return {
+    dispatcher,
     async send(origin, target, { method = 'GET', headers = {}, body = null, signal }) {
-      agent ??= open()
-      const dispatcher = await agent
       const request = { origin, path: target, method, headers: { ...headers }, body, ...(signal && { signal }) }
-      return await dispatcher.request(request).catch((error: unknown) => {
+      return await (await dispatcher()).request(request).catch((error: unknown) => {
         throw trustFault(error, new URL(origin).host) ?? error
       })
     },

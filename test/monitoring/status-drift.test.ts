@@ -16,7 +16,7 @@ test('wynnsync status --drift names each thing once, with where and when, as a t
   await runInside(['sync', 'items'], environment)
   const { code, out } = await runInside(['status', '--drift'], environment)
   expect(code).toBe(0)
-  expect(out).toMatch(/items +\/novelty +unknown 2026-06-01 \d\d:\d\d +Elm +\{"deep":1\}/)
+  expect(out).toMatch(/items +\/novelty +unknown 2026-06-01T\d\d:\d\dZ +Elm +\{"deep":1\}/)
   expect(out).toMatch(/items +\/tier +"cosmic" unknown/)
   const { drift } = JSON.parse((await runInside(['status', '--drift', '--json'], environment)).out)
   expect(drift).toEqual([

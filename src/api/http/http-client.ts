@@ -1,5 +1,5 @@
 import { type Clock, followSignal } from '../../app/clock.ts'
-import { UsageError } from '../../app/errors.ts'
+import { trustFault, UsageError } from '../../app/errors.ts'
 import { openHttp, redirectTarget } from '../../app/http.ts'
 import type { ProxySettings } from '../../app/proxies.ts'
 import { redacted } from '../auth/redact-credential.ts'
@@ -70,7 +70,10 @@ export function createHttpClient(options: HttpClientOptions) {
       ending.abort()
     }, Math.ceil(deadline))
     try {
-      const response = await http.send(origin, `${prefix}${target}`, {
+      const dispatcher = await http.dispatcher()
+      const response = await dispatcher.request({
+        origin,
+        path: `${prefix}${target}`,
         method,
         headers: {
           ...plainHeaders,
@@ -101,7 +104,11 @@ export function createHttpClient(options: HttpClientOptions) {
       signal.throwIfAborted()
       const receivedAt = outcome.status === null ? clock.now() : outcome.receivedAt
       if (isTooLate) return failed({ ...outcome, receivedAt }, 'timeout', `no whole body within ${deadline / 1000} s`)
-      return { ...outcome, receivedAt, ...describeConnectionError(error, outcome.status !== null) }
+      return {
+        ...outcome,
+        receivedAt,
+        ...describeConnectionError(trustFault(error, new URL(origin).host) ?? error, outcome.status !== null),
+      }
     } finally {
       clearTimeout(timer)
       ending.end()
