@@ -38,6 +38,11 @@ test('the demo shows its days in five paragraphs, whose commands show the same, 
       ).toBe(true)
   }
 
+  // When a paragraph says when, its table says the same.
+  const removedAt = / removes what was kept of it, at (\d\d:\d\d)\./.exec(out)?.[1]
+  expect(removedAt).toMatch(/:/)
+  expect(paragraphs[2]?.[2]).toMatch(new RegExp(`T${removedAt}:00Z +onlineStatus`))
+
   const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8')
   const [, quoted = ''] = /with the command that shows it:\n\n```\n(.*?)```/s.exec(readme) ?? []
   const said = lines(out).map((line) => line.replace(/ --data-dir .*/, ' ...'))

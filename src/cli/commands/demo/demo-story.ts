@@ -58,13 +58,14 @@ async function thePrivacySwitch(played: Played): Promise<Paragraph> {
   })
   const player = switched?.player ?? ''
   const name = await nameOf(played.db, player)
-  const removals = await played.db.query<{ at: Date }>(
+  const removals = await played.db.query<{ at: Date; fieldGroup: string }>(
     `select at, field_group as "fieldGroup", rows, reason from sync.privacy_action where player_uuid::text = $1 order by at`,
     [player],
   )
-  const [removed] = removals
+  // What else the player hid before is another row of the table.
+  const removed = removals.find(({ fieldGroup }) => fieldGroup === 'onlineStatus')
   return {
-    text: `A privacy switch: on ${moment(new Date(switched?.at ?? 0))}, ${name} hides the online status. The first response that shows it removes what was kept of it, at ${clockTime(removed?.at ?? new Date(0))}.`,
+    text: `A privacy switch: on ${moment(new Date(switched?.at ?? 0))}, ${name} hides the online status. The second response that shows it removes what was kept of it, at ${clockTime(removed?.at ?? new Date(0))}.`,
     command: ['privacy', 'show', name],
     columns: ['at', 'fieldGroup', 'rows', 'reason'],
     rows: removals,
