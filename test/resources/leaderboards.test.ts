@@ -94,6 +94,14 @@ describe.each(kindsOfPart)('leaderboards on the %s database', (kind) => {
     expect(await world.rows(`select count(*) from game.leaderboard_place`)).toEqual([[11]])
   })
 
+  test('a run that changed places only is no unchanged one', async () => {
+    await syncBoard(world, 'guildTerritories', byPlace([guild(1, 5), guild(2, 4)]), '10:00')
+    const other = await syncBoard(world, 'guildTerritories', byPlace([guild(2, 9), guild(1, 8)]), '11:00')
+    expect(other).toMatchObject({ status: 'ok' })
+    const same = await syncBoard(world, 'guildTerritories', byPlace([guild(2, 9), guild(1, 8)]), '12:00')
+    expect(same).toMatchObject({ status: 'unchanged' })
+  })
+
   test('a place that two responses lack is empty from the first on, also when they are the same', async () => {
     await syncBoard(world, 'guildTerritories', byPlace([guild(1, 5), guild(2, 4)]), '10:00')
     await syncBoard(world, 'guildTerritories', byPlace([guild(1, 5)]), '11:00')

@@ -61,18 +61,19 @@ select changed.number, changed."writtenAt", capture.captured_at as at, capture.t
    and capture.captured_at > changed.observed - interval '7 days'
  where changed.resource = 'territories'`
 
-function capturedOf({ territory, again, from, to, toUuid }: EventRow) {
+function capturedOf({ territory, again, from, fromUuid, to, toUuid }: EventRow) {
+  const by = to ?? toUuid
   return {
-    text: again ? `${to} took ${territory} again` : `${to} took ${territory} from ${from ?? 'no owner'}`,
+    text: again ? `${by} took ${territory} again` : `${by} took ${territory} from ${from ?? fromUuid ?? 'no owner'}`,
     path: page('territories', territory),
     territory: String(territory),
     guild: String(toUuid),
   }
 }
 
-function lostOf({ territory, from, to, fromUuid }: EventRow) {
+function lostOf({ territory, from, to, fromUuid, toUuid }: EventRow) {
   return {
-    text: `${from ?? fromUuid} lost ${territory} to ${to}`,
+    text: `${from ?? fromUuid} lost ${territory} to ${to ?? toUuid}`,
     path: page('territories', territory),
     territory: String(territory),
     guild: String(fromUuid),
@@ -98,7 +99,10 @@ select changed.number, changed."writtenAt", event.at, event.event, event.guild_u
  where changed.resource = 'guilds' and ($2::text[] is null or changed.key = any($2))`
 
 function moveOf({ event, guild, name, player, username, from, to }: EventRow) {
-  const what = event === 'joined' || event === 'left' ? event : `${event} from ${from} to ${to} in`
+  const what =
+    event === 'joined' || event === 'left'
+      ? event
+      : `${event} from ${from ?? 'an unknown rank'} to ${to ?? 'an unknown rank'} in`
   return {
     text: `${username ?? player} ${what} ${name ?? 'the guild'}`,
     path: page('guilds', guild),

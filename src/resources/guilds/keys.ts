@@ -30,11 +30,16 @@ export async function planGuilds(sql: Sql, at: Date): Promise<void> {
   )
 }
 
+/** `Name [prefix]`, of which either may be unknown. */
+function labelOf(name: string | null | undefined, prefix: string | null | undefined): string {
+  return [name, prefix && `[${prefix}]`].filter(Boolean).join(' ')
+}
+
 /** Guilds that go by a uuid, an exact name, or a prefix. */
 export async function findGuilds(sql: Sql, name: string): Promise<Named[]> {
   const bearers = await guildsCalled(sql, name)
   const living = new Map(bearers.filter(({ until }) => until === null).map((one) => [one.uuid, one]))
-  return [...living.values()].map((one) => ({ key: one.uuid, label: `${one.name} [${one.prefix}]` }))
+  return [...living.values()].map((one) => ({ key: one.uuid, label: labelOf(one.name, one.prefix) }))
 }
 
 /**
@@ -64,7 +69,7 @@ export async function guildsLike(sql: Sql, name: string): Promise<string[]> {
      select name, prefix from game.guild where valid_until = 'infinity' and name is not null`,
   )
   const guilds = new Map(
-    rows.map(({ name, prefix }) => (prefix === null ? [name, [name]] : [`${name} [${prefix}]`, [name, prefix]])),
+    rows.map(({ name, prefix }) => [labelOf(name, prefix), prefix === null ? [name] : [name, prefix]]),
   )
   return nearest(name, guilds.keys(), (label) => guilds.get(label) ?? [])
 }
@@ -75,7 +80,7 @@ export async function lookUpGuilds(api: Api, name: string): Promise<Named[]> {
     try {
       const { body } = await ask(name)
       const key = textField(body, 'uuid')
-      if (key) return [{ key, label: `${textField(body, 'name')} [${textField(body, 'prefix')}]` }]
+      if (key) return [{ key, label: labelOf(textField(body, 'name'), textField(body, 'prefix')) }]
     } catch (error) {
       if (error instanceof MultipleObjectsReturned) {
         return Object.entries(error.objects).map(([key, one]) => ({ key, label: textField(one, 'name') ?? '' }))

@@ -82,8 +82,8 @@ export async function guildPage(visit: Visit): Promise<Page> {
     path: `/guilds/${encodeURIComponent(guild?.prefix ?? uuid)}`,
     feed: `/feeds/guilds/${uuid}.atom`,
     title: guild
-      ? `${guild.name} [${guild.prefix}]: ${number(guild.members)} members, ${count(amount, 'territory', 'territories')}`
-      : `${holder ? `${holder.name} [${holder.prefix}]` : 'This guild'} is not in the latest list of guilds`,
+      ? `${labelOf(guild)}: ${number(guild.members)} members, ${count(amount, 'territory', 'territories')}`
+      : `${holder ? labelOf(holder) : 'This guild'} is not in the latest list of guilds`,
     lead: guild
       ? `Level ${number(guild.level)}, ${number(guild.online)} online, ${number(guild.wars)} wars; ? is unknown.`
       : 'What is known of a guild that is not listed, or not yet.',
@@ -126,8 +126,13 @@ async function namesFigure({ sql, finders }: Visit, uuid: string): Promise<Figur
   const names = (await finders.keys.guild?.holders(sql, uuid)) ?? []
   const [latest] = names
   if (!latest) return missing('names-list', 'No name is known', 'wynnsync sync guild-list')
-  return listFigure('names-list', `Known as ${latest.name} [${latest.prefix}]`, {
+  return listFigure('names-list', `Known as ${labelOf(latest)}`, {
     columns: ['Name', 'Prefix', 'From (UTC)', 'Until (UTC)'],
     rows: names.map(({ name, prefix, since, until }) => [name, prefix, since, until ?? 'now']),
   })
+}
+
+/** `Name [prefix]`, of which either may be unknown. */
+function labelOf({ name, prefix }: { readonly name: unknown; readonly prefix: unknown }): string {
+  return [name, prefix && `[${prefix}]`].filter(Boolean).join(' ')
 }

@@ -125,7 +125,7 @@ async function itemFigure(sql: Visit['sql'], { id, name }: Item): Promise<Figure
     [id],
   )
   const identified = rolls.map(({ what, base, least, most }): Cell[] => [
-    ...[what, base, least === most ? '' : `${least} to ${most}`],
+    ...[what, base, least === most ? '' : `${least ?? '?'} to ${most ?? '?'}`],
   ])
   return {
     id: 'fields',

@@ -112,7 +112,7 @@ function checkHeaders({ rateLimit, expiresAt }: ApiResponse<unknown>): Finding {
     return {
       check,
       verdict: 'fine',
-      seen: `${rateLimit?.remaining} of ${rateLimit?.limit} left in ${rateLimit?.bucket}`,
+      seen: `${rateLimit?.remaining} of ${rateLimit?.limit ?? 'an unknown number'} left in ${rateLimit?.bucket}`,
     }
   return {
     check,
