@@ -1,4 +1,4 @@
-import { Format, type GenericFormatter, type Options, SingleBar } from 'cli-progress'
+import cliProgress, { type GenericFormatter, type Options, type SingleBar } from 'cli-progress'
 import type { WalkProgress } from '../../api/pages.ts'
 import type { Clock } from '../../app/clock.ts'
 import type { Log } from '../../app/log.ts'
@@ -23,7 +23,7 @@ export interface Progress {
 
 /** What is done; with a bar and the time left where the total is known. */
 const line: GenericFormatter = (options, params, { resource, unit, rate, left, isCounted }) => {
-  const bar = Format.BarFormat(params.progress, options)
+  const bar = cliProgress.Format.BarFormat(params.progress, options)
   return isCounted
     ? `${resource} [${bar}] ${params.value}/${params.total} ${unit} · ${rate}/s · ${left} left`
     : `${resource} ${params.value} ${unit} · ${rate}/s`
@@ -53,7 +53,7 @@ export function progressBar(clock: Clock, stream: NodeJS.WritableStream = proces
       const rate = perSecond.toFixed(perSecond < 10 ? 1 : 0)
       const shown = { resource, unit, rate, left, isCounted: count !== null }
       if (!bar) {
-        bar = new SingleBar({ ...barOptions, stream })
+        bar = new cliProgress.SingleBar({ ...barOptions, stream })
         bar.start(count ?? records, records, shown)
       }
       bar.setTotal(count ?? records)
