@@ -105,4 +105,6 @@ export interface SampleTable {
   readonly key: readonly string[]
   /** Property names of the columns that count up: many of them at zero at once are hard to believe. */
   readonly counters?: readonly string[]
+  /** They are what the resource is about: a response that shows others has changed it. Default: they are measured beside it. */
+  readonly isContent?: boolean
 }

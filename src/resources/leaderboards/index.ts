@@ -38,7 +38,7 @@ export const leaderboards = defineWorklist({
   keyFlag: 'board',
   keySource: 'leaderboards',
   history: leaderboardHistory,
-  samples: { places: { table: leaderboardPlace, key: ['type', 'place'] } },
+  samples: { places: { table: leaderboardPlace, key: ['type', 'place'], isContent: true } },
   retained: [{ table: leaderboardPlace, key: ['type', 'place'], cell: 'day' }],
   derive: emptyPlaces,
   listKeys: async (api, { signal, lane }) => {

@@ -44,9 +44,13 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
   const related = await loadRelated(sql, resource, response, { goneRoots: closed, at, touched })
   const { written: others, lacking } = related
   const sampled: Sampled[] = []
+  let content = 0
   for (const [name, sample] of Object.entries(resource.samples ?? {})) {
     const rows = entities.flatMap((entity) => entity.samples?.[name] ?? [])
-    sampled.push(await appendSamples(sql, sample, rows, at))
+    const appended = await appendSamples(sql, sample, rows, at)
+    sampled.push(appended)
+    // The first response changes nothing.
+    if (sample.isContent && last) content += appended.written
   }
   const samples = sampled.reduce((sum, { written }) => sum + written, 0)
   const named = waiting.toSorted().slice(0, 3)
@@ -76,7 +80,7 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
   const versions = loaded.inserted.length + loaded.changed.length + closed.length
   return {
     inserted: loaded.inserted.length,
-    changed: loaded.changed.length,
+    changed: loaded.changed.length + content,
     closed: closed.length,
     unchanged: loaded.unchanged,
     awaitsAbsences: unknown || waiting.length > 0,

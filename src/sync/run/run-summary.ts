@@ -63,8 +63,7 @@ export function rejectKeys(summary: RunSummary, keys: number, rejection: GuardAc
 export function statusOf({ counts, statuses, missed, rejection }: RunSummary): RunStatus {
   if (rejection) return 'rejected'
   if (counts.rejected + counts.quarantined + missed > 0) return 'partial'
-  // What writes samples alone has no count of its own.
-  if (statuses.has('ok') || counts.inserted + counts.changed + counts.closed + counts.events > 0) return 'ok'
+  if (counts.inserted + counts.changed + counts.closed + counts.events > 0) return 'ok'
   return statuses.size === 1 && statuses.has('stale') ? 'stale' : 'unchanged'
 }
 
