@@ -4,6 +4,7 @@ export default defineConfig({
   dialect: 'postgresql',
   schema: [
     './src/db/schemas.ts',
+    './src/sync/evidence/tables.ts',
     './src/sync/record/tables.ts',
     './src/sync/outbox/tables.ts',
     './src/sync/record/watch-tables.ts',

@@ -6,10 +6,6 @@ do $$ begin
     alter table sync.privacy_action replica identity full;
   end if;
 
-  if not exists (select from pg_index where indexrelid = 'sync.absence_key'::regclass and indisreplident) then
-    alter table sync.absence replica identity using index absence_key;
-  end if;
-
   if not exists (select from pg_index where indexrelid = 'game.field_change_once'::regclass and indisreplident) then
     alter table game.field_change replica identity using index field_change_once;
   end if;

@@ -30,6 +30,18 @@ comment on column sync.raw_body.body is 'The text, compressed with brotli.';
 comment on column sync.raw_body.bytes is 'Length of the text in bytes, before compression.';
 comment on column sync.raw_body.first_at is 'When it was received first, by the clock of the requesting machine.';
 
+comment on table sync.claim is 'What responses say that must not be believed from one response, such as that a key is gone: pending until enough responses of different cache windows agree. A response that contradicts it removes it.';
+comment on column sync.claim.resource is 'The resource, such as items, or the resource and its history, such as guilds/members.';
+comment on column sync.claim.kind is 'missing, older, shown, returned, shrunken, flawed, skipped, empty place or unlisted: what is claimed. How many responses it takes is documented for each.';
+comment on column sync.claim.subject is 'What the claim is about: natural key of the entity; several columns are joined by a slash. Empty: the whole response.';
+comment on column sync.claim.value is 'What responses must agree in, such as a content hash. Empty: the subject says all.';
+comment on column sync.claim.first_at is 'observed_at of the first response that said so.';
+comment on column sync.claim.last_at is 'observed_at of the latest response that counted.';
+comment on column sync.claim.first_received_at is 'When the first one was received, by the clock of this machine.';
+comment on column sync.claim.last_received_at is 'When the latest one that counted was received, by the clock of this machine.';
+comment on column sync.claim.times is 'Responses of different cache windows that said so.';
+comment on column sync.claim.run_id is 'The run of the first one: run_id in sync.run.';
+
 comment on table sync.outbox is 'Everything that changed in the last day, numbered without a gap in the order of commits: what change files and streams read.';
 comment on column sync.outbox.number is 'Number of the change. A reader that saw one has seen, or can see, every lower one.';
 comment on column sync.outbox.at is 'When it was written, by the clock of the machine that wrote it.';
@@ -113,15 +125,6 @@ comment on column sync.source_version.source_id is 'The lake: source_id in sync.
 comment on column sync.source_version.table_name is 'The table of versions, such as game.item.';
 comment on column sync.source_version.key is 'Natural key; several columns are joined by a slash.';
 comment on column sync.source_version.valid_from is 'Start of the version.';
-
-comment on table sync.absence is 'Keys that the latest complete responses lacked. Absence is not deletion: a version gets its tombstone when enough responses in a row lacked the key; the row is removed then, or when the key is back.';
-comment on column sync.absence.resource is 'The resource, such as items.';
-comment on column sync.absence.key is 'Natural key of the entity; several columns are joined by a slash.';
-comment on column sync.absence.first_missed_at is 'observed_at of the first response without the key; where the version will end.';
-comment on column sync.absence.last_missed_at is 'observed_at of the latest response without the key.';
-comment on column sync.absence.times is 'Complete responses in a row without the key.';
-comment on column sync.absence.first_received_at is 'When the first response without the key was received, by the clock of this machine. NULL: not known.';
-comment on column sync.absence.last_received_at is 'The same of the latest response without the key that counted. NULL: not known.';
 
 comment on table sync.drift is 'Fields, enum members and types that the program does not know, each once; also fields that vanished or came back. Nothing of it is dropped.';
 comment on column sync.drift.id is 'Number of the row, rising.';
@@ -270,13 +273,6 @@ comment on column sync.tombstone.resource is 'The resource, or the resource and 
 comment on column sync.tombstone.key is 'Natural key of the entity; several columns are joined by a slash.';
 comment on column sync.tombstone.valid_until is 'valid_until of the version: observed_at of the first response that lacked the key.';
 comment on column sync.tombstone.confirmed_at is 'observed_at of the response that ended it.';
-
-comment on table sync.unconfirmed_version is 'Versions that a single response showed so far, of histories whose records say since when they are true, and versions whose tombstone a single response took away. Removed when a second response shows the key, or when what the first one showed is taken back.';
-comment on column sync.unconfirmed_version.resource is 'The resource and its history, such as territories/holds.';
-comment on column sync.unconfirmed_version.key is 'Natural key of the entity; several columns are joined by a slash.';
-comment on column sync.unconfirmed_version.valid_from is 'valid_from of the version.';
-comment on column sync.unconfirmed_version.observed_at is 'observed_at of the response that showed it.';
-comment on column sync.unconfirmed_version.ended is 'valid_until before that response opened the version again. NULL: the version is new.';
 
 comment on table sync.answer_span is 'Intervals of accepted responses without a gap: what compaction keeps of runs past the retention of the ledger.';
 comment on column sync.answer_span.resource is 'The resource.';

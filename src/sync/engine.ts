@@ -1,11 +1,11 @@
 import type { Api } from '../api/client.ts'
 import type { Clock } from '../app/clock.ts'
 import type { Database } from '../db/database.ts'
+import type { Guards } from './evidence/policies.ts'
 import type { PreparedBefore } from './normalize/prepared-before.ts'
 import type { PrivacyPolicy } from './privacy/restrictions/rule-source.ts'
 import type { Admission } from './run/admission.ts'
 import type { Outages } from './run/outages.ts'
-import type { Guards } from './validate/validate-snapshot.ts'
 
 /** The part of a logger that the engine uses (pino has it). */
 export type RunLog = Readonly<Record<'debug' | 'info' | 'warn' | 'error', (fields: object, message: string) => void>>

@@ -53,20 +53,22 @@ export interface History {
   }
   readonly parts: Readonly<Record<string, AnyPgTable & { readonly $inferInsert: object }>>
   /**
-   * What got a tombstone and comes back with the same content never ended: its version is open again. Only where two spells
-   * of one key never have the same content, such as with the time of a capture in it.
+   * What got a tombstone and comes back within hours with the same content never ended: its version is open again. Only where two
+   * spells of one key never have the same content, such as with the time of a capture in it.
    */
   readonly reopens?: boolean
   /**
-   * How `after` compares with the current `before`, which began at `began`: `older` changes nothing until another response
-   * says the same; what says `less` never changes anything. Needs a document column. `lastSeen` is the instant that the last
+   * How `after` compares with the current `before`, which began at `began`: `older` and `unclaimed` change nothing until another
+   * response says the same; what says `less` never changes anything. Needs a document column. `lastSeen` is the instant that the last
    * accepted response speaks for; `isReturn`: the version before the current one has the content of `after`.
    */
   readonly compare?: (
     before: Json,
     after: Json,
     known: { readonly began: Date; readonly lastSeen: Date | null; readonly isReturn: boolean },
-  ) => 'newer' | 'older' | 'less'
+  ) => 'newer' | 'older' | 'unclaimed' | 'less'
+  /** What documents of versions that nobody holds contain: such a version never was where the one before it goes on. */
+  readonly empty?: Readonly<Record<string, Json>>
 }
 
 /** A further history that a resource's records feed. */

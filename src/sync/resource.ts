@@ -4,6 +4,7 @@ import type { WalkProgress } from '../api/pages.ts'
 import type { UnknownField } from '../api/schemas/form/unknown.ts'
 import type { Sql } from '../db/database.ts'
 import type { Entity, History, RelatedHistory, SampleTable } from './entity.ts'
+import type { ClaimKind } from './evidence/policies.ts'
 import type { Json } from './normalize/hash.ts'
 import type { Personal } from './privacy/personal.ts'
 import type { ExpiringTable, RetainedObservations, RetainedTable } from './retention/retained-tables.ts'
@@ -73,15 +74,16 @@ export interface Answered {
   /** The facts of each record, by its key. */
   readonly recordFacts: ReadonlyMap<string, Json>
   /**
-   * Counts the keys below `scope` that the response lacks, `scope/…`; returns those that enough responses in a row have
-   * lacked, each with the instant of the first.
+   * Counts what the response claims about these subjects, and forgets what it contradicts, of those that are `scope` or below it. Returns
+   * what enough responses agree in, each with the instant of the first.
    */
-  readonly confirmMissing: (
-    missing: readonly string[],
-    scope: string,
-  ) => Promise<readonly { readonly key: string; readonly firstMissedAt: Date }[]>
-  /** The keys below `scope` that are counted as missing and not confirmed, each with the instant of the first such response. */
-  readonly pendingMissing: (scope: string) => Promise<readonly { readonly key: string; readonly firstMissedAt: Date }[]>
+  readonly corroborate: (
+    kind: ClaimKind,
+    subjects: readonly string[],
+    scope?: string,
+  ) => Promise<readonly { readonly subject: string; readonly firstAt: Date }[]>
+  /** What is claimed and not confirmed, each with the instant of the first response that said so. */
+  readonly pendingClaims: (kind: ClaimKind) => Promise<readonly { readonly subject: string; readonly firstAt: Date }[]>
   /** Versions that are in their tables no longer, with their start: what followed from them did not happen. */
   readonly withdrawn: readonly { readonly key: string; readonly validFrom: string }[]
 }

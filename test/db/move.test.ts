@@ -80,10 +80,10 @@ describe.each(bothKinds)('a move into the %s database', { timeout: 300_000 }, (k
 
   test('finds at the end what differs, and copies it again in the next call', async () => {
     const onCopied = (table: string) => {
-      if (table === 'sync.absence') void target.query('delete from sync.absence')
+      if (table === 'sync.claim') void target.query('delete from sync.claim')
     }
     await expect(move(source, target, { onCopied })).rejects.toThrow(
-      /differs from the source in sync.absence; these tables were emptied/,
+      /differs from the source in sync.claim; these tables were emptied/,
     )
     expect((await move(source, target)).resumed).toBeGreaterThan(50)
     await expectSame(source, target)
@@ -108,7 +108,7 @@ describe.each(bothKinds)('a move into the %s database', { timeout: 300_000 }, (k
     }
     // Parts refer to their roots, which are copied again with them.
     await source.query(`update game.item set display_name = 'Changed'`)
-    await source.query(`delete from sync.absence`)
+    await source.query(`delete from sync.claim`)
     const { resumed } = await move(source, target)
     expect(resumed).toBeGreaterThan(10)
     await expectSame(source, target)

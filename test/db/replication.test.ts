@@ -118,7 +118,7 @@ test('a subscriber follows a sync, a purge, retention and the deletion of every 
   const changes = await db.values(`select data from pg_logical_slot_get_changes('decoded', null, null)`)
   const text = changes.map(([line]) => String(line))
   for (const table of [
-    'sync.absence',
+    'sync.claim',
     'sync.observation',
     'sync.guard_action',
     'sync.privacy_action',

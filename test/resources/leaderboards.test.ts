@@ -117,7 +117,7 @@ describe.each(kindsOfPart)('leaderboards on the %s database', (kind) => {
     await syncBoard(world, 'guildTerritories', byPlace([guild(1, 5), guild(2, 4)]), '15:00')
     expect((await world.rows(at('guildTerritories', '14:30'))).map(([place]) => place)).toEqual([1])
     expect((await world.rows(history('guildTerritories', uuid(2)))).at(-1)).toEqual(['15:00', 2, 4, 0])
-    expect(await world.rows(`select * from sync.absence`)).toEqual([])
+    expect(await world.rows(`select * from sync.claim`)).toEqual([])
   })
 
   test('who hides has no name, which is not an empty place', async () => {

@@ -155,7 +155,7 @@ describe.each(kindsOfLongTests)('who is online, on the %s database,', (kind) => 
     expect(await rows('select world, online from game.world_sample')).toHaveLength(3)
     await syncOnline(world, body, '10:01')
     expect((await sessions())[0]).toEqual([1, 'EU2', null, '10:00', '10:00', null, null])
-    expect(await rows('select * from sync.absence')).toEqual([])
+    expect(await rows('select * from sync.claim')).toEqual([])
   })
 
   test('keeps the session of a player whose key was no uuid once', async () => {
@@ -163,7 +163,7 @@ describe.each(kindsOfLongTests)('who is online, on the %s database,', (kind) => 
     await syncOnline(world, listOf(most, { Somebody: 'EU2' }), '10:00:30')
     await syncOnline(world, listOf(all), '10:01')
     expect((await sessions())[0]).toEqual([1, 'EU2', null, '10:00', null, null, true])
-    expect(await rows('select * from sync.absence')).toEqual([])
+    expect(await rows('select * from sync.claim')).toEqual([])
     await syncOnline(world, listOf(most, { Somebody: 'EU2' }), '10:01:30')
     await syncOnline(world, listOf(most), '10:02')
     expect((await sessions())[0]).toEqual([1, 'EU2', null, '10:00', '10:01', '10:02', false])

@@ -106,7 +106,7 @@ describe.each(kindsOfLongTests)('territories on the %s database', (kind) => {
     expect(await world.sync(territories, older, '10:00:10')).toMatchObject({ status: 'stale', inserted: 0 })
     expect(await world.sync(territories, now, '10:00:20')).toMatchObject({ status: 'unchanged', inserted: 0 })
     expect(await world.sync(territories, now, '10:00:30')).toMatchObject({ status: 'unchanged', inserted: 0 })
-    const { 'sync.unconfirmed_version': unconfirmed, ...rest } = before
+    const { 'sync.claim': unconfirmed, ...rest } = before
     expect(unconfirmed).toBe(1)
     expect(await world.rowCounts()).toEqual({
       ...rest,

@@ -63,18 +63,22 @@ describe.each(kindsOfLongTests)('holds of territories on the %s database', (kind
   test.each([
     ['a guild that is null', { guild: null, acquired: null }],
     ['a guild whose fields are null', place(null, null)],
-  ])('are lost to nobody with %s: no capture, and the next owner takes them from nobody', async (_name, unowned) => {
-    await world.sync(territories, { Oak: place('a', '08:00') }, '10:00')
-    await world.sync(territories, { Oak: { ...place('a', null), ...unowned } }, '10:00:10')
-    expect(await world.rows(captures)).toEqual([])
-    await world.sync(territories, { Oak: place('b', '10:00:15') }, '10:00:20')
-    expect(await world.rows(holds)).toEqual([
-      ['Oak', 'Guild a', '08:00', '10:00:10'],
-      ['Oak', null, '10:00:10', '10:00:15'],
-      ['Oak', 'Guild b', '10:00:15', 'infinity'],
-    ])
-    expect(await world.rows(captures)).toEqual([['Oak', null, 'Guild b', false, '10:00:15', '10:00:20']])
-  })
+  ])(
+    'are lost to nobody with %s in two responses: no capture, and the next owner takes them from nobody',
+    async (_name, unowned) => {
+      await world.sync(territories, { Oak: place('a', '08:00') }, '10:00')
+      for (const at of ['10:00:10', '10:00:20'])
+        await world.sync(territories, { Oak: { ...place('a', null), ...unowned } }, at)
+      expect(await world.rows(captures)).toEqual([])
+      await world.sync(territories, { Oak: place('b', '10:00:25') }, '10:00:30')
+      expect(await world.rows(holds)).toEqual([
+        ['Oak', 'Guild a', '08:00', '10:00:10'],
+        ['Oak', null, '10:00:10', '10:00:25'],
+        ['Oak', 'Guild b', '10:00:25', 'infinity'],
+      ])
+      expect(await world.rows(captures)).toEqual([['Oak', null, 'Guild b', false, '10:00:25', '10:00:30']])
+    },
+  )
 
   test.each([
     ['a guild without a time', place('b', null)],
@@ -89,23 +93,29 @@ describe.each(kindsOfLongTests)('holds of territories on the %s database', (kind
     expect(await world.rows(holds)).toEqual([['Oak', 'Guild a', '08:00', 'infinity']])
   })
 
-  test('that flicker to nobody and come back with the same capture were not captured', async () => {
-    await world.sync(territories, { Oak: place('a', '08:00') }, '10:00')
-    await world.sync(territories, { Oak: place(null, null) }, '10:00:10')
-    await world.sync(territories, { Oak: place('a', '08:00') }, '10:00:20')
+  test.each([
+    ['one response shows', ['10:00:10']],
+    ['several responses show', ['10:00:10', '10:00:20', '10:00:30', '12:00']],
+  ])('never ended where %s nobody and the same capture is back', async (_name, instants) => {
+    const held = { Oak: { ...place('a', null), acquired: '2026-06-01T08:00:00.123456Z' }, Elm: place('b', '09:00') }
+    await world.sync(territories, held, '10:00')
+    for (const at of instants) await world.sync(territories, { ...held, Oak: place(null, null) }, at)
+    for (const at of ['12:00:10', '12:00:20']) await world.sync(territories, held, at)
     expect(await world.rows(captures)).toEqual([])
-    expect(await world.rows(holds)).toEqual([
-      ['Oak', 'Guild a', '08:00', '10:00:10'],
-      ['Oak', null, '10:00:10', '10:00:20'],
-      ['Oak', 'Guild a', '10:00:20', 'infinity'],
-    ])
+    expect(
+      await world.rows(
+        `select guild_name, valid_from::text, valid_until from game.territory_hold where territory = 'Oak'`,
+      ),
+    ).toEqual([['Guild a', '2026-06-01 08:00:00.123456+00', 'infinity']])
+    await world.sync(territories, { ...held, Oak: place('c', '12:00:25') }, '12:00:30')
+    expect(await world.rows(captures)).toEqual([['Oak', 'Guild a', 'Guild c', false, '12:00:25', '12:00:30']])
   })
 
-  test('taken from nobody are captured also when the API dates it before the answer that showed nobody', async () => {
+  test('taken from nobody are captured also when the API dates it before the responses that showed nobody', async () => {
     await world.sync(territories, { Oak: place('a', '08:00') }, '10:00')
-    await world.sync(territories, { Oak: place(null, null) }, '10:00:10')
-    await world.sync(territories, { Oak: place('b', '10:00:09') }, '10:00:20')
-    expect(await world.rows(captures)).toEqual([['Oak', null, 'Guild b', false, '10:00:09', '10:00:20']])
+    for (const at of ['10:00:10', '10:00:20']) await world.sync(territories, { Oak: place(null, null) }, at)
+    await world.sync(territories, { Oak: place('b', '10:00:09') }, '10:00:30')
+    expect(await world.rows(captures)).toEqual([['Oak', null, 'Guild b', false, '10:00:09', '10:00:30']])
   })
 
   test('captured without a time are captured when that was first seen; the time told later is no second capture', async () => {
@@ -206,20 +216,63 @@ describe.each(kindsOfLongTests)('holds of territories on the %s database', (kind
     expect(await world.rows(captures)).toEqual([['Oak', 'Guild a', 'Guild c', false, '10:00:05', '10:00:30']])
   })
 
-  test('that one answer opened again end where they had ended', async () => {
+  test('that one response opened again end where they had ended', async () => {
     const rest = { Elm: place('b', '09:00'), Ash: place('b', '09:00') }
     const all = { Oak: place('a', '08:00'), ...rest }
     const ofOak = `${holds.replace('order by', "where territory = 'Oak' order by")}`
     await world.sync(territories, all, '10:00')
-    for (const at of ['10:00:10', '10:00:20', '20 10:00']) await world.sync(territories, rest, at)
-    await world.sync(territories, all, '20 10:00:10')
+    for (const at of ['10:00:10', '10:00:20', '11:00']) await world.sync(territories, rest, at)
+    await world.sync(territories, all, '11:00:10')
     expect(await world.rows(ofOak)).toEqual([['Oak', 'Guild a', '08:00', 'infinity']])
-    for (const at of ['20 10:00:20', '20 10:00:30']) await world.sync(territories, rest, at)
+    for (const at of ['11:00:20', '11:00:30']) await world.sync(territories, rest, at)
     expect(await world.rows(ofOak)).toEqual([['Oak', 'Guild a', '08:00', '10:00:10']])
     expect(await world.versions('territory', 'territory')).toContainEqual(['Oak', '10:00', '10:00:10'])
-    for (const at of ['21 10:00', '21 10:00:10']) await world.sync(territories, all, at)
-    for (const at of ['21 10:00:20', '21 10:00:30']) await world.sync(territories, rest, at)
-    expect(await world.rows(ofOak)).toEqual([['Oak', 'Guild a', '08:00', '21 10:00:20']])
+    for (const at of ['12:00', '12:00:10']) await world.sync(territories, all, at)
+    for (const at of ['12:00:20', '12:00:30']) await world.sync(territories, rest, at)
+    expect(await world.rows(ofOak)).toEqual([['Oak', 'Guild a', '08:00', '12:00:20']])
+  })
+
+  test('of a place that was gone for long ended, though it is back with the same capture', async () => {
+    const rest = { Elm: place('b', '09:00'), Ash: place('b', '09:00') }
+    const all = { Oak: place('a', '08:00'), ...rest }
+    await world.sync(territories, all, '10:00')
+    for (const at of ['10:00:10', '10:00:20', '15 11:00']) await world.sync(territories, rest, at)
+    for (const at of ['28 10:00', '28 10:00:10']) await world.sync(territories, all, at)
+    const ofOak = `${holds.replace('order by', "where territory = 'Oak' order by")}`
+    expect(await world.rows(ofOak)).toEqual([
+      ['Oak', 'Guild a', '08:00', '10:00:10'],
+      ['Oak', 'Guild a', '28 10:00', 'infinity'],
+    ])
+    expect(await world.versions('territory', 'territory')).toContainEqual(['Oak', '28 10:00', 'infinity'])
+    expect(await world.rows(captures)).toEqual([])
+  })
+
+  test('of copies of one cache window are shown by one response, and confirm and contradict nothing', async () => {
+    const right = { Oak: place('a', '08:00'), Elm: place('b', '09:00') }
+    const wrong = { ...right, Oak: place('b', '09:59') }
+    await world.sync(territories, right, '10:00')
+    for (const at of ['10:00:10', '10:00:11']) await world.sync(territories, wrong, at)
+    for (const at of ['10:00:20', '10:00:30']) await world.sync(territories, right, at)
+    expect(await world.rows(captures)).toEqual([])
+    expect((await world.rows(holds)).map(([, guild, , until]) => [guild, until])).toEqual([
+      ['Guild b', 'infinity'],
+      ['Guild a', 'infinity'],
+    ])
+    for (const at of ['11:00', '11:00:10']) await world.sync(territories, { ...right, Oak: place('c', '10:59') }, at)
+    for (const at of ['11:00:20', '11:00:21']) await world.sync(territories, right, at)
+    expect((await world.rows(holds)).at(-1)?.slice(1)).toEqual(['Guild c', '10:59', 'infinity'])
+  })
+
+  test('that responses without the place follow are not confirmed by these', async () => {
+    const right = { Oak: place('a', '08:00'), Elm: place('b', '09:00'), Ash: place('b', '09:00') }
+    const { Oak: _, ...without } = right
+    await world.sync(territories, right, '10:00')
+    await world.sync(territories, { ...right, Oak: place('b', '09:59') }, '10:00:10')
+    for (const at of ['10:00:20', '10:00:30']) await world.sync(territories, without, at)
+    expect(await world.rows(captures)).toEqual([])
+    for (const at of ['10:00:40', '10:00:50']) await world.sync(territories, right, at)
+    expect(await world.rows(captures)).toEqual([])
+    expect((await world.rows(holds)).at(-1)).toEqual(['Oak', 'Guild a', '08:00', 'infinity'])
   })
 
   test('of a place that one answer only named never were, since when it ever says', async () => {
@@ -244,7 +297,7 @@ describe.each(kindsOfLongTests)('holds of territories on the %s database', (kind
   test('that the same answer showed again, byte for byte, in a later one stay in the history', async () => {
     await world.sync(territories, { Oak: place('a', '08:00') }, '10:00')
     for (const at of ['10:00:10', '10:00:20']) await world.sync(territories, { Oak: place('b', '10:00:05') }, at)
-    expect(await world.rows('select key from sync.unconfirmed_version')).toEqual([])
+    expect(await world.rows('select * from sync.claim')).toEqual([])
     await world.sync(territories, { Oak: place('c', '10:00:25') }, '10:00:30')
     for (const at of ['10:00:40', '10:00:50']) await world.sync(territories, { Oak: place('a', '08:00') }, at)
     expect((await world.rows(holds)).map(([, guild]) => guild)).toEqual(['Guild a', 'Guild b', 'Guild c', 'Guild a'])

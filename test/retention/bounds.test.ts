@@ -49,7 +49,7 @@ const bounds: Readonly<Record<string, readonly string[]>> = {
   'the number of things that there are': [
     'game.character_quest',
     'game.enumeration',
-    'sync.absence',
+    'sync.claim',
     'sync.budget',
     'sync.coverage_reach',
     'sync.installed_program',
@@ -61,7 +61,6 @@ const bounds: Readonly<Record<string, readonly string[]>> = {
     'sync.route_bucket',
     'sync.tier',
     'sync.tombstone',
-    'sync.unconfirmed_version',
     'sync.watch_delivery',
     'sync.web_key',
     'sync.work_item',

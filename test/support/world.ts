@@ -4,11 +4,11 @@ import { seededRandom, type VirtualClock, virtualClock } from '../../src/app/clo
 import { FOREVER } from '../../src/db/bulk/values.ts'
 import type { Database } from '../../src/db/database.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts'
+import type { Guards } from '../../src/sync/evidence/policies.ts'
 import type { PreparedBefore } from '../../src/sync/normalize/prepared-before.ts'
 import type { ExtractOptions, Resource, Worklist } from '../../src/sync/resource.ts'
 import { runResource } from '../../src/sync/run/run-resource.ts'
 import type { RunResult } from '../../src/sync/run/run-result.ts'
-import type { Guards } from '../../src/sync/validate/validate-snapshot.ts'
 import { giveBack, lendDatabase } from './lent-database.ts'
 
 /** What may differ from one sync of a diary to the next. */

@@ -105,7 +105,7 @@ describe.each(kindsOfLongTests)('any sequence of answers on the %s database', (k
       expect(
         await world.rows('select internal_name, level, valid_from, valid_until from game.item order by 1, 3'),
       ).toEqual(versions.map(({ key, level, from, until }) => [key, level, text(from), text(until)]))
-      expect(await world.rows('select key, first_missed_at, times from sync.absence order by 1')).toEqual(
+      expect(await world.rows('select subject, first_at, times from sync.claim order by 1')).toEqual(
         [...model.missed].sort().map(([key, { first, times }]) => [key, text(first), times]),
       )
       expect(await world.rows(overlaps)).toEqual([])

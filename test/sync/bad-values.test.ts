@@ -84,7 +84,7 @@ describe.each(kindsOfLongTests)('a value that Postgres refuses, on the %s databa
     expect(paths).toContain('/resources/0/type')
     if (!long) expect(paths).toContain('/links')
     expect(await world.sync(territories, body, '10:01')).toMatchObject({ status: 'partial', inserted: 0 })
-    expect(await world.rows('select from sync.absence')).toEqual([])
+    expect(await world.rows('select from sync.claim')).toEqual([])
   })
 
   test.each([nul, lone])('costs one guild of the list: %j in a name', async (name) => {

@@ -12,7 +12,7 @@ describe.each(kindsOfPart)('what a response of a wrong clock ended on the %s dat
   const some = (...names: string[]) => names.map((name) => item(name))
   const all = some('Ash', 'Elm', 'Fir', 'Oak')
   const less = some('Ash', 'Elm', 'Fir')
-  const pending = () => world.rows('select key, first_missed_at, times from sync.absence order by key')
+  const pending = () => world.rows('select subject, first_at, times from sync.claim order by subject')
 
   /** The API says at `came` what speaks for `dated`. */
   async function answer(path: string, body: object, came: string, dated: string) {

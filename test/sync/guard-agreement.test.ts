@@ -92,7 +92,7 @@ describe.each(kindsOfPart)('plausibility on the %s database', (kind) => {
     expect(await rows(`select records, normalized from sync.run order by started_at desc limit 1`)).toEqual([[15, 30]])
     expect(await sync(territories, map(30), '16:00', strict)).toMatchObject({ status: 'unchanged' })
     expect(await sync(territories, map(15), '16:00:10', strict)).toMatchObject({ status: 'rejected' })
-    expect(await rows('select count(*)::int from sync.absence')).toEqual([[0]])
+    expect(await rows('select kind, times from sync.claim')).toEqual([['shrunken', 1]])
   })
 
   test('opens again what ended wrongly once it is back, with its holds and without captures', async () => {

@@ -130,7 +130,7 @@ describe.each(kindsOfPart)('a wrong clock on the %s database', (kind) => {
     ])
     expect((await actions()).at(-1)).toEqual(['given up'])
     expect(await captures()).toEqual(wrong)
-    expect(await rows('select from sync.absence')).toEqual([])
+    expect(await rows('select from sync.claim')).toEqual([])
     expect(await sync(territories, right, '10:06')).toMatchObject({ status: 'unchanged' })
     await sync(territories, { ...right, Oak: place('c', '10:06') }, '10:07')
     expect(await captures()).toEqual([...wrong, ['Oak', 'Guild c']])

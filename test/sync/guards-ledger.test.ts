@@ -96,7 +96,7 @@ describe.each(kindsOfLongTests)('the ledger of guards on the %s database', (kind
         expect(await syncGuild(world, other, at)).toMatchObject({ rejected: 0, closed: 0 })
       expect(await members()).toEqual([[3]])
       expect(await rows(`select prefix from game.guild where valid_until = 'infinity'`)).toEqual([['NEW']])
-      expect(await rows('select * from sync.absence')).toEqual([])
+      expect(await rows('select distinct kind from sync.claim')).toEqual([['flawed']])
       expect(
         await rows(`select distinct guard, action, reason from sync.guard_action where action like 'accepted%'`),
       ).toEqual([
@@ -269,7 +269,7 @@ describe.each(kindsOfLongTests)('the ledger of guards on the %s database', (kind
       expect(await actions()).toEqual([unseen, unseen, unseen].map((reason) => ['walk', reason]))
       expect(await sync(items, all, '14:00')).toMatchObject({ status: 'unchanged', closed: 0 })
       expect(await versions()).toHaveLength(4)
-      expect(await rows('select * from sync.absence')).toEqual([])
+      expect(await rows('select * from sync.claim')).toEqual([])
     })
 
     test('when one record came twice in the place of another', async () => {
@@ -278,7 +278,7 @@ describe.each(kindsOfLongTests)('the ledger of guards on the %s database', (kind
       serve(() => 4, [all[0] ?? {}, all[1] ?? {}, all[1] ?? {}, all[2] ?? {}])
       expect(await world.syncNow(items, { walk: true })).toMatchObject({ status: 'partial', closed: 0 })
       expect(await actions()).toEqual([['walk', expect.stringMatching(/^3 different records came .* counts 4/)]])
-      expect(await rows('select * from sync.absence')).toEqual([])
+      expect(await rows('select * from sync.claim')).toEqual([])
     })
 
     test('and was read again from the start until it did', async () => {

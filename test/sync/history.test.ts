@@ -100,13 +100,13 @@ describe.each(bothKinds)('the history of items in the %s database', (kind) => {
       ['Elm', '10:00', 'infinity'],
       ['Oak', '10:00', 'infinity'],
     ])
-    expect(await rows('select * from sync.absence')).toEqual([])
+    expect(await rows('select * from sync.claim')).toEqual([])
   })
 
   test('ends an item when it was first missed, once a second answer lacks it too', async () => {
     await sync(items, [elm, oak], '10:00')
     await sync(items, [elm], '11:00')
-    expect(await rows('select key, first_missed_at, last_missed_at, times from sync.absence')).toEqual([
+    expect(await rows('select subject, first_at, last_at, times from sync.claim')).toEqual([
       ['Oak', '11:00', '11:00', 1],
     ])
     expect(await sync(items, [elm], '12:00')).toMatchObject({ status: 'ok', closed: 1 })
@@ -114,7 +114,7 @@ describe.each(bothKinds)('the history of items in the %s database', (kind) => {
       ['Elm', '10:00', 'infinity'],
       ['Oak', '10:00', '11:00'],
     ])
-    expect(await rows('select * from sync.absence')).toEqual([])
+    expect(await rows('select * from sync.claim')).toEqual([])
     expect(await sync(items, [elm], '13:00')).toMatchObject({ status: 'unchanged', closed: 0 })
   })
 
@@ -122,7 +122,7 @@ describe.each(bothKinds)('the history of items in the %s database', (kind) => {
     await sync(items, [elm, oak], '10:00')
     await sync(items, [elm], '11:00')
     expect(await sync(items, [elm], '11:00')).toMatchObject({ status: 'unchanged', closed: 0 })
-    expect(await rows('select times from sync.absence')).toEqual([[1]])
+    expect(await rows('select times from sync.claim')).toEqual([[1]])
   })
 
   test('does not count another copy of the same cache window, which is an hour, as a second absence', async () => {
@@ -168,7 +168,7 @@ describe.each(bothKinds)('the history of items in the %s database', (kind) => {
     }
     expect(await versions()).toContainEqual(['Yew', '10:00', 'infinity'])
     expect(await versions()).toContainEqual(['Elm', '11:00', 'infinity'])
-    expect(await rows('select * from sync.absence')).toEqual([])
+    expect(await rows('select * from sync.claim')).toEqual([])
   })
 
   test('believes a complete answer after an incomplete one with the same records', async () => {

@@ -130,7 +130,7 @@ describe.each(kindsOfLongTests)('what names a player, on the %s database,', (kin
         )
       }
       const known = await others()
-      expect(known.some((row) => row.startsWith('sync.absence'))).toBe(true)
+      expect(known.some((row) => row.startsWith('sync.claim'))).toBe(true)
       await purged()
       expect(await others()).toEqual(known)
       const engine = engineOn(world, world.db, false)

@@ -123,12 +123,12 @@ async function forgetInterrupted(
   resources: readonly string[],
   blindAt: (row: string, at: string) => string,
 ): Promise<void> {
-  const accepted = `status in ('ok', 'unchanged', 'partial') and observed_at > missed.first_missed_at`
+  const accepted = `status in ('ok', 'unchanged', 'partial') and observed_at > missed.first_at`
   await sql.query(
-    `delete from sync.absence missed using unnest($1::text[]) as of(resource)
-      where split_part(missed.resource, '/', 1) = of.resource
+    `delete from sync.claim missed using unnest($1::text[]) as of(resource)
+      where missed.kind = 'missing' and split_part(missed.resource, '/', 1) = of.resource
         and (exists (select from lake_run run where run.resource = of.resource and ${accepted} and ${blindAt('run', 'run.observed_at')})
-          or exists (select from lake_observation one where one.resource = of.resource and one.key = split_part(missed.key, '/', 1)
+          or exists (select from lake_observation one where one.resource = of.resource and one.key = split_part(missed.subject, '/', 1)
                         and ${accepted} and ${blindAt('one', 'one.observed_at')}))`,
     [[...resources]],
   )

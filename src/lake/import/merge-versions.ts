@@ -104,8 +104,8 @@ async function createPoints(
        left join ${table} own on ${same('own', 'changed')} and own.valid_from <= changed.ended and own.valid_until > changed.ended
       where changed.ended < 'infinity'
         -- A version whose key this database has missed since may be gone: what the lake says goes on.
-        and not exists (select from sync.absence missed where split_part(missed.resource, '/', 1) = $1
-                           and missed.key = ${keyText('changed')} and missed.first_missed_at <= changed.ended)`,
+        and not exists (select from sync.claim missed where missed.kind = 'missing' and split_part(missed.resource, '/', 1) = $1
+                           and missed.subject = ${keyText('changed')} and missed.first_at <= changed.ended)`,
     [resource],
   )
   await sql.query(

@@ -6,11 +6,11 @@ import type { Answered } from '../../sync/resource.ts'
  * says nothing.
  * @returns how many are empty now
  */
-export async function emptyPlaces(sql: Sql, { at, recordFacts, confirmMissing }: Answered): Promise<number> {
+export async function emptyPlaces(sql: Sql, { at, recordFacts, corroborate }: Answered): Promise<number> {
   let emptied = 0
   for (const [type, facts] of recordFacts) {
     const seen = Array.isArray(facts) ? facts : []
-    if (seen.length > 0) emptied += await emptyPlacesOf(sql, type, seen, { at, confirmMissing })
+    if (seen.length > 0) emptied += await emptyPlacesOf(sql, type, seen, { at, corroborate })
   }
   return emptied
 }
@@ -19,16 +19,16 @@ async function emptyPlacesOf(
   sql: Sql,
   type: string,
   seen: readonly unknown[],
-  { at, confirmMissing }: Pick<Answered, 'at' | 'confirmMissing'>,
+  { at, corroborate }: Pick<Answered, 'at' | 'corroborate'>,
 ): Promise<number> {
   const missing = (await missingPlaces(sql, type, seen, at)).map((place) => `${type}/${place}`)
-  const gone = await confirmMissing(missing, type)
+  const gone = await corroborate('empty place', missing, type)
   if (gone.length === 0) return 0
   await sql.query(
     `insert into game.leaderboard_place (type, place, observed_at, reason)
      select $1, place, at, 'empty' from unnest($2::int[], $3::timestamptz[]) as gone(place, at)
      on conflict do nothing`,
-    [type, gone.map(({ key }) => Number(key.slice(type.length + 1))), gone.map(({ firstMissedAt }) => firstMissedAt)],
+    [type, gone.map(({ subject }) => Number(subject.slice(type.length + 1))), gone.map(({ firstAt }) => firstAt)],
   )
   return gone.length
 }

@@ -2,11 +2,8 @@ import type { Sql } from '../../db/database.ts'
 import type { Answered } from '../../sync/resource.ts'
 import type { OnlineFacts } from './normalize.ts'
 
-/** Under it `sync.absence` counts players whom a list with unreadable players lacks. */
-const counted = 'unlisted'
-
 /** The response that a listing ends with, and what it knows. */
-interface Unlisting extends Pick<Answered, 'at' | 'pendingMissing' | 'confirmMissing'> {
+interface Unlisting extends Pick<Answered, 'at' | 'pendingClaims' | 'corroborate'> {
   readonly previousAt: Date | null
   readonly facts: OnlineFacts
   /** How many are hidden in the response; null: unknown. */
@@ -18,7 +15,7 @@ interface Unlisting extends Pick<Answered, 'at' | 'pendingMissing' | 'confirmMis
  * then only those end whom several responses in a row lack. Returns how many ended.
  */
 export async function closeUnlisted(sql: Sql, response: Unlisting): Promise<number> {
-  const { at, previousAt, facts, hidden, pendingMissing, confirmMissing } = response
+  const { at, previousAt, facts, hidden, pendingClaims, corroborate } = response
   const { players, unread = 0 } = facts
   const missing = await sql.query<{ player: string }>(
     `select player_uuid::text as player from game.player_listing open
@@ -26,10 +23,10 @@ export async function closeUnlisted(sql: Sql, response: Unlisting): Promise<numb
         and not exists (select from unnest($1::uuid[]) as listed(player_uuid) where listed.player_uuid = open.player_uuid)`,
     [players],
   )
-  const waiting = new Map((await pendingMissing(counted)).map(({ key, firstMissedAt }) => [key, firstMissedAt]))
-  const keys = missing.map(({ player }) => `${counted}/${player}`)
-  const gone = unread > 0 ? (await confirmMissing(keys, counted)).map(({ key }) => key) : keys
-  if (unread === 0 && waiting.size > 0) await confirmMissing([], counted)
+  const waiting = new Map((await pendingClaims('unlisted')).map(({ subject, firstAt }) => [subject, firstAt]))
+  const keys = missing.map(({ player }) => player)
+  const gone = unread > 0 ? (await corroborate('unlisted', keys)).map(({ subject }) => subject) : keys
+  if (unread === 0 && waiting.size > 0) await corroborate('unlisted', [])
   if (gone.length === 0) return 0
   const ended = await sql.query(
     `update game.player_listing listing
@@ -40,13 +37,7 @@ export async function closeUnlisted(sql: Sql, response: Unlisting): Promise<numb
        from unnest($1::uuid[], $2::timestamptz[]) as gone(player_uuid, missed_at)
       where listing.player_uuid = gone.player_uuid and last_listed_at is null
       returning 1`,
-    [
-      gone.map((key) => key.slice(counted.length + 1)),
-      gone.map((key) => waiting.get(key) ?? null),
-      at,
-      previousAt,
-      hidden,
-    ],
+    [gone, gone.map((key) => waiting.get(key) ?? null), at, previousAt, hidden],
   )
   return ended.length
 }

@@ -23,6 +23,7 @@ export const territories = defineResource({
       absence: 'with-root',
       reopens: true,
       compare: compareHolds,
+      empty: { guild: null },
       concerns: holdersOf,
     },
   },

@@ -8,7 +8,7 @@ const isNear = `starts_at between $3::timestamptz - interval '31 days' and $3::t
  * Writes down which events a response announced, and for when, and takes back what did not come about. Returns how many
  * occurrences are new.
  */
-export async function deriveOccurrences(sql: Sql, { at, recordFacts, confirmMissing }: Answered): Promise<number> {
+export async function deriveOccurrences(sql: Sql, { at, recordFacts, corroborate }: Answered): Promise<number> {
   const announced = [...recordFacts].filter(([, schedule]) => typeof schedule === 'string')
   const params = [announced.map(([name]) => name), announced.map(([, schedule]) => schedule), at]
   const added = await sql.query(
@@ -21,17 +21,17 @@ export async function deriveOccurrences(sql: Sql, { at, recordFacts, confirmMiss
   )
   // The API sends the next start of an event: one before it, which was still to come, was moved or never right.
   const skipped = await sql.query<{ key: string; name: string; start: string }>(
-    `select 'skipped/' || name || '/' || extract(epoch from known.starts_at) as key, name, known.starts_at::text as start
+    `select name || '/' || extract(epoch from known.starts_at) as key, name, known.starts_at::text as start
        from unnest($1::text[], $2::timestamptz[]) as sent(name, starts_at)
        join game.world_event_occurrence known on known.internal_name = name and known.starts_at > $3 and known.starts_at < sent.starts_at
       where sent.${isNear}`,
     params,
   )
-  const confirmed = await confirmMissing(
-    skipped.map((one) => one.key),
+  const confirmed = await corroborate(
     'skipped',
+    skipped.map((one) => one.key),
   )
-  const gone = new Set(confirmed.map(({ key }) => key))
+  const gone = new Set(confirmed.map(({ subject }) => subject))
   const over = skipped.filter(({ key }) => gone.has(key))
   if (over.length > 0)
     await sql.query(

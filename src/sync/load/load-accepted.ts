@@ -1,47 +1,37 @@
 import type { Sql } from '../../db/database.ts'
 import { documentOf } from '../drift/novelties.ts'
 import { lostBy, recordDrift } from '../drift/shape-changes.ts'
+import { corroborate, forgetContradicted, pendingClaims, type Witness } from '../evidence/claims.ts'
+import { policiesOf } from '../evidence/policies.ts'
 import { rootsOf } from '../normalize/prepare.ts'
 import { addTouched, type Touched } from '../outbox/touched.ts'
 import { appendQuarantine } from '../record/ledger.ts'
 import type { ResourceBase } from '../resource.ts'
 import { absenceActions, type GuardAction, type Lacking, olderActions, zeroActions } from '../validate/guard-actions.ts'
-import { enough } from '../validate/plausibility.ts'
 import type { IncomingResponse } from '../validate/validate-snapshot.ts'
-import { closeAbsent, confirmMissing, pendingAbsences } from './absent.ts'
+import { type Absence, closeAbsent } from './absent.ts'
 import { carryForward } from './carry.ts'
 import { appendFieldChanges, type DocumentChange } from './field-changes.ts'
 import type { Loaded, Withdrawn } from './load.ts'
-import { type AbsenceRule, closePreviousSpells, countCurrent, reconcileMissingKeys } from './missing-keys.ts'
+import { closePreviousSpells, countCurrent, findMissingKeys, tombstoneMissing } from './missing-keys.ts'
+import { loadAndRemember, takeBackOfGone } from './pending-versions.ts'
 import { appendSamples, type Sampled } from './samples.ts'
-import { loadUnconfirmed, takeBackOfGone } from './unconfirmed.ts'
 
-const nothingAbsent = { closed: [], waiting: [], unknown: false }
-const hour = 3_600_000
-
-/** When what a response lacks is gone: after responses of other cache windows, of a shrunken one only after hours. */
-function absenceRule({ cacheSeconds }: ResourceBase, { guards, isShrunken = false }: IncomingResponse): AbsenceRule {
-  const { absences, shrunkenHours = 6 } = guards
-  const apart = 1000 * cacheSeconds
-  if (!isShrunken) return { absences, apart }
-  return { absences: Math.max(absences, enough), apart, span: shrunkenHours * hour }
-}
+const nothingAbsent = { gone: [], closed: [], waiting: [], unknown: false }
 
 /** Loads an accepted response: versions, tombstones, samples, changed fields, quarantine, drift, and the events that follow. */
-export async function loadAccepted(sql: Sql, resource: ResourceBase, response: IncomingResponse) {
+export async function loadAccepted(sql: Sql, resource: ResourceBase, response: IncomingResponse, witness: Witness) {
   const { extraction, preparation, last, runId, guards } = response
   const { entities, quarantined } = preparation
   const roots = rootsOf(preparation)
-  const at = new Date(extraction.observedAt)
-  const apart = 1000 * resource.cacheSeconds
-  const receivedAt = new Date(response.receivedAt)
+  const { at } = witness
   const found = { resource: resource.name, at, runId }
-  const loaded = await loadRoots(sql, resource, response, at)
-  const { closed, waiting, unknown } =
-    response.scope === undefined ? await reconcileMissingRoots(sql, resource, response, loaded) : nothingAbsent
+  const loaded = await loadRoots(sql, resource, response, witness)
+  const { gone, closed, waiting, unknown } =
+    response.scope === undefined ? await tombstoneMissingRoots(sql, resource, response, witness, loaded) : nothingAbsent
   const touched: Touched = { keys: new Set(closed.map(({ key }) => key)), concerns: new Set() }
   addTouched(touched, resource.history, loaded)
-  const related = await loadRelated(sql, resource, response, { goneRoots: closed, at, touched })
+  const related = await loadRelated(sql, resource, response, witness, { goneRoots: gone, touched })
   const { written: others, lacking } = related
   const sampled: Sampled[] = []
   let content = 0
@@ -57,7 +47,10 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
   const missed = { what: 'records', waiting: waiting.length, named, ended: closed.length }
   const guarded = [
     ...related.guarded,
-    ...absenceActions([missed, ...lacking], absenceRule(resource, response)),
+    ...absenceActions(
+      [missed, ...lacking],
+      policiesOf(guards)[response.isShrunken ? 'missing from shrunken' : 'missing'],
+    ),
     ...zeroActions(sampled, guards.zeroShare),
   ]
   // The first response is where history begins: nothing in it is known to have changed.
@@ -71,9 +64,12 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
         previousAt: last ? new Date(last.observedAt) : null,
         facts: extraction.facts ?? null,
         recordFacts: new Map(roots.map((entity) => [entity.key, entity.facts ?? null])),
-        confirmMissing: (missing, scope) =>
-          confirmMissing(sql, resource.name, missing, { scope, responses: guards.absences, apart, at, receivedAt }),
-        pendingMissing: (scope) => pendingAbsences(sql, resource.name, scope),
+        corroborate: async (kind, subjects, scope) => {
+          const claims = subjects.map((subject) => ({ subject }))
+          await forgetContradicted(sql, witness, kind, claims, scope)
+          return (await corroborate(sql, witness, kind, claims)).confirmed
+        },
+        pendingClaims: (kind) => pendingClaims(sql, witness, kind),
         withdrawn: related.withdrawn,
       })
     : 0
@@ -104,39 +100,38 @@ async function currentKeysAfter(sql: Sql, { history }: ResourceBase, { last, sco
 /** Loads the versions of the records. Those that the last accepted response had too are current: they are not compared again. */
 async function loadRoots(
   sql: Sql,
-  { name, history }: ResourceBase,
-  { preparation, last, guards }: IncomingResponse,
-  at: Date,
+  { history }: ResourceBase,
+  { preparation, last }: IncomingResponse,
+  witness: Witness,
 ): Promise<Loaded> {
-  const order = { at, lastSeen: last ? new Date(last.observedAt) : null, responses: guards.absences }
-  const of = { counted: name, history }
+  const lastSeen = last ? new Date(last.observedAt) : null
   const before = preparation.repetition?.before
   const roots = rootsOf(preparation)
   const isAfterLast = last && before && Buffer.compare(before.contentHash, last.contentHash) === 0
-  if (!isAfterLast || history.compare) return await loadUnconfirmed(sql, of, roots, order)
+  if (!isAfterLast || history.compare) return await loadAndRemember(sql, witness, history, roots, lastSeen)
   const others = roots.filter((entity) => !before.entities.has(entity))
-  const loaded = await loadUnconfirmed(sql, of, others, order)
+  const loaded = await loadAndRemember(sql, witness, history, others, lastSeen)
   return { ...loaded, unchanged: loaded.unchanged + roots.length - others.length }
 }
 
 /** Tombstones the records that enough responses have lacked. `unknown`: what the response lacks is unknown. */
-async function reconcileMissingRoots(sql: Sql, resource: ResourceBase, response: IncomingResponse, loaded: Loaded) {
-  const { extraction, preparation, last } = response
+async function tombstoneMissingRoots(
+  sql: Sql,
+  { history }: ResourceBase,
+  { extraction, preparation, last, isShrunken }: IncomingResponse,
+  witness: Witness,
+  loaded: Loaded,
+) {
   const { quarantined, seen } = preparation
   const unreadable = quarantined.some(({ key }) => key === undefined)
-  const complete = extraction.complete && !unreadable && last !== undefined
+  const isComplete = extraction.complete && !unreadable && last !== undefined
   // When all current keys are there, none is missing, and a search would only read the table.
   const isFull = quarantined.length === 0 && rootsOf(preparation).length - loaded.inserted.length === last?.currentKeys
-  const among = { counted: resource.name, history: resource.history, seen, covers: extraction.covers }
-  const [at, receivedAt] = [new Date(extraction.observedAt), new Date(response.receivedAt)]
-  const rule = { ...absenceRule(resource, response), complete: complete && !isFull, at, receivedAt }
-  const reconciled = await reconcileMissingKeys(sql, among, rule)
-  await takeBackOfGone(
-    sql,
-    among,
-    reconciled.closed.map(({ key }) => key),
-  )
-  return { ...reconciled, unknown: !complete }
+  const among = { history, seen, covers: extraction.covers, isComplete: isComplete && !isFull, isShrunken }
+  const { gone, waiting } = await findMissingKeys(sql, witness, among)
+  const closed = await tombstoneMissing(sql, witness, history, gone)
+  await takeBackOfGone(sql, witness, history, gone)
+  return { gone, closed, waiting, unknown: !isComplete }
 }
 
 /** Loads the related histories and tombstones what is absent from them; counts versions that began or ended. */
@@ -144,11 +139,10 @@ async function loadRelated(
   sql: Sql,
   resource: ResourceBase,
   response: IncomingResponse,
-  { goneRoots, at, touched }: { readonly goneRoots: readonly DocumentChange[]; readonly at: Date; touched: Touched },
+  ofRoot: Witness,
+  { goneRoots, touched }: { readonly goneRoots: readonly Absence[]; touched: Touched },
 ): Promise<{ written: number; lacking: Lacking[]; guarded: GuardAction[]; withdrawn: Withdrawn[] }> {
-  const { preparation, guards } = response
-  const apart = 1000 * resource.cacheSeconds
-  const receivedAt = new Date(response.receivedAt)
+  const { preparation, guards, scope } = response
   const withdrawn: Withdrawn[] = []
   let written = 0
   const guarded: GuardAction[] = []
@@ -157,43 +151,35 @@ async function loadRelated(
     const found = preparation.entities.flatMap((entity) => entity.relatedEntities[name] ?? [])
     const entities =
       history.spellColumn === undefined ? found : await carryForward(sql, history, history.spellColumn, found)
-    const counted = `${resource.name}/${name}`
+    const witness = { ...ofRoot, resource: `${resource.name}/${name}` }
     let waiting = 0
     let ended = 0
-    if (history.spellColumn !== undefined && response.scope !== undefined) {
-      const among = { counted, history, scope: response.scope }
-      ended = await closePreviousSpells(sql, among, history.spellColumn, entities, at)
+    if (history.spellColumn !== undefined && scope !== undefined) {
+      ended = await closePreviousSpells(sql, witness, { history, scope }, history.spellColumn, entities)
       written += ended
     }
     const lastSeen = response.last ? new Date(response.last.observedAt) : null
-    const order = { at, lastSeen, responses: guards.absences }
-    const loaded = await loadUnconfirmed(sql, { counted, history }, entities, order)
+    const loaded = await loadAndRemember(sql, witness, history, entities, lastSeen)
     written += loaded.inserted.length + loaded.changed.length + loaded.withdrawn.length
     for (const one of loaded.withdrawn) withdrawn.push(one)
     addTouched(touched, history, loaded)
     for (const one of olderActions(name, loaded, guards.absences)) guarded.push(one)
     if (history.absence === 'with-root') {
-      const gone = goneRoots.map(({ key, at: firstMissedAt }) => ({ key, firstMissedAt, times: guards.absences }))
-      if (gone.length > 0) written += (await closeAbsent(sql, history, gone, at)).length
-      await takeBackOfGone(
-        sql,
-        { counted, history },
-        gone.map(({ key }) => key),
-      )
+      if (goneRoots.length > 0) written += (await closeAbsent(sql, history, goneRoots, witness.at)).length
+      for (const one of await takeBackOfGone(sql, witness, history, goneRoots)) withdrawn.push(one)
       continue
     }
     // What is in quarantine was there.
     const kept = preparation.quarantined.flatMap(({ key }) => key ?? [])
-    const complete = kept.length === preparation.quarantined.length
+    const isComplete = kept.length === preparation.quarantined.length
     const seen = new Set([...entities.map((entity) => entity.key), ...kept])
     for (const root of preparation.entities) {
       if (root.incomplete?.includes(name)) continue
-      const among = { counted, history, seen, scope: root.key }
-      const rule = { complete, absences: guards.absences, apart, at, receivedAt }
-      const reconciled = await reconcileMissingKeys(sql, among, rule)
-      waiting += reconciled.waiting.length
-      ended += reconciled.closed.length
-      written += reconciled.closed.length
+      const missing = await findMissingKeys(sql, witness, { history, seen, scope: root.key, isComplete })
+      const closed = await tombstoneMissing(sql, witness, history, missing.gone)
+      waiting += missing.waiting.length
+      ended += closed.length
+      written += closed.length
     }
     // Their keys are people: the ledger counts them and does not name them.
     lacking.push({ what: name, waiting, named: [], ended })

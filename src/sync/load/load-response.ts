@@ -1,4 +1,5 @@
 import type { Sql } from '../../db/database.ts'
+import { hasClaims, type Witness } from '../evidence/claims.ts'
 import { sha256 } from '../normalize/hash.ts'
 import { fingerprintOf, rootsOf } from '../normalize/prepare.ts'
 import type { Touched } from '../outbox/touched.ts'
@@ -9,10 +10,8 @@ import type { ResourceBase } from '../resource.ts'
 import { averageAgain } from '../retention/rollup.ts'
 import { ignoredActions, walkActions } from '../validate/guard-actions.ts'
 import { type Validation, validateResponse } from '../validate/validate-response.ts'
-import type { IncomingResponse, ReceivedResponse } from '../validate/validate-snapshot.ts'
-import { pendingAbsences } from './absent.ts'
+import type { IncomingResponse } from '../validate/validate-snapshot.ts'
 import { loadAccepted } from './load-accepted.ts'
-import { confirmVersions, unconfirmedOf } from './unconfirmed.ts'
 
 export interface LoadResult extends Counts, Pick<Validation, 'reason' | 'normalized' | 'guarded'> {
   readonly status: RunStatus
@@ -39,7 +38,8 @@ export async function loadResponse(sql: Sql, resource: ResourceBase, incoming: I
   const { quarantined, seen } = preparation
   const records = seen.size + quarantined.filter(({ key }) => key === undefined).length
   const contentHash = fingerprintOf(extraction, preparation)
-  const validation = await validateResponse(sql, resource, incoming, { records, contentHash })
+  const witness = await witnessOf(sql, resource, incoming)
+  const validation = await validateResponse(sql, resource, incoming, witness, { records, contentHash })
   const { status, reason, normalized, guarded } = validation
   const observedAt =
     status === 'rejected' && extraction.clockError !== undefined ? null : new Date(extraction.observedAt)
@@ -49,7 +49,7 @@ export async function loadResponse(sql: Sql, resource: ResourceBase, incoming: I
     const hidden = await hiddenIn(sql, resource, validation.response)
     return { ...base, hidden, status, reason, rejected: 1, guarded }
   }
-  const { hash, awaitsAbsences, ...accepted } = await loadUnlessKnown(sql, resource, validation, contentHash)
+  const { hash, awaitsAbsences, ...accepted } = await loadUnlessKnown(sql, resource, validation, witness, contentHash)
   if (scope !== undefined) await averageAgain(sql, resource, new Date(extraction.observedAt))
   preparation.repetition?.remember({ contentHash: hash, entities: new Set(rootsOf(preparation)) })
   const actions = [...walkActions(extraction, records), ...guarded, ...accepted.guarded]
@@ -66,24 +66,36 @@ export async function loadResponse(sql: Sql, resource: ResourceBase, incoming: I
   }
 }
 
+async function witnessOf(
+  sql: Sql,
+  { name, cacheSeconds }: ResourceBase,
+  { extraction, receivedAt, runId, guards, scope }: IncomingResponse,
+): Promise<Witness> {
+  const at = new Date(extraction.observedAt)
+  const of = { resource: name, cacheSeconds, at, receivedAt: new Date(receivedAt), runId, guards }
+  return { ...of, hasClaims: await hasClaims(sql, name, scope) }
+}
+
 /** Loads a response that is accepted; one that is the same as the last one changes nothing. */
 async function loadUnlessKnown(
   sql: Sql,
   resource: ResourceBase,
   { status: verdict, reason, response }: Validation,
+  witness: Witness,
   contentHash: Buffer,
 ) {
-  const { preparation, last } = response
+  const { preparation, last, extraction } = response
   const partial = partialReason(response) ?? reason
   const statusOf = (otherwise: 'ok' | 'unchanged'): RunStatus => (partial ? 'partial' : otherwise)
   const { hidden, isNews, eraseHidden, ...privacy } = await applyPrivacyRules(sql, resource, response)
-  if (verdict === 'unchanged' && !isNews && !(await confirmsPendingDeletion(sql, resource, response))) {
-    await confirmRepeated(sql, resource, response)
+  // Only a response that is newer in all its pages is another one, and then it counts for what is pending.
+  const isEvidence = witness.hasClaims && !(last && extraction.observedFrom <= last.observedAt)
+  if (verdict === 'unchanged' && !isNews && !isEvidence) {
     const currentKeys = last?.currentKeys ?? null
     const known = { unchanged: rootsOf(preparation).length, currentKeys, awaitsAbsences: false, ...privacy }
     return { ...known, status: statusOf('unchanged'), reason: partial, hidden, hash: contentHash }
   }
-  const { hasChanged, guarded, ...loaded } = await loadAccepted(sql, resource, response)
+  const { hasChanged, guarded, ...loaded } = await loadAccepted(sql, resource, response, witness)
   await eraseHidden()
   return {
     ...loaded,
@@ -95,26 +107,6 @@ async function loadUnlessKnown(
     hash: hidden.length > 0 || (response.isShrunken && loaded.awaitsAbsences) ? sha256(contentHash) : contentHash,
     guarded: [...(verdict === 'load' ? ignoredActions(preparation.ignored) : []), ...privacy.guarded, ...guarded],
   }
-}
-
-/** Whether an unchanged response still counts: what was missing before is missing again. */
-export async function confirmsPendingDeletion(
-  sql: Sql,
-  { name, relatedHistories = {} }: ResourceBase,
-  { extraction, last, scope }: ReceivedResponse,
-): Promise<boolean> {
-  // Only a response that is newer in all its pages is another one.
-  if (last && extraction.observedFrom <= last.observedAt) return false
-  for (const counted of [name, ...Object.keys(relatedHistories).map((history) => `${name}/${history}`)])
-    if ((await pendingAbsences(sql, counted, scope)).length > 0) return true
-  return false
-}
-
-/** Confirms, by a response that shows the same as the last one, what a single response has shown so far. */
-export async function confirmRepeated(sql: Sql, resource: ResourceBase, { extraction, last }: ReceivedResponse) {
-  if (last && extraction.observedFrom <= last.observedAt) return
-  const waiting = unconfirmedOf(resource)
-  if (waiting.length > 0) await confirmVersions(sql, waiting, { at: new Date(extraction.observedAt) })
 }
 
 function partialReason({ extraction, preparation }: IncomingResponse): string | null {

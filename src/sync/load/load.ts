@@ -44,11 +44,14 @@ export interface Loaded {
   readonly withdrawn: readonly Withdrawn[]
 }
 
+/** Why an entity does not simply replace the current version: it is from before, or says that nobody holds what somebody held. */
+export type OlderKind = 'older' | 'unclaimed'
+
 export interface Order {
   /** The instant that the last accepted response speaks for. */
   readonly lastSeen: Date | null
   /** What becomes of the entities that are older than what is stored. */
-  readonly judgeOlder: (older: readonly Prepared[]) => Promise<JudgedOlder>
+  readonly judgeOlder: (older: ReadonlyMap<Prepared, OlderKind>) => Promise<JudgedOlder>
   /** With the entities whose latest version is about to lose its tombstone. */
   readonly beforeReopening: (back: readonly Prepared[]) => Promise<void>
 }
@@ -68,6 +71,7 @@ interface Version {
 interface Older extends Version {
   readonly before: Json
   readonly began: Date
+  readonly kind: OlderKind
 }
 
 interface Difference {
@@ -81,6 +85,9 @@ interface Difference {
   /** Whether the version before the current one has the same content. */
   readonly isReturn: boolean
 }
+
+/** What was gone for longer and comes back with the same content was gone meanwhile, ms. */
+const longestPause = 24 * 3_600_000
 
 /** Entities compared and written in one round of statements; bounds the memory of a million. */
 const chunkSize = 20_000
@@ -114,7 +121,8 @@ export async function loadVersions(
       const start = startOf(entity, began ?? ended, at) ?? now
       if (began === null) {
         inserted.push(entity)
-        if (isBack && history.reopens) back.push(entity)
+        const isRecent = ended !== null && at.getTime() - ended.getTime() <= longestPause
+        if (isBack && isRecent && history.reopens) back.push(entity)
         else fresh.push({ entity, start, previousUntil: ended && instantText(ended) })
       } else {
         const order =
@@ -122,7 +130,7 @@ export async function loadVersions(
         if (order === 'newer') {
           changed.push({ entity, before })
           next.push({ entity, start, previousUntil: start })
-        } else if (order === 'older') older.push({ entity, before, began, start, previousUntil: start })
+        } else if (order !== 'less') older.push({ entity, before, began, start, previousUntil: start, kind: order })
       }
     }
     if (back.length > 0) await beforeReopening(back)
@@ -130,7 +138,9 @@ export async function loadVersions(
     await closeVersions(sql, history, next)
     await insertVersions(sql, history, [...fresh, ...next], now)
   }
-  const judged = history.compare ? await judgeOlder(older.map(({ entity }) => entity)) : noneOlder
+  const judged = history.compare
+    ? await judgeOlder(new Map(older.map(({ entity, kind }) => [entity, kind])))
+    : noneOlder
   const versions = new Map(older.map((version) => [version.entity, version]))
   const replacing = judged.replacing.flatMap(({ entity, seen, after }) => {
     const version = versions.get(entity)

@@ -1,81 +1,65 @@
 import { FatalError } from '../../app/errors.ts'
 import type { Sql } from '../../db/database.ts'
+import { corroborate, forgetClaims, pendingClaims, type Witness } from '../evidence/claims.ts'
+import { policiesOf } from '../evidence/policies.ts'
 import { accepted } from '../record/accepted.ts'
 import { rememberTombstones } from '../record/tombstones.ts'
 import type { History, ResourceBase, Row } from '../resource.ts'
-import {
-  type Absence,
-  closeAbsent,
-  countAbsences,
-  findAbsent,
-  forgetAbsences,
-  pendingAbsences,
-  type Seen,
-} from './absent.ts'
+import { type Absence, closeAbsent, findAbsent } from './absent.ts'
 import type { DocumentChange } from './field-changes.ts'
 import { historySql } from './history-sql.ts'
 
 /** Where absences are looked for. */
 export interface Among {
-  /** Name under which absences are counted: the resource, or `resource/history` for a further history. */
-  readonly counted: string
   readonly history: History
   readonly seen: ReadonlySet<string>
   /** Only keys that begin with this one. */
   readonly scope?: string | undefined
   /** Only keys that the response would have. */
   readonly covers?: ((key: string) => boolean) | undefined
+  /** Nothing is absent from a response that is not complete. */
+  readonly isComplete: boolean
+  /** What a shrunken list lacks is gone only after hours. */
+  readonly isShrunken?: boolean | undefined
 }
 
 export interface MissingKeys {
-  /** What ended, and when. */
-  readonly closed: readonly DocumentChange[]
+  /** Keys that enough responses lacked: their versions are to end when they were first missed. */
+  readonly gone: readonly Absence[]
   /** Keys that were missing, but not often enough yet. */
   readonly waiting: readonly string[]
 }
 
-/** When what responses lack is gone. */
-export interface AbsenceRule {
-  /** How many responses in a row must lack it. */
-  readonly absences: number
-  /** How far they must be apart to count, and how long the first one must be ago, by both clocks; ms. */
-  readonly apart?: number
-  readonly span?: number
+/** Counts what a complete response lacks, forgets what is back, and says which keys enough responses in a row have lacked. */
+export async function findMissingKeys(
+  sql: Sql,
+  witness: Witness,
+  { history, seen, scope, covers = () => true, isComplete, isShrunken = false }: Among,
+): Promise<MissingKeys> {
+  const pending = await pendingClaims(sql, witness, 'missing', scope)
+  const back = pending.filter(({ subject }) => seen.has(subject))
+  await forgetClaims(sql, witness.resource, 'missing', back)
+  const missing = isComplete ? (await findAbsent(sql, history, { seen, at: witness.at, scope })).filter(covers) : []
+  const claims = missing.map((subject) => ({ subject }))
+  const policy = policiesOf(witness.guards)[isShrunken ? 'missing from shrunken' : 'missing']
+  const { confirmed, pending: waiting } = await corroborate(sql, witness, 'missing', claims, policy)
+  return {
+    gone: confirmed.map(({ subject, firstAt }) => ({ key: subject, firstMissedAt: firstAt })),
+    waiting: waiting.map(({ subject }) => subject),
+  }
 }
 
-/**
- * Counts what a complete response lacks, forgets what is back, and tombstones the keys that enough consecutive complete
- * responses have lacked.
- *
- * @param complete nothing is absent from a response that is not complete
- */
-export async function reconcileMissingKeys(
+/** Tombstones keys that are gone. Returns what ended, and when. */
+export async function tombstoneMissing(
   sql: Sql,
-  among: Among,
-  { complete, absences, apart = 0, span = 0, at, receivedAt }: AbsenceRule & Seen & { complete: boolean },
-): Promise<MissingKeys> {
-  const { counted, history, seen, scope, covers = () => true } = among
-  const pending = await pendingAbsences(sql, counted, scope)
-  const back = pending.filter(({ key }) => seen.has(key)).map(({ key }) => key)
-  await forgetAbsences(sql, counted, back)
-  const missing = complete ? (await findAbsent(sql, history, seen, scope)).filter(covers) : []
-  if (missing.length === 0) return { closed: [], waiting: [] }
-  const missed = await countAbsences(sql, counted, missing, { at, apart, ...(receivedAt && { receivedAt }) })
-  const isLongAgo = (first: Date | null | undefined, now: Date | undefined) =>
-    !first || !now || now.getTime() - first.getTime() >= span
-  const isGone = ({ times, firstMissedAt, firstReceivedAt }: Absence) =>
-    times >= absences && isLongAgo(firstMissedAt, at) && isLongAgo(firstReceivedAt, receivedAt)
-  const gone = missed.filter(isGone)
-  const waiting = missed.filter((one) => !isGone(one)).map(({ key }) => key)
-  if (gone.length === 0) return { closed: [], waiting }
+  { resource, at }: Pick<Witness, 'resource' | 'at'>,
+  history: History,
+  gone: readonly Absence[],
+): Promise<readonly DocumentChange[]> {
+  if (gone.length === 0) return []
   const closed = await closeAbsent(sql, history, gone, at)
-  const keys = gone.map(({ key }) => key)
-  await forgetAbsences(sql, counted, keys)
-  await rememberTombstones(sql, counted, closed, at)
-  const ended = new Set(closed.map(({ key }) => key))
-  const stay = keys.filter((key) => !ended.has(key))
-  if (stay.length > 0) await countAbsences(sql, counted, stay, { at, apart, ...(receivedAt && { receivedAt }) })
-  return { closed, waiting: [...waiting, ...stay] }
+  await rememberTombstones(sql, resource, closed, at)
+  return closed
 }
 
 /**
@@ -84,16 +68,16 @@ export async function reconcileMissingKeys(
  */
 export async function closePreviousSpells(
   sql: Sql,
-  { counted, history, scope }: Omit<Among, 'seen'>,
+  witness: Witness,
+  { history, scope }: Pick<Among, 'history' | 'scope'>,
   spellColumn: string,
   returned: readonly { readonly key: string; readonly root: Row }[],
-  at: Date,
 ): Promise<number> {
-  const pending = await pendingAbsences(sql, counted, scope)
-  const missed = new Map(pending.map((absence) => [absence.key, absence]))
+  const pending = await pendingClaims(sql, witness, 'missing', scope)
+  const missed = new Map(pending.map(({ subject, firstAt }) => [subject, firstAt]))
   const back = returned.flatMap(({ key, root }) => {
-    const absence = missed.get(key)
-    return absence ? [{ ...absence, spell: root[spellColumn] ?? null }] : []
+    const firstMissedAt = missed.get(key)
+    return firstMissedAt ? [{ key, firstMissedAt, spell: root[spellColumn] ?? null }] : []
   })
   if (back.length === 0) return 0
   const { keyText, table } = historySql(history)
@@ -107,18 +91,15 @@ export async function closePreviousSpells(
   )
   const other = new Set(rows.map(({ key }) => key))
   const gone = back.filter(({ key }) => other.has(key))
-  if (gone.length === 0) return 0
-  const closed = await closeAbsent(sql, history, gone, at)
-  await rememberTombstones(sql, counted, closed, at)
-  return closed.length
+  return (await tombstoneMissing(sql, witness, history, gone)).length
 }
 
 /** Ends the versions of a key and of everything that hangs on it. Returns how many ended. */
 export async function tombstoneKey(sql: Sql, resource: ResourceBase, key: string, at: Date): Promise<number> {
-  const ending = (keys: readonly string[]) => keys.map((key) => ({ key, firstMissedAt: at, times: 0 }))
+  const ending = (keys: readonly string[]) => keys.map((key) => ({ key, firstMissedAt: at }))
   let closed = (await closeAbsent(sql, resource.history, ending([key]), at)).length
   for (const history of Object.values(resource.relatedHistories ?? {})) {
-    const rest = await findAbsent(sql, history, new Set(), key)
+    const rest = await findAbsent(sql, history, { seen: new Set(), at, scope: key })
     if (rest.length > 0) closed += (await closeAbsent(sql, history, ending(rest), at)).length
   }
   return closed

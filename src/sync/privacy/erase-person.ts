@@ -76,7 +76,7 @@ function absenceStatements({ absences, rows }: KeptTable, fieldGroup: string) {
   const which = fieldGroup === everything ? 'true' : own(rows, fieldGroup)
   if (absences === undefined || which === undefined) return []
   const ended = absenceStatement('sync.tombstone', absences)
-  return which === 'true' ? [ended, absenceStatement('sync.absence', absences)] : [ended]
+  return which === 'true' ? [ended, absenceStatement('sync.claim', absences)] : [ended]
 }
 
 /** The source of rows that statements about a table join: the players, and what narrows the search. */

@@ -4,6 +4,7 @@ import { accessNaming } from '../access/tables.ts'
 import { deleteUnusedBodies } from '../archive/bodies.ts'
 import { namesOf } from '../archive/erase-archived.ts'
 import { rawNaming } from '../archive/tables.ts'
+import { evidenceNaming } from '../evidence/tables.ts'
 import { outboxNaming } from '../outbox/tables.ts'
 import { sourceNaming } from '../record/source-tables.ts'
 import { ledgerNaming } from '../record/tables.ts'
@@ -15,6 +16,7 @@ import { privacyNaming } from './tables.ts'
 
 /** Every table of the engine, with the columns that can name a player. */
 export const engineNaming: readonly NamingTable[] = [
+  ...evidenceNaming,
   ...ledgerNaming,
   ...watchNaming,
   ...sourceNaming,

@@ -126,23 +126,6 @@ export const observation = syncTable(
   ],
 )
 
-export const absence = syncTable(
-  'absence',
-  'Keys that the latest complete responses lacked. Absence is not deletion: a version gets its tombstone when enough responses in a row lacked the key; the row is removed then, or when the key is back.',
-  {
-    resource: text('The resource, such as items.').notNull(),
-    key: text('Natural key of the entity; several columns are joined by a slash.').notNull(),
-    firstMissedAt: instant('observed_at of the first response without the key; where the version will end.').notNull(),
-    lastMissedAt: instant('observed_at of the latest response without the key.').notNull(),
-    times: integer('Complete responses in a row without the key.').notNull(),
-    firstReceivedAt: instant(
-      'When the first response without the key was received, by the clock of this machine. NULL: not known.',
-    ),
-    lastReceivedAt: instant('The same of the latest response without the key that counted. NULL: not known.'),
-  },
-  (self) => [unique('absence_key').on(self.resource, self.key)],
-)
-
 export const quarantine = syncTable(
   'quarantine',
   'Records that could not be normalized, each distinct one once, as the API sent them. The last good version of such an entity stays current.',
@@ -223,7 +206,6 @@ export const ledgerNaming = [
     { [words]: ['resource', 'refusal', 'credential'], [numbers]: ['contentHash', 'leasedBy'] },
   ),
   namesPeople(observation, { key: 'key', reason: 'text' }, { [words]: ['resource', 'status'], [numbers]: ['runId'] }),
-  namesPeople(absence, { key: 'row' }, { [words]: ['resource'] }),
   namesPeople(
     quarantine,
     { key: 'text', path: 'text', reason: 'text', raw: 'text' },

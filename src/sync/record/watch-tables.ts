@@ -115,19 +115,6 @@ export const guardAction = syncTable(
   (self) => [index('guard_action_time').on(self.resource, self.at)],
 )
 
-export const unconfirmedVersion = syncTable(
-  'unconfirmed_version',
-  'Versions that a single response showed so far, of histories whose records say since when they are true, and versions whose tombstone a single response took away. Removed when a second response shows the key, or when what the first one showed is taken back.',
-  {
-    resource: text('The resource and its history, such as territories/holds.').notNull(),
-    key: text('Natural key of the entity; several columns are joined by a slash.').notNull(),
-    validFrom: instant('valid_from of the version.').notNull(),
-    observedAt: instant('observed_at of the response that showed it.').notNull(),
-    ended: instant('valid_until before that response opened the version again. NULL: the version is new.'),
-  },
-  (self) => [primaryKey({ name: 'unconfirmed_version_pkey', columns: [self.resource, self.key, self.validFrom] })],
-)
-
 export const tombstone = syncTable(
   'tombstone',
   'The latest version of each key that ended because responses lacked it, and the response that confirmed this: when that one is given up for its clock, the version goes on. Of the last month.',
@@ -189,7 +176,6 @@ export const watchNaming = [
     { key: 'key', reason: 'text' },
     { [words]: ['resource', 'guard', 'action'], [numbers]: ['runId'] },
   ),
-  namesPeople(unconfirmedVersion, { key: 'row' }, { [words]: ['resource'] }),
   namesPeople(tombstone, { key: 'row' }, { [words]: ['resource'] }),
   namesPeople(
     lock,

@@ -29,8 +29,7 @@ const ofResource = `split_part(resource, '/', 1) = any($1::text[])`
 /** Tables that several resources share. Their running numbers and runs are no difference. */
 const shared: readonly Rebuilt[] = [
   'game.field_change',
-  'sync.absence',
-  'sync.unconfirmed_version',
+  'sync.claim',
   'sync.tombstone',
   'sync.drift',
   'sync.quarantine',

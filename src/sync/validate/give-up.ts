@@ -5,7 +5,7 @@ import { invalidateCoverage } from '../coverage/count.ts'
 import { bulkTable } from '../load/bulk-table.ts'
 import { historySql } from '../load/history-sql.ts'
 import { compareNextWithTables } from '../load/missing-keys.ts'
-import { restoreEndsAfter, unconfirmedOf } from '../load/unconfirmed.ts'
+import { historiesOf } from '../load/pending-versions.ts'
 import { accepted, acceptedStatuses } from '../record/accepted.ts'
 import { observation, run } from '../record/tables.ts'
 import { gap } from '../record/watch-tables.ts'
@@ -29,7 +29,8 @@ export interface GivenUp {
  */
 export async function giveUp(sql: Sql, resource: ResourceBase, given: GivenUp): Promise<void> {
   const { after, scope } = given
-  for (const of of unconfirmedOf(resource)) await restoreEndsAfter(sql, of, after, scope)
+  for (const { counted, history } of historiesOf(resource))
+    if (history.reopens) await restoreEnds(sql, counted, history, given)
   await removeVersions(sql, resource.history, given, resource.name)
   for (const [name, history] of Object.entries(resource.relatedHistories ?? {})) {
     const counted = history.absence === 'with-root' ? resource.name : `${resource.name}/${name}`
@@ -46,6 +47,19 @@ export async function giveUp(sql: Sql, resource: ResourceBase, given: GivenUp): 
   // In the order in which the load of a key takes these locks.
   await averageAgain(sql, resource, after)
   await correctLedger(sql, resource, given)
+}
+
+/** Ends versions again that only responses of later instants opened. */
+async function restoreEnds(sql: Sql, counted: string, history: History, { after, scope }: GivenUp): Promise<void> {
+  const { table, keyText } = historySql(history)
+  await sql.query(
+    `update ${table.name} version set valid_until = claim.value::timestamptz from sync.claim
+      where claim.resource = $1 and claim.kind = 'returned' and claim.first_at > $2
+        and ${scope === undefined ? '$3::text is null' : `split_part(claim.subject, '/', 1) = $3`}
+        and ${keyText('version')} = claim.subject and version.valid_from < claim.value::timestamptz
+        and version.valid_until > claim.value::timestamptz`,
+    [counted, after, scope ?? null],
+  )
 }
 
 /**
@@ -100,19 +114,21 @@ async function correctLedger(sql: Sql, resource: ResourceBase, given: GivenUp): 
           or path = '' and (resource, key, changed_at) in (select resource, key, valid_until ${undone}))`,
       params,
     )
-  await sql.query(`delete from sync.absence where ${absent} and first_missed_at > $2 ${ofKey}`, params)
+  const claimed = `${absent} ${scope === undefined ? '' : `and split_part(subject, '/', 1) = $3`}`
+  await sql.query(`delete from sync.claim where ${claimed} and first_at > $2`, params)
   await sql.query(
-    `update sync.absence set times = 1, last_missed_at = first_missed_at where ${absent} and last_missed_at > $2 ${ofKey}`,
+    `update sync.claim set times = 1, last_at = first_at, last_received_at = first_received_at where ${claimed} and last_at > $2`,
     params,
   )
   // What was missing before is missing as often as then.
   await sql.query(
-    `insert into sync.absence (resource, key, first_missed_at, last_missed_at, times)
-     select resource, key, valid_until, valid_until, 1 ${undone} and valid_until <= $2 on conflict do nothing`,
+    `insert into sync.claim
+       (resource, kind, subject, value, first_at, last_at, first_received_at, last_received_at, times, run_id)
+     select resource, 'missing', key, '', valid_until, valid_until, valid_until, valid_until, 1, gen_random_uuid()
+       ${undone} and valid_until <= $2 on conflict do nothing`,
     params,
   )
   await sql.query(`delete ${undone}`, params)
-  await sql.query(`delete from sync.unconfirmed_version where ${absent} and observed_at > $2 ${ofKey}`, params)
   // What stays was seen when the responses came.
   for (const [table, column] of dated)
     await sql.query(`update ${table} set ${column} = $2 where run_id = any($1::uuid[]) and ${column} > $2`, [runs, now])

@@ -1,4 +1,5 @@
 import { RetryableError } from '../../app/errors.ts'
+import type { Policy } from '../evidence/policies.ts'
 import type { Loaded } from '../load/load.ts'
 import type { Extraction } from '../resource.ts'
 import type { IgnoredInstant } from './ignored.ts'
@@ -55,7 +56,7 @@ export interface Lacking {
 /** At most one action for what waits, and one for what ended. */
 export function absenceActions(
   lacking: readonly Lacking[],
-  { absences, span = 0 }: { readonly absences: number; readonly span?: number },
+  { responses, span = 0 }: Pick<Policy, 'responses' | 'span'>,
 ): GuardAction[] {
   const waiting = lacking.filter((one) => one.waiting > 0)
   const ended = lacking.filter((one) => one.ended > 0)
@@ -63,7 +64,7 @@ export function absenceActions(
   if (waiting.length > 0) {
     const hours = span > 0 ? `, each of another cache window, over ${counted(span / 3_600_000, 'hours')}` : ''
     const missing = waiting.map(({ what, waiting, named }) => counted(waiting, what) + examples(named, waiting))
-    const reason = `missing: ${missing.join(', ')}; not ended before ${absences} responses in a row lack the same${hours}`
+    const reason = `missing: ${missing.join(', ')}; not ended before ${responses} responses in a row lack the same${hours}`
     actions.push({ guard: 'absence', action: 'pending', reason })
   }
   if (ended.length > 0) {

@@ -1,9 +1,7 @@
-import { and, desc, eq, inArray, isNotNull } from 'drizzle-orm'
 import type { Sql } from '../../db/database.ts'
-import { typed } from '../../db/typed.ts'
+import { corroborate, forgetContradicted, pendingClaims, type Witness } from '../evidence/claims.ts'
 import { historySql } from '../load/history-sql.ts'
 import { type Preparation, rootsOf } from '../normalize/prepare.ts'
-import { run } from '../record/tables.ts'
 import type { ResourceBase } from '../resource.ts'
 
 /** How many records of a response count for plausibility. */
@@ -45,90 +43,39 @@ async function countCurrent(sql: Sql, history: ResourceBase['history'], keys: re
   return row?.current ?? 0
 }
 
-/** How many responses in a row must agree before a shrunken one is loaded, this one included. */
-export const enough = 3
 /** By which share of the largest their numbers of records may differ. */
 const tolerance = 0.02
-/** So many rows of the ledger are read; a person may sync far more often than the API renews its response. */
-const longestStreak = 2000
-
-interface Shrunken {
-  readonly observedAt: number
-  readonly normalized: number
-  readonly complete: boolean
-}
 
 /**
- * Whether the last responses were shrunken too and agree with this one: complete, not empty, and each of another cache window.
- * Only for resources that are one response.
+ * Whether enough responses were shrunken too and agree with this one: complete, not empty, and each of another cache window. One that is
+ * not all there is neither agrees nor contradicts: every third list may be so. Only for resources that are one response.
  */
 export async function agreesWithShrunken(
   sql: Sql,
-  { name, cacheSeconds }: Pick<ResourceBase, 'name' | 'cacheSeconds'>,
-  response: Shrunken,
+  witness: Witness,
+  { normalized, complete }: { readonly normalized: number; readonly complete: boolean },
 ): Promise<boolean> {
-  if (!response.complete || response.normalized === 0) return false
-  const counts = [response.normalized]
-  let earliest = response.observedAt
-  for (const { observedAt, normalized, complete } of await shrunkenBefore(sql, name)) {
-    if (earliest - observedAt < 1000 * cacheSeconds) continue
-    if (normalized === 0) return false
-    // What is not all there is neither agrees nor contradicts: every third list may be so.
-    if (!complete) continue
-    earliest = observedAt
-    counts.push(normalized)
-    if (counts.length < enough) continue
-    return Math.max(...counts) - Math.min(...counts) <= tolerance * Math.max(...counts)
-  }
-  return false
+  if (!complete && normalized > 0) return false
+  const pending = await pendingClaims(sql, witness, 'shrunken')
+  const isSame = (count: number) => Math.abs(count - normalized) <= tolerance * Math.max(count, normalized)
+  const agreeing = pending.find(({ value }) => isSame(Number(value)))
+  const claims = normalized === 0 ? [] : [{ subject: '', value: agreeing?.value ?? String(normalized) }]
+  await forgetContradicted(sql, witness, 'shrunken', claims)
+  return (await corroborate(sql, witness, 'shrunken', claims)).confirmed.length > 0
 }
 
 /**
- * The responses since the last one of plausible size, newest first: rejected ones, and ones that are loaded although they are
- * shrunken. Of these the ledger has more normalized records than came.
+ * The same for a response about one key that contradicts itself, such as a total that differs from the listed records: whether enough
+ * responses about the key had the same flaw.
  */
-async function shrunkenBefore(sql: Sql, resource: string): Promise<Shrunken[]> {
-  const { observedAt, records, normalized, complete, status, finishedAt, startedAt } = run
-  const rows = await typed(sql)
-    .select({ observedAt, records, normalized, complete, status })
-    .from(run)
-    .where(
-      and(
-        eq(run.resource, resource),
-        inArray(status, ['ok', 'unchanged', 'partial', 'rejected']),
-        isNotNull(observedAt),
-      ),
-    )
-    .orderBy(desc(finishedAt), desc(startedAt))
-    .limit(longestStreak)
-  const isShrunken = (row: (typeof rows)[number]) =>
-    row.status === 'rejected' || (row.normalized !== null && row.normalized > row.records)
-  const end = rows.findIndex((row) => !isShrunken(row))
-  return (end < 0 ? rows : rows.slice(0, end)).map((row) => ({
-    observedAt: row.observedAt?.getTime() ?? 0,
-    normalized: Math.min(row.normalized ?? 0, row.records),
-    complete: row.complete ?? false,
-  }))
+export async function agreesWithFlawed(sql: Sql, witness: Witness, key: string, reason: string): Promise<boolean> {
+  const claims = [{ subject: key, value: reason }]
+  await forgetContradicted(sql, witness, 'flawed', claims, key)
+  return (await corroborate(sql, witness, 'flawed', claims)).confirmed.length > 0
 }
 
-/**
- * The same for a response about one key that contradicts itself, such as a total that differs from the listed records:
- * whether the last responses about the key had the same flaw, each of another instant.
- */
-export async function agreesWithRejectedKey(
-  sql: Sql,
-  resource: string,
-  { key, observedAt, reason }: { readonly key: string; readonly observedAt: number; readonly reason: string },
-): Promise<boolean> {
-  const [row] = await sql.query<{ rejected: number }>(
-    `with latest as (
-       select observed_at, status in ('rejected', 'partial') and reason = $3 as agrees
-         from sync.observation where resource = $1 and key = $2 order by received_at desc limit 50)
-     select count(distinct observed_at)::int as rejected from (
-       select observed_at, bool_and(agrees) over (order by nth) as so_far
-         from (select *, row_number() over () as nth from latest) numbered) row
-      where so_far and observed_at < $4`,
-    [resource, key, reason, new Date(observedAt)],
-  )
-  return (row?.rejected ?? 0) >= enough - 1
+/** A response that is neither shrunken nor flawed contradicts those that were. */
+export async function forgetImplausible(sql: Sql, witness: Witness, key: string | undefined): Promise<void> {
+  if (key === undefined) await forgetContradicted(sql, witness, 'shrunken', [])
+  await forgetContradicted(sql, witness, 'flawed', [], key)
 }

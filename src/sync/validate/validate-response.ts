@@ -1,11 +1,12 @@
 import type { Sql } from '../../db/database.ts'
+import type { Witness } from '../evidence/claims.ts'
 import { lastAccepted } from '../record/ledger.ts'
 import type { ResourceBase } from '../resource.ts'
 import { lastOfKey } from '../worklist/work-items.ts'
 import { judgeClock } from './clock-guard.ts'
 import { giveUp } from './give-up.ts'
 import type { GuardAction } from './guard-actions.ts'
-import { agreesWithRejectedKey, agreesWithShrunken, countRecords } from './plausibility.ts'
+import { agreesWithFlawed, agreesWithShrunken, countRecords, forgetImplausible } from './plausibility.ts'
 import type { IncomingResponse } from './validate-snapshot.ts'
 import { type Verdict, validateSnapshot } from './validate-snapshot.ts'
 
@@ -31,6 +32,7 @@ export async function validateResponse(
   sql: Sql,
   resource: ResourceBase,
   response: IncomingResponse,
+  witness: Witness,
   found: Found,
 ): Promise<Validation> {
   const { extraction, last } = response
@@ -42,7 +44,7 @@ export async function validateResponse(
     return { status, reason, normalized: null, response, guarded: [{ guard: 'clock', action: 'pending', reason }] }
   }
   const current = clock.kind === 'give-up' ? await withoutGivenUp(sql, resource, response, clock) : response
-  const validation = await judgePlausibility(sql, resource, current, found)
+  const validation = await judgePlausibility(sql, resource, current, witness, found)
   if (clock.kind === 'fine') return validation
   const action = clock.kind === 'agreed' ? 'accepted after agreement' : 'given up'
   return { ...validation, guarded: [{ guard: 'clock', action, reason: clock.reason }, ...validation.guarded] }
@@ -65,6 +67,7 @@ async function judgePlausibility(
   sql: Sql,
   resource: ResourceBase,
   response: IncomingResponse,
+  witness: Witness,
   { records, contentHash }: Found,
 ): Promise<Validation> {
   const { extraction, preparation, last, guards, scope } = response
@@ -83,8 +86,13 @@ async function judgePlausibility(
   }
   const validation = { reason: null, normalized, response }
   if (verdict.status === 'rejected') {
-    const { reason, shrunken } = verdict
-    if (!shrunken || !isNewer || !(await agreesWithShrunken(sql, resource, { ...extraction, normalized })))
+    const { reason } = verdict
+    const { complete } = extraction
+    if (
+      scope !== undefined ||
+      !isNewer ||
+      !(await agreesWithShrunken(sql, witness, { normalized: records && normalized, complete }))
+    )
       return rejected(response, normalized, { guard: 'plausibility', reason })
     const because = 'because three complete responses in a row, each of another cache window, agree'
     const guarded = [accepted(`${reason}; loaded, ${because}; what it lacks is not ended yet`, 'agreement')]
@@ -92,10 +100,12 @@ async function judgePlausibility(
   }
   const { status } = verdict
   const error = (status === 'load' ? verdict.overruled : undefined) ?? extraction.validationError
-  if (error === undefined) return { ...validation, status, guarded: [] }
+  if (error === undefined) {
+    if (isNewer) await forgetImplausible(sql, witness, scope)
+    return { ...validation, status, guarded: [] }
+  }
   if (accept) return { ...validation, status, guarded: [accepted(`${error}; accepted, because a person accepts it`)] }
-  const flawed = { key: scope ?? '', observedAt: extraction.observedAt, reason: error }
-  if (scope === undefined || !isNewer || !(await agreesWithRejectedKey(sql, resource.name, flawed)))
+  if (scope === undefined || !isNewer || !(await agreesWithFlawed(sql, witness, scope, error)))
     return rejected(response, normalized, { guard: 'plausibility', reason: error })
   const reason = `${error}; accepted, because three responses in a row agree, but nothing it lacks is ended`
   const partial = { ...validation, reason: error, response: withoutAbsences(resource, response) }

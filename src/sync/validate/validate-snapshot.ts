@@ -1,21 +1,6 @@
+import type { Guards } from '../evidence/policies.ts'
 import type { Preparation } from '../normalize/prepare.ts'
 import type { PrivacyInput } from '../privacy/privacy.ts'
-
-/** What a person may set about the guards. */
-export interface Guards {
-  /** A response with fewer records than this share (0..1) of the last good one is rejected. */
-  readonly plausibleShare: number
-  /** The same for single resources, by name, where another share is right. */
-  readonly plausibleShares?: Readonly<Record<string, number>>
-  /** In how many consecutive complete responses a key must be missing before its version ends. */
-  readonly absences: number
-  /** For how many hours the responses of a shrunken resource must lack a key before its version ends; default: 6. */
-  readonly shrunkenHours?: number
-  /** From which share (0..1) on counters that fall to zero at once are taken for a glitch. */
-  readonly zeroShare: number
-  /** Accept a response although it looks implausible. */
-  readonly accept?: boolean
-}
 
 /** The last accepted response, as the ledger has it. */
 export interface LastAccepted {
@@ -40,8 +25,7 @@ export type Verdict =
   | { readonly status: 'load'; readonly overruled?: string }
   | { readonly status: 'unchanged' }
   | { readonly status: 'stale'; readonly reason: string }
-  /** `shrunken`: there are fewer records than there should be, but not none. */
-  | { readonly status: 'rejected'; readonly reason: string; readonly shrunken: boolean }
+  | { readonly status: 'rejected'; readonly reason: string }
 
 /**
  * Decides what becomes of a response: loaded, unchanged, stale (older than what is known) or rejected (implausible).
@@ -66,7 +50,7 @@ export function validateSnapshot(
   const implausible = implausibility(response, last, plausibleShare)
   if (implausible !== undefined && !accept) {
     const hint = response.records === 0 ? '' : '; if that is right, sync with --accept'
-    return { status: 'rejected', reason: implausible + hint, shrunken: response.records > 0 }
+    return { status: 'rejected', reason: implausible + hint }
   }
   if (last && response.observedAt === last.observedAt) {
     return {

@@ -91,7 +91,7 @@ async function isListedSince(sql: Sql, { listing }: Worklist, key: string, since
   const rows = await sql.query(
     `select from ${table.name} listed
       where ${keyText('listed')} = $2 and listed.valid_until = 'infinity'
-        and not exists (select from sync.absence missed where missed.resource = $1 and missed.key = $2)
+        and not exists (select from sync.claim missed where missed.resource = $1 and missed.kind = 'missing' and missed.subject = $2)
         and exists (select from sync.run where run.resource = $1 and run.observed_at > $3 and run.complete
                        and run.status in ('ok', 'unchanged', 'partial'))`,
     [listing.resource, key, since],

@@ -4,9 +4,9 @@ import { recipes } from '../../../src/resources/recipes/index.ts'
 import { patchItems } from '../../../src/sandbox/generator/patch.ts'
 import type { ItemWorld } from '../../../src/sandbox/generator/records.ts'
 import { createItemWorld } from '../../../src/sandbox/generator/world.ts'
+import { closeAbsent, findAbsent } from '../../../src/sync/load/absent.ts'
 import { appendFieldChanges } from '../../../src/sync/load/field-changes.ts'
 import { loadVersions } from '../../../src/sync/load/load.ts'
-import { reconcileMissingKeys } from '../../../src/sync/load/missing-keys.ts'
 import { prepare } from '../../../src/sync/normalize/prepare.ts'
 import type { Extent } from './draws.ts'
 
@@ -49,8 +49,9 @@ async function loadAnswer(
   await db.transaction(async (sql) => {
     const { inserted, changed } = await loadVersions(sql, resource.history, entities, at)
     const seen = new Set(entities.map(({ key }) => key))
-    const among = { counted: resource.name, history: resource.history, seen }
-    const { closed } = await reconcileMissingKeys(sql, among, { complete: true, absences: 1, at })
+    const missing = await findAbsent(sql, resource.history, { seen, at })
+    const gone = missing.map((key) => ({ key, firstMissedAt: at }))
+    const closed = await closeAbsent(sql, resource.history, gone, at)
     const appeared = inserted.map(({ key, documentText }) => ({
       key,
       at,

@@ -1,0 +1,144 @@
+import type { Sql } from '../../db/database.ts'
+import { type ClaimKind, type Guards, type Policy, policiesOf } from './policies.ts'
+
+/** The response that makes a claim. */
+export interface Witness {
+  /** The resource, or `resource/history`. */
+  readonly resource: string
+  /** The instant that it speaks for. */
+  readonly at: Date
+  /** When it was received, by the clock of this machine. */
+  readonly receivedAt: Date
+  /** How long the API may send the same copy, seconds. */
+  readonly cacheSeconds: number
+  readonly runId: string
+  readonly guards: Pick<Guards, 'absences' | 'shrunkenHours'>
+  /** Whether anything that earlier responses said is pending: where nothing is, nothing is looked up. */
+  readonly hasClaims: boolean
+}
+
+/** What one response says that must not be believed from one response. */
+export interface Claim {
+  /** A key, a place, or empty for the whole response. */
+  readonly subject: string
+  /** What responses must agree in; default: empty. */
+  readonly value?: string
+}
+
+export interface PendingClaim extends Required<Claim> {
+  readonly firstAt: Date
+  readonly times: number
+}
+
+/** Claims that a response makes, and those of the same kind that enough responses agree in now. */
+export interface Corroborated {
+  readonly confirmed: readonly PendingClaim[]
+  readonly pending: readonly PendingClaim[]
+}
+
+const inScope = (parameter: string) => `(subject = ${parameter} or starts_with(subject, ${parameter} || '/'))`
+
+/**
+ * Counts what a response claims: the only counter of evidence. A response counts where it is of another cache window than the last one
+ * that counted, by the instant that it speaks for and by this machine's clock; by the latter, half a window is enough, since polls do
+ * not come to the second. Confirmed claims are removed, unless their policy says that they stand.
+ *
+ * @param policy default: that of the kind
+ */
+export async function corroborate(
+  sql: Sql,
+  witness: Witness,
+  kind: ClaimKind,
+  claims: readonly Claim[],
+  policy: Policy = policiesOf(witness.guards)[kind],
+): Promise<Corroborated> {
+  if (claims.length === 0) return { confirmed: [], pending: [] }
+  const { resource, at, receivedAt, runId } = witness
+  const apart = policy.apart === 'cache' ? 1000 * witness.cacheSeconds : policy.apart
+  const counts = 'claim.last_at <= $5 and claim.last_received_at <= $7'
+  const counted = await sql.query<PendingClaim & { readonly firstReceivedAt: Date }>(
+    `insert into sync.claim
+       (resource, kind, subject, value, first_at, last_at, first_received_at, last_received_at, times, run_id)
+     select $1, $2, subject, value, $4, $4, $6, $6, 1, $8 from unnest($3::text[], $9::text[]) as claimed(subject, value)
+     on conflict (resource, kind, subject, value) do update
+       set times = claim.times + (${counts})::int,
+           last_at = case when ${counts} then $4 else claim.last_at end,
+           last_received_at = case when ${counts} then $6 else claim.last_received_at end
+     returning subject, value, first_at as "firstAt", first_received_at as "firstReceivedAt", times`,
+    [
+      resource,
+      kind,
+      claims.map(({ subject }) => subject),
+      at,
+      new Date(at.getTime() - apart),
+      receivedAt,
+      new Date(receivedAt.getTime() - apart / 2),
+      runId,
+      claims.map(({ value = '' }) => value),
+    ],
+  )
+  const { responses, span = 0, stands = false } = policy
+  const isConfirmed = ({ times, firstAt, firstReceivedAt }: (typeof counted)[number]) =>
+    times >= responses &&
+    at.getTime() - firstAt.getTime() >= span &&
+    receivedAt.getTime() - firstReceivedAt.getTime() >= span
+  const confirmed = counted.filter(isConfirmed)
+  if (!stands) await forgetClaims(sql, resource, kind, confirmed)
+  return { confirmed, pending: counted.filter((one) => !isConfirmed(one)) }
+}
+
+/**
+ * Forgets the claims of a kind that a response contradicts: all that it does not make itself.
+ * @param scope only claims about this key and what hangs on it
+ */
+export async function forgetContradicted(
+  sql: Sql,
+  witness: Witness,
+  kind: ClaimKind,
+  claims: readonly Claim[],
+  scope?: string,
+): Promise<void> {
+  const made = new Set(claims.map(({ subject, value = '' }) => `${subject} ${value}`))
+  const contradicted = (await pendingClaims(sql, witness, kind, scope)).filter(
+    ({ subject, value }) => !made.has(`${subject} ${value}`),
+  )
+  await forgetClaims(sql, witness.resource, kind, contradicted)
+}
+
+export async function forgetClaims(
+  sql: Sql,
+  resource: string,
+  kind: ClaimKind,
+  claims: readonly Required<Claim>[],
+): Promise<void> {
+  if (claims.length === 0) return
+  await sql.query(
+    `delete from sync.claim using unnest($3::text[], $4::text[]) as over(subject, value)
+      where claim.resource = $1 and claim.kind = $2 and claim.subject = over.subject and claim.value = over.value`,
+    [resource, kind, claims.map(({ subject }) => subject), claims.map(({ value }) => value)],
+  )
+}
+
+/** Claims of a kind that are not confirmed yet. @param scope only about this key and what hangs on it */
+export async function pendingClaims(
+  sql: Sql,
+  { resource, hasClaims }: Pick<Witness, 'resource' | 'hasClaims'>,
+  kind: ClaimKind,
+  scope?: string,
+): Promise<PendingClaim[]> {
+  if (!hasClaims) return []
+  return await sql.query<PendingClaim>(
+    `select subject, value, first_at as "firstAt", times from sync.claim
+      where resource = $1 and kind = $2 ${scope === undefined ? '' : `and ${inScope('$3')}`}`,
+    scope === undefined ? [resource, kind] : [resource, kind, scope],
+  )
+}
+
+/** Whether anything that responses of a resource said waits for further ones: then even one that shows the same as the last counts. */
+export async function hasClaims(sql: Sql, resource: string, scope?: string): Promise<boolean> {
+  const rows = await sql.query(
+    `select from sync.claim where split_part(resource, '/', 1) = $1 ${scope === undefined ? '' : `and ${inScope('$2')}`} limit 1`,
+    scope === undefined ? [resource] : [resource, scope],
+  )
+  return rows.length > 0
+}

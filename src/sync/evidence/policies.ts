@@ -1,0 +1,79 @@
+/** What a person may set about the guards. */
+export interface Guards {
+  /** A response with fewer records than this share (0..1) of the last good one is rejected. */
+  readonly plausibleShare: number
+  /** The same for single resources, by name, where another share is right. */
+  readonly plausibleShares?: Readonly<Record<string, number>>
+  /** In how many consecutive complete responses a key must be missing before its version ends. */
+  readonly absences: number
+  /** For how many hours the responses of a shrunken resource must lack a key before its version ends; default: 6. */
+  readonly shrunkenHours?: number
+  /** From which share (0..1) on counters that fall to zero at once are taken for a glitch. */
+  readonly zeroShare: number
+  /** Accept a response although it looks implausible. */
+  readonly accept?: boolean
+}
+
+/** What a response may not conclude alone, each with what it concludes once enough responses say the same. */
+export type ClaimKind =
+  /** A complete response lacks a key: its version ends where it was first missed. */
+  | 'missing'
+  /** A record is older than what is stored, or shows an owner without a time: it replaces what is stored. */
+  | 'older'
+  /** Nobody holds what somebody held: the hold ends where that was first shown. */
+  | 'unclaimed'
+  /** A version that one response showed so far: it is kept, whatever later ones show. */
+  | 'shown'
+  /** A version that one response opened again after its tombstone: the tombstone is forgotten. */
+  | 'returned'
+  /** Far fewer records than before: the response is loaded. */
+  | 'shrunken'
+  /** A response about a key that contradicts itself, such as a total that differs from the list: it is loaded in part. */
+  | 'flawed'
+  /** An announced start that a later one passes over: it is taken back. */
+  | 'skipped'
+  /** A place of a leaderboard that a board lacks: it is empty. */
+  | 'empty place'
+  /** A player whom a list with unreadable players lacks: the listing ends. */
+  | 'unlisted'
+
+/** How much evidence a conclusion takes. */
+export interface Policy {
+  /** Responses that must agree, the first one included. */
+  readonly responses: number
+  /** How far apart they are at least, by both clocks: a `cache` window of the resource, or ms. */
+  readonly apart: 'cache' | number
+  /** How long ago the first of them must be, by both clocks; ms. Default: it does not matter. */
+  readonly span?: number
+  /** It stands until a response contradicts it, and is confirmed by each further one. Default: once confirmed it is concluded. */
+  readonly stands?: boolean
+}
+
+/** How many responses must agree that a list is shrunken, or a response flawed. */
+export const SHRUNKEN_AGREEING_RESPONSES = 3
+
+const hour = 3_600_000
+
+/** How much evidence each conclusion takes, and what it lacks of a shrunken list, which takes longer. */
+export function policiesOf({
+  absences,
+  shrunkenHours = 6,
+}: Pick<Guards, 'absences' | 'shrunkenHours'>): Record<ClaimKind | 'missing from shrunken', Policy> {
+  return {
+    missing: { responses: absences, apart: 'cache' },
+    'missing from shrunken': {
+      responses: Math.max(absences, SHRUNKEN_AGREEING_RESPONSES),
+      apart: 'cache',
+      span: shrunkenHours * hour,
+    },
+    older: { responses: absences, apart: 'cache' },
+    unclaimed: { responses: absences, apart: 'cache' },
+    shown: { responses: 2, apart: 'cache' },
+    returned: { responses: 2, apart: 'cache' },
+    shrunken: { responses: SHRUNKEN_AGREEING_RESPONSES, apart: 'cache', stands: true },
+    flawed: { responses: SHRUNKEN_AGREEING_RESPONSES, apart: 'cache', stands: true },
+    skipped: { responses: absences, apart: 'cache' },
+    'empty place': { responses: absences, apart: 'cache' },
+    unlisted: { responses: absences, apart: 'cache' },
+  }
+}

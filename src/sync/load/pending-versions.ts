@@ -1,0 +1,268 @@
+import type { Sql } from '../../db/database.ts'
+import { type Claim, corroborate, forgetContradicted, pendingClaims, type Witness } from '../evidence/claims.ts'
+import type { Prepared } from '../normalize/prepare.ts'
+import type { History, ResourceBase } from '../resource.ts'
+import type { Absence } from './absent.ts'
+import { historySql } from './history-sql.ts'
+import { type JudgedOlder, type Loaded, loadVersions, type OlderKind, type Withdrawn } from './load.ts'
+
+/** The histories of a resource, each with the name under which claims about it are counted: the resource, or `resource/history`. */
+export function historiesOf({ name, history, relatedHistories = {} }: ResourceBase) {
+  const related = Object.entries(relatedHistories).map(([other, one]) => ({
+    counted: `${name}/${other}`,
+    history: one,
+  }))
+  return [{ counted: name, history }, ...related]
+}
+
+/** Whether a single response is not enough for some versions of a history. */
+const waits = ({ compare, reopens = false }: History) => compare !== undefined || reopens
+
+/**
+ * Loads entities, and remembers which versions this response alone shows so far.
+ * @param lastSeen the instant that the last accepted response speaks for
+ */
+export async function loadAndRemember(
+  sql: Sql,
+  witness: Witness,
+  history: History,
+  entities: readonly Prepared[],
+  lastSeen: Date | null,
+): Promise<Loaded> {
+  const { at } = witness
+  if (!waits(history)) return await loadVersions(sql, history, entities, at)
+  let other: ReadonlySet<Prepared> = new Set()
+  const judgeOlder = async (older: ReadonlyMap<Prepared, OlderKind>) => {
+    other = new Set(older.keys())
+    return await withdrawContradicted(sql, witness, history, await confirmOlder(sql, witness, older))
+  }
+  const reopened = new Set<string>()
+  const beforeReopening = async (back: readonly Prepared[]) => {
+    for (const { key } of back) reopened.add(key)
+    await rememberEnds(sql, witness, history, back)
+  }
+  const loaded = await loadVersions(sql, history, entities, at, { lastSeen, judgeOlder, beforeReopening })
+  const shown = new Set(entities.flatMap((entity) => (other.has(entity) ? [] : [entity.key])))
+  for (const kind of ['shown', 'returned'] as const) {
+    const pending = await pendingClaims(sql, witness, kind)
+    await corroborate(
+      sql,
+      witness,
+      kind,
+      pending.filter(({ subject }) => shown.has(subject)),
+    )
+  }
+  // The first response is where history begins.
+  if (history.compare && lastSeen !== null) {
+    const changed = loaded.changed.flatMap(({ entity }) => (other.has(entity) ? [] : [entity.key]))
+    const inserted = loaded.inserted.flatMap(({ key }) => (reopened.has(key) ? [] : [key]))
+    await rememberNew(sql, witness, history, [...inserted, ...changed])
+  }
+  return loaded
+}
+
+/**
+ * Entities that are older than the current version of their key. Either the response is wrong or what is stored: what enough consecutive
+ * responses repeat is accepted, so that one wrong response does not block the right ones.
+ * @returns those that are confirmed, with the instant of the first of these responses
+ */
+async function confirmOlder(
+  sql: Sql,
+  witness: Witness,
+  older: ReadonlyMap<Prepared, OlderKind>,
+): Promise<ReadonlyMap<Prepared, Date>> {
+  const confirmed = new Map<Prepared, Date>()
+  for (const kind of ['older', 'unclaimed'] as const) {
+    const claims = [...older].flatMap(([entity, is]) =>
+      is === kind ? [{ entity, subject: entity.key, value: entity.hash.toString('hex').slice(0, 16) }] : [],
+    )
+    await forgetContradicted(sql, witness, kind, claims)
+    const found = (await corroborate(sql, witness, kind, claims)).confirmed
+    const firstAt = new Map(found.map((one) => [one.subject, one.firstAt]))
+    for (const { entity, subject } of claims) {
+      const first = firstAt.get(subject)
+      if (first) confirmed.set(entity, first)
+    }
+  }
+  return confirmed
+}
+
+/** Remembers the current versions of these keys: they began with this response. */
+async function rememberNew(sql: Sql, witness: Witness, history: History, keys: readonly string[]) {
+  if (keys.length === 0) return
+  const { table, keyText } = historySql(history)
+  const claims = await sql.query<Claim>(
+    `select began.key as subject, current.valid_from::text as value from unnest($1::text[]) as began(key)
+       join ${table.name} current on ${keyText('current')} = began.key and current.valid_until = 'infinity'`,
+    [keys],
+  )
+  await corroborate(sql, witness, 'shown', claims)
+}
+
+/** Remembers where the latest versions of these entities ended, before they are opened again. */
+async function rememberEnds(sql: Sql, witness: Witness, history: History, back: readonly Prepared[]) {
+  const { table, keyText } = historySql(history)
+  const claims = await sql.query<Claim>(
+    `select back.key as subject, latest.valid_until::text as value from unnest($1::text[]) as back(key)
+      cross join lateral (select * from ${table.name} version where ${keyText('version')} = back.key
+                           order by version.valid_from desc limit 1) latest`,
+    [back.map(({ key }) => key)],
+  )
+  await corroborate(sql, witness, 'returned', claims)
+}
+
+/**
+ * Takes back what a single response showed of keys that are gone: a version that it opened again ends where it had ended, and those that
+ * it alone showed never were.
+ */
+export async function takeBackOfGone(
+  sql: Sql,
+  witness: Witness,
+  history: History,
+  gone: readonly Absence[],
+): Promise<readonly Withdrawn[]> {
+  if (gone.length === 0 || !waits(history)) return []
+  const isGone = new Set(gone.map(({ key }) => key))
+  const returned = (await pendingClaims(sql, witness, 'returned')).filter(({ subject }) => isGone.has(subject))
+  const { table, keyText } = historySql(history)
+  if (returned.length > 0)
+    await sql.query(
+      `update ${table.name} version set valid_until = once.ended
+         from unnest($1::text[], $2::timestamptz[]) as once(key, ended)
+        where ${keyText('version')} = once.key and version.valid_from < once.ended and version.valid_until > once.ended`,
+      [returned.map(({ subject }) => subject), returned.map(({ value }) => value)],
+    )
+  const shown = (await pendingClaims(sql, witness, 'shown')).filter(({ subject }) => isGone.has(subject))
+  const chains = await readChains(sql, witness, history, [...new Set(shown.map(({ subject }) => subject))])
+  const ended = new Map(gone.map(({ key, firstMissedAt }) => [key, firstMissedAt]))
+  const withdrawn = await withdraw(
+    sql,
+    history,
+    [...chains].map(([key, chain]) => ({ chain, tail: pendingTail(chain), until: ended.get(key) ?? 'infinity' })),
+  )
+  await forgetKeys(sql, witness, [...isGone])
+  return withdrawn
+}
+
+/** A version of a key, as withdrawing sees it. */
+interface Link extends Withdrawn {
+  readonly began: Date
+  readonly hash: Uint8Array
+  /** Only one response showed it, or it says that nobody holds a place. */
+  readonly isPending: boolean
+}
+
+/** So many versions of a key are looked at: more are not withdrawn at once. */
+const longestTail = 20
+
+/** The latest versions of keys, the newest first. */
+async function readChains(
+  sql: Sql,
+  { resource }: Witness,
+  history: History,
+  keys: readonly string[],
+): Promise<Map<string, Link[]>> {
+  if (keys.length === 0) return new Map()
+  const { table, keyText, hasDocument } = historySql(history)
+  const isEmpty = hasDocument && history.empty ? `version.document @> $3::jsonb` : 'false and $3::jsonb is not null'
+  const rows = await sql.query<Omit<Link, 'before'>>(
+    `select asked.key, latest.* from unnest($2::text[]) as asked(key)
+      cross join lateral (
+        select version.valid_from::text as "validFrom", version.valid_from as began, version.hash,
+               ${hasDocument ? 'version.document' : 'null'} as document,
+               ${isEmpty} or exists (select from sync.claim
+                 where claim.resource = $1 and claim.kind = 'shown' and claim.subject = asked.key
+                   and claim.value = version.valid_from::text) as "isPending"
+          from ${table.name} version where ${keyText('version')} = asked.key
+         order by version.valid_from desc limit ${longestTail + 1}) latest
+      order by asked.key, latest.began desc`,
+    [resource, keys, history.empty ?? {}],
+  )
+  const chains = new Map<string, Link[]>(keys.map((key) => [key, []]))
+  for (const row of rows) chains.get(row.key)?.push({ ...row, before: null })
+  return chains
+}
+
+/** How many of the latest versions of a key nothing but single responses showed. */
+function pendingTail(chain: readonly Link[]): number {
+  const firm = chain.findIndex(({ isPending }) => !isPending)
+  return firm < 0 ? chain.length : firm
+}
+
+/**
+ * Deletes current versions that single responses showed, where enough later responses in a row contradict them: they show a version before
+ * them, which did not end, or another one that began before they did. What two responses showed stays as a version. For histories without
+ * parts.
+ *
+ * @param confirmed entities that enough responses in a row agree in
+ * @returns which of them become new versions, after which one, and what was withdrawn
+ */
+async function withdrawContradicted(
+  sql: Sql,
+  witness: Witness,
+  history: History,
+  confirmed: ReadonlyMap<Prepared, Date>,
+): Promise<JudgedOlder> {
+  if (confirmed.size === 0) return { replacing: [], withdrawn: [], confirmed: 0 }
+  const chains = await readChains(
+    sql,
+    witness,
+    history,
+    [...confirmed.keys()].map(({ key }) => key),
+  )
+  const replacing: JudgedOlder['replacing'][number][] = []
+  const withdrawing: Withdrawing[] = []
+  for (const [entity, seen] of confirmed) {
+    const chain = chains.get(entity.key) ?? []
+    const bases = chain.slice(1, pendingTail(chain) + 1)
+    const goesOn = bases.findIndex(({ hash }) => Buffer.compare(hash, entity.hash) === 0)
+    const since = entity.since ? Date.parse(entity.since) : undefined
+    const isBetween = (base: Link, nth: number) =>
+      since !== undefined && base.began.getTime() < since && since <= (chain[nth]?.began.getTime() ?? 0)
+    const base = goesOn >= 0 ? goesOn : bases.findIndex(isBetween)
+    if (base >= 0) withdrawing.push({ chain, tail: base + 1, until: 'infinity' })
+    if (goesOn < 0) replacing.push({ entity, seen, after: bases[base]?.began })
+  }
+  return { replacing, withdrawn: await withdraw(sql, history, withdrawing), confirmed: confirmed.size }
+}
+
+/** The latest versions of a key that never were, and until when the one before them is true then. */
+interface Withdrawing {
+  readonly chain: readonly Link[]
+  readonly tail: number
+  readonly until: Date | 'infinity'
+}
+
+/** Deletes the latest versions of each chain, and lets the one before them go on. */
+async function withdraw(sql: Sql, history: History, all: readonly Withdrawing[]): Promise<Withdrawn[]> {
+  const { table, keyText } = historySql(history)
+  const withdrawn = all.flatMap(({ chain, tail }) =>
+    chain.slice(0, tail).map(({ key, validFrom, document }, nth) => {
+      return { key, validFrom, document, before: chain[nth + 1]?.document ?? null }
+    }),
+  )
+  if (withdrawn.length === 0) return []
+  await sql.query(
+    `delete from ${table.name} wrong using unnest($1::text[], $2::timestamptz[]) as gone(key, began)
+      where ${keyText('wrong')} = gone.key and wrong.valid_from = gone.began`,
+    [withdrawn.map(({ key }) => key), withdrawn.map(({ validFrom }) => validFrom)],
+  )
+  const again = all.flatMap(({ chain, tail, until }) => {
+    const before = tail > 0 ? chain[tail] : undefined
+    return before ? [{ ...before, until }] : []
+  })
+  await sql.query(
+    `update ${table.name} before set valid_until = again.until
+       from unnest($1::text[], $2::timestamptz[], $3::timestamptz[]) as again(key, began, until)
+      where ${keyText('before')} = again.key and before.valid_from = again.began`,
+    [again.map(({ key }) => key), again.map(({ validFrom }) => validFrom), again.map(({ until }) => until)],
+  )
+  return withdrawn
+}
+
+async function forgetKeys(sql: Sql, { resource }: Witness, keys: readonly string[]): Promise<void> {
+  await sql.query(
+    `delete from sync.claim where resource = $1 and kind in ('shown', 'returned') and subject = any($2::text[])`,
+    [resource, keys],
+  )
+}
