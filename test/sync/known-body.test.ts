@@ -68,7 +68,7 @@ const series: readonly (readonly [string, Resource, readonly Step[]])[] = [
     [
       { body: all, at: '10:00', isParsed: true },
       { body: [ash, elm], at: '11:00', isParsed: true },
-      { body: [ash, elm], at: '11:00' },
+      { body: [ash, elm], at: '11:00', isParsed: true },
       { body: [ash, elm], at: '12:00', isParsed: true },
       { body: [ash, elm], at: '13:00' },
     ],
@@ -115,7 +115,8 @@ const series: readonly (readonly [string, Resource, readonly Step[]])[] = [
       { body: held('2026-06-01T10:30:00.000000Z'), at: '10:20', isParsed: true },
       { body: held('2026-06-01T10:30:00.000000Z'), at: '10:21', isParsed: true },
       { body: held('2026-06-01T10:30:00.000000Z'), at: '10:31', isParsed: true },
-      { body: held('2026-06-01T10:30:00.000000Z'), at: '10:32' },
+      { body: held('2026-06-01T10:30:00.000000Z'), at: '10:32', isParsed: true },
+      { body: held('2026-06-01T10:30:00.000000Z'), at: '10:33' },
     ],
   ],
   [
