@@ -58,16 +58,17 @@ export interface History {
    */
   readonly reopens?: boolean
   /**
-   * How `after` compares with the current `before`, which began at `began`: `older` and `unclaimed` change nothing until another
-   * response says the same; what says `less` never changes anything. Needs a document column. `lastSeen` is the instant that the last
+   * How `after` compares with the current `before`, which began at `began`: `older` changes nothing until another response
+   * says the same; `resumed` shows that the version before never ended, which takes another response where several showed the current
+   * one; what says `less` never changes anything. Needs a document column. `lastSeen` is the instant that the last
    * accepted response speaks for; `isReturn`: the version before the current one has the content of `after`.
    */
   readonly compare?: (
     before: Json,
     after: Json,
     known: { readonly began: Date; readonly lastSeen: Date | null; readonly isReturn: boolean },
-  ) => 'newer' | 'older' | 'unclaimed' | 'less'
-  /** What documents of versions that nobody holds contain: such a version never was where the one before it goes on. */
+  ) => 'newer' | 'older' | 'resumed' | 'less'
+  /** What documents of versions without a holder contain: such a version never was where the one before it is resumed. */
   readonly empty?: Readonly<Record<string, Json>>
 }
 

@@ -93,22 +93,22 @@ const slack = 15 * 60_000
 /**
  * Which of two holds is newer. One that was seen before it was acquired is dated by when it was seen. One that would have
  * begun well before the last response, which showed another, counts as older: one of the two responses is wrong. So does
- * another owner without a time: a field that one response leaves out has not changed. That nobody holds it takes several responses, and
- * where the hold before is back with the same time of capture, it never ended.
+ * another owner without a time: a field that one response leaves out has not changed. Where it was unclaimed and the hold before is back with the same time of
+ * capture, that never ended.
  * @param lastSeen which instant the last accepted response speaks for
  */
 export function compareHolds(
   before: unknown,
   after: unknown,
   { began, lastSeen, isReturn }: { readonly began: Date; readonly lastSeen: Date | null; readonly isReturn: boolean },
-): 'newer' | 'older' | 'unclaimed' | 'less' {
+): 'newer' | 'older' | 'resumed' | 'less' {
   const [known, sent] = [before, after] as { guild: string | null; acquired: string | null }[]
   if (!known || !sent) return 'newer'
   // Without a time that can be believed, only a second response shows that the owner is another one.
   if (!sent.acquired && sent.guild !== null) return sent.guild === known.guild ? 'less' : 'older'
-  if (!sent.acquired) return known.guild === null ? 'less' : 'unclaimed'
+  if (!sent.acquired) return known.guild === null ? 'less' : 'newer'
   const acquired = Date.parse(sent.acquired)
-  if (isReturn && known.guild === null) return 'older'
+  if (isReturn && known.guild === null) return 'resumed'
   if (lastSeen !== null && acquired < lastSeen.getTime() - slack) return 'older'
   if (!known.acquired) return 'newer'
   return acquired >= Math.min(Date.parse(known.acquired), began.getTime()) ? 'newer' : 'older'

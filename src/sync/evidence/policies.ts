@@ -20,8 +20,8 @@ export type ClaimKind =
   | 'missing'
   /** A record is older than what is stored, or shows an owner without a time: it replaces what is stored. */
   | 'older'
-  /** Nobody holds what somebody held: the hold ends where that was first shown. */
-  | 'unclaimed'
+  /** The version before the current one is back, which several responses showed as ended: it never ended. */
+  | 'resumed'
   /** A version that one response showed so far: it is kept, whatever later ones show. */
   | 'shown'
   /** A version that one response opened again after its tombstone: the tombstone is forgotten. */
@@ -67,7 +67,7 @@ export function policiesOf({
       span: shrunkenHours * hour,
     },
     older: { responses: absences, apart: 'cache' },
-    unclaimed: { responses: absences, apart: 'cache' },
+    resumed: { responses: absences, apart: 'cache' },
     shown: { responses: 2, apart: 'cache' },
     returned: { responses: 2, apart: 'cache' },
     shrunken: { responses: SHRUNKEN_AGREEING_RESPONSES, apart: 'cache', stands: true },

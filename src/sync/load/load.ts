@@ -44,8 +44,8 @@ export interface Loaded {
   readonly withdrawn: readonly Withdrawn[]
 }
 
-/** Why an entity does not simply replace the current version: it is from before, or says that nobody holds what somebody held. */
-export type OlderKind = 'older' | 'unclaimed'
+/** Why an entity does not simply replace the current version: it is from before, or the version before goes on with it. */
+export type OlderKind = 'older' | 'resumed'
 
 export interface Order {
   /** The instant that the last accepted response speaks for. */

@@ -34,7 +34,7 @@ export async function loadAndRemember(
   let other: ReadonlySet<Prepared> = new Set()
   const judgeOlder = async (older: ReadonlyMap<Prepared, OlderKind>) => {
     other = new Set(older.keys())
-    return await withdrawContradicted(sql, witness, history, await confirmOlder(sql, witness, older))
+    return await withdrawContradicted(sql, witness, history, await confirmOlder(sql, witness, history, older))
   }
   const reopened = new Set<string>()
   const beforeReopening = async (back: readonly Prepared[]) => {
@@ -63,18 +63,30 @@ export async function loadAndRemember(
 
 /**
  * Entities that are older than the current version of their key. Either the response is wrong or what is stored: what enough consecutive
- * responses repeat is accepted, so that one wrong response does not block the right ones.
+ * responses repeat is accepted, so that one wrong response does not block the right ones. Where a single response showed that the version
+ * before had ended, another one is enough to resume it.
  * @returns those that are confirmed, with the instant of the first of these responses
  */
 async function confirmOlder(
   sql: Sql,
   witness: Witness,
+  history: History,
   older: ReadonlyMap<Prepared, OlderKind>,
 ): Promise<ReadonlyMap<Prepared, Date>> {
-  const confirmed = new Map<Prepared, Date>()
-  for (const kind of ['older', 'unclaimed'] as const) {
+  const resumed = [...older].flatMap(([entity, kind]) => (kind === 'resumed' ? [entity] : []))
+  const chains = await readChains(
+    sql,
+    witness,
+    history,
+    resumed.map(({ key }) => key),
+  )
+  const isAtOnce = (entity: Prepared) => chains.get(entity.key)?.[0]?.isPending === true
+  const confirmed = new Map(resumed.filter(isAtOnce).map((entity) => [entity, witness.at]))
+  for (const kind of ['older', 'resumed'] as const) {
     const claims = [...older].flatMap(([entity, is]) =>
-      is === kind ? [{ entity, subject: entity.key, value: entity.hash.toString('hex').slice(0, 16) }] : [],
+      is === kind && !confirmed.has(entity)
+        ? [{ entity, subject: entity.key, value: entity.hash.toString('hex').slice(0, 16) }]
+        : [],
     )
     await forgetContradicted(sql, witness, kind, claims)
     const found = (await corroborate(sql, witness, kind, claims)).confirmed
@@ -112,8 +124,8 @@ async function rememberEnds(sql: Sql, witness: Witness, history: History, back: 
 }
 
 /**
- * Takes back what a single response showed of keys that are gone: a version that it opened again ends where it had ended, and those that
- * it alone showed never were.
+ * Takes back what single responses showed of keys that are gone: a version that one opened again ends where it had ended, and a key that
+ * only one named never was.
  */
 export async function takeBackOfGone(
   sql: Sql,
@@ -134,11 +146,11 @@ export async function takeBackOfGone(
     )
   const shown = (await pendingClaims(sql, witness, 'shown')).filter(({ subject }) => isGone.has(subject))
   const chains = await readChains(sql, witness, history, [...new Set(shown.map(({ subject }) => subject))])
-  const ended = new Map(gone.map(({ key, firstMissedAt }) => [key, firstMissedAt]))
+  const ofOne = [...chains.values()].filter((chain) => pendingTail(chain, false) === chain.length)
   const withdrawn = await withdraw(
     sql,
     history,
-    [...chains].map(([key, chain]) => ({ chain, tail: pendingTail(chain), until: ended.get(key) ?? 'infinity' })),
+    ofOne.map((chain) => ({ chain, tail: chain.length })),
   )
   await forgetKeys(sql, witness, [...isGone])
   return withdrawn
@@ -148,8 +160,10 @@ export async function takeBackOfGone(
 interface Link extends Withdrawn {
   readonly began: Date
   readonly hash: Uint8Array
-  /** Only one response showed it, or it says that nobody holds a place. */
+  /** Only one response showed it. */
   readonly isPending: boolean
+  /** It has no holder. */
+  readonly isEmpty: boolean
 }
 
 /** So many versions of a key are looked at: more are not withdrawn at once. */
@@ -170,7 +184,7 @@ async function readChains(
       cross join lateral (
         select version.valid_from::text as "validFrom", version.valid_from as began, version.hash,
                ${hasDocument ? 'version.document' : 'null'} as document,
-               ${isEmpty} or exists (select from sync.claim
+               ${isEmpty} as "isEmpty", exists (select from sync.claim
                  where claim.resource = $1 and claim.kind = 'shown' and claim.subject = asked.key
                    and claim.value = version.valid_from::text) as "isPending"
           from ${table.name} version where ${keyText('version')} = asked.key
@@ -183,9 +197,9 @@ async function readChains(
   return chains
 }
 
-/** How many of the latest versions of a key nothing but single responses showed. */
-function pendingTail(chain: readonly Link[]): number {
-  const firm = chain.findIndex(({ isPending }) => !isPending)
+/** How many of the latest versions of a key may be withdrawn: those that only one response each showed, and without holder, if asked. */
+function pendingTail(chain: readonly Link[], withEmpty = true): number {
+  const firm = chain.findIndex(({ isPending, isEmpty }) => !isPending && !(withEmpty && isEmpty))
   return firm < 0 ? chain.length : firm
 }
 
@@ -220,20 +234,19 @@ async function withdrawContradicted(
     const isBetween = (base: Link, nth: number) =>
       since !== undefined && base.began.getTime() < since && since <= (chain[nth]?.began.getTime() ?? 0)
     const base = goesOn >= 0 ? goesOn : bases.findIndex(isBetween)
-    if (base >= 0) withdrawing.push({ chain, tail: base + 1, until: 'infinity' })
+    if (base >= 0) withdrawing.push({ chain, tail: base + 1 })
     if (goesOn < 0) replacing.push({ entity, seen, after: bases[base]?.began })
   }
   return { replacing, withdrawn: await withdraw(sql, history, withdrawing), confirmed: confirmed.size }
 }
 
-/** The latest versions of a key that never were, and until when the one before them is true then. */
+/** The latest versions of a key, and how many of them never were. */
 interface Withdrawing {
   readonly chain: readonly Link[]
   readonly tail: number
-  readonly until: Date | 'infinity'
 }
 
-/** Deletes the latest versions of each chain, and lets the one before them go on. */
+/** Deletes the latest versions of each chain, and makes the one before them current again. */
 async function withdraw(sql: Sql, history: History, all: readonly Withdrawing[]): Promise<Withdrawn[]> {
   const { table, keyText } = historySql(history)
   const withdrawn = all.flatMap(({ chain, tail }) =>
@@ -247,15 +260,12 @@ async function withdraw(sql: Sql, history: History, all: readonly Withdrawing[])
       where ${keyText('wrong')} = gone.key and wrong.valid_from = gone.began`,
     [withdrawn.map(({ key }) => key), withdrawn.map(({ validFrom }) => validFrom)],
   )
-  const again = all.flatMap(({ chain, tail, until }) => {
-    const before = tail > 0 ? chain[tail] : undefined
-    return before ? [{ ...before, until }] : []
-  })
+  const again = all.flatMap(({ chain, tail }) => (tail > 0 ? (chain[tail] ?? []) : []))
   await sql.query(
-    `update ${table.name} before set valid_until = again.until
-       from unnest($1::text[], $2::timestamptz[], $3::timestamptz[]) as again(key, began, until)
+    `update ${table.name} before set valid_until = 'infinity'
+       from unnest($1::text[], $2::timestamptz[]) as again(key, began)
       where ${keyText('before')} = again.key and before.valid_from = again.began`,
-    [again.map(({ key }) => key), again.map(({ validFrom }) => validFrom), again.map(({ until }) => until)],
+    [again.map(({ key }) => key), again.map(({ validFrom }) => validFrom)],
   )
   return withdrawn
 }
