@@ -7,7 +7,7 @@ export const claim = syncTable(
   'claim',
   'What responses say that must not be believed from one response, such as that a key is gone: pending until enough responses of different cache windows agree. A response that contradicts it removes it.',
   {
-    resource: text('The resource, such as items, or the resource and its history, such as guilds/members.').notNull(),
+    resource: text('The resource, or the resource and one of its histories, separated by a slash.').notNull(),
     kind: text(
       'missing, older, resumed, shown, returned, shrunken, flawed, skipped, empty place or unlisted: what is claimed. How many responses it takes is documented for each.',
     ).notNull(),
