@@ -59,18 +59,27 @@ describe.each(kindsOfPart)('the guild list on the %s database', (kind) => {
     await world.sync(guildList, all, '10:00')
     for (const at of ['11:00', '12:00', '20 10:00']) await world.sync(guildList, without, at)
     await world.sync(guildList, all, '20 11:00')
-    expect(await ofA()).toEqual([['10:00', 'infinity']])
+    expect(await ofA()).toEqual([
+      ['10:00', '11:00'],
+      ['20 11:00', 'infinity'],
+    ])
     for (const at of ['20 12:00', '20 13:00']) await world.sync(guildList, without, at)
     expect(await ofA()).toEqual([['10:00', '11:00']])
     world.sandbox.setAnswer(guildList.route, () => ({ headers: headersOf(instantOf('21 14:00'), 60), body: all }))
     await world.clock.advanceTo(instantOf('20 14:00'))
     await world.syncNow(guildList)
-    expect(await ofA()).toEqual([['10:00', 'infinity']])
+    expect(await ofA()).toEqual([
+      ['10:00', '11:00'],
+      ['21 14:00', 'infinity'],
+    ])
     for (const at of ['20 15:00', '20 16:00', '20 17:00', '20 18:00']) await world.sync(guildList, without, at)
     expect(await ofA()).toEqual([['10:00', '11:00']])
     for (const at of ['22 10:00', '22 11:00']) await world.sync(guildList, all, at)
     for (const at of ['22 12:00', '22 13:00']) await world.sync(guildList, without, at)
-    expect(await ofA()).toEqual([['10:00', '22 12:00']])
+    expect(await ofA()).toEqual([
+      ['10:00', '11:00'],
+      ['22 10:00', '22 12:00'],
+    ])
   })
 
   test('tells a guild founded anew under the same name and prefix from the one before', async () => {

@@ -43,8 +43,12 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
     if (sample.isContent && last) content += appended.written
   }
   const samples = sampled.reduce((sum, { written }) => sum + written, 0)
-  const named = waiting.toSorted().slice(0, 3)
-  const missed = { what: 'records', waiting: waiting.length, named, ended: closed.length }
+  const missed = {
+    what: 'records',
+    waiting: waiting.length,
+    named: waiting.toSorted().slice(0, 3),
+    ended: closed.length,
+  }
   const guarded = [
     ...related.guarded,
     ...absenceActions(

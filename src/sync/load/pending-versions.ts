@@ -3,6 +3,7 @@ import { type Claim, corroborate, forgetContradicted, pendingClaims, type Witnes
 import type { Prepared } from '../normalize/prepare.ts'
 import type { History, ResourceBase } from '../resource.ts'
 import type { Absence } from './absent.ts'
+import { bulkTable } from './bulk-table.ts'
 import { historySql } from './history-sql.ts'
 import { type JudgedOlder, type Loaded, loadVersions, type OlderKind, type Withdrawn } from './load.ts'
 
@@ -53,10 +54,10 @@ export async function loadAndRemember(
     )
   }
   // The first response is where history begins.
-  if (history.compare && lastSeen !== null) {
+  if (lastSeen !== null) {
     const changed = loaded.changed.flatMap(({ entity }) => (other.has(entity) ? [] : [entity.key]))
     const inserted = loaded.inserted.flatMap(({ key }) => (reopened.has(key) ? [] : [key]))
-    await rememberNew(sql, witness, history, [...inserted, ...changed])
+    await rememberNew(sql, witness, history, history.compare ? [...inserted, ...changed] : inserted)
   }
   return loaded
 }
@@ -99,13 +100,14 @@ async function confirmOlder(
   return confirmed
 }
 
-/** Remembers the current versions of these keys: they began with this response. */
+/** Remembers the current versions of these keys: they began with this response. Of histories that only reopen, those of keys that were gone. */
 async function rememberNew(sql: Sql, witness: Witness, history: History, keys: readonly string[]) {
   if (keys.length === 0) return
   const { table, keyText } = historySql(history)
   const claims = await sql.query<Claim>(
     `select began.key as subject, current.valid_from::text as value from unnest($1::text[]) as began(key)
-       join ${table.name} current on ${keyText('current')} = began.key and current.valid_until = 'infinity'`,
+       join ${table.name} current on ${keyText('current')} = began.key and current.valid_until = 'infinity'
+      ${history.compare ? '' : 'where current.previous_until is not null'}`,
     [keys],
   )
   await corroborate(sql, witness, 'shown', claims)
@@ -125,7 +127,7 @@ async function rememberEnds(sql: Sql, witness: Witness, history: History, back: 
 
 /**
  * Takes back what single responses showed of keys that are gone: a version that one opened again ends where it had ended, and a key that
- * only one named never was.
+ * only one named, or named again, was not there.
  */
 export async function takeBackOfGone(
   sql: Sql,
@@ -146,12 +148,12 @@ export async function takeBackOfGone(
     )
   const shown = (await pendingClaims(sql, witness, 'shown')).filter(({ subject }) => isGone.has(subject))
   const chains = await readChains(sql, witness, history, [...new Set(shown.map(({ subject }) => subject))])
-  const ofOne = [...chains.values()].filter((chain) => pendingTail(chain, false) === chain.length)
-  const withdrawn = await withdraw(
-    sql,
-    history,
-    ofOne.map((chain) => ({ chain, tail: chain.length })),
-  )
+  // One that another version ended where it began stays: both were held.
+  const alone = [...chains.values()].flatMap((chain) => {
+    const tail = pendingTail(chain, false)
+    return tail > 0 && chain[tail - 1]?.isAfterGap ? [{ chain, tail }] : []
+  })
+  const withdrawn = await withdraw(sql, history, alone)
   await forgetKeys(sql, witness, [...isGone])
   return withdrawn
 }
@@ -164,6 +166,8 @@ interface Link extends Withdrawn {
   readonly isPending: boolean
   /** It has no holder. */
   readonly isEmpty: boolean
+  /** It is the first of its key, or the one before it ended earlier. */
+  readonly isAfterGap: boolean
 }
 
 /** So many versions of a key are looked at: more are not withdrawn at once. */
@@ -184,7 +188,7 @@ async function readChains(
       cross join lateral (
         select version.valid_from::text as "validFrom", version.valid_from as began, version.hash,
                ${hasDocument ? 'version.document' : 'null'} as document,
-               ${isEmpty} as "isEmpty", exists (select from sync.claim
+               ${isEmpty} as "isEmpty", coalesce(version.previous_until < version.valid_from, true) as "isAfterGap", exists (select from sync.claim
                  where claim.resource = $1 and claim.kind = 'shown' and claim.subject = asked.key
                    and claim.value = version.valid_from::text) as "isPending"
           from ${table.name} version where ${keyText('version')} = asked.key
@@ -205,8 +209,7 @@ function pendingTail(chain: readonly Link[], withEmpty = true): number {
 
 /**
  * Deletes current versions that single responses showed, where enough later responses in a row contradict them: they show a version before
- * them, which did not end, or another one that began before they did. What two responses showed stays as a version. For histories without
- * parts.
+ * them, which did not end, or another one that began before they did. What two responses showed stays as a version.
  *
  * @param confirmed entities that enough responses in a row agree in
  * @returns which of them become new versions, after which one, and what was withdrawn
@@ -246,7 +249,7 @@ interface Withdrawing {
   readonly tail: number
 }
 
-/** Deletes the latest versions of each chain, and makes the one before them current again. */
+/** Deletes the latest versions of each chain, and makes the one before them current again where it ended as they began. */
 async function withdraw(sql: Sql, history: History, all: readonly Withdrawing[]): Promise<Withdrawn[]> {
   const { table, keyText } = historySql(history)
   const withdrawn = all.flatMap(({ chain, tail }) =>
@@ -255,12 +258,14 @@ async function withdraw(sql: Sql, history: History, all: readonly Withdrawing[])
     }),
   )
   if (withdrawn.length === 0) return []
-  await sql.query(
-    `delete from ${table.name} wrong using unnest($1::text[], $2::timestamptz[]) as gone(key, began)
-      where ${keyText('wrong')} = gone.key and wrong.valid_from = gone.began`,
-    [withdrawn.map(({ key }) => key), withdrawn.map(({ validFrom }) => validFrom)],
-  )
-  const again = all.flatMap(({ chain, tail }) => (tail > 0 ? (chain[tail] ?? []) : []))
+  const gone = [withdrawn.map(({ key }) => key), withdrawn.map(({ validFrom }) => validFrom)]
+  for (const each of [...Object.values(history.parts), history.root])
+    await sql.query(
+      `delete from ${bulkTable(each).name} wrong using unnest($1::text[], $2::timestamptz[]) as gone(key, began)
+        where ${keyText('wrong')} = gone.key and wrong.valid_from = gone.began`,
+      gone,
+    )
+  const again = all.flatMap(({ chain, tail }) => (tail > 0 && !chain[tail - 1]?.isAfterGap ? (chain[tail] ?? []) : []))
   await sql.query(
     `update ${table.name} before set valid_until = 'infinity'
        from unnest($1::text[], $2::timestamptz[]) as again(key, began)
