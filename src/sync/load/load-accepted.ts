@@ -22,7 +22,7 @@ const nothingAbsent = { gone: [], closed: [], waiting: [], unknown: false }
 /** Loads an accepted response: versions, tombstones, samples, changed fields, quarantine, drift, and the events that follow. */
 export async function loadAccepted(sql: Sql, resource: ResourceBase, response: IncomingResponse, witness: Witness) {
   const { extraction, preparation, last, runId, guards } = response
-  const { entities, quarantined } = preparation
+  const { quarantined } = preparation
   const roots = rootsOf(preparation)
   const { at } = witness
   const found = { resource: resource.name, at, runId }
@@ -33,16 +33,7 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
   addTouched(touched, resource.history, loaded)
   const related = await loadRelated(sql, resource, response, witness, { goneRoots: gone, touched })
   const { written: others, lacking } = related
-  const sampled: Sampled[] = []
-  let content = 0
-  for (const [name, sample] of Object.entries(resource.samples ?? {})) {
-    const rows = entities.flatMap((entity) => entity.samples?.[name] ?? [])
-    const appended = await appendSamples(sql, sample, rows, at)
-    sampled.push(appended)
-    // The first response changes nothing.
-    if (sample.isContent && last) content += appended.written
-  }
-  const samples = sampled.reduce((sum, { written }) => sum + written, 0)
+  const { sampled, samples, content } = await loadSamples(sql, resource, response, at)
   const missed = {
     what: 'records',
     waiting: waiting.length,
@@ -93,6 +84,20 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
     lost: response.scope === undefined ? [] : [...lostBy(loaded.changed).values()].flat(),
     guarded,
   }
+}
+
+/** Appends the samples of a response. `content`: how many of them are what the resource is about. */
+async function loadSamples(sql: Sql, resource: ResourceBase, { preparation, last }: IncomingResponse, at: Date) {
+  const sampled: Sampled[] = []
+  let content = 0
+  for (const [name, sample] of Object.entries(resource.samples ?? {})) {
+    const rows = preparation.entities.flatMap((entity) => entity.samples?.[name] ?? [])
+    const appended = await appendSamples(sql, sample, rows, at)
+    sampled.push(appended)
+    // The first response changes nothing.
+    if (sample.isContent && last) content += appended.written
+  }
+  return { sampled, content, samples: sampled.reduce((sum, { written }) => sum + written, 0) }
 }
 
 /** Counts the current keys where the last accepted response does not say how many it left. @param more those since then */
