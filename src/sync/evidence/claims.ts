@@ -41,7 +41,7 @@ const inScope = (parameter: string) => `(subject = ${parameter} or starts_with(s
 /**
  * Counts what a response claims: the only counter of evidence. A response counts where it is of another cache window than the last one
  * that counted, by the instant that it speaks for and by this machine's clock; by the latter, half a window is enough, since polls do
- * not come to the second. Confirmed claims are removed, unless their policy says that they stand.
+ * not come to the second. Where that clock was ahead and is set back, it counts from there. Confirmed claims are removed, unless their policy says that they stand.
  *
  * @param policy default: that of the kind
  */
@@ -63,7 +63,9 @@ export async function corroborate(
      on conflict (resource, kind, subject, value) do update
        set times = claim.times + (${counts})::int,
            last_at = case when ${counts} then $4 else claim.last_at end,
-           last_received_at = case when ${counts} then $6 else claim.last_received_at end
+           last_received_at = case when ${counts} then $6 else least(claim.last_received_at, $6) end,
+           -- Of a clock that was set back since then: what it said before would count for nothing until it is as late again.
+           first_received_at = least(claim.first_received_at, $6)
      returning subject, value, first_at as "firstAt", first_received_at as "firstReceivedAt", times`,
     [
       resource,

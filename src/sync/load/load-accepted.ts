@@ -118,7 +118,11 @@ async function loadRoots(
   const roots = rootsOf(preparation)
   const isAfterLast = last && before && Buffer.compare(before.contentHash, last.contentHash) === 0
   if (!isAfterLast || history.compare) return await loadAndRemember(sql, witness, history, roots, lastSeen)
-  const others = roots.filter((entity) => !before.entities.has(entity))
+  // What one response showed again counts for this one, too.
+  const kinds = history.reopens ? (['shown', 'returned'] as const) : []
+  const pending = new Set<string>()
+  for (const kind of kinds) for (const { subject } of await pendingClaims(sql, witness, kind)) pending.add(subject)
+  const others = roots.filter((entity) => !before.entities.has(entity) || pending.has(entity.key))
   const loaded = await loadAndRemember(sql, witness, history, others, lastSeen)
   return { ...loaded, unchanged: loaded.unchanged + roots.length - others.length }
 }

@@ -43,7 +43,9 @@ export async function loadAndRemember(
     await rememberEnds(sql, witness, history, back)
   }
   const loaded = await loadVersions(sql, history, entities, at, { lastSeen, judgeOlder, beforeReopening })
-  const shown = new Set(entities.flatMap((entity) => (other.has(entity) ? [] : [entity.key])))
+  // What shows another version of a key confirms none of those before.
+  const isNew = new Set([...loaded.inserted, ...loaded.changed.map(({ entity }) => entity)])
+  const shown = new Set(entities.flatMap((entity) => (other.has(entity) || isNew.has(entity) ? [] : [entity.key])))
   for (const kind of ['shown', 'returned'] as const) {
     const pending = await pendingClaims(sql, witness, kind)
     await corroborate(

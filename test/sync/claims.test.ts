@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'vitest'
+import { corroborate, type Witness } from '../../src/sync/evidence/claims.ts'
+import { kindsOfPart } from '../support/postgres.ts'
+import { instantOf, worldOf } from '../support/world.ts'
+
+describe.each(kindsOfPart)('a claim on the %s database', (kind) => {
+  const world = worldOf(kind)
+  const witness = (at: string, receivedAt = at): Witness => ({
+    resource: 'items',
+    cacheSeconds: 10,
+    at: new Date(instantOf(at)),
+    receivedAt: new Date(instantOf(receivedAt)),
+    runId: '00000000-0000-4000-8000-000000000000',
+    guards: { absences: 2 },
+    hasClaims: true,
+  })
+  /** How often it counts after each of these responses; 0: confirmed. */
+  const timesAfter = async (...responses: readonly Witness[]) => {
+    const times: number[] = []
+    for (const one of responses)
+      times.push((await corroborate(world.db, one, 'shrunken', [{ subject: '', value: '4' }])).pending[0]?.times ?? 0)
+    return times
+  }
+
+  test('counts responses of another cache window by both clocks, and of this machine half a window is enough', async () => {
+    const copies = [witness('10:00'), witness('10:00'), witness('10:00', '10:20'), witness('10:00:09', '10:20')]
+    expect(await timesAfter(...copies, witness('10:00:10', '10:00:04'), witness('10:00:10', '10:00:05'))).toEqual([
+      1, 1, 1, 1, 1, 2,
+    ])
+    expect(await timesAfter(witness('10:30', '10:00:06'), witness('10:30', '10:00:10'))).toEqual([2, 0])
+  })
+
+  test('is confirmed although the clock of this machine was a month ahead once', async () => {
+    expect(await timesAfter(witness('10:00', '30 10:00'), witness('10:00:10'), witness('10:00:20'))).toEqual([1, 1, 2])
+    expect(await timesAfter(witness('10:00:30'))).toEqual([0])
+  })
+})
