@@ -175,6 +175,8 @@ describe.each(kindsOfLongTests)('holds of territories on the %s database', (kind
     ['lacks the place', {}],
     ['has the place garbled', { Oak: garbled }],
     ['shows a third owner from before', { Oak: place('c', '09:58') }],
+    ['shows a third owner from after', { Oak: place('c', '10:00:15') }],
+    ['shows no holder', { Oak: place(null, null) }],
   ])('that one answer only showed are withdrawn also when the next one %s', async (_name, next) => {
     const rest = { Elm: place('b', '09:00'), Ash: place('b', '09:00') }
     const right = { ...rest, Oak: place('a', '08:00') }
@@ -188,15 +190,22 @@ describe.each(kindsOfLongTests)('holds of territories on the %s database', (kind
     expect(await world.rows(captures)).toEqual([])
   })
 
-  test('that one answer each showed, one after the other, stay: the answers that contradict both may be old copies', async () => {
+  test('that one response each showed are withdrawn together; those that two showed stay, with the ones before them', async () => {
     await world.sync(territories, { Oak: place('a', '08:00') }, '10:00')
     await world.sync(territories, { Oak: place('b', '10:00:30') }, '10:01')
     await world.sync(territories, { Oak: place('c', '10:01:30') }, '10:02')
     for (const at of ['10:02:10', '10:02:20']) await world.sync(territories, { Oak: place('a', '08:00') }, at)
+    expect(await world.rows(captures)).toEqual([])
     for (const at of ['10:03', '10:04']) await world.sync(territories, { Oak: place('c', '10:01:30') }, at)
+    expect((await world.rows(captures)).map((one) => one.slice(1, 3))).toEqual([['Guild a', 'Guild c']])
+    await world.sync(territories, { Oak: place('d', '10:04:30') }, '10:05')
+    for (const at of ['10:06', '10:07']) await world.sync(territories, { Oak: place('e', '10:05:30') }, at)
+    expect(await world.rows('select * from sync.claim')).toEqual([])
+    for (const at of ['10:08', '10:09']) await world.sync(territories, { Oak: place('c', '10:01:30') }, at)
     expect((await world.rows(captures)).map((one) => one.slice(1, 3))).toEqual([
-      ['Guild a', 'Guild b'],
-      ['Guild b', 'Guild c'],
+      ['Guild a', 'Guild c'],
+      ['Guild c', 'Guild d'],
+      ['Guild d', 'Guild e'],
     ])
   })
 

@@ -49,7 +49,10 @@ export async function loadResponse(sql: Sql, resource: ResourceBase, incoming: I
     const hidden = await hiddenIn(sql, resource, validation.response)
     return { ...base, hidden, status, reason, rejected: 1, guarded }
   }
-  const { hash, awaitsAbsences, ...accepted } = await loadUnlessKnown(sql, resource, validation, witness, contentHash)
+  // What was given up may have been pending before, and is again.
+  const isGivenUp = validation.response.last !== incoming.last
+  const current = isGivenUp ? await witnessOf(sql, resource, validation.response) : witness
+  const { hash, awaitsAbsences, ...accepted } = await loadUnlessKnown(sql, resource, validation, current, contentHash)
   if (scope !== undefined) await averageAgain(sql, resource, new Date(extraction.observedAt))
   preparation.repetition?.remember({ contentHash: hash, entities: new Set(rootsOf(preparation)) })
   const actions = [...walkActions(extraction, records), ...guarded, ...accepted.guarded]
