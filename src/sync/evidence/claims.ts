@@ -41,7 +41,8 @@ const inScope = (parameter: string) => `(subject = ${parameter} or starts_with(s
 /**
  * Counts what a response claims: the only counter of evidence. A response counts where it is of another cache window than the last one
  * that counted, by the instant that it speaks for and by this machine's clock; by the latter, half a window is enough, since polls do
- * not come to the second. Where that clock was ahead and is set back, it counts from there. Confirmed claims are removed, unless their policy says that they stand.
+ * not come to the second. Where that clock was ahead and is set back, it counts from there. Confirmed claims are removed, unless their
+ * policy says that they stand.
  *
  * @param policy default: that of the kind
  */

@@ -43,10 +43,12 @@ export async function loadAndRemember(
     await rememberEnds(sql, witness, history, back)
   }
   const loaded = await loadVersions(sql, history, entities, at, { lastSeen, judgeOlder, beforeReopening })
-  // What shows another version of a key confirms none of those before.
   const isNew = new Set([...loaded.inserted, ...loaded.changed.map(({ entity }) => entity)])
-  const shown = new Set(entities.flatMap((entity) => (other.has(entity) || isNew.has(entity) ? [] : [entity.key])))
   for (const kind of ['shown', 'returned'] as const) {
+    // Where versions say since when they are true, another one confirms none of those before; it confirms that the key is back.
+    const isOther = (entity: Prepared) =>
+      other.has(entity) || (kind === 'shown' && history.compare !== undefined && isNew.has(entity))
+    const shown = new Set(entities.flatMap((entity) => (isOther(entity) ? [] : [entity.key])))
     const pending = await pendingClaims(sql, witness, kind)
     await corroborate(
       sql,
