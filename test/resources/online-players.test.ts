@@ -169,6 +169,15 @@ describe.each(kindsOfLongTests)('who is online, on the %s database,', (kind) => 
     expect((await sessions())[0]).toEqual([1, 'EU2', null, '10:00', '10:01', '10:02', false])
   })
 
+  test('does not name among what is pending who hides the status', async () => {
+    await syncOnline(world, listOf(all), '10:00')
+    await syncOnline(world, listOf(most, { Somebody: 'EU2' }), '10:00:30')
+    expect(await rows('select kind, subject from sync.claim')).toEqual([['unlisted', playerId(1)]])
+    for (const at of ['10:01', '10:11'])
+      await syncPlayer(world, 1, profile(1, { restrictions: { onlineStatus: true } }), at)
+    expect(await rows('select * from sync.claim')).toEqual([])
+  })
+
   test('knows a uuid without dashes and in capitals', async () => {
     await syncOnline(world, listOf(all), '10:00')
     const other = { [playerId(1).replaceAll('-', '').toUpperCase()]: 'EU2' }

@@ -43,6 +43,11 @@ export const listResponses: PersonalResponses = {
 }
 
 export const listingTables: readonly KeptTable[] = [
-  { table: 'game.player_listing', since: 'first_listed_at', rows: { onlineStatus: 'true' } },
+  {
+    table: 'game.player_listing',
+    since: 'first_listed_at',
+    rows: { onlineStatus: 'true' },
+    absences: 'online-players',
+  },
   { table: 'game.player_hop', since: 'latest', rows: { onlineStatus: 'true' } },
 ]

@@ -122,6 +122,14 @@ export async function forgetClaims(
   )
 }
 
+/** Forgets all that is claimed about a key of a resource that is over, and what hangs on it. */
+export async function forgetClaimsAbout(sql: Sql, resource: string, key: string): Promise<void> {
+  await sql.query(`delete from sync.claim where split_part(resource, '/', 1) = $1 and ${inScope('$2')}`, [
+    resource,
+    key,
+  ])
+}
+
 /** Claims of a kind that are not confirmed yet. @param scope only about this key and what hangs on it */
 export async function pendingClaims(
   sql: Sql,

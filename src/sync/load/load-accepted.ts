@@ -138,8 +138,11 @@ async function tombstoneMissingRoots(
   const { quarantined, seen } = preparation
   const unreadable = quarantined.some(({ key }) => key === undefined)
   const isComplete = extraction.complete && !unreadable && last !== undefined
-  // When all current keys are there, none is missing, and a search would only read the table.
-  const isFull = quarantined.length === 0 && rootsOf(preparation).length - loaded.inserted.length === last?.currentKeys
+  // When all current keys are there, none is missing, and a search would only read the table; where something is pending, it may be over.
+  const isFull =
+    !witness.hasClaims &&
+    quarantined.length === 0 &&
+    rootsOf(preparation).length - loaded.inserted.length === last?.currentKeys
   const among = { history, seen, covers: extraction.covers, isComplete: isComplete && !isFull, isShrunken }
   const { gone, waiting } = await findMissingKeys(sql, witness, among)
   const closed = await tombstoneMissing(sql, witness, history, gone)

@@ -1,6 +1,6 @@
 import { FatalError } from '../../app/errors.ts'
 import type { Sql } from '../../db/database.ts'
-import { corroborate, forgetClaims, pendingClaims, type Witness } from '../evidence/claims.ts'
+import { corroborate, forgetClaims, forgetClaimsAbout, pendingClaims, type Witness } from '../evidence/claims.ts'
 import { policiesOf } from '../evidence/policies.ts'
 import { accepted } from '../record/accepted.ts'
 import { rememberTombstones } from '../record/tombstones.ts'
@@ -37,9 +37,12 @@ export async function findMissingKeys(
   { history, seen, scope, covers = () => true, isComplete, isShrunken = false }: Among,
 ): Promise<MissingKeys> {
   const pending = await pendingClaims(sql, witness, 'missing', scope)
-  const back = pending.filter(({ subject }) => seen.has(subject))
-  await forgetClaims(sql, witness.resource, 'missing', back)
-  const missing = isComplete ? (await findAbsent(sql, history, { seen, at: witness.at, scope })).filter(covers) : []
+  const absent = isComplete ? await findAbsent(sql, history, { seen, at: witness.at, scope }) : []
+  const isAbsent = new Set(absent)
+  // What is back, and what ended otherwise meanwhile.
+  const over = pending.filter(({ subject }) => seen.has(subject) || (isComplete && !isAbsent.has(subject)))
+  await forgetClaims(sql, witness.resource, 'missing', over)
+  const missing = absent.filter(covers)
   const claims = missing.map((subject) => ({ subject }))
   const policy = policiesOf(witness.guards)[isShrunken ? 'missing from shrunken' : 'missing']
   const { confirmed, pending: waiting } = await corroborate(sql, witness, 'missing', claims, policy)
@@ -102,6 +105,7 @@ export async function tombstoneKey(sql: Sql, resource: ResourceBase, key: string
     const rest = await findAbsent(sql, history, { seen: new Set(), at, scope: key })
     if (rest.length > 0) closed += (await closeAbsent(sql, history, ending(rest), at)).length
   }
+  await forgetClaimsAbout(sql, resource.name, key)
   return closed
 }
 
