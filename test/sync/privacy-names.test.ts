@@ -79,6 +79,8 @@ const cases: Readonly<Record<string, (world: World) => Promise<unknown>>> = {
       { ...guildBody('a', { 1: member, 2: other }), members: { total: 2, owner: { [name]: 5 } } },
       '09:00',
     ),
+  'a list that lacks the player beside one whose key cannot be read': (world) =>
+    syncOnline(world, { total: 2, players: { Somebody: 'EU1', [playerId(2)]: 'EU1' } }, '09:00'),
   'a list that names the player by name': (world) =>
     syncOnline(world, { total: 2, players: { [name]: 'EU1', [playerId(2)]: 'EU1' } }, '09:00'),
 }

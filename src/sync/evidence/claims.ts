@@ -145,11 +145,14 @@ export async function pendingClaims(
   )
 }
 
-/** Whether anything that responses of a resource said waits for further ones: then even one that shows the same as the last counts. */
-export async function hasClaims(sql: Sql, resource: string, scope?: string): Promise<boolean> {
+/**
+ * Whether anything that responses of a resource said waits for further ones: then even one that shows the same as the last counts.
+ * @param resources the resource and its histories, as claims name them
+ */
+export async function hasClaims(sql: Sql, resources: readonly string[], scope?: string): Promise<boolean> {
   const rows = await sql.query(
-    `select from sync.claim where split_part(resource, '/', 1) = $1 ${scope === undefined ? '' : `and ${inScope('$2')}`} limit 1`,
-    scope === undefined ? [resource] : [resource, scope],
+    `select from sync.claim where resource = any($1::text[]) ${scope === undefined ? '' : `and ${inScope('$2')}`} limit 1`,
+    scope === undefined ? [resources] : [resources, scope],
   )
   return rows.length > 0
 }

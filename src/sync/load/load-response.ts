@@ -12,6 +12,7 @@ import { ignoredActions, walkActions } from '../validate/guard-actions.ts'
 import { type Validation, validateResponse } from '../validate/validate-response.ts'
 import type { IncomingResponse } from '../validate/validate-snapshot.ts'
 import { loadAccepted } from './load-accepted.ts'
+import { countedOf } from './pending-versions.ts'
 
 export interface LoadResult extends Counts, Pick<Validation, 'reason' | 'normalized' | 'guarded'> {
   readonly status: RunStatus
@@ -71,12 +72,13 @@ export async function loadResponse(sql: Sql, resource: ResourceBase, incoming: I
 
 async function witnessOf(
   sql: Sql,
-  { name, cacheSeconds }: ResourceBase,
+  resource: ResourceBase,
   { extraction, receivedAt, runId, guards, scope }: IncomingResponse,
 ): Promise<Witness> {
   const at = new Date(extraction.observedAt)
+  const { name, cacheSeconds } = resource
   const of = { resource: name, cacheSeconds, at, receivedAt: new Date(receivedAt), runId, guards }
-  return { ...of, hasClaims: await hasClaims(sql, name, scope) }
+  return { ...of, hasClaims: await hasClaims(sql, countedOf(resource), scope) }
 }
 
 /** Loads a response that is accepted; one that is the same as the last one changes nothing. */

@@ -16,6 +16,9 @@ export function historiesOf({ name, history, relatedHistories = {} }: ResourceBa
   return [{ counted: name, history }, ...related]
 }
 
+/** Under which names claims about a resource are counted. */
+export const countedOf = (resource: ResourceBase) => historiesOf(resource).map(({ counted }) => counted)
+
 /** Whether a single response is not enough for some versions of a history. */
 const waits = ({ compare, reopens = false }: History) => compare !== undefined || reopens
 

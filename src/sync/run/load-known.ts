@@ -1,6 +1,7 @@
 import type { Sql } from '../../db/database.ts'
 import { hasClaims } from '../evidence/claims.ts'
 import type { LoadResult } from '../load/load-response.ts'
+import { countedOf } from '../load/pending-versions.ts'
 import { type LastRun, noCounts } from '../record/ledger.ts'
 import type { ResourceBase } from '../resource.ts'
 import { judgeClock } from '../validate/clock-guard.ts'
@@ -23,7 +24,7 @@ export async function loadKnown(
   const { observedAt, clockError } = received.extraction
   if (!last || observedAt < last.observedAt || clockError !== undefined) throw new MustParse()
   const { kind } = await judgeClock(sql, resource, received)
-  if (kind !== 'fine' || (await hasClaims(sql, resource.name, received.scope))) throw new MustParse()
+  if (kind !== 'fine' || (await hasClaims(sql, countedOf(resource), received.scope))) throw new MustParse()
   const { came: records, normalized, currentKeys } = last
   return {
     ...noCounts,
