@@ -21,6 +21,9 @@ const renamed: Readonly<Record<string, string>> = Object.fromEntries(
   ]),
 )
 
+/** Tables that are gone: what was in them is in another one, as a test of its own says. */
+const moved = new Set(['sync.absence', 'sync.unconfirmed_version'])
+
 type Content = Record<string, Record<string, unknown>[]>
 
 async function contentOf(db: Database, tables: readonly string[]): Promise<Content> {
@@ -55,7 +58,7 @@ describe('a database of every schema that main has ever had', () => {
   test.each(dumps)('%s migrates to the schema of a new one and keeps every row', async (_, dump) => {
     const db = await restored(dump)
     try {
-      const tables = await tablesOf(db)
+      const tables = (await tablesOf(db)).filter((table) => !moved.has(table))
       const before = await contentOf(db, tables)
       expect(Object.entries(before).filter(([, rows]) => rows.length === 0)).toEqual([])
       await migrateAll(db)

@@ -1,0 +1,56 @@
+import { cp, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { systemClock } from '../../src/app/clock.ts'
+import { migrate } from '../../src/db/migrations/migrate.ts'
+import { kindsOfPart, migrateAll, temporaryFolder, testDatabase } from '../support/postgres.ts'
+
+/** The migrations before those with this name. */
+async function migrationsBefore(tag: string): Promise<string> {
+  const folder = join(await temporaryFolder(), 'migrations')
+  await cp(join(import.meta.dirname, '../../migrations'), folder, { recursive: true })
+  const list = join(folder, 'meta', '_journal.json')
+  const journal = JSON.parse(await readFile(list, 'utf8')) as { readonly entries: readonly { readonly tag: string }[] }
+  const entries = journal.entries.slice(
+    0,
+    journal.entries.findIndex((entry) => entry.tag === tag),
+  )
+  await writeFile(list, JSON.stringify({ ...journal, entries }))
+  return folder
+}
+
+const hour = (number: number) => `'2026-06-01 ${number}:00:00+00'`
+
+describe.each(kindsOfPart)('what was pending before there were claims, on the %s database,', (kind) => {
+  test('stays pending: the next response may be the same as the last one, which would count nothing anew', async () => {
+    const db = await testDatabase(kind, { migrated: false })
+    await migrate(db, { folder: await migrationsBefore('0028_claim'), repeatable: [], clock: systemClock })
+    const hash = '0123456789abcdef'
+    await db.query(`insert into sync.absence (resource, key, first_missed_at, last_missed_at, times, first_received_at, last_received_at) values
+      ('items', 'Oak', ${hour(10)}, ${hour(11)}, 2, ${hour(12)}, ${hour(13)}),
+      ('guilds/members', 'a/b', ${hour(10)}, ${hour(10)}, 1, null, null),
+      ('online-players', 'unlisted/p', ${hour(10)}, ${hour(10)}, 1, null, null),
+      ('world-events', 'skipped/Fall/1780311660', ${hour(10)}, ${hour(10)}, 1, null, null),
+      ('leaderboards', 'guildLevel/7', ${hour(10)}, ${hour(10)}, 1, null, null),
+      ('territories/holds', 'Old Oak ${hash}', ${hour(10)}, ${hour(10)}, 1, null, null)`)
+    await db.query(`insert into sync.unconfirmed_version (resource, key, valid_from, observed_at, ended) values
+      ('territories/holds', 'Oak', '2026-06-01 08:00:00.123456+00', ${hour(10)}, null),
+      ('territories', 'Elm', ${hour(8)}, ${hour(10)}, ${hour(9)})`)
+    await migrateAll(db)
+    const claims = await db.query<object>(
+      `select resource, kind, subject, value, times, extract(hour from first_at)::int as first, extract(hour from last_at)::int as last,
+              extract(hour from first_received_at)::int as first_received, extract(hour from last_received_at)::int as last_received
+         from sync.claim order by resource, kind`,
+    )
+    expect(claims.map((row) => Object.values(row))).toEqual([
+      ['guilds/members', 'missing', 'a/b', '', 1, 10, 10, 10, 10],
+      ['items', 'missing', 'Oak', '', 2, 10, 11, 12, 13],
+      ['leaderboards', 'empty place', 'guildLevel/7', '', 1, 10, 10, 10, 10],
+      ['online-players', 'unlisted', 'p', '', 1, 10, 10, 10, 10],
+      ['territories', 'returned', 'Elm', '2026-06-01 09:00:00+00', 1, 10, 10, 10, 10],
+      ['territories/holds', 'older', 'Old Oak', hash, 1, 10, 10, 10, 10],
+      ['territories/holds', 'shown', 'Oak', '2026-06-01 08:00:00.123456+00', 1, 10, 10, 10, 10],
+      ['world-events', 'skipped', 'Fall/1780311660', '', 1, 10, 10, 10, 10],
+    ])
+  })
+})
