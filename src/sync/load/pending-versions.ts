@@ -1,5 +1,13 @@
 import type { Sql } from '../../db/database.ts'
-import { type Claim, corroborate, forgetContradicted, pendingClaims, type Witness } from '../evidence/claims.ts'
+import {
+  type Claim,
+  corroborate,
+  forgetClaims,
+  forgetContradicted,
+  type PendingClaim,
+  pendingClaims,
+  type Witness,
+} from '../evidence/claims.ts'
 import type { Prepared } from '../normalize/prepare.ts'
 import type { History, ResourceBase } from '../resource.ts'
 import type { Absence } from './absent.ts'
@@ -53,11 +61,13 @@ export async function loadAndRemember(
       other.has(entity) || (kind === 'shown' && history.compare !== undefined && isNew.has(entity))
     const shown = new Set(entities.flatMap((entity) => (isOther(entity) ? [] : [entity.key])))
     const pending = await pendingClaims(sql, witness, kind)
+    const tooMany = new Set(kind === 'shown' ? beyondTail(pending) : [])
+    await forgetClaims(sql, witness.resource, kind, [...tooMany])
     await corroborate(
       sql,
       witness,
       kind,
-      pending.filter(({ subject }) => shown.has(subject)),
+      pending.filter((one) => shown.has(one.subject) && !tooMany.has(one)),
     )
   }
   // The first response is where history begins.
@@ -179,6 +189,17 @@ interface Link extends Withdrawn {
 
 /** So many versions of a key are looked at: more are not withdrawn at once. */
 const longestTail = 20
+
+/** Claims about versions of a key that are too many to be withdrawn: where each response shows another one, they are not kept for ever. */
+function beyondTail(pending: readonly PendingClaim[]): readonly PendingClaim[] {
+  const newest = pending.toSorted((one, other) => other.firstAt.getTime() - one.firstAt.getTime())
+  const counts = new Map<string, number>()
+  return newest.filter(({ subject }) => {
+    const nth = (counts.get(subject) ?? 0) + 1
+    counts.set(subject, nth)
+    return nth >= longestTail
+  })
+}
 
 /** The latest versions of keys, the newest first. */
 async function readChains(
