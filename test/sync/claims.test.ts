@@ -34,4 +34,11 @@ describe.each(kindsOfPart)('a claim on the %s database', (kind) => {
     expect(await timesAfter(witness('10:00', '30 10:00'), witness('10:00:10'), witness('10:00:20'))).toEqual([1, 1, 2])
     expect(await timesAfter(witness('10:00:30'))).toEqual([0])
   })
+
+  test('counts anew where the first one speaks for hours ahead, and not where an earlier copy comes again', async () => {
+    expect(await timesAfter(witness('02 17:00', '10:00'), witness('10:01'), witness('10:02'))).toEqual([1, 1, 2])
+    expect(
+      await timesAfter(witness('10:01', '10:03'), witness('10:02', '10:04'), witness('10:02:10', '10:05')),
+    ).toEqual([2, 2, 0])
+  })
 })

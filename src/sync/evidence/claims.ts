@@ -36,13 +36,16 @@ export interface Corroborated {
   readonly pending: readonly PendingClaim[]
 }
 
+/** Copies of earlier cache windows are no older than that, ms; what is, shows that the clock of the claim was wrong. */
+const clockTolerance = 15 * 60_000
+
 const inScope = (parameter: string) => `(subject = ${parameter} or starts_with(subject, ${parameter} || '/'))`
 
 /**
  * Counts what a response claims: the only counter of evidence. A response counts where it is of another cache window than the last one
  * that counted, by the instant that it speaks for and by this machine's clock; by the latter, half a window is enough, since polls do
- * not come to the second. Where that clock was ahead and is set back, it counts from there. Confirmed claims are removed, unless their
- * policy says that they stand.
+ * not come to the second. Where one of the clocks was ahead and is right again, it counts from there. Confirmed claims are removed,
+ * unless their policy says that they stand.
  *
  * @param policy default: that of the kind
  */
@@ -57,13 +60,16 @@ export async function corroborate(
   const { resource, at, receivedAt, runId } = witness
   const apart = policy.apart === 'cache' ? 1000 * witness.cacheSeconds : policy.apart
   const counts = 'claim.last_at <= $5 and claim.last_received_at <= $7'
+  // Only a response that was rejected can claim for later than what follows: its clock was ahead.
+  const restarts = 'claim.last_at > $10'
   const counted = await sql.query<PendingClaim & { readonly firstReceivedAt: Date }>(
     `insert into sync.claim
        (resource, kind, subject, value, first_at, last_at, first_received_at, last_received_at, times, run_id)
      select $1, $2, subject, value, $4, $4, $6, $6, 1, $8 from unnest($3::text[], $9::text[]) as claimed(subject, value)
      on conflict (resource, kind, subject, value) do update
-       set times = claim.times + (${counts})::int,
-           last_at = case when ${counts} then $4 else claim.last_at end,
+       set times = case when ${restarts} then 1 else claim.times + (${counts})::int end,
+           first_at = case when ${restarts} then $4 else claim.first_at end,
+           last_at = case when ${counts} or ${restarts} then $4 else claim.last_at end,
            last_received_at = case when ${counts} then $6 else least(claim.last_received_at, $6) end,
            -- Of a clock that was set back since then: what it said before would count for nothing until it is as late again.
            first_received_at = least(claim.first_received_at, $6)
@@ -78,6 +84,7 @@ export async function corroborate(
       new Date(receivedAt.getTime() - apart / 2),
       runId,
       claims.map(({ value = '' }) => value),
+      new Date(at.getTime() + apart + clockTolerance),
     ],
   )
   const { responses, span = 0, stands = false } = policy
