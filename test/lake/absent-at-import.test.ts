@@ -64,6 +64,20 @@ describe('a lake that is imported while a response lacks what it had', { timeout
     ])
   })
 
+  test('contradicts lists that were shrunken before it', async () => {
+    const strict = { plausibleShare: 0.9 }
+    for (const at of ['10:30', '11:30', '12:30', '13:30', '14:30', '15:30'])
+      await theirs.sync(guildList, list('abcdef'), at)
+    await world.sync(guildList, list('abcdef'), '10:00')
+    for (const at of ['10:10', '11:20']) await world.sync(guildList, list('abc'), at, strict)
+    expect(await world.rows('select kind, times from sync.claim')).toEqual([['shrunken', 2]])
+    await lake.exported()
+    await world.clock.advanceTo(instantOf('16:00'))
+    await lake.imported()
+    expect(await world.sync(guildList, list('abc'), '16:10', strict)).toMatchObject({ status: 'rejected' })
+    expect(await world.rows('select kind, times from sync.claim')).toEqual([['shrunken', 1]])
+  })
+
   test('ends a member of a guild', async () => {
     const [both, one] = [{ 1: { rank: 'owner' }, 2: {} }, { 1: { rank: 'owner' } }]
     for (const { db } of [theirs, world])

@@ -117,7 +117,7 @@ export async function mergeLedger(
   return taken
 }
 
-/** What this database missed is missed anew where the lake observed since then: what was gone then has ended in its versions. */
+/** What responses to this database claimed is claimed anew where the lake observed since then: what was gone then has ended in its versions. */
 async function forgetInterrupted(
   sql: Sql,
   resources: readonly string[],
@@ -126,7 +126,7 @@ async function forgetInterrupted(
   const accepted = `status in ('ok', 'unchanged', 'partial') and observed_at > missed.first_at`
   await sql.query(
     `delete from sync.claim missed using unnest($1::text[]) as of(resource)
-      where missed.kind = 'missing' and split_part(missed.resource, '/', 1) = of.resource
+      where missed.kind not in ('shown', 'returned') and split_part(missed.resource, '/', 1) = of.resource
         and (exists (select from lake_run run where run.resource = of.resource and ${accepted} and ${blindAt('run', 'run.observed_at')})
           or exists (select from lake_observation one where one.resource = of.resource and one.key = split_part(missed.subject, '/', 1)
                         and ${accepted} and ${blindAt('one', 'one.observed_at')}))`,
