@@ -12,23 +12,22 @@ export interface Absence {
 
 /**
  * Current keys that a complete response does not have; with a scope, only among those whose first part it is. Of versions that begin
- * later, which only an import can bring, it says nothing.
+ * later (`isLater`), which only an import can bring, it says nothing yet.
  * @param at the instant that the response speaks for
  */
 export async function findAbsent(
   sql: Sql,
   history: History,
   { seen, at, scope }: { readonly seen: ReadonlySet<string>; readonly at: Date; readonly scope?: string | undefined },
-): Promise<string[]> {
+): Promise<{ readonly key: string; readonly isLater: boolean }[]> {
   const { table, keyText, firstKey } = historySql(history)
   const scoped = scope === undefined ? '' : `and current.${firstKey.name} = $3::${firstKey.type}`
-  const rows = await sql.query<{ key: string }>(
-    `select ${keyText('current')} as key from ${table.name} current
+  return await sql.query<{ key: string; isLater: boolean }>(
+    `select ${keyText('current')} as key, current.valid_from >= $2 as "isLater" from ${table.name} current
        left join unnest($1::text[]) as seen(key) on seen.key = ${keyText('current')}
-      where current.valid_until = 'infinity' and current.valid_from < $2 and seen.key is null ${scoped}`,
+      where current.valid_until = 'infinity' and seen.key is null ${scoped}`,
     scope === undefined ? [[...seen], at] : [[...seen], at, scope],
   )
-  return rows.map(({ key }) => key)
 }
 
 /**

@@ -38,12 +38,12 @@ export async function findMissingKeys(
 ): Promise<MissingKeys> {
   const pending = await pendingClaims(sql, witness, 'missing', scope)
   const absent = isComplete ? await findAbsent(sql, history, { seen, at: witness.at, scope }) : []
-  const isAbsent = new Set(absent)
+  const isAbsent = new Set(absent.map(({ key }) => key))
   // What is back, and what ended otherwise meanwhile.
   const over = pending.filter(({ subject }) => seen.has(subject) || (isComplete && !isAbsent.has(subject)))
   await forgetClaims(sql, witness.resource, 'missing', over)
-  const missing = absent.filter(covers)
-  const claims = missing.map((subject) => ({ subject }))
+  const missing = absent.filter(({ key, isLater }) => !isLater && covers(key))
+  const claims = missing.map(({ key }) => ({ subject: key }))
   const policy = policiesOf(witness.guards)[isShrunken ? 'missing from shrunken' : 'missing']
   const { confirmed, pending: waiting } = await corroborate(sql, witness, 'missing', claims, policy)
   return {
@@ -102,7 +102,8 @@ export async function tombstoneKey(sql: Sql, resource: ResourceBase, key: string
   const ending = (keys: readonly string[]) => keys.map((key) => ({ key, firstMissedAt: at }))
   let closed = (await closeAbsent(sql, resource.history, ending([key]), at)).length
   for (const history of Object.values(resource.relatedHistories ?? {})) {
-    const rest = await findAbsent(sql, history, { seen: new Set(), at, scope: key })
+    const absent = await findAbsent(sql, history, { seen: new Set(), at, scope: key })
+    const rest = absent.flatMap((one) => (one.isLater ? [] : [one.key]))
     if (rest.length > 0) closed += (await closeAbsent(sql, history, ending(rest), at)).length
   }
   await forgetClaimsAbout(sql, resource.name, key)
