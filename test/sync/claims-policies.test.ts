@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest'
+import { corroborate, hasClaims, pendingClaims, type Witness } from '../../src/sync/evidence/claims.ts'
+import { type ClaimKind, policiesOf } from '../../src/sync/evidence/policies.ts'
+import { kindsOfPart } from '../support/postgres.ts'
+import { instantOf, worldOf } from '../support/world.ts'
+
+/** Responses that must agree where a person asks for four absences. */
+const responses: Readonly<Record<ClaimKind | 'missing from shrunken', number>> = {
+  missing: 4,
+  'missing from shrunken': 4,
+  older: 4,
+  resumed: 4,
+  shown: 2,
+  returned: 2,
+  shrunken: 3,
+  flawed: 3,
+  skipped: 4,
+  'empty place': 4,
+  unlisted: 4,
+}
+const hour = 3_600_000
+
+describe.each(kindsOfPart)('a claim on the %s database', (kind) => {
+  const world = worldOf(kind)
+  const start = instantOf('10:00')
+  const witness = (at: number, receivedAt = at): Witness => ({
+    resource: 'leaderboards',
+    cacheSeconds: 600,
+    at: new Date(at),
+    receivedAt: new Date(receivedAt),
+    runId: '00000000-0000-4000-8000-000000000000',
+    guards: { absences: 4, shrunkenHours: 0 },
+    hasClaims: true,
+  })
+
+  test.each(Object.entries(responses) as [keyof typeof responses, number][])(
+    'of the policy "%s" takes %i responses, each of another cache window',
+    async (policy, enough) => {
+      const made = policy === 'missing from shrunken' ? 'missing' : policy
+      const isConfirmed = async (at: number) => {
+        const one = witness(at)
+        const rule = policiesOf(one.guards)[policy]
+        return (await corroborate(world.db, one, made, [{ subject: 'a' }], rule)).confirmed.length > 0
+      }
+      for (let second = 0; second < 600; second += 100) expect(await isConfirmed(start + 1000 * second)).toBe(false)
+      for (let nth = 2; nth <= enough; nth++)
+        expect(await isConfirmed(start + 600_000 * (nth - 1))).toBe(nth === enough)
+    },
+  )
+
+  test('that takes hours takes them by the instants, and by the clock of this machine', async () => {
+    const lasting = { responses: 2, apart: 'cache', span: 6 * hour } as const
+    const isConfirmed = async (at: number, receivedAt: number) => {
+      const one = witness(start + at * hour, start + receivedAt * hour)
+      return (await corroborate(world.db, one, 'missing', [{ subject: 'a' }], lasting)).confirmed.length > 0
+    }
+    const slow = [
+      await isConfirmed(0, 0),
+      await isConfirmed(7, 3),
+      await isConfirmed(7.5, 5.9),
+      await isConfirmed(8, 6),
+    ]
+    expect(slow).toEqual([false, false, false, true])
+    const ahead = [await isConfirmed(10, 10), await isConfirmed(13, 17), await isConfirmed(15.9, 18)]
+    expect([...ahead, await isConfirmed(16, 19)]).toEqual([false, false, false, true])
+  })
+
+  test('about a key counts for none whose name only begins with it', async () => {
+    const one = witness(start)
+    await corroborate(world.db, one, 'empty place', [{ subject: 'guildLevelMax/1' }])
+    expect(await pendingClaims(world.db, one, 'empty place', 'guildLevel')).toEqual([])
+    expect(await pendingClaims(world.db, one, 'empty place', 'guildLevelMax')).toHaveLength(1)
+    expect(await hasClaims(world.db, ['leaderboards'], 'guildLevel')).toBe(false)
+    expect(await hasClaims(world.db, ['leaderboards'], 'guildLevelMax')).toBe(true)
+    expect(await hasClaims(world.db, ['guilds'])).toBe(false)
+  })
+})
