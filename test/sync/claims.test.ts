@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { corroborate, forgetContradicted, pendingClaims, type Witness } from '../../src/sync/evidence/claims.ts'
-import { policiesOf } from '../../src/sync/evidence/policies.ts'
 import { kindsOfPart } from '../support/postgres.ts'
 import { instantOf, worldOf } from '../support/world.ts'
 
@@ -41,25 +40,6 @@ describe.each(kindsOfPart)('a claim on the %s database', (kind) => {
     expect(
       await timesAfter(witness('10:01', '10:03'), witness('10:02', '10:04'), witness('10:02:10', '10:05')),
     ).toEqual([2, 2, 0])
-  })
-
-  test('of whatever kind takes several responses, each of another cache window', () => {
-    for (const [name, { responses, apart }] of Object.entries(policiesOf({ absences: 2 })))
-      expect({ name, responses, apart }).toEqual({
-        name,
-        responses: expect.toSatisfy((some) => some >= 2),
-        apart: 'cache',
-      })
-  })
-
-  test('that takes hours takes them by both clocks', async () => {
-    const policy = policiesOf({ absences: 2 })['missing from shrunken']
-    const missing = async (one: Witness) =>
-      (await corroborate(world.db, one, 'missing', [{ subject: 'Oak' }], policy)).confirmed.length
-    for (const at of ['10:00', '11:00', '12:00']) expect(await missing(witness(at))).toBe(0)
-    expect(await missing(witness('13:00', '17:00'))).toBe(0)
-    expect(await missing(witness('18:00', '15:59'))).toBe(0)
-    expect(await missing(witness('19:00', '18:00'))).toBe(1)
   })
 
   test('is about its own resource, kind, key and value alone', async () => {
