@@ -107,6 +107,19 @@ describe.each(kindsOfLongTests)('holds of territories on the %s database', (kind
     expect(await world.rows(captures)).toEqual([['Oak', 'Guild a', 'Guild c', false, '12:00:25', '12:00:30']])
   })
 
+  test('go on at once with the next response that shows them, where one response alone showed no holder', async () => {
+    const held = { Oak: place('a', '08:00'), Elm: place('b', '09:00') }
+    await world.sync(territories, held, '10:00')
+    await world.sync(territories, { ...held, Oak: place(null, null) }, '10:00:10')
+    await world.sync(territories, held, '10:00:20')
+    expect((await world.rows(holds)).at(-1)).toEqual(['Oak', 'Guild a', '08:00', 'infinity'])
+    for (const at of ['10:00:30', '10:00:40']) await world.sync(territories, { ...held, Oak: place(null, null) }, at)
+    await world.sync(territories, held, '10:00:50')
+    expect((await world.rows(holds)).at(-1)?.[1]).toBe(null)
+    await world.sync(territories, held, '10:01')
+    expect((await world.rows(holds)).at(-1)).toEqual(['Oak', 'Guild a', '08:00', 'infinity'])
+  })
+
   test('taken from nobody are captured also when the API dates it before the answer that showed nobody', async () => {
     await world.sync(territories, { Oak: place('a', '08:00') }, '10:00')
     await world.sync(territories, { Oak: place(null, null) }, '10:00:10')
