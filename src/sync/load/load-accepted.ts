@@ -70,6 +70,7 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
         at,
         previousAt: last ? new Date(last.observedAt) : null,
         facts: extraction.facts ?? null,
+        complete: extraction.complete,
         recordFacts: new Map(roots.map((entity) => [entity.key, entity.facts ?? null])),
         confirmMissing: (missing, scope) =>
           confirmMissing(sql, resource.name, missing, { scope, responses: guards.absences, apart, at, receivedAt }),
