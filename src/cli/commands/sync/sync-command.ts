@@ -91,7 +91,7 @@ async function syncInto(
   flags: SyncFlags,
   { app, signal, progress }: Context,
 ): Promise<void> {
-  const db = await openDatabase(app, chosen.map(holdOf), { lowMemory: true, shares: 'writes' })
+  const db = await openDatabase(app, chosen.map(holdOf), { lowMemory: true, shares: 'writes', stopWaiting: signal })
   let api: Api | undefined
   let watching: Watching | undefined
   try {
