@@ -17,7 +17,7 @@ const columns = `watch, number, sending, attempts, retry_at as "retryAt", failin
 
 /** The state of every watch that ran, by name. */
 export async function readDeliveries(sql: Sql): Promise<DeliveryState[]> {
-  return await sql.query<DeliveryState>(`select ${columns} from sync.watch_delivery order by watch`)
+  return await sql.query<DeliveryState>(`select ${columns} from sync.watch_delivery order by watch collate "C"`)
 }
 
 /** Begins watches that are new with what comes next, and forgets those that are gone. */
