@@ -62,6 +62,7 @@ const bounds: Readonly<Record<string, readonly string[]>> = {
     'sync.tier',
     'sync.tombstone',
     'sync.unconfirmed_version',
+    'sync.watch',
     'sync.watch_delivery',
     'sync.web_key',
     'sync.work_item',
