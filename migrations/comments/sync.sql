@@ -51,7 +51,14 @@ comment on table sync.outbox_head is 'The last number of sync.outbox, one row. L
 comment on column sync.outbox_head.id is 'Always 0.';
 comment on column sync.outbox_head.last is 'The last number that was given.';
 
-comment on table sync.watch_delivery is 'How far each watch of watches.json has delivered the changes of sync.outbox. Messages are made anew for each attempt, and are not kept.';
+comment on table sync.watch is 'Watches: rules that send a message when something happens. Targets are secrets: no view, export or page has them.';
+comment on column sync.watch.name is 'What the user calls it.';
+comment on column sync.watch.rule is 'Events, filters without people, and when messages are sent.';
+comment on column sync.watch.player is 'Names or uuids of the only people that it is about. NULL: all. A purge takes a person out.';
+comment on column sync.watch.target is 'Secret: where messages go, and what signs them.';
+comment on column sync.watch.site is 'Where `wynnsync serve` can be reached, for links: the same in every row. NULL: messages have none.';
+
+comment on table sync.watch_delivery is 'How far each watch of sync.watch has delivered the changes of sync.outbox. Messages are made anew for each attempt, and are not kept.';
 comment on column sync.watch_delivery.watch is 'Name of the watch.';
 comment on column sync.watch_delivery.number is 'Up to which number the watch has delivered, or has nothing to deliver.';
 comment on column sync.watch_delivery.sending is 'The last number of the message that is being sent: every attempt has the same changes, and the same idempotency key. NULL: none is.';

@@ -10,12 +10,12 @@ export async function exampleValues(sql: Sql): Promise<ExampleValues> {
     `select held.territory, held.guild_uuid::text as guild, held.guild_uuid::text as entity, held.guild_prefix,
             (select internal_name from analytics.item limit 1) as internal_name,
             (select material_1 from analytics.recipe where material_1 is not null limit 1) as material,
-            (select min(world) from analytics.world) as world,
+            (select min(world collate "C") from analytics.world) as world,
             (select max(season)::text from analytics.season) as season,
-            (select min(type) from game.leaderboard where valid_until = 'infinity') as type
+            (select min(type collate "C") from game.leaderboard where valid_until = 'infinity') as type
        from (select) one
        left join (select territory, guild_uuid, guild_prefix from analytics.territory
-                   order by guild_uuid is null, territory limit 1) held on true`,
+                   order by guild_uuid is null, territory collate "C" limit 1) held on true`,
   )
   return { ...found, counter: 'wars', resource: 'territories', step: '1 day' }
 }

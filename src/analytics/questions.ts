@@ -32,7 +32,8 @@ export interface Question {
 /** Everything that can be asked, by topic. The catalogue of the database is the list, so that it cannot fall behind. */
 export async function readQuestions(sql: Sql): Promise<Question[]> {
   const questions = await sql.query<Question>(
-    `select relname as name, 'view' as kind, obj_description(pg_class.oid, 'pg_class') as comment, '[]'::jsonb as parameters,
+    `select * from (
+     select relname::text as name, 'view' as kind, obj_description(pg_class.oid, 'pg_class') as comment, '[]'::jsonb as parameters,
             (select jsonb_agg(jsonb_build_object('name', attname, 'type', format_type(atttypid, atttypmod),
                                                  'comment', col_description(attrelid, attnum)) order by attnum)
                from pg_attribute where attrelid = pg_class.oid and attnum > 0 and not attisdropped) as columns
@@ -46,8 +47,8 @@ export async function readQuestions(sql: Sql): Promise<Question[]> {
                                               'comment', null) order by position)
                from unnest(proallargtypes) with ordinality as given(argument, position) where proargmodes[position] = 't'),
               jsonb_build_array(jsonb_build_object('name', proname, 'type', format_type(prorettype, null), 'comment', null)))
-       from pg_proc where pronamespace = 'analytics'::regnamespace
-      order by name`,
+       from pg_proc where pronamespace = 'analytics'::regnamespace) question
+      order by name collate "C"`,
   )
   return byTopic(questions.map(withMeanings)).flatMap(({ members }) => members)
 }

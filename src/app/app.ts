@@ -65,7 +65,7 @@ export function openDatabase(
     ...options
   }: Pick<
     ConnectOptions,
-    'lowMemory' | 'isBrief' | 'waitMs' | 'durable' | 'shares' | 'signal' | 'connectMs' | 'creates'
+    'lowMemory' | 'isBrief' | 'waitMs' | 'durable' | 'shares' | 'signal' | 'connectMs' | 'creates' | 'stopWaiting'
   > & {
     readonly stays?: boolean
   } = {},

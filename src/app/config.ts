@@ -312,7 +312,7 @@ export function environmentOfOthers(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isOwn(name)))
 }
 
-/** Path of the file of watches. */
+/** Where earlier versions kept watches; a database takes them over. */
 export function watchFileOf({ dataDir }: { readonly dataDir: string }): string {
   return join(dataDir, 'watches.json')
 }

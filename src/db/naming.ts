@@ -7,9 +7,10 @@ import { type AnyPgColumn, type AnyPgTable, getTableConfig } from 'drizzle-orm/p
  * - `standing`: the same, but the program needs the row while it syncs the player: only a purge removes it.
  * - `key`: a key or request that may contain the uuid, which is replaced.
  * - `text`: text or JSON that may contain the uuid or the name, which are replaced.
+ * - `list`: a list of uuids and names, which the player is taken out of. The row goes where no other is in it, since an empty list would mean all.
  * - `own`: code of its own removes it.
  */
-export type Naming = 'row' | 'standing' | 'key' | 'text' | 'own'
+export type Naming = 'row' | 'standing' | 'key' | 'text' | 'list' | 'own'
 
 /** A table with the columns that can name a player, and why the others cannot. */
 export interface NamingTable {

@@ -11,7 +11,7 @@ interface Gap {
 export async function coverageOf(sql: Sql): Promise<LakeCoverage[]> {
   const seen = await sql.query<{ resource: string; since: Date | null; until: Date | null }>(
     `select resource, min(observed_at) as since, max(observed_at) as until from sync.run
-      where status in ('ok', 'unchanged', 'partial') group by resource order by resource`,
+      where status in ('ok', 'unchanged', 'partial') group by resource order by resource collate "C"`,
   )
   const gaps = await sql.query<Gap>('select resource, began_at as began, ended_at as ended from sync.gap order by 1, 2')
   return seen.map(({ resource, since, until }) => ({

@@ -1,9 +1,10 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { App } from '../app/app.ts'
 import { type Clock, within } from '../app/clock.ts'
 import { watchFileOf } from '../app/config.ts'
 import { wholeNumber } from '../app/config-values.ts'
-import type { Database } from '../db/database.ts'
+import type { Database, Sql } from '../db/database.ts'
 import { lastAcceptedRuns, readMeasures } from '../sync/record/recent-runs.ts'
 import type { RunResult } from '../sync/run/run-result.ts'
 import { createMeter, type Meter, type Stuck, type Watched } from './metrics.ts'
@@ -26,6 +27,13 @@ export function webhookOf({ config, clock, log }: App): Webhook {
     memory: join(config.dataDir, 'webhook.json'),
     warn: (message) => log.warn({}, message),
   })
+}
+
+/** Whether there are watches, or may be in the file of an earlier version. */
+export async function hasWatches({ config }: App, sql: Sql): Promise<boolean> {
+  if (existsSync(watchFileOf(config))) return true
+  const [row] = await sql.query<{ has: boolean }>('select exists (select from sync.watch) as has')
+  return row?.has === true
 }
 
 /** What delivers the messages of watches, from this database. */

@@ -2,7 +2,7 @@ import { didYouMean, nearest } from '../app/text/nearest.ts'
 import type { Sql } from '../db/database.ts'
 import { nameFinders } from '../resources/key-names.ts'
 import { filtersOf } from './watches/occurrences.ts'
-import type { Watch } from './watches/watch-file.ts'
+import type { Watch } from './watches/watch.ts'
 
 /** A name in a filter that nothing has. */
 export interface UnmatchedName {

@@ -71,6 +71,8 @@ export interface Answered {
   /** The instant of the last accepted response of the same resource and key; null before the first. */
   readonly previousAt: Date | null
   readonly facts: Json
+  /** Whether something follows from what the response lacks. */
+  readonly complete: boolean
   /** The facts of each record, by its key. */
   readonly recordFacts: ReadonlyMap<string, Json>
   /**
@@ -202,6 +204,11 @@ export interface NameHolder {
 
 /** A resource with one response per key: its keys wait in a worklist in the database. */
 export interface Worklist extends ResourceBase {
+  /**
+   * The parameter that says how long a list may be, and how long it may be without: a recorded list that was asked for fewer, or a file
+   * with fewer, says nothing of what comes after.
+   */
+  readonly listLimit?: { readonly parameter: string; readonly usual: number }
   /** One of its keys in a word: the flag of `sync` that names keys (`--guild`), and what parameters of queries are called. */
   readonly keyFlag: string
   /** The resource whose first run puts keys on the worklist. */

@@ -2,14 +2,19 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { pageStatement } from '../../src/analytics/asking/page.ts'
 import { topics } from '../../src/analytics/catalogue.ts'
+import { exampleValues } from '../../src/analytics/examples.ts'
 import { type Question, readQuestions, statementFor } from '../../src/analytics/questions.ts'
+import { virtualClock } from '../../src/app/clock.ts'
 import type { Database } from '../../src/db/database.ts'
 import { openServer } from '../../src/db/server/server.ts'
+import { guildsCalled, prefixesStarting } from '../../src/resources/guilds/keys.ts'
+import { playersCalled, playersLike, playersStarting } from '../../src/resources/players/keys.ts'
 import { afterwards } from '../support/afterwards.ts'
 import { guildId } from '../support/guild-answers.ts'
 import { migrateAll } from '../support/postgres.ts'
+import { serve } from '../support/web-world.ts'
 import { liveWholeWorld } from '../support/whole-world.ts'
-import { openWorld } from '../support/world.ts'
+import { openWorld, type World } from '../support/world.ts'
 
 const given: Readonly<Record<string, string>> = {
   ...{ guild: guildId('a'), player: '00000000-0000-4000-8000-000000000001', territory: 'Oak', resource: 'territories' },
@@ -53,6 +58,16 @@ async function databaseOf(locale: string): Promise<Database> {
        values ($1, '2026-06-01T09:00Z', 'infinity', $2, $1, 'X', '2026-06-01T10:00Z', '\\x00', '{}')`,
       [place, uuid],
     )
+    await db.query(
+      `insert into game.guild_listing (guild_uuid, name, prefix, valid_from, valid_until, hash)
+       values ($1, $2, $3, '2026-05-02Z', 'infinity', '\\x00')`,
+      [uuid, place, `I${place.slice(0, 2)}`],
+    )
+    await db.query(
+      `insert into game.item (internal_name, display_name, type, tier, valid_from, valid_until, hash, document)
+       values ($1, $2, 'WEAPON', 'MYTHIC', '2026-05-02Z', 'infinity', '\\x00', '{}')`,
+      [`${place} I`, place],
+    )
   }
   return db
 }
@@ -83,6 +98,27 @@ async function rowsOf(db: Database, question: Question, settings: readonly strin
     // Parts of questions have no order of their own.
     return isAsked ? rows.map(String) : rows.map(String).sort()
   })
+}
+
+const pages = [
+  ...['/', '/guilds', '/guilds?q=IVY', '/guilds?q=iiv', '/items', '/items?q=IVY', '/items?type=weapon&tier=mythic'],
+  ...['/items?q=TWO%20I', '/territories', '/captures', '/leaderboards', '/patches', '/pools', '/worlds'],
+  ...[`/guilds/${guildId('a').toUpperCase()}`, '/players/IVY', '/items/bow', '/feeds/news.atom', '/api/v1'],
+]
+
+/** What the pages show, and what the finders of names find, in their order. */
+async function shownIn(db: Database) {
+  const { ask } = await serve({ db, clock: virtualClock(Date.parse('2026-06-01T20:00:00Z')) } as World)
+  const shown: unknown[] = []
+  for (const page of pages) {
+    const { status, text } = await ask(page)
+    // Each server has a port of its own.
+    shown.push([page, status, text.replaceAll(/127\.0\.0\.1:\d+/g, 'here')])
+  }
+  for (const name of ['IVY', 'ivy', 'ıvy', 'ZOO', guildId('a').toUpperCase()])
+    shown.push([name, await playersCalled(db, name), await playersLike(db, name), await guildsCalled(db, name)])
+  shown.push(await prefixesStarting(db, 'I', 20), await playersStarting(db, 'i', 20), await exampleValues(db))
+  return shown
 }
 
 const hostile = [
@@ -123,6 +159,8 @@ describe('the same history has the same answers', () => {
     for (const one of questions) {
       expect([one.name, await rowsOf(db, one, [])]).toEqual([one.name, await rowsOf(usual, one, [])])
     }
+    const [shown, expected] = [await shownIn(db), await shownIn(usual)]
+    for (const [index, one] of expected.entries()) expect(shown[index]).toEqual(one)
     const [ranks] = await db.values(
       `select string_agg(distinct rank, ',') from analytics.membership where rank in ('chief', 'recruit')`,
     )

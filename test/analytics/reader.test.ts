@@ -116,6 +116,47 @@ describe('somebody with the role wynnsync_reader, on a server,', () => {
 })
 
 describe.each(kindsOfPart)('on the %s database', (kind) => {
+  test("views and functions of the user's own keep owner, grants and definition in every migration", async () => {
+    const db = await testDatabase(kind)
+    const role = `user_${randomUUID().replaceAll('-', '')}`
+    await db.query(`create role ${role}; grant create, usage on schema analytics to ${role};
+      create view analytics.my_items as select internal_name from analytics.item;
+      grant select on analytics.my_items to ${role};
+      create materialized view analytics.my_counts as select count(*) from game.item;
+      create function analytics.my_count() returns bigint language sql stable begin atomic select count(*) from game.item; end;
+      create function analytics.my_open(name text) returns text language sql set work_mem = '8MB' return upper(name);
+      grant execute on function analytics.my_count() to ${role} with grant option;
+      -- Named as one of the program's, with other arguments.
+      create function analytics.item_at(name boolean) returns text language sql return name::text;
+      create function analytics.watch(name boolean) returns text language sql return name::text;
+      create function analytics.theirs() returns int language sql return 1;
+      alter function analytics.theirs() owner to ${role}`)
+    const own = `'my_items', 'my_counts', 'my_count', 'my_open', 'theirs'`
+    const read = async () => [
+      ...(await db.values(`select relname, relowner::regrole::text, relacl::text, pg_get_viewdef(oid) from pg_class
+        where relname in (${own}) order by 1`)),
+      ...(await db.values(`select proname, proowner::regrole::text, proacl::text, pg_get_functiondef(oid) from pg_proc
+        where proname in (${own}) or pg_get_function_identity_arguments(oid) = 'name boolean' order by 1`)),
+    ]
+    const before = await read()
+    expect(before.length).toBe(7)
+    await admitReaders(db)
+    for (const script of ['99-reader', '05-item', '00-watch']) {
+      await db.query(`update sync.installed_sql set sha256 = 'old', makes = null where name like '%${script}'`)
+      await db.query(`update sync.installed_program set sql_hash = 'old'`)
+      await migrateDatabase(db, { clock: systemClock })
+      expect(await read()).toEqual(before)
+    }
+    const [readable] =
+      await db.values(`select count(*) > 20, bool_and(has_table_privilege('wynnsync_reader', oid, 'select'))
+       from pg_class where relnamespace = 'analytics'::regnamespace and relkind = 'v' and relname <> 'my_items'`)
+    expect(readable).toEqual([true, true])
+    const [mine] = await db.values(`select has_table_privilege('wynnsync_reader', 'analytics.my_items', 'select')`)
+    expect(mine).toEqual([false])
+    await db.query(`drop owned by ${role}`)
+    await db.query(`drop role ${role}`)
+  })
+
   test('the role has no right outside of analytics, and what borrows rights cannot be led astray', async () => {
     const db = await testDatabase(kind)
     const [elsewhere] = await db.values(

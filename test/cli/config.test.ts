@@ -9,7 +9,7 @@ import { type ConfigFlags, readConfig, settingWarnings } from '../../src/app/con
 import { setInEnvFile } from '../../src/app/env-file.ts'
 import { UsageError } from '../../src/app/errors.ts'
 import { readCredential } from '../../src/app/stored-credential.ts'
-import { readWatches } from '../../src/monitoring/watches/watch-file.ts'
+import { readWatchFile } from '../../src/monitoring/watches/watch-store.ts'
 import { buildProgram, type Environment, mainFile } from '../support/cli.ts'
 import { runInside } from '../support/cli-inside.ts'
 import { temporaryFolder } from '../support/postgres.ts'
@@ -227,7 +227,7 @@ describe('the other files that people may edit', () => {
   const line = JSON.stringify({ at: '2026-05-01T00:00:00Z', method: 'GET', path: '/x', body: 'x.json.gz' })
 
   test.each([
-    ['watches', 'watches.json', watches, (folder: string) => readWatches(join(folder, 'watches.json')).watches, []],
+    ['watches', 'watches.json', watches, (folder: string) => readWatchFile(join(folder, 'watches.json')).watches, []],
     ['credential', 'c.json', credential, (folder: string) => readCredential(join(folder, 'c.json'))?.token(), 'abc'],
     ['recordings', 'index.jsonl', `${line}\r\n`, (folder: string) => readIndex(folder).length, 1],
   ])('may have a byte order mark, and say when they are UTF-16: %s', async (_what, name, content, read, expected) => {

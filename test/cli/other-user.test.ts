@@ -8,7 +8,6 @@ import { prepareToStore, type StoredCredential, storeCredential } from '../../sr
 import { compiledCode } from '../../src/cli/compiled-code.ts'
 import { lockFolder, readHolder } from '../../src/db/embedded/folder-lock.ts'
 import { openStore, withWritingFolder } from '../../src/lake/store.ts'
-import { writeWatches } from '../../src/monitoring/watches/watch-file.ts'
 import { runInside } from '../support/cli-inside.ts'
 import { temporaryFolder } from '../support/postgres.ts'
 
@@ -46,14 +45,13 @@ describe('root in the place of another user', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  test('replaces neither the stored credential nor watches nor .env', async () => {
-    const folder = await usersFolder('credentials.json', 'watches.json', '.env')
+  test('replaces neither the stored credential nor .env', async () => {
+    const folder = await usersFolder('credentials.json', '.env')
     expect(() => prepareToStore(join(folder, 'credentials.json'))).toThrow(UsageError)
     expect(() => storeCredential(join(folder, 'credentials.json'), credential)).toThrow(UsageError)
     expect(() => setInEnvFile(join(folder, '.env'), { DATABASE_URL: undefined })).toThrow(UsageError)
-    expect(() => writeWatches(join(folder, 'watches.json'), { watches: [] })).toThrow(UsageError)
     for (const file of readdirSync(folder)) expect(readFileSync(join(folder, file), 'utf8')).toBe('of the user')
-    expect(readdirSync(folder)).toHaveLength(3)
+    expect(readdirSync(folder)).toHaveLength(2)
   })
 
   test.runIf(isRoot)('does not replace a file of the user in a folder of its own', async () => {

@@ -71,10 +71,10 @@ describe('a command that reads or changes a history', () => {
   test('leaves tables of an earlier version as they are, and says who migrates them', async () => {
     const [folder, url] = [await temporaryFolder(), await testDatabaseUrl()]
     const db = await openServer(url)
-    const isThere = async () => (await db.values(`select to_regclass('sync.origin') is not null`)).flat()[0]
-    await db.query(`drop table sync.origin;
+    const isThere = async () => (await db.values(`select to_regclass('sync.watch') is not null`)).flat()[0]
+    await db.query(`drop table sync.watch;
       delete from drizzle.__drizzle_migrations where created_at = (select max(created_at) from drizzle.__drizzle_migrations)`)
-    for (const command of readers) {
+    for (const command of [...readers, ['watch', 'list']]) {
       const { code, err } = await runInside(command, { DATABASE_URL: url }, folder)
       expect([command, code, err]).toEqual([
         command,

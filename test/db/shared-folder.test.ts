@@ -216,7 +216,9 @@ describe('processes with one data folder', () => {
     })
     await expect(waiting).rejects.toThrow(RetryableError)
     expect(said).toEqual([
-      expect.stringMatching(`is in use by process ${process.pid} \\(sync items\\) since .*up to 2 s`),
+      expect.stringMatching(
+        `is in use by process ${process.pid} \\(sync items\\) since .*up to 1 s until it ends; wait for it, stop it, or`,
+      ),
     ])
     expect(fileURLToPath(thread)).toContain('dist')
   })

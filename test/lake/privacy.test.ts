@@ -60,6 +60,10 @@ test('a lake names no player unless it is asked for, and after a purge nothing o
     '08:30',
   )
   await syncOnline(world, onlineBody({ EU1: [1, 2] }), '08:40')
+  const secret = '{"type": "slack", "url": "https://chat.example/of-a-secret-name"}'
+  await world.db.query(`insert into sync.watch values ('mine', '{"events": ["news"]}', null, $1::text::jsonb, null)`, [
+    secret,
+  ])
   const [open, closed] = [join(await temporaryFolder(), 'open'), join(await temporaryFolder(), 'closed')]
   let now = instantOf('09:00')
   const clock = { ...world.clock, now: () => now }
@@ -68,6 +72,7 @@ test('a lake names no player unless it is asked for, and after a purge nothing o
   await run(open, true)
   await run(closed, false)
   expect([isNamed(await bytesIn(open)), isNamed(await bytesIn(closed))]).toEqual([true, false])
+  expect((await bytesIn(open)).includes('of-a-secret-name')).toBe(false)
   // Counts stay: how many members a guild has, and how many were online.
   const tables = (await readIndex(closed))?.files.map(({ table }) => table)
   expect(tables).toEqual(expect.arrayContaining(['game.guild_sample', 'game.online_sample', 'game.world_sample']))

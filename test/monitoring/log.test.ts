@@ -7,7 +7,7 @@ import { createLog, writerTo } from '../../src/app/log.ts'
 import { items } from '../../src/resources/items/index.ts'
 import { runResource } from '../../src/sync/run/run-resource.ts'
 import { runInside } from '../support/cli-inside.ts'
-import { temporaryFolder } from '../support/postgres.ts'
+import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
 import { instantOf, item, worldOf } from '../support/world.ts'
 
 const secrets = {
@@ -83,7 +83,8 @@ describe('lines of errors', () => {
   })
 
   test('are those of commands, too', async () => {
-    const run = (level: string) => runInside(['query', 'no-such-question', '--log-level', level])
+    const DATABASE_URL = await testDatabaseUrl()
+    const run = (level: string) => runInside(['query', 'no-such-question', '--log-level', level], { DATABASE_URL })
     expect((await run('debug')).err).toMatch(
       / debug the command failed: .*no-such-question.*\n {2}\w*Error: .*\n {6}at /,
     )

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Occurrence } from '../../src/monitoring/watches/event-queries.ts'
 import { bodyOf } from '../../src/monitoring/watches/messages.ts'
-import { parseWatches, watchEvents } from '../../src/monitoring/watches/watch-file.ts'
+import { parseWatches, watchEvents } from '../../src/monitoring/watches/watch.ts'
 
 const usual = { name: 'mine', events: ['captured'], target: { type: 'slack', url: 'https://chat.example/secret' } }
 

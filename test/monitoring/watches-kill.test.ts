@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -7,10 +7,10 @@ import { type Random, seededRandom, systemClock } from '../../src/app/clock.ts'
 import type { Database } from '../../src/db/database.ts'
 import { openEmbedded } from '../../src/db/embedded/embedded.ts'
 import { openServer } from '../../src/db/server/server.ts'
-import { parseWatches, writeWatches } from '../../src/monitoring/watches/watch-file.ts'
 import { resources } from '../../src/resources/index.ts'
 import type { Sandbox } from '../../src/sandbox/index.ts'
 import { buildProgram, startProgram } from '../support/cli.ts'
+import { runInside } from '../support/cli-inside.ts'
 import { effort } from '../support/effort.ts'
 import { followStream } from '../support/event-stream.ts'
 import { guildId } from '../support/guild-answers.ts'
@@ -47,7 +47,8 @@ describe.each(kindsOfLongTests)('a start that is killed at any instant, on the %
       { ...watch, name: 'a', guild: [guildId('a')], groupSeconds: 1, target: { type: 'webhook', url: steady.url } },
       { ...watch, name: 'command', target: { type: 'command', command: `(cat && echo) >> ${lines}; sleep 0.3` } },
     ]
-    writeWatches(join(dataDir, 'watches.json'), parseWatches('', { watches }))
+    // As an earlier version left it: a kill may find it half taken into the database.
+    writeFileSync(join(dataDir, 'watches.json'), JSON.stringify({ watches }))
     const port = await freePort()
     const stream = `http://127.0.0.1:${port}/changes/stream`
     const [everything, ofGuild] = [followStream(stream), followStream(`${stream}?guild=${guildId('a')}`)]
@@ -85,6 +86,33 @@ describe.each(kindsOfLongTests)('a start that is killed at any instant, on the %
     expect(everything.ids).toEqual(truth.numbers)
     expect(ofGuild.ids).toEqual(truth.numbersOfA)
   })
+})
+
+test('a start with the embedded database takes up a watch that is added while it runs, and no longer sends one that is removed', {
+  timeout: 120_000,
+}, async () => {
+  const api = await servedApi({ clock: systemClock })
+  const game = playGame(api, seededRandom(18))
+  const [receiver, dataDir] = [await openReceiver(), await testDataDir()]
+  const environment = { WYNNSYNC_DATA_DIR: dataDir, WYNNSYNC_SCHEDULE: onlyTerritories }
+  const { child, finished } = startProgram(['start', '--base-url', api.url], environment)
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const until = async (isTrue: () => boolean) => {
+    while (!isTrue() && child.exitCode === null) await delay(50)
+  }
+  const run = async (...args: string[]) => await runInside(['watch', ...args], environment)
+  const target = ['--event', 'captured', '--collect', '1s', '--webhook', receiver.url]
+  await until(() => game.asked() > 0)
+  expect(await run('add', 'all', ...target)).toMatchObject({ code: 0 })
+  await until(() => receiver.got.length > 0)
+  expect(await run('remove', 'all', '--yes')).toMatchObject({ code: 0, err: '' })
+  await delay(2000)
+  const { length } = receiver.got
+  expect(await run('add', 'other', ...target)).toMatchObject({ code: 0 })
+  await until(() => receiver.got.length > length)
+  expect([...new Set(receiver.got.slice(length).map(({ watch }) => watch))]).toEqual(['other'])
+  child.kill('SIGTERM')
+  expect(await finished).toMatchObject({ code: 0, err: expect.not.stringContaining('watch') })
 })
 
 /** Territories that change hands in every response, at most once a second, until the end. */

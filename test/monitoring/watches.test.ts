@@ -7,7 +7,8 @@ import { jsonSchemas } from '../../src/cli/output/json-schemas.ts'
 import { readDeliveries } from '../../src/monitoring/watches/delivery-state.ts'
 import { dueOf } from '../../src/monitoring/watches/due.ts'
 import { isQuiet, parseQuietHours } from '../../src/monitoring/watches/quiet-hours.ts'
-import { parseWatches, writeWatches } from '../../src/monitoring/watches/watch-file.ts'
+import { parseWatches } from '../../src/monitoring/watches/watch.ts'
+import { saveWatch } from '../../src/monitoring/watches/watch-store.ts'
 import { openWatching } from '../../src/monitoring/watches/watching.ts'
 import { items } from '../../src/resources/items/index.ts'
 import { latestNews } from '../../src/resources/latest-news/index.ts'
@@ -40,8 +41,15 @@ describe.each(kindsOfPart)('watches on the %s database', (kind) => {
 
   /** Watches that have begun, and what they warn of. */
   async function watched(watches: readonly object[], more: object = {}) {
+    await world.db.query('delete from sync.watch')
+    const given = parseWatches('the test', { watches, ...more })
+    for (const watch of given.watches) await saveWatch(world.db, watch, given.site)
+    return await open()
+  }
+
+  /** A process that delivers the watches of the database, or would if no other did. */
+  async function open() {
     const file = join(await temporaryFolder(), 'watches.json')
-    writeWatches(file, parseWatches(file, { watches, ...more }))
     const warnings: string[] = []
     const warn = (message: string) => void warnings.push(message)
     // Receivers take real time, of which the world's clock knows nothing.
@@ -323,11 +331,14 @@ describe.each(kindsOfPart)('watches on the %s database', (kind) => {
     await world.clock.advanceTo(instantOf('12:10'))
     await watching.look()
     expect(receiver.got).toHaveLength(1)
-    const other = await watched([{ name: 'other', events: ['captured'], groupSeconds: 0, target }])
-    expect(await readDeliveries(world.db)).toMatchObject([{ watch: 'late' }])
+    const other = await open()
+    await world.db.query(`insert into sync.expectation values ('items', '2026-01-01', 60, 'start')`)
+    await world.clock.advanceTo(instantOf('12:20'))
+    for (let times = 0; times < 3; times++) await other.watching.look()
+    expect(receiver.got).toHaveLength(1)
     await watching.close(1000)
-    await other.watching.look()
-    expect(await readDeliveries(world.db)).toMatchObject([{ watch: 'other' }])
+    for (let times = 0; times < 3; times++) await other.watching.look()
+    expect(receiver.got.slice(1).map(textsOf)).toEqual([['freshness late: items is late']])
   })
 })
 

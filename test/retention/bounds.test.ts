@@ -61,6 +61,7 @@ const bounds: Readonly<Record<string, readonly string[]>> = {
     'sync.route_bucket',
     'sync.tier',
     'sync.tombstone',
+    'sync.watch',
     'sync.watch_delivery',
     'sync.web_key',
     'sync.work_item',

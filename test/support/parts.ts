@@ -31,6 +31,7 @@ export const slow: readonly string[] = [
   'cli/backfill-git.test.ts',
   'cli/backfill-kill.test.ts',
   'cli/demo.test.ts',
+  'cli/held-folder.test.ts',
   'cli/help-examples.test.ts',
   'cli/hostile-text.test.ts',
   'cli/live-polls.test.ts',

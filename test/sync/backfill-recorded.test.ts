@@ -48,6 +48,49 @@ describe.each(kindsOfPart)('recorded answers on the %s database', (kind) => {
     expect(await world.rows(`select key, status from sync.observation`)).toEqual([[key, 'ok']])
   })
 
+  test('load lists of another length than is asked for: a shorter one ends nothing, and says nothing of what comes after', async () => {
+    const board = (length: number, but: readonly number[] = []) =>
+      Object.fromEntries(
+        Array.from({ length }, (_, nth) => nth + 1)
+          .filter((nth) => !but.includes(nth))
+          .map((nth) => [nth, { uuid: playerId(nth), name: `Player${nth}`, score: 2000 - nth }]),
+      )
+    const line = (at: string, length: number, query = '', but: readonly number[] = []): Line => ({
+      at,
+      path: `/leaderboards/totalGlobalLevel${query}`,
+      body: board(length, but),
+    })
+    const loaded = await load(world, [
+      line('10:00', 120, '?resultLimit=1000'),
+      line('10:20', 5, '?resultLimit=5'),
+      line('10:40', 4, '?resultLimit=5', [2]),
+      line('11:00', 100),
+      line('11:20', 100),
+      line('11:40', 10, '?resultLimit=x'),
+    ])
+    expect(loaded.resources).toEqual([expect.objectContaining({ resource: 'leaderboards', answers: 5, rejected: 0 })])
+    expect([...loaded.unknown.keys()]).toEqual(['GET /leaderboards/totalGlobalLevel?resultLimit=x'])
+    expect(await world.rows('select key, status from sync.observation order by observed_at')).toEqual(
+      ['ok', 'partial', 'partial', 'ok', 'ok'].map((status) => [
+        'totalGlobalLevel',
+        status === 'ok' ? expect.stringMatching(/^(ok|unchanged)$/) : status,
+      ]),
+    )
+    const places = `select count(*)::int, count(*) filter (where reason = 'empty')::int
+                      from analytics.leaderboard_at('totalGlobalLevel', '2026-06-01T23:00:00Z')`
+    expect(await world.rows(places)).toEqual([[120, 0]])
+    // What lists of the usual length lack ends as in a sync; a short list between them starts the count again.
+    await load(world, [
+      line('12:00', 100, '', [7, 8]),
+      line('12:20', 10, '?resultLimit=10', [8]),
+      line('12:40', 100, '', [8]),
+      line('13:00', 100, '', [8]),
+    ])
+    expect(await world.rows(`select place, observed_at from game.leaderboard_place where reason = 'empty'`)).toEqual([
+      [8, '12:40'],
+    ])
+  })
+
   test('from before the game began or after now are refused line by line, and the others are loaded', async () => {
     const lines = [
       guild('a', '10:00', { level: 10 }),

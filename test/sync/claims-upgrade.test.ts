@@ -24,7 +24,7 @@ const hour = (number: number) => `'2026-06-01 ${number}:00:00+00'`
 describe.each(kindsOfPart)('what was pending before there were claims, on the %s database,', (kind) => {
   test('stays pending: the next response may be the same as the last one, which would count nothing anew', async () => {
     const db = await testDatabase(kind, { migrated: false })
-    await migrate(db, { folder: await migrationsBefore('0028_claim'), repeatable: [], clock: systemClock })
+    await migrate(db, { folder: await migrationsBefore('0029_claim'), repeatable: [], clock: systemClock })
     const hash = '0123456789abcdef'
     await db.query(`insert into sync.absence (resource, key, first_missed_at, last_missed_at, times, first_received_at, last_received_at) values
       ('items', 'Oak', ${hour(10)}, ${hour(11)}, 2, ${hour(12)}, ${hour(13)}),

@@ -226,6 +226,32 @@ describe.each(kindsOfPart)('a response that git has in several files, on the %s 
     expect(resources).toMatchObject([{ answers: 3, inserted: 4, closed: 0 }])
   })
 
+  test('is only the beginning of a leaderboard where a file has fewer places than a board, and ends nothing', async () => {
+    const id = (nth: number) => `00000000-0000-4000-8000-${String(nth).padStart(12, '0')}`
+    const board = (length: number) =>
+      Object.fromEntries(
+        Array.from({ length }, (_, nth) => [nth + 1, { uuid: id(nth + 1), name: `Player${nth}`, score: 900 - nth }]),
+      )
+    const repository = await commits({
+      '10:00': { 'boards/totalGlobalLevel.json': board(100), 'boards/playerContent?resultLimit=5.json': board(5) },
+      '11:00': { 'boards/totalGlobalLevel.json': board(10), 'boards/playerContent?resultLimit=5.json': board(4) },
+      '12:00': { 'boards/totalGlobalLevel.json': board(11), 'boards/playerContent?resultLimit=5.json': board(3) },
+    })
+    const { resources } = await load(world, repository, 'boards/*.json=leaderboards')
+    expect(resources).toMatchObject([{ answers: 6, quarantined: 0 }])
+    const places = `select type, count(*)::int, count(*) filter (where reason = 'empty')::int from game.leaderboard_place group by 1 order by 1`
+    expect(await world.rows(places)).toEqual([
+      ['playerContent', 5, 0],
+      ['totalGlobalLevel', 100, 0],
+    ])
+    const statuses = `select key, status, count(*)::int from sync.observation group by 1, 2 order by 1, 2`
+    expect(await world.rows(statuses)).toEqual([
+      ['playerContent', 'partial', 3],
+      ['totalGlobalLevel', 'ok', 1],
+      ['totalGlobalLevel', 'partial', 2],
+    ])
+  })
+
   test('refuses what makes no response, and braces without a file', async () => {
     const id = (letter: string) => `00000000-0000-4000-8000-00000000000${letter}`
     const online = (letter: string, world: string) => ({ total: 1, players: { [id(letter)]: world } })

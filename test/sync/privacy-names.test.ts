@@ -54,6 +54,15 @@ const shown = (fields: object = {}) =>
 const other = { rank: 'owner', globalData: { wars: 4 } }
 const member = { username: name, globalData: { wars: 5 } }
 
+/** Watches that are about these players, in order; without any, about all. */
+async function watchPlayers(world: World, lists: readonly (readonly string[] | null)[]): Promise<void> {
+  for (const [nth, players] of lists.entries())
+    await world.db.query(
+      `insert into sync.watch values ($1, '{"events": ["joined"]}', $2::text[], '{"type": "command", "command": "true"}', null)`,
+      [`watch ${nth}`, players && [...players]],
+    )
+}
+
 /** What puts a player into a table of the engine, case by case. */
 const cases: Readonly<Record<string, (world: World) => Promise<unknown>>> = {
   'a profile, a guild and the list of who is online': async () => undefined,
@@ -81,6 +90,7 @@ const cases: Readonly<Record<string, (world: World) => Promise<unknown>>> = {
     ),
   'a list that lacks the player beside one whose key cannot be read': (world) =>
     syncOnline(world, { total: 2, players: { Somebody: 'EU1', [playerId(2)]: 'EU1' } }, '09:00'),
+  'watches, by uuid and by name': (world) => watchPlayers(world, [[uuid], [name.toUpperCase()], [playerId(2), name]]),
   'a list that names the player by name': (world) =>
     syncOnline(world, { total: 2, players: { [name]: 'EU1', [playerId(2)]: 'EU1' } }, '09:00'),
 }
@@ -144,6 +154,21 @@ describe.each(kindsOfLongTests)('what names a player, on the %s database,', (kin
       ])
     },
   )
+
+  test('leaves the others in a watch, and takes a watch along that is about nobody else', async () => {
+    await observed()
+    const others = [playerId(2), `${name}_2`, 'Somebody']
+    await watchPlayers(world, [[name, ...others], [uuid, name.toLowerCase()], others, null])
+    const { tables } = await personKept(world.db, inProfiles, uuid)
+    expect(tables).toContainEqual(expect.objectContaining({ table: 'sync.watch', rows: 2 }))
+    const removed = await purged()
+    expect(removed.filter(({ table }) => table === 'sync.watch').map(({ rows }) => rows)).toEqual([1, 1])
+    expect(await world.rows('select name, player from sync.watch order by name')).toEqual([
+      ['watch 0', others],
+      ['watch 2', others],
+      ['watch 3', null],
+    ])
+  })
 
   test('is missed by no replay once it was purged', async () => {
     await observed()

@@ -200,7 +200,8 @@ function unusable(dataDir: string, what: 'created' | 'written', error: unknown):
 }
 
 function heldBy(dataDir: string, holder: Holder): RetryableError {
-  const doing = holder.holds.length > 0 ? ` (${holder.holds.join(', ')})` : ''
+  const [named, more] = [holder.holds.slice(0, 3).join(', '), holder.holds.length - 3]
+  const doing = named === '' ? '' : ` (${named}${more > 0 ? ` and ${more} more` : ''})`
   const elsewhere = holder.host === hostname() ? '' : ` on ${holder.host}`
   const advice = elsewhere
     ? `if it is gone, delete ${lockPath(dataDir)}`

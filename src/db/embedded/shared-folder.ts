@@ -22,7 +22,7 @@ import { isUnanswered, SocketEngine } from './engine-socket.ts'
 const LIMIT = 60_000
 /** How often a waiting process looks again, ms. */
 const LOOK_EVERY = 100
-/** How soon a process that waits says so, ms. */
+/** How soon a process says that it waits for an answer of the holder, ms; one that needs the folder says it at once. */
 const SAY_AFTER = 500
 /** How long the holder waits, when it ends, for a transaction of another process, ms. */
 const END_WITHIN = 3000
@@ -34,8 +34,10 @@ export interface SharedOptions extends EmbeddedOptions {
   readonly shares?: 'reads' | 'writes' | undefined
   /** For the keys of processes that connect while this one holds the folder; without it, none can. */
   readonly random?: Random | undefined
-  /** Called with whom this process waits for, once. */
+  /** Called with whom this process waits for; again when that is another one. */
   readonly onWait?: ((message: string) => void) | undefined
+  /** Ends the first waiting, with its reason. What goes on later, when the holder ends, is not stopped: it may have to be written. */
+  readonly stopWaiting?: AbortSignal | undefined
 }
 
 interface Open {
@@ -117,7 +119,7 @@ async function reopening(dataDir: string, options: SharedOptions) {
   let opening: Promise<void> | undefined
 
   async function reopen(): Promise<void> {
-    const next = await acquire(dataDir, options)
+    const next = await acquire(dataDir, { ...options, stopWaiting: undefined })
     // They went with the other process.
     for (const name of locks.keys()) {
       const lock = await next.db.tryLock(name)
@@ -148,9 +150,10 @@ async function reopening(dataDir: string, options: SharedOptions) {
 
 /** Opens the database, or connects to the process that has it open, whichever is possible first. */
 async function acquire(dataDir: string, options: SharedOptions): Promise<Open> {
-  const { clock, shares, waitMs = 0, onWait } = options
+  const { clock, shares, waitMs = 0, onWait, stopWaiting } = options
   const began = clock.now()
-  let hasSaid = false
+  const sayAfter = shares ? Math.min(SAY_AFTER, waitMs / 2) : 0
+  let said: string | undefined
   for (;;) {
     try {
       const db = await openEmbedded(dataDir, { ...options, waitMs: 0 })
@@ -161,11 +164,12 @@ async function acquire(dataDir: string, options: SharedOptions): Promise<Open> {
       if (connected) return connected
       const waited = clock.now() - began
       if (waited >= waitMs) throw error
-      if (!hasSaid && waited >= Math.min(SAY_AFTER, waitMs / 2)) {
-        hasSaid = true
-        onWait?.(`${error.message.replace(/; .*/, '')}: waiting for it for up to ${Math.round(waitMs / 1000)} s`)
+      if (error.message !== said && waited >= sayAfter) {
+        said = error.message
+        const seconds = Math.round((waitMs - waited) / 1000)
+        onWait?.(said.replace('; ', `: waiting for up to ${seconds} s until it ends; `))
       }
-      await clock.sleep(Math.min(LOOK_EVERY, waitMs - waited))
+      await clock.sleep(Math.min(LOOK_EVERY, waitMs - waited), stopWaiting).catch(() => stopWaiting?.throwIfAborted())
     }
   }
 }

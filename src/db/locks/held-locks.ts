@@ -23,7 +23,7 @@ export const isHeld = `exists (
 export async function readHeldLocks(sql: Sql, name: string | null = null): Promise<LockHolder[]> {
   return await sql.query<LockHolder>(
     `select name, process_id as pid, host, application, since from sync.lock held
-      where ($1::text is null or name = $1) and ${isHeld} order by name`,
+      where ($1::text is null or name = $1) and ${isHeld} order by name collate "C"`,
     [name],
   )
 }

@@ -87,7 +87,10 @@ async function attempt<T>(
 }
 
 async function dueOf(sql: Sql, scripts: readonly Script[]): Promise<readonly Script[]> {
-  const rows = await sql.query<{ name: string; sha256: string }>('select name, sha256 from sync.installed_sql')
+  // What it made is granted to readers by this.
+  const rows = await sql.query<{ name: string; sha256: string }>(
+    'select name, sha256 from sync.installed_sql where makes is not null',
+  )
   const installed = new Map(rows.map(({ name, sha256 }) => [name, sha256]))
   const [state] = await sql.query<{ present: string[] }>(`select ${PRESENT} as present`, [namesOf(scripts)])
   const missing = withMissing(scripts, state?.present ?? [])

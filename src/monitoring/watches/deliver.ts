@@ -6,7 +6,7 @@ import { type DeliveryState, mostChanges, readNews, writeDelivery } from './deli
 import { dueOf } from './due.ts'
 import { readOccurrences, sourcesOf } from './occurrences.ts'
 import { sendMessage } from './send.ts'
-import type { Watch } from './watch-file.ts'
+import type { Watch } from './watch.ts'
 
 export interface Delivering {
   readonly db: Database

@@ -17,18 +17,17 @@ const columns = `watch, number, sending, attempts, retry_at as "retryAt", failin
 
 /** The state of every watch that ran, by name. */
 export async function readDeliveries(sql: Sql): Promise<DeliveryState[]> {
-  return await sql.query<DeliveryState>(`select ${columns} from sync.watch_delivery order by watch`)
+  return await sql.query<DeliveryState>(`select ${columns} from sync.watch_delivery order by watch collate "C"`)
 }
 
 /** Begins watches that are new with what comes next, and forgets those that are gone. */
-export async function matchDeliveries(sql: Sql, names: readonly string[]): Promise<void> {
+export async function matchDeliveries(sql: Sql): Promise<void> {
   await sql.query(
     `insert into sync.watch_delivery (watch, number, attempts)
-     select name, coalesce((select max(last) from sync.outbox_head), 0), 0 from unnest($1::text[]) as watched(name)
+     select name, coalesce((select max(last) from sync.outbox_head), 0), 0 from sync.watch
      on conflict (watch) do nothing`,
-    [names],
   )
-  await sql.query('delete from sync.watch_delivery where watch <> all($1::text[])', [names])
+  await sql.query('delete from sync.watch_delivery where watch not in (select name from sync.watch)')
 }
 
 export async function writeDelivery(sql: Sql, state: DeliveryState): Promise<void> {

@@ -1,5 +1,5 @@
 import { isQuiet, parseQuietHours } from './quiet-hours.ts'
-import type { Watch } from './watch-file.ts'
+import type { Watch } from './watch.ts'
 
 /** A change that a watch sends, as far as its time matters. */
 export interface Pending {

@@ -1,5 +1,5 @@
 import type { Pending } from './due.ts'
-import type { WatchEvent } from './watch-file.ts'
+import type { WatchEvent } from './watch.ts'
 
 export interface Occurrence extends Pending {
   readonly event: WatchEvent

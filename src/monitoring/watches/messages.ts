@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { visibleLine } from '../../app/terminal-text.ts'
 import { discordLine, noMentions, slackText } from '../chat-text.ts'
 import type { Occurrence } from './event-queries.ts'
-import type { Target } from './watch-file.ts'
+import type { Target } from './watch.ts'
 
 export interface Message {
   /** The same in every attempt. */

@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/database.ts'
 import { type EventQuery, type EventRow, eventQueries, type Occurrence } from './event-queries.ts'
-import type { Watch, WatchEvent } from './watch-file.ts'
+import type { Watch, WatchEvent } from './watch.ts'
 
 /** Resolves the names in the filters of a watch, to uuids where names can change; undefined: there is none. A name that is not known yet matches nothing. */
 export async function filtersOf(sql: Sql, { guild: guilds, player: players }: Pick<Watch, 'guild' | 'player'>) {

@@ -4,7 +4,7 @@ import { environmentOfOthers } from '../../app/config.ts'
 import type { Http } from '../../app/http.ts'
 import { type Posted, postOnce } from '../webhook-delivery.ts'
 import { bodyOf, headersOf, type Message, messageJson } from './messages.ts'
-import type { Target } from './watch-file.ts'
+import type { Target } from './watch.ts'
 
 /** How long a command may take, ms. */
 const COMMAND_TIMEOUT = 10_000

@@ -1,13 +1,14 @@
 import * as z from 'zod'
-import { watchEvents, watchesSchema } from './watch-file.ts'
+import { watchEvents, watchesSchema } from './watch.ts'
 
 const text = z.string()
 
-/** `watches.json`, what `watch` prints, and what watches send. */
+/** The file of earlier versions, what `watch` prints, and what watches send. */
 export const watchSchemas = {
   watches: watchesSchema,
   'watch-list': z.looseObject({
-    file: text,
+    database: text.nullable().describe('where the watches are; null: there is no history yet'),
+    file: text.describe('watches.json of earlier versions, which the database takes over where it is'),
     watches: z.array(
       z.looseObject({ name: text, events: z.array(text), target: text.describe('without its secrets') }),
     ),

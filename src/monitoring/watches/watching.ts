@@ -7,9 +7,11 @@ import type { Lock } from '../../db/database.ts'
 import { type Delivering, deliver } from './deliver.ts'
 import { matchDeliveries, readDeliveries } from './delivery-state.ts'
 import { freshnessNoter } from './freshness.ts'
-import { readWatches, type Watch, type WatchFile } from './watch-file.ts'
+import type { Watch, WatchFile } from './watch.ts'
+import { readWatches, takeOverWatches } from './watch-store.ts'
 
 export interface WatchingOptions extends Pick<Delivering, 'db' | 'clock' | 'warn'> {
+  /** Where earlier versions kept watches. */
   readonly file: string
   readonly proxy?: ProxySettings | undefined
 }
@@ -33,16 +35,25 @@ export function openWatching({ db, file, clock, proxy, warn }: WatchingOptions) 
   let looking: Promise<void> | undefined
   let problem = ''
 
+  const warned = new Set<string>()
+  const warnOnce = (message: string) => {
+    if (!warned.has(message)) warn(message)
+    warned.add(message)
+  }
+
   /** The watches; undefined: there are none and were none, or another process delivers. */
   async function current(): Promise<WatchFile | undefined> {
-    const content = readWatches(file)
-    if (content.watches.length === 0 && known === '') return undefined
+    const taken = await takeOverWatches(db, file)
+    if (taken !== undefined) warnOnce(taken)
+    const content = await readWatches(db)
+    for (const { name, problem } of content.unreadable)
+      warnOnce(`watch ${name} sends nothing, because this version cannot read it: ${problem}`)
+    if (content.names.length === 0 && known === '') return undefined
     lock ??= await db.tryLock(lockName)
     if (!lock) return undefined
     const text = JSON.stringify(content)
     if (text === known) return content
-    const names = content.watches.map(({ name }) => name)
-    await matchDeliveries(db, names)
+    await matchDeliveries(db)
     looks.forget()
     known = text
     return content
@@ -51,7 +62,7 @@ export function openWatching({ db, file, clock, proxy, warn }: WatchingOptions) 
   async function guarded(work: () => Promise<unknown>): Promise<void> {
     const said = await work().then(
       () => '',
-      // The database may be away for a while, or the file half-written by an editor.
+      // The database may be away for a while, or the file of an earlier version wrong.
       (error: unknown) => `watches: ${messageOf(error)}`,
     )
     if (said !== '' && said !== problem) warn(said)

@@ -53,7 +53,7 @@ export async function guildsCalled(sql: Sql, name: string): Promise<NameHolder[]
        from (select guild_uuid, name, prefix, valid_from, valid_until, 1 as place from game.guild_listing
              union all
              select guild_uuid, name, prefix, valid_from, valid_until, 2 from game.guild) known
-      where guild_uuid::text = lower($1) or name = $1 or prefix = $1
+      where guild_uuid::text = lower($1 collate "C") or name = $1 or prefix = $1
       group by guild_uuid, name, prefix
       -- What the list of all guilds says is newer than what a guild was asked for.
       order by until desc nulls first, uuid, min(place) desc`,
@@ -95,7 +95,7 @@ export async function lookUpGuilds(api: Api, name: string): Promise<Named[]> {
 export async function prefixesStarting(sql: Sql, start: string, limit: number) {
   return await sql.query<{ value: string; about: string }>(
     `select prefix as value, name as about from game.guild_listing
-      where valid_until = 'infinity' and starts_with(prefix, $1) order by prefix, name limit $2`,
+      where valid_until = 'infinity' and starts_with(prefix, $1) order by prefix collate "C", name collate "C" limit $2`,
     [start, limit],
   )
 }

@@ -6,7 +6,7 @@ import { RetryableError } from '../../app/errors.ts'
 import { defineWorklist } from '../../sync/resource.ts'
 import { onBoards } from '../personal.ts'
 import { fieldOf, hasFields, knownBy, oneAnswer, textField } from '../record.ts'
-import { emptyPlaces } from './derive.ts'
+import { emptyPlaces, usualPlaces } from './derive.ts'
 import { findBoards, lookUpBoards } from './keys.ts'
 import { normalizeBoard } from './normalize.ts'
 import { leaderboardHistory, leaderboardPlace } from './tables.ts'
@@ -35,6 +35,7 @@ export const leaderboards = defineWorklist({
   },
   rawDays: 3,
   rawCost: '30 kB a response: 58 MB a day of 80 boards',
+  listLimit: { parameter: 'resultLimit', usual: usualPlaces },
   keyFlag: 'board',
   keySource: 'leaderboards',
   history: leaderboardHistory,

@@ -75,15 +75,15 @@ export async function playersCalled(sql: Sql, name: string): Promise<NameHolder[
     `select player_uuid::text as uuid, username as name, null as prefix, min(valid_from) as since,
             case when max(valid_until) < 'infinity' then max(valid_until) end as until
        from (select player_uuid, username, valid_from, valid_until from game.player
-              where player_uuid::text = lower($1) or lower(username) = lower($1)
+              where player_uuid::text = lower($1 collate "C") or lower(username collate "C") = lower($1 collate "C")
              union all
              select player_uuid, username, valid_from, valid_until from game.guild_member
-              where player_uuid::text = lower($1) or lower(username) = lower($1)
+              where player_uuid::text = lower($1 collate "C") or lower(username collate "C") = lower($1 collate "C")
              union all
              select player_uuid, null, first_listed_at, coalesce(last_listed_at, 'infinity') from game.player_listing
-              where player_uuid::text = lower($1)) known
+              where player_uuid::text = lower($1 collate "C")) known
       group by player_uuid, username
-      order by until desc nulls first, name nulls first, uuid`,
+      order by until desc nulls first, username collate "C" nulls first, uuid`,
     [name],
   )
 }
@@ -93,9 +93,9 @@ export async function playersLike(sql: Sql, name: string): Promise<string[]> {
   // There may be a million names; most misspelt ones begin or end right.
   const rows = await sql.query<{ username: string }>(
     `select username from (select username from game.player union select username from game.guild_member) known
-      where strpos(lower(username), lower($1)) > 0
+      where strpos(lower(username collate "C"), lower($1 collate "C")) > 0
          or abs(length(username) - length($1)) <= 4
-            and (left(lower(username), 1) = left(lower($1), 1) or right(lower(username), 2) = right(lower($1), 2))`,
+            and (left(lower(username collate "C"), 1) = left(lower($1 collate "C"), 1) or right(lower(username collate "C"), 2) = right(lower($1 collate "C"), 2))`,
     [name],
   )
   return nearest(
@@ -124,7 +124,7 @@ export async function playersStarting(sql: Sql, start: string, limit: number) {
   if (start === '') return []
   return await sql.query<{ value: string; about: string }>(
     `select username as value, coalesce(rank, '') as about from analytics.player
-      where starts_with(username, $1) order by username limit $2`,
+      where starts_with(username, $1) order by username collate "C" limit $2`,
     [start, limit],
   )
 }

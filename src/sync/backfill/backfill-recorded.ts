@@ -116,14 +116,16 @@ async function open(
   recorded: RecordedResponses,
   loading: Loading,
 ): Promise<readonly [Resource | Worklist, Engine]> {
-  const { resource, at, key = '' } = response
+  const { resource, at, key = '', form } = response
   // The ledger, too, is written as of that time.
   const clock = { ...loading.clock, now: () => at }
-  const api = recorded.apiAsOf(at)
-  const engine: Engine = { ...loading, isLate: true, api, clock }
+  const engine: Engine = { ...loading, isLate: true, api: recorded.apiAsOf(at), clock }
   if (isWorklist(resource)) {
-    await check(resource, engine, key)
-    return [resource, engine]
+    const api = recorded.apiAsOf(at, form?.standIns)
+    // The archive of a key does not say that a response is only a part, and a replay would conclude from it.
+    const ofKey = form?.isPart ? { ...engine, api, raw: false } : { ...engine, api }
+    await check(resource, ofKey, key)
+    return [form?.isPart ? onlyPartOf(resource) : resource, ofKey]
   }
   const opened = await madeWhole(resource, engine, { recorded, response })
   await check(...opened)
@@ -165,17 +167,17 @@ async function madeWhole(
   engine: Engine,
   { recorded, response }: { readonly recorded: RecordedResponses; readonly response: RecordedResponse },
 ): Promise<[Resource, Engine]> {
-  const { partial, at } = response
-  const isWhole = partial === undefined || (await extractWith(resource, engine.api).then(isNotOlder, () => false))
+  const { form, at } = response
+  const isWhole = form === undefined || (await extractWith(resource, engine.api).then(isNotOlder, () => false))
   if (isWhole) return [resource, engine]
   const extract: Resource['extract'] = async (api, options) => {
     const extraction = await resource.extract(api, options)
-    const observedFrom = Math.max(extraction.observedFrom, Math.min(partial.since, extraction.observedAt))
-    return { ...extraction, observedFrom, complete: false, lacks: 'not all of the response was recorded' }
+    const observedFrom = Math.max(extraction.observedFrom, Math.min(form.since, extraction.observedAt))
+    return { ...extraction, observedFrom, complete: false, lacks }
   }
   return [
     { ...resource, extract },
-    { ...engine, api: recorded.apiAsOf(at, partial.standIns) },
+    { ...engine, api: recorded.apiAsOf(at, form.standIns) },
   ]
 
   function isNotOlder({ observedAt }: Extraction): boolean {
@@ -186,16 +188,28 @@ async function madeWhole(
 async function loadKey(
   resource: Worklist,
   engine: Engine,
-  { key = '' }: RecordedResponse,
+  { resource: declared, key = '' }: RecordedResponse,
   runs: Map<string, OpenRun>,
 ): Promise<Counted> {
   const { run, requested } = runs.get(resource.name) ?? {
     // The next recording may be of years later: no conclusion is held back.
-    run: new WorklistRun(resource, engine, 0),
+    run: new WorklistRun(declared as Worklist, engine, 0),
     requested: 0,
   }
   runs.set(resource.name, { run, requested: requested + 1 })
-  return await run.add(key, await ingest(run.contextOf(key, engine)))
+  return await run.add(key, await ingest(run.contextOf(key, engine, resource)))
+}
+
+const lacks = 'not all of the response was recorded'
+
+/** A resource whose responses are parts: nothing follows from what they lack. */
+function onlyPartOf(resource: Worklist): Worklist {
+  const extractOne: Worklist['extractOne'] = async (...asked) => ({
+    ...(await resource.extractOne(...asked)),
+    complete: false,
+    lacks,
+  })
+  return { ...resource, extractOne }
 }
 
 /** Extracts a recorded response before it is loaded: an error here is the recording's. A refusal is a response too. */

@@ -91,11 +91,13 @@ export async function openGitSource(
           continue
         }
         latest = version.at
-        const key = isWorklist(resource) ? await keyOf(resource, version, blobs) : ''
+        const { key, isPart } = isWorklist(resource)
+          ? await readKey(resource, version, blobs)
+          : { key: '', isPart: response.isPart }
         if (isKnown(version, key)) known += 1
         else {
           const line = responses.push({ ...response, resource }) - 1
-          lines.push(lineOf(key, { at: version.at, body: version.blob, line, isPart: response.isPart }))
+          lines.push(lineOf(key, { at: version.at, body: version.blob, line, isPart }))
         }
       }
     }
@@ -309,15 +311,27 @@ async function requestOf(resource: Resource | Worklist) {
   })
 }
 
-/** The key of a file: its name where that is a uuid, or what its content says, or its name. */
-async function keyOf(resource: Worklist, { path, blob }: GitVersion, blobs: GitBlobs): Promise<string> {
-  const name = path.replace(/^.*\//, '').replace(/\.[a-z]+$/, '')
-  if (isUuid(name)) return name.toLowerCase()
-  const body = await blobs.read(blob, MAX_BODY_BYTES)
+/**
+ * The key of a file: its name where that is a uuid, or what its content says, or its name, which may be the end of a URL. And whether it
+ * is only the beginning of a list: how many places were asked for is not in it.
+ */
+async function readKey(
+  { keyOf, listLimit }: Worklist,
+  { path, blob }: GitVersion,
+  blobs: GitBlobs,
+): Promise<{ readonly key: string; readonly isPart: boolean }> {
+  const name = path
+    .replace(/^.*\//, '')
+    .replace(/\.[a-z]+$/, '')
+    .replace(/\?.*$/, '')
+  if (isUuid(name)) return { key: name.toLowerCase(), isPart: false }
+  const isShort = (body: unknown) => listLimit !== undefined && Object.keys(Object(body)).length < listLimit.usual
+  const bytes = await blobs.read(blob, MAX_BODY_BYTES)
   try {
-    return (body === null ? undefined : resource.keyOf(parseJsonBytes(body))) ?? name
+    const body = bytes === null ? undefined : parseJsonBytes(bytes)
+    return { key: keyOf(body) ?? name, isPart: isShort(body) }
   } catch {
-    return name
+    return { key: name, isPart: false }
   }
 }
 

@@ -18,9 +18,12 @@ export async function onlyRequest(resource: Resource | Worklist): Promise<ApiReq
   return request?.route === resource.route && others.length === 0 ? request : undefined
 }
 
-/** A response of which not all requests were recorded, or in another form: nothing follows from what it lacks. */
-export interface PartialResponse {
+/** A response of which not all requests were recorded, or in another form. */
+export interface OtherForm {
+  /** What stands in for the responses to the requests of the resource. */
   readonly standIns: StandIns
+  /** Whether nothing follows from what it lacks. */
+  readonly isPart: boolean
   /** The instant of the response before it, which had all that is older; ms since the epoch. */
   readonly since: number
 }
@@ -32,8 +35,8 @@ export interface RecordedRequests {
   readonly names: readonly string[]
   /** Of a worklist, the key that a line is about. */
   keyOf(line: RecordedLine): string | undefined
-  /** What a line makes together with those before it, where that is a response only in part; undefined otherwise. */
-  partialOf(line: RecordedLine): PartialResponse | undefined
+  /** What a line makes together with those before it, where that is no response to just the requests of the resource. */
+  formOf(line: RecordedLine): OtherForm | undefined
   /** Whether a line is of this resource without making a response of it when all of `names` are there. */
   isOther(line: RecordedLine): boolean
 }
@@ -41,13 +44,7 @@ export interface RecordedRequests {
 export async function requestsOfResource(resource: Resource | Worklist): Promise<RecordedRequests> {
   const call = (body?: object) => requestsOf((api) => extractWith(resource, api), body)
   const names = (await call()).map(nameOfRequest)
-  const none = () => undefined
-  if (isWorklist(resource)) {
-    const keyOf = keyMatcher(names.join('\n'))
-    // As the request names it: a uuid in small letters, any other key exactly so.
-    const keyIn = (line: RecordedLine) => keyOf(nameOf(line))
-    return { resource, names: [], keyOf: keyIn, partialOf: none, isOther: (line) => keyIn(line) !== undefined }
-  }
+  if (isWorklist(resource)) return requestsOfKeys(resource, names)
   const forms = (resource.otherForms ?? []).map(nameOfTarget)
   // What is asked of each key of a list shows where a list has one.
   const listed = (await call({ [sampleKey]: {} })).map(nameOfRequest)
@@ -57,14 +54,36 @@ export async function requestsOfResource(resource: Resource | Worklist): Promise
   return {
     resource,
     names,
-    keyOf: none,
-    partialOf: (line) => ofForm(line) ?? ofKeys?.(line),
+    keyOf: () => undefined,
+    formOf: (line) => ofForm(line) ?? ofKeys?.(line),
     isOther: (line) => {
       const name = nameOf(line)
       if (names.includes(name)) return perKey.length > 0
       return forms.includes(name) || perKey.some((keyIn) => keyIn(name) !== undefined)
     },
   }
+}
+
+function requestsOfKeys(resource: Worklist, names: readonly string[]): RecordedRequests {
+  const keyOf = keyMatcher(names.join('\n'))
+  const { parameter = '', usual = 0 } = resource.listLimit ?? {}
+  /** The line as if no length of the list had been asked for, and the length. */
+  const asked = (line: RecordedLine) => {
+    const query = new URLSearchParams(line.query)
+    const limit = parameter === '' ? null : query.get(parameter)
+    if (limit === null || !/^[1-9]\d{0,5}$/.test(limit)) return { name: nameOf(line), limit: undefined }
+    query.delete(parameter)
+    return { name: nameOf({ ...line, query: query.toString() }), limit: Number(limit) }
+  }
+  // As the request names it: a uuid in small letters, any other key exactly so.
+  const keyIn = (line: RecordedLine) => keyOf(asked(line).name)
+  const formOf = (line: RecordedLine): OtherForm | undefined => {
+    const { name, limit = usual } = asked(line)
+    const isPart = line.isPart === true || limit < usual
+    if (!isPart && name === nameOf(line)) return undefined
+    return { standIns: new Map([[name, line]]), isPart, since: 0 }
+  }
+  return { resource, names: [], keyOf: keyIn, formOf, isOther: (line) => keyIn(line) !== undefined }
 }
 
 function nameOfTarget(target: string): string {
@@ -83,8 +102,10 @@ function keyMatcher(sample: string): (name: string) => string | undefined {
 
 /** A response in another form, or a part of one, stands in for the one that the resource requests. */
 function formCollector([asked = '']: readonly string[], forms: readonly string[]) {
-  return (line: RecordedLine): PartialResponse | undefined =>
-    line.isPart || forms.includes(nameOf(line)) ? { standIns: new Map([[asked, line]]), since: 0 } : undefined
+  return (line: RecordedLine): OtherForm | undefined =>
+    line.isPart || forms.includes(nameOf(line))
+      ? { standIns: new Map([[asked, line]]), isPart: true, since: 0 }
+      : undefined
 }
 
 /**
@@ -94,7 +115,7 @@ function formCollector([asked = '']: readonly string[], forms: readonly string[]
 function keyCollector(lists: readonly string[], perKey: readonly ((name: string) => string | undefined)[]) {
   const found = new Map<string, Set<number>>()
   let [latest, since] = [0, 0]
-  return (line: RecordedLine): PartialResponse | undefined => {
+  return (line: RecordedLine): OtherForm | undefined => {
     const name = nameOf(line)
     if (line.status !== 200) return undefined
     for (const [nth, keyIn] of perKey.entries()) {
@@ -105,6 +126,6 @@ function keyCollector(lists: readonly string[], perKey: readonly ((name: string)
     if (keys.length === 0) return undefined
     if (line.at > latest) [since, latest] = [latest, line.at]
     const list = { json: Object.fromEntries(keys) }
-    return { standIns: new Map(lists.map((one) => [one, list])), since }
+    return { standIns: new Map(lists.map((one) => [one, list])), isPart: true, since }
   }
 }

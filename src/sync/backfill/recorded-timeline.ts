@@ -3,7 +3,7 @@ import type { Recorded as RecordedLine } from '../../api/schemas/recordings/reco
 import type { Resource, Worklist } from '../resource.ts'
 import { earliest } from '../validate/clock-guard.ts'
 import { iso } from '../validate/validate-snapshot.ts'
-import { type PartialResponse, requestsOfResource } from './recorded-requests.ts'
+import { type OtherForm, requestsOfResource } from './recorded-requests.ts'
 
 /** The clock of the machine that recorded may be ahead of this one by so much, ms. */
 const tolerance = 15 * 60_000
@@ -15,7 +15,7 @@ export interface RecordedResponse {
   /** Of a worklist. */
   readonly key?: string
   /** Where it is put together of what was recorded. */
-  readonly partial?: PartialResponse
+  readonly form?: OtherForm
 }
 
 /**
@@ -50,13 +50,13 @@ export async function timelineOf(recorded: RecordedResponses, resources: readonl
     const { resource } = found
     const key = found.keyOf(line)
     const name = `${resource.name} ${key} ${line.at}`
-    const partial = found.partialOf(line)
+    const form = found.formOf(line)
     // Of the same instant, the response that is whole counts.
-    const whole = responses.get(name)
-    if (partial && whole && !whole.partial) continue
+    const other = responses.get(name)
+    if (form?.isPart && other && !other.form?.isPart) continue
     // Of several requests of one resource the last one that was recorded completes the response.
     const isComplete = !found.isOther(line) || found.keyOf(line) !== undefined
-    if (!partial && !(isComplete && found.names.every((other) => recorded.newest(other, line.at)))) {
+    if (!form && !(isComplete && found.names.every((other) => recorded.newest(other, line.at)))) {
       halves.push({ resource, line })
       continue
     }
@@ -64,7 +64,7 @@ export async function timelineOf(recorded: RecordedResponses, resources: readonl
       at: line.at,
       resource,
       ...(key === undefined ? {} : { key }),
-      ...(partial ? { partial } : {}),
+      ...(form ? { form } : {}),
     })
   }
   const complete = new Set([...responses.values()].map(({ resource }) => resource))

@@ -22,7 +22,7 @@ export type ClaimKind =
   | 'older'
   /** The version before the current one is back, which several responses showed as ended: it never ended. */
   | 'resumed'
-  /** A version that one response showed so far: it is kept, whatever later ones show. */
+  /** A version that one response showed so far: from then on it is kept; before, responses that contradict it withdraw it. */
   | 'shown'
   /** A version that one response opened again after its tombstone: the tombstone is forgotten. */
   | 'returned'

@@ -58,6 +58,7 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
         at,
         previousAt: last ? new Date(last.observedAt) : null,
         facts: extraction.facts ?? null,
+        complete: extraction.complete,
         recordFacts: new Map(roots.map((entity) => [entity.key, entity.facts ?? null])),
         corroborate: async (kind, subjects, scope) => {
           const claims = subjects.map((subject) => ({ subject }))

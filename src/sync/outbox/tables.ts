@@ -1,5 +1,5 @@
 import { primaryKey } from 'drizzle-orm/pg-core'
-import { bigint, instant, integer, jsonb, smallint, text } from '../../db/columns.ts'
+import { bigint, instant, integer, jsonb, smallint, text, texts } from '../../db/columns.ts'
 import { namesPeople } from '../../db/naming.ts'
 import { syncTable } from '../../db/schemas.ts'
 
@@ -23,9 +23,21 @@ export const outboxHead = syncTable(
   },
 )
 
+export const watch = syncTable(
+  'watch',
+  'Watches: rules that send a message when something happens. Targets are secrets: no view, export or page has them.',
+  {
+    name: text('What the user calls it.').primaryKey(),
+    rule: jsonb('Events, filters without people, and when messages are sent.').notNull(),
+    player: texts('Names or uuids of the only people that it is about. NULL: all. A purge takes a person out.'),
+    target: jsonb('Secret: where messages go, and what signs them.').notNull(),
+    site: text('Where `wynnsync serve` can be reached, for links: the same in every row. NULL: messages have none.'),
+  },
+)
+
 export const watchDelivery = syncTable(
   'watch_delivery',
-  'How far each watch of watches.json has delivered the changes of sync.outbox. Messages are made anew for each attempt, and are not kept.',
+  'How far each watch of sync.watch has delivered the changes of sync.outbox. Messages are made anew for each attempt, and are not kept.',
   {
     watch: text('Name of the watch.').primaryKey(),
     number: bigint('Up to which number the watch has delivered, or has nothing to deliver.').notNull(),
@@ -42,9 +54,14 @@ export const watchDelivery = syncTable(
   },
 )
 
-/** Which columns can name a player: none. */
+/** Which columns can name a player. */
 export const outboxNaming = [
   namesPeople(outbox, {}, { 'of resources about people it has no names': ['change'] }),
   namesPeople(outboxHead, {}),
+  namesPeople(
+    watch,
+    { player: 'list' },
+    { 'named by the user': ['name', 'target', 'site'], 'events, and names of what are no people': ['rule'] },
+  ),
   namesPeople(watchDelivery, {}, { 'named by the user, or says what a receiver answered': ['watch', 'error'] }),
 ]

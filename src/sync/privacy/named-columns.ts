@@ -85,19 +85,22 @@ export async function namedPlayers(sql: Sql, personal: Personal, playerUuids: re
   return { named: playerUuids.map((playerUuid) => ({ playerUuid, names: names.get(playerUuid) ?? [] })), keys }
 }
 
-/** How many rows of each of these tables name a player by uuid; tables without any are left out. */
+/** How many rows of each of these tables name a player by uuid, and of lists by name too; tables without any are left out. */
 export async function countNames(
   sql: Sql,
   personal: Personal,
   playerUuid: string,
 ): Promise<{ readonly table: string; readonly rows: number }[]> {
   const found: { table: string; rows: number }[] = []
+  const names = (await namesOf(sql, [playerUuid])).get(playerUuid) ?? []
   for (const { table, columns } of [...engineNaming, ...personal.naming]) {
-    const matches = columns.filter(({ type }) => type !== 'bytea').map(({ name }) => `kept.${name}::text ~* $1`)
+    const matches = columns
+      .filter(({ type }) => type !== 'bytea')
+      .map(({ name, naming }) => (naming === 'list' ? isListed(name) : `kept.${name}::text ~* $1::text`))
     if (matches.length === 0) continue
     const [row] = await sql.query<{ rows: number }>(
-      `select count(*)::int as rows from ${table} kept where ${matches.join(' or ')}`,
-      [uuidPattern(playerUuid)],
+      `select count(*)::int as rows from ${table} kept where ($1::text, $2::text) is not null and (${matches.join(' or ')})`,
+      [uuidPattern(playerUuid), namePattern(playerUuid, names)],
     )
     if (row && row.rows > 0) found.push({ table, rows: row.rows })
   }
@@ -120,6 +123,12 @@ function statementsOf(table: NamingTable, isPurge: boolean, isNarrow: boolean): 
   const returning = table.table === 'sync.raw_answer' ? 'kept.hash' : '1 as one'
   if (gone.length > 0)
     statements.push(`delete from ${table.table} kept where ${narrow} and (${matches(gone)}) returning ${returning}`)
+  for (const { name } of of('list')) {
+    const others = `select one from unnest(kept.${name}) with ordinality as each(one, nth) where one !~* ${isWhole} order by nth`
+    const which = `${narrow} and ${isListed(name)}`
+    statements.push(`delete from ${table.table} kept where ${which} and not exists (${others}) returning 1 as one`)
+    statements.push(`update ${table.table} kept set ${name} = array(${others}) where ${which} returning 1 as one`)
+  }
   if (replaced.length > 0) {
     const changes = replaced.map(
       ({ name, naming, type }) =>
@@ -131,6 +140,11 @@ function statementsOf(table: NamingTable, isPurge: boolean, isNarrow: boolean): 
   }
   return statements
 }
+
+/** The uuid or name and nothing else: others may be called like it and more. */
+const isWhole = `('^(' || $2::text || ')$')`
+
+const isListed = (column: string) => `exists (select from unnest(kept.${column}) one where one ~* ${isWhole})`
 
 /** A name may be a word like any other, or a guild's: it counts only in what resources about people say. */
 function patternOf({ hasResource }: NamingTable, naming: Naming): string {

@@ -72,7 +72,7 @@ export async function readSizes(sql: Sql, limit: number): Promise<{ bytes: numbe
        left join pg_inherits on pg_inherits.inhrelid = part.oid
        join pg_class owner on owner.oid = coalesce(pg_inherits.inhparent, part.oid)
       where part.relkind = 'r' and owner.relnamespace::regnamespace::text in ('game', 'sync')
-      group by owner.relnamespace, owner.relname order by bytes desc, 1 limit $1`,
+      group by owner.relnamespace, owner.relname order by bytes desc, owner.relname collate "C" limit $1`,
     [limit],
   )
   return { bytes: (await databaseSize(sql)) ?? 0, tables }

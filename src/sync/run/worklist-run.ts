@@ -42,9 +42,9 @@ export class WorklistRun {
   }
 
   /** What `ingest` needs to take a key through the pipeline as part of this run. */
-  contextOf(key: string, engine = this.#engine): IngestContext {
+  contextOf(key: string, engine = this.#engine, resource = this.#resource): IngestContext {
     const { runId, startedAt } = this
-    return { resource: this.#resource, key, engine, runId, startedAt, lastReasons: this.#lastReasons }
+    return { resource, key, engine, runId, startedAt, lastReasons: this.#lastReasons }
   }
 
   /**

@@ -130,7 +130,7 @@ export async function readPendingRefusals(sql: Sql, limit: number): Promise<Map<
             jsonb_agg(jsonb_build_object(
               'key', key, 'pending', case refusal when 'hidden' then 'redaction' else 'tombstone' end,
               'since', refused_since) order by nth) filter (where nth <= $1) as oldest
-       from (select *, row_number() over (partition by resource order by refused_since, key) as nth
+       from (select *, row_number() over (partition by resource order by refused_since, key collate "C") as nth
                from sync.work_item where refusal is not null) pending
       group by resource`,
     [limit],

@@ -99,7 +99,7 @@ interface News {
 export async function newsFeed({ sql, people }: Visit): Promise<Feed> {
   const news = await sql.query<News>(
     `select coalesce(edited_at, published_at) as at, kind, title, author, link, key from analytics.news
-      where published_at is not null order by 1 desc, key limit ${most}`,
+      where published_at is not null order by 1 desc, key collate "C" limit ${most}`,
   )
   return {
     title: 'News',

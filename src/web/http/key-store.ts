@@ -18,7 +18,7 @@ export async function addWebKey(sql: Sql, { name, createdAt }: WebKey): Promise<
 }
 
 export async function readWebKeys(sql: Sql): Promise<WebKey[]> {
-  return await sql.query<WebKey>('select name, created_at as "createdAt" from sync.web_key order by name')
+  return await sql.query<WebKey>('select name, created_at as "createdAt" from sync.web_key order by name collate "C"')
 }
 
 /** Removes a key; false when there is none of this name. */

@@ -32,7 +32,7 @@ export async function latestCaptures(
             to_guild_name as "to", to_guild_uuid::text as "toUuid", is_recapture as again
        from analytics.territory_capture where ($1::text is null or territory = $1)
         and ($2::text is null or to_guild_uuid = $2::text::uuid or from_guild_uuid = $2::text::uuid)
-      order by captured_at desc, territory limit $3`,
+      order by captured_at desc, territory collate "C" limit $3`,
     [territory, guild, most],
   )
 }

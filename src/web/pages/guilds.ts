@@ -27,8 +27,9 @@ export async function guildsPage({ sql, query }: Visit): Promise<Page> {
   const text = query.get('q') ?? ''
   const found = await sql.query<Guild>(
     `select ${columns} from analytics.guild
-      where $1 = '' or strpos(lower(name), lower($1)) > 0 or lower(prefix) = lower($1)
-      order by lower(prefix) = lower($1) desc, territories desc nulls last, members desc nulls last, name limit $2`,
+      where $1 = '' or strpos(lower(name collate "C"), lower($1 collate "C")) > 0 or lower(prefix collate "C") = lower($1 collate "C")
+      order by lower(prefix collate "C") = lower($1 collate "C") desc, territories desc nulls last, members desc nulls last,
+               name collate "C" limit $2`,
     [text, most + 1],
   )
   const shown = found.slice(0, most)
@@ -59,9 +60,10 @@ export async function guildNamed({ sql, name, finders }: Pick<Visit, 'sql' | 'na
   const known = await resolveName(sql, { name: 'guild', type: 'uuid', value: name }, finders).catch(unlessUnknown)
   const holder = await holderNamed(sql, known?.value ?? name)
   const uuid = known?.value ?? holder?.uuid
-  const [guild] = await sql.query<Guild>(`select ${columns} from analytics.guild where guild_uuid::text = lower($1)`, [
-    uuid ?? '',
-  ])
+  const [guild] = await sql.query<Guild>(
+    `select ${columns} from analytics.guild where guild_uuid::text = lower($1 collate "C")`,
+    [uuid ?? ''],
+  )
   if (uuid === undefined || !(guild || holder || (await finders.keys.guild?.holders(sql, uuid))?.length))
     throw new Problem('not-found', { detail: `guild not found: ${name}` })
   return { uuid: uuid.toLowerCase(), guild, holder, name: guild?.name ?? holder?.name }
@@ -97,7 +99,7 @@ const playerCell = (uuid: string, name: string) => link('players', uuid, name)
 async function holderNamed(sql: Visit['sql'], name: string) {
   const [row] = await sql.query<{ uuid: string; name: string; prefix: string | null }>(
     `select guild_uuid::text as uuid, guild_name as name, guild_prefix as prefix from analytics.territory_holder
-      where guild_uuid::text = lower($1) or guild_prefix = $1 or guild_name = $1 order by held_from desc limit 1`,
+      where guild_uuid::text = lower($1 collate "C") or guild_prefix = $1 or guild_name = $1 order by held_from desc limit 1`,
     [name],
   )
   return row
@@ -110,7 +112,7 @@ function unlessUnknown(error: unknown): undefined {
 
 async function heldFigure({ sql }: Visit, uuid: string): Promise<readonly [Figure, number]> {
   const rows = await sql.query<{ territory: string; since: Date | null }>(
-    `select territory, held_from as since from analytics.territory where guild_uuid::text = lower($1) order by territory`,
+    `select territory, held_from as since from analytics.territory where guild_uuid::text = lower($1 collate "C") order by territory collate "C"`,
     [uuid],
   )
   const title =

@@ -100,7 +100,7 @@ async function latestMoves({ sql }: Visit): Promise<Move[]> {
          from latest
          left join lateral (select guild.name from analytics.guild where latest.event = 'transferred'
                                and guild.guild_uuid = latest.other_guild_uuid) former on true
-        order by at desc, event desc`,
+        order by at desc, event collate "C" desc`,
       [changes],
     )
     moves = withTransfersOnce(rows).slice(0, MOVES)

@@ -24,9 +24,11 @@ export async function itemsPage({ sql, query }: Visit): Promise<Page> {
   const [text = '', type = '', tier = ''] = ['q', 'type', 'tier'].map((one) => query.get(one) ?? '')
   const found = await sql.query<Item>(
     `select ${columns} from analytics.item
-      where ($1 = '' or strpos(lower(coalesce(display_name, internal_name)), lower($1)) > 0 or strpos(lower(internal_name), lower($1)) > 0)
-        and ($2 = '' or lower($2) in (lower(type), lower(sub_type))) and ($3 = '' or lower(tier) = lower($3))
-      order by name, id limit $4`,
+      where ($1 = '' or strpos(lower(coalesce(display_name, internal_name) collate "C"), lower($1 collate "C")) > 0
+                     or strpos(lower(internal_name collate "C"), lower($1 collate "C")) > 0)
+        and ($2 = '' or lower($2 collate "C") in (lower(type collate "C"), lower(sub_type collate "C")))
+        and ($3 = '' or lower(tier collate "C") = lower($3 collate "C"))
+      order by coalesce(display_name, internal_name) collate "C", internal_name collate "C" limit $4`,
     [text, type, tier, most + 1],
   )
   const amount = found.length > most ? `More than ${most} items` : count(found.length, 'item')
@@ -65,7 +67,7 @@ export async function itemsPage({ sql, query }: Visit): Promise<Page> {
 export async function itemNamed({ sql, name }: Pick<Visit, 'sql' | 'name'>) {
   const [item] = await sql.query<Item>(
     `select ${columns} from analytics.item where internal_name = $1 or display_name = $1
-      order by internal_name = $1 desc, internal_name limit 1`,
+      order by internal_name = $1 desc, internal_name collate "C" limit 1`,
     [name],
   )
   const id = item?.id ?? name
@@ -121,7 +123,7 @@ async function itemFigure(sql: Visit['sql'], { id, name }: Item): Promise<Figure
   )
   const rolls = await sql.query<{ what: string; base: number | null; least: number | null; most: number | null }>(
     `select identification as what, raw as base, min as least, max as most from analytics.item_identification
-      where internal_name = $1 order by identification`,
+      where internal_name = $1 order by identification collate "C"`,
     [id],
   )
   const identified = rolls.map(({ what, base, least, most }): Cell[] => [
@@ -137,7 +139,7 @@ async function itemFigure(sql: Visit['sql'], { id, name }: Item): Promise<Figure
 
 async function recipesFigure(sql: Visit['sql'], { id }: Item): Promise<Figure> {
   const recipes = await sql.query<{ recipe: string; skill: string | null; amount: number | null }>(
-    `select internal_name as recipe, skill, amount from analytics.recipes_using($1) order by internal_name limit 200`,
+    `select internal_name as recipe, skill, amount from analytics.recipes_using($1) order by internal_name collate "C" limit 200`,
     [id],
   )
   if (recipes.length === 0) return { id: 'recipes', title: 'No recipe is known to use it' }

@@ -48,9 +48,9 @@ export async function playerPage(visit: Visit): Promise<Page> {
 /** What the player hides, as far as it is known. */
 async function hiddenText({ sql }: Visit, player: string): Promise<string> {
   const rows = await sql.query<{ hidden: string }>(
-    `select distinct hidden from (
+    `select distinct hidden collate "C" as hidden from (
        select unnest(restricted) as hidden from analytics.guild_member where player_uuid = $1::text::uuid
-        union all select unnest(restricted) from analytics.player where player_uuid = $1::text::uuid) known order by hidden`,
+        union all select unnest(restricted) from analytics.player where player_uuid = $1::text::uuid) known order by 1`,
     [player],
   )
   if (rows.length === 0) return 'As far as the public API shows it; ? is unknown.'

@@ -28,7 +28,7 @@ export async function readRevisions(sql: Sql, item: string): Promise<Revision[]>
   const rows = await sql.query<Change & { at: Date; patch: number; name: string }>(
     `select changed_at as at, patch, coalesce(display_name, internal_name) as name, path, old_value as before,
             new_value as after, is_revert as "isRevert"
-       from analytics.item_change where internal_name = $1 order by changed_at desc, path limit ${most}`,
+       from analytics.item_change where internal_name = $1 order by changed_at desc, path collate "C" limit ${most}`,
     [item],
   )
   const byTime = grouped(rows)

@@ -39,7 +39,7 @@ export async function worldsPage(visit: Visit): Promise<Page> {
 
 async function lifecycleFigure({ sql }: Visit): Promise<Figure> {
   const events = await sql.query<{ world: string; event: string; at: Date }>(
-    `select world, event, at from analytics.world_lifecycle order by at desc, world limit 50`,
+    `select world, event, at from analytics.world_lifecycle order by at desc, world collate "C" limit 50`,
   )
   const [last] = events
   if (!last) return missing('worlds-up', 'No world was seen going up or down yet', 'wynnsync sync online-players')

@@ -34,7 +34,7 @@ export async function territoriesPage(visit: Visit): Promise<Page> {
   const { sql } = visit
   const [empires, rows] = await Promise.all([
     frameOf(visit).then(async (frame) => await empiresFigure(sql, await mapFrameOf(sql, frame))),
-    sql.query<Territory>(`select ${columns} from analytics.territory order by territory`),
+    sql.query<Territory>(`select ${columns} from analytics.territory order by territory collate "C"`),
   ])
   const held = rows.filter(({ uuid }) => uuid !== null)
   const figure: Figure =

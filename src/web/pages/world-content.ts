@@ -19,7 +19,7 @@ interface Reward {
 export async function poolsPage({ sql, now }: Visit): Promise<Page> {
   const rewards = await sql.query<Reward>(
     `select pool.pool, pool.kind, pool.reward_type as type, pool.reward, pool.tier, pool.amount, pool.since,
-            (select min(internal_name) from analytics.item where display_name = pool.reward) as item
+            (select min(internal_name collate "C") from analytics.item where display_name = pool.reward) as item
        from analytics.loot_pool_at($1) pool`,
     [now],
   )
@@ -64,7 +64,7 @@ interface Board {
 /** Only boards of guilds where single players are left out. */
 async function readBoards({ sql, people }: Visit): Promise<Board[]> {
   const boards = await sql.query<Board>(
-    `select type, kind from game.leaderboard where valid_until = 'infinity' order by type`,
+    `select type, kind from game.leaderboard where valid_until = 'infinity' order by type collate "C"`,
   )
   return boards.filter(({ kind }) => people || kind === 'guild')
 }

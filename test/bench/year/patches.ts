@@ -50,7 +50,7 @@ async function loadAnswer(
     const { inserted, changed } = await loadVersions(sql, resource.history, entities, at)
     const seen = new Set(entities.map(({ key }) => key))
     const missing = await findAbsent(sql, resource.history, { seen, at })
-    const gone = missing.map((key) => ({ key, firstMissedAt: at }))
+    const gone = missing.map(({ key }) => ({ key, firstMissedAt: at }))
     const closed = await closeAbsent(sql, resource.history, gone, at)
     const appeared = inserted.map(({ key, documentText }) => ({
       key,

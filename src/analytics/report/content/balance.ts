@@ -37,11 +37,12 @@ export async function balanceFigure(sql: Sql, { from, to }: Period): Promise<Fig
   const patch = await lastBalancePatch(sql, to)
   if (!patch) return await noPatch(sql)
   const changes = await sql.query<Change>(
-    `select class, 'ability' as kind, name, key, path, old_value as before, new_value as after, is_revert as "isRevert"
+    `select * from (
+     select class, 'ability' as kind, name, key, path, old_value as before, new_value as after, is_revert as "isRevert"
        from analytics.ability_change where patch = $1
       union all
-     select class, 'aspect', name, key, path, old_value, new_value, is_revert from analytics.aspect_change where patch = $1
-      order by class nulls last, kind, name, key, path`,
+     select class, 'aspect', name, key, path, old_value, new_value, is_revert from analytics.aspect_change where patch = $1) change
+      order by class collate "C" nulls last, kind collate "C", name collate "C", key collate "C", path collate "C"`,
     [patch.patch],
   )
   const sums = countByClass(changes)

@@ -16,7 +16,7 @@ export async function freshnessFigure(sql: Sql, writtenAt: Date): Promise<Figure
   const rows = await sql.query<Fresh>(
     `select resource, last_observed_at as observed, last_changed_at as changed, last_received_at as received,
             last_status as status, extract(epoch from expected_every)::double precision as every
-       from analytics.freshness order by resource`,
+       from analytics.freshness order by resource collate "C"`,
   )
   if (rows.length === 0) return missing('freshness', 'Nothing was synced yet', 'wynnsync sync')
   const late = rows.filter((row) => isLate(row, writtenAt))

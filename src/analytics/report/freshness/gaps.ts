@@ -25,7 +25,7 @@ export async function gapsFigure(sql: Sql, frame: Frame): Promise<Figure> {
   const cells = await sql.query<Cell>(
     `select resource, cell.at, cell.coverage
        from analytics.freshness
-      cross join lateral analytics.watched(resource, $1, $2, make_interval(secs => $3), $1) cell order by resource, cell.at`,
+      cross join lateral analytics.watched(resource, $1, $2, make_interval(secs => $3), $1) cell order by resource collate "C", cell.at`,
     [from, to, step],
   )
   if (cells.length === 0) return missing('gaps', 'Nothing was watched yet', 'wynnsync start')
@@ -97,7 +97,7 @@ function picture(cells: readonly Cell[], resources: readonly string[], step: num
 async function readGaps(sql: Sql, frame: Frame) {
   const gaps = await sql.query<Gap>(
     `select resource, gap.began_at as began, gap.ended_at as ended, gap.missed, gap.reason
-       from analytics.freshness cross join lateral analytics.unobserved(resource, $1, $2) gap order by gap.began_at, resource`,
+       from analytics.freshness cross join lateral analytics.unobserved(resource, $1, $2) gap order by gap.began_at, resource collate "C"`,
     [frame.from, frame.to],
   )
   return gaps.map((gap) => ({ ...gap, missed: missedIn(gap, frame) })).filter(({ missed }) => missed !== 0)

@@ -25,7 +25,7 @@ export async function movesFigure(sql: Sql, guild: string, frame: Frame): Promis
             coalesce(event.to_rank, '') as "toRank", coalesce(other.name, '') as other
        from analytics.membership_event event
        left join analytics.guild other on other.guild_uuid = event.other_guild_uuid
-      where event.guild_uuid = $1 and event.at >= $2 and event.at < $3 order by event.at, event.username, event.event`,
+      where event.guild_uuid = $1 and event.at >= $2 and event.at < $3 order by event.at, event.username collate "C", event.event collate "C"`,
     [guild, frame.from, frame.to],
   )
   const id = 'moves'

@@ -25,7 +25,7 @@ export async function readMapHistory(sql: Sql, { steps, amounts, over }: Holds):
     `select territory, min_x as "minX", min_z as "minZ", max_x as "maxX", max_z as "maxZ" from analytics.territory
       where min_x is not null and min_z is not null and max_x is not null and max_z is not null
       -- Small places lie on top of large ones.
-      order by (max_x - min_x)::bigint * (max_z - min_z) desc, territory`,
+      order by (max_x - min_x)::bigint * (max_z - min_z) desc, territory collate "C"`,
   )
   const held = over(steps)
   const elsewhere = new Map(amounts)

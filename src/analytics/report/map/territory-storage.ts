@@ -40,7 +40,7 @@ export async function territoryStorageFigure(sql: Sql, territory: string, frame:
        from (select * from analytics.territory_storage($1, $2, $3, make_interval(secs => $4))
               union all
              select * from analytics.territory_storage($1, $5, $3, make_interval(secs => $4))) sample
-      order by at, resource`,
+      order by at, resource collate "C"`,
     [territory, frame.from, frame.to, moments.step, moments.all.at(-1) ?? frame.from],
   )
   const all = storedOf(samples, moments, frame.to)

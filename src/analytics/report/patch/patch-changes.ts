@@ -111,7 +111,7 @@ export async function changesOf(sql: Sql, patch: Patch, kinds: readonly Kind[], 
   )
   return await sql.query<Change>(
     `select kind, key, class, name, path, before, after, "isRevert" from (${parts.join(' union all ')}) change
-      order by place, name, key, changed_at, path limit $4`,
+      order by place, name collate "C", key collate "C", changed_at, path collate "C" limit $4`,
     [patch.patch, patch.startedAt, patch.endedAt, most],
   )
 }

@@ -51,6 +51,7 @@ export async function backfillCommand(
     lowMemory: true,
     stays: true,
     shares: 'writes',
+    stopWaiting: context.signal,
   })
   try {
     await migrateDatabase(db, app)

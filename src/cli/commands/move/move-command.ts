@@ -41,7 +41,7 @@ export async function moveCommand(context: Context, flags: MoveFlags): Promise<n
         const question = `Take the history of ${source.place} into the one that the other database has?`
         await consent(context, flags, { command: 'move --merge', question })
       }
-      const other = await openDatabase(target, ['move'])
+      const other = await openDatabase(target, ['move'], { stopWaiting: context.signal })
       try {
         if (other.place === source.place) throw samePlace(source)
         await migrateDatabase(other, app, { duringMove: !merge })
@@ -112,7 +112,7 @@ async function showPlan(
   const { databaseUrl, dataDir } = target.config
   // An embedded database that is not there need not be made to see that it is empty.
   const isNew = databaseUrl === undefined && !existsSync(join(dataDir, 'postgres'))
-  const other = isNew ? undefined : await openDatabase(target, ['move'])
+  const other = isNew ? undefined : await openDatabase(target, ['move'], { stopWaiting: context.signal })
   try {
     if (other?.place === source.place) throw samePlace(source)
     const resumes = other !== undefined && (await isMoveUnfinished(other))

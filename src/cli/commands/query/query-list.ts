@@ -61,7 +61,7 @@ async function tablesOf(sql: Sql, name: string): Promise<string[]> {
             where made.class = 'pg_class'::regclass and ev_class = made.id) used
         where used.class in ('pg_class'::regclass, 'pg_proc'::regclass)
      )
-     select distinct nspname || '.' || relname as name
+     select distinct (nspname || '.' || relname) collate "C" as name
        from made
        join pg_class on made.class = 'pg_class'::regclass and pg_class.oid = made.id
        join pg_namespace on pg_namespace.oid = relnamespace

@@ -1,14 +1,12 @@
-import { existsSync } from 'node:fs'
 import type { Api } from '../../../api/client.ts'
 import type { WalkProgress } from '../../../api/pages.ts'
 import { type App, migrateDatabase, openDatabase } from '../../../app/app.ts'
 import { admissionOf, engineOf, openSharedApi } from '../../../app/app-api.ts'
-import { watchFileOf } from '../../../app/config.ts'
 import { wholeNumber } from '../../../app/config-values.ts'
 import { messageOf, RetryableError, UsageError } from '../../../app/errors.ts'
 import { readHolder } from '../../../db/embedded/folder-lock.ts'
 import { expectScheduled } from '../../../monitoring/expectations.ts'
-import { watchingOf, webhookOf } from '../../../monitoring/monitoring.ts'
+import { hasWatches, watchingOf, webhookOf } from '../../../monitoring/monitoring.ts'
 import type { Watching } from '../../../monitoring/watches/watching.ts'
 import { resourcesNamed, worklists } from '../../../resources/index.ts'
 import type { Engine } from '../../../sync/engine.ts'
@@ -91,7 +89,7 @@ async function syncInto(
   flags: SyncFlags,
   { app, signal, progress }: Context,
 ): Promise<void> {
-  const db = await openDatabase(app, chosen.map(holdOf), { lowMemory: true, shares: 'writes' })
+  const db = await openDatabase(app, chosen.map(holdOf), { lowMemory: true, shares: 'writes', stopWaiting: signal })
   let api: Api | undefined
   let watching: Watching | undefined
   try {
@@ -102,7 +100,7 @@ async function syncInto(
       ...engineOf(app, db, api, { accept: flags.accept === true, admission }),
       outages: openOutages(app),
     }
-    watching = existsSync(watchFileOf(app.config)) ? await watchingOf(app, db) : undefined
+    watching = (await hasWatches(app, db)) ? await watchingOf(app, db) : undefined
     const namesKeys = worklists.some(({ keyFlag }) => namesOf(flags, keyFlag).length > 0)
     await watching?.begin()
     for (const resource of chosen) {

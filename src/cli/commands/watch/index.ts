@@ -4,8 +4,7 @@ import { consentFlags, option, repeatable, wide } from '../../options.ts'
 export const watch: CommandGroup = {
   usage: 'watch',
   summary: 'rules that send a message when something happens',
-  notes: `The rules are kept in watches.json in the data folder, which can be edited by hand too. wynnsync start sends the messages, and
-so does every wynnsync sync when it ends.`,
+  notes: `The rules are kept in the database. wynnsync start sends the messages, and so does every wynnsync sync when it ends.`,
   examples: [
     'wynnsync watch add mine --event captured --event lost --guild ABC --discord https://...',
     'wynnsync watch list',

@@ -1,24 +1,25 @@
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
-import { openDatabase } from '../../../app/app.ts'
 import { watchFileOf } from '../../../app/config.ts'
 import { wholeNumber } from '../../../app/config-values.ts'
-import { FatalError, messageOf, UsageError } from '../../../app/errors.ts'
+import { FatalError, UsageError } from '../../../app/errors.ts'
 import { openHttp } from '../../../app/http.ts'
 import { visibleLine } from '../../../app/terminal-text.ts'
-import { type UnmatchedName, unmatchedNames } from '../../../monitoring/watch-names.ts'
+import { NothingThere } from '../../../db/connect.ts'
+import type { Database } from '../../../db/database.ts'
+import { unmatchedNames } from '../../../monitoring/watch-names.ts'
 import type { Occurrence } from '../../../monitoring/watches/event-queries.ts'
 import { sendMessage, targetText } from '../../../monitoring/watches/send.ts'
+import { parseWatches, type Watch } from '../../../monitoring/watches/watch.ts'
 import {
-  parseWatches,
   readWatches,
-  type Watch,
-  type WatchFile,
-  writeWatches,
-} from '../../../monitoring/watches/watch-file.ts'
+  removeWatch,
+  type StoredWatches,
+  saveWatch,
+  takeOverWatches,
+} from '../../../monitoring/watches/watch-store.ts'
 import { type ConsentFlags, consent } from '../../ask.ts'
-import { type Context, tableWidth, writeResult, writeSummary } from '../../context.ts'
+import { type Context, tableWidth, withDatabase, writeResult, writeSummary } from '../../context.ts'
 import { durationFlag } from '../../options.ts'
 import { boldFirstLine, formatTable } from '../../output/table.ts'
 
@@ -43,30 +44,29 @@ export interface WatchFlags {
 
 /** `watch add <name>`: adds or replaces a rule. */
 export async function watchAdd(context: Context, flags: WatchFlags, name: string): Promise<void> {
-  const { event, guild, territory, player, item, quietHours: quiet } = flags
-  const file = watchFileOf(context.app.config)
-  const before = readWatches(file)
+  const { event, guild, territory, player, item, site, quietHours: quiet } = flags
   const given = {
     ...{ name, events: event ?? [], guild, territory, player, item, quiet, atLeast: atLeastOf(flags) },
     ...groupedWithin(flags),
     target: await targetOf(flags),
   }
   if (given.events.length === 0) throw new UsageError('name what the watch is about: --event captured')
-  const others = before.watches.filter((one) => one.name !== name)
-  const site = flags.site ?? before.site
-  // Checked as the file is, with the same words; undefined fields are not there.
-  const content = parseWatches(
-    'the command',
-    JSON.parse(JSON.stringify({ ...before, site, watches: [...others, given] })),
-  )
-  const added = content.watches.find((one) => one.name === name)
-  if (added) await checkNames(context, added)
-  writeWatches(file, content)
-  shown(context, content, `${others.length < before.watches.length ? 'replaced' : 'added'} ${name} in ${file}\n`)
+  // Undefined fields are not there.
+  const [watch] = parseWatches('the command', JSON.parse(JSON.stringify({ site, watches: [given] }))).watches
+  if (!watch) return
+  const add = async (db: Database) => {
+    await takeOver(context, db)
+    const { names } = await readWatches(db)
+    await checkNames(context, db, watch)
+    await saveWatch(db, watch, site)
+    const done = names.includes(name) ? 'replaced' : 'added'
+    shown(context, db.place, await readWatches(db), `${done} ${name} in ${db.place}\n`)
+  }
+  await withDatabase(context, 'watch add', add, { access: 'create' })
 }
 
 export async function watchList(context: Context): Promise<void> {
-  const content = readWatches(watchFileOf(context.app.config))
+  const { place, content } = await storedIn(context, 'watch list')
   const rows = listed(content).map(({ events, target, name, ...filters }) => ({
     ...{ name, events: events.join(', '), target },
     only: Object.entries(filters)
@@ -75,13 +75,15 @@ export async function watchList(context: Context): Promise<void> {
   }))
   const table = formatTable(['name', 'events', 'only', 'target'], rows, { width: tableWidth(context), wraps: true })
   const none = 'no watches; add one: wynnsync watch add mine --event captured --discord https://...\n'
-  writeResult(context, documentOf(context, content), rows.length > 0 ? table : none, boldFirstLine)
+  for (const { name, problem } of content.unreadable)
+    context.app.log.warn({}, `watch ${name} sends nothing, because this version cannot read it: ${problem}`)
+  writeResult(context, documentOf(context, place, content), rows.length > 0 ? table : none, boldFirstLine)
 }
 
 /** `watch test <name>`: sends a message that says that it is a test. @throws FatalError when it was refused */
 export async function watchTest(context: Context, _flags: WatchFlags, name: string): Promise<void> {
   const { clock, config } = context.app
-  const content = readWatches(watchFileOf(config))
+  const { place, content } = await storedIn(context, 'watch test')
   const { target } = watchNamed(content, name)
   const at = new Date(clock.now())
   const test: Occurrence = { event: 'news', number: 0, writtenAt: at, at, text: 'A test of this watch', path: '/' }
@@ -90,49 +92,63 @@ export async function watchTest(context: Context, _flags: WatchFlags, name: stri
   const sent = sendMessage(target, message, { clock, signal: context.signal, http })
   const { failure } = await sent.finally(() => http.close())
   if (failure !== null) throw new FatalError(`the ${targetText(target)} did not take the message: ${failure}`)
-  shown(context, content, `sent to the ${targetText(target)}\n`)
+  shown(context, place, content, `sent to the ${targetText(target)}\n`)
 }
 
-/** `watch remove <name>`: asks, and removes a rule. */
+/** `watch remove <name>`: asks, and removes a rule; also one that this version cannot read. */
 export async function watchRemove(context: Context, flags: ConsentFlags, name: string): Promise<void> {
-  const file = watchFileOf(context.app.config)
-  const before = readWatches(file)
-  const removed = watchNamed(before, name)
-  const content = { ...before, watches: before.watches.filter((one) => one !== removed) }
-  const about = `${name}, which sends ${removed.events.join(', ')} to a ${targetText(removed.target)}`
-  if (flags.dryRun) return shown(context, before, `would remove ${about}; nothing was changed\n`)
+  const { place, content } = await storedIn(context, 'watch remove')
+  const isUnreadable = content.unreadable.some((one) => one.name === name)
+  const removed = isUnreadable ? undefined : watchNamed(content, name)
+  const about = removed
+    ? `${name}, which sends ${removed.events.join(', ')} to a ${targetText(removed.target)}`
+    : `${name}, which this version cannot read`
+  if (flags.dryRun) return shown(context, place, content, `would remove ${about}; nothing was changed\n`)
   await consent(context, flags, { command: 'watch remove', question: `Remove the watch ${visibleLine(about)}?` })
-  writeWatches(file, content)
-  shown(context, content, `removed ${name} from ${file}\n`)
+  const remove = async (db: Database) => {
+    await removeWatch(db, name)
+    shown(context, db.place, await readWatches(db), `removed ${name} from ${db.place}\n`)
+  }
+  await withDatabase(context, 'watch remove', remove, { access: 'change' })
 }
 
-/** Checks the names in the filters of a watch, where there is a database to know them. @throws UsageError for a name that nothing can have */
-async function checkNames({ app }: Context, watch: Watch): Promise<void> {
-  const { databaseUrl, dataDir } = app.config
-  const hasNames = watch.guild ?? watch.player ?? watch.territory ?? watch.item
-  if (!hasNames || (databaseUrl === undefined && !existsSync(join(dataDir, 'postgres')))) return
-  let unmatched: readonly UnmatchedName[]
-  try {
-    const db = await openDatabase(app, ['watch add'], { waitMs: 2000, isBrief: true, creates: false, shares: 'reads' })
-    unmatched = await unmatchedNames(db, [watch]).finally(() => db.close())
-  } catch (error) {
-    app.log.warn({}, `the names are not checked: ${messageOf(error)}`)
-    return
+/** The watches of the database; none where there is no history yet. */
+async function storedIn(context: Context, holds: string): Promise<{ place: string | null; content: StoredWatches }> {
+  const read = async (db: Database) => ({ place: db.place, content: await readWatches(db) })
+  const takeAndRead = async (db: Database) => {
+    await takeOver(context, db)
+    return await read(db)
   }
+  if (existsSync(watchFileOf(context.app.config)))
+    return await withDatabase(context, holds, takeAndRead, { access: 'create' })
+  return await withDatabase(context, holds, read).catch((error: unknown) => {
+    if (!(error instanceof NothingThere)) throw error
+    return { place: null, content: { watches: [], names: [], unreadable: [] } }
+  })
+}
+
+async function takeOver({ app }: Context, db: Database): Promise<void> {
+  const taken = await takeOverWatches(db, watchFileOf(app.config))
+  if (taken !== undefined) app.log.warn({}, taken)
+}
+
+/** Checks the names in the filters of a watch. @throws UsageError for a name that nothing can have */
+async function checkNames({ app }: Context, db: Database, watch: Watch): Promise<void> {
+  const unmatched = await unmatchedNames(db, [watch])
   const wrong = unmatched.filter(({ isWrong }) => isWrong)
   if (wrong.length > 0) throw new UsageError(wrong.map(({ text }) => text).join('\n'))
   for (const { text } of unmatched) app.log.warn({}, `${text}; nothing is sent about it until there is one`)
 }
 
-function shown(context: Context, content: WatchFile, text: string): void {
-  writeSummary(context, documentOf(context, content), text)
+function shown(context: Context, place: string | null, content: StoredWatches, text: string): void {
+  writeSummary(context, documentOf(context, place, content), text)
 }
 
-function documentOf({ app }: Context, content: WatchFile) {
-  return { file: watchFileOf(app.config), watches: listed(content) }
+function documentOf({ app }: Context, place: string | null, content: StoredWatches) {
+  return { database: place, file: watchFileOf(app.config), watches: listed(content) }
 }
 
-function listed({ watches }: WatchFile) {
+function listed({ watches }: StoredWatches) {
   return watches.map(({ target, atLeast, ...rest }) => ({
     ...rest,
     ...(atLeast ? { atLeast: `${atLeast.events} in ${atLeast.minutes} minutes` } : {}),
@@ -140,10 +156,12 @@ function listed({ watches }: WatchFile) {
   }))
 }
 
-function watchNamed({ watches }: WatchFile, name: string): Watch {
+function watchNamed({ names, watches, unreadable }: StoredWatches, name: string): Watch {
   const found = watches.find((one) => one.name === name)
   if (found) return found
-  const known = watches.length === 0 ? 'there are none' : `there are: ${watches.map((one) => one.name).join(', ')}`
+  const problem = unreadable.find((one) => one.name === name)?.problem
+  if (problem !== undefined) throw new UsageError(`this version cannot read the watch ${name}: ${problem}`)
+  const known = names.length === 0 ? 'there are none' : `there are: ${names.join(', ')}`
   throw new UsageError(`watch not found: ${name}; ${known}`)
 }
 

@@ -49,7 +49,7 @@ export async function readPendingRestrictions(sql: Sql): Promise<PendingRestrict
   return await sql.query<PendingRestrictions>(
     `select field_group as "group", count(*)::int as pending, count(*) filter (where is_held)::int as held,
             count(*) filter (where needs_credential = 'token')::int as "needsToken", min(since) as since
-       from sync.privacy_restriction where awaits > 0 group by field_group order by pending desc, field_group`,
+       from sync.privacy_restriction where awaits > 0 group by field_group order by pending desc, field_group collate "C"`,
   )
 }
 

@@ -1,9 +1,7 @@
-import { readFileSync, statSync } from 'node:fs'
 import * as z from 'zod'
-import { codeOf, messageOf, UsageError } from '../../app/errors.ts'
-import { replaceFile } from '../../app/private-folder.ts'
+import { isStorable } from '../../api/schemas/form/limits.ts'
+import { UsageError } from '../../app/errors.ts'
 import { visibleLine } from '../../app/terminal-text.ts'
-import { textOfFile } from '../../app/text/decode.ts'
 import { parseQuietHours } from './quiet-hours.ts'
 
 /** Everything a watch can send a message about. */
@@ -17,9 +15,13 @@ export type WatchEvent = (typeof watchEvents)[number]
 /** Characters of a name. */
 const longestName = 200
 
-const text = z.string().min(1).max(longestName)
+const cannotBeStored = 'must have no characters that a database cannot store'
+const text = z.string().min(1).max(longestName).refine(isStorable, cannotBeStored)
 const names = z.array(text).min(1).max(100)
-const url = z.url({ protocol: /^https?$/ }).describe('secret')
+const url = z
+  .url({ protocol: /^https?$/ })
+  .refine(isStorable, cannotBeStored)
+  .describe('secret')
 
 const target = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('discord'), url }),
@@ -31,7 +33,11 @@ const target = z.discriminatedUnion('type', [
   }),
   z.strictObject({
     type: z.literal('command'),
-    command: z.string().min(1).describe('for the shell; gets the message as JSON on stdin'),
+    command: z
+      .string()
+      .min(1)
+      .refine(isStorable, cannotBeStored)
+      .describe('for the shell; gets the message as JSON on stdin'),
   }),
 ])
 
@@ -64,6 +70,7 @@ export const watchesSchema = z.strictObject({
   $schema: z.string().optional(),
   site: z
     .url({ protocol: /^https?$/ })
+    .refine(isStorable, cannotBeStored)
     .optional()
     .describe('where `wynnsync serve` can be reached, for the links of messages'),
   watches: z
@@ -75,30 +82,17 @@ export type WatchFile = z.infer<typeof watchesSchema>
 export type Watch = WatchFile['watches'][number]
 export type Target = Watch['target']
 
-const none: WatchFile = { watches: [] }
-
-/**
- * The watches; none when there is no file.
- * @throws UsageError that lists everything that is wrong with the file, without its secrets
- */
-export function readWatches(file: string): WatchFile {
-  let content: string
-  try {
-    content = textOfFile(readFileSync(file), file)
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return none
-    if (error instanceof UsageError) throw error
-    throw new UsageError(`${file} cannot be read: ${messageOf(error)}`)
-  }
-  return parseWatches(file, parsed(file, content))
+/** The watches, or everything that is wrong with them, by its place. */
+export function checkWatches(content: unknown): { readonly file?: WatchFile; readonly problems: readonly string[] } {
+  const { data, error } = watchesSchema.safeParse(content)
+  return data ? { file: data, problems: [] } : { problems: error.issues.map((issue) => problemOf(issue, content)) }
 }
 
-/** @throws UsageError that lists everything that is wrong, by its place in the file */
-export function parseWatches(file: string, content: unknown): WatchFile {
-  const { data, error } = watchesSchema.safeParse(content)
-  if (data) return data
-  const problems = error.issues.map((issue) => `  ${problemOf(issue, content)}`)
-  throw new UsageError(`${file} has watches that cannot be used:\n${problems.join('\n')}`)
+/** @param whose what they are of, for the error @throws UsageError that lists everything that is wrong, without secrets */
+export function parseWatches(whose: string, content: unknown): WatchFile {
+  const { file, problems } = checkWatches(content)
+  if (file) return file
+  throw new UsageError(`${whose} has watches that cannot be used:\n${problems.map((one) => `  ${one}`).join('\n')}`)
 }
 
 /** The place of something wrong, what it must be, and what it is where that can be no secret. */
@@ -132,25 +126,5 @@ function mustBe(issue: z.core.$ZodIssue): string {
       return issue.format === 'url' ? 'must be a URL of http or https' : issue.message
     default:
       return issue.message
-  }
-}
-
-/** Replaces the file, readable by its owner only: URLs of webhooks are secrets. */
-export function writeWatches(file: string, content: WatchFile): void {
-  replaceFile(file, `${JSON.stringify(content, null, 2)}\n`)
-}
-
-/** Whether other users of this machine can read the file. */
-export function isShared(file: string): boolean {
-  const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0
-  return process.platform !== 'win32' && (mode & 0o077) !== 0
-}
-
-// Without a cause: a parser's error quotes the text.
-function parsed(file: string, content: string): unknown {
-  try {
-    return JSON.parse(content)
-  } catch {
-    throw new UsageError(`${file} is not JSON`)
   }
 }
