@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { corroborate, hasClaims, pendingClaims, type Witness } from '../../src/sync/evidence/claims.ts'
 import { type ClaimKind, policiesOf } from '../../src/sync/evidence/policies.ts'
+import { agreesWithFlawed, forgetImplausible } from '../../src/sync/validate/plausibility.ts'
 import { kindsOfPart } from '../support/postgres.ts'
 import { instantOf, worldOf } from '../support/world.ts'
 
@@ -63,6 +64,16 @@ describe.each(kindsOfPart)('a claim on the %s database', (kind) => {
     expect(slow).toEqual([false, false, false, true])
     const ahead = [await isConfirmed(10, 10), await isConfirmed(13, 17), await isConfirmed(15.9, 18)]
     expect([...ahead, await isConfirmed(16, 19)]).toEqual([false, false, false, true])
+  })
+
+  test('that a response is flawed is forgotten by a good one about the same key, and by no other', async () => {
+    const minute = (minutes: number) => witness(start + minutes * 60_000)
+    const isAccepted = (minutes: number) => agreesWithFlawed(world.db, minute(minutes), 'a', 'the total differs')
+    expect([await isAccepted(0), await isAccepted(10)]).toEqual([false, false])
+    await forgetImplausible(world.db, minute(15), 'b')
+    expect(await isAccepted(20)).toBe(true)
+    await forgetImplausible(world.db, minute(25), 'a')
+    expect([await isAccepted(30), await isAccepted(40), await isAccepted(50)]).toEqual([false, false, true])
   })
 
   test('about a key counts for none whose name only begins with it', async () => {
