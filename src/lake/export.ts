@@ -6,6 +6,7 @@ import { UsageError } from '../app/errors.ts'
 import type { Database, Sql } from '../db/database.ts'
 import { syncFile } from '../db/embedded/sync-files.ts'
 import { inSnapshot } from '../db/move/move.ts'
+import { readOrigin } from '../sync/run/admission.ts'
 import { type Changes, changesOf, isContinued, type Job, type Reading, readingOf } from './changes.ts'
 import { coverageOf } from './coverage.ts'
 import { type DuckDb, describeParquet, openDuckDb, writeParquet } from './duckdb.ts'
@@ -119,6 +120,7 @@ async function exportSnapshot(work: Export, before: LakeIndex | undefined): Prom
   ].filter(({ path, since }) => !paths.has(path) && clock.now() - Date.parse(since) < keepMs)
   const index: LakeIndex = {
     ...{ format: FORMAT, program, at, source: reading.source, lastRun: reading.lastRun, people },
+    isSandbox: (await readOrigin(sql)).isSandbox ?? null,
     coverage: await coverageOf(sql),
     tables: Object.fromEntries(tables.map((one) => [one.name, one.types])),
     ...{ files, replaced },

@@ -52,6 +52,8 @@ export interface LakeIndex {
   readonly lastRun: string | null
   /** Whether what names players is in it. */
   readonly people: boolean
+  /** Whether its history is that of a sandbox, a simulated game. Null: not known; absent: an earlier version exported it. */
+  readonly isSandbox?: boolean | null
   readonly coverage: readonly LakeCoverage[]
   /** Of each table the types that its columns have in Postgres. */
   readonly tables: Readonly<Record<string, Readonly<Record<string, string>>>>

@@ -44,6 +44,27 @@ describe('abilities are read', () => {
     const nodes = [node(1), node(2)]
     expect(readAbilityNodes({ 1: [nodes[0]], 2: [nodes[1]] })).toEqual(nodes)
     expect(readAbilityNodes(nodes)).toEqual(nodes)
+    expect(readAbilityNodes({ pages: 2, map: nodes })).toEqual(nodes)
+  })
+
+  test('also in the form of 2023, with names in capitals', () => {
+    const [old] = readAbilityNodes({
+      pages: 7,
+      map: [
+        {
+          TYPE: 'CONNECTOR',
+          COORDINATES: { X: 5, Y: 2 },
+          META: { ICON: 'connector_up_down', PAGE: '1', LINKS: ['up'], Other: 'As It Is' },
+          FAMILY: ['First', 'second'],
+        },
+      ],
+    })
+    expect(old).toEqual({
+      type: 'connector',
+      coordinates: { x: 5, y: 2 },
+      meta: { icon: 'connector_up_down', page: 1, links: ['up'], Other: 'As It Is' },
+      family: ['First', 'second'],
+    })
   })
 
   test('and aspects from a list and from an object by name', () => {

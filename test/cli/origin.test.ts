@@ -56,6 +56,41 @@ async function itemsIn(url: string): Promise<unknown[]> {
   return names.flat()
 }
 
+describe('a lake', () => {
+  test('of a sandbox is refused by a real history, and the other way round, and says so to an empty database', async () => {
+    const [sandbox, folder] = [await sandboxOf('Ash'), await temporaryFolder()]
+    const [simulated, real] = [{ DATABASE_URL: await testDatabaseUrl() }, { DATABASE_URL: await testDatabaseUrl() }]
+    expect(await syncing(simulated, sandbox.url)).toMatchObject({ code: 0 })
+    expect(await syncing(real, await unmarked(sandbox.url))).toMatchObject({ code: 0 })
+    const lakes = { simulated: join(folder, 'simulated'), real: join(folder, 'real') }
+    await runInside(['lake', 'export', lakes.simulated], simulated)
+    await runInside(['lake', 'export', lakes.real], real)
+    const before = await itemsIn(real.DATABASE_URL)
+    for (const flags of [['--dry-run'], []]) {
+      const into = await runInside(['backfill', '--from-lake', lakes.simulated, ...flags], real)
+      expect([into.code, into.err]).toEqual([
+        2,
+        expect.stringMatching(/simulated was exported from the database of a sandbox/),
+      ])
+      const back = await runInside(['backfill', '--from-lake', lakes.real, ...flags], simulated)
+      expect([back.code, back.err]).toEqual([
+        2,
+        expect.stringMatching(/is that of a sandbox, and the lake .*real has the history of the real/),
+      ])
+    }
+    const merged = await runInside(['move', '--merge', '--yes', '--to', real.DATABASE_URL], simulated)
+    expect([merged.code, merged.err]).toEqual([2, expect.stringContaining('takes no simulated one')])
+    expect(await itemsIn(real.DATABASE_URL)).toEqual(before)
+    const db = await openServer(real.DATABASE_URL)
+    expect(await db.values('select count(*)::int from sync.source')).toEqual([[0]])
+    await db.close()
+    const empty = { DATABASE_URL: await testDatabaseUrl() }
+    expect(await runInside(['backfill', '--from-lake', lakes.simulated], empty)).toMatchObject({ code: 0 })
+    const synced = await syncing(empty, await unmarked(sandbox.url))
+    expect([synced.code, synced.err]).toEqual([2, expect.stringContaining('is that of a sandbox')])
+  })
+})
+
 describe('a folder whose .env names a server', () => {
   test('is none for what --data-dir on the command line says: the page about the sandbox writes no history there', async () => {
     const [folder, url, sandbox] = [await temporaryFolder(), await testDatabaseUrl(), await sandboxOf('Ash')]

@@ -133,7 +133,7 @@ describe.skipIf(folder === undefined)('recorded abilities and aspects (skipped w
         for (const { body } of recordedResponses(folder ?? '', `/ability/${kind}/${name}`)) {
           const preparation = prepare(abilityTrees, of(body))
           expect(preparation.quarantined).toEqual([])
-          if (kind === 'tree') expect(preparation.entities.length).toBeGreaterThan(70)
+          expect(preparation.entities.length).toBeGreaterThan(kind === 'tree' ? 70 : 115)
           records += preparation.entities.length
         }
     }

@@ -243,6 +243,36 @@ describe.each(kindsOfPart)('the content of the world on the %s database', (kind)
     expect(relations.flat()).toEqual(expect.arrayContaining(['family', 'link', 'requires']))
   })
 
+  test('reads a map in the form of 2023 as that of today, and sets aside what is neither ability nor connector', async () => {
+    await world.syncNow(abilityTrees)
+    const nodes = (await world.api.abilities.map('mage')).read()
+    const inCapitals = (value: unknown): unknown =>
+      typeof value !== 'object' || value === null
+        ? value
+        : Object.fromEntries(
+            Object.entries(value).map(([name, inside]) => {
+              if (name === 'type') return ['TYPE', String(inside).toUpperCase()]
+              if (name === 'page') return ['PAGE', String(inside)]
+              return [name.toUpperCase(), name === 'family' || name === 'icon' ? inside : inCapitals(inside)]
+            }),
+          )
+    // It was drawn for each pair of abilities, the last time as it is.
+    const drawn = nodes.flatMap((node) =>
+      node.type === 'connector'
+        ? [{ ...node, meta: { ...node.meta, icon: 'less' }, family: [...(node.family ?? [])].slice(0, 1) }, node]
+        : [node],
+    )
+    const odd = { TYPE: 'BRIDGE', COORDINATES: { X: 1, Y: 1 }, META: { PAGE: '1' }, FAMILY: [] }
+    await world.clock.advance(3_601_000)
+    world.sandbox.setAnswer('/ability/map/mage', () => ({ body: { pages: 7, map: [...drawn.map(inCapitals), odd] } }))
+    expect(await world.syncNow(abilityTrees)).toMatchObject({
+      ...{ status: 'partial', quarantined: 1, inserted: 0, changed: 0, closed: 0 },
+    })
+    expect(await world.rows('select key, path, reason from sync.quarantine')).toEqual([
+      ['mage/connector/1 1 1', '/type', expect.stringContaining('is neither ability nor connector')],
+    ])
+  })
+
   test('takes no abilities of a class away when it comes without any', async () => {
     await world.syncNow(abilityTrees)
     const before = await world.rows(`select count(*) from game.ability where valid_until = 'infinity'`)

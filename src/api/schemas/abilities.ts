@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { type Body, recordsOf } from './form/bodies.ts'
 import { known, names, number, text } from './form/field-meta.ts'
 import { recordParser } from './form/record.ts'
-import { fieldsOf } from './form/unknown.ts'
+import { fieldsOf, isFields } from './form/unknown.ts'
 import { iconSchema, itemVocabulary } from './items.ts'
 
 const icon = iconSchema.extend({ name: text })
@@ -122,13 +122,36 @@ const parseNodes = recordParser('ability map', z.array(abilityNodeSchema))
 const parseAspects = recordParser('aspects', z.array(aspectSchema))
 
 /**
+ * The nodes of a map as they came, all pages in one list: by page, or in one list as until 2025, which was beside the number of pages
+ * until 2024 (`{pages, map}`) and had names in capitals until August 2023. Those get the names of today.
+ */
+export function abilityNodesOf(body: unknown): unknown[] {
+  if (isFields(body) && 'map' in body) return abilityNodesOf(body.map)
+  const nodes = Array.isArray(body) ? body : fieldsOf(body).flatMap(([, page]) => (Array.isArray(page) ? page : [page]))
+  return nodes.map(inSmallLetters)
+}
+
+/** `{TYPE: 'ABILITY', META: {PAGE: '1'}}` as `{type: 'ability', meta: {page: 1}}`. */
+function inSmallLetters(value: unknown): unknown {
+  if (!isFields(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([field, inside]) => {
+      const name = /^[A-Z]+$/.test(field) ? field.toLowerCase() : field
+      if (name === field || name in value) return [field, inside]
+      if (name === 'type' && typeof inside === 'string') return [name, inside.toLowerCase()]
+      const isNumber = name === 'page' && typeof inside === 'string' && /^\d{1,4}$/.test(inside)
+      return [name, isNumber ? Number(inside) : inSmallLetters(inside)]
+    }),
+  )
+}
+
+/**
  * The nodes of a map or of a character's abilities, all pages in one list: `meta.page` tells them apart. They come by
- * page, or in one list as until 2025 (API reference 7.2).
+ * page, or in one list as until 2025 (API reference 7.2), and in older forms.
  * @throws RecordError with the JSON pointer, into that list, of the first thing that is no node
  */
 export function readAbilityNodes(body: Body): AbilityNode[] {
-  if (Array.isArray(body)) return parseNodes(body)
-  return parseNodes(fieldsOf(body).flatMap(([, nodes]) => (Array.isArray(nodes) ? nodes : [nodes])))
+  return parseNodes(abilityNodesOf(body))
 }
 
 /**

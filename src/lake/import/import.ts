@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { UsageError } from '../../app/errors.ts'
-import type { Database, Sql } from '../../db/database.ts'
+import type { Database } from '../../db/database.ts'
+import { admitLake } from '../../sync/run/admission.ts'
 import { type DuckDb, literal } from '../duckdb.ts'
 import type { LakeIndex } from '../index-file.ts'
 import { openLocked } from '../read/locked-duckdb.ts'
@@ -19,9 +20,9 @@ export interface Imported extends Pick<Plan, 'notTaken' | 'known' | 'files' | 'b
 /** How far the clock of another machine may be ahead, ms. */
 const CLOCK_SKEW = 300_000
 
-/** What would be imported. @throws UsageError when the index is none, or there is more than `maxBytes` */
+/** What would be imported. @throws UsageError when the index is none, of another game, or there is more than `maxBytes` */
 export async function priceOf(
-  sql: Sql,
+  db: Database,
   place: LakePlace,
   options: Pick<ImportOptions, 'clock' | 'maxBytes' | 'signal'>,
 ) {
@@ -29,7 +30,8 @@ export async function priceOf(
   const instants = index.coverage.flatMap(({ until }) => (until === null ? [] : Date.parse(until) - CLOCK_SKEW))
   if (Math.max(Date.parse(index.at), ...instants) > options.clock.now() + CLOCK_SKEW)
     throw new UsageError(`the lake of ${place.place} is from the future: ${index.at}`)
-  const plan = await planOf(sql, index)
+  await admit(db, { place, index, options }, false)
+  const plan = await planOf(db, index)
   if (plan.bytes > options.maxBytes)
     throw new UsageError(`${place.place} has ${plan.bytes} bytes to import; --max-bytes allows ${options.maxBytes}`)
   return { index, plan }
@@ -65,6 +67,7 @@ async function importPlan(
     const compacted = await compactedSince(duck, place, index, { folder, signal: options.signal })
     const room = { bytes: TEXT * options.maxBytes }
     const work: Import = { db, duck, place, index, plan, folder, compacted, broken: brokenBy(refused), room, options }
+    await admit(db, work, true)
     await saveSource(work, false)
     let done = 0
     for (const step of plan.steps) {
@@ -121,6 +124,19 @@ async function compactedSince(
   for (const { sample_table: table, at } of rows)
     if (at !== null && Number.isFinite(Number(at))) found.set(String(table), new Date(Number(at)))
   return found
+}
+
+async function admit(
+  db: Database,
+  {
+    place,
+    index,
+    options: { clock },
+  }: Pick<Import, 'place' | 'index'> & { readonly options: Pick<ImportOptions, 'clock'> },
+  keeps: boolean,
+): Promise<void> {
+  const lake = { place: place.place.replace(/\/\/[^/@]*@/, '//'), isSandbox: index.isSandbox ?? undefined }
+  await db.transaction((sql) => admitLake(sql, lake, { clock, database: db.place, keeps }))
 }
 
 async function saveSource({ db, place, index, options }: Import, isWhole: boolean): Promise<void> {

@@ -35,6 +35,7 @@ const form = z.object({
   at: instant,
   source: hex,
   people: z.boolean(),
+  isSandbox: z.boolean().nullish(),
   coverage: z.array(
     z.object({
       resource: z.string().regex(/^[a-z-]{1,60}$/),

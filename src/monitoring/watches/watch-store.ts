@@ -130,8 +130,16 @@ function renamed(file: string): string | undefined {
   if (!existsSync(file)) return undefined
   let taken = `${file}.taken`
   for (let nth = 2; existsSync(taken); nth++) taken = `${file}.taken-${nth}`
-  renameSync(file, taken)
-  // Its URLs are secrets.
-  chmodSync(taken, 0o600)
+  try {
+    renameSync(file, taken)
+  } catch (error) {
+    return `the watches of ${file} are in the database now, but it cannot be renamed: remove it, or it is taken again once all are removed; ${messageOf(error)}`
+  }
+  try {
+    // Its URLs are secrets.
+    chmodSync(taken, 0o600)
+  } catch {
+    // It is another user's, and stays as readable as it was.
+  }
   return `the watches of ${file} are in the database now; the file is ${taken}`
 }

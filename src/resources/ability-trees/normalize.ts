@@ -1,8 +1,14 @@
-import { type AbilityNode, parseAbility, parseAbilityNode, parseArchetype } from '../../api/schemas/abilities.ts'
-import { fieldsOf } from '../../api/schemas/form/unknown.ts'
+import {
+  type AbilityNode,
+  abilityNodesOf,
+  parseAbility,
+  parseAbilityNode,
+  parseArchetype,
+} from '../../api/schemas/abilities.ts'
+import { fieldsOf, isFields } from '../../api/schemas/form/unknown.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
 import type { Normalized } from '../../sync/resource.ts'
-import { fieldOf, plainText } from '../record.ts'
+import { fieldOf, plainText, recordError } from '../record.ts'
 import type { abilityHistory } from './tables.ts'
 
 type Kind = 'ability' | 'archetype' | 'connector'
@@ -21,14 +27,29 @@ export function recordsOfClass(name: string, tree: unknown, map: unknown): NodeR
     (kind: Kind) =>
     ([id, body]: readonly [string, unknown]) => ({ class: name, kind, id, body })
   const pages = fieldsOf(fieldOf(tree, 'pages')).flatMap(([, page]) => fieldsOf(page))
-  // By page, or in one list as until 2023.
-  const drawn = Array.isArray(map) ? map : fieldsOf(map).flatMap(([, page]) => (Array.isArray(page) ? page : [page]))
-  const connectors = drawn.filter((body) => fieldOf(body, 'type') === 'connector')
+  // The abilities of a map are those of the tree. What is neither goes to quarantine.
+  const connectors = joinedByPlace(abilityNodesOf(map).filter((body) => fieldOf(body, 'type') !== 'ability'))
   return [
     ...fieldsOf(fieldOf(tree, 'archetypes')).map(nodes('archetype')),
     ...pages.map(nodes('ability')),
     ...connectors.map((body) => nodes('connector')([placeOf(body), body])),
   ]
+}
+
+/** Until 2023 a connector was drawn for each pair of abilities: it is one, as it was drawn last, and belongs to all of them. */
+function joinedByPlace(nodes: readonly unknown[]): unknown[] {
+  const connectors = new Map<string, unknown>()
+  const others: unknown[] = []
+  for (const node of nodes) {
+    const place = placeOf(node)
+    const [family, before] = [fieldOf(node, 'family'), fieldOf(connectors.get(place), 'family')]
+    const isConnector = isFields(node) && node.type === 'connector'
+    if (isConnector && !connectors.has(place)) connectors.set(place, node)
+    else if (isConnector && Array.isArray(family) && Array.isArray(before))
+      connectors.set(place, { ...node, family: [...before, ...family] })
+    else others.push(node)
+  }
+  return [...connectors.values(), ...others]
 }
 
 /** A connector has no id: it is where it is. */
@@ -83,10 +104,11 @@ function ofArchetype(body: unknown) {
 
 function ofConnector(body: unknown) {
   const parsed: AbilityNode = parseAbilityNode(body)
+  if (parsed.type !== 'connector') throw recordError('/type', 'is neither ability nor connector')
   const { coordinates, meta, family } = parsed
   const icon = typeof meta?.icon === 'string' ? meta.icon : meta?.icon?.name
   return {
-    document: { ...parsed, family: family && [...family].sort() } as Json,
+    document: { ...parsed, family: family && [...new Set(family)].sort() } as Json,
     root: { page: meta?.page, x: coordinates?.x, y: coordinates?.y, icon },
     links: related('family', family),
   }

@@ -94,6 +94,35 @@ export async function openAdmission(db: Database, options: AdmissionOptions): Pr
   }
 }
 
+/**
+ * The same of a lake, which was recorded elsewhere too: refuses one of another game than the history has, and keeps which it is where
+ * nothing says so yet.
+ * @param isSandbox of the lake; undefined: not known
+ * @param keeps false: only refuses
+ * @throws WrongOrigin
+ */
+export async function admitLake(
+  sql: Sql,
+  lake: { readonly place: string; readonly isSandbox: boolean | undefined },
+  { clock, database, keeps }: { readonly clock: Clock; readonly database: string; readonly keeps: boolean },
+): Promise<void> {
+  if (lake.isSandbox === undefined) return
+  if (keeps) await sql.query('lock table sync.origin in share row exclusive mode')
+  const { origins, isSandbox } = await readOrigin(sql)
+  if (isSandbox !== undefined && isSandbox !== lake.isSandbox)
+    throw new WrongOrigin(
+      isSandbox
+        ? `the database ${database} is that of a sandbox, and the lake ${lake.place} has the history of the real game: ${OTHER}`
+        : `the lake ${lake.place} was exported from the database of a sandbox, and the database ${database} has the history of the real game, which takes no simulated one: ${OTHER}`,
+    )
+  if (!keeps || origins.length > 0) return
+  await sql.query('insert into sync.origin (base_url, is_sandbox, first_at) values ($1, $2, $3)', [
+    RECORDINGS,
+    lake.isSandbox,
+    new Date(clock.now()),
+  ])
+}
+
 /** In place of a base URL. */
 const RECORDINGS = 'recordings'
 
