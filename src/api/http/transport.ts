@@ -55,6 +55,24 @@ export class KnownResponse extends Error {
   }
 }
 
+/** A transport that sends nothing: `respond` gives the responses, and hands the exchanges that recorders want to `record`. */
+export function offline(
+  respond: (request: ApiRequest, record: Recorder) => Promise<ApiResponse<unknown>>,
+  record: Recorder = () => {},
+): Transport {
+  return {
+    send: (request) => respond(request, record),
+    requestsSent: () => 0,
+    remaining: () => null,
+    withRecorder: (further) =>
+      offline(respond, (exchange) => {
+        record(exchange)
+        further(exchange)
+      }),
+    close: async () => {},
+  }
+}
+
 /** How long to wait for requests in flight before the connections are closed, ms. */
 const CLOSE_WAIT = 2000
 

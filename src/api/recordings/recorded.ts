@@ -4,8 +4,8 @@ import { type Api, createClient } from '../client.ts'
 import { classifyResponse, faultError } from '../http/classify-response.ts'
 import { emptyOutcome, type Outcome } from '../http/outcome.ts'
 import { type ApiRequest, wireRequest } from '../http/request.ts'
-import type { Recorder, Transport } from '../http/transport.ts'
-import { type ApiResponse, toApiResponse } from '../response.ts'
+import { offline, type Recorder } from '../http/transport.ts'
+import { toApiResponse } from '../response.ts'
 import { BrokenRecording, placeIn, readBody } from '../schemas/recordings/recording-body.ts'
 import { decodedPath, type Recorded, readIndex, requestName } from '../schemas/recordings/recording-index.ts'
 import { versionParser } from './json-versions.ts'
@@ -129,24 +129,6 @@ export async function requestsOf(call: (api: Api) => Promise<unknown>, body: obj
   // A call that cannot read it has made its request all the same.
   await call(createClient({ transport })).catch(() => undefined)
   return requests
-}
-
-/** A transport that sends nothing: `respond` gives the responses, and hands the exchanges that recorders want to `record`. */
-export function offline(
-  respond: (request: ApiRequest, record: Recorder) => Promise<ApiResponse<unknown>>,
-  record: Recorder = () => {},
-): Transport {
-  return {
-    send: (request) => respond(request, record),
-    requestsSent: () => 0,
-    remaining: () => null,
-    withRecorder: (further) =>
-      offline(respond, (exchange) => {
-        record(exchange)
-        further(exchange)
-      }),
-    close: async () => {},
-  }
 }
 
 /**

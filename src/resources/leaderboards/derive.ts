@@ -9,10 +9,9 @@ export const usualPlaces = 100
  * says nothing.
  * @returns how many are empty now
  */
-export async function emptyPlaces(sql: Sql, { complete, recordFacts, ...answered }: Answered): Promise<number> {
+export async function emptyPlaces(sql: Sql, { recordFacts, ...answered }: Answered): Promise<number> {
   let emptied = 0
-  // A list that is not all there neither shows that a place is empty nor contradicts it.
-  for (const [type, facts] of complete ? recordFacts : []) {
+  for (const [type, facts] of recordFacts) {
     const seen = Array.isArray(facts) ? facts : []
     if (seen.length > 0) emptied += await emptyPlacesOf(sql, type, seen, answered)
   }
@@ -23,9 +22,10 @@ async function emptyPlacesOf(
   sql: Sql,
   type: string,
   seen: readonly unknown[],
-  { at, corroborate }: Pick<Answered, 'at' | 'corroborate'>,
+  { at, complete, corroborate }: Pick<Answered, 'at' | 'complete' | 'corroborate'>,
 ): Promise<number> {
-  const missing = (await missingPlaces(sql, type, seen, at)).map((place) => `${type}/${place}`)
+  const places = complete ? await missingPlaces(sql, type, seen, at) : []
+  const missing = places.map((place) => `${type}/${place}`)
   const gone = await corroborate('empty place', missing, type)
   if (gone.length === 0) return 0
   await sql.query(

@@ -1,6 +1,6 @@
 import { createClient } from '../../api/client.ts'
+import { offline } from '../../api/http/transport.ts'
 import type { GitVersion } from '../../api/recordings/git-history.ts'
-import { offline } from '../../api/recordings/recorded.ts'
 import { toApiResponse } from '../../api/response.ts'
 import { isFields } from '../../api/schemas/form/unknown.ts'
 import { UsageError } from '../../app/errors.ts'

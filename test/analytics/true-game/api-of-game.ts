@@ -2,7 +2,7 @@ import { type Api, createClient } from '../../../src/api/client.ts'
 import { classifyResponse, faultError } from '../../../src/api/http/classify-response.ts'
 import type { Outcome } from '../../../src/api/http/outcome.ts'
 import { wireRequest } from '../../../src/api/http/request.ts'
-import { offline } from '../../../src/api/recordings/recorded.ts'
+import { offline } from '../../../src/api/http/transport.ts'
 import { toApiResponse } from '../../../src/api/response.ts'
 import { type AnswerSource, type Copy, isRefusal } from '../../../src/sandbox/http/answer.ts'
 

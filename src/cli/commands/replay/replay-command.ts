@@ -1,5 +1,5 @@
 import { createClient } from '../../../api/client.ts'
-import { offline } from '../../../api/recordings/recorded.ts'
+import { offline } from '../../../api/http/transport.ts'
 import { engineOf } from '../../../app/app-api.ts'
 import { FatalError } from '../../../app/errors.ts'
 import { visibleLine } from '../../../app/terminal-text.ts'
