@@ -1,23 +1,8 @@
-import { cp, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/app/clock.ts'
 import { migrate } from '../../src/db/migrations/migrate.ts'
-import { kindsOfPart, migrateAll, temporaryFolder, testDatabase } from '../support/postgres.ts'
-
-/** The migrations before those with this name. */
-async function migrationsBefore(tag: string): Promise<string> {
-  const folder = join(await temporaryFolder(), 'migrations')
-  await cp(join(import.meta.dirname, '../../migrations'), folder, { recursive: true })
-  const list = join(folder, 'meta', '_journal.json')
-  const journal = JSON.parse(await readFile(list, 'utf8')) as { readonly entries: readonly { readonly tag: string }[] }
-  const entries = journal.entries.slice(
-    0,
-    journal.entries.findIndex((entry) => entry.tag === tag),
-  )
-  await writeFile(list, JSON.stringify({ ...journal, entries }))
-  return folder
-}
+import { migrationsBefore } from '../support/migrations-before.ts'
+import { kindsOfPart, migrateAll, testDatabase } from '../support/postgres.ts'
 
 const hour = (number: number) => `'2026-06-01 ${number}:00:00+00'`
 
