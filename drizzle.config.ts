@@ -2,19 +2,7 @@ import { defineConfig } from 'drizzle-kit'
 
 export default defineConfig({
   dialect: 'postgresql',
-  schema: [
-    './src/db/schemas.ts',
-    './src/sync/evidence/tables.ts',
-    './src/sync/record/tables.ts',
-    './src/sync/outbox/tables.ts',
-    './src/sync/record/watch-tables.ts',
-    './src/sync/record/source-tables.ts',
-    './src/sync/retention/tables.ts',
-    './src/sync/archive/tables.ts',
-    './src/sync/privacy/tables.ts',
-    './src/sync/access/tables.ts',
-    './src/resources/*/tables.ts',
-  ],
+  schema: ['./src/db/schemas.ts', './src/sync/tables/*.ts', './src/resources/*/tables.ts'],
   out: './migrations',
   // For `npx drizzle-kit studio`; nothing else here connects.
   dbCredentials: { url: process.env.DATABASE_URL ?? 'postgres://wynnsync:wynnsync@127.0.0.1:5432/wynnsync' },

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
-import { userFolders } from './app/user-folders.ts'
+import { userFolders } from './base/user-folders.ts'
 import { compiledCode } from './cli/compiled-code.ts'
 
 /** What the bundler made of `cli/program.ts` and all it loads; the build says which. */

@@ -8,7 +8,17 @@ const root = join(import.meta.dirname, '..')
 const held = [
   ...['auth', 'endpoints', 'http', 'rate-limit', 'recordings'].map((name) => `src/api/${name}`),
   ...['call', 'client', 'errors', 'index', 'listings', 'pages', 'response'].map((name) => `src/api/${name}.ts`),
-  ...['src/analytics', 'src/app', 'src/cli', 'src/db', 'src/main.ts', 'src/monitoring', 'src/sandbox', 'scripts'],
+  ...[
+    'src/analytics',
+    'src/app',
+    'src/base',
+    'src/cli',
+    'src/db',
+    'src/main.ts',
+    'src/monitoring',
+    'src/sandbox',
+    'scripts',
+  ],
   ...[
     'test/support',
     'test/end-to-end/faults',

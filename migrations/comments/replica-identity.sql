@@ -2,16 +2,16 @@
 
 do $$ begin
 
-  if (select relreplident from pg_class where oid = 'sync.privacy_action'::regclass) <> 'f' then
-    alter table sync.privacy_action replica identity full;
-  end if;
-
   if not exists (select from pg_index where indexrelid = 'game.field_change_once'::regclass and indisreplident) then
     alter table game.field_change replica identity using index field_change_once;
   end if;
 
   if (select relreplident from pg_class where oid = 'sync.observation'::regclass) <> 'f' then
     alter table sync.observation replica identity full;
+  end if;
+
+  if (select relreplident from pg_class where oid = 'sync.privacy_action'::regclass) <> 'f' then
+    alter table sync.privacy_action replica identity full;
   end if;
 
   if (select relreplident from pg_class where oid = 'sync.guard_action'::regclass) <> 'f' then

@@ -42,97 +42,6 @@ comment on column sync.claim.last_received_at is 'When the latest one that count
 comment on column sync.claim.times is 'Responses of different cache windows that said so.';
 comment on column sync.claim.run_id is 'The run of the first one: run_id in sync.run.';
 
-comment on table sync.outbox is 'Everything that changed in the last day, numbered without a gap in the order of commits: what change files and streams read.';
-comment on column sync.outbox.number is 'Number of the change. A reader that saw one has seen, or can see, every lower one.';
-comment on column sync.outbox.at is 'When it was written, by the clock of the machine that wrote it.';
-comment on column sync.outbox.change is 'The change as JSON: what `NOTIFY wynnsync` sends, without names of people.';
-
-comment on table sync.outbox_head is 'The last number of sync.outbox, one row. Locked from the last statement of a transaction that changed something to its commit, so that numbers follow the order of commits.';
-comment on column sync.outbox_head.id is 'Always 0.';
-comment on column sync.outbox_head.last is 'The last number that was given.';
-
-comment on table sync.watch is 'Watches: rules that send a message when something happens. Targets are secrets: no view, export or page has them.';
-comment on column sync.watch.name is 'What the user calls it.';
-comment on column sync.watch.rule is 'Events, filters without people, and when messages are sent.';
-comment on column sync.watch.player is 'Names or uuids of the only people that it is about. NULL: all. A purge takes a person out.';
-comment on column sync.watch.target is 'Secret: where messages go, and what signs them.';
-comment on column sync.watch.site is 'Where `wynnsync serve` can be reached, for links: the same in every row. NULL: messages have none.';
-
-comment on table sync.watch_delivery is 'How far each watch of sync.watch has delivered the changes of sync.outbox. Messages are made anew for each attempt, and are not kept.';
-comment on column sync.watch_delivery.watch is 'Name of the watch.';
-comment on column sync.watch_delivery.number is 'Up to which number the watch has delivered, or has nothing to deliver.';
-comment on column sync.watch_delivery.sending is 'The last number of the message that is being sent: every attempt has the same changes, and the same idempotency key. NULL: none is.';
-comment on column sync.watch_delivery.attempts is 'Attempts for that message which failed.';
-comment on column sync.watch_delivery.retry_at is 'No attempt before this instant: after a failure, or by what the receiver asked for. NULL: at once.';
-comment on column sync.watch_delivery.failing_since is 'The first failed attempt since the last message that was delivered. NULL: none failed.';
-comment on column sync.watch_delivery.error is 'Why the last attempt failed. NULL: it did not.';
-comment on column sync.watch_delivery.delivered_at is 'When a message was delivered last. NULL: none was.';
-
-comment on table sync.privacy_action is 'Removals of personal data, by a restriction or by `privacy purge`. Never what was removed.';
-comment on column sync.privacy_action.at is 'observed_at of the response that restricted it; of a purge, its time. What was observed until then does not come back.';
-comment on column sync.privacy_action.player_uuid is 'The player. NULL: only the hash is kept.';
-comment on column sync.privacy_action.player_hash is 'SHA-256 of the uuid in lower case, where the uuid is not kept: it recognizes the player without a name.';
-comment on column sync.privacy_action.field_group is 'The rule whose fields were removed, or everything.';
-comment on column sync.privacy_action.policy is 'anonymize or delete (WYNNSYNC_PRIVACY), or purge (`privacy purge`).';
-comment on column sync.privacy_action.rows is 'Rows removed or blanked, in all tables.';
-comment on column sync.privacy_action.reason is 'The reason.';
-comment on column sync.privacy_action.run_id is 'The run; NULL for a purge.';
-
-comment on table sync.privacy_restriction is 'What players hide at present, by rule and by the key whose responses say so. No other table has any of it.';
-comment on column sync.privacy_restriction.player_uuid is 'The player.';
-comment on column sync.privacy_restriction.field_group is 'The privacy rule, as profiles spell it: mainAccess, onlineStatus ...';
-comment on column sync.privacy_restriction.told_by is 'Resource and key whose responses set it: players/<uuid> or guilds/<uuid>. Only its later responses can end it.';
-comment on column sync.privacy_restriction.since is 'observed_at of the first response that set it; of a refusal, when it was received.';
-comment on column sync.privacy_restriction.awaits is 'How many more responses must repeat it before what is kept is removed. 0: confirmed. Until then it is pending: a response that shows the fields ends it, and nothing is lost.';
-comment on column sync.privacy_restriction.is_held is 'Whether the guard mass-restriction holds it: the responses that confirm it must be hours apart.';
-comment on column sync.privacy_restriction.latest_at is 'observed_at of the latest response that counted for it. NULL: it was never pending.';
-comment on column sync.privacy_restriction.latest_received_at is 'When that response was received, by the clock of this machine. NULL: it was never pending, or is from before this column existed.';
-comment on column sync.privacy_restriction.credential is 'Kind of credential of the response that set it: guest or token. NULL: not known, as of a row from before this column existed.';
-comment on column sync.privacy_restriction.needs_credential is 'Kind of credential that was shown the fields before: only its responses can confirm it. NULL: any.';
-comment on column sync.privacy_restriction.run_id is 'The run of the response that set it. NULL: not known.';
-
-comment on table sync.origin is 'Where the responses of this history come from: of another API, and of a sandbox beside a real one, none is taken.';
-comment on column sync.origin.base_url is 'Base URL of an API, without a slash at its end; `recordings` for responses that were recorded elsewhere.';
-comment on column sync.origin.is_sandbox is 'Whether it is a sandbox, by the header of its responses; the same in all rows.';
-comment on column sync.origin.first_at is 'When the first of its responses was taken, by the clock of this machine.';
-
-comment on table sync.source is 'Lakes of other databases whose history was imported.';
-comment on column sync.source.source_id is 'Which database it was, by the hash in the index of its lake.';
-comment on column sync.source.place is 'The folder or URL that it was taken from last.';
-comment on column sync.source.program is 'Version of the program that exported it.';
-comment on column sync.source.exported_at is 'When that export began to read.';
-comment on column sync.source.taken_at is 'When it was last imported as a whole, by the clock of this machine. NULL: not yet.';
-
-comment on table sync.source_conflict is 'Where this database and another one observed the same time and recorded something else. What this one observed stays.';
-comment on column sync.source_conflict.source_id is 'The lake: source_id in sync.source.';
-comment on column sync.source_conflict.table_name is 'The table of versions, such as game.item.';
-comment on column sync.source_conflict.key is 'Natural key; several columns are joined by a slash.';
-comment on column sync.source_conflict.valid_from is 'Start of the version that the lake has and this database has not.';
-comment on column sync.source_conflict.valid_until is 'Its end. infinity: it was current there.';
-comment on column sync.source_conflict.observations is 'Responses of this database in that interval, none of which had it.';
-
-comment on table sync.source_file is 'Files of lakes that were imported, or refused: they are not read again.';
-comment on column sync.source_file.source_id is 'The lake: source_id in sync.source.';
-comment on column sync.source_file.sha256 is 'SHA-256 of the file, in hex.';
-comment on column sync.source_file.table_name is 'The table, such as game.item.';
-comment on column sync.source_file.taken_at is 'When, by the clock of this machine.';
-comment on column sync.source_file.rows is 'Rows in the file.';
-comment on column sync.source_file.taken is 'Rows of it that are in the table now.';
-comment on column sync.source_file.refused is 'Rows that could not be right: impossible instants, inverted intervals, what Postgres cannot store.';
-
-comment on table sync.source_span is 'Intervals in which a resource was observed by another database and not by this one: what is said of them comes from its lake.';
-comment on column sync.source_span.source_id is 'The lake: source_id in sync.source.';
-comment on column sync.source_span.resource is 'The resource.';
-comment on column sync.source_span.began_at is 'Its first accepted response that was imported.';
-comment on column sync.source_span.ended_at is 'Its last one before this database observed again, or before its own gap.';
-comment on column sync.source_span.has_sessions is 'Whether the sessions of that time were imported too; without them playtime is not known.';
-
-comment on table sync.source_version is 'Versions that come from the lake of another database, not from a response that this one received.';
-comment on column sync.source_version.source_id is 'The lake: source_id in sync.source.';
-comment on column sync.source_version.table_name is 'The table of versions, such as game.item.';
-comment on column sync.source_version.key is 'Natural key; several columns are joined by a slash.';
-comment on column sync.source_version.valid_from is 'Start of the version.';
-
 comment on table sync.drift is 'Fields, enum members and types that the program does not know, each once; also fields that vanished or came back. Nothing of it is dropped.';
 comment on column sync.drift.id is 'Number of the row, rising.';
 comment on column sync.drift.resource is 'The resource, such as items.';
@@ -208,6 +117,109 @@ comment on column sync.work_item.refusal is 'Refusal that is not confirmed yet: 
 comment on column sync.work_item.refused_since is 'When it was received first. NULL: none is pending.';
 comment on column sync.work_item.refused_times is 'How often in a row it was received. NULL: none is pending.';
 
+comment on table sync.outbox is 'Everything that changed in the last day, numbered without a gap in the order of commits: what change files and streams read.';
+comment on column sync.outbox.number is 'Number of the change. A reader that saw one has seen, or can see, every lower one.';
+comment on column sync.outbox.at is 'When it was written, by the clock of the machine that wrote it.';
+comment on column sync.outbox.change is 'The change as JSON: what `NOTIFY wynnsync` sends, without names of people.';
+
+comment on table sync.outbox_head is 'The last number of sync.outbox, one row. Locked from the last statement of a transaction that changed something to its commit, so that numbers follow the order of commits.';
+comment on column sync.outbox_head.id is 'Always 0.';
+comment on column sync.outbox_head.last is 'The last number that was given.';
+
+comment on table sync.watch is 'Watches: rules that send a message when something happens. Targets are secrets: no view, export or page has them.';
+comment on column sync.watch.name is 'What the user calls it.';
+comment on column sync.watch.rule is 'Events, filters without people, and when messages are sent.';
+comment on column sync.watch.player is 'Names or uuids of the only people that it is about. NULL: all. A purge takes a person out.';
+comment on column sync.watch.target is 'Secret: where messages go, and what signs them.';
+comment on column sync.watch.site is 'Where `wynnsync serve` can be reached, for links: the same in every row. NULL: messages have none.';
+
+comment on table sync.watch_delivery is 'How far each watch of sync.watch has delivered the changes of sync.outbox. Messages are made anew for each attempt, and are not kept.';
+comment on column sync.watch_delivery.watch is 'Name of the watch.';
+comment on column sync.watch_delivery.number is 'Up to which number the watch has delivered, or has nothing to deliver.';
+comment on column sync.watch_delivery.sending is 'The last number of the message that is being sent: every attempt has the same changes, and the same idempotency key. NULL: none is.';
+comment on column sync.watch_delivery.attempts is 'Attempts for that message which failed.';
+comment on column sync.watch_delivery.retry_at is 'No attempt before this instant: after a failure, or by what the receiver asked for. NULL: at once.';
+comment on column sync.watch_delivery.failing_since is 'The first failed attempt since the last message that was delivered. NULL: none failed.';
+comment on column sync.watch_delivery.error is 'Why the last attempt failed. NULL: it did not.';
+comment on column sync.watch_delivery.delivered_at is 'When a message was delivered last. NULL: none was.';
+
+comment on table sync.privacy_action is 'Removals of personal data, by a restriction or by `privacy purge`. Never what was removed.';
+comment on column sync.privacy_action.at is 'observed_at of the response that restricted it; of a purge, its time. What was observed until then does not come back.';
+comment on column sync.privacy_action.player_uuid is 'The player. NULL: only the hash is kept.';
+comment on column sync.privacy_action.player_hash is 'SHA-256 of the uuid in lower case, where the uuid is not kept: it recognizes the player without a name.';
+comment on column sync.privacy_action.field_group is 'The rule whose fields were removed, or everything.';
+comment on column sync.privacy_action.policy is 'anonymize or delete (WYNNSYNC_PRIVACY), or purge (`privacy purge`).';
+comment on column sync.privacy_action.rows is 'Rows removed or blanked, in all tables.';
+comment on column sync.privacy_action.reason is 'The reason.';
+comment on column sync.privacy_action.run_id is 'The run; NULL for a purge.';
+
+comment on table sync.privacy_restriction is 'What players hide at present, by rule and by the key whose responses say so. No other table has any of it.';
+comment on column sync.privacy_restriction.player_uuid is 'The player.';
+comment on column sync.privacy_restriction.field_group is 'The privacy rule, as profiles spell it: mainAccess, onlineStatus ...';
+comment on column sync.privacy_restriction.told_by is 'Resource and key whose responses set it: players/<uuid> or guilds/<uuid>. Only its later responses can end it.';
+comment on column sync.privacy_restriction.since is 'observed_at of the first response that set it; of a refusal, when it was received.';
+comment on column sync.privacy_restriction.awaits is 'How many more responses must repeat it before what is kept is removed. 0: confirmed. Until then it is pending: a response that shows the fields ends it, and nothing is lost.';
+comment on column sync.privacy_restriction.is_held is 'Whether the guard mass-restriction holds it: the responses that confirm it must be hours apart.';
+comment on column sync.privacy_restriction.latest_at is 'observed_at of the latest response that counted for it. NULL: it was never pending.';
+comment on column sync.privacy_restriction.latest_received_at is 'When that response was received, by the clock of this machine. NULL: it was never pending, or is from before this column existed.';
+comment on column sync.privacy_restriction.credential is 'Kind of credential of the response that set it: guest or token. NULL: not known, as of a row from before this column existed.';
+comment on column sync.privacy_restriction.needs_credential is 'Kind of credential that was shown the fields before: only its responses can confirm it. NULL: any.';
+comment on column sync.privacy_restriction.run_id is 'The run of the response that set it. NULL: not known.';
+
+comment on table sync.answer_span is 'Intervals of accepted responses without a gap: what compaction keeps of runs past the retention of the ledger.';
+comment on column sync.answer_span.resource is 'The resource.';
+comment on column sync.answer_span.began_at is 'observed_at of the first response.';
+comment on column sync.answer_span.ended_at is 'observed_at of the last response; of online-players, each is at most 90 seconds after the one before.';
+
+comment on table sync.tier is 'Retention tiers: how far back each growing table has all of its rows, and the ledger all accepted responses of a resource. Without a row: from the beginning.';
+comment on column sync.tier.sample_table is 'The table, such as game.world_sample; ledger/ and a resource, such as ledger/guilds; raw/ and a resource for archived responses older than the ledger.';
+comment on column sync.tier.fine_since is 'From then on every row is there; older ones are compacted. NULL: every row is there.';
+comment on column sync.tier.coarse_since is 'From then on the coarser tier is there; before it one row per key, and nothing of the ledger. NULL: all of it is there.';
+comment on column sync.tier.averaged_until is 'Watermark of hourly averages made while the samples are still there. NULL: they are made when samples are compacted.';
+comment on column sync.tier.checked_at is 'When maintenance last ran for it, by the clock of that machine.';
+
+comment on table sync.origin is 'Where the responses of this history come from: of another API, and of a sandbox beside a real one, none is taken.';
+comment on column sync.origin.base_url is 'Base URL of an API, without a slash at its end; `recordings` for responses that were recorded elsewhere.';
+comment on column sync.origin.is_sandbox is 'Whether it is a sandbox, by the header of its responses; the same in all rows.';
+comment on column sync.origin.first_at is 'When the first of its responses was taken, by the clock of this machine.';
+
+comment on table sync.source is 'Lakes of other databases whose history was imported.';
+comment on column sync.source.source_id is 'Which database it was, by the hash in the index of its lake.';
+comment on column sync.source.place is 'The folder or URL that it was taken from last.';
+comment on column sync.source.program is 'Version of the program that exported it.';
+comment on column sync.source.exported_at is 'When that export began to read.';
+comment on column sync.source.taken_at is 'When it was last imported as a whole, by the clock of this machine. NULL: not yet.';
+
+comment on table sync.source_conflict is 'Where this database and another one observed the same time and recorded something else. What this one observed stays.';
+comment on column sync.source_conflict.source_id is 'The lake: source_id in sync.source.';
+comment on column sync.source_conflict.table_name is 'The table of versions, such as game.item.';
+comment on column sync.source_conflict.key is 'Natural key; several columns are joined by a slash.';
+comment on column sync.source_conflict.valid_from is 'Start of the version that the lake has and this database has not.';
+comment on column sync.source_conflict.valid_until is 'Its end. infinity: it was current there.';
+comment on column sync.source_conflict.observations is 'Responses of this database in that interval, none of which had it.';
+
+comment on table sync.source_file is 'Files of lakes that were imported, or refused: they are not read again.';
+comment on column sync.source_file.source_id is 'The lake: source_id in sync.source.';
+comment on column sync.source_file.sha256 is 'SHA-256 of the file, in hex.';
+comment on column sync.source_file.table_name is 'The table, such as game.item.';
+comment on column sync.source_file.taken_at is 'When, by the clock of this machine.';
+comment on column sync.source_file.rows is 'Rows in the file.';
+comment on column sync.source_file.taken is 'Rows of it that are in the table now.';
+comment on column sync.source_file.refused is 'Rows that could not be right: impossible instants, inverted intervals, what Postgres cannot store.';
+
+comment on table sync.source_span is 'Intervals in which a resource was observed by another database and not by this one: what is said of them comes from its lake.';
+comment on column sync.source_span.source_id is 'The lake: source_id in sync.source.';
+comment on column sync.source_span.resource is 'The resource.';
+comment on column sync.source_span.began_at is 'Its first accepted response that was imported.';
+comment on column sync.source_span.ended_at is 'Its last one before this database observed again, or before its own gap.';
+comment on column sync.source_span.has_sessions is 'Whether the sessions of that time were imported too; without them playtime is not known.';
+
+comment on table sync.source_version is 'Versions that come from the lake of another database, not from a response that this one received.';
+comment on column sync.source_version.source_id is 'The lake: source_id in sync.source.';
+comment on column sync.source_version.table_name is 'The table of versions, such as game.item.';
+comment on column sync.source_version.key is 'Natural key; several columns are joined by a slash.';
+comment on column sync.source_version.valid_from is 'Start of the version.';
+
 comment on table sync.backfill is 'Backfills: each requests all keys of a resource that were not refreshed since it began.';
 comment on column sync.backfill.backfill_id is 'Random id.';
 comment on column sync.backfill.resource is 'The resource, such as guilds.';
@@ -280,15 +292,3 @@ comment on column sync.tombstone.resource is 'The resource, or the resource and 
 comment on column sync.tombstone.key is 'Natural key of the entity; several columns are joined by a slash.';
 comment on column sync.tombstone.valid_until is 'valid_until of the version: observed_at of the first response that lacked the key.';
 comment on column sync.tombstone.confirmed_at is 'observed_at of the response that ended it.';
-
-comment on table sync.answer_span is 'Intervals of accepted responses without a gap: what compaction keeps of runs past the retention of the ledger.';
-comment on column sync.answer_span.resource is 'The resource.';
-comment on column sync.answer_span.began_at is 'observed_at of the first response.';
-comment on column sync.answer_span.ended_at is 'observed_at of the last response; of online-players, each is at most 90 seconds after the one before.';
-
-comment on table sync.tier is 'Retention tiers: how far back each growing table has all of its rows, and the ledger all accepted responses of a resource. Without a row: from the beginning.';
-comment on column sync.tier.sample_table is 'The table, such as game.world_sample; ledger/ and a resource, such as ledger/guilds; raw/ and a resource for archived responses older than the ledger.';
-comment on column sync.tier.fine_since is 'From then on every row is there; older ones are compacted. NULL: every row is there.';
-comment on column sync.tier.coarse_since is 'From then on the coarser tier is there; before it one row per key, and nothing of the ledger. NULL: all of it is there.';
-comment on column sync.tier.averaged_until is 'Watermark of hourly averages made while the samples are still there. NULL: they are made when samples are compacted.';
-comment on column sync.tier.checked_at is 'When maintenance last ran for it, by the clock of that machine.';

@@ -8,7 +8,7 @@ import { commentsOf } from '../../dist/db/columns.js'
 async function declarations() {
   const modules = ['resources', 'sync'].flatMap((layer) =>
     readdirSync(`src/${layer}`, { recursive: true }).flatMap((file) =>
-      file.endsWith('tables.ts') ? [`dist/${layer}/${file.replace(/ts$/, 'js')}`] : [],
+      /tables(\.ts|\/[\w-]+\.ts)$/.test(file) ? [`dist/${layer}/${file.replace(/ts$/, 'js')}`] : [],
     ),
   )
   const declared = []

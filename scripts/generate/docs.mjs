@@ -2,14 +2,14 @@
 // `<!-- generated: NAME -->` and `<!-- end -->`.
 
 import { readdirSync, readFileSync } from 'node:fs'
-import { systemClock } from '../../dist/app/clock.js'
-import { flagNames, settings } from '../../dist/app/settings.js'
+import { systemClock } from '../../dist/base/clock.js'
+import { flagNames, settings } from '../../dist/base/settings.js'
 import { exitCodes } from '../../dist/cli/exit-codes.js'
 import { jsonSchemas } from '../../dist/cli/output/json-schemas.js'
 import { createMeter } from '../../dist/monitoring/metrics.js'
 import { resources } from '../../dist/resources/index.js'
 import { catalogue } from '../../dist/sandbox/faults/catalogue.js'
-import { isWorklist } from '../../dist/sync/resource.js'
+import { isWorklist } from '../../dist/sync/declare/resource.js'
 
 export const tables = {
   operations,

@@ -1,4 +1,4 @@
-import { UsageError } from '../app/errors.ts'
+import { UsageError } from '../base/errors.ts'
 import type { Sql } from '../db/database.ts'
 import { byTopic } from './catalogue.ts'
 import { meaningOf } from './function-columns.ts'

@@ -1,4 +1,4 @@
-import { RetryableError, UsageError } from '../app/errors.ts'
+import { RetryableError, UsageError } from '../base/errors.ts'
 import type { ApiRequest, Lane, Transport } from './http/transport.ts'
 import type { ApiResponse } from './response.ts'
 import type { Body } from './schemas/form/bodies.ts'

@@ -1,4 +1,4 @@
-import { systemClock } from '../app/clock.ts'
+import { systemClock } from '../base/clock.ts'
 import { boardEndpoints } from './endpoints/boards.ts'
 import { classEndpoints } from './endpoints/classes.ts'
 import { guildEndpoints } from './endpoints/guilds.ts'

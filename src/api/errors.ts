@@ -1,4 +1,4 @@
-import { FatalError, RetryableError } from '../app/errors.ts'
+import { FatalError, RetryableError } from '../base/errors.ts'
 
 /** What an error body says, whichever of the two families it belongs to (API reference 2.5). */
 export interface Refusal {

@@ -1,7 +1,7 @@
 /** The typed client for bot and tool authors: `import { createClient } from 'wynnsync/api'`. Needs no database. */
 
-export { FatalError, RecordError, RetryableError, UsageError } from '../app/errors.ts'
-export type { ProxySettings } from '../app/proxies.ts'
+export { FatalError, RecordError, RetryableError, UsageError } from '../base/errors.ts'
+export type { ProxySettings } from '../base/proxies.ts'
 export {
   type AuthorizeRequest,
   authorizeEndpoint,

@@ -1,4 +1,4 @@
-import { RecordError } from '../app/errors.ts'
+import { RecordError } from '../base/errors.ts'
 import { type CallOptions, fillRoute, type ReadableResponse, readable } from './call.ts'
 import type { Transport } from './http/transport.ts'
 import { movedTooOften, type ReadableWalk, WalkMoved, type WalkProgress, walkAll, walkPages } from './pages.ts'

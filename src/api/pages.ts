@@ -1,4 +1,4 @@
-import { RetryableError } from '../app/errors.ts'
+import { RetryableError } from '../base/errors.ts'
 import { BadRequest } from './errors.ts'
 import { clockError } from './http/response-headers.ts'
 import type { Listing } from './read-listing.ts'

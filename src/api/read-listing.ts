@@ -1,4 +1,4 @@
-import { RetryableError } from '../app/errors.ts'
+import { RetryableError } from '../base/errors.ts'
 import { isFields } from './schemas/form/unknown.ts'
 
 /** Where a page stands in its listing. A number the server left out is null (API reference 4.1). */

@@ -1,11 +1,11 @@
 import { type Api, type ClientOptions, createClient } from '../api/client.ts'
 import type { RequestEvent } from '../api/http/request-event.ts'
+import { messageOf } from '../base/errors.ts'
 import type { Database } from '../db/database.ts'
-import { accountOf, databaseBudget } from '../sync/budget/database-budget-store.ts'
-import type { Engine } from '../sync/engine.ts'
 import { type Admission, type AdmissionOptions, openAdmission } from '../sync/run/admission.ts'
+import { accountOf, databaseBudget } from '../sync/run/database-budget-store.ts'
+import type { Engine } from '../sync/run/engine.ts'
 import { type App, lastMigration, version } from './app.ts'
-import { messageOf } from './errors.ts'
 import { type Credential, chooseCredential, NOTE_EVERY_MS, normalBaseUrl, noteUse } from './stored-credential.ts'
 
 type OnRequest = (event: RequestEvent) => void

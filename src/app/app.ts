@@ -1,5 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { type Clock, type Random, systemClock } from '../base/clock.ts'
+import { type Config, secretsIn } from '../base/config.ts'
+import { UsageError } from '../base/errors.ts'
+import { NO_HOME } from '../base/home-folder.ts'
+import { createLog, type Log } from '../base/log.ts'
 import { cannotMigrate, readOnlyReason, withGrants } from '../db/access.ts'
 import { type ConnectOptions, connect, NothingThere } from '../db/connect.ts'
 import type { Database } from '../db/database.ts'
@@ -8,11 +13,6 @@ import { type Installed, type Migrated, migrate, readInstalled } from '../db/mig
 import { readJournal, readScript } from '../db/migrations/migration-files.ts'
 import { ownObjects } from '../db/migrations/run-scripts.ts'
 import { admitReader, hasReader, NO_READER } from '../db/reader.ts'
-import { type Clock, type Random, systemClock } from './clock.ts'
-import { type Config, secretsIn } from './config.ts'
-import { UsageError } from './errors.ts'
-import { NO_HOME } from './home-folder.ts'
-import { createLog, type Log } from './log.ts'
 import { readCredential } from './stored-credential.ts'
 
 /** The folder that holds package.json, migrations and the SQL of the views, in a checkout and in an installed package. */

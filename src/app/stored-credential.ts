@@ -1,9 +1,9 @@
 import { accessSync, closeSync, constants, fstatSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import * as z from 'zod'
-import { codeOf, FatalError, messageOf, UsageError } from './errors.ts'
-import { createFolder, replaceFile } from './private-folder.ts'
-import { textOfFile } from './text/decode.ts'
+import { codeOf, FatalError, messageOf, UsageError } from '../base/errors.ts'
+import { createFolder, replaceFile } from '../base/private-folder.ts'
+import { textOfFile } from '../base/text/decode.ts'
 
 /** The player of a credential. */
 export interface Who {

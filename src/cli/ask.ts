@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
-import { FatalError, UsageError } from '../app/errors.ts'
+import { FatalError, UsageError } from '../base/errors.ts'
 import type { Terminal } from './context.ts'
 
 /** Asks a person. */

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import module, { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { constants, Script } from 'node:vm'
-import { createFolder } from '../app/private-folder.ts'
+import { createFolder } from '../base/private-folder.ts'
 
 /** Loads the modules of a folder, and keeps what V8 compiled of them. */
 export interface CompiledCode {

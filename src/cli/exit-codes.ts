@@ -1,4 +1,4 @@
-import { RetryableError, UsageError } from '../app/errors.ts'
+import { RetryableError, UsageError } from '../base/errors.ts'
 import type { RunResult } from '../sync/run/run-result.ts'
 
 export const exitCode = { done: 0, failed: 1, usage: 2, rejected: 3, tryLater: 75 } as const

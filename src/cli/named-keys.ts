@@ -1,9 +1,9 @@
 import type { Api } from '../api/client.ts'
-import { UsageError } from '../app/errors.ts'
-import { visibleLine } from '../app/terminal-text.ts'
-import { didYouMean } from '../app/text/nearest.ts'
+import { UsageError } from '../base/errors.ts'
+import { visibleLine } from '../base/terminal-text.ts'
+import { didYouMean } from '../base/text/nearest.ts'
 import type { Sql } from '../db/database.ts'
-import type { Named, Worklist } from '../sync/resource.ts'
+import type { Named, Worklist } from '../sync/declare/resource.ts'
 
 /**
  * The keys of names, from the database, else from the API. A name with several keys is an error that lists them.

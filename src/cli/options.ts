@@ -1,7 +1,7 @@
 import { Option } from 'commander'
 import type { App } from '../app/app.ts'
-import { UsageError } from '../app/errors.ts'
-import { DURATION, durationOf, INSTANT, instantOf } from '../app/text/instants.ts'
+import { UsageError } from '../base/errors.ts'
+import { DURATION, durationOf, INSTANT, instantOf } from '../base/text/instants.ts'
 
 /** A flag, such as `--limit <keys>`. */
 export function option(flags: string, description: string): Option {

@@ -3,7 +3,7 @@ import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
 import type { App } from '../app/app.ts'
-import { replaceFile } from '../app/private-folder.ts'
+import { replaceFile } from '../base/private-folder.ts'
 import { extended, type Outage, type Outages } from '../sync/run/outages.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { FatalError, messageOf } from '../app/errors.ts'
+import { FatalError, messageOf } from '../base/errors.ts'
 import type { Database, Sql } from './database.ts'
 import { READER } from './reader.ts'
 import { sqlState } from './sql-errors.ts'

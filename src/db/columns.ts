@@ -1,7 +1,7 @@
 import type { NotNull } from 'drizzle-orm'
 import * as pg from 'drizzle-orm/pg-core'
 import { customType, PgColumnBuilder, type PgColumnBuilderBase } from 'drizzle-orm/pg-core'
-import { FatalError } from '../app/errors.ts'
+import { FatalError } from '../base/errors.ts'
 
 /*
  * drizzle's column builders, each with the column's comment in Postgres as its argument. Columns get the snake_case of

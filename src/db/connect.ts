@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { UsageError } from '../app/errors.ts'
+import { UsageError } from '../base/errors.ts'
 import type { Database } from './database.ts'
 import type { SharedOptions } from './embedded/shared-folder.ts'
 import { enableLowMemoryMode, withOptimizingCompiler } from './low-memory.ts'

@@ -9,7 +9,7 @@ import {
   primaryKey,
   unique,
 } from 'drizzle-orm/pg-core'
-import { FatalError } from '../app/errors.ts'
+import { FatalError } from '../base/errors.ts'
 import {
   bytes,
   type ColumnBuilders,

@@ -1,4 +1,4 @@
-import { certificateFault, codeOf, FatalError, RetryableError } from '../app/errors.ts'
+import { certificateFault, codeOf, FatalError, RetryableError } from '../base/errors.ts'
 
 /** Reasons of connections that were refused or lost; see errno(3) and the errors of postgres.js. */
 const UNREACHABLE: Readonly<Record<string, string>> = {

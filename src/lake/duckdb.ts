@@ -1,4 +1,4 @@
-import { codeOf, UsageError } from '../app/errors.ts'
+import { codeOf, UsageError } from '../base/errors.ts'
 import { quoted } from '../db/bulk/copy-columns.ts'
 import type { LakeFile } from './index-file.ts'
 import { NULL } from './read-rows.ts'

@@ -1,5 +1,5 @@
-import type { Clock } from '../app/clock.ts'
-import type { ProxySettings } from '../app/proxies.ts'
+import type { Clock } from '../base/clock.ts'
+import type { ProxySettings } from '../base/proxies.ts'
 import type { S3Settings } from './s3/s3-client.ts'
 
 /** The folder below `work` for files that are being written. */

@@ -1,8 +1,8 @@
 import { mkdir, readdir, readFile, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import type { Clock } from '../app/clock.ts'
-import { codeOf, RetryableError, UsageError } from '../app/errors.ts'
-import { createFolder } from '../app/private-folder.ts'
+import type { Clock } from '../base/clock.ts'
+import { codeOf, RetryableError, UsageError } from '../base/errors.ts'
+import { createFolder } from '../base/private-folder.ts'
 import { lockFolder } from '../db/embedded/folder-lock.ts'
 import { type LakeStore, type StoreSettings, WRITING } from './lake-store.ts'
 

@@ -1,4 +1,4 @@
-import { visibleLine } from '../app/terminal-text.ts'
+import { visibleLine } from '../base/terminal-text.ts'
 
 /** What keeps Discord from mentioning anybody. */
 export const noMentions = { parse: [] } as const

@@ -1,8 +1,8 @@
 import type { App } from '../app/app.ts'
 import type { Database } from '../db/database.ts'
 import { resources } from '../resources/index.ts'
-import { expectationAt, setExpectedInterval } from '../sync/coverage/coverage.ts'
-import type { Resource, Worklist } from '../sync/resource.ts'
+import type { Resource, Worklist } from '../sync/declare/resource.ts'
+import { expectationAt, setExpectedInterval } from '../sync/ledger/gaps.ts'
 import { schedulesOf } from '../sync/schedule/configured-schedules.ts'
 import { periodSeconds } from '../sync/schedule/ticker.ts'
 

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
-import { cannotListen } from '../app/errors.ts'
+import { cannotListen } from '../base/errors.ts'
 
 /** What responds to a request. */
 type Fetch = Parameters<typeof createAdaptorServer>[0]['fetch']

@@ -1,8 +1,8 @@
 import type { RequestEvent } from '../api/http/request-event.ts'
 import { version } from '../app/app.ts'
-import type { Clock } from '../app/clock.ts'
-import { isAccepted } from '../sync/record/ledger.ts'
-import type { Measures } from '../sync/record/recent-runs.ts'
+import type { Clock } from '../base/clock.ts'
+import { isAccepted } from '../sync/ledger/ledger.ts'
+import type { Measures } from '../sync/overview/recent-runs.ts'
 import type { RunResult } from '../sync/run/run-result.ts'
 import { counter, gauge, histogram, type Metric, type Sample } from './metrics-text.ts'
 

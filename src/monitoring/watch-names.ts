@@ -1,4 +1,4 @@
-import { didYouMean, nearest } from '../app/text/nearest.ts'
+import { didYouMean, nearest } from '../base/text/nearest.ts'
 import type { Sql } from '../db/database.ts'
 import { nameFinders } from '../resources/key-names.ts'
 import { filtersOf } from './watches/occurrences.ts'

@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events'
 import { version } from '../app/app.ts'
-import { type Clock, followSignal, within } from '../app/clock.ts'
-import { codeOf, FatalError, RetryableError, UsageError } from '../app/errors.ts'
-import { type Http, openHttp, redirectTarget, sendTo } from '../app/http.ts'
-import type { ProxySettings } from '../app/proxies.ts'
+import { type Clock, followSignal, within } from '../base/clock.ts'
+import { codeOf, FatalError, RetryableError, UsageError } from '../base/errors.ts'
+import { type Http, openHttp, redirectTarget, sendTo } from '../base/http.ts'
+import type { ProxySettings } from '../base/proxies.ts'
 
 /** How long the receiver may take, and how long to wait before the only retry, ms. */
 const TIMEOUT = 5000

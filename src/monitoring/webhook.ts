@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
-import type { Clock } from '../app/clock.ts'
-import { replaceFile } from '../app/private-folder.ts'
-import type { ProxySettings } from '../app/proxies.ts'
-import { visibleText } from '../app/terminal-text.ts'
+import type { Clock } from '../base/clock.ts'
+import { replaceFile } from '../base/private-folder.ts'
+import type { ProxySettings } from '../base/proxies.ts'
+import { visibleText } from '../base/terminal-text.ts'
 import { noMentions, slackText } from './chat-text.ts'
 import { openDelivery } from './webhook-delivery.ts'
 

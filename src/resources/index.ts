@@ -1,6 +1,12 @@
-import { FatalError, UsageError } from '../app/errors.ts'
-import { unknownName } from '../app/text/nearest.ts'
-import { type ExpiringTable, isWorklist, type Resource, type RetainedTable, type Worklist } from '../sync/resource.ts'
+import { FatalError, UsageError } from '../base/errors.ts'
+import { unknownName } from '../base/text/nearest.ts'
+import {
+  type ExpiringTable,
+  isWorklist,
+  type Resource,
+  type RetainedTable,
+  type Worklist,
+} from '../sync/declare/resource.ts'
 import { abilityTrees } from './ability-trees/index.ts'
 import { articles } from './articles/index.ts'
 import { aspects } from './aspects/index.ts'

@@ -5,8 +5,8 @@ import { type Body, recordsOf } from '../api/schemas/form/bodies.ts'
 import { type MapContent, mapContentSchema, parseMapContent } from '../api/schemas/places.ts'
 import { bigint, boolean, type ColumnBuilders, doublePrecision, integer, text } from '../db/columns.ts'
 import { historyTable, type KeyedRoot, partTable } from '../db/history.ts'
+import { defineResource, type Entity, type Resource } from '../sync/declare/resource.ts'
 import type { Json } from '../sync/normalize/hash.ts'
-import { defineResource, type Entity, type Resource } from '../sync/resource.ts'
 import { fieldOf, hasFields, joinLists, knownBy, severalAnswers, textField } from './record.ts'
 
 /*

@@ -1,8 +1,8 @@
 import { type CallOptions, isPathValue } from '../api/call.ts'
 import type { Api } from '../api/client.ts'
 import type { ApiResponse } from '../api/response.ts'
-import { RetryableError } from '../app/errors.ts'
-import type { ExtractOptions } from '../sync/resource.ts'
+import { RetryableError } from '../base/errors.ts'
+import type { ExtractOptions } from '../sync/declare/resource.ts'
 import { severalAnswers } from './record.ts'
 
 /** A wrong list must not become thousands of requests. */

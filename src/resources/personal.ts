@@ -1,5 +1,5 @@
 import { isStorable, isUuid } from '../api/schemas/form/limits.ts'
-import type { Person, Personal } from '../sync/resource.ts'
+import type { Person, Personal } from '../sync/declare/resource.ts'
 import { guildListNaming } from './guild-list/tables.ts'
 import { guildResponses, membersIn, memberTables } from './guilds/privacy.ts'
 import { guildNaming } from './guilds/tables.ts'

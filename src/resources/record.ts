@@ -9,8 +9,8 @@ import { vocabularyOf } from '../api/schemas/form/field-meta.ts'
 import { isStorable, isUuid } from '../api/schemas/form/limits.ts'
 import { type OddField, readLeniently } from '../api/schemas/form/record.ts'
 import { fieldsOf, isFields, unknownFields } from '../api/schemas/form/unknown.ts'
-import { RecordError } from '../app/errors.ts'
-import type { Resource } from '../sync/resource.ts'
+import { RecordError } from '../base/errors.ts'
+import type { Resource } from '../sync/declare/resource.ts'
 
 /** What an answer that holds everything says of itself: its instant, and when asking again may bring something new. */
 export function oneAnswer(answer: Pick<ApiResponse<unknown>, 'observedAt' | 'receivedAt' | 'expiresAt' | 'headers'>) {

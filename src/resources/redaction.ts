@@ -1,5 +1,5 @@
 import { fieldsOf } from '../api/schemas/form/unknown.ts'
-import type { Fields } from '../sync/resource.ts'
+import type { Fields } from '../sync/declare/resource.ts'
 import { textField } from './record.ts'
 
 /** Whether a record is about the player. @param uuid in lower case */

@@ -1,4 +1,4 @@
-import type { Clock, VirtualClock } from '../app/clock.ts'
+import type { Clock, VirtualClock } from '../base/clock.ts'
 
 /** A clock that can also be set forward, as the control routes do. */
 export interface MovableClock extends Clock {

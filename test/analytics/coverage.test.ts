@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { onlinePlayers } from '../../src/resources/online-players/index.ts'
-import { setExpectedInterval as expectEvery } from '../../src/sync/coverage/coverage.ts'
+import { setExpectedInterval as expectEvery } from '../../src/sync/ledger/gaps.ts'
 import { guildBody, syncGuild } from '../support/guild-answers.ts'
 import { onlineBody, syncOnline } from '../support/player-answers.ts'
 import { kindsOfPart } from '../support/postgres.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { seasons } from '../../src/resources/seasons/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
-import { setExpectedInterval as expectEvery } from '../../src/sync/coverage/coverage.ts'
+import { setExpectedInterval as expectEvery } from '../../src/sync/ledger/gaps.ts'
 import { guildBody, guildId, type MemberFields, place, playerId, syncGuild } from '../support/guild-answers.ts'
 import { onlineBody, syncOnline } from '../support/player-answers.ts'
 import { kindsOfLongTests } from '../support/postgres.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { readHolds } from '../../src/analytics/report/map/holds.ts'
-import { seededRandom } from '../../src/app/clock.ts'
+import { seededRandom } from '../../src/base/clock.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { guildId, place } from '../support/guild-answers.ts'
 import { instantOf, worldOf } from '../support/world.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { seededRandom } from '../../src/app/clock.ts'
+import { seededRandom } from '../../src/base/clock.ts'
 import { growingTables } from '../../src/resources/index.ts'
 import { maintain } from '../../src/sync/retention/maintain.ts'
 import { contributionIn } from '../support/contribution.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { rowsOf } from '../../src/analytics/asking/ask.ts'
 import { WrongArgument } from '../../src/analytics/asking/readable.ts'
-import { FatalError } from '../../src/app/errors.ts'
+import { FatalError } from '../../src/base/errors.ts'
 import type { Sql } from '../../src/db/database.ts'
 import { openServer } from '../../src/db/server/server.ts'
 import { problemOf } from '../../src/web/http/problems.ts'

@@ -6,7 +6,7 @@ import { lootPools } from '../../src/resources/loot-pools/index.ts'
 import { quests } from '../../src/resources/quests/index.ts'
 import { videos } from '../../src/resources/videos/index.ts'
 import { worldEvents } from '../../src/resources/world-events/index.ts'
-import { setExpectedInterval } from '../../src/sync/coverage/coverage.ts'
+import { setExpectedInterval } from '../../src/sync/ledger/gaps.ts'
 import { kindsOfPart } from '../support/postgres.ts'
 import { instantOf, worldOf } from '../support/world.ts'
 

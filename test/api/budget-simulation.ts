@@ -2,7 +2,7 @@ import type { Lane } from '../../src/api/http/request.ts'
 import { readRateLimit } from '../../src/api/http/response-headers.ts'
 import { complete, opensAt, recheckIn, reserve } from '../../src/api/rate-limit/budget.ts'
 import { type BudgetState, emptyBudget, type Reservation } from '../../src/api/rate-limit/budget-state.ts'
-import { seededRandom } from '../../src/app/clock.ts'
+import { seededRandom } from '../../src/base/clock.ts'
 
 const MINUTE = 60_000
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/api/client.ts'
-import { RetryableError } from '../../src/app/errors.ts'
+import { RetryableError } from '../../src/base/errors.ts'
 import { type Responder, startServer } from './server.ts'
 
 const closers: (() => Promise<void>)[] = []

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { type Api, createClient } from '../../src/api/client.ts'
 import { Forbidden, Unauthorized } from '../../src/api/errors.ts'
 import type { CredentialRefusal } from '../../src/api/http/transport.ts'
-import { virtualClock } from '../../src/app/clock.ts'
+import { virtualClock } from '../../src/base/clock.ts'
 import { type Responder, startServer } from './server.ts'
 
 const token = 'wgc_revoked-credential-1234'

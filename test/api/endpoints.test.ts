@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { type Api, createClient } from '../../src/api/client.ts'
 import { Forbidden, MultipleObjectsReturned, NotFound, Unauthorized } from '../../src/api/errors.ts'
-import { virtualClock } from '../../src/app/clock.ts'
-import { RetryableError, UsageError } from '../../src/app/errors.ts'
+import { virtualClock } from '../../src/base/clock.ts'
+import { RetryableError, UsageError } from '../../src/base/errors.ts'
 import { type Reply, type Responder, startServer } from './server.ts'
 
 const closers: (() => Promise<void>)[] = []

@@ -4,7 +4,7 @@ import { fitsOf } from '../../src/api/schemas/form/fits.ts'
 import { recordParser } from '../../src/api/schemas/form/record.ts'
 import { itemSchema } from '../../src/api/schemas/items.ts'
 import { recipeSchema } from '../../src/api/schemas/recipes.ts'
-import { seededRandom } from '../../src/app/clock.ts'
+import { seededRandom } from '../../src/base/clock.ts'
 import { smallItemWorld } from '../support/item-world.ts'
 
 const odd: readonly unknown[] = [

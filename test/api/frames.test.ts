@@ -1,7 +1,7 @@
 import diagnostics from 'node:diagnostics_channel'
 import { afterEach, expect, test } from 'vitest'
 import { type Api, createClient } from '../../src/api/client.ts'
-import { virtualClock } from '../../src/app/clock.ts'
+import { virtualClock } from '../../src/base/clock.ts'
 import { startServer } from './server.ts'
 
 const closers: (() => unknown)[] = []

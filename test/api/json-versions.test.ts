@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { versionParser } from '../../src/api/recordings/json-versions.ts'
-import { seededRandom } from '../../src/app/clock.ts'
+import { seededRandom } from '../../src/base/clock.ts'
 
 const bytesOf = (value: unknown, space?: number) => Buffer.from(JSON.stringify(value, null, space))
 

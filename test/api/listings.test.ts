@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/api/client.ts'
-import type { RecordError } from '../../src/app/errors.ts'
-import { RetryableError } from '../../src/app/errors.ts'
+import type { RecordError } from '../../src/base/errors.ts'
+import { RetryableError } from '../../src/base/errors.ts'
 import { type Responder, type Seen, startServer } from './server.ts'
 
 const closers: (() => Promise<void>)[] = []

@@ -11,7 +11,7 @@ import {
 } from '../../src/api/auth/oauth.ts'
 import { createClient } from '../../src/api/client.ts'
 import { BadRequest, Forbidden, TooManyRequests, Unauthorized, Unavailable } from '../../src/api/errors.ts'
-import { RetryableError, UsageError } from '../../src/app/errors.ts'
+import { RetryableError, UsageError } from '../../src/base/errors.ts'
 import { type Reply, type Responder, startServer } from './server.ts'
 import { steppedClock } from './stepped-clock.ts'
 

@@ -3,7 +3,7 @@ import { BadRequest } from '../../src/api/errors.ts'
 import { walkAll } from '../../src/api/pages.ts'
 import { type Listing, readListing } from '../../src/api/read-listing.ts'
 import type { ApiResponse } from '../../src/api/response.ts'
-import { RetryableError } from '../../src/app/errors.ts'
+import { RetryableError } from '../../src/base/errors.ts'
 
 describe('a listing is read', () => {
   test('from an envelope, with the previous page under either name', () => {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/app/clock.ts'
+import type { Clock } from '../../src/base/clock.ts'
 import type { Reply } from './server.ts'
 
 /** A counter of requests per minute of the clock, like the real service's, that refuses what is above the limit. */

@@ -1,4 +1,4 @@
-import { type Clock, virtualClock } from '../../src/app/clock.ts'
+import { type Clock, virtualClock } from '../../src/base/clock.ts'
 
 /** A clock that a test moves, from one sleeper to the next, only when nothing else is going on. */
 export interface SteppedClock extends Clock {

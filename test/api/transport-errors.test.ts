@@ -9,8 +9,8 @@ import {
   type RequestEvent,
   type TransportOptions,
 } from '../../src/api/http/transport.ts'
-import { seededRandom } from '../../src/app/clock.ts'
-import { certificateFault, FatalError, RetryableError, UsageError } from '../../src/app/errors.ts'
+import { seededRandom } from '../../src/base/clock.ts'
+import { certificateFault, FatalError, RetryableError, UsageError } from '../../src/base/errors.ts'
 import { makeCertificate } from '../support/certificates.ts'
 import { type Reply, type Responder, startServer } from './server.ts'
 import { steppedClock } from './stepped-clock.ts'

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { createTransport, type Lane, type RequestEvent, type Transport } from '../../src/api/http/transport.ts'
 import { type BudgetStore, memoryBudget } from '../../src/api/rate-limit/budget-store.ts'
-import { seededRandom } from '../../src/app/clock.ts'
+import { seededRandom } from '../../src/base/clock.ts'
 import { type Responder, startServer } from './server.ts'
 import { createLimiter } from './server-limits.ts'
 import { steppedClock } from './stepped-clock.ts'

@@ -12,7 +12,7 @@ import {
 import { restrictionsOf } from '../../src/api/schemas/people/restrictions.ts'
 import { parseSeason } from '../../src/api/schemas/seasons.ts'
 import { parseTerritory, territorySchema } from '../../src/api/schemas/territories.ts'
-import { RecordError } from '../../src/app/errors.ts'
+import { RecordError } from '../../src/base/errors.ts'
 
 const uuid = '00000000-0000-4000-8000-000000000001'
 const other = '00000000-0000-4000-8000-000000000002'

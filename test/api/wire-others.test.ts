@@ -5,7 +5,7 @@ import { readLeaderboard, readLeaderboardTypes } from '../../src/api/schemas/lea
 import { readGuild, readPlayer } from '../../src/api/schemas/people/profiles.ts'
 import { readMapContents, readMarkers, readWorldEvents } from '../../src/api/schemas/places.ts'
 import { readSearch } from '../../src/api/schemas/search.ts'
-import { RecordError } from '../../src/app/errors.ts'
+import { RecordError } from '../../src/base/errors.ts'
 
 const uuid = '00000000-0000-4000-8000-000000000001'
 

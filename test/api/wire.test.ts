@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parseItem, parseItemSet } from '../../src/api/schemas/items.ts'
 import { parseRecipe } from '../../src/api/schemas/recipes.ts'
-import { RecordError } from '../../src/app/errors.ts'
+import { RecordError } from '../../src/base/errors.ts'
 
 const bow = { internalName: 'Oak Bow', type: 'weapon' }
 

@@ -1,6 +1,6 @@
 import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
-import { systemClock } from '../../src/app/clock.ts'
+import { systemClock } from '../../src/base/clock.ts'
 import { connect } from '../../src/db/connect.ts'
 import type { Database } from '../../src/db/database.ts'
 import { ended, type Finished, runNode, startNode } from './child.ts'

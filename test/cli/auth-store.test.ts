@@ -2,9 +2,6 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSy
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { virtualClock } from '../../src/app/clock.ts'
-import { readConfig } from '../../src/app/config.ts'
-import { FatalError } from '../../src/app/errors.ts'
 import {
   chooseCredential,
   forgetCredential,
@@ -13,6 +10,9 @@ import {
   type StoredCredential,
   storeCredential,
 } from '../../src/app/stored-credential.ts'
+import { virtualClock } from '../../src/base/clock.ts'
+import { readConfig } from '../../src/base/config.ts'
+import { FatalError } from '../../src/base/errors.ts'
 import { awaitCode, listenForCode } from '../../src/cli/commands/auth/auth-listener.ts'
 import { temporaryFolder } from '../support/postgres.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { seededRandom, systemClock } from '../../src/app/clock.ts'
+import { seededRandom, systemClock } from '../../src/base/clock.ts'
 import type { Database } from '../../src/db/database.ts'
 import { openEmbedded } from '../../src/db/embedded/embedded.ts'
 import { openServer } from '../../src/db/server/server.ts'

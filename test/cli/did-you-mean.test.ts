@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { nearest } from '../../src/app/text/nearest.ts'
+import { nearest } from '../../src/base/text/nearest.ts'
 import { startSandbox } from '../../src/sandbox/index.ts'
 import { buildProgram, type Environment } from '../support/cli.ts'
 import { runInside } from '../support/cli-inside.ts'

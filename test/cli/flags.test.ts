@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { virtualClock } from '../../src/app/clock.ts'
-import { DURATION, durationOf, INSTANT, instantOf } from '../../src/app/text/instants.ts'
+import { virtualClock } from '../../src/base/clock.ts'
+import { DURATION, durationOf, INSTANT, instantOf } from '../../src/base/text/instants.ts'
 import { commands } from '../../src/cli/all-commands.ts'
 import { durationFlag, instantFlag } from '../../src/cli/options.ts'
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { settingNames } from '../../src/app/config.ts'
+import { settingNames } from '../../src/base/config.ts'
 import { waysFor } from '../../src/cli/commands/init/how-to-run.ts'
 import { jsonSchemas } from '../../src/cli/output/json-schemas.ts'
 import { buildProgram, mainFile, runProgram } from '../support/cli.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { systemClock } from '../../src/app/clock.ts'
+import { systemClock } from '../../src/base/clock.ts'
 import type { Database } from '../../src/db/database.ts'
 import { lockFolder } from '../../src/db/embedded/folder-lock.ts'
 import { openServer } from '../../src/db/server/server.ts'

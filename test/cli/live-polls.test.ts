@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { beforeAll, expect, test } from 'vitest'
-import { systemClock } from '../../src/app/clock.ts'
+import { systemClock } from '../../src/base/clock.ts'
 import { startSandbox } from '../../src/sandbox/index.ts'
 import { afterwards } from '../support/afterwards.ts'
 import { buildProgram, runProgram, startProgram } from '../support/cli.ts'

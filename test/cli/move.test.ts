@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { systemClock } from '../../src/app/clock.ts'
+import { systemClock } from '../../src/base/clock.ts'
 import { jsonSchemas } from '../../src/cli/output/json-schemas.ts'
 import { openEmbedded } from '../../src/db/embedded/embedded.ts'
 import { openServer } from '../../src/db/server/server.ts'

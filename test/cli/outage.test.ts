@@ -1,5 +1,5 @@
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
-import { systemClock } from '../../src/app/clock.ts'
+import { systemClock } from '../../src/base/clock.ts'
 import { openServer } from '../../src/db/server/server.ts'
 import { resourcesNamed } from '../../src/resources/index.ts'
 import { buildProgram, runProgram, startProgram } from '../support/cli.ts'

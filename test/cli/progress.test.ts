@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { virtualClock } from '../../src/app/clock.ts'
+import { virtualClock } from '../../src/base/clock.ts'
 import { progressBar } from '../../src/cli/output/progress.ts'
 
 /** What a bar writes, as a terminal of 120 columns gets it; without what moves the cursor. */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { systemClock } from '../../src/app/clock.ts'
+import { systemClock } from '../../src/base/clock.ts'
 import { migrate } from '../../src/db/migrations/migrate.ts'
 import { openServer } from '../../src/db/server/server.ts'
 import { buildProgram, startProgram } from '../support/cli.ts'

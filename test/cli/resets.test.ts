@@ -1,5 +1,5 @@
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
-import { systemClock } from '../../src/app/clock.ts'
+import { systemClock } from '../../src/base/clock.ts'
 import { openServer } from '../../src/db/server/server.ts'
 import { buildProgram, startProgram } from '../support/cli.ts'
 import { chosenPart } from '../support/parts.ts'

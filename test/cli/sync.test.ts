@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { systemClock } from '../../src/app/clock.ts'
+import { systemClock } from '../../src/base/clock.ts'
 import { openEmbedded } from '../../src/db/embedded/embedded.ts'
 import { openServer } from '../../src/db/server/server.ts'
 import { buildProgram, runProgram, startProgram } from '../support/cli.ts'

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { systemClock } from '../../src/app/clock.ts'
+import { systemClock } from '../../src/base/clock.ts'
 import { openServer } from '../../src/db/server/server.ts'
 import { buildProgram, type Environment, mainFile } from '../support/cli.ts'
 import { testDatabaseUrl } from '../support/postgres.ts'

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { virtualClock } from '../../src/app/clock.ts'
+import { virtualClock } from '../../src/base/clock.ts'
 import { jsonSchemas } from '../../src/cli/output/json-schemas.ts'
 import { openServer } from '../../src/db/server/server.ts'
 import { buildProgram } from '../support/cli.ts'

@@ -2,7 +2,7 @@ import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promi
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { makeTemplate, migrateDatabase, template } from '../../src/app/app.ts'
-import { virtualClock } from '../../src/app/clock.ts'
+import { virtualClock } from '../../src/base/clock.ts'
 import { openEmbedded } from '../../src/db/embedded/embedded.ts'
 import type { Template } from '../../src/db/embedded/embedded-create.ts'
 import { readTemplate } from '../../src/db/migrations/cluster-template.ts'

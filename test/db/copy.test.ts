@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { FatalError, RecordError } from '../../src/app/errors.ts'
+import { FatalError, RecordError } from '../../src/base/errors.ts'
 import { copyText } from '../../src/db/bulk/copy-text.ts'
 import { FOREVER } from '../../src/db/bulk/values.ts'
 import { bothKinds, testDatabase } from '../support/postgres.ts'

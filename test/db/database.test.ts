@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { systemClock } from '../../src/app/clock.ts'
-import { FatalError } from '../../src/app/errors.ts'
+import { systemClock } from '../../src/base/clock.ts'
+import { FatalError } from '../../src/base/errors.ts'
 import { connect } from '../../src/db/connect.ts'
 import type { Sql } from '../../src/db/database.ts'
 import { bothKinds, temporaryFolder, testDatabase, testDatabaseUrl, testDataDir } from '../support/postgres.ts'

@@ -5,8 +5,8 @@ import { mkdir, readdir, stat, writeFile } from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { systemClock } from '../../src/app/clock.ts'
-import { RetryableError } from '../../src/app/errors.ts'
+import { systemClock } from '../../src/base/clock.ts'
+import { RetryableError } from '../../src/base/errors.ts'
 import { openEmbedded } from '../../src/db/embedded/embedded.ts'
 import { readHolder } from '../../src/db/embedded/folder-lock.ts'
 import { compileInto } from '../support/compiled.ts'
@@ -100,7 +100,7 @@ test('statistics can be gathered inside a transaction, which nobody does in the 
 
 /** Commits row after row and says so, until it is killed. */
 const WRITE = `
-import { systemClock } from './app/clock.js'
+import { systemClock } from './base/clock.js'
 import { openEmbedded } from './db/embedded/embedded.js'
 const db = await openEmbedded(process.argv[2], { clock: systemClock })
 await db.query('create table if not exists rows (a int primary key)')

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { migrateDatabase } from '../../src/app/app.ts'
-import { systemClock } from '../../src/app/clock.ts'
+import { systemClock } from '../../src/base/clock.ts'
 import type { Database } from '../../src/db/database.ts'
 import { type Moved, type MoveOptions, moveDatabase } from '../../src/db/move/move.ts'
 import { growingTables } from '../../src/resources/index.ts'

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { seededRandom, systemClock, virtualClock } from '../../src/app/clock.ts'
+import { seededRandom, systemClock, virtualClock } from '../../src/base/clock.ts'
 import { openEmbedded } from '../../src/db/embedded/embedded.ts'
 import { items } from '../../src/resources/items/index.ts'
 import { effort } from '../support/effort.ts'

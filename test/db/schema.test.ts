@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { migrateDatabase } from '../../src/app/app.ts'
-import { systemClock } from '../../src/app/clock.ts'
+import { systemClock } from '../../src/base/clock.ts'
 import { bothKinds, testDatabase } from '../support/postgres.ts'
 
 describe.each(bothKinds)('the migrated schema on the %s database', (kind) => {

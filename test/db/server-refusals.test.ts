@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { systemClock } from '../../src/app/clock.ts'
-import { FatalError, RetryableError, UsageError } from '../../src/app/errors.ts'
+import { systemClock } from '../../src/base/clock.ts'
+import { FatalError, RetryableError, UsageError } from '../../src/base/errors.ts'
 import { openServer } from '../../src/db/server/server.ts'
 import { sqlState } from '../../src/db/sql-errors.ts'
 import { fakePostgres, type Reception } from '../support/fake-postgres.ts'

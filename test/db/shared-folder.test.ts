@@ -5,8 +5,8 @@ import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { systemClock as clock } from '../../src/app/clock.ts'
-import { RetryableError } from '../../src/app/errors.ts'
+import { systemClock as clock } from '../../src/base/clock.ts'
+import { RetryableError } from '../../src/base/errors.ts'
 import type { Database } from '../../src/db/database.ts'
 import { SocketEngine } from '../../src/db/embedded/engine-socket.ts'
 import { readHolder } from '../../src/db/embedded/folder-lock.ts'
@@ -35,7 +35,7 @@ async function holdingProcess(dataDir: string, statement: string) {
   const module = (name: string) => JSON.stringify(new URL(`../../dist/${name}`, import.meta.url).href)
   const program = `
     const { openShared } = await import(${module('db/embedded/shared-folder.js')})
-    const { systemClock: clock } = await import(${module('app/clock.js')})
+    const { systemClock: clock } = await import(${module('base/clock.js')})
     const db = await openShared(${JSON.stringify(dataDir)}, { clock, random: Math.random, thread: new URL(${JSON.stringify(thread.href)}) })
     await db.query(${JSON.stringify(statement)})
     console.log('up')

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { integer, pgTable } from 'drizzle-orm/pg-core'
 import { describe, expect, test } from 'vitest'
-import { FatalError } from '../../src/app/errors.ts'
+import { FatalError } from '../../src/base/errors.ts'
 import { anyOf, typed } from '../../src/db/typed.ts'
 import { bothKinds, testDatabase } from '../support/postgres.ts'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
-import { settingNames } from '../../src/app/config.ts'
+import { settingNames } from '../../src/base/config.ts'
 import { buildProgram, runProgram } from '../support/cli.ts'
 
 const page = (name: string) => readFileSync(join(import.meta.dirname, '../../docs/reference', name), 'utf8')

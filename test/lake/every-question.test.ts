@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { virtualClock } from '../../src/app/clock.ts'
+import { virtualClock } from '../../src/base/clock.ts'
 import type { Database } from '../../src/db/database.ts'
 import { exportLake } from '../../src/lake/export.ts'
 import { importLake } from '../../src/lake/import/import.ts'

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { guildList } from '../../src/resources/guild-list/index.ts'
 import { items } from '../../src/resources/items/index.ts'
-import { lastAccepted } from '../../src/sync/record/ledger.ts'
+import { lastAccepted } from '../../src/sync/ledger/ledger.ts'
 import { guildId } from '../support/guild-answers.ts'
 import { lakeBetween } from '../support/lake-folder.ts'
 import { instantOf, item, worldOf } from '../support/world.ts'

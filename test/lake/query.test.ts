@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
-import { systemClock } from '../../src/app/clock.ts'
+import { systemClock } from '../../src/base/clock.ts'
 import { openServer } from '../../src/db/server/server.ts'
 import { exportLake } from '../../src/lake/export.ts'
 import { readIndex } from '../../src/lake/index-file.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { virtualClock } from '../../src/app/clock.ts'
+import { virtualClock } from '../../src/base/clock.ts'
 import { exportLake } from '../../src/lake/export.ts'
 import { temporaryFolder, testDatabase } from '../support/postgres.ts'
 

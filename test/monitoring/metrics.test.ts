@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { virtualClock } from '../../src/app/clock.ts'
+import { virtualClock } from '../../src/base/clock.ts'
 import { openServer } from '../../src/db/server/server.ts'
 import { createMeter } from '../../src/monitoring/metrics.ts'
 import { serveMetrics } from '../../src/monitoring/metrics-server.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { virtualClock } from '../../src/app/clock.ts'
+import { virtualClock } from '../../src/base/clock.ts'
 import { interruption } from '../../src/cli/context.ts'
 import { jsonSchemas } from '../../src/cli/output/json-schemas.ts'
 import { publicResult } from '../../src/cli/output/run-summary.ts'

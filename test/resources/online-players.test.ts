@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { setExpectedInterval as expectEvery } from '../../src/sync/coverage/coverage.ts'
+import { setExpectedInterval as expectEvery } from '../../src/sync/ledger/gaps.ts'
 import { playerId } from '../support/guild-answers.ts'
 import { confirmPlayer, onlineBody, profile, syncOnline, syncPlayer } from '../support/player-answers.ts'
 import { kindsOfLongTests } from '../support/postgres.ts'

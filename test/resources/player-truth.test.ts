@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Random, seededRandom } from '../../src/app/clock.ts'
+import { type Random, seededRandom } from '../../src/base/clock.ts'
 import { onlinePlayers } from '../../src/resources/online-players/index.ts'
 import { compactObservations } from '../../src/sync/retention/compaction.ts'
 import { givenGame, hour, start } from '../sandbox/game/given-game.ts'

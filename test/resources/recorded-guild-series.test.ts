@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { seededRandom } from '../../src/app/clock.ts'
+import { seededRandom } from '../../src/base/clock.ts'
 import { contributionIn } from '../support/contribution.ts'
 import { effort } from '../support/effort.ts'
 import { syncGuilds } from '../support/guild-answers.ts'

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { onlinePlayers } from '../../src/resources/online-players/index.ts'
-import { setExpectedInterval as expectEvery } from '../../src/sync/coverage/coverage.ts'
+import { setExpectedInterval as expectEvery } from '../../src/sync/ledger/gaps.ts'
 import { testDatabase } from '../support/postgres.ts'
 import { isFields, recordedFolder, recordedResponses } from '../support/recorded.ts'
 import { openWorld, type World } from '../support/world.ts'

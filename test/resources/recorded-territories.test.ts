@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { seededRandom } from '../../src/app/clock.ts'
+import { seededRandom } from '../../src/base/clock.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { testDatabase } from '../support/postgres.ts'
 import { isFields, type RecordedResponse, recordedFolder, recordedResponses } from '../support/recorded.ts'

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { seededRandom } from '../../src/app/clock.ts'
+import { seededRandom } from '../../src/base/clock.ts'
 import { growingTables } from '../../src/resources/index.ts'
 import { onlinePlayers } from '../../src/resources/online-players/index.ts'
 import { replay } from '../../src/sync/replay/replay.ts'

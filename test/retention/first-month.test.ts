@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { virtualClock } from '../../src/app/clock.ts'
+import { virtualClock } from '../../src/base/clock.ts'
 import { openServer } from '../../src/db/server/server.ts'
 import { runInside } from '../support/cli-inside.ts'
 import { testDatabaseUrl } from '../support/postgres.ts'

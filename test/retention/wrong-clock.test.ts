@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { systemClock } from '../../src/app/clock.ts'
-import { createLog } from '../../src/app/log.ts'
+import { systemClock } from '../../src/base/clock.ts'
+import { createLog } from '../../src/base/log.ts'
 import { maintainDaily, maintainDatabase } from '../../src/cli/maintenance.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { place } from '../support/guild-answers.ts'

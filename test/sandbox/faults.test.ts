@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { virtualClock } from '../../src/app/clock.ts'
+import { virtualClock } from '../../src/base/clock.ts'
 import { type FaultName, faultNames } from '../../src/sandbox/index.ts'
 import { given, smallWorld, start } from './given.ts'
 

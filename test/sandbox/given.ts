@@ -1,4 +1,4 @@
-import { virtualClock } from '../../src/app/clock.ts'
+import { virtualClock } from '../../src/base/clock.ts'
 import {
   createItemWorld,
   type Item,

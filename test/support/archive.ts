@@ -1,7 +1,7 @@
 import type { Database } from '../../src/db/database.ts'
-import type { Engine } from '../../src/sync/engine.ts'
-import type { Resource, Worklist } from '../../src/sync/resource.ts'
-import { isWorklist } from '../../src/sync/resource.ts'
+import type { Resource, Worklist } from '../../src/sync/declare/resource.ts'
+import { isWorklist } from '../../src/sync/declare/resource.ts'
+import type { Engine } from '../../src/sync/run/engine.ts'
 import { runResource } from '../../src/sync/run/run-resource.ts'
 import type { World } from './world.ts'
 

@@ -1,4 +1,4 @@
-import { seededRandom } from '../../src/app/clock.ts'
+import { seededRandom } from '../../src/base/clock.ts'
 import type { Database } from '../../src/db/database.ts'
 import { guilds } from '../../src/resources/guilds/index.ts'
 import { type BackfillOptions, type BackfillResult, walkBackfill } from '../../src/sync/backfill/backfill.ts'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { inject } from 'vitest'
-import { systemClock } from '../../src/app/clock.ts'
+import { systemClock } from '../../src/base/clock.ts'
 import { lockFolder } from '../../src/db/embedded/folder-lock.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))

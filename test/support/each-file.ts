@@ -10,7 +10,7 @@ Object.assign(process.env, {
   LOCALAPPDATA: inject('runFolder'),
   APPDATA: inject('runFolder'),
 })
-await import('../../src/app/user-folders.ts')
+await import('../../src/base/user-folders.ts')
 process.env = own
 
 // Modules are shared by the files that one worker runs, so this cannot stand in any of them.

@@ -1,5 +1,5 @@
 import diagnostics from 'node:diagnostics_channel'
-import type { Clock } from '../../src/app/clock.ts'
+import type { Clock } from '../../src/base/clock.ts'
 import type { Database } from '../../src/db/database.ts'
 
 /** What is under way outside of a virtual clock: its owner must not jump meanwhile. */

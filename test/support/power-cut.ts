@@ -2,7 +2,7 @@ import fs, { type PathLike } from 'node:fs'
 import { lstat, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { basename, dirname, join } from 'node:path'
-import type { Random } from '../../src/app/clock.ts'
+import type { Random } from '../../src/base/clock.ts'
 import { copyFolder } from './postgres.ts'
 
 /*

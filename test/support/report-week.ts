@@ -1,6 +1,6 @@
 import { onlinePlayers } from '../../src/resources/online-players/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
-import { setExpectedInterval as expectEvery } from '../../src/sync/coverage/coverage.ts'
+import { setExpectedInterval as expectEvery } from '../../src/sync/ledger/gaps.ts'
 import { guildBody, type MemberFields, place, syncGuild } from './guild-answers.ts'
 import { onlineBody, syncOnline } from './player-answers.ts'
 import { liveSevenHours } from './report-world.ts'

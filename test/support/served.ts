@@ -1,4 +1,4 @@
-import { virtualClock } from '../../src/app/clock.ts'
+import { virtualClock } from '../../src/base/clock.ts'
 import { type ItemWorld, type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts'
 import { afterwards } from './afterwards.ts'
 import { instantOf } from './world.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
-import type { Clock } from '../../src/app/clock.ts'
-import { createLog } from '../../src/app/log.ts'
+import type { Clock } from '../../src/base/clock.ts'
+import { createLog } from '../../src/base/log.ts'
 import type { Database } from '../../src/db/database.ts'
 import { nameFinders } from '../../src/resources/key-names.ts'
 import { serveWeb, type WebOptions } from '../../src/web/web-server.ts'

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
-import { type Clock, seededRandom, systemClock } from '../../src/app/clock.ts'
+import { type Clock, seededRandom, systemClock } from '../../src/base/clock.ts'
 import { startSandbox } from '../../src/sandbox/index.ts'
 import { type Running, startCommand } from '../support/cli.ts'
 import { compileInto } from '../support/compiled.ts'
@@ -16,9 +16,9 @@ const limit = 50
 /** A process that asks for as much as it gets. */
 const hungry = `
 import { createTransport } from './api/http/transport.js'
-import { systemClock } from './app/clock.js'
+import { systemClock } from './base/clock.js'
 import { openServer } from './db/server/server.js'
-import { accountOf, databaseBudget } from './sync/budget/database-budget-store.js'
+import { accountOf, databaseBudget } from './sync/run/database-budget-store.js'
 const [url, databaseUrl, began, start, lane] = process.argv.slice(2)
 const clock = {
   now: () => Math.round(Number(start) + (Date.now() - Number(began)) * ${speed}),
@@ -54,9 +54,9 @@ test('processes that are killed at any instant never overdraw, and hold little o
   const folder = await temporaryFolder()
   await compileInto(folder, [
     'api/http/transport.ts',
-    'app/clock.ts',
+    'base/clock.ts',
     'db/server/server.ts',
-    'sync/budget/database-budget-store.ts',
+    'sync/run/database-budget-store.ts',
   ])
   await writeFile(join(folder, 'hungry.js'), hungry)
   const databaseUrl = await testDatabaseUrl()

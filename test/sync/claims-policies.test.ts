@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { corroborate, hasClaims, pendingClaims, type Witness } from '../../src/sync/evidence/claims.ts'
 import { type ClaimKind, policiesOf } from '../../src/sync/evidence/policies.ts'
-import { agreesWithFlawed, forgetImplausible } from '../../src/sync/validate/plausibility.ts'
+import { agreesWithFlawed, forgetImplausible } from '../../src/sync/respond/plausibility.ts'
 import { kindsOfPart } from '../support/postgres.ts'
 import { instantOf, worldOf } from '../support/world.ts'
 

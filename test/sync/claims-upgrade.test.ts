@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { systemClock } from '../../src/app/clock.ts'
+import { systemClock } from '../../src/base/clock.ts'
 import { migrate } from '../../src/db/migrations/migrate.ts'
 import { migrationsBefore } from '../support/migrations-before.ts'
 import { kindsOfPart, migrateAll, testDatabase } from '../support/postgres.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { gapsBetween } from '../../src/sync/coverage/gap.ts'
+import { gapsBetween } from '../../src/sync/ledger/gaps.ts'
 
 const minute = 60_000
 const everyMinute = [{ from: 0, every: 60 }]

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { virtualClock } from '../../src/app/clock.ts'
-import { FatalError } from '../../src/app/errors.ts'
+import { virtualClock } from '../../src/base/clock.ts'
+import { FatalError } from '../../src/base/errors.ts'
 import type { Database } from '../../src/db/database.ts'
 import { itemSets } from '../../src/resources/item-sets/index.ts'
 import { items } from '../../src/resources/items/index.ts'

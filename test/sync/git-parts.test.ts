@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { recordedResponses } from '../../src/api/recordings/recorded.ts'
-import { systemClock } from '../../src/app/clock.ts'
+import { systemClock } from '../../src/base/clock.ts'
 import { resourcesNamed } from '../../src/resources/index.ts'
 import { loadRecorded } from '../../src/sync/backfill/backfill-recorded.ts'
 import { openGitSource } from '../../src/sync/backfill/git-source.ts'

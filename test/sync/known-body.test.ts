@@ -4,7 +4,7 @@ import { itemSets } from '../../src/resources/item-sets/index.ts'
 import { items } from '../../src/resources/items/index.ts'
 import { recipes } from '../../src/resources/recipes/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
-import type { Resource } from '../../src/sync/resource.ts'
+import type { Resource } from '../../src/sync/declare/resource.ts'
 import type { RunResult } from '../../src/sync/run/run-result.ts'
 import { kindsOfPart, testDatabase } from '../support/postgres.ts'
 import {

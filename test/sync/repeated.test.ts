@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { seededRandom } from '../../src/app/clock.ts'
+import { seededRandom } from '../../src/base/clock.ts'
 import { items } from '../../src/resources/items/index.ts'
 import { PreparedBefore } from '../../src/sync/normalize/prepared-before.ts'
 import { kindsOfPart, testDatabase } from '../support/postgres.ts'

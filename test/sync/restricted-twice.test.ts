@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createClient } from '../../src/api/client.ts'
-import { seededRandom } from '../../src/app/clock.ts'
+import { seededRandom } from '../../src/base/clock.ts'
 import { readOverview } from '../../src/cli/commands/status/status-overview.ts'
 import { statusText } from '../../src/cli/commands/status/status-text.ts'
 import { guildBody, type MemberFields, playerId, syncGuild } from '../support/guild-answers.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createClient } from '../../src/api/client.ts'
-import { type Clock, seededRandom, virtualClock } from '../../src/app/clock.ts'
+import { type Clock, seededRandom, virtualClock } from '../../src/base/clock.ts'
 import { resourcesNamed } from '../../src/resources/index.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
 import type { RunResult } from '../../src/sync/run/run-result.ts'

@@ -1,6 +1,6 @@
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { createLog } from '../../src/app/log.ts'
+import { createLog } from '../../src/base/log.ts'
 import { nameFinders } from '../../src/resources/key-names.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { serveWeb } from '../../src/web/web-server.ts'

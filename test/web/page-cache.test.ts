@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { virtualClock } from '../../src/app/clock.ts'
+import { virtualClock } from '../../src/base/clock.ts'
 import { createPageCache } from '../../src/web/http/page-cache.ts'
 
 test('a page is shown while its successor is made, unless it is too old', async () => {

@@ -1,6 +1,6 @@
 import { parseHTML } from 'linkedom'
 import { describe, expect, test } from 'vitest'
-import { virtualClock } from '../../src/app/clock.ts'
+import { virtualClock } from '../../src/base/clock.ts'
 import { guildId } from '../support/guild-answers.ts'
 import { kindsOfPart } from '../support/postgres.ts'
 import { hostile } from '../support/report-world.ts'

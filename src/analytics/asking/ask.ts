@@ -1,5 +1,5 @@
-import { UsageError } from '../../app/errors.ts'
-import { instantText } from '../../app/text/instants.ts'
+import { UsageError } from '../../base/errors.ts'
+import { instantText } from '../../base/text/instants.ts'
 import type { Sql } from '../../db/database.ts'
 import { sqlState } from '../../db/sql-errors.ts'
 import { type Argument, argumentsOf, type Question, type Statement } from '../questions.ts'

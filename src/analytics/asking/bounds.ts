@@ -1,5 +1,5 @@
-import { messageOf } from '../../app/errors.ts'
-import { INSTANT } from '../../app/text/instants.ts'
+import { messageOf } from '../../base/errors.ts'
+import { INSTANT } from '../../base/text/instants.ts'
 import type { Sql } from '../../db/database.ts'
 import { sqlState } from '../../db/sql-errors.ts'
 import type { Argument, Question } from '../questions.ts'

@@ -1,5 +1,5 @@
-import { UsageError } from '../../app/errors.ts'
-import { didYouMean, nearest } from '../../app/text/nearest.ts'
+import { UsageError } from '../../base/errors.ts'
+import { didYouMean, nearest } from '../../base/text/nearest.ts'
 import type { Sql } from '../../db/database.ts'
 import { isCurrent } from '../catalogue.ts'
 import { type Argument, nameColumn, type Question } from '../questions.ts'

@@ -1,5 +1,5 @@
-import { UsageError } from '../../app/errors.ts'
-import { DURATION, INSTANT, instantOf } from '../../app/text/instants.ts'
+import { UsageError } from '../../base/errors.ts'
+import { DURATION, INSTANT, instantOf } from '../../base/text/instants.ts'
 import type { Argument } from '../questions.ts'
 
 /** An argument that cannot be read, such as an instant that is none, or that asks for too much. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { html, raw } from 'hono/html'
-import { visibleText } from '../../app/terminal-text.ts'
+import { visibleText } from '../../base/terminal-text.ts'
 import { patterns } from './drawing/colours.ts'
 import type { Markup } from './drawing/html-table.ts'
 import { style } from './drawing/style.ts'

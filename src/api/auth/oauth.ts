@@ -1,5 +1,5 @@
 import { createHash, randomBytes as systemBytes, timingSafeEqual } from 'node:crypto'
-import { FatalError, UsageError } from '../../app/errors.ts'
+import { FatalError, UsageError } from '../../base/errors.ts'
 import { DEFAULT_BASE_URL } from '../http/request.ts'
 
 /** Everything an application can ask a player for (API reference 3.1). `identify` identifies the player. */

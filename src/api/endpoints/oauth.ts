@@ -1,4 +1,4 @@
-import { RetryableError } from '../../app/errors.ts'
+import { RetryableError } from '../../base/errors.ts'
 import type { CodeExchange } from '../auth/oauth.ts'
 import { type CallOptions, type ReadableResponse, readObject } from '../call.ts'
 import type { Transport } from '../http/transport.ts'

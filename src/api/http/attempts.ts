@@ -1,4 +1,4 @@
-import type { Random } from '../../app/clock.ts'
+import type { Random } from '../../base/clock.ts'
 import type { Ending } from '../rate-limit/rate-limiter.ts'
 import { classifyResponse, faultError, isConnectFailure, isRetryable, type ResponseFault } from './classify-response.ts'
 import type { FailureKind, Outcome } from './outcome.ts'

@@ -1,4 +1,4 @@
-import { CertificateFault, FatalError, ProxyAway, ProxyRefusal } from '../../app/errors.ts'
+import { CertificateFault, FatalError, ProxyAway, ProxyRefusal } from '../../base/errors.ts'
 import { refusalError, TooManyRequests, Unavailable } from '../errors.ts'
 import { isErrorBody, isFromApplication, readRefusal } from './error-body.ts'
 import type { FailureKind, Outcome } from './outcome.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Clock, Random } from '../../app/clock.ts'
-import type { ProxySettings } from '../../app/proxies.ts'
+import type { Clock, Random } from '../../base/clock.ts'
+import type { ProxySettings } from '../../base/proxies.ts'
 import { type CredentialRefusal, watchCredential } from '../auth/credential.ts'
 import type { Permit } from '../rate-limit/bucket-queue.ts'
 import { type BudgetStore, memoryBudget } from '../rate-limit/budget-store.ts'

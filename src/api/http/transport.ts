@@ -1,5 +1,5 @@
-import { followSignal, systemClock } from '../../app/clock.ts'
-import { FatalError } from '../../app/errors.ts'
+import { followSignal, systemClock } from '../../base/clock.ts'
+import { FatalError } from '../../base/errors.ts'
 import { type ApiResponse, toApiResponse } from '../response.ts'
 import { firstAttempt, nextStep } from './attempts.ts'
 import { classifyResponse } from './classify-response.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../../app/clock.ts'
+import type { Clock } from '../../base/clock.ts'
 
 /** At most one sleep at a time. @param onAlarm called when the instant has come */
 export function createAlarm(clock: Clock, onAlarm: () => void) {

@@ -1,5 +1,5 @@
 import PQueue from 'p-queue'
-import type { Clock } from '../../app/clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { Lane } from '../http/request.ts'
 import { type Admissions, admit, LANES, type LaneLoad, roomFor } from './admission.ts'
 import { createAlarm } from './alarm.ts'

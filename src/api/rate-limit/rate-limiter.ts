@@ -1,5 +1,5 @@
-import type { Clock } from '../../app/clock.ts'
-import { RetryableError } from '../../app/errors.ts'
+import type { Clock } from '../../base/clock.ts'
+import { RetryableError } from '../../base/errors.ts'
 import { BucketQueue, type Permit, type QueueEntry } from './bucket-queue.ts'
 import { type Completion, complete, transferIn, transferOut } from './budget.ts'
 import type { BudgetStore } from './budget-store.ts'

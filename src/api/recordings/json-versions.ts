@@ -1,4 +1,4 @@
-import { parseJsonBytes } from '../../app/text/decode.ts'
+import { parseJsonBytes } from '../../base/text/decode.ts'
 
 /** A value of the first level, and where it is in its version. */
 interface Piece {

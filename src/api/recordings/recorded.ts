@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { parseJsonBytes } from '../../app/text/decode.ts'
+import { parseJsonBytes } from '../../base/text/decode.ts'
 import { type Api, createClient } from '../client.ts'
 import { classifyResponse, faultError } from '../http/classify-response.ts'
 import { emptyOutcome, type Outcome } from '../http/outcome.ts'

@@ -1,4 +1,4 @@
-import { visibleText } from '../../app/terminal-text.ts'
+import { visibleText } from '../../base/terminal-text.ts'
 import { showsColors, terminalSettings } from './terminal-settings.ts'
 
 /** Where a command writes: stdout or stderr, with nothing in it that a terminal would act upon. */

@@ -1,8 +1,8 @@
 import cliProgress, { type GenericFormatter, type Options, type SingleBar } from 'cli-progress'
 import type { WalkProgress } from '../../api/pages.ts'
-import type { Clock } from '../../app/clock.ts'
-import type { Log } from '../../app/log.ts'
-import { visibleLine } from '../../app/terminal-text.ts'
+import type { Clock } from '../../base/clock.ts'
+import type { Log } from '../../base/log.ts'
+import { visibleLine } from '../../base/terminal-text.ts'
 import { durationText } from './units.ts'
 
 type Unit = 'records' | 'keys' | 'responses' | 'hours' | 'rows' | 'commits' | 'files'

@@ -1,4 +1,4 @@
-import { visibleLine } from '../../app/terminal-text.ts'
+import { visibleLine } from '../../base/terminal-text.ts'
 import type { RunResult } from '../../sync/run/run-result.ts'
 import { formatTable } from './table.ts'
 

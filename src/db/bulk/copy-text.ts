@@ -1,4 +1,4 @@
-import { RecordError } from '../../app/errors.ts'
+import { RecordError } from '../../base/errors.ts'
 import type { CopyValue } from '../database.ts'
 import { arrayText, byteaText, instantText } from './values.ts'
 

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { createBrotliDecompress } from 'node:zlib'
-import { FatalError } from '../../app/errors.ts'
+import { FatalError } from '../../base/errors.ts'
 import { syncFolder, syncNames } from './sync-files.ts'
 import { unpack } from './tar.ts'
 

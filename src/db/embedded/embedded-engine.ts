@@ -1,5 +1,5 @@
 import { PGlite, type PGliteOptions } from '@electric-sql/pglite'
-import { FatalError } from '../../app/errors.ts'
+import { FatalError } from '../../base/errors.ts'
 import { ClusterFiles, DURABLE, type SharedMemory } from './embedded-files.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { fsyncSync } from 'node:fs'
 import type { PGlite } from '@electric-sql/pglite'
 import { NodeFS } from '@electric-sql/pglite/nodefs'
-import { FatalError, messageOf } from '../../app/errors.ts'
+import { FatalError, messageOf } from '../../base/errors.ts'
 
 /*
  * What makes the embedded database survive a power cut.

@@ -1,5 +1,5 @@
 import type { PGlite } from '@electric-sql/pglite'
-import { FatalError } from '../../app/errors.ts'
+import { FatalError } from '../../base/errors.ts'
 import { READER } from '../reader.ts'
 
 /*

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { codeOf, FatalError, RetryableError } from '../../app/errors.ts'
+import { codeOf, FatalError, RetryableError } from '../../base/errors.ts'
 import type { Lock } from '../database.ts'
 import { FRAME, FRAMES, LOCK, MessageReader, messageOf, READY, UNLOCK, WORK } from '../pgwire/messages.ts'
 import { RemoteEngine } from './remote-engine.ts'

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { FatalError, messageOf } from '../../app/errors.ts'
+import { FatalError, messageOf } from '../../base/errors.ts'
 import { DamagedCluster } from './embedded-engine.ts'
 import type { Interrupts, Reply, Request, ThreadData } from './engine-worker.ts'
 import { RemoteEngine } from './remote-engine.ts'

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import { messageOf } from '../../app/errors.ts'
+import { messageOf } from '../../base/errors.ts'
 import { type CompiledModule, DamagedCluster, type EngineOptions, openEngine } from './embedded-engine.ts'
 import type { SharedMemory } from './embedded-files.ts'
 import { bindToReader } from './embedded-reader.ts'

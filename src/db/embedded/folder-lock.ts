@@ -3,9 +3,9 @@ import { link, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promis
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import * as z from 'zod'
-import type { Clock } from '../../app/clock.ts'
-import { codeOf, RetryableError, UsageError } from '../../app/errors.ts'
-import { createFolder } from '../../app/private-folder.ts'
+import type { Clock } from '../../base/clock.ts'
+import { codeOf, RetryableError, UsageError } from '../../base/errors.ts'
+import { createFolder } from '../../base/private-folder.ts'
 
 const holderSchema = z.object({
   pid: z.number(),

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
-import { systemClock } from '../../app/clock.ts'
-import { FatalError } from '../../app/errors.ts'
+import { systemClock } from '../../base/clock.ts'
+import { FatalError } from '../../base/errors.ts'
 
 /*
  * Who has the one session of the embedded database. Work, such as a sync, is first; questions wait for it and for each other, and one that

@@ -1,5 +1,5 @@
-import { systemClock } from '../../app/clock.ts'
-import { RetryableError } from '../../app/errors.ts'
+import { systemClock } from '../../base/clock.ts'
+import { RetryableError } from '../../base/errors.ts'
 import type { Database, Sql } from '../database.ts'
 import { sqlState } from '../sql-errors.ts'
 

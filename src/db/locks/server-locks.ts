@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
-import { RetryableError } from '../../app/errors.ts'
+import { RetryableError } from '../../base/errors.ts'
 import type { Lock } from '../database.ts'
 import { endSession, type Session, transactionPooling } from '../server/server-sessions.ts'
 import { isHeld } from './held-locks.ts'

@@ -1,5 +1,5 @@
-import type { Clock } from '../../app/clock.ts'
-import { FatalError } from '../../app/errors.ts'
+import type { Clock } from '../../base/clock.ts'
+import { FatalError } from '../../base/errors.ts'
 import { cannotMigrate, readOnlyReason, withGrants } from '../access.ts'
 import type { Database, Sql } from '../database.ts'
 import { LockTimeout, withLockTimeout } from '../locks/lock-timeout.ts'

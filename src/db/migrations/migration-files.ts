@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { FatalError, messageOf, RetryableError } from '../../app/errors.ts'
+import { FatalError, messageOf, RetryableError } from '../../base/errors.ts'
 import { sqlState } from '../sql-errors.ts'
 
 /** SQL that may run again whenever it changes: views, functions, comments. Its name is what the database remembers. */

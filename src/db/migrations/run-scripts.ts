@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
-import type { Clock } from '../../app/clock.ts'
-import { FatalError } from '../../app/errors.ts'
+import type { Clock } from '../../base/clock.ts'
+import { FatalError } from '../../base/errors.ts'
 import type { Sql } from '../database.ts'
 import { sqlState } from '../sql-errors.ts'
 import { naming, type Script } from './migration-files.ts'

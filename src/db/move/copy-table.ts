@@ -1,5 +1,5 @@
 import { setImmediate as immediate } from 'node:timers/promises'
-import { FatalError } from '../../app/errors.ts'
+import { FatalError } from '../../base/errors.ts'
 import { quoted } from '../bulk/copy-columns.ts'
 import type { Database, Sql } from '../database.ts'
 import type { CopiedTable } from './copied-table.ts'

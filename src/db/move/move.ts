@@ -1,4 +1,4 @@
-import { FatalError } from '../../app/errors.ts'
+import { FatalError } from '../../base/errors.ts'
 import { quoted } from '../bulk/copy-columns.ts'
 import type { Database, Sql } from '../database.ts'
 import { type CopiedTable, listTables, MOVE_PROGRESS, withReferring } from './copied-table.ts'

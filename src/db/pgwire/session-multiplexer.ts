@@ -1,5 +1,5 @@
-import type { Clock } from '../../app/clock.ts'
-import { messageOf } from '../../app/errors.ts'
+import type { Clock } from '../../base/clock.ts'
+import { messageOf } from '../../base/errors.ts'
 import type { Sql } from '../database.ts'
 import { sqlState } from '../sql-errors.ts'
 import { errorMessage, MessageReader } from './messages.ts'

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { FatalError } from '../../app/errors.ts'
+import { FatalError } from '../../base/errors.ts'
 import type { Session } from './server-sessions.ts'
 
 /**

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
 import postgres from 'postgres'
-import { codeOf, FatalError, RetryableError, UsageError } from '../../app/errors.ts'
+import type { Host, ServerTarget } from '../../base/connection-string.ts'
+import { codeOf, FatalError, RetryableError, UsageError } from '../../base/errors.ts'
 import { isConnectionLoss, sqlState, toAppError } from '../sql-errors.ts'
-import type { Host, ServerTarget } from './connection-string.ts'
 import { type Encryption, findPassword, openSocket } from './server-socket.ts'
 
 /** One connection of the pool. */

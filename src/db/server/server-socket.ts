@@ -3,8 +3,8 @@ import { readFile, stat } from 'node:fs/promises'
 import { connect, isIP, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { type ConnectionOptions, checkServerIdentity, connect as connectTls } from 'node:tls'
-import { FatalError, messageOf, UsageError } from '../../app/errors.ts'
-import { type Host, type ServerTarget, socketIn } from './connection-string.ts'
+import { type Host, type ServerTarget, socketIn } from '../../base/connection-string.ts'
+import { FatalError, messageOf, UsageError } from '../../base/errors.ts'
 
 /** What one attempt asks for: TLS never, where the server offers it, or only with it. */
 export type Encryption = 'never' | 'offered' | 'required'

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { UsageError } from '../../app/errors.ts'
+import { UsageError } from '../../base/errors.ts'
 import type { Database } from '../../db/database.ts'
 import { admitLake } from '../../sync/run/admission.ts'
 import { type DuckDb, literal } from '../duckdb.ts'

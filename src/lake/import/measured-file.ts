@@ -1,4 +1,4 @@
-import { FatalError } from '../../app/errors.ts'
+import { FatalError } from '../../base/errors.ts'
 import { quoted } from '../../db/bulk/copy-columns.ts'
 import { type DuckDb, literal } from '../duckdb.ts'
 import type { LakeFile } from '../index-file.ts'

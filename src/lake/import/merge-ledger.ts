@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/database.ts'
-import { invalidateCoverage } from '../../sync/coverage/count.ts'
+import { invalidateCoverage } from '../../sync/ledger/gaps.ts'
 import type { LakeCoverage } from '../index-file.ts'
 import { createBlind, createSeen } from './blind.ts'
 

@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/database.ts'
-import { averageTablesAgain } from '../../sync/retention/rollup.ts'
+import { averageTablesAgain } from '../../sync/respond/averages.ts'
 import type { LakeFile } from '../index-file.ts'
 import { isOtherObservation } from './blind.ts'
 import { refuseLoss } from './merge-versions.ts'

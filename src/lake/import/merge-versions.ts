@@ -1,4 +1,4 @@
-import { FatalError } from '../../app/errors.ts'
+import { FatalError } from '../../base/errors.ts'
 import type { Sql } from '../../db/database.ts'
 import { type Names, namesOf, replaceVersions, stagedName } from './replace-versions.ts'
 import type { VersionsTable } from './taken-tables.ts'

@@ -1,5 +1,5 @@
-import type { Clock } from '../../app/clock.ts'
-import { RetryableError } from '../../app/errors.ts'
+import type { Clock } from '../../base/clock.ts'
+import { RetryableError } from '../../base/errors.ts'
 import type { Database, Sql } from '../../db/database.ts'
 import type { DuckDb } from '../duckdb.ts'
 import type { LakeFile, LakeIndex } from '../index-file.ts'

@@ -1,4 +1,4 @@
-import { FatalError } from '../../app/errors.ts'
+import { FatalError } from '../../base/errors.ts'
 import { quoted } from '../../db/bulk/copy-columns.ts'
 import type { CopyValue, Sql } from '../../db/database.ts'
 import type { DuckDb } from '../duckdb.ts'

@@ -1,10 +1,10 @@
 import type { AnyPgTable } from 'drizzle-orm/pg-core'
 import { historyShape } from '../../db/history.ts'
 import { resources } from '../../resources/index.ts'
-import { bulkTable } from '../../sync/load/bulk-table.ts'
-import { historySql } from '../../sync/load/history-sql.ts'
-import { fieldChange } from '../../sync/record/tables.ts'
-import { type History, isWorklist, type ResourceBase } from '../../sync/resource.ts'
+import { type History, isWorklist, type ResourceBase } from '../../sync/declare/resource.ts'
+import { bulkTable } from '../../sync/sql/bulk-table.ts'
+import { historySql } from '../../sync/sql/history-sql.ts'
+import { fieldChange } from '../../sync/tables/ledger.ts'
 
 /*
  * Tables by kind, from the declarations of the resources. Of each kind one set of statements imports all tables:

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open, realpath } from 'node:fs/promises'
 import { join, sep } from 'node:path'
-import { FatalError, UsageError } from '../../app/errors.ts'
+import { FatalError, UsageError } from '../../base/errors.ts'
 import { INDEX } from '../index-file.ts'
 
 /**

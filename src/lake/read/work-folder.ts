@@ -1,7 +1,7 @@
 import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { codeOf } from '../../app/errors.ts'
+import { codeOf } from '../../base/errors.ts'
 
 const PREFIX = 'wynnsync-lake-'
 

@@ -1,10 +1,10 @@
 import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { AwsV4Signer } from 'aws4fetch'
-import type { Clock } from '../../app/clock.ts'
-import { FatalError, messageOf, RetryableError, UsageError } from '../../app/errors.ts'
-import { type HttpResponse, openHttp, redirectTarget, sendTo } from '../../app/http.ts'
-import type { ProxySettings } from '../../app/proxies.ts'
+import type { Clock } from '../../base/clock.ts'
+import { FatalError, messageOf, RetryableError, UsageError } from '../../base/errors.ts'
+import { type HttpResponse, openHttp, redirectTarget, sendTo } from '../../base/http.ts'
+import type { ProxySettings } from '../../base/proxies.ts'
 
 /** The settings `AWS_...`. */
 export interface S3Settings {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { UsageError } from '../../app/errors.ts'
+import { UsageError } from '../../base/errors.ts'
 import { sha256Of } from '../file-hash.ts'
 import type { LakeStore, StoreSettings } from '../lake-store.ts'
 import { openBucket, type S3Bucket, textOf } from './s3-client.ts'

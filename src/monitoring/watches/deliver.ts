@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { Clock } from '../../app/clock.ts'
-import type { Http } from '../../app/http.ts'
+import type { Clock } from '../../base/clock.ts'
+import type { Http } from '../../base/http.ts'
 import type { Database } from '../../db/database.ts'
 import { type DeliveryState, mostChanges, readNews, writeDelivery } from './delivery-state.ts'
 import { dueOf } from './due.ts'

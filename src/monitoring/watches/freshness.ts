@@ -1,7 +1,7 @@
-import type { Clock } from '../../app/clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { Database } from '../../db/database.ts'
 import { publish } from '../../sync/outbox/outbox.ts'
-import { readFreshness } from '../../sync/record/recent-runs.ts'
+import { readFreshness } from '../../sync/overview/recent-runs.ts'
 
 /**
  * Makes what writes a change for every resource that became late, or is no longer, since it was last called. After a pause of the

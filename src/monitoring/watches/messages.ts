@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { visibleLine } from '../../app/terminal-text.ts'
+import { visibleLine } from '../../base/terminal-text.ts'
 import { discordLine, noMentions, slackText } from '../chat-text.ts'
 import type { Occurrence } from './event-queries.ts'
 import type { Target } from './watch.ts'

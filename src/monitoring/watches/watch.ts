@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { isStorable } from '../../api/schemas/form/limits.ts'
-import { UsageError } from '../../app/errors.ts'
-import { visibleLine } from '../../app/terminal-text.ts'
+import { UsageError } from '../../base/errors.ts'
+import { visibleLine } from '../../base/terminal-text.ts'
 import { parseQuietHours } from './quiet-hours.ts'
 
 /** Everything a watch can send a message about. */

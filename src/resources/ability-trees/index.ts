@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { ApiResponse } from '../../api/response.ts'
 import type { Body } from '../../api/schemas/form/bodies.ts'
-import { defineResource } from '../../sync/resource.ts'
+import { defineResource } from '../../sync/declare/resource.ts'
 import { perClass } from '../per-class.ts'
 import { fieldOf, knownBy } from '../record.ts'
 import { keyOfNode, normalizeNode, recordsOfClass } from './normalize.ts'

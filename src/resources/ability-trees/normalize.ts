@@ -6,8 +6,8 @@ import {
   parseArchetype,
 } from '../../api/schemas/abilities.ts'
 import { fieldsOf, isFields } from '../../api/schemas/form/unknown.ts'
+import type { Normalized } from '../../sync/declare/resource.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
-import type { Normalized } from '../../sync/resource.ts'
 import { fieldOf, plainText, recordError } from '../record.ts'
 import type { abilityHistory } from './tables.ts'
 

@@ -1,6 +1,6 @@
 import { articleSummarySchema, articleVocabulary, parseArticleSummary } from '../../api/schemas/articles.ts'
+import { defineResource, type Normalized } from '../../sync/declare/resource.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
-import { defineResource, type Normalized } from '../../sync/resource.ts'
 import { fieldOf, knownBy } from '../record.ts'
 import { articleHistory } from './tables.ts'
 

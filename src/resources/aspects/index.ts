@@ -1,7 +1,7 @@
 import { aspectSchema, parseAspect } from '../../api/schemas/abilities.ts'
 import { recordsOf } from '../../api/schemas/form/bodies.ts'
+import { defineResource, type Normalized } from '../../sync/declare/resource.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
-import { defineResource, type Normalized } from '../../sync/resource.ts'
 import { perClass } from '../per-class.ts'
 import { knownBy, plainText, recordError, textField } from '../record.ts'
 import { aspectHistory } from './tables.ts'

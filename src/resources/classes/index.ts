@@ -1,6 +1,6 @@
 import { classSchema, parseClass } from '../../api/schemas/abilities.ts'
+import { defineResource, type Normalized } from '../../sync/declare/resource.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
-import { defineResource, type Normalized } from '../../sync/resource.ts'
 import { perClass } from '../per-class.ts'
 import { knownBy, textField } from '../record.ts'
 import { classHistory } from './tables.ts'

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { isUuid } from '../../api/schemas/form/limits.ts'
 import { type GuildListEntry, readGuildList } from '../../api/schemas/guilds.ts'
-import { defineResource, type Normalized } from '../../sync/resource.ts'
+import { defineResource, type Normalized } from '../../sync/declare/resource.ts'
 import { hasFields, joinMaps, knownBy, oneAnswer, recordError, uuidField } from '../record.ts'
 import { guildListHistory } from './tables.ts'
 

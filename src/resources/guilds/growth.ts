@@ -1,4 +1,4 @@
-import type { Averages, RetainedTable } from '../../sync/resource.ts'
+import type { Averages, RetainedTable } from '../../sync/declare/resource.ts'
 import { guildHour, guildRanking, guildSample, memberCounter, memberCounterDip, memberPresence } from './tables.ts'
 
 /** How many members of each guild were online in the hours in which there was an answer about it. */

@@ -1,5 +1,5 @@
 import { guildMemberSchema, guildSchema } from '../../api/schemas/guilds.ts'
-import { defineWorklist } from '../../sync/resource.ts'
+import { defineWorklist } from '../../sync/declare/resource.ts'
 import { guildListHistory } from '../guild-list/tables.ts'
 import { inGuilds } from '../personal.ts'
 import { aboutAnother, hasFields, knownBy, oneAnswer, uuidField } from '../record.ts'

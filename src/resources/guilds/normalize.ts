@@ -10,7 +10,7 @@ import {
 } from '../../api/schemas/guilds.ts'
 import { type RedactedCounts, redactedIn } from '../../api/schemas/people/redacted.ts'
 import { readRestrictions } from '../../api/schemas/people/restrictions.ts'
-import { RecordError } from '../../app/errors.ts'
+import { RecordError } from '../../base/errors.ts'
 import {
   type Entity,
   type IgnoredInstant,
@@ -19,7 +19,7 @@ import {
   type QuarantinedPart,
   type ResponseContext,
   type Row,
-} from '../../sync/resource.ts'
+} from '../../sync/declare/resource.ts'
 import { fieldOf, instantOf, numbersIn, omit, readableOf, recordError, uuidField } from '../record.ts'
 import type { guildHistory } from './tables.ts'
 

@@ -3,7 +3,13 @@ import { fieldsOf } from '../../api/schemas/form/unknown.ts'
 import { guildMemberSchema, guildSchema, membersOf } from '../../api/schemas/guilds.ts'
 import { addRedacted } from '../../api/schemas/people/redacted.ts'
 import { readRestrictions, restrictionsOf } from '../../api/schemas/people/restrictions.ts'
-import { type Fields, isFields, type KeptTable, type Personal, type PersonalResponses } from '../../sync/resource.ts'
+import {
+  type Fields,
+  isFields,
+  type KeptTable,
+  type Personal,
+  type PersonalResponses,
+} from '../../sync/declare/resource.ts'
 import { fieldOf, textField } from '../record.ts'
 import { fieldsUnder, isAbout, removeFields, ruleName, rulesShown } from '../redaction.ts'
 

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { deepestNesting } from '../../api/schemas/form/limits.ts'
+import { defineResource, type Normalized } from '../../sync/declare/resource.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
-import { defineResource, type Normalized } from '../../sync/resource.ts'
 import { knownBy, recordError, severalAnswers, textField } from '../record.ts'
 import { enumerationHistory } from './tables.ts'
 

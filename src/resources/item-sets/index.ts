@@ -1,6 +1,6 @@
 import { itemSetSchema, parseItemSet } from '../../api/schemas/items.ts'
+import { defineResource, type Normalized } from '../../sync/declare/resource.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
-import { defineResource, type Normalized } from '../../sync/resource.ts'
 import { fieldOf, hasFields, joinMaps, knownBy, oneRequest, textField } from '../record.ts'
 import { itemSetHistory } from './tables.ts'
 

@@ -1,5 +1,5 @@
 import { itemSchema, itemVocabulary } from '../../api/schemas/items.ts'
-import { defineResource } from '../../sync/resource.ts'
+import { defineResource } from '../../sync/declare/resource.ts'
 import { fieldOf, hasFields, joinLists, knownBy, textField } from '../record.ts'
 import { normalizeItem } from './normalize.ts'
 import { itemHistory } from './tables.ts'

@@ -1,6 +1,6 @@
 import { type Item, parseItem } from '../../api/schemas/items.ts'
+import type { Normalized } from '../../sync/declare/resource.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
-import type { Normalized } from '../../sync/resource.ts'
 import { textField } from '../record.ts'
 import type { itemHistory } from './tables.ts'
 

@@ -1,7 +1,7 @@
 import { newsSchema, parseNewsEntry } from '../../api/schemas/articles.ts'
 import { isInstant } from '../../api/schemas/form/limits.ts'
+import { defineResource, type Normalized } from '../../sync/declare/resource.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
-import { defineResource, type Normalized } from '../../sync/resource.ts'
 import { hasFields, joinLists, knownBy, oneRequest, plainText, recordError, textField } from '../record.ts'
 import { newsComments, newsHistory } from './tables.ts'
 

@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/database.ts'
-import type { Answered } from '../../sync/resource.ts'
+import type { Answered } from '../../sync/declare/resource.ts'
 
 /** How many places a board has at most where nothing else is asked for (API reference 3.6). */
 export const usualPlaces = 100

@@ -1,6 +1,6 @@
 import type { Api } from '../../api/client.ts'
 import type { Sql } from '../../db/database.ts'
-import type { Named } from '../../sync/resource.ts'
+import type { Named } from '../../sync/declare/resource.ts'
 
 /** The board of that name, if it is on the worklist. */
 export async function findBoards(sql: Sql, name: string): Promise<Named[]> {

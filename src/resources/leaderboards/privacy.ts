@@ -1,5 +1,11 @@
 import { leaderboardEntrySchema } from '../../api/schemas/leaderboards.ts'
-import { type Fields, isFields, type KeptTable, type Personal, type PersonalResponses } from '../../sync/resource.ts'
+import {
+  type Fields,
+  isFields,
+  type KeptTable,
+  type Personal,
+  type PersonalResponses,
+} from '../../sync/declare/resource.ts'
 import { uuidField } from '../record.ts'
 import { hasValue, isAbout, removeFields } from '../redaction.ts'
 import { entriesOf, isGuild, isHidden, type NamedBoard, redacted } from './normalize.ts'

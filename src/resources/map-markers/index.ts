@@ -1,7 +1,7 @@
 import { recordsOf } from '../../api/schemas/form/bodies.ts'
 import { markerSchema, parseMarker } from '../../api/schemas/places.ts'
+import { defineResource, type Normalized } from '../../sync/declare/resource.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
-import { defineResource, type Normalized } from '../../sync/resource.ts'
 import { placeOf, placeText } from '../place.ts'
 import { fieldOf, hasFields, joinLists, knownBy, oneRequest } from '../record.ts'
 import { mapMarkerHistory } from './tables.ts'

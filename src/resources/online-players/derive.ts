@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/database.ts'
-import type { Answered } from '../../sync/resource.ts'
+import type { Answered } from '../../sync/declare/resource.ts'
 import type { OnlineFacts } from './normalize.ts'
 import { closeUnlisted } from './unlisted.ts'
 

@@ -1,4 +1,4 @@
-import type { ExpiringTable, RetainedTable } from '../../sync/resource.ts'
+import type { ExpiringTable, RetainedTable } from '../../sync/declare/resource.ts'
 import { onlineHour, onlineSample, playerHop, playerListing, worldHour, worldSample } from './tables.ts'
 
 /**

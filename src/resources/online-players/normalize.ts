@@ -1,7 +1,7 @@
 import { dashedUuid, isStorable, longestKey } from '../../api/schemas/form/limits.ts'
 import type { OnlineList } from '../../api/schemas/people/players.ts'
 import type { RedactedCounts } from '../../api/schemas/people/redacted.ts'
-import type { Extraction, Normalized } from '../../sync/resource.ts'
+import type { Extraction, Normalized } from '../../sync/declare/resource.ts'
 import { recordError } from '../record.ts'
 import type { worldHistory } from './tables.ts'
 

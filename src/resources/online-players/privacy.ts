@@ -2,7 +2,13 @@ import { dashedUuid } from '../../api/schemas/form/limits.ts'
 import { fieldsOf } from '../../api/schemas/form/unknown.ts'
 import { worldName } from '../../api/schemas/people/players.ts'
 import { addRedacted } from '../../api/schemas/people/redacted.ts'
-import { type Fields, isFields, type KeptTable, type Personal, type PersonalResponses } from '../../sync/resource.ts'
+import {
+  type Fields,
+  isFields,
+  type KeptTable,
+  type Personal,
+  type PersonalResponses,
+} from '../../sync/declare/resource.ts'
 import { fieldOf } from '../record.ts'
 import { removeFields } from '../redaction.ts'
 

@@ -3,9 +3,9 @@ import { misfitOf, type OddField, readLeniently } from '../../api/schemas/form/r
 import { fieldsOf } from '../../api/schemas/form/unknown.ts'
 import { type Character, parseCharacter } from '../../api/schemas/people/characters.ts'
 import { readRestrictions } from '../../api/schemas/people/restrictions.ts'
-import { RecordError } from '../../app/errors.ts'
+import { RecordError } from '../../base/errors.ts'
+import type { Entity, QuarantinedPart, Row } from '../../sync/declare/resource.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
-import type { Entity, QuarantinedPart, Row } from '../../sync/resource.ts'
 import { numbersIn, recordError } from '../record.ts'
 
 const skills = ['strength', 'dexterity', 'intelligence', 'defence', 'agility']

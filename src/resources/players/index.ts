@@ -1,6 +1,6 @@
 import { characterSchema } from '../../api/schemas/people/characters.ts'
 import { playerSchema } from '../../api/schemas/people/players.ts'
-import { defineWorklist } from '../../sync/resource.ts'
+import { defineWorklist } from '../../sync/declare/resource.ts'
 import { inProfiles } from '../personal.ts'
 import { aboutAnother, hasFields, knownBy, oneAnswer, uuidField } from '../record.ts'
 import { countNamelessPlayers, findPlayers, lookUpPlayers, planPlayers, playersCalled, playersLike } from './keys.ts'

@@ -1,8 +1,8 @@
 import type { Api } from '../../api/client.ts'
 import { BadRequest, MultipleObjectsReturned, NotFound } from '../../api/errors.ts'
-import { nearest } from '../../app/text/nearest.ts'
+import { nearest } from '../../base/text/nearest.ts'
 import type { Sql } from '../../db/database.ts'
-import type { Named, NameHolder } from '../../sync/resource.ts'
+import type { Named, NameHolder } from '../../sync/declare/resource.ts'
 import { textField } from '../record.ts'
 
 /** Whether neither a profile nor a guild ever gave the player of a `listing` a name. */

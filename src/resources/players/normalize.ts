@@ -1,7 +1,13 @@
 import { type Player, parsePlayer } from '../../api/schemas/people/players.ts'
 import { readRestrictions } from '../../api/schemas/people/restrictions.ts'
+import {
+  type IgnoredInstant,
+  type Normalized,
+  notAfter,
+  type ResponseContext,
+  type Row,
+} from '../../sync/declare/resource.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
-import { type IgnoredInstant, type Normalized, notAfter, type ResponseContext, type Row } from '../../sync/resource.ts'
 import { numbersIn, omit, readableOf } from '../record.ts'
 import { charactersOf } from './characters.ts'
 import type { playerHistory } from './tables.ts'

@@ -3,7 +3,13 @@ import { fieldsOf } from '../../api/schemas/form/unknown.ts'
 import { characterSchema } from '../../api/schemas/people/characters.ts'
 import { playerSchema } from '../../api/schemas/people/players.ts'
 import { readRestrictions } from '../../api/schemas/people/restrictions.ts'
-import { type Fields, isFields, type KeptTable, type Personal, type PersonalResponses } from '../../sync/resource.ts'
+import {
+  type Fields,
+  isFields,
+  type KeptTable,
+  type Personal,
+  type PersonalResponses,
+} from '../../sync/declare/resource.ts'
 import { fieldOf, textField } from '../record.ts'
 import { fieldsUnder, hasValue, isAbout, removeFields, ruleName, rulesShown } from '../redaction.ts'
 

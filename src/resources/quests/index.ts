@@ -1,7 +1,7 @@
 import { isFields } from '../../api/schemas/form/unknown.ts'
 import { parseQuestCount, questCountSchema } from '../../api/schemas/places.ts'
+import { defineResource, type Normalized } from '../../sync/declare/resource.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
-import { defineResource, type Normalized } from '../../sync/resource.ts'
 import { knownBy, oneRequest } from '../record.ts'
 import { questCountHistory } from './tables.ts'
 

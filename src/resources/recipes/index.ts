@@ -1,5 +1,5 @@
 import { recipeSchema, recipeVocabulary } from '../../api/schemas/recipes.ts'
-import { defineResource } from '../../sync/resource.ts'
+import { defineResource } from '../../sync/declare/resource.ts'
 import { hasFields, joinLists, knownBy, textField } from '../record.ts'
 import { normalizeRecipe } from './normalize.ts'
 import { recipeHistory } from './tables.ts'

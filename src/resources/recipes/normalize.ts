@@ -1,6 +1,6 @@
 import { parseRecipe } from '../../api/schemas/recipes.ts'
+import type { Normalized } from '../../sync/declare/resource.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
-import type { Normalized } from '../../sync/resource.ts'
 import { fieldOf, textField } from '../record.ts'
 import type { recipeHistory } from './tables.ts'
 

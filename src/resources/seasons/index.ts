@@ -1,6 +1,6 @@
 import { parseSeason, type Season, seasonSchema } from '../../api/schemas/seasons.ts'
+import { defineResource, type Normalized } from '../../sync/declare/resource.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
-import { defineResource, type Normalized } from '../../sync/resource.ts'
 import { fieldOf, hasFields, joinMaps, knownBy, oneRequest, recordError, textField } from '../record.ts'
 import { seasonHistory } from './tables.ts'
 

@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/database.ts'
-import type { Answered } from '../../sync/resource.ts'
+import type { Answered } from '../../sync/declare/resource.ts'
 
 /**
  * Writes down which of the holds that an answer showed first began with a capture. The first answer about a territory

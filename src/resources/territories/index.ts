@@ -1,5 +1,5 @@
 import { territorySchema } from '../../api/schemas/territories.ts'
-import { defineResource } from '../../sync/resource.ts'
+import { defineResource } from '../../sync/declare/resource.ts'
 import { fieldOf, hasFields, joinMaps, knownBy, oneAnswer, textField } from '../record.ts'
 import { deriveCaptures, giveUpCaptures } from './derive.ts'
 import { compareHolds, holdersOf, normalizeTerritory } from './normalize.ts'

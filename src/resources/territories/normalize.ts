@@ -1,5 +1,4 @@
 import { parseTerritory, type Territory } from '../../api/schemas/territories.ts'
-import type { Json } from '../../sync/normalize/hash.ts'
 import {
   type Entity,
   type IgnoredInstant,
@@ -7,7 +6,8 @@ import {
   notAfter,
   type ResponseContext,
   type Row,
-} from '../../sync/resource.ts'
+} from '../../sync/declare/resource.ts'
+import type { Json } from '../../sync/normalize/hash.ts'
 import { fieldOf, instantOf, recordError } from '../record.ts'
 import type { territoryHistory } from './tables.ts'
 

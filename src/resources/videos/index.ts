@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { defineResource, type Normalized } from '../../sync/resource.ts'
+import { defineResource, type Normalized } from '../../sync/declare/resource.ts'
 import { joinLists, knownBy, oneRequest, recordError } from '../record.ts'
 import { videoHistory } from './tables.ts'
 

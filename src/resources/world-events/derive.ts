@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/database.ts'
-import type { Answered } from '../../sync/resource.ts'
+import type { Answered } from '../../sync/declare/resource.ts'
 
 /** Events come round within hours or days, so a date of another year is not their next start. */
 const isNear = `starts_at between $3::timestamptz - interval '31 days' and $3::timestamptz + interval '366 days'`

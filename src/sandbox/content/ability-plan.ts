@@ -1,4 +1,4 @@
-import { seededRandom } from '../../app/clock.ts'
+import { seededRandom } from '../../base/clock.ts'
 import { between, chance, drawsFor, pick, unused } from '../generator/draw.ts'
 import { camelCase } from '../generator/names.ts'
 import { adjectives, nouns, titled } from '../generator/words.ts'

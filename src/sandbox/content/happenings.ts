@@ -1,4 +1,4 @@
-import type { Random } from '../../app/clock.ts'
+import type { Random } from '../../base/clock.ts'
 import { between, chance, drawsFor, hex, pick } from '../generator/draw.ts'
 import { place } from '../generator/places.ts'
 import type { Item } from '../generator/records.ts'

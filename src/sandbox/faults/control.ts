@@ -1,6 +1,6 @@
 import type { Hono } from 'hono'
-import type { Clock } from '../../app/clock.ts'
-import { UsageError } from '../../app/errors.ts'
+import type { Clock } from '../../base/clock.ts'
+import { UsageError } from '../../base/errors.ts'
 import { catalogue, faultNames } from './catalogue.ts'
 import type { Faults } from './faults.ts'
 import type { FaultSpec } from './rules.ts'

@@ -1,6 +1,6 @@
 import type { HttpBindings } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
-import type { Clock } from '../../app/clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { Outgoing } from './fault.ts'
 
 /** In how many pieces a body comes, and how long that takes. No pause is as long as what a client waits for the next piece. */

@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib'
-import { type Random, seededRandom } from '../../app/clock.ts'
+import { type Random, seededRandom } from '../../base/clock.ts'
 import { hashOf } from '../generator/draw.ts'
 import type { ApiRequest } from '../http/answer.ts'
 import { catalogue, type FaultName } from './catalogue.ts'

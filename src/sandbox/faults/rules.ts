@@ -1,4 +1,4 @@
-import { UsageError } from '../../app/errors.ts'
+import { UsageError } from '../../base/errors.ts'
 import { type FaultName, faultNames, isFaultName } from './catalogue.ts'
 
 /** When and where one fault happens. */

@@ -1,4 +1,4 @@
-import { seededRandom } from '../../app/clock.ts'
+import { seededRandom } from '../../base/clock.ts'
 import { createSeasons } from './boards/seasons.ts'
 import { planGuildLife } from './guilds/guild-life.ts'
 import { createPeople, logFirstMembers } from './guilds/guilds.ts'

@@ -1,4 +1,4 @@
-import type { Random } from '../../app/clock.ts'
+import type { Random } from '../../base/clock.ts'
 import type { Rank } from './guilds/ranks.ts'
 import type { GameLog, Hold, Session } from './log.ts'
 import type { GameNames } from './people/name-changes.ts'

@@ -1,4 +1,4 @@
-import type { Random } from '../../app/clock.ts'
+import type { Random } from '../../base/clock.ts'
 import type { EventQueue, Happening } from './queue.ts'
 import type { Realm } from './state.ts'
 

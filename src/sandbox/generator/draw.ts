@@ -1,4 +1,4 @@
-import { type Random, seededRandom } from '../../app/clock.ts'
+import { type Random, seededRandom } from '../../base/clock.ts'
 
 /** A whole number between `low` and `high`, both included. */
 export function between(random: Random, low: number, high: number): number {

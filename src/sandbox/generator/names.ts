@@ -1,4 +1,4 @@
-import type { Random } from '../../app/clock.ts'
+import type { Random } from '../../base/clock.ts'
 import { between, chance, pick, unused } from './draw.ts'
 import { adjectives, capital, codas, kinds, nouns, onsets, vowels } from './words.ts'
 

@@ -1,4 +1,4 @@
-import { type Random, seededRandom } from '../../app/clock.ts'
+import { type Random, seededRandom } from '../../base/clock.ts'
 import { between, pick } from './draw.ts'
 import { createGearItem } from './items/gear.ts'
 import { rollOf } from './items/identifications.ts'

@@ -1,4 +1,4 @@
-import type { Random } from '../../app/clock.ts'
+import type { Random } from '../../base/clock.ts'
 import { between, chance, pick, weighted, weights } from './draw.ts'
 import type { DropMeta, Source } from './records.ts'
 import { adjectives, nouns, titled } from './words.ts'

@@ -1,4 +1,4 @@
-import type { Random } from '../../app/clock.ts'
+import type { Random } from '../../base/clock.ts'
 import { chance, pick } from './draw.ts'
 import { codas, onsets, sentences, vowels } from './words.ts'
 

@@ -1,4 +1,4 @@
-import { seededRandom } from '../../app/clock.ts'
+import { seededRandom } from '../../base/clock.ts'
 import { createGear } from './items/gear.ts'
 import { createIngredients } from './items/ingredients.ts'
 import { createMaterials } from './items/materials.ts'

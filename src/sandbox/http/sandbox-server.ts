@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
-import { type Clock, systemClock } from '../../app/clock.ts'
+import { type Clock, systemClock } from '../../base/clock.ts'
 import { type MovableClock, movableClock, shiftedClock } from '../clock.ts'
 import { withContent } from '../content/source.ts'
 import { createFaults, type FaultSpec, type FaultsDone } from '../faults/index.ts'

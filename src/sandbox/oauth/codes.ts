@@ -1,4 +1,4 @@
-import type { Random } from '../../app/clock.ts'
+import type { Random } from '../../base/clock.ts'
 import { drawSecret } from './tokens.ts'
 
 /** A grant of a player to an application, until the code is exchanged. */

@@ -1,4 +1,4 @@
-import { seededRandom } from '../../app/clock.ts'
+import { seededRandom } from '../../base/clock.ts'
 import type { MovableClock } from '../clock.ts'
 import type { RegisteredClient } from './clients.ts'
 import { type Codes, createCodes } from './codes.ts'

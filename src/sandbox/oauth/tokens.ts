@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Random } from '../../app/clock.ts'
+import type { Random } from '../../base/clock.ts'
 import type { Requester } from '../http/answer.ts'
 
 /** A token that was issued. The sandbox keeps its digest, never its text. */

@@ -1,9 +1,9 @@
 import { and, eq, lt, sql as text } from 'drizzle-orm'
-import { UsageError } from '../../app/errors.ts'
+import { UsageError } from '../../base/errors.ts'
 import type { Database } from '../../db/database.ts'
 import { typed } from '../../db/typed.ts'
+import { rawAnswer } from '../tables/archive.ts'
 import { deleteUnusedBodies } from './bodies.ts'
-import { rawAnswer } from './tables.ts'
 
 const day = 86_400_000
 

@@ -7,12 +7,12 @@ import type { Outcome } from '../../api/http/outcome.ts'
 import { offline } from '../../api/http/transport.ts'
 import { toApiResponse } from '../../api/response.ts'
 import { revealRedacted } from '../../api/schemas/people/redacted.ts'
-import { RecordError } from '../../app/errors.ts'
-import { parseJsonBytes } from '../../app/text/decode.ts'
+import { RecordError } from '../../base/errors.ts'
+import { parseJsonBytes } from '../../base/text/decode.ts'
 import type { Sql } from '../../db/database.ts'
 import { anyOf, typed } from '../../db/typed.ts'
+import { rawAnswer } from '../tables/archive.ts'
 import { decompressed } from './bodies.ts'
-import { rawAnswer } from './tables.ts'
 
 /** An archived response with all exchanges that it took. */
 export interface ArchivedResponse {

@@ -3,13 +3,13 @@ import type { Api } from '../../api/client.ts'
 import { type HttpExchange, lineOf, tellingHeaders, textOf } from '../../api/http/http-exchange.ts'
 import type { Sql } from '../../db/database.ts'
 import { typed } from '../../db/typed.ts'
-import type { Engine } from '../engine.ts'
+import type { Personal } from '../declare/personal.ts'
 import { sha256 } from '../normalize/hash.ts'
-import type { Personal } from '../privacy/personal.ts'
+import type { Engine } from '../run/engine.ts'
+import { rawAnswer } from '../tables/archive.ts'
 import { storeBodies } from './bodies.ts'
 import { erasedText, isUnkeepable, type Target } from './erase-archived.ts'
 import type { SeenBodies } from './seen-bodies.ts'
-import { rawAnswer } from './tables.ts'
 
 /** A client of the API with the exchanges it made. */
 export interface RecordingClient {

@@ -1,5 +1,5 @@
 import { redactedField } from '../../api/schemas/people/redacted.ts'
-import type { NamedFields } from '../privacy/personal.ts'
+import type { NamedFields } from '../declare/personal.ts'
 
 const replacement = 'removed'
 

@@ -5,7 +5,7 @@ import { parseJson } from '../../api/schemas/form/bodies.ts'
 import type { Sql } from '../../db/database.ts'
 import { anyOf, typed } from '../../db/typed.ts'
 import { sha256 } from '../normalize/hash.ts'
-import { rawAnswer, rawBody } from './tables.ts'
+import { rawAnswer, rawBody } from '../tables/archive.ts'
 
 const compress = promisify(brotliCompress)
 const decompress = promisify(brotliDecompress)

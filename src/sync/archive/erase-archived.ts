@@ -5,9 +5,9 @@ import { dropRedacted, mayHoldRedacted } from '../../api/schemas/people/redacted
 import { FOREVER } from '../../db/bulk/values.ts'
 import type { Sql } from '../../db/database.ts'
 import { anyOf, typed } from '../../db/typed.ts'
+import { everything, isFields, type Personal, type PersonalResponses } from '../declare/personal.ts'
 import { sha256 } from '../normalize/hash.ts'
-import { everything, isFields, type Personal, type PersonalResponses } from '../privacy/personal.ts'
-import { privacyAction, privacyRestriction } from '../privacy/tables.ts'
+import { privacyAction, privacyRestriction } from '../tables/privacy.ts'
 import { replaceNames } from './archived-names.ts'
 import { type BodyReference, grouped, rewriteBody } from './bodies.ts'
 

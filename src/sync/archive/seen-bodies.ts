@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { type HttpExchange, lineOf } from '../../api/http/http-exchange.ts'
 import type { BodyParts } from '../../api/http/response-body.ts'
+import type { LastRun } from '../ledger/ledger.ts'
 import { sha256 } from '../normalize/hash.ts'
-import type { LastRun } from '../record/ledger.ts'
 
 /** The bodies that the requests of one extraction brought, as hashes. */
 export type SeenBodies = ReturnType<typeof watchBodies>

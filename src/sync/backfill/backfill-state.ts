@@ -1,4 +1,4 @@
-import { messageOf } from '../../app/errors.ts'
+import { messageOf } from '../../base/errors.ts'
 
 /** What a backfill knows between two steps. Pure data: `nextStep` says what to do, `reduce` what came of it. */
 export interface BackfillState {

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { and, asc, count, desc, eq, isNotNull, isNull, lt, not, or, type SQL, sql as text } from 'drizzle-orm'
 import type { Sql } from '../../db/database.ts'
 import { anyOf, typed } from '../../db/typed.ts'
-import { workItem } from '../record/tables.ts'
-import { backfill } from '../record/watch-tables.ts'
+import { workItem } from '../tables/ledger.ts'
+import { backfill } from '../tables/state.ts'
 import { goneInterval, lease } from '../worklist/work-items.ts'
 
 /** Holder of the leases of a backfill. A lock says whether it lives; when none does, the leases are of a dead one. */

@@ -3,10 +3,10 @@ import { type GitBlobs, type GitVersion, gitChanges, gitOutput, openBlobs } from
 import { isUuid } from '../../api/schemas/form/limits.ts'
 import { fieldsOf, isFields } from '../../api/schemas/form/unknown.ts'
 import { MAX_BODY_BYTES } from '../../api/schemas/recordings/body-limit.ts'
-import { parseJsonBytes } from '../../app/text/decode.ts'
+import { parseJsonBytes } from '../../base/text/decode.ts'
+import { isWorklist, type Resource, type Worklist } from '../declare/resource.ts'
 import type { Json } from '../normalize/hash.ts'
 import { prepare } from '../normalize/prepare.ts'
-import { isWorklist, type Resource, type Worklist } from '../resource.ts'
 import { areMostlyIn, extractBody, haveSameKeys, keysIn } from './git-parts.ts'
 import { onlyRequest } from './recorded-requests.ts'
 

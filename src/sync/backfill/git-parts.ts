@@ -3,8 +3,8 @@ import { offline } from '../../api/http/transport.ts'
 import type { GitVersion } from '../../api/recordings/git-history.ts'
 import { toApiResponse } from '../../api/response.ts'
 import { isFields } from '../../api/schemas/form/unknown.ts'
-import { UsageError } from '../../app/errors.ts'
-import { type Extraction, isWorklist, type Resource, type Worklist } from '../resource.ts'
+import { UsageError } from '../../base/errors.ts'
+import { type Extraction, isWorklist, type Resource, type Worklist } from '../declare/resource.ts'
 import { extractWith } from './recorded-requests.ts'
 
 /** What a commit did to the files of a resource. */

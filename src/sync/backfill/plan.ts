@@ -1,8 +1,8 @@
 import type { Sql } from '../../db/database.ts'
 import { typed } from '../../db/typed.ts'
-import { bulkTable } from '../load/bulk-table.ts'
-import { accepted } from '../record/accepted.ts'
-import type { BackfillEstimate, ResourceBase } from '../resource.ts'
+import type { BackfillEstimate, ResourceBase } from '../declare/resource.ts'
+import { accepted } from '../sql/accepted.ts'
+import { bulkTable } from '../sql/bulk-table.ts'
 
 /** What a backfill will take, before it begins. */
 export interface Price {

@@ -2,7 +2,7 @@ import type { Api } from '../../api/client.ts'
 import type { ApiRequest } from '../../api/http/request.ts'
 import { nameOf, nameOfRequest, requestsOf, type StandIns } from '../../api/recordings/recorded.ts'
 import type { Recorded as RecordedLine } from '../../api/schemas/recordings/recording-index.ts'
-import { type Extraction, isWorklist, type Resource, type Worklist } from '../resource.ts'
+import { type Extraction, isWorklist, type Resource, type Worklist } from '../declare/resource.ts'
 
 /** A key that no resource has, to see what a worklist requests. */
 export const sampleKey = '00000000-0000-4000-8000-000000000000'

@@ -1,8 +1,8 @@
 import { nameOf, type RecordedResponses } from '../../api/recordings/recorded.ts'
 import type { Recorded as RecordedLine } from '../../api/schemas/recordings/recording-index.ts'
-import type { Resource, Worklist } from '../resource.ts'
-import { earliest } from '../validate/clock-guard.ts'
-import { iso } from '../validate/validate-snapshot.ts'
+import type { Resource, Worklist } from '../declare/resource.ts'
+import { earliest } from '../respond/clock-guard.ts'
+import { iso } from '../respond/validate-snapshot.ts'
 import { type OtherForm, requestsOfResource } from './recorded-requests.ts'
 
 /** The clock of the machine that recorded may be ahead of this one by so much, ms. */

@@ -1,11 +1,11 @@
 import { eq } from 'drizzle-orm'
 import type { Database, Sql } from '../../db/database.ts'
 import { typed } from '../../db/typed.ts'
-import { accepted } from '../record/accepted.ts'
-import { coverageReach } from '../record/watch-tables.ts'
-import type { ResourceBase } from '../resource.ts'
+import type { ResourceBase } from '../declare/resource.ts'
 import { compactObservations, recordUnarchived, unnamed } from '../retention/compaction.ts'
 import { deleteRows } from '../retention/tiers.ts'
+import { accepted } from '../sql/accepted.ts'
+import { coverageReach } from '../tables/state.ts'
 import { countHours } from './count.ts'
 
 export interface Compacted {

@@ -1,8 +1,9 @@
 import type { Database, Sql } from '../../db/database.ts'
 import { lockForTransaction } from '../../db/locks/held-locks.ts'
 import { typed } from '../../db/typed.ts'
-import { accepted } from '../record/accepted.ts'
-import { coverageReach } from '../record/watch-tables.ts'
+import { countingLock } from '../ledger/gaps.ts'
+import { accepted } from '../sql/accepted.ts'
+import { coverageReach } from '../tables/state.ts'
 
 /** How much of the ledger is counted in one transaction, ms, and in how many of them at most: a year the first time. */
 const chunk = 7 * 86_400_000
@@ -42,7 +43,7 @@ export async function countHours(db: Database, resource: string, before: Date): 
 }
 
 async function countOnce(sql: Sql, resource: string, before: Date): Promise<number> {
-  await lockForTransaction(sql, counting(resource), 'exclusive')
+  await lockForTransaction(sql, countingLock(resource), 'exclusive')
   const span = await uncounted(sql, resource, before)
   if (!span) return 0
   const until = new Date(Math.min(span.until.getTime(), span.from.getTime() + chunk))
@@ -72,28 +73,4 @@ async function uncounted(sql: Sql, resource: string, before: Date): Promise<{ fr
     [resource, before],
   )
   return span
-}
-
-/**
- * Invalidates what is counted of a resource from an instant on, before something is written that changes it. Counting waits
- * until the transaction ends. Where the ledger is compacted, what is counted stays.
- * @param at null: since ever
- */
-export async function invalidateCoverage(sql: Sql, resource: string, at: Date | null): Promise<void> {
-  await lockForTransaction(sql, counting(resource), 'shared')
-  const hour = `date_trunc('hour', coalesce($2::timestamptz, '-infinity'), 'UTC')`
-  await sql.query(
-    `with back as (
-       update sync.coverage_reach reach set counted_until = greatest(reach.thinned_until, ${hour})
-        where reach.resource = $1 and reach.counted_until > greatest(reach.thinned_until, ${hour})
-       returning reach.counted_until
-     )
-     delete from sync.coverage_hour counted using back where counted.resource = $1 and counted.hour >= back.counted_until`,
-    [resource, at],
-  )
-}
-
-/** Counting waits for transactions that write what is counted, and they wait for it. */
-function counting(resource: string): string {
-  return `coverage ${resource}`
 }

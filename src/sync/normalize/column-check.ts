@@ -1,6 +1,6 @@
 import type { AnyPgColumn } from 'drizzle-orm/pg-core'
 import { isInstant, isStorable, isUuid } from '../../api/schemas/form/limits.ts'
-import { FatalError } from '../../app/errors.ts'
+import { FatalError } from '../../base/errors.ts'
 
 /** Why Postgres would refuse a value, or undefined when it takes it. */
 export type ValueCheck = (value: unknown) => string | undefined

@@ -1,5 +1,5 @@
 import { dequal as isEqual } from 'dequal/lite'
-import type { ResourceBase } from '../resource.ts'
+import type { ResourceBase } from '../declare/resource.ts'
 import type { Prepared } from './prepare-entity.ts'
 
 interface Known {

@@ -1,9 +1,9 @@
 import { type AnyPgTable, getTableConfig } from 'drizzle-orm/pg-core'
 import { longestKey } from '../../api/schemas/form/limits.ts'
-import { FatalError } from '../../app/errors.ts'
+import { FatalError } from '../../base/errors.ts'
 import { historyShape } from '../../db/history.ts'
-import { bulkTable } from '../load/bulk-table.ts'
-import type { History, Row } from '../resource.ts'
+import type { History, Row } from '../declare/resource.ts'
+import { bulkTable } from '../sql/bulk-table.ts'
 import { columnCheck, type ValueCheck } from './column-check.ts'
 
 /** A value that Postgres would refuse. */

@@ -1,6 +1,6 @@
-import type { History, RelatedHistory } from '../entity.ts'
-import type { Loaded } from '../load/load.ts'
+import type { History, RelatedHistory } from '../declare/entity.ts'
 import type { Json } from '../normalize/hash.ts'
+import type { Loaded } from '../respond/load.ts'
 
 /** What a response changed, by name; only of resources that are not about people. */
 export interface Touched {

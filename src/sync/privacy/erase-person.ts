@@ -1,7 +1,7 @@
 import { FOREVER } from '../../db/bulk/values.ts'
 import type { Sql } from '../../db/database.ts'
 import { eraseRaw, type Removed, type Target } from '../archive/erase-archived.ts'
-import { everything, type KeptTable, type Person, type Personal } from './personal.ts'
+import { everything, type KeptTable, type Person, type Personal } from '../declare/personal.ts'
 import { absenceStatement, engineStatements } from './privacy-engine.ts'
 import { eraseFormerGuilds, eraseVanishedRaw } from './purge-archive.ts'
 

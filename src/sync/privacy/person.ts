@@ -3,15 +3,15 @@ import { FOREVER } from '../../db/bulk/values.ts'
 import type { Sql } from '../../db/database.ts'
 import { typed } from '../../db/typed.ts'
 import { lockArchive } from '../archive/archive.ts'
+import { everything, type KeptTable, type Personal, type PersonalResponses } from '../declare/personal.ts'
 import { sha256 } from '../normalize/hash.ts'
+import { privacyAction, privacyRestriction } from '../tables/privacy.ts'
 import { erase, type Gone, type Removed, whoFrom, whoseRows } from './erase-person.ts'
 import { countNames, namedPlayers, removeNames } from './named-columns.ts'
-import { everything, type KeptTable, type Personal, type PersonalResponses } from './personal.ts'
 import { lockPrivacy } from './privacy.ts'
 import { recordActions } from './privacy-actions.ts'
 import { anonymizingStatement } from './privacy-engine.ts'
 import { invalidateHashes } from './restrictions/restrictions.ts'
-import { privacyAction, privacyRestriction } from './tables.ts'
 
 export interface KeptRows {
   readonly table: string

@@ -1,10 +1,10 @@
 import { and, gt, gte, isNotNull, or, type SQL, sql as text } from 'drizzle-orm'
 import type { Sql } from '../../db/database.ts'
 import { anyOf, typed } from '../../db/typed.ts'
+import type { Person } from '../declare/personal.ts'
 import { sha256 } from '../normalize/hash.ts'
+import { privacyAction } from '../tables/privacy.ts'
 import type { Removed } from './erase-person.ts'
-import type { Person } from './personal.ts'
-import { privacyAction } from './tables.ts'
 
 export interface Cause {
   /** What was observed until then is not restored. */

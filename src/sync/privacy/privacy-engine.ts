@@ -1,4 +1,4 @@
-import type { Personal } from './personal.ts'
+import type { Personal } from '../declare/personal.ts'
 
 /** Instead of the reason, which may quote the value. */
 const instead = 'removed for privacy'

@@ -1,10 +1,11 @@
 import type { Sql } from '../../db/database.ts'
 import { lockForTransaction } from '../../db/locks/held-locks.ts'
 import { typed } from '../../db/typed.ts'
-import type { Extraction, ResourceBase } from '../resource.ts'
-import type { GuardAction } from '../validate/guard-actions.ts'
+import { everything, type Person, type Personal } from '../declare/personal.ts'
+import type { Extraction, ResourceBase } from '../declare/resource.ts'
+import type { GuardAction } from '../respond/guard-actions.ts'
+import { privacyRestriction } from '../tables/privacy.ts'
 import { erase, type Target } from './erase-person.ts'
-import { everything, type Person, type Personal } from './personal.ts'
 import { actionsSince, hashOf } from './privacy-actions.ts'
 import { concludeRestrictions, eraseGrown, peopleOf } from './restrictions/conclude-restrictions.ts'
 import {
@@ -23,7 +24,6 @@ import {
   restrictionsOf,
 } from './restrictions/restrictions.ts'
 import type { CredentialKind, PrivacyPolicy, RuleSource } from './restrictions/rule-source.ts'
-import { privacyRestriction } from './tables.ts'
 
 export interface PrivacyOutcome {
   /** Something is restricted that was not before, or the other way round: the response is not the same as before. */

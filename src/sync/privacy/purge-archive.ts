@@ -3,8 +3,15 @@ import type { Sql } from '../../db/database.ts'
 import { anyOf, typed } from '../../db/typed.ts'
 import { grouped, rewriteBody } from '../archive/bodies.ts'
 import { type Removed, redact } from '../archive/erase-archived.ts'
-import { rawAnswer } from '../archive/tables.ts'
-import { everything, type Fields, isFields, type Person, type Personal, type PersonalResponses } from './personal.ts'
+import {
+  everything,
+  type Fields,
+  isFields,
+  type Person,
+  type Personal,
+  type PersonalResponses,
+} from '../declare/personal.ts'
+import { rawAnswer } from '../tables/archive.ts'
 
 type Rewritten = Omit<Removed, 'fieldGroup'>
 

@@ -1,9 +1,9 @@
 import { eq, min } from 'drizzle-orm'
 import type { Sql } from '../../db/database.ts'
 import { typed } from '../../db/typed.ts'
-import { rawAnswer } from '../archive/tables.ts'
-import { accepted } from '../record/accepted.ts'
-import { isWorklist, type Resource, type Worklist } from '../resource.ts'
+import { isWorklist, type Resource, type Worklist } from '../declare/resource.ts'
+import { accepted } from '../sql/accepted.ts'
+import { rawAnswer } from '../tables/archive.ts'
 import { tablesOf } from './replayed-tables.ts'
 
 /** How far back the archived responses of a resource go, and whether they are complete. */

@@ -1,5 +1,5 @@
 import { ApiError, Forbidden, NotFound, Unavailable } from '../../api/errors.ts'
-import { FatalError, messageOf, RetryableError } from '../../app/errors.ts'
+import { FatalError, messageOf, RetryableError } from '../../base/errors.ts'
 import type { Database, Sql } from '../../db/database.ts'
 import { lockForTransaction } from '../../db/locks/held-locks.ts'
 import {
@@ -10,14 +10,14 @@ import {
   NotArchived,
   nextArchived,
 } from '../archive/archive-source.ts'
-import type { Engine } from '../engine.ts'
-import { historySql } from '../load/history-sql.ts'
+import { type Extraction, isWorklist, type Resource, type Worklist } from '../declare/resource.ts'
 import { prepare, rootsOf } from '../normalize/prepare.ts'
 import { privacyLock } from '../privacy/privacy.ts'
-import { type Extraction, isWorklist, type Resource, type Worklist } from '../resource.ts'
+import type { Engine } from '../run/engine.ts'
 import { ingest } from '../run/ingest.ts'
 import { startRun } from '../run/outcomes.ts'
 import { runResource } from '../run/run-resource.ts'
+import { historySql } from '../sql/history-sql.ts'
 import { concludeRefusal } from '../worklist/conclude.ts'
 import { addKeys } from '../worklist/work-items.ts'
 import { type Reach, reachOf } from './reach.ts'

@@ -1,11 +1,11 @@
 import type { AnyPgTable } from 'drizzle-orm/pg-core'
 import type { Sql } from '../../db/database.ts'
 import { anyOf, typed } from '../../db/typed.ts'
-import { invalidateCoverage } from '../coverage/count.ts'
-import { bulkTable } from '../load/bulk-table.ts'
-import { noCounts } from '../record/ledger.ts'
-import { isWorklist, type Resource, type ResourceBase, type Worklist } from '../resource.ts'
-import { tier } from '../retention/tables.ts'
+import { isWorklist, type Resource, type ResourceBase, type Worklist } from '../declare/resource.ts'
+import { invalidateCoverage } from '../ledger/gaps.ts'
+import { noCounts } from '../ledger/ledger.ts'
+import { bulkTable } from '../sql/bulk-table.ts'
+import { tier } from '../tables/retention.ts'
 import { shadowName } from './shadow.ts'
 
 /** How the rows of a table differ from those that a replay made. */

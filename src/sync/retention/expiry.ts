@@ -1,7 +1,7 @@
 import type { Database, SqlValue } from '../../db/database.ts'
-import { bulkTable } from '../load/bulk-table.ts'
-import { accepted } from '../record/accepted.ts'
-import type { ExpiringTable, ResourceBase } from '../resource.ts'
+import type { ExpiringTable, ResourceBase } from '../declare/resource.ts'
+import { accepted } from '../sql/accepted.ts'
+import { bulkTable } from '../sql/bulk-table.ts'
 import { unnamed } from './compaction.ts'
 import { deleteRows } from './tiers.ts'
 

@@ -1,4 +1,4 @@
-import { UsageError } from '../../app/errors.ts'
+import { UsageError } from '../../base/errors.ts'
 
 /** How long a table of samples is kept, in days. */
 export interface Keep {

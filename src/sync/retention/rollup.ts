@@ -1,11 +1,12 @@
-import { and, eq, gt, isNotNull } from 'drizzle-orm'
+import { and, eq, isNotNull } from 'drizzle-orm'
 import type { Database, Sql } from '../../db/database.ts'
 import { lockForTransaction } from '../../db/locks/held-locks.ts'
-import { anyOf, typed } from '../../db/typed.ts'
-import { bulkTable } from '../load/bulk-table.ts'
-import type { Averages, ResourceBase, RetainedTable } from '../resource.ts'
+import { typed } from '../../db/typed.ts'
+import type { Averages, RetainedTable } from '../declare/resource.ts'
+import { averagingLock } from '../respond/averages.ts'
+import { bulkTable } from '../sql/bulk-table.ts'
+import { tier } from '../tables/retention.ts'
 import { instant, namesOf, type Part, partsOf, type TableNames } from './partitions.ts'
-import { tier } from './tables.ts'
 import { deleteRows, setTier } from './tiers.ts'
 
 /**
@@ -86,7 +87,7 @@ async function averageStride(
   sql: Sql,
   { table, averages, finalRange, now }: { table: string; averages: Averages; finalRange: string; now: Date },
 ): Promise<boolean> {
-  await lockForTransaction(sql, averaging, 'exclusive')
+  await lockForTransaction(sql, averagingLock, 'exclusive')
   await typed(sql).insert(tier).values({ sampleTable: table, checkedAt: now }).onConflictDoNothing()
   // A replay that replaces the samples waits; where it came first, the next maintenance averages those. Waiting for it here
   // would be a deadlock: it waits for responses, and these for this.
@@ -103,33 +104,6 @@ async function averageStride(
   await keepAverages(sql, averages, from, to)
   await typed(sql).update(tier).set({ averagedUntil: to }).where(isTable)
   return true
-}
-
-const averaging = 'averages'
-
-/**
- * Invalidates averages that were made ahead, from the hour of an accepted response on, where it came late. In the transaction
- * of the response, after its rows: averaging waits for it, or it for averaging.
- */
-export async function averageAgain(
-  sql: Sql,
-  { samples = {} }: Pick<ResourceBase, 'samples'>,
-  observedAt: Date,
-): Promise<void> {
-  await averageTablesAgain(
-    sql,
-    Object.values(samples).map(({ table }) => bulkTable(table).name),
-    observedAt,
-  )
-}
-
-/** The same of tables of samples, from the hour of the oldest new one on. */
-export async function averageTablesAgain(sql: Sql, tables: readonly string[], observedAt: Date): Promise<void> {
-  await lockForTransaction(sql, averaging, 'shared')
-  await typed(sql)
-    .update(tier)
-    .set({ averagedUntil: new Date(hourOf(observedAt.getTime())) })
-    .where(and(anyOf(tier.sampleTable, tables), gt(tier.averagedUntil, observedAt)))
 }
 
 function hourOf(ms: number): number {

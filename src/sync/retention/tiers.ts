@@ -1,6 +1,6 @@
 import type { Sql, SqlValue } from '../../db/database.ts'
 import { typed } from '../../db/typed.ts'
-import { tier } from './tables.ts'
+import { tier } from '../tables/retention.ts'
 
 type Tier = typeof tier.$inferInsert
 

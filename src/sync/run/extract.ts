@@ -4,11 +4,11 @@ import { ApiError, Forbidden, NotFound, Unavailable } from '../../api/errors.ts'
 import { textOf } from '../../api/http/http-exchange.ts'
 import { clockError } from '../../api/http/response-headers.ts'
 import { KnownResponse, offline } from '../../api/http/transport.ts'
-import { parseJsonBytes } from '../../app/text/decode.ts'
-import type { Engine } from '../engine.ts'
+import { parseJsonBytes } from '../../base/text/decode.ts'
+import type { Extraction, ExtractOptions, Resource, Worklist } from '../declare/resource.ts'
 import { type Preparation, prepare } from '../normalize/prepare.ts'
-import type { Extraction, ExtractOptions, Resource, Worklist } from '../resource.ts'
 import type { RefusalKind } from '../worklist/refusals.ts'
+import type { Engine } from './engine.ts'
 
 /** What is requested at once: a whole resource, or one key of a worklist. */
 export type Target =

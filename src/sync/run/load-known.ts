@@ -1,11 +1,11 @@
 import type { Sql } from '../../db/database.ts'
+import type { ResourceBase } from '../declare/resource.ts'
 import { hasClaims } from '../evidence/claims.ts'
-import type { LoadResult } from '../load/load-response.ts'
-import { countedOf } from '../load/pending-versions.ts'
-import { type LastRun, noCounts } from '../record/ledger.ts'
-import type { ResourceBase } from '../resource.ts'
-import { judgeClock } from '../validate/clock-guard.ts'
-import type { ReceivedResponse } from '../validate/validate-snapshot.ts'
+import { type LastRun, noCounts } from '../ledger/ledger.ts'
+import { judgeClock } from '../respond/clock-guard.ts'
+import type { LoadResult } from '../respond/load-response.ts'
+import { countedOf } from '../respond/pending-versions.ts'
+import type { ReceivedResponse } from '../respond/validate-snapshot.ts'
 
 /** What becomes of a response depends on its records. */
 export class MustParse extends Error {}

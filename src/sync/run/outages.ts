@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Database } from '../../db/database.ts'
-import { appendRun } from '../record/ledger.ts'
+import { appendRun } from '../ledger/ledger.ts'
 
 /** When a resource could not be synced because its database could not be used; ms since the epoch. */
 export interface Outage {

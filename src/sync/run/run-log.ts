@@ -1,10 +1,10 @@
-import type { Clock } from '../../app/clock.ts'
-import { messageOf } from '../../app/errors.ts'
+import type { Clock } from '../../base/clock.ts'
+import { messageOf } from '../../base/errors.ts'
 import { sqlState } from '../../db/sql-errors.ts'
-import type { Engine, RunLog } from '../engine.ts'
+import { statusOfError } from '../ledger/ledger.ts'
 import type { Preparation } from '../normalize/prepare.ts'
-import { statusOfError } from '../record/ledger.ts'
-import type { Outcome, RecordedDrift } from '../record/record-outcome.ts'
+import type { Outcome, RecordedDrift } from '../respond/record-outcome.ts'
+import type { Engine, RunLog } from './engine.ts'
 
 /** The engine's log for one run: every line carries its resource and its id. */
 export function logOfRun(run: {

@@ -1,6 +1,6 @@
-import { messageOf, RetryableError } from '../../app/errors.ts'
-import { type Counts, noCounts, type RunRow, type RunStatus, statusOfError } from '../record/ledger.ts'
-import type { GuardAction } from '../validate/guard-actions.ts'
+import { messageOf, RetryableError } from '../../base/errors.ts'
+import { type Counts, noCounts, type RunRow, type RunStatus, statusOfError } from '../ledger/ledger.ts'
+import type { GuardAction } from '../respond/guard-actions.ts'
 
 /** What one run came to; the fields of `sync --json`. */
 export interface RunResult extends Counts {

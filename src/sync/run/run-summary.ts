@@ -1,6 +1,6 @@
-import { type Counts, isAccepted, noCounts, type RunStatus } from '../record/ledger.ts'
-import type { Outcome } from '../record/record-outcome.ts'
-import type { GuardAction } from '../validate/guard-actions.ts'
+import { type Counts, isAccepted, noCounts, type RunStatus } from '../ledger/ledger.ts'
+import type { GuardAction } from '../respond/guard-actions.ts'
+import type { Outcome } from '../respond/record-outcome.ts'
 
 /** A run over the keys of a worklist, summed up key by key. */
 export interface RunSummary {

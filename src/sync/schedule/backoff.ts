@@ -1,4 +1,4 @@
-import type { Random } from '../../app/clock.ts'
+import type { Random } from '../../base/clock.ts'
 
 /**
  * Waits that grow from failure to failure, so that a service that is down is not hammered, nor missed when it is back. They

@@ -1,6 +1,6 @@
-import { UsageError } from '../../app/errors.ts'
-import { unknownName } from '../../app/text/nearest.ts'
-import type { Resource, Worklist } from '../resource.ts'
+import { UsageError } from '../../base/errors.ts'
+import { unknownName } from '../../base/text/nearest.ts'
+import type { Resource, Worklist } from '../declare/resource.ts'
 import type { Scheduled } from './schedule.ts'
 import { cronError, nextTick } from './ticker.ts'
 

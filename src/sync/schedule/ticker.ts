@@ -1,6 +1,6 @@
 import { Cron } from 'croner'
 import { schedule, validateDetailed } from 'node-cron'
-import type { Clock } from '../../app/clock.ts'
+import type { Clock } from '../../base/clock.ts'
 
 /**
  * The clock of the scheduler: calls back at the instants that a cron expression names, in UTC.

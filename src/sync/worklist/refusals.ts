@@ -1,10 +1,10 @@
 import { and, eq } from 'drizzle-orm'
 import type { Sql } from '../../db/database.ts'
 import { typed } from '../../db/typed.ts'
-import { historySql } from '../load/history-sql.ts'
+import type { Worklist } from '../declare/resource.ts'
 import { isRestrictedBy } from '../privacy/privacy.ts'
-import { workItem } from '../record/tables.ts'
-import type { Worklist } from '../resource.ts'
+import { historySql } from '../sql/history-sql.ts'
+import { workItem } from '../tables/ledger.ts'
 
 /** Why the API refuses a key: that it is private (403), or that there is no such thing (404). */
 export type RefusalKind = 'hidden' | 'gone'

@@ -1,4 +1,4 @@
-import type { GuardAction } from '../validate/guard-actions.ts'
+import type { GuardAction } from '../respond/guard-actions.ts'
 
 /** The keys of one run, and those that hide something for the first time. */
 export interface RunRestrictions {

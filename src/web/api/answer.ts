@@ -5,7 +5,7 @@ import { KEYS, type Position, pageStatement } from '../../analytics/asking/page.
 import { WrongArgument } from '../../analytics/asking/readable.ts'
 import { cellOf } from '../../analytics/asking/rows-text.ts'
 import type { Argument, Question } from '../../analytics/questions.ts'
-import type { Clock } from '../../app/clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { Reader } from '../reading.ts'
 import { asGiven, type Requested } from './arguments.ts'
 import { cursorText, readCursor, unreadableCursor } from './cursor.ts'

@@ -1,6 +1,6 @@
 import { topics } from '../../analytics/catalogue.ts'
 import { type Question, readQuestions } from '../../analytics/questions.ts'
-import type { Clock } from '../../app/clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import { Problem } from '../http/problems.ts'
 import { isAboutPlayers } from '../people.ts'
 import type { Reader } from '../reading.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../../app/clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { Reader } from '../reading.ts'
 
 /** One numbered change; `change` as it was written. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { html, raw } from 'hono/html'
-import { visibleLine } from '../../app/terminal-text.ts'
+import { visibleLine } from '../../base/terminal-text.ts'
 
 /** One entry of a feed. All texts are plain text. */
 export interface Entry {

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import type { Clock } from '../../app/clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { Reader } from '../reading.ts'
 import { readWebKeyHashes, webKeyHash } from './key-store.ts'
 

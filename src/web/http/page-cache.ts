@@ -1,4 +1,4 @@
-import type { Clock } from '../../app/clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import { Problem } from './problems.ts'
 
 /** How old a page may be, how old while a new one is made, ms. */

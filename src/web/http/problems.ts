@@ -3,7 +3,7 @@ import { html } from 'hono/html'
 import { AmbiguousName, UnknownName } from '../../analytics/asking/names.ts'
 import { WrongArgument } from '../../analytics/asking/readable.ts'
 import { jsonRow } from '../../analytics/asking/rows-text.ts'
-import { RetryableError, UsageError } from '../../app/errors.ts'
+import { RetryableError, UsageError } from '../../base/errors.ts'
 import { sqlState } from '../../db/sql-errors.ts'
 
 /** What can be wrong with a request, by the name in the problem's type: status and title. */

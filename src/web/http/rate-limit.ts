@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net'
-import type { Clock } from '../../app/clock.ts'
+import type { Clock } from '../../base/clock.ts'
 
 const MINUTE = 60_000
 

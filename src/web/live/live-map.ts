@@ -1,7 +1,7 @@
 import { labelOf, labelWidth } from '../../analytics/report/map/label-room.ts'
 import { mapTitle } from '../../analytics/report/map/map.ts'
 import { moment } from '../../analytics/report/words.ts'
-import { visibleLine } from '../../app/terminal-text.ts'
+import { visibleLine } from '../../base/terminal-text.ts'
 import type { Sql } from '../../db/database.ts'
 
 interface Held {

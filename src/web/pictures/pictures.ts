@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import { codeOf } from '../../app/errors.ts'
+import { codeOf } from '../../base/errors.ts'
 import type { Page } from '../html/page.ts'
 import { cardText } from './card.ts'
 

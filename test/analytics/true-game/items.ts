@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { seededRandom } from '../../../src/app/clock.ts'
+import { seededRandom } from '../../../src/base/clock.ts'
 import { byPlace, type Difference, differences } from '../../support/item-differences.ts'
 import { type Fields, itemsOf } from '../../support/recorded.ts'
 import type { Played } from './played.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { seededRandom } from '../../../src/app/clock.ts'
+import { seededRandom } from '../../../src/base/clock.ts'
 import { hour, type Played } from './played.ts'
 import { inOrder, momentsOf, once, plain } from './rows.ts'
 import { holdsAt, type Stretch, stretchesSeen, TrueMap } from './true-map.ts'

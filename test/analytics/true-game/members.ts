@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { seededRandom } from '../../../src/app/clock.ts'
+import { seededRandom } from '../../../src/base/clock.ts'
 import type { CounterName } from '../../../src/sandbox/index.ts'
 import { contributionIn } from '../../support/contribution.ts'
 import type { Played } from './played.ts'

@@ -1,4 +1,4 @@
-import type { Random } from '../../../src/app/clock.ts'
+import type { Random } from '../../../src/base/clock.ts'
 
 /** Rows in an order of their own, to be compared with others. */
 export function inOrder(rows: readonly (readonly unknown[])[]): (readonly unknown[])[] {

@@ -1,4 +1,4 @@
-import { type Random, seededRandom } from '../../../src/app/clock.ts'
+import { type Random, seededRandom } from '../../../src/base/clock.ts'
 
 /** How often each resource is asked for, in seconds: what somebody tells the program to expect. */
 export type Paces = Readonly<Record<Polled, number>>

@@ -1,8 +1,8 @@
 import type { AnyPgTable } from 'drizzle-orm/pg-core'
 import type { Sql } from '../../../src/db/database.ts'
 import { historyShape } from '../../../src/db/history.ts'
-import { bulkTable } from '../../../src/sync/load/bulk-table.ts'
-import type { History, ResourceBase } from '../../../src/sync/resource.ts'
+import type { History, ResourceBase } from '../../../src/sync/declare/resource.ts'
+import { bulkTable } from '../../../src/sync/sql/bulk-table.ts'
 
 /** Columns of versions, and what is there a second time; a table of snapshots needs none of them. */
 const versioning = ['valid_from', 'valid_until', 'previous_until', 'hash', 'document', 'extra', 'observed_at']

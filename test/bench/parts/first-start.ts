@@ -11,7 +11,7 @@ const ROUNDS = 3
 const SLOW_WAY = `
 const [dist, folder] = process.argv.slice(1)
 const [{ migrateDatabase }, { systemClock: clock }, { openEmbedded }] = await Promise.all(
-  ['app/app.js', 'app/clock.js', 'db/embedded/embedded.js'].map((name) => import(dist + name)))
+  ['app/app.js', 'base/clock.js', 'db/embedded/embedded.js'].map((name) => import(dist + name)))
 const db = await openEmbedded(folder, { clock })
 await migrateDatabase(db, { clock })
 await db.close()

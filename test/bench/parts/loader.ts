@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { systemClock } from '../../../src/app/clock.ts'
+import { systemClock } from '../../../src/base/clock.ts'
 import { openEmbedded } from '../../../src/db/embedded/embedded.ts'
 import { openServer } from '../../../src/db/server/server.ts'
 import { runNode } from '../child.ts'

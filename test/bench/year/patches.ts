@@ -4,10 +4,10 @@ import { recipes } from '../../../src/resources/recipes/index.ts'
 import { patchItems } from '../../../src/sandbox/generator/patch.ts'
 import type { ItemWorld } from '../../../src/sandbox/generator/records.ts'
 import { createItemWorld } from '../../../src/sandbox/generator/world.ts'
-import { closeAbsent, findAbsent } from '../../../src/sync/load/absent.ts'
-import { appendFieldChanges } from '../../../src/sync/load/field-changes.ts'
-import { loadVersions } from '../../../src/sync/load/load.ts'
 import { prepare } from '../../../src/sync/normalize/prepare.ts'
+import { closeAbsent, findAbsent } from '../../../src/sync/respond/absent.ts'
+import { appendFieldChanges } from '../../../src/sync/respond/field-changes.ts'
+import { loadVersions } from '../../../src/sync/respond/load.ts'
 import type { Extent } from './draws.ts'
 
 /** Items that a patch changes. */

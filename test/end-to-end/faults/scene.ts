@@ -1,7 +1,7 @@
 import type { Database } from '../../../src/db/database.ts'
 import { resources } from '../../../src/resources/index.ts'
 import { patchItems } from '../../../src/sandbox/index.ts'
-import { isWorklist, type Resource } from '../../../src/sync/resource.ts'
+import { isWorklist, type Resource } from '../../../src/sync/declare/resource.ts'
 import type { RunResult } from '../../../src/sync/run/run-result.ts'
 import { syncGuilds } from '../../support/guild-answers.ts'
 import { smallItemWorld } from '../../support/item-world.ts'

@@ -1,9 +1,9 @@
 import type { Database } from '../../../src/db/database.ts'
 import { historyShape } from '../../../src/db/history.ts'
-import { bulkTable } from '../../../src/sync/load/bulk-table.ts'
-import { historySql } from '../../../src/sync/load/history-sql.ts'
+import type { Resource, Worklist } from '../../../src/sync/declare/resource.ts'
 import { tablesOf } from '../../../src/sync/replay/replayed-tables.ts'
-import type { Resource, Worklist } from '../../../src/sync/resource.ts'
+import { bulkTable } from '../../../src/sync/sql/bulk-table.ts'
+import { historySql } from '../../../src/sync/sql/history-sql.ts'
 
 /** Fingerprints or values by name. */
 export type Facts = ReadonlyMap<string, string>

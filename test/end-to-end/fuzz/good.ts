@@ -1,4 +1,4 @@
-import { virtualClock } from '../../../src/app/clock.ts'
+import { virtualClock } from '../../../src/base/clock.ts'
 import { createItemWorld, startSandbox } from '../../../src/sandbox/index.ts'
 
 /** What the API says when nothing is wrong: small bodies of the sandbox, the same every time. */

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import type { Random } from '../../../src/app/clock.ts'
+import type { Random } from '../../../src/base/clock.ts'
 import { mutateTree, oneOf, type Path } from './tree.ts'
 
 /** One response on its way out. */

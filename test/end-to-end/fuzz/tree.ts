@@ -1,4 +1,4 @@
-import type { Random } from '../../../src/app/clock.ts'
+import type { Random } from '../../../src/base/clock.ts'
 
 /** Names from the root of a body to a place in it. */
 export type Path = readonly string[]

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { seededRandom } from '../../../src/app/clock.ts'
+import { seededRandom } from '../../../src/base/clock.ts'
 import { givenGame, hour, start } from './given-game.ts'
 
 const end = start + 72 * hour

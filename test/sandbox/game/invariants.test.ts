@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { seededRandom } from '../../../src/app/clock.ts'
+import { seededRandom } from '../../../src/base/clock.ts'
 import type { GameHistory } from '../../../src/sandbox/index.ts'
 import { type GuildBody, type MapBody, membersOf, type OnlineBody } from './bodies.ts'
 import { givenGame, hour, start } from './given-game.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { systemClock } from '../../../src/app/clock.ts'
+import { systemClock } from '../../../src/base/clock.ts'
 import { patchItems } from '../../../src/sandbox/index.ts'
 import { given, producedAt, smallWorld, start } from '../given.ts'
 import { type ErrorBody, type GuildBody, type MapBody, membersOf, type OnlineBody } from './bodies.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { virtualClock } from '../../../src/app/clock.ts'
+import { virtualClock } from '../../../src/base/clock.ts'
 import { startSandbox } from '../../../src/sandbox/index.ts'
 import { start } from '../given.ts'
 import { givenLogin, redirectUri, verifier } from './given-login.ts'

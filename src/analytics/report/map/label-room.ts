@@ -1,4 +1,4 @@
-import { visibleLine } from '../../../app/terminal-text.ts'
+import { visibleLine } from '../../../base/terminal-text.ts'
 import { shortened } from '../words.ts'
 import type { Place } from './map-history.ts'
 

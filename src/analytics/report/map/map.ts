@@ -1,6 +1,6 @@
 import * as Plot from '@observablehq/plot'
 import { html, raw } from 'hono/html'
-import { visibleLine } from '../../../app/terminal-text.ts'
+import { visibleLine } from '../../../base/terminal-text.ts'
 import type { Sql } from '../../../db/database.ts'
 import { drawScaled } from '../drawing/draw.ts'
 import { type Figure, missing } from '../drawing/figure.ts'

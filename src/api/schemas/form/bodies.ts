@@ -1,4 +1,4 @@
-import { withoutMark } from '../../../app/text/decode.ts'
+import { withoutMark } from '../../../base/text/decode.ts'
 import { readListing } from '../../read-listing.ts'
 import { fieldsOf } from './unknown.ts'
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { RecordError } from '../../../app/errors.ts'
+import { RecordError } from '../../../base/errors.ts'
 import { fitsOf } from './fits.ts'
 import { stepOf, withoutProto, withProto } from './proto-fields.ts'
 import { escaped, isFields } from './unknown.ts'

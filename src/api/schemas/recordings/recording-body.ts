@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { RecordError } from '../../../app/errors.ts'
+import { RecordError } from '../../../base/errors.ts'
 import { MAX_BODY_BYTES } from './body-limit.ts'
 import { megabytes, readFileInside } from './recording-files.ts'
 import type { Recorded } from './recording-index.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import * as z from 'zod'
-import { FatalError } from '../../../app/errors.ts'
-import { textOfFile } from '../../../app/text/decode.ts'
+import { FatalError } from '../../../base/errors.ts'
+import { textOfFile } from '../../../base/text/decode.ts'
 import { readFileInside } from './recording-files.ts'
 
 const lineForm = z.object({

@@ -1,6 +1,6 @@
 import { type Api, parseIdentities } from '../../../api/index.ts'
-import { RetryableError } from '../../../app/errors.ts'
 import type { Who } from '../../../app/stored-credential.ts'
+import { RetryableError } from '../../../base/errors.ts'
 
 /** A player as `whoami` gives it (API reference 7.5). */
 export type OwnIdentity = Awaited<ReturnType<typeof fetchWhoami>>

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { sameText } from '../../../api/auth/oauth.ts'
-import { type Clock, followSignal } from '../../../app/clock.ts'
-import { FatalError, UsageError } from '../../../app/errors.ts'
+import { type Clock, followSignal } from '../../../base/clock.ts'
+import { FatalError, UsageError } from '../../../base/errors.ts'
 
 interface Page {
   readonly status: number

@@ -9,8 +9,6 @@ import {
   Unauthorized,
 } from '../../../api/index.ts'
 import { openApi } from '../../../app/app-api.ts'
-import { wholeNumber } from '../../../app/config-values.ts'
-import { FatalError, messageOf, UsageError } from '../../../app/errors.ts'
 import {
   type Credential,
   forgetCredential,
@@ -20,6 +18,8 @@ import {
   type StoredCredential,
   storeCredential,
 } from '../../../app/stored-credential.ts'
+import { wholeNumber } from '../../../base/config-values.ts'
+import { FatalError, messageOf, UsageError } from '../../../base/errors.ts'
 import { type Context, writeSummary } from '../../context.ts'
 import { fetchGrant, nameOf, primaryOf } from './auth-identity.ts'
 import { awaitCode, listenForCode, oneLine } from './auth-listener.ts'

@@ -1,4 +1,4 @@
-import { FatalError } from '../../../app/errors.ts'
+import { FatalError } from '../../../base/errors.ts'
 import type { Lock } from '../../../db/database.ts'
 import { walkBackfill } from '../../../sync/backfill/backfill.ts'
 import {
@@ -11,10 +11,10 @@ import {
   unfinishedCampaign,
 } from '../../../sync/backfill/campaign.ts'
 import type { Price } from '../../../sync/backfill/plan.ts'
-import type { Engine } from '../../../sync/engine.ts'
-import { isAccepted } from '../../../sync/record/ledger.ts'
-import type { Resource, Worklist } from '../../../sync/resource.ts'
+import type { Resource, Worklist } from '../../../sync/declare/resource.ts'
+import { isAccepted } from '../../../sync/ledger/ledger.ts'
 import { endsWork } from '../../../sync/run/admission.ts'
+import type { Engine } from '../../../sync/run/engine.ts'
 import { runResource } from '../../../sync/run/run-resource.ts'
 import { failedResult, type RunResult } from '../../../sync/run/run-result.ts'
 import { createBackoff } from '../../../sync/schedule/backoff.ts'

@@ -1,5 +1,5 @@
 import { openDatabase } from '../../../app/app.ts'
-import { visibleLine } from '../../../app/terminal-text.ts'
+import { visibleLine } from '../../../base/terminal-text.ts'
 import type { Sql } from '../../../db/database.ts'
 import type { CommandDeclaration, CommandGroup } from '../../command.ts'
 import { type Context, createContext } from '../../context.ts'

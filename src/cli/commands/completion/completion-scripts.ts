@@ -1,4 +1,4 @@
-import { UsageError } from '../../../app/errors.ts'
+import { UsageError } from '../../../base/errors.ts'
 import type { Context } from '../../context.ts'
 
 /*

@@ -1,4 +1,4 @@
-import { type SettingInUse, settingsInUse } from '../../../app/config.ts'
+import { type SettingInUse, settingsInUse } from '../../../base/config.ts'
 import { type Context, tableWidth, writeResult } from '../../context.ts'
 import { formatTable } from '../../output/table.ts'
 

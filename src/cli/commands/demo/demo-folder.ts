@@ -1,8 +1,8 @@
 import { readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { systemClock } from '../../../app/clock.ts'
-import { codeOf, RetryableError, UsageError } from '../../../app/errors.ts'
+import { systemClock } from '../../../base/clock.ts'
+import { codeOf, RetryableError, UsageError } from '../../../base/errors.ts'
 import { lockFolder } from '../../../db/embedded/folder-lock.ts'
 
 /** A file that only the folders of demos have. */

@@ -3,7 +3,7 @@ import { readDictionary } from '../../../analytics/dictionary.ts'
 import { htmlOf } from '../../../analytics/dictionary-html.ts'
 import { markdownOf } from '../../../analytics/dictionary-markdown.ts'
 import { pageOf } from '../../../analytics/dictionary-page.ts'
-import { messageOf, UsageError } from '../../../app/errors.ts'
+import { messageOf, UsageError } from '../../../base/errors.ts'
 import { type Context, withDatabase } from '../../context.ts'
 import { refuseWith } from '../../options.ts'
 

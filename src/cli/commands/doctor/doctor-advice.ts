@@ -1,5 +1,5 @@
-import type { Config } from '../../../app/config.ts'
-import { FatalError, RetryableError, UsageError } from '../../../app/errors.ts'
+import type { Config } from '../../../base/config.ts'
+import { FatalError, RetryableError, UsageError } from '../../../base/errors.ts'
 import { NothingThere } from '../../../db/connect.ts'
 import { sqlState } from '../../../db/sql-errors.ts'
 

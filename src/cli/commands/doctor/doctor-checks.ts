@@ -6,9 +6,9 @@ import type { RequestEvent } from '../../../api/http/request-event.ts'
 import { readHttpDate } from '../../../api/http/response-headers.ts'
 import type { ApiResponse } from '../../../api/response.ts'
 import type { App } from '../../../app/app.ts'
-import type { Config } from '../../../app/config.ts'
-import { codeOf, messageOf, RetryableError } from '../../../app/errors.ts'
 import { chooseCredential } from '../../../app/stored-credential.ts'
+import type { Config } from '../../../base/config.ts'
+import { codeOf, messageOf, RetryableError } from '../../../base/errors.ts'
 import { databaseSize } from '../../../db/catalog.ts'
 import type { Database } from '../../../db/database.ts'
 import { readReplication, type Slot } from '../../../db/server/replication.ts'
@@ -39,7 +39,7 @@ export async function checkProxy({ baseUrl, proxy }: Config): Promise<Finding[]>
   const check = 'proxy'
   const { host } = new URL(baseUrl)
   try {
-    const { proxyFor } = await import('../../../app/http-proxy.ts')
+    const { proxyFor } = await import('../../../base/http-proxy.ts')
     const chosen = proxyFor(baseUrl, proxy)
     if (!chosen)
       return [{ check, verdict: 'fine', seen: `HTTP_PROXY is not set: requests to ${host} go there directly` }]

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import { watchFileOf } from '../../../app/config.ts'
-import { messageOf } from '../../../app/errors.ts'
+import { watchFileOf } from '../../../base/config.ts'
+import { messageOf } from '../../../base/errors.ts'
 import { tableExists } from '../../../db/catalog.ts'
 import type { Database } from '../../../db/database.ts'
 import { unmatchedNames } from '../../../monitoring/watch-names.ts'

@@ -1,5 +1,5 @@
 import { version } from '../../../app/app.ts'
-import { codeOf, UsageError } from '../../../app/errors.ts'
+import { codeOf, UsageError } from '../../../base/errors.ts'
 import type { Database } from '../../../db/database.ts'
 import { nameFinders as finders } from '../../../resources/key-names.ts'
 import { type Context, untilAborted, withDatabase } from '../../context.ts'

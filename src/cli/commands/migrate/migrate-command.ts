@@ -1,5 +1,5 @@
 import { admitReaders, migrateDatabase, olderText } from '../../../app/app.ts'
-import { RetryableError } from '../../../app/errors.ts'
+import { RetryableError } from '../../../base/errors.ts'
 import { readOnlyReason } from '../../../db/access.ts'
 import type { Database } from '../../../db/database.ts'
 import { type Context, withDatabase, writeSummary } from '../../context.ts'

@@ -11,8 +11,8 @@ import {
   statementFor,
   usageOf,
 } from '../../../analytics/questions.ts'
-import { UsageError } from '../../../app/errors.ts'
-import { didYouMean, nearest, unknownName } from '../../../app/text/nearest.ts'
+import { UsageError } from '../../../base/errors.ts'
+import { didYouMean, nearest, unknownName } from '../../../base/text/nearest.ts'
 import type { Database } from '../../../db/database.ts'
 import { nameFinders } from '../../../resources/key-names.ts'
 import { type CommonFlags, type Context, rowLimit, showResult, tableWidth, withDatabase } from '../../context.ts'

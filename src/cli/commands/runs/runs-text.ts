@@ -1,5 +1,5 @@
-import { visibleLine } from '../../../app/terminal-text.ts'
-import type { LedgerRun, readTraces } from '../../../sync/record/ledger-runs.ts'
+import { visibleLine } from '../../../base/terminal-text.ts'
+import type { LedgerRun, readTraces } from '../../../sync/overview/ledger-runs.ts'
 import { formatTable } from '../../output/table.ts'
 import { durationText, shortened } from '../../output/units.ts'
 

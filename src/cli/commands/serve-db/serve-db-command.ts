@@ -1,6 +1,6 @@
 import { openForReaders } from '../../../app/app.ts'
-import { wholeNumber } from '../../../app/config-values.ts'
-import { UsageError } from '../../../app/errors.ts'
+import { wholeNumber } from '../../../base/config-values.ts'
+import { UsageError } from '../../../base/errors.ts'
 import { serveWire } from '../../../db/pgwire/pgwire-server.ts'
 import { READER } from '../../../db/reader.ts'
 import { isLoopback } from '../../../monitoring/host-names.ts'

@@ -1,6 +1,6 @@
 import { version } from '../../../app/app.ts'
-import { wholeNumber } from '../../../app/config-values.ts'
-import { UsageError } from '../../../app/errors.ts'
+import { wholeNumber } from '../../../base/config-values.ts'
+import { UsageError } from '../../../base/errors.ts'
 import type { Database } from '../../../db/database.ts'
 import { isLoopback } from '../../../monitoring/host-names.ts'
 import type { HttpServer } from '../../../monitoring/listen.ts'

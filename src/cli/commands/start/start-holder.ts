@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import type { App } from '../../../app/app.ts'
-import { codeOf, RetryableError } from '../../../app/errors.ts'
+import { codeOf, RetryableError } from '../../../base/errors.ts'
 import type { Database } from '../../../db/database.ts'
 import { readHolder } from '../../../db/embedded/folder-lock.ts'
 import { readHeldLocks } from '../../../db/locks/held-locks.ts'

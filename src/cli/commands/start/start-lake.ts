@@ -1,5 +1,5 @@
 import { type App, openDatabase, version } from '../../../app/app.ts'
-import { messageOf } from '../../../app/errors.ts'
+import { messageOf } from '../../../base/errors.ts'
 import type { Database } from '../../../db/database.ts'
 import type { Exported } from '../../../lake/export.ts'
 import { lakeState } from '../../../lake/index-file.ts'

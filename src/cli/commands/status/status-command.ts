@@ -1,7 +1,7 @@
 import type { App } from '../../../app/app.ts'
 import type { Database } from '../../../db/database.ts'
 import { storeSettings } from '../../../lake/lake-store.ts'
-import { readDrift } from '../../../sync/drift/drift-overview.ts'
+import { readDrift } from '../../../sync/overview/drift-overview.ts'
 import { type Context, showResult, tableWidth, withDatabase, writeResult } from '../../context.ts'
 import { readOverview } from './status-overview.ts'
 import { driftText, statusColors, statusText } from './status-text.ts'

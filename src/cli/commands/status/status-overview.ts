@@ -5,10 +5,10 @@ import { lakeState } from '../../../lake/index-file.ts'
 import type { StoreSettings } from '../../../lake/lake-store.ts'
 import { readDeliveries } from '../../../monitoring/watches/delivery-state.ts'
 import { resources, worklists } from '../../../resources/index.ts'
-import { accountOf } from '../../../sync/budget/database-budget-store.ts'
+import { readBudgets, readFailures, readGaps, readSizes, readTiers } from '../../../sync/overview/overview.ts'
+import { readFreshness, readKeyCounts, readStates } from '../../../sync/overview/recent-runs.ts'
 import { readPendingRestrictions } from '../../../sync/privacy/restrictions/restrictions.ts'
-import { readBudgets, readFailures, readGaps, readSizes, readTiers } from '../../../sync/record/overview.ts'
-import { readFreshness, readKeyCounts, readStates } from '../../../sync/record/recent-runs.ts'
+import { accountOf } from '../../../sync/run/database-budget-store.ts'
 import { readPendingRefusals } from '../../../sync/worklist/refusals.ts'
 
 const DAY = 86_400_000

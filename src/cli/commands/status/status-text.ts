@@ -1,5 +1,5 @@
-import { visibleLine } from '../../../app/terminal-text.ts'
-import type { DriftOverview } from '../../../sync/drift/drift-overview.ts'
+import { visibleLine } from '../../../base/terminal-text.ts'
+import type { DriftOverview } from '../../../sync/overview/drift-overview.ts'
 import { bold, red, type Style } from '../../output/output.ts'
 import { formatTable } from '../../output/table.ts'
 import { bytesText, durationText, minuteText, shortened } from '../../output/units.ts'

@@ -1,5 +1,5 @@
-import { UsageError } from '../../../app/errors.ts'
-import { visibleLine } from '../../../app/terminal-text.ts'
+import { UsageError } from '../../../base/errors.ts'
+import { visibleLine } from '../../../base/terminal-text.ts'
 import type { Database, Sql } from '../../../db/database.ts'
 import { addWebKey, readWebKeys, removeWebKey } from '../../../web/http/key-store.ts'
 import { type ConsentFlags, consent } from '../../ask.ts'

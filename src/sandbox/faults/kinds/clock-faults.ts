@@ -1,4 +1,4 @@
-import type { Random } from '../../../app/clock.ts'
+import type { Random } from '../../../base/clock.ts'
 import { type Fault, movedDates, type Outgoing, withHeaders } from '../fault.ts'
 import { isGuild, jsonFault, membersIn, recordsIn, someOf } from './json.ts'
 

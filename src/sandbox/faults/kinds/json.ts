@@ -1,6 +1,6 @@
 import { parseJson } from '../../../api/schemas/form/bodies.ts'
 import { isFields } from '../../../api/schemas/form/unknown.ts'
-import type { Random } from '../../../app/clock.ts'
+import type { Random } from '../../../base/clock.ts'
 import { type Fault, type Occasion, type Outgoing, withBody } from '../fault.ts'
 
 /** A JSON object, free to be changed: it was parsed for this one response. */

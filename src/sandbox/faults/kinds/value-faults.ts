@@ -1,4 +1,4 @@
-import type { Random } from '../../../app/clock.ts'
+import type { Random } from '../../../base/clock.ts'
 import { pick } from '../../generator/draw.ts'
 import { type Fault, noCache, type Outgoing, withBody, withHeaders } from '../fault.ts'
 import { type Fields, rewritten, spoilable } from './json.ts'

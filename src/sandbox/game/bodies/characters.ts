@@ -1,4 +1,4 @@
-import { seededRandom } from '../../../app/clock.ts'
+import { seededRandom } from '../../../base/clock.ts'
 import { type ClassName, classNames } from '../../content/classes.ts'
 import { between, chance, drawUuid, pick } from '../../generator/draw.ts'
 import { nouns } from '../../generator/words.ts'

@@ -1,4 +1,4 @@
-import type { Random } from '../../../app/clock.ts'
+import type { Random } from '../../../base/clock.ts'
 import { between } from '../../generator/draw.ts'
 import type { Player } from '../state.ts'
 

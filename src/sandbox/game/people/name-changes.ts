@@ -1,4 +1,4 @@
-import type { Random } from '../../../app/clock.ts'
+import type { Random } from '../../../base/clock.ts'
 import { between, chance, drawUuid, pick, unused } from '../../generator/draw.ts'
 import { adjectives, capital, codas, nouns, onsets, vowels } from '../../generator/words.ts'
 

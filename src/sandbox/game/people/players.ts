@@ -1,4 +1,4 @@
-import type { Random } from '../../../app/clock.ts'
+import type { Random } from '../../../base/clock.ts'
 import { between, chance, pick } from '../../generator/draw.ts'
 import type { Habit, Player, Realm } from '../state.ts'
 import { day, minute } from '../time.ts'

@@ -1,4 +1,4 @@
-import type { Random } from '../../../app/clock.ts'
+import type { Random } from '../../../base/clock.ts'
 import { between, chance, level as drawLevel, pick, weighted, weights } from '../draw.ts'
 import { identificationFrequency } from '../frequency.ts'
 import type { NameMaker } from '../names.ts'

@@ -1,4 +1,4 @@
-import type { Random } from '../../../app/clock.ts'
+import type { Random } from '../../../base/clock.ts'
 import { between, chance, hashOf, pick } from '../draw.ts'
 import type { Icon, Sprite } from '../records.ts'
 

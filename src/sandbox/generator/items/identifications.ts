@@ -1,4 +1,4 @@
-import type { Random } from '../../../app/clock.ts'
+import type { Random } from '../../../base/clock.ts'
 import { between, chance, weighted } from '../draw.ts'
 import { identificationFrequency } from '../frequency.ts'
 import type { Roll, Stats } from '../records.ts'

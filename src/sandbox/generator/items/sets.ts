@@ -1,4 +1,4 @@
-import type { Random } from '../../../app/clock.ts'
+import type { Random } from '../../../base/clock.ts'
 import { between, pick, shuffled, weights } from '../draw.ts'
 import type { NameMaker } from '../names.ts'
 import type { Item, ItemSet } from '../records.ts'

@@ -1,4 +1,4 @@
-import type { Random } from '../../../app/clock.ts'
+import type { Random } from '../../../base/clock.ts'
 import { between, chance, pick, unused, weighted } from '../draw.ts'
 import { dropMeta } from '../places.ts'
 import type { Item } from '../records.ts'

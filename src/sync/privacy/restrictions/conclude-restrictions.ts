@@ -1,7 +1,7 @@
 import type { Sql } from '../../../db/database.ts'
+import { everything, type Person, type Personal } from '../../declare/personal.ts'
 import { erase, eraseVanished, type Target } from '../erase-person.ts'
 import { namedPlayers, removeNames } from '../named-columns.ts'
-import { everything, type Person, type Personal } from '../personal.ts'
 import { recordActions } from '../privacy-actions.ts'
 import { invalidateHashes, nameOf, type Restriction } from './restrictions.ts'
 import { type RuleSource, reasonOf } from './rule-source.ts'

@@ -1,7 +1,7 @@
 import { FOREVER } from '../../../db/bulk/values.ts'
 import type { Sql } from '../../../db/database.ts'
+import type { KeptTable, Personal } from '../../declare/personal.ts'
 import { own, whoFrom, whoseRows } from '../erase-person.ts'
-import type { KeptTable, Personal } from '../personal.ts'
 import type { RestrictedPerson } from './conclude-restrictions.ts'
 
 /** Those of whom anything is kept that falls under the rule. Rows that grow by themselves count as nothing. */

@@ -1,8 +1,8 @@
 import { and, eq, or, sql as text } from 'drizzle-orm'
 import type { Sql } from '../../../db/database.ts'
 import { anyOf, typed } from '../../../db/typed.ts'
-import type { Person, Personal } from '../personal.ts'
-import { privacyRestriction } from '../tables.ts'
+import type { Person, Personal } from '../../declare/personal.ts'
+import { privacyRestriction } from '../../tables/privacy.ts'
 
 /** A rule in force: which fields of whom, and which responses set it. */
 export interface Restriction {

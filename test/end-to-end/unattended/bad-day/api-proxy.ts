@@ -1,6 +1,6 @@
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { type Clock, type Random, seededRandom } from '../../../../src/app/clock.ts'
+import { type Clock, type Random, seededRandom } from '../../../../src/base/clock.ts'
 import { bucketOf, type DeliveredResponse, headersOf, type ProxiedRequest } from './proxied-request.ts'
 
 /** A proxy before the API: it records every request, and it can fail. */

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import { seededRandom, type VirtualClock, virtualClock } from '../../../../src/app/clock.ts'
+import { seededRandom, type VirtualClock, virtualClock } from '../../../../src/base/clock.ts'
 import type { Database } from '../../../../src/db/database.ts'
 import { openServer } from '../../../../src/db/server/server.ts'
 import { type Sandbox, startSandbox } from '../../../../src/sandbox/index.ts'

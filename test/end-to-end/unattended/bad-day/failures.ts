@@ -1,4 +1,4 @@
-import { type Random, seededRandom } from '../../../../src/app/clock.ts'
+import { type Random, seededRandom } from '../../../../src/base/clock.ts'
 
 /**
  * What fails around the processes: the database is away (`away`), hangs (`frozen`), loses its connections (`snapped`)

@@ -1,5 +1,5 @@
-import { type Clock, type Random, seededRandom } from '../../../../src/app/clock.ts'
-import { RetryableError } from '../../../../src/app/errors.ts'
+import { type Clock, type Random, seededRandom } from '../../../../src/base/clock.ts'
+import { RetryableError } from '../../../../src/base/errors.ts'
 import type { Environment } from './environment.ts'
 import { exponentialWait } from './failures.ts'
 import type { SimulatedProcess } from './simulated-process.ts'

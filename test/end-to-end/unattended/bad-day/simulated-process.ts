@@ -1,9 +1,9 @@
 import diagnostics from 'node:diagnostics_channel'
 import { createClient } from '../../../../src/api/client.ts'
-import { type Clock, seededRandom } from '../../../../src/app/clock.ts'
+import { type Clock, seededRandom } from '../../../../src/base/clock.ts'
 import { openServer } from '../../../../src/db/server/server.ts'
-import { accountOf, databaseBudget } from '../../../../src/sync/budget/database-budget-store.ts'
-import type { Engine } from '../../../../src/sync/engine.ts'
+import { accountOf, databaseBudget } from '../../../../src/sync/run/database-budget-store.ts'
+import type { Engine } from '../../../../src/sync/run/engine.ts'
 import { countPending } from '../../../support/pending.ts'
 import type { CuttableWay } from '../../../support/proxy.ts'
 

@@ -1,0 +1,256 @@
+import type { AnyPgTable } from 'drizzle-orm/pg-core'
+import type { Api } from '../../api/client.ts'
+import type { WalkProgress } from '../../api/pages.ts'
+import type { UnknownField } from '../../api/schemas/form/unknown.ts'
+import type { Sql } from '../../db/database.ts'
+import type { ClaimKind } from '../evidence/policies.ts'
+import type { Json } from '../normalize/hash.ts'
+import type { ExpiringTable, RetainedObservations, RetainedTable } from '../retention/retained-tables.ts'
+import type { Entity, History, RelatedHistory, SampleTable } from './entity.ts'
+import type { ResponseContext } from './ignored.ts'
+import type { Personal } from './personal.ts'
+
+export type * from '../retention/retained-tables.ts'
+export type * from './entity.ts'
+export { type IgnoredInstant, notAfter, type ResponseContext } from './ignored.ts'
+export {
+  type Fields,
+  isFields,
+  type KeptTable,
+  type Person,
+  type Personal,
+  type PersonalResponses,
+} from './personal.ts'
+
+/** Priority class of a resource's requests: live polls go before refreshes, refreshes before a backfill. */
+export type Lane = 'live' | 'refresh' | 'backfill'
+
+/** What one complete round of requests gave, before normalization. */
+export interface Extraction {
+  /** The records as the wire gave them. */
+  readonly records: readonly unknown[]
+  /** True when everything the API has was seen: only then does absence mean anything. */
+  readonly complete: boolean
+  /** Why it is not complete, where that is not because of a walk over pages. */
+  readonly lacks?: string
+  /** Instants, in ms since the epoch, that the oldest and the newest response speak for. */
+  readonly observedFrom: number
+  readonly observedAt: number
+  readonly pages: number
+  /** When another request may bring something new, by this machine's clock; ms since the epoch. Absent: unknown. */
+  readonly renewAt?: number | null
+  /** What the response holds beside its records; for `derive`. */
+  readonly facts?: Json
+  /** The API's own count of records; null or absent: it sends none. */
+  readonly count?: number | null
+  /** Whether it would have a key, if there were one; absent: it has all there are. */
+  readonly covers?: (key: string) => boolean
+  /** How often a walk over pages began again because the listing moved under it. */
+  readonly restarts?: number
+  /** Why its instants cannot be right: they do not agree with its own `Date` header. */
+  readonly clockError?: string | undefined
+  /** Why the response is not credible, such as a list that is shorter than its own total. */
+  readonly validationError?: string | undefined
+}
+
+export interface ExtractOptions {
+  /** Walk page by page even where the API would give everything at once. */
+  readonly walk?: boolean
+  /** Combat levels that are asked for besides what is asked anyway, where the resource knows levels. */
+  readonly levels?: readonly number[]
+  /** Priority class of the requests; default: the resource's own. */
+  readonly lane?: Lane
+  readonly signal?: AbortSignal
+  readonly onProgress?: (progress: WalkProgress) => void
+}
+
+/** An accepted response, as `derive` gets it. */
+export interface Answered {
+  /** The instant the response speaks for. */
+  readonly at: Date
+  /** The instant of the last accepted response of the same resource and key; null before the first. */
+  readonly previousAt: Date | null
+  readonly facts: Json
+  /** Whether something follows from what the response lacks. */
+  readonly complete: boolean
+  /** The facts of each record, by its key. */
+  readonly recordFacts: ReadonlyMap<string, Json>
+  /**
+   * Counts what the response claims about these subjects, and forgets what it contradicts, of those that are `scope` or below it. Returns
+   * what enough responses agree in, each with the instant of the first.
+   */
+  readonly corroborate: (
+    kind: ClaimKind,
+    subjects: readonly string[],
+    scope?: string,
+  ) => Promise<readonly { readonly subject: string; readonly firstAt: Date }[]>
+  /** What is claimed and not confirmed, each with the instant of the first response that said so. */
+  readonly pendingClaims: (kind: ClaimKind) => Promise<readonly { readonly subject: string; readonly firstAt: Date }[]>
+  /** Versions that are in their tables no longer, with their start: what followed from them did not happen. */
+  readonly withdrawn: readonly { readonly key: string; readonly validFrom: string }[]
+}
+
+/** What files that other people keep hold of a resource: how they are recognised, and how several make one response. */
+export interface FileForm {
+  /** Whether a body is one of its responses; absent: where `isRecord` says so of its records. */
+  isBody?(body: unknown): boolean
+  /** Whether a record, with its key where the body is a map, is one of its records and of no other resource. */
+  isRecord?(record: unknown, key: string): boolean
+  /** About how many records a response has; absent: what a backfill is assumed to bring, or any number. */
+  readonly records?: number
+  /** The kinds of its records: each whole response has most of them. */
+  readonly kinds?: { readonly field: string; readonly members: readonly string[] }
+  /** One body with the records of several, of which a later one counts more. Absent: they make none. */
+  join?(bodies: readonly unknown[]): unknown
+}
+
+/** What a backfill is assumed to bring while the database knows too few keys to measure it. */
+export interface BackfillEstimate {
+  readonly keys: number
+  readonly rowsPerKey: number
+}
+
+/** What the engine must know of a resource to load its records. */
+export interface ResourceBase {
+  /** Name on the command line, in the ledger and in logs. */
+  readonly name: string
+  /** When it is due, as a cron expression in UTC. */
+  readonly schedule: string
+  readonly lane: Lane
+  /** The share (0..1) below which a response is implausible, where the default is not right; a person may set another. */
+  readonly plausibleShare?: number
+  /** Seconds that the API caches a response: an earlier request returns the same (API reference 2.3). */
+  readonly cacheSeconds: number
+  /** The route of its requests; the budget of the route's bucket limits how many keys of a worklist a run refreshes. */
+  readonly route: string
+  /**
+   * Requests, as path and query, whose responses say the same in another form that may lack records: recordings of them load
+   * too, and nothing follows from what they lack.
+   */
+  readonly otherForms?: readonly string[]
+  /** How its responses look in files, for git histories. Absent: they are recognised by their known fields alone. */
+  readonly file?: FileForm
+  /** Days that raw responses are archived unless configured otherwise; absent: forever. */
+  readonly rawDays?: number
+  /** What its archive takes, as measured, for people. */
+  readonly rawCost: string
+  /** Can be requested as a whole by `backfill`, with what its plan assumes before anything is measured. Absent: it cannot. */
+  readonly backfill?: BackfillEstimate
+  readonly history: History
+  readonly relatedHistories?: Readonly<Record<string, RelatedHistory>>
+  readonly samples?: Readonly<Record<string, SampleTable>>
+  /** Whether the API reckons its records for the combat level that one asks for. */
+  readonly byLevel?: boolean
+  /** Whether what changed is also written down field by field, for `*_change`. Needs a document column. Default: no. */
+  readonly changeLog?: boolean
+  /** Its tables that are partitioned by month. Other samples grow with what there is, not with time. */
+  readonly retained?: readonly RetainedTable[]
+  /** Its tables of daily events, of which no coarser numbers are kept. */
+  readonly expiring?: readonly ExpiringTable[]
+  /** Of a resource of which questions rest on when each accepted response was: what retention keeps of that. */
+  readonly evidence?: RetainedObservations
+  /** SQL of the responses that stay in the ledger for ever, as `key` and `observed_at`: questions rest on them. Absent: none. */
+  readonly keptObservations?: string
+  /** The natural key of a raw record, or undefined when it has none that can be read. Never throws. */
+  keyOf(record: unknown): string | undefined
+  /** Fields of a record that cost the whole record when they cannot be read, such as whose it is and since when. */
+  readonly required?: readonly string[]
+  /** The part of a record that the API sent under the record's key, where JSON pointers begin; default: the record itself. */
+  bodyOf?(record: unknown): unknown
+  /**
+   * Turns one raw record into rows. Pure: no clock, no I/O.
+   * @throws RecordError when the record cannot be understood; it goes to quarantine, the others go on.
+   */
+  normalize(record: unknown, context?: ResponseContext): Entity
+  /** The fields of a document that the program does not know: they go into `extra`, and are reported as drift, once. */
+  unknownFields(document: Json): UnknownField[]
+  /** Known enum members by JSON pointer (`*` for every element); any other is kept and reported as drift, once. */
+  readonly vocabulary: Readonly<Record<string, readonly string[]>>
+  /** Of a resource whose responses are about people: who they are, and what is kept of them. */
+  readonly personal?: Personal
+  /** Set-based SQL for what follows from a response but is no version of a record, in its transaction. Returns how many events it wrote. */
+  derive?(sql: Sql, answered: Answered): Promise<number>
+  /** Undoes what `derive` wrote because of responses that speak for instants after this one. */
+  giveUp?(sql: Sql, after: Date): Promise<void>
+  /** The tables that `derive` writes, besides those above. */
+  readonly derived?: readonly AnyPgTable[]
+}
+
+/**
+ * Everything the engine needs to know of a resource whose responses each hold all of it. Read a resource's
+ * `index.ts` first: it is the contract, and `normalize.ts` beside it is its fulfilment.
+ */
+export interface Resource extends ResourceBase {
+  /** Asks the API. Sees no database. */
+  extract(api: Api, options: ExtractOptions): Promise<Extraction>
+}
+
+export interface Named {
+  readonly key: string
+  readonly label: string
+}
+
+/** A key of a worklist, and from when to when it is known to have had a name. */
+export interface NameHolder {
+  readonly uuid: string
+  /** Null where only the uuid is known. */
+  readonly name: string | null
+  /** Null where keys have none. */
+  readonly prefix: string | null
+  readonly since: Date
+  /** Null while it has the name. */
+  readonly until: Date | null
+}
+
+/** A resource with one response per key: its keys wait in a worklist in the database. */
+export interface Worklist extends ResourceBase {
+  /**
+   * The parameter that says how long a list may be, and how long it may be without: a recorded list that was asked for fewer, or a file
+   * with fewer, says nothing of what comes after.
+   */
+  readonly listLimit?: { readonly parameter: string; readonly usual: number }
+  /** One of its keys in a word: the flag of `sync` that names keys (`--guild`), and what parameters of queries are called. */
+  readonly keyFlag: string
+  /** The resource whose first run puts keys on the worklist. */
+  readonly keySource: string
+  /** The resource whose complete responses list every key there is: what a later one names is not gone. */
+  readonly listing?: { readonly resource: string; readonly history: History }
+  /**
+   * Asks the API for every key there is, where no other resource lists them. Sees no database.
+   * @throws RetryableError when there is no list; what is on the worklist is refreshed all the same
+   */
+  listKeys?(api: Api, options: ExtractOptions): Promise<readonly string[]>
+  /** Adds new keys to the worklist and sets how urgent each is; one statement. `at` is now. */
+  plan(sql: Sql, at: Date): Promise<void>
+  /** The keys in the database that a person may mean by a uuid, prefix or name. */
+  find(sql: Sql, name: string): Promise<Named[]>
+  /** Every key in the database that has or had the uuid, prefix or name, with each of its names. */
+  holders(sql: Sql, name: string): Promise<NameHolder[]>
+  /** Up to three names in the database that are similar. */
+  similar(sql: Sql, name: string): Promise<string[]>
+  /** The same by requests to the API, for what the database does not know yet; none when there is no such thing. */
+  lookUp(api: Api, name: string): Promise<Named[]>
+  /** How many current keys have no name in the database yet, where another resource lists keys without names. */
+  countNameless?(sql: Sql): Promise<number>
+  /**
+   * Requests one key. Sees no database.
+   * @throws NotFound when there is no such thing any more, Forbidden when it is private
+   */
+  extractOne(api: Api, key: string, options: ExtractOptions): Promise<Extraction>
+}
+
+/** A resource as it declares itself; without a lane, its requests are refreshes. */
+type Declared<R extends ResourceBase> = Omit<R, 'lane'> & Partial<Pick<R, 'lane'>>
+
+export function defineResource(declared: Declared<Resource>): Resource {
+  return { lane: 'refresh', ...declared }
+}
+
+/** Declares a resource that is requested key by key. */
+export function defineWorklist(declared: Declared<Worklist>): Worklist {
+  return { lane: 'refresh', ...declared }
+}
+
+export function isWorklist(resource: Resource | Worklist): resource is Worklist {
+  return 'extractOne' in resource
+}

@@ -1,0 +1,228 @@
+import { and, desc, eq, gte, lte, sql as text } from 'drizzle-orm'
+import type { Database, Sql } from '../../db/database.ts'
+import { lockForTransaction } from '../../db/locks/held-locks.ts'
+import { anyOf, typed } from '../../db/typed.ts'
+import { accepted } from '../sql/accepted.ts'
+import { run } from '../tables/ledger.ts'
+import { expectation, gap } from '../tables/state.ts'
+
+/** How often a resource is to be observed from an instant on. */
+export interface Expectation {
+  readonly resource: string
+  /** Seconds from one observation to the next; null: none is expected, because the resource is switched off. */
+  readonly everySeconds: number | null
+  /** The command that set it. */
+  readonly setBy: 'start' | 'sync'
+  readonly at: Date
+}
+
+/** What is expected of a resource at an instant, or undefined when nothing was ever set. */
+export async function expectationAt(
+  sql: Sql,
+  resource: string,
+  at: Date,
+): Promise<{ readonly everySeconds: number | null; readonly setBy: string } | undefined> {
+  const [row] = await typed(sql)
+    .select({ everySeconds: expectation.everySeconds, setBy: expectation.toldBy })
+    .from(expectation)
+    .where(and(eq(expectation.resource, resource), lte(expectation.validFrom, at)))
+    .orderBy(desc(expectation.validFrom))
+    .limit(1)
+  return row
+}
+
+/** Sets how often a resource is to be observed from `at` on; writes a row only when that differs from what is in force. */
+export async function setExpectedInterval(
+  db: Database,
+  { resource, everySeconds, setBy, at }: Expectation,
+): Promise<void> {
+  const inForce = await expectationAt(db, resource, at)
+  if (inForce && inForce.everySeconds === everySeconds) return
+  await db.transaction(async (sql) => {
+    // The first one holds for the time before it, too.
+    await invalidateCoverage(sql, resource, inForce ? at : null)
+    const expected = { everySeconds, toldBy: setBy }
+    await typed(sql)
+      .insert(expectation)
+      .values({ resource, validFrom: at, ...expected })
+      .onConflictDoUpdate({ target: [expectation.resource, expectation.validFrom], set: expected })
+  })
+}
+
+/** An observation of a resource whose response holds all of it. */
+export interface Observed {
+  readonly resource: string
+  /** The instant that the response speaks for. */
+  readonly observedAt: Date
+  /** When the response came, by the clock of this machine. */
+  readonly receivedAt: Date
+  /** Seconds that the API caches it. */
+  readonly cacheSeconds: number
+  /** Since when its request waited for the rate limit; null when it did not. */
+  readonly waitedSince: Date | null
+}
+
+/** What a request takes, and what a header that counts whole seconds leaves out; ms. */
+const imprecision = 5000
+
+/**
+ * Records what was missed between the last accepted response that holds all of a resource and this one.
+ * To be called in the transaction of the response, before its ledger row.
+ */
+export async function recordGap(
+  sql: Sql,
+  { resource, observedAt, receivedAt, cacheSeconds, waitedSince }: Observed,
+): Promise<void> {
+  const [last] = await sql.query<{ at: Date; first: Date; latest: Date; expected: Expected[] | null }>(
+    `select copy.observed_at as at, min(copy.finished_at) as first, max(copy.finished_at) as latest, ${expectations}
+       from sync.run copy
+      where copy.resource = $1 and copy.${accepted}
+        and copy.observed_at = (select max(run.observed_at) from sync.run where run.resource = $1 and run.${accepted})
+      group by copy.observed_at`,
+    [resource],
+  )
+  if (!last?.expected) return
+  const apart = receivedAt.getTime() - last.latest.getTime()
+  // An identical copy that was requested later speaks for as much later.
+  const began = last.at.getTime() + last.latest.getTime() - last.first.getTime()
+  const ended = observedAt.getTime() === last.at.getTime() ? began + apart : observedAt.getTime()
+  // How far apart two responses speak depends on how old their copies were; whether they were requested in time does not.
+  const isSameTime = Math.abs(ended - began - apart) <= 1000 * cacheSeconds + imprecision
+  const distance = isSameTime ? apart : ended - began
+  const between = { began, ended, distance, expected: last.expected, since: last.latest }
+  await writeGaps(sql, resource, { ...between, waitedSince })
+}
+
+/** The same for a worklist, of which a response about any key is an observation. Before the observation row. */
+export async function recordWorklistGap(sql: Sql, resource: string, receivedAt: Date): Promise<void> {
+  const [last] = await sql.query<{ at: Date; expected: Expected[] | null }>(
+    `select one.received_at as at, ${expectations} from sync.observation one
+      where one.resource = $1 and one.status not in ('rejected', 'stale') order by one.received_at desc limit 1`,
+    [resource],
+  )
+  if (!last?.expected) return
+  const [began, ended] = [last.at.getTime(), receivedAt.getTime()]
+  await writeGaps(sql, resource, { began, ended, distance: ended - began, expected: last.expected, since: last.at })
+}
+
+const expectations = `(select jsonb_agg(jsonb_build_object('from', 1000 * extract(epoch from expected.valid_from), 'every', expected.every_seconds)
+                      order by expected.valid_from)
+         from sync.expectation expected where expected.resource = $1) as expected`
+
+interface BetweenResponses extends Between {
+  /** When the last response before came, by the clock of this machine. */
+  readonly since: Date
+  readonly waitedSince?: Date | null
+}
+
+async function writeGaps(
+  sql: Sql,
+  resource: string,
+  { since, waitedSince = null, ...between }: BetweenResponses,
+): Promise<void> {
+  const gaps = gapsBetween(between)
+  if (gaps.length === 0) return
+  const reason = (await reasonSince(sql, resource, since)) ?? waitReason(waitedSince)
+  const rows = gaps.map(({ began, ended, missed }) => ({
+    resource,
+    beganAt: new Date(began),
+    endedAt: new Date(ended),
+    missed,
+    reason: missed === 0 ? 'switched off' : reason,
+  }))
+  // Of a worklist, two responses at once may find the same gap.
+  await typed(sql).insert(gap).values(rows).onConflictDoNothing()
+}
+
+/** Why there was no response: what the last attempt in between came to. */
+async function reasonSince(sql: Sql, resource: string, since: Date): Promise<string | undefined> {
+  const [row] = await typed(sql)
+    .select({ reason: text<string | null>`coalesce(${run.error}, ${run.reason})` })
+    .from(run)
+    .where(
+      and(
+        eq(run.resource, resource),
+        anyOf(run.status, ['failed', 'interrupted', 'rejected', 'stale']),
+        gte(run.startedAt, since),
+      ),
+    )
+    .orderBy(desc(run.startedAt))
+    .limit(1)
+  return row?.reason ?? undefined
+}
+
+function waitReason(since: Date | null): string {
+  if (since === null) return 'no request was sent'
+  return `budget used up by others: the request waited for the rate limit since ${since.toISOString()}`
+}
+
+/** How often something is expected from an instant on, in order of time. */
+export interface Expected {
+  /** Ms since the epoch. */
+  readonly from: number
+  /** Seconds; null: not at all. */
+  readonly every: number | null
+}
+
+/** A stretch of time in which `missed` observations should have been made; 0: none were expected. Ms since the epoch. */
+export interface Gap {
+  readonly began: number
+  readonly ended: number
+  readonly missed: number
+}
+
+/** Two observations; ms since the epoch. */
+export interface Between {
+  readonly began: number
+  readonly ended: number
+  /** How far apart they are for the purpose of being on time, ms. */
+  readonly distance: number
+  /** All expectations there are, at least one; the first holds for the time before it, too. */
+  readonly expected: readonly Expected[]
+}
+
+/**
+ * What was missed between two observations. The next one is on time until half its time has passed again, so that
+ * neither drift nor a retry is a gap. Where the expectation changed in between, each part is a gap of its own.
+ */
+export function gapsBetween({ began, ended, distance, expected }: Between): Gap[] {
+  if (ended <= began || distance <= 0) return []
+  return expected.flatMap(({ from, every }, nth) => {
+    const begins = nth === 0 ? began : Math.max(from, began)
+    const until = expected[nth + 1]?.from ?? Number.POSITIVE_INFINITY
+    const ends = Math.min(until, began + distance)
+    if (begins >= ends) return []
+    const missed = every === null ? 0 : missedIn((ends - begins) / 1000 / every)
+    if (missed === 0 && every !== null) return []
+    return [{ began: begins, ended: until < began + distance ? until : ended, missed }]
+  })
+}
+
+/** Observations that are missing in a stretch of so many periods, between one at its beginning and one at its end. */
+function missedIn(periods: number): number {
+  return Math.max(0, Math.ceil(periods - 0.5) - 1)
+}
+
+/**
+ * Invalidates what is counted of a resource from an instant on, before something is written that changes it. Counting waits
+ * until the transaction ends. Where the ledger is compacted, what is counted stays.
+ * @param at null: since ever
+ */
+export async function invalidateCoverage(sql: Sql, resource: string, at: Date | null): Promise<void> {
+  await lockForTransaction(sql, countingLock(resource), 'shared')
+  const hour = `date_trunc('hour', coalesce($2::timestamptz, '-infinity'), 'UTC')`
+  await sql.query(
+    `with back as (
+       update sync.coverage_reach reach set counted_until = greatest(reach.thinned_until, ${hour})
+        where reach.resource = $1 and reach.counted_until > greatest(reach.thinned_until, ${hour})
+       returning reach.counted_until
+     )
+     delete from sync.coverage_hour counted using back where counted.resource = $1 and counted.hour >= back.counted_until`,
+    [resource, at],
+  )
+}
+
+/** Counting waits for transactions that write what is counted, and they wait for it. */
+export function countingLock(resource: string): string {
+  return `coverage ${resource}`
+}

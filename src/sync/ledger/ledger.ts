@@ -1,0 +1,132 @@
+import { InterruptedError } from '../../base/errors.ts'
+import type { Sql } from '../../db/database.ts'
+import { typed } from '../../db/typed.ts'
+import type { Novelty } from '../normalize/drift.ts'
+import { canonicalJson, indexable } from '../normalize/hash.ts'
+import type { Quarantined } from '../normalize/prepare.ts'
+import type { LastAccepted } from '../respond/validate-snapshot.ts'
+import { observation, run } from '../tables/ledger.ts'
+import { invalidateCoverage, recordWorklistGap } from './gaps.ts'
+
+export type RunRow = typeof run.$inferInsert
+
+export type RunStatus = 'ok' | 'unchanged' | 'stale' | 'rejected' | 'partial' | 'skipped' | 'interrupted' | 'failed'
+
+/** The status of a run that an error ended. Nothing is wrong where a signal did. */
+export function statusOfError(error: unknown): 'failed' | 'interrupted' {
+  return error instanceof InterruptedError ? 'interrupted' : 'failed'
+}
+
+/** Nothing was seen and nothing written. */
+export const noCounts = {
+  records: 0,
+  inserted: 0,
+  changed: 0,
+  closed: 0,
+  unchanged: 0,
+  events: 0,
+  rejected: 0,
+  quarantined: 0,
+}
+
+/** A response or a run in numbers; columns of `sync.run`. */
+export type Counts = Readonly<Record<keyof typeof noCounts, number>>
+
+/** Whether what the API sent was loaded, at least in part, or known. */
+export function isAccepted(status: string): boolean {
+  return status === 'ok' || status === 'unchanged' || status === 'partial'
+}
+
+/** What the ledger has of the last accepted response of a resource. */
+export interface LastRun extends LastAccepted {
+  /** Null where the table must be counted. */
+  readonly currentKeys: number | null
+  /** Records that came, and those of them that could be normalized. */
+  readonly came: number
+  readonly normalized: number
+  /** Null where the same body must be parsed again. */
+  readonly bodyHash: Uint8Array | null
+}
+
+/** The last accepted response of a resource, or undefined before the first. */
+export async function lastAccepted(sql: Sql, resource: string): Promise<LastRun | undefined> {
+  const [row] = await sql.query<Omit<LastRun, 'observedAt'> & { observed_at: Date }>(
+    // A run from a lake has no hash: its response counts as another one.
+    `select latest.observed_at, coalesce(latest.content_hash, '') as "contentHash", latest.living as "currentKeys",
+            latest.records as came, latest.normalized, latest.body_hash as "bodyHash",
+            -- An incomplete response does not show how many records there should be.
+            coalesce((select coalesce(normalized, records) from sync.run
+                       where resource = $1 and status in ('ok', 'unchanged', 'partial') and complete
+                       order by observed_at desc nulls last, started_at desc limit 1), latest.normalized, latest.records) as records
+       from sync.run latest
+      where latest.resource = $1 and latest.status in ('ok', 'unchanged', 'partial')
+      order by latest.observed_at desc nulls last, latest.started_at desc limit 1`,
+    [resource],
+  )
+  if (!row) return undefined
+  const { observed_at, ...last } = row
+  return { ...last, observedAt: observed_at.getTime() }
+}
+
+/** Writes the one row that every run leaves. */
+export async function appendRun(sql: Sql, row: RunRow): Promise<void> {
+  await typed(sql).insert(run).values(row)
+}
+
+/** Writes the row of a response about one key, and the gap since the one before, of any key. */
+export async function appendObservation(sql: Sql, row: typeof observation.$inferInsert): Promise<void> {
+  await invalidateCoverage(sql, row.resource, row.receivedAt)
+  if (row.status !== 'rejected' && row.status !== 'stale') await recordWorklistGap(sql, row.resource, row.receivedAt)
+  await typed(sql).insert(observation).values(row)
+}
+
+/** Keeps records that could not be understood; each distinct one once, however often the API repeats it. */
+export async function appendQuarantine(
+  sql: Sql,
+  found: { resource: string; at: Date; runId: string },
+  records: readonly Quarantined[],
+): Promise<void> {
+  if (records.length === 0) return
+  await sql.query(
+    `insert into sync.quarantine (resource, key, path, reason, raw, raw_hash, first_seen_at, run_id)
+     select $1, key, path, reason, raw::json, hash, $2, $3
+       from unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::bytea[]) as bad(key, path, reason, raw, hash)
+     on conflict do nothing`,
+    [
+      found.resource,
+      found.at,
+      found.runId,
+      records.map((one) => one.key ?? null),
+      records.map((one) => one.path),
+      records.map((one) => one.reason),
+      records.map((one) => one.rawText),
+      records.map((one) => one.hash),
+    ],
+  )
+}
+
+/** Notes what the program did not know; returns what was new, so that it is reported once. */
+export async function appendDrift(
+  sql: Sql,
+  found: { resource: string; at: Date; runId: string },
+  novelties: readonly (Novelty & { readonly key: string })[],
+): Promise<{ kind: string; path: string; member: string }[]> {
+  if (novelties.length === 0) return []
+  return await sql.query(
+    `insert into sync.drift (resource, kind, path, member, key, example, first_seen_at, run_id)
+     select $1, kind, path, member, key, example::jsonb, $2, $3
+       from unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::text[]) as new(kind, path, member, key, example)
+     on conflict do nothing
+     returning kind, path, member`,
+    [
+      found.resource,
+      found.at,
+      found.runId,
+      novelties.map((one) => one.kind),
+      novelties.map(({ path }) => indexable(path)),
+      novelties.map(({ member }) => indexable(member)),
+      novelties.map((one) => one.key),
+      novelties.map(({ example }) => canonicalJson(example)),
+    ],
+  )
+}

@@ -1,0 +1,78 @@
+import { and, eq, sql as fragment, isNotNull } from 'drizzle-orm'
+import type { Sql } from '../../db/database.ts'
+import { anyOf, typed } from '../../db/typed.ts'
+import { workItem } from '../tables/ledger.ts'
+import type { LastAccepted } from './validate-snapshot.ts'
+
+/** The columns of a key that is free. */
+export const free = { leasedUntil: null, leasedBy: null }
+const notRefused = { refusal: null, refusedSince: null, refusedTimes: null }
+
+export function isKey(resource: string, key: string) {
+  return and(eq(workItem.resource, resource), eq(workItem.key, key))
+}
+
+/** The last accepted response about a key, its row locked until the transaction ends. */
+export async function lastOfKey(
+  sql: Sql,
+  resource: string,
+  key: string,
+): Promise<(LastAccepted & { currentKeys: number }) | undefined> {
+  const [item] = await typed(sql)
+    .select()
+    .from(workItem)
+    .where(and(isKey(resource, key), isNotNull(workItem.observedAt)))
+    .for('update')
+  if (!item?.observedAt) return undefined
+  const { observedAt, goneAt, contentHash, records } = item
+  return {
+    // What was produced before a tombstone does not undo it.
+    observedAt: Math.max(observedAt.getTime(), goneAt?.getTime() ?? 0),
+    // A tombstone leaves no hash: no response is the same.
+    contentHash: contentHash ?? new Uint8Array(),
+    // One record for one key: an older program counted quarantined pieces too.
+    records: Math.min(records ?? 1, 1),
+    currentKeys: 1,
+  }
+}
+
+export interface Checked {
+  readonly key: string
+  /** Ms since the epoch. */
+  readonly now: number
+  /** Set when a response was accepted. */
+  readonly accepted?: {
+    readonly observedAt: Date
+    readonly contentHash: Uint8Array
+    readonly records: number
+    readonly credential?: 'guest' | 'token' | undefined
+  }
+  /** Set when a response shows the key, whatever came of it: `long ago` when it is older than what is known. */
+  readonly shown?: 'now' | 'long ago'
+}
+
+/** Releases a claimed key with what the request brought. */
+export async function recordChecked(sql: Sql, resource: string, { key, now, accepted, shown }: Checked): Promise<void> {
+  await typed(sql)
+    .update(workItem)
+    .set({
+      ...free,
+      checkedAt: fragment`greatest(${workItem.checkedAt}, ${new Date(now)}::timestamptz)`,
+      ...(accepted && {
+        ...accepted,
+        // Of the two kinds, the token is shown more.
+        credential: fragment`greatest(${workItem.credential}, ${accepted.credential ?? null}::text)`,
+        firstObservedAt: fragment`coalesce(${workItem.firstObservedAt}, ${accepted.observedAt}::timestamptz)`,
+      }),
+      ...(shown === 'now' && { goneAt: null }),
+      ...(shown && notRefused),
+    })
+    .where(isKey(resource, key))
+}
+
+export async function forgetRefusals(sql: Sql, resource: string, keys: readonly string[]): Promise<void> {
+  await typed(sql)
+    .update(workItem)
+    .set(notRefused)
+    .where(and(eq(workItem.resource, resource), anyOf(workItem.key, keys)))
+}

@@ -1,0 +1,212 @@
+import type { Sql } from '../../db/database.ts'
+import type { ResourceBase } from '../declare/resource.ts'
+import { corroborate, forgetContradicted, pendingClaims, type Witness } from '../evidence/claims.ts'
+import { policiesOf } from '../evidence/policies.ts'
+import { appendQuarantine } from '../ledger/ledger.ts'
+import { documentOf } from '../normalize/novelties.ts'
+import { rootsOf } from '../normalize/prepare.ts'
+import { addTouched, type Touched } from '../outbox/touched.ts'
+import { type Absence, closeAbsent } from './absent.ts'
+import { carryForward } from './carry.ts'
+import { appendFieldChanges, type DocumentChange } from './field-changes.ts'
+import { absenceActions, type GuardAction, type Lacking, olderActions, zeroActions } from './guard-actions.ts'
+import type { Loaded, Withdrawn } from './load.ts'
+import { closePreviousSpells, countCurrent, findMissingKeys, tombstoneMissing } from './missing-keys.ts'
+import { loadAndRemember, takeBackOfGone } from './pending-versions.ts'
+import { appendSamples, type Sampled } from './samples.ts'
+import { lostBy, recordDrift } from './shape-changes.ts'
+import type { IncomingResponse } from './validate-snapshot.ts'
+
+const nothingAbsent = { gone: [], closed: [], waiting: [], unknown: false }
+
+/** Loads an accepted response: versions, tombstones, samples, changed fields, quarantine, drift, and the events that follow. */
+export async function loadAccepted(sql: Sql, resource: ResourceBase, response: IncomingResponse, witness: Witness) {
+  const { extraction, preparation, last, runId, guards } = response
+  const { quarantined } = preparation
+  const roots = rootsOf(preparation)
+  const { at } = witness
+  const found = { resource: resource.name, at, runId }
+  const loaded = await loadRoots(sql, resource, response, witness)
+  const { gone, closed, waiting, unknown } =
+    response.scope === undefined ? await tombstoneMissingRoots(sql, resource, response, witness, loaded) : nothingAbsent
+  const touched: Touched = { keys: new Set(closed.map(({ key }) => key)), concerns: new Set() }
+  addTouched(touched, resource.history, loaded)
+  const related = await loadRelated(sql, resource, response, witness, { goneRoots: gone, touched })
+  const { written: others, lacking } = related
+  const { sampled, samples, content } = await loadSamples(sql, resource, response, at)
+  const missed = {
+    what: 'records',
+    waiting: waiting.length,
+    named: waiting.toSorted().slice(0, 3),
+    ended: closed.length,
+  }
+  const guarded = [
+    ...related.guarded,
+    ...absenceActions(
+      [missed, ...lacking],
+      policiesOf(guards)[response.isShrunken ? 'missing from shrunken' : 'missing'],
+    ),
+    ...zeroActions(sampled, guards.zeroShare),
+  ]
+  // The first response is where history begins: nothing in it is known to have changed.
+  if (last && resource.changeLog)
+    await appendFieldChanges(sql, resource.name, [...documentChanges(loaded, at), ...closed])
+  await appendQuarantine(sql, found, quarantined)
+  const drift = await recordDrift(sql, resource, found, { preparation, loaded, isWhole: response.scope === undefined })
+  const events = resource.derive
+    ? await resource.derive(sql, {
+        at,
+        previousAt: last ? new Date(last.observedAt) : null,
+        facts: extraction.facts ?? null,
+        complete: extraction.complete,
+        recordFacts: new Map(roots.map((entity) => [entity.key, entity.facts ?? null])),
+        corroborate: async (kind, subjects, scope) => {
+          const claims = subjects.map((subject) => ({ subject }))
+          await forgetContradicted(sql, witness, kind, claims, scope)
+          return (await corroborate(sql, witness, kind, claims)).confirmed
+        },
+        pendingClaims: (kind) => pendingClaims(sql, witness, kind),
+        withdrawn: related.withdrawn,
+      })
+    : 0
+  const versions = loaded.inserted.length + loaded.changed.length + closed.length
+  return {
+    inserted: loaded.inserted.length,
+    changed: loaded.changed.length + content,
+    closed: closed.length,
+    unchanged: loaded.unchanged,
+    awaitsAbsences: unknown || waiting.length > 0,
+    currentKeys: await currentKeysAfter(sql, resource, response, loaded.inserted.length - closed.length),
+    // What the first response shows did not happen then.
+    events: last ? others + events : 0,
+    hasChanged: versions + others + samples + events > 0,
+    drift,
+    touched: last && !resource.personal ? touched : undefined,
+    lost: response.scope === undefined ? [] : [...lostBy(loaded.changed).values()].flat(),
+    guarded,
+  }
+}
+
+/** Appends the samples of a response. `content`: how many of them are what the resource is about. */
+async function loadSamples(sql: Sql, resource: ResourceBase, { preparation, last }: IncomingResponse, at: Date) {
+  const sampled: Sampled[] = []
+  let content = 0
+  for (const [name, sample] of Object.entries(resource.samples ?? {})) {
+    const rows = preparation.entities.flatMap((entity) => entity.samples?.[name] ?? [])
+    const appended = await appendSamples(sql, sample, rows, at)
+    sampled.push(appended)
+    // The first response changes nothing.
+    if (sample.isContent && last) content += appended.written
+  }
+  return { sampled, content, samples: sampled.reduce((sum, { written }) => sum + written, 0) }
+}
+
+/** Counts the current keys where the last accepted response does not say how many it left. @param more those since then */
+async function currentKeysAfter(sql: Sql, { history }: ResourceBase, { last, scope }: IncomingResponse, more: number) {
+  const before = last?.currentKeys ?? (scope === undefined ? null : 0)
+  return before === null ? await countCurrent(sql, history) : before + more
+}
+
+/** Loads the versions of the records. Those that the last accepted response had too are current: they are not compared again. */
+async function loadRoots(
+  sql: Sql,
+  { history }: ResourceBase,
+  { preparation, last }: IncomingResponse,
+  witness: Witness,
+): Promise<Loaded> {
+  const lastSeen = last ? new Date(last.observedAt) : null
+  const before = preparation.repetition?.before
+  const roots = rootsOf(preparation)
+  const isAfterLast = last && before && Buffer.compare(before.contentHash, last.contentHash) === 0
+  if (!isAfterLast || history.compare) return await loadAndRemember(sql, witness, history, roots, lastSeen)
+  // What one response showed again counts for this one, too.
+  const kinds = history.reopens ? (['shown', 'returned'] as const) : []
+  const pending = new Set<string>()
+  for (const kind of kinds) for (const { subject } of await pendingClaims(sql, witness, kind)) pending.add(subject)
+  const others = roots.filter((entity) => !before.entities.has(entity) || pending.has(entity.key))
+  const loaded = await loadAndRemember(sql, witness, history, others, lastSeen)
+  return { ...loaded, unchanged: loaded.unchanged + roots.length - others.length }
+}
+
+/** Tombstones the records that enough responses have lacked. `unknown`: what the response lacks is unknown. */
+async function tombstoneMissingRoots(
+  sql: Sql,
+  { history }: ResourceBase,
+  { extraction, preparation, last, isShrunken }: IncomingResponse,
+  witness: Witness,
+  loaded: Loaded,
+) {
+  const { quarantined, seen } = preparation
+  const unreadable = quarantined.some(({ key }) => key === undefined)
+  const isComplete = extraction.complete && !unreadable && last !== undefined
+  // When all current keys are there, none is missing, and a search would only read the table; where something is pending, it may be over.
+  const isFull =
+    !witness.hasClaims &&
+    quarantined.length === 0 &&
+    rootsOf(preparation).length - loaded.inserted.length === last?.currentKeys
+  const among = { history, seen, covers: extraction.covers, isComplete: isComplete && !isFull, isShrunken }
+  const { gone, waiting } = await findMissingKeys(sql, witness, among)
+  const closed = await tombstoneMissing(sql, witness, history, gone)
+  await takeBackOfGone(sql, witness, history, gone)
+  return { gone, closed, waiting, unknown: !isComplete }
+}
+
+/** Loads the related histories and tombstones what is absent from them; counts versions that began or ended. */
+async function loadRelated(
+  sql: Sql,
+  resource: ResourceBase,
+  response: IncomingResponse,
+  ofRoot: Witness,
+  { goneRoots, touched }: { readonly goneRoots: readonly Absence[]; touched: Touched },
+): Promise<{ written: number; lacking: Lacking[]; guarded: GuardAction[]; withdrawn: Withdrawn[] }> {
+  const { preparation, guards, scope } = response
+  const withdrawn: Withdrawn[] = []
+  let written = 0
+  const guarded: GuardAction[] = []
+  const lacking: Lacking[] = []
+  for (const [name, history] of Object.entries(resource.relatedHistories ?? {})) {
+    const found = preparation.entities.flatMap((entity) => entity.relatedEntities[name] ?? [])
+    const entities =
+      history.spellColumn === undefined ? found : await carryForward(sql, history, history.spellColumn, found)
+    const witness = { ...ofRoot, resource: `${resource.name}/${name}` }
+    let waiting = 0
+    let ended = 0
+    if (history.spellColumn !== undefined && scope !== undefined) {
+      ended = await closePreviousSpells(sql, witness, { history, scope }, history.spellColumn, entities)
+      written += ended
+    }
+    const lastSeen = response.last ? new Date(response.last.observedAt) : null
+    const loaded = await loadAndRemember(sql, witness, history, entities, lastSeen)
+    written += loaded.inserted.length + loaded.changed.length + loaded.withdrawn.length
+    for (const one of loaded.withdrawn) withdrawn.push(one)
+    addTouched(touched, history, loaded)
+    for (const one of olderActions(name, loaded, guards.absences)) guarded.push(one)
+    if (history.absence === 'with-root') {
+      if (goneRoots.length > 0) written += (await closeAbsent(sql, history, goneRoots, witness.at)).length
+      for (const one of await takeBackOfGone(sql, witness, history, goneRoots)) withdrawn.push(one)
+      continue
+    }
+    // What is in quarantine was there.
+    const kept = preparation.quarantined.flatMap(({ key }) => key ?? [])
+    const isComplete = kept.length === preparation.quarantined.length
+    const seen = new Set([...entities.map((entity) => entity.key), ...kept])
+    for (const root of preparation.entities) {
+      if (root.incomplete?.includes(name)) continue
+      const missing = await findMissingKeys(sql, witness, { history, seen, scope: root.key, isComplete })
+      const closed = await tombstoneMissing(sql, witness, history, missing.gone)
+      waiting += missing.waiting.length
+      ended += closed.length
+      written += closed.length
+    }
+    // Their keys are people: the ledger counts them and does not name them.
+    lacking.push({ what: name, waiting, named: [], ended })
+  }
+  return { written, lacking, guarded, withdrawn }
+}
+
+function documentChanges(loaded: Loaded, at: Date): DocumentChange[] {
+  const appeared = loaded.inserted.map((entity) => ({ entity, before: undefined }))
+  return [...appeared, ...loaded.changed].map(({ entity, before }) => {
+    return { key: entity.key, at, before, after: documentOf(entity) }
+  })
+}

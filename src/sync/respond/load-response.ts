@@ -1,0 +1,123 @@
+import type { Sql } from '../../db/database.ts'
+import type { ResourceBase } from '../declare/resource.ts'
+import { hasClaims, type Witness } from '../evidence/claims.ts'
+import { type Counts, noCounts, type RunStatus } from '../ledger/ledger.ts'
+import { sha256 } from '../normalize/hash.ts'
+import { fingerprintOf, rootsOf } from '../normalize/prepare.ts'
+import type { Touched } from '../outbox/touched.ts'
+import type { Target } from '../privacy/erase-person.ts'
+import { applyPrivacyRules, hiddenIn } from '../privacy/privacy.ts'
+import { averageAgain } from './averages.ts'
+import { ignoredActions, walkActions } from './guard-actions.ts'
+import { loadAccepted } from './load-accepted.ts'
+import { countedOf } from './pending-versions.ts'
+import { type Validation, validateResponse } from './validate-response.ts'
+import type { IncomingResponse } from './validate-snapshot.ts'
+
+export interface LoadResult extends Counts, Pick<Validation, 'reason' | 'normalized' | 'guarded'> {
+  readonly status: RunStatus
+  /** The instant that it speaks for; null when its own headers contradict that. */
+  readonly observedAt: Date | null
+  /** Current keys after it; null when it was not accepted. */
+  readonly currentKeys: number | null
+  readonly contentHash: Buffer
+  /** Restricted fields that it shows: they are in no table, and may stay nowhere else. */
+  readonly hidden: readonly Target[]
+  /** It hides for the first time something that is kept. */
+  readonly hidesKept?: boolean
+  /** Fields that the record of a worklist had before and has not any more. */
+  readonly lost?: readonly string[]
+  /** What it changed, where that may be named. */
+  readonly touched?: Touched | undefined
+  /** What is new to the program, for the log. */
+  readonly drift: readonly { readonly kind: string; readonly path: string; readonly member: string }[]
+}
+
+/** Validates a response and loads what of it is accepted. Belongs into the transaction that records it. */
+export async function loadResponse(sql: Sql, resource: ResourceBase, incoming: IncomingResponse): Promise<LoadResult> {
+  const { extraction, preparation, scope } = incoming
+  const { quarantined, seen } = preparation
+  const records = seen.size + quarantined.filter(({ key }) => key === undefined).length
+  const contentHash = fingerprintOf(extraction, preparation)
+  const witness = await witnessOf(sql, resource, incoming)
+  const validation = await validateResponse(sql, resource, incoming, witness, { records, contentHash })
+  const { status, reason, normalized, guarded } = validation
+  const observedAt =
+    status === 'rejected' && extraction.clockError !== undefined ? null : new Date(extraction.observedAt)
+  const base = { ...noCounts, records, contentHash, observedAt, normalized, currentKeys: null, drift: [], hidden: [] }
+  if (status === 'stale') return { ...base, status, reason, guarded }
+  if (status === 'rejected') {
+    const hidden = await hiddenIn(sql, resource, validation.response)
+    return { ...base, hidden, status, reason, rejected: 1, guarded }
+  }
+  // What was given up may have been pending before, and is again.
+  const isGivenUp = validation.response.last !== incoming.last
+  const current = isGivenUp ? await witnessOf(sql, resource, validation.response) : witness
+  const { hash, awaitsAbsences, ...accepted } = await loadUnlessKnown(sql, resource, validation, current, contentHash)
+  if (scope !== undefined) await averageAgain(sql, resource, new Date(extraction.observedAt))
+  preparation.repetition?.remember({ contentHash: hash, entities: new Set(rootsOf(preparation)) })
+  const actions = [...walkActions(extraction, records), ...guarded, ...accepted.guarded]
+  // Later ones are still compared with the last one of plausible size.
+  const compared =
+    awaitsAbsences && validation.response.isShrunken ? (incoming.last?.records ?? normalized) : normalized
+  return {
+    ...base,
+    normalized: compared,
+    quarantined: quarantined.length,
+    ...accepted,
+    contentHash: hash,
+    guarded: actions,
+  }
+}
+
+async function witnessOf(
+  sql: Sql,
+  resource: ResourceBase,
+  { extraction, receivedAt, runId, guards, scope }: IncomingResponse,
+): Promise<Witness> {
+  const at = new Date(extraction.observedAt)
+  const { name, cacheSeconds } = resource
+  const of = { resource: name, cacheSeconds, at, receivedAt: new Date(receivedAt), runId, guards }
+  return { ...of, hasClaims: await hasClaims(sql, countedOf(resource), scope) }
+}
+
+/** Loads a response that is accepted; one that is the same as the last one changes nothing. */
+async function loadUnlessKnown(
+  sql: Sql,
+  resource: ResourceBase,
+  { status: verdict, reason, response }: Validation,
+  witness: Witness,
+  contentHash: Buffer,
+) {
+  const { preparation, last, extraction } = response
+  const partial = partialReason(response) ?? reason
+  const statusOf = (otherwise: 'ok' | 'unchanged'): RunStatus => (partial ? 'partial' : otherwise)
+  const { hidden, isNews, eraseHidden, ...privacy } = await applyPrivacyRules(sql, resource, response)
+  // Only a response that is newer in all its pages is another one, and then it counts for what is pending.
+  const isEvidence = witness.hasClaims && !(last && extraction.observedFrom <= last.observedAt)
+  if (verdict === 'unchanged' && !isNews && !isEvidence) {
+    const currentKeys = last?.currentKeys ?? null
+    const known = { unchanged: rootsOf(preparation).length, currentKeys, awaitsAbsences: false, ...privacy }
+    return { ...known, status: statusOf('unchanged'), reason: partial, hidden, hash: contentHash }
+  }
+  const { hasChanged, guarded, ...loaded } = await loadAccepted(sql, resource, response, witness)
+  await eraseHidden()
+  return {
+    ...loaded,
+    status: statusOf(hasChanged ? 'ok' : 'unchanged'),
+    reason: partial,
+    hidden,
+    hidesKept: privacy.hidesKept,
+    // Another hash: the same response must not count as known once all of it may be loaded, or while it is shrunken.
+    hash: hidden.length > 0 || (response.isShrunken && loaded.awaitsAbsences) ? sha256(contentHash) : contentHash,
+    guarded: [...(verdict === 'load' ? ignoredActions(preparation.ignored) : []), ...privacy.guarded, ...guarded],
+  }
+}
+
+function partialReason({ extraction, preparation }: IncomingResponse): string | null {
+  const { length } = preparation.quarantined
+  if (length > 0) return `${length} records could not be understood; see sync.quarantine`
+  if (extraction.complete) return null
+  if (extraction.lacks !== undefined) return `${extraction.lacks} (${preparation.came} records came)`
+  return `the walk saw another number of records than the API counts (${preparation.came} came)`
+}

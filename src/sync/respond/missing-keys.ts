@@ -1,0 +1,135 @@
+import { FatalError } from '../../base/errors.ts'
+import type { Sql } from '../../db/database.ts'
+import type { History, ResourceBase, Row } from '../declare/resource.ts'
+import { corroborate, forgetClaims, forgetClaimsAbout, pendingClaims, type Witness } from '../evidence/claims.ts'
+import { policiesOf } from '../evidence/policies.ts'
+import { accepted } from '../sql/accepted.ts'
+import { historySql } from '../sql/history-sql.ts'
+import { type Absence, closeAbsent, findAbsent } from './absent.ts'
+import type { DocumentChange } from './field-changes.ts'
+import { rememberTombstones } from './tombstones.ts'
+
+/** Where absences are looked for. */
+export interface Among {
+  readonly history: History
+  readonly seen: ReadonlySet<string>
+  /** Only keys that begin with this one. */
+  readonly scope?: string | undefined
+  /** Only keys that the response would have. */
+  readonly covers?: ((key: string) => boolean) | undefined
+  /** Nothing is absent from a response that is not complete. */
+  readonly isComplete: boolean
+  /** What a shrunken list lacks is gone only after hours. */
+  readonly isShrunken?: boolean | undefined
+}
+
+export interface MissingKeys {
+  /** Keys that enough responses lacked: their versions are to end when they were first missed. */
+  readonly gone: readonly Absence[]
+  /** Keys that were missing, but not often enough yet. */
+  readonly waiting: readonly string[]
+}
+
+/** Counts what a complete response lacks, forgets what is back, and says which keys enough responses in a row have lacked. */
+export async function findMissingKeys(
+  sql: Sql,
+  witness: Witness,
+  { history, seen, scope, covers = () => true, isComplete, isShrunken = false }: Among,
+): Promise<MissingKeys> {
+  const pending = await pendingClaims(sql, witness, 'missing', scope)
+  const absent = isComplete ? await findAbsent(sql, history, { seen, at: witness.at, scope }) : []
+  const isAbsent = new Set(absent.map(({ key }) => key))
+  // What is back, and what ended otherwise meanwhile.
+  const over = pending.filter(({ subject }) => seen.has(subject) || (isComplete && !isAbsent.has(subject)))
+  await forgetClaims(sql, witness.resource, 'missing', over)
+  const missing = absent.filter(({ key, isLater }) => !isLater && covers(key))
+  const claims = missing.map(({ key }) => ({ subject: key }))
+  const policy = policiesOf(witness.guards)[isShrunken ? 'missing from shrunken' : 'missing']
+  const { confirmed, pending: waiting } = await corroborate(sql, witness, 'missing', claims, policy)
+  return {
+    gone: confirmed.map(({ subject, firstAt }) => ({ key: subject, firstMissedAt: firstAt })),
+    waiting: waiting.map(({ subject }) => subject),
+  }
+}
+
+/** Tombstones keys that are gone. Returns what ended, and when. */
+export async function tombstoneMissing(
+  sql: Sql,
+  { resource, at }: Pick<Witness, 'resource' | 'at'>,
+  history: History,
+  gone: readonly Absence[],
+): Promise<readonly DocumentChange[]> {
+  if (gone.length === 0) return []
+  const closed = await closeAbsent(sql, history, gone, at)
+  await rememberTombstones(sql, resource, closed, at)
+  return closed
+}
+
+/**
+ * Ends the versions of keys that the last responses lacked and that are back with another spell: they had gone in between.
+ * Before the new versions are loaded. Returns how many ended.
+ */
+export async function closePreviousSpells(
+  sql: Sql,
+  witness: Witness,
+  { history, scope }: Pick<Among, 'history' | 'scope'>,
+  spellColumn: string,
+  returned: readonly { readonly key: string; readonly root: Row }[],
+): Promise<number> {
+  const pending = await pendingClaims(sql, witness, 'missing', scope)
+  const missed = new Map(pending.map(({ subject, firstAt }) => [subject, firstAt]))
+  const back = returned.flatMap(({ key, root }) => {
+    const firstMissedAt = missed.get(key)
+    return firstMissedAt ? [{ key, firstMissedAt, spell: root[spellColumn] ?? null }] : []
+  })
+  if (back.length === 0) return 0
+  const { keyText, table } = historySql(history)
+  const column = table.columns.get(spellColumn)
+  if (!column) throw new FatalError(`table ${table.name} has no column ${spellColumn}`)
+  const rows = await sql.query<{ key: string }>(
+    `select back.key from ${table.name} current
+       join unnest($1::text[], $2::${column.getSQLType()}[]) as back(key, spell) on ${keyText('current')} = back.key
+      where current.valid_until = 'infinity' and current.${column.name} <> back.spell`,
+    [back.map(({ key }) => key), back.map(({ spell }) => (spell === null ? null : String(spell)))],
+  )
+  const other = new Set(rows.map(({ key }) => key))
+  const gone = back.filter(({ key }) => other.has(key))
+  return (await tombstoneMissing(sql, witness, history, gone)).length
+}
+
+/** Ends the versions of a key and of everything that hangs on it. Returns how many ended. */
+export async function tombstoneKey(sql: Sql, resource: ResourceBase, key: string, at: Date): Promise<number> {
+  const ending = (keys: readonly string[]) => keys.map((key) => ({ key, firstMissedAt: at }))
+  let closed = (await closeAbsent(sql, resource.history, ending([key]), at)).length
+  for (const history of Object.values(resource.relatedHistories ?? {})) {
+    const absent = await findAbsent(sql, history, { seen: new Set(), at, scope: key })
+    const rest = absent.flatMap((one) => (one.isLater ? [] : [one.key]))
+    if (rest.length > 0) closed += (await closeAbsent(sql, history, ending(rest), at)).length
+  }
+  await forgetClaimsAbout(sql, resource.name, key)
+  return closed
+}
+
+export async function countCurrent(sql: Sql, history: History): Promise<number> {
+  const { table } = historySql(history)
+  const [row] = await sql.query<{ n: number }>(
+    `select count(*)::int as n from ${table.name} where valid_until = 'infinity'`,
+  )
+  return row?.n ?? 0
+}
+
+/**
+ * Versions came or went otherwise than by a response: the next one is compared with the tables themselves, and not with what the
+ * last accepted one left in them. Its number of current keys is counted anew. Of a resource with one response.
+ */
+export async function compareNextWithTables(
+  sql: Sql,
+  { name, history }: Pick<ResourceBase, 'name' | 'history'>,
+): Promise<void> {
+  await sql.query(
+    `update sync.run set content_hash = '\\x00', living = case when living is not null then $2::int end
+      where run_id = (select run_id from sync.run where resource = $1 and ${accepted}
+                       order by observed_at desc nulls last, started_at desc limit 1)`,
+    [name, await countCurrent(sql, history)],
+  )
+}

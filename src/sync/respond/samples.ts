@@ -1,0 +1,55 @@
+import type { Sql } from '../../db/database.ts'
+import type { Row, SampleTable } from '../declare/resource.ts'
+import { bulkTable } from '../sql/bulk-table.ts'
+import type { Fall } from './guard-actions.ts'
+
+export interface Sampled extends Fall {
+  /** Samples that differed from the latest of their key. */
+  readonly written: number
+}
+
+/**
+ * Appends the samples that differ from the latest one of their key, in one statement. A value that stays is written once:
+ * it holds until the next sample, as far as the ledger has observations. Of two values in one response for one key,
+ * the first counts. Counts what fell to zero on the way.
+ *
+ * It looks for the latest up to the response's own instant: so Postgres reads the newest month first, and the others only
+ * where that has none.
+ */
+export async function appendSamples(sql: Sql, sample: SampleTable, rows: readonly Row[], at: Date): Promise<Sampled> {
+  if (rows.length === 0) return { written: 0, above: 0, fell: 0 }
+  const { name, columns } = bulkTable(sample.table)
+  const measured = [...columns].filter(([property]) => property !== 'observedAt')
+  const namesOf = (which: (property: string) => boolean) =>
+    measured.filter(([property]) => which(property)).map(([, column]) => column.name)
+  const keys = namesOf((property) => sample.key.includes(property))
+  const values = namesOf((property) => !sample.key.includes(property))
+  const counters = namesOf((property) => sample.counters?.includes(property) === true)
+  const names = namesOf(() => true).join(', ')
+  const record = (row: Row) =>
+    Object.fromEntries(measured.map(([property, column]) => [column.name, row[property] ?? null]))
+  const counted = (when: (counter: string) => string) =>
+    counters.map((counter) => `count(*) filter (where ${when(counter)})`).join(' + ') || '0'
+  const [sampled] = await sql.query<{ written: number; above: number; fell: number }>(
+    `with compared as materialized (
+       select incoming.*, latest.observed_at as "latest at"${values.map((column) => `, latest.${column} as "latest ${column}"`).join('')}
+         from jsonb_to_recordset($1::jsonb) as incoming(${measured.map(([, column]) => `${column.name} ${column.getSQLType()}`).join(', ')})
+         left join lateral (select * from ${name} sample
+                             where ${keys.map((column) => `sample.${column} = incoming.${column}`).join(' and ')}
+                               and sample.observed_at <= $2::timestamptz
+                             order by sample.observed_at desc limit 1) latest on true),
+     written as (
+       insert into ${name} (${names}, observed_at)
+       select ${names}, $2::timestamptz from compared
+        where "latest at" is null
+           or (${values.map((column) => `"latest ${column}"`).join(', ')}) is distinct from (${values.join(', ')})
+       on conflict do nothing
+       returning 1)
+     select (select count(*) from written)::int as written,
+            (${counted((counter) => `"latest ${counter}" > 0`)})::int as above,
+            (${counted((counter) => `"latest ${counter}" > 0 and ${counter} = 0`)})::int as fell
+       from compared`,
+    [JSON.stringify(rows.map(record)), at],
+  )
+  return sampled ?? { written: 0, above: 0, fell: 0 }
+}
