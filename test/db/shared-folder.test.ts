@@ -11,7 +11,6 @@ import type { Database } from '../../src/db/database.ts'
 import { SocketEngine } from '../../src/db/embedded/engine-socket.ts'
 import { readHolder } from '../../src/db/embedded/folder-lock.ts'
 import { openShared, socketPath } from '../../src/db/embedded/shared-folder.ts'
-import { takeTurns } from '../../src/db/embedded/turns.ts'
 import { sqlState } from '../../src/db/sql-errors.ts'
 import { buildProgram, runProgram, startProgram } from '../support/cli.ts'
 import { temporaryFolder, testDataDir } from '../support/postgres.ts'
@@ -245,24 +244,4 @@ describe('processes with one data folder', () => {
     expect(await start.finished).toMatchObject({ code: 0 })
     expect(await readHolder(dataDir)).toBeNull()
   })
-})
-
-test('work that never pauses lets a question in between after a second', async () => {
-  const turns = takeTurns(() => {})
-  let isOver = false
-  const work = async () => {
-    while (!isOver) {
-      const turn = await turns.begin()
-      await clock.sleep(20)
-      turn.end()
-    }
-  }
-  const working = [work(), work(), work()]
-  await clock.sleep(10)
-  const began = performance.now()
-  const turn = await turns.begin({ endsAt: began + 5000 })
-  expect(performance.now() - began).toBeLessThan(2000)
-  turn.end()
-  isOver = true
-  await Promise.all(working)
 })

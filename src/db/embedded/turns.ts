@@ -3,12 +3,13 @@ import { systemClock } from '../../base/clock.ts'
 import { FatalError } from '../../base/errors.ts'
 
 /*
- * Who has the one session of the embedded database. Work, such as a sync, is first; questions wait for it and for each other, and one that
- * has waited for a second comes between two pieces of work. A question that runs is stopped when its time is over, and when work has
- * waited for it for a second: then it begins anew afterwards, while its time lasts. All times are real, whatever the clock of the program.
+ * Who has the one session of the embedded database. Work, such as a sync, is first. Questions wait for it and for each other, and none begins
+ * between two pieces of one work; only where work never pauses, one is let in a second. A question that runs is stopped when its time is
+ * over, and when work waits for it and it has run for a second: then it begins anew afterwards, while its time lasts. All times are real,
+ * whatever the clock of the program.
  */
 
-/** How long work waits for a question, and a question for work that never pauses, ms. */
+/** How long a question runs although work waits for it, and how long work without a pause keeps questions waiting, ms. */
 const PATIENCE = 1000
 /** How often a question is interrupted until it ends, ms: a message may have been on its way to the database before. */
 const INTERRUPT_EVERY = 50
@@ -44,7 +45,8 @@ interface Waiting {
 
 interface Held {
   readonly options: TurnOptions
-  stop(why: 'late' | 'preempted'): void
+  /** Called when work begins to wait for its end. */
+  hurry(): void
 }
 
 export type Turns = ReturnType<typeof takeTurns>
@@ -54,23 +56,45 @@ export function takeTurns(interrupt: () => void) {
   const work: Waiting[] = []
   const questions: Waiting[] = []
   let current: Held | undefined
+  /** A piece of work has just ended: the next one of the same work may follow before anything else happens. */
+  let isPausing = false
+  let lastQuestionAt = Number.NEGATIVE_INFINITY
 
-  function next(): void {
-    const isOld = (questions[0]?.since ?? Number.POSITIVE_INFINITY) + PATIENCE < performance.now()
-    // Work that never pauses, such as a first sync, lets a question in between.
-    const isTheirs = isOld && current?.options.endsAt === undefined
-    const waiting = (isTheirs ? undefined : work.shift()) ?? questions.shift()
+  function next({ options }: Held): void {
     current = undefined
-    if (waiting) waiting.start(hold(waiting.options))
+    if (isQuestion(options)) lastQuestionAt = performance.now()
+    if (work.length > 0) start(isTheirTurn() ? questions.shift() : work.shift())
+    else if (isQuestion(options)) start(questions.shift())
+    else pauseBeforeQuestions()
   }
+
+  /** Work that never pauses, such as a first sync, lets a question in between. */
+  function isTheirTurn(): boolean {
+    const [first] = questions
+    return first !== undefined && performance.now() - Math.max(first.since, lastQuestionAt) > PATIENCE
+  }
+
+  function pauseBeforeQuestions(): void {
+    if (isPausing) return
+    isPausing = true
+    setImmediate(() => {
+      isPausing = false
+      if (!current) start(work.shift() ?? questions.shift())
+    })
+  }
+
+  const start = (waiting: Waiting | undefined): void => waiting?.start(hold(waiting.options))
 
   function hold(options: TurnOptions): Turn {
     const { stop, stopped, run, clear } = stoppable(options, interrupt)
-    const mine = { options, stop }
+    const hurry = isQuestion(options) ? onceLater(PATIENCE, () => work.length > 0 && stop('preempted')) : undefined
+    const mine: Held = { options, hurry: () => hurry?.begin() }
     current = mine
+    if (work.length > 0) mine.hurry()
     const end = () => {
+      hurry?.cancel()
       clear()
-      if (current === mine) next()
+      if (current === mine) next(mine)
     }
     return { stopped, isAwaited: () => work.length + questions.length > 0, run, end }
   }
@@ -82,15 +106,13 @@ export function takeTurns(interrupt: () => void) {
   async function begin(options: TurnOptions = {}): Promise<Turn> {
     const { endsAt, signal } = options
     signal?.throwIfAborted()
-    const before = current
-    if (!before) return hold(options)
-    const isQuestion = endsAt !== undefined
-    const queue = isQuestion ? questions : work
+    if (!current && !(isPausing && isQuestion(options))) return hold(options)
+    const queue = isQuestion(options) ? questions : work
     let timer = () => {}
     let leave: (() => void) | undefined
     try {
-      return await new Promise<Turn>((start, refuse) => {
-        const waiting: Waiting = { options, start, since: performance.now() }
+      return await new Promise<Turn>((begun, refuse) => {
+        const waiting: Waiting = { options, start: begun, since: performance.now() }
         const giveUp = (why: unknown) => {
           const at = queue.indexOf(waiting)
           if (at >= 0) queue.splice(at, 1)
@@ -99,10 +121,9 @@ export function takeTurns(interrupt: () => void) {
         queue.push(waiting)
         leave = () => giveUp(signal?.reason)
         signal?.addEventListener('abort', leave, { once: true })
-        if (!isQuestion && before.options.endsAt !== undefined) timer = later(PATIENCE, () => before.stop('preempted'))
-        if (isQuestion && Number.isFinite(endsAt))
-          timer = later(endsAt - performance.now(), () => giveUp(questionTimeout()))
-        before.options.onWait?.()
+        if (endsAt === undefined) current?.hurry()
+        else if (Number.isFinite(endsAt)) timer = later(endsAt - performance.now(), () => giveUp(questionTimeout()))
+        current?.options.onWait?.()
       })
     } finally {
       timer()
@@ -112,6 +133,8 @@ export function takeTurns(interrupt: () => void) {
 
   return { begin }
 }
+
+const isQuestion = ({ endsAt }: TurnOptions) => endsAt !== undefined
 
 /** Statements that are interrupted once the turn is stopped: by `stop`, or when its time is over. */
 function stoppable({ endsAt = Number.POSITIVE_INFINITY, onStop }: TurnOptions, interrupt: () => void) {
@@ -143,6 +166,21 @@ function stoppable({ endsAt = Number.POSITIVE_INFINITY, onStop }: TurnOptions, i
     repeat()
   }
   return { stopped: () => stopped, stop, run, clear }
+}
+
+/** Runs work when it was begun, but not before so long from now. */
+function onceLater(ms: number, work: () => void) {
+  const at = performance.now() + ms
+  let cancel: (() => void) | undefined
+  return {
+    begin: () => {
+      cancel ??= later(at - performance.now(), () => {
+        cancel = undefined
+        work()
+      })
+    },
+    cancel: () => cancel?.(),
+  }
 }
 
 /** Runs work later, unless what it returns is called before. */

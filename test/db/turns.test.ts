@@ -1,0 +1,85 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { type Turn, takeTurns } from '../../src/db/embedded/turns.ts'
+
+const inSeconds = (seconds: number) => performance.now() + seconds * 1000
+
+/** Has the session for a while, or until it is stopped. */
+async function hold(turn: Turn, ms: number): Promise<void> {
+  const until = performance.now() + ms
+  while (performance.now() < until && turn.stopped() === undefined) await sleep(5)
+  turn.end()
+}
+
+test('no question begins between two pieces of one work, whatever waits and for how long', async () => {
+  const turns = takeTurns(() => {})
+  const first = await turns.begin()
+  const order: string[] = []
+  const asked = turns.begin({ endsAt: inSeconds(10) }).then((turn) => {
+    order.push('question')
+    turn.end()
+  })
+  await sleep(1200)
+  // As a poll does, whose statements follow each other.
+  const poll = async (turn: Turn) => {
+    turn.end()
+    for (const name of ['second', 'third']) {
+      const next = await turns.begin()
+      order.push(name)
+      next.end()
+    }
+  }
+  await Promise.all([poll(first), asked])
+  expect(order).toEqual(['second', 'third', 'question'])
+})
+
+test('a question that has run for long ends as soon as work comes, and work waits for no second one', async () => {
+  const turns = takeTurns(() => {})
+  let isOver = false
+  const ask = async () => {
+    const turn = await turns.begin({ endsAt: inSeconds(20) })
+    while (!isOver && turn.stopped() === undefined) await sleep(5)
+    turn.end()
+  }
+  const asked = [ask(), ask(), ask()]
+  await sleep(1500)
+  const began = performance.now()
+  for (let piece = 0; piece < 5; piece++) (await turns.begin()).end()
+  expect(performance.now() - began).toBeLessThan(300)
+  isOver = true
+  await Promise.all(asked)
+})
+
+test('work that never pauses lets in one question a second, and no more', async () => {
+  const turns = takeTurns(() => {})
+  let [isOver, answered] = [false, 0]
+  const work = async () => {
+    while (!isOver) await hold(await turns.begin(), 20)
+  }
+  const ask = async () => {
+    while (!isOver) {
+      const turn = await turns.begin({ endsAt: inSeconds(60) })
+      if (!isOver) answered++
+      await hold(turn, 20)
+    }
+  }
+  const all = [work(), work(), ...Array.from({ length: 20 }, ask)]
+  await sleep(4500)
+  isOver = true
+  expect(answered).toBeGreaterThanOrEqual(2)
+  expect(answered).toBeLessThanOrEqual(5)
+  await Promise.all(all)
+})
+
+test('a question that was let in between is stopped, too, when it takes long', async () => {
+  const turns = takeTurns(() => {})
+  const first = await turns.begin()
+  const waiting = turns.begin()
+  const asked = turns.begin({ endsAt: inSeconds(60) }).then((turn) => hold(turn, 60_000))
+  await sleep(1200)
+  first.end()
+  const began = performance.now()
+  ;(await waiting).end()
+  expect(performance.now() - began).toBeLessThan(1500)
+  await asked
+}, 10_000)
