@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { codeOf, FatalError, RetryableError } from '../../base/errors.ts'
 import type { Lock } from '../database.ts'
-import { FRAME, FRAMES, LOCK, MessageReader, messageOf, READY, UNLOCK, WORK } from '../pgwire/messages.ts'
-import { RemoteEngine } from './remote-engine.ts'
+import { FRAME, FRAMES, LOCK, MessageReader, messageOf, UNLOCK, WORK } from '../pgwire/messages.ts'
+import { inOrder, RemoteEngine } from './remote-engine.ts'
 
 interface Waiting {
   resolve(response: Uint8Array): void
@@ -21,7 +21,6 @@ export class SocketEngine extends RemoteEngine {
   readonly #waiting: Waiting[] = []
   #opening: Waiting | undefined
   #key: Buffer | undefined
-  #last = ''
   #isCancelling = false
   #failure: Error | undefined
 
@@ -61,13 +60,10 @@ export class SocketEngine extends RemoteEngine {
     return this.#failure !== undefined
   }
 
-  override async exchange(message: Uint8Array, blob?: Uint8Array): Promise<Uint8Array> {
-    const letter = String.fromCharCode(message[0] ?? 0)
-    const isNeedless = letter === 'S' && this.#last === 'Q'
-    this.#last = letter
-    // After a simple query nothing is left to end, and to ask for it would wait for another turn.
-    if (isNeedless) return READY
-    return await this.#request(blob ? [messageOf('d', blob), message] : [message])
+  override async exchange(messages: readonly Uint8Array[], blob?: Uint8Array): Promise<Uint8Array> {
+    return await inOrder(messages, (message, nth) =>
+      this.#request(blob && nth === 0 ? [messageOf('d', blob), message] : [message]),
+    )
   }
 
   override interrupt(): void {

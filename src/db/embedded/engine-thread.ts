@@ -17,7 +17,7 @@ export class ThreadEngine extends RemoteEngine {
   readonly #worker: Worker
   readonly #waiting: Waiting[] = []
   #interrupts: Interrupts | undefined
-  #running = ''
+  #isRunning = false
   #failure: Error | undefined
 
   /**
@@ -40,7 +40,7 @@ export class ThreadEngine extends RemoteEngine {
   }
 
   override interrupt(): void {
-    if (!this.#interrupts || !RUNS.has(this.#running)) return
+    if (!this.#interrupts || !this.#isRunning) return
     const { memory, pending, cancel } = this.#interrupts
     const words = new Int32Array(memory.buffer)
     Atomics.store(words, cancel / 4, 1)
@@ -52,12 +52,12 @@ export class ThreadEngine extends RemoteEngine {
     await this.#request('bind')
   }
 
-  override async exchange(message: Uint8Array, blob?: Uint8Array): Promise<Uint8Array> {
-    this.#running = String.fromCharCode(message[0] ?? 0)
+  override async exchange(messages: readonly Uint8Array[], blob?: Uint8Array): Promise<Uint8Array> {
+    this.#isRunning = messages.some((message) => RUNS.has(String.fromCharCode(message[0] ?? 0)))
     try {
-      return await this.#request({ message, blob })
+      return await this.#request({ messages, blob })
     } finally {
-      this.#running = ''
+      this.#isRunning = false
     }
   }
 

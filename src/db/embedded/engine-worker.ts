@@ -4,7 +4,7 @@ import { messageOf } from '../../base/errors.ts'
 import { type CompiledModule, DamagedCluster, type EngineOptions, openEngine } from './embedded-engine.ts'
 import type { SharedMemory } from './embedded-files.ts'
 import { bindToReader } from './embedded-reader.ts'
-import { exchange } from './remote-engine.ts'
+import { exchange, inOrder } from './remote-engine.ts'
 
 /*
  * The thread in which Postgres runs. It gets messages of the Postgres protocol and posts their responses.
@@ -20,7 +20,10 @@ export interface ThreadData {
   readonly options: Pick<EngineOptions, 'durable' | 'parameters'>
 }
 
-export type Request = { readonly message: Uint8Array; readonly blob?: Uint8Array | undefined } | 'bind' | 'close'
+export type Request =
+  | { readonly messages: readonly Uint8Array[]; readonly blob?: Uint8Array | undefined }
+  | 'bind'
+  | 'close'
 
 /** Where the other thread finds the two variables, in bytes. */
 export interface Interrupts {
@@ -140,10 +143,12 @@ async function serve(port: MessagePort, { folder, options }: ThreadData): Promis
     if (request === 'bind') await bindToReader(engine)
     if (request === 'close') await engine.close()
     if (typeof request === 'string') return new Uint8Array()
-    // The last statement may have ended just before it was interrupted.
-    const words = new Int32Array(memory.buffer)
-    for (const flag of flags) Atomics.store(words, flag / 4, 0)
-    return await exchange(engine, request.message, request.blob)
+    return await inOrder(request.messages, async (message, nth) => {
+      // The last statement may have ended just before it was interrupted.
+      const words = new Int32Array(memory.buffer)
+      for (const flag of flags) Atomics.store(words, flag / 4, 0)
+      return await exchange(engine, message, nth === 0 ? request.blob : undefined)
+    })
   }
   port.on('message', (request: Request) => {
     respond(request).then(

@@ -19,12 +19,14 @@ export abstract class RemoteEngine extends Statements {
   #lastTransaction: Promise<unknown> = Promise.resolve()
   #lastStatement: Promise<unknown> = Promise.resolve()
   #blob: Uint8Array | undefined
+  #unsent: Uint8Array[] = []
+  #last = ''
 
   /**
-   * Sends a message of the Postgres protocol and returns the whole response.
+   * Sends messages of the Postgres protocol one after another and returns their whole response, as `inOrder`.
    * @param blob what `/dev/blob` holds for this statement, with its first message
    */
-  abstract exchange(message: Uint8Array, blob?: Uint8Array): Promise<Uint8Array>
+  abstract exchange(messages: readonly Uint8Array[], blob?: Uint8Array): Promise<Uint8Array>
   /** Cancels the statement that runs now: it fails with SQLSTATE 57014. Nothing where none runs. */
   abstract interrupt(): void
   protected abstract end(): Promise<void>
@@ -39,10 +41,19 @@ export abstract class RemoteEngine extends Statements {
     await this.end()
   }
 
+  /** Sends a message, with those before whose responses nothing depends on: each trip to the other side and back has its price. */
   async execProtocolStream(message: Uint8Array, { throwOnError = true }: ProtocolOptions = {}): Promise<Messages> {
-    const blob = this.#blob
+    const kind = kindOf(message)
+    // After a simple query nothing is left to end.
+    const isNeedless = kind === 'S' && this.#last === 'Q'
+    this.#last = kind
+    if (isNeedless) return []
+    this.#unsent.push(message)
+    if (WITH_NEXT.has(kind)) return []
+    const [blob, sent] = [this.#blob, this.#unsent]
     this.#blob = undefined
-    const response = await this.exchange(message, blob)
+    this.#unsent = []
+    const response = await this.exchange(sent, blob)
     const messages: Messages = []
     new protocol.Parser().parse(response, (one) => messages.push(one))
     const error = messages.find((one) => one.name === 'error')
@@ -79,12 +90,39 @@ export abstract class RemoteEngine extends Statements {
   async syncToFs(): Promise<void> {}
 }
 
-/** Sends a message to an engine of either kind, as `exchange` of a remote one. */
-export async function exchange(engine: Engine, message: Uint8Array, blob?: Uint8Array): Promise<Uint8Array> {
-  if (engine instanceof RemoteEngine) return await engine.exchange(message, blob)
-  if (blob) await engine._handleBlob(new Blob([blob.slice()]))
+/** Parse, Bind, Describe of a portal, Execute: PGlite sends each by itself, and the message after them says whether they failed. */
+const WITH_NEXT = new Set(['P', 'B', 'DP', 'E'])
+
+/** The letter of a message, and of Describe what is described. */
+function kindOf(message: Uint8Array): string {
+  const letter = String.fromCharCode(message[0] ?? 0)
+  return letter === 'D' ? `${letter}${String.fromCharCode(message[5] ?? 0)}` : letter
+}
+
+/** Sends messages one after another; after an error only Sync, as a server does. Returns the responses as one. */
+export async function inOrder(
+  messages: readonly Uint8Array[],
+  send: (message: Uint8Array, nth: number) => Promise<Uint8Array>,
+): Promise<Uint8Array> {
   const parts: Uint8Array[] = []
-  await engine.execProtocolRawStream(message, { syncToFs: false, onRawData: (bytes) => void parts.push(bytes.slice()) })
+  let isFailed = false
+  for (const [nth, message] of messages.entries()) {
+    if (isFailed && kindOf(message) !== 'S') continue
+    const response = await send(message, nth)
+    parts.push(response)
+    isFailed ||= nth < messages.length - 1 && hasError(response)
+  }
+  return joined(parts)
+}
+
+function hasError(response: Uint8Array): boolean {
+  const view = new DataView(response.buffer, response.byteOffset, response.byteLength)
+  for (let at = 0; at + 5 <= response.length; at += 1 + view.getInt32(at + 1))
+    if (response[at] === 'E'.charCodeAt(0)) return true
+  return false
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
   const [only = new Uint8Array()] = parts
   if (parts.length <= 1) return only
   const all = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
@@ -94,4 +132,13 @@ export async function exchange(engine: Engine, message: Uint8Array, blob?: Uint8
     at += part.length
   }
   return all
+}
+
+/** Sends a message to an engine of either kind, as `exchange` of a remote one. */
+export async function exchange(engine: Engine, message: Uint8Array, blob?: Uint8Array): Promise<Uint8Array> {
+  if (engine instanceof RemoteEngine) return await engine.exchange([message], blob)
+  if (blob) await engine._handleBlob(new Blob([blob.slice()]))
+  const parts: Uint8Array[] = []
+  await engine.execProtocolRawStream(message, { syncToFs: false, onRawData: (bytes) => void parts.push(bytes.slice()) })
+  return joined(parts)
 }
